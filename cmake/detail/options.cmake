@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the user may set: CUDAOPS_* options with their values and defaults, and the environment as it was at the
+# first configure.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+
+# _cudaops_option(<name> <out>)
+#
+# Variable, else environment, else default. A value that isn't among the valid ones ends the configure.
+function(_cudaops_option name out)
+  set(default "")
+  set(valid "")
+  set(list FALSE)
+  if(name STREQUAL "CUDAOPS_VERSION_POLICY")
+    set(default "COMPATIBLE")
+    set(valid STRICT COMPATIBLE WARN)
+  elseif(name STREQUAL "CUDAOPS_BACKEND")
+    set(default "AUTO")
+    set(valid AUTO CUDA CPU)
+  elseif(name STREQUAL "CUDAOPS_PROVIDE")
+    set(valid TOOLKIT TORCH GTEST BENCHMARK)
+    set(list TRUE)
+  elseif(name STREQUAL "CUDAOPS_TORCH_VERSION")
+    set(default "2.15.0")
+  elseif(NOT name MATCHES "^CUDAOPS_(COMPATIBLE_VERSIONS|STORE)$")
+    message(FATAL_ERROR "CudaOps: internal error: unknown option '${name}' (detail/options.cmake lists them).")
+  endif()
+
+  set(value "")
+  set(source "")
+  if(DEFINED ${name} AND NOT "${${name}}" STREQUAL "")
+    set(value "${${name}}")
+    set(source "variable")
+  else()
+    _cudaops_env(${name} value)
+    set(source "environment")
+  endif()
+  if(value STREQUAL "")
+    set(${out} "${default}" PARENT_SCOPE)
+    return()
+  endif()
+
+  if(valid)
+    if(list)
+      string(REGEX REPLACE "[, ]+" ";" items "${value}")
+      list(REMOVE_ITEM items "")
+      set(value "${items}")
+    else()
+      set(items "${value}")
+    endif()
+    foreach(item IN LISTS items)
+      if(NOT item IN_LIST valid)
+        list(JOIN valid " " values)
+        string(TOUPPER "${item}" upper)
+        set(suggestion "")
+        if(upper IN_LIST valid)
+          set(suggestion ", did you mean ${upper}?")
+        endif()
+        list(GET valid 0 first)
+        if(NOT default STREQUAL "")
+          set(first "${default}")
+        elseif(upper IN_LIST valid)
+          set(first "${upper}")
+        endif()
+        _cudaops_stop(
+          "${name}: unknown value '${item}'${suggestion}"
+          FACTS "found   ${value} (${source} ${name})" "wanted  ${values}"
+          FIX "-D${name}=${first}"
+        )
+      endif()
+    endforeach()
+  elseif(name STREQUAL "CUDAOPS_TORCH_VERSION" AND NOT value MATCHES "^[0-9]+\\.[0-9]+(\\.[0-9]+)?([+a-z0-9.]*)$")
+    _cudaops_stop(
+      "CUDAOPS_TORCH_VERSION: not a version of torch."
+      FACTS "found   ${value} (${source} CUDAOPS_TORCH_VERSION)" "wanted  a release, such as 2.15.0"
+      FIX "-DCUDAOPS_TORCH_VERSION=2.15.0"
+    )
+  endif()
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_check_option_names()
+#
+# -DCUDAOPS_PROVDE=TORCH would do nothing and say nothing; CMake's own hint names no cure.
+function(_cudaops_check_option_names)
+  set(
+    known
+    CUDAOPS_VERSION_POLICY
+    CUDAOPS_COMPATIBLE_VERSIONS
+    CUDAOPS_BACKEND
+    CUDAOPS_PROVIDE
+    CUDAOPS_TORCH_VERSION
+    CUDAOPS_STORE
+  )
+  get_cmake_property(entries CACHE_VARIABLES)
+  foreach(entry IN LISTS entries)
+    if(entry MATCHES "^CUDAOPS_" AND NOT entry IN_LIST known)
+      get_property(type CACHE ${entry} PROPERTY TYPE)
+      get_property(help CACHE ${entry} PROPERTY HELPSTRING)
+      if(type STREQUAL "UNINITIALIZED" OR help MATCHES "No help, variable specified on the command line")
+        _cudaops_closest("${entry}" "${known}" suggestion)
+        if(suggestion)
+          _cudaops_warn(
+            "CudaOps: there is no option ${entry}, did you mean ${suggestion}?"
+            FACTS "found   -D${entry}=$CACHE{${entry}}"
+            FIX "-U${entry} -D${suggestion}=$CACHE{${entry}}"
+          )
+        endif()
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# _cudaops_closest(<word> <list> <out>)
+#
+# The entry that shares the longest beginning and end with <word>, if no more than three characters differ.
+function(_cudaops_closest word candidates out)
+  set(best "")
+  set(best_rest 4)
+  string(TOUPPER "${word}" word)
+  string(LENGTH "${word}" word_length)
+  foreach(candidate IN LISTS candidates)
+    string(TOUPPER "${candidate}" upper)
+    string(LENGTH "${upper}" length)
+    set(front 0)
+    while(front LESS word_length AND front LESS length)
+      string(SUBSTRING "${word}" ${front} 1 a)
+      string(SUBSTRING "${upper}" ${front} 1 b)
+      if(NOT a STREQUAL b)
+        break()
+      endif()
+      math(EXPR front "${front} + 1")
+    endwhile()
+    set(back 0)
+    math(EXPR room_word "${word_length} - ${front}")
+    math(EXPR room "${length} - ${front}")
+    while(back LESS room_word AND back LESS room)
+      math(EXPR i "${word_length} - 1 - ${back}")
+      math(EXPR j "${length} - 1 - ${back}")
+      string(SUBSTRING "${word}" ${i} 1 a)
+      string(SUBSTRING "${upper}" ${j} 1 b)
+      if(NOT a STREQUAL b)
+        break()
+      endif()
+      math(EXPR back "${back} + 1")
+    endwhile()
+    math(EXPR rest_word "${word_length} - ${front} - ${back}")
+    math(EXPR rest "${length} - ${front} - ${back}")
+    if(rest_word GREATER rest)
+      set(rest ${rest_word})
+    endif()
+    if(rest LESS best_rest)
+      set(best "${candidate}")
+      set(best_rest ${rest})
+    endif()
+  endforeach()
+  set(${out} "${best}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_env(<name> <out>)
+#
+# The environment variable as it was at the first configure: Ninja configures again in whatever shell it runs. A later
+# difference is said once; -D of the matching variable or --fresh changes it.
+function(_cudaops_env name out)
+  set(entry "_CUDAOPS_ENV_${name}")
+  if(CMAKE_SCRIPT_MODE_FILE)
+    set(${out} "$ENV{${name}}" PARENT_SCOPE)
+    return()
+  endif()
+  if(NOT DEFINED CACHE{${entry}})
+    set(${entry} "$ENV{${name}}" CACHE INTERNAL "environment ${name} at the first configure")
+  elseif(NOT "$ENV{${name}}" STREQUAL "$CACHE{${entry}}" AND NOT name STREQUAL "PATH")
+    _cudaops_state_get(ENV_NOTED noted)
+    if(NOT name IN_LIST noted)
+      _cudaops_state_append(ENV_NOTED ${name})
+      _cudaops_status(
+        "CudaOps: environment ${name} was '$CACHE{${entry}}' at the first configure and is kept; it is '$ENV{${name}}' now (cmake --fresh takes the new one)"
+      )
+    endif()
+  endif()
+  set(${out} "$CACHE{${entry}}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_store(<out>): the per-user directory for what is brought from elsewhere (not created here).
+function(_cudaops_store out)
+  _cudaops_option(CUDAOPS_STORE store)
+  if(store STREQUAL "")
+    if(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+      set(store "$ENV{XDG_CACHE_HOME}/cudaops")
+    else()
+      set(store "$ENV{HOME}/.cache/cudaops")
+    endif()
+  endif()
+  cmake_path(ABSOLUTE_PATH store BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE)
+  set(${out} "${store}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# What one build tree knows, as GLOBAL properties. This is the only file that names them.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+# Key                      written by           meaning
+# QUIET                    FindCudaTorchMatch   the find_package call in progress said QUIET
+# PACKAGE_DIR              CudaOpsConfig        the cmake/ directory in use; a second one in a build tree is an error
+# MATCH_INPUTS             FindCudaTorchMatch   what the match was made for; a call with other inputs is an error
+# VERDICT REASON_CODE REASON                    the verdict; why CUDA is off ("" where it is on)
+# BACKEND                                       CUDA, HIP or CPU
+# TORCH_*  PYTHON_*        torch_facts          facts of the torch and of the interpreter that runs it
+# TOOLKIT_*  CANDIDATES    toolkit_facts        facts of the chosen toolkit; one line a candidate
+# HOST_COMPILER*           languages            the compiler that nvcc calls
+# ARCHITECTURES*           arch_request         canonical list; as requested; where the request came from
+# OPS KERNELS TESTS        the add commands     names in the order of the calls
+# ERROR                    message              the text of the stop that ended this configure
+function(_cudaops_state_set key value)
+  _cudaops_state_check(${key})
+  set_property(GLOBAL PROPERTY _CUDAOPS_${key} "${value}")
+endfunction()
+
+function(_cudaops_state_append key value)
+  _cudaops_state_check(${key})
+  set_property(GLOBAL APPEND PROPERTY _CUDAOPS_${key} "${value}")
+endfunction()
+
+function(_cudaops_state_get key out)
+  _cudaops_state_check(${key})
+  get_property(value GLOBAL PROPERTY _CUDAOPS_${key})
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# A misspelt key would read as empty and pass for "not there".
+function(_cudaops_state_check key)
+  if(
+    NOT key
+      MATCHES
+      "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|BACKEND|CANDIDATES|ERROR|OPS|KERNELS|TESTS|REPORT_DEFERRED|ENV_NOTED|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
+  )
+    message(FATAL_ERROR "CudaOps: internal error: unknown state key '${key}' (detail/state.cmake lists them).")
+  endif()
+endfunction()
+
+# Facts of a target of ours, as target properties; `key` is in the same style as above:
+# STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES KIND INSTALL PYTHON_MODULE HAS_CUDA
+function(_cudaops_target_set target key value)
+  set_property(TARGET ${target} PROPERTY _CUDAOPS_${key} "${value}")
+endfunction()
+
+function(_cudaops_target_get target key out)
+  get_property(value TARGET ${target} PROPERTY _CUDAOPS_${key})
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
