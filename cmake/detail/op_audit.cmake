@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a library's fatbin really holds, read from the file by tools/inspect_library.py: compared with what was asked
+# for, and asked of torch's own library.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
+
+# _cudaops_op_audit(<target> EXPECT <sm_XX|compute_XX>... PYTHON <python>)
+#
+# Adds the test <target>.architectures, which fails where one of EXPECT is missing in the built file. More than that is
+# no failure: linked libraries bring device code of their own.
+function(_cudaops_op_audit target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PYTHON" "EXPECT")
+  if(NOT arg_EXPECT OR NOT arg_PYTHON)
+    return()
+  endif()
+  # Commas: a ';' would have to survive ctest's files.
+  list(JOIN arg_EXPECT "," expect)
+  _cudaops_inspect_command(command "${arg_PYTHON}")
+  add_test(NAME ${target}.architectures COMMAND ${command} $<TARGET_FILE:${target}> --check-archs ${expect})
+endfunction()
+
+# _cudaops_fatbin_archs(<out> <file> PYTHON <python>)
+#
+# The architectures that nearly all device code of <file> was built for, as plain numbers ("75;80;90"); empty where
+# there is none or the file can't be read. Made for libtorch_cuda.so: a few of its files are built for 90a or 103f
+# besides, which says nothing of where torch runs.
+function(_cudaops_fatbin_archs out file)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "PYTHON" "")
+  set(archs "")
+  if(arg_PYTHON AND EXISTS "${file}")
+    _cudaops_inspect_command(command "${arg_PYTHON}")
+    _cudaops_probe(probe FILES "${file}" COMMAND ${command} "${file}" --common-archs)
+    if(probe_EXIT STREQUAL "0")
+      string(REGEX MATCHALL "[0-9]+" archs "${probe_OUTPUT}")
+    endif()
+  endif()
+  set(${out} "${archs}" PARENT_SCOPE)
+endfunction()
+
+# Neither the user's site-packages nor PYTHONPATH play a part: the reader needs the standard library alone.
+function(_cudaops_inspect_command out python)
+  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/inspect_library.py")
+  set(
+    ${out}
+    "${python}"
+    -I
+    -S
+    -B
+    "${tool}"
+    PARENT_SCOPE
+  )
+endfunction()

@@ -1,0 +1,511 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Says what a library holds, without loading it: CudaOps' note, the architectures of its device code, what it links.
+
+usage: inspect_library.py <library> [--json | --archs | --common-archs | --check-archs <list>]
+
+  (nothing)             a summary for people
+  --json                the same and more for programs
+  --archs               sm_90a,compute_120: what the device code is for
+  --common-archs        75,80,90: plain architectures that most of the device code is for
+  --check-archs <list>  compares with a list such as sm_90a,compute_120
+
+Exit code: 0; 1 where --check-archs misses an architecture; 2 where the file can't be read.
+
+Only the tables of the file are read, never its code or device code: torch's own libraries have a gigabyte.
+Python 3.8 or later, standard library only. `python -m cudaops` loads this file as a module.
+"""
+
+import json
+import os
+import struct
+import sys
+
+NOTE_OWNER = b"CudaOps\0"
+NOTE_TYPE = 1
+# A damaged size field must not make us allocate what it says.
+MAX_TABLE_BYTES = 256 << 20
+
+PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
+SHT_NOBITS = 8
+DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 5, 10, 14, 15, 29
+FILE_TYPES = {1: "relocatable object", 2: "executable", 3: "shared library"}
+MACHINES = {62: "x86_64", 183: "aarch64", 190: "CUDA"}
+
+FATBIN_MAGIC = 0xBA55ED50
+FATBIN_KINDS = {1: "ptx", 2: "cubin", 8: "lto"}
+FATBIN_PREFIX = {"ptx": "compute_", "cubin": "sm_", "lto": "lto_"}
+# Flags of an entry, as nvcc 12.8 to 13.2 write them.
+FATBIN_SPECIFIC = 0x100000  # the a of 90a
+FATBIN_FAMILY = 0x200000  # the f of 100f
+# nvcc's link step adds a cubin without code for each architecture that the *link* line names. Compressed ones can only
+# be told by their size (about 1500 bytes; the smallest with code 2100).
+SMALLEST_CUBIN_WITH_CODE = 2000
+
+
+class NotReadable(Exception):
+    """The file is no library that can be read; the text is one sentence that names it."""
+
+
+class _File:
+    """Bounds-checked reads at positions of a file."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        try:
+            self._fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        except OSError as error:
+            raise NotReadable("%s can't be read: %s." % (self.path, error.strerror)) from None
+        try:
+            if not _is_regular(self._fd):
+                raise NotReadable("%s is not a file." % self.path)
+            self.size = os.fstat(self._fd).st_size
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self._fd)
+
+    def read(self, offset, size, what):
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise NotReadable("%s is damaged or cut short: its %s lies beyond its end." % (self.path, what))
+        if size > MAX_TABLE_BYTES:
+            raise NotReadable("%s is damaged: its %s claims %d bytes." % (self.path, what, size))
+        parts = []
+        while size:
+            try:
+                part = os.pread(self._fd, size, offset)
+            except OSError as error:
+                raise NotReadable("%s can't be read: %s." % (self.path, error.strerror)) from None
+            if not part:
+                raise NotReadable("%s became shorter while it was read." % self.path)
+            parts.append(part)
+            offset += len(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _is_regular(fd):
+    import stat
+
+    return stat.S_ISREG(os.fstat(fd).st_mode)
+
+
+class _Elf:
+    """The header and the two tables of a 64-bit little-endian ELF file that starts at `base`."""
+
+    def __init__(self, file, base=0):
+        self.file = file
+        self.base = base
+        start = file.read(base, min(64, file.size - base), "header")
+        if start[:4] != b"\x7fELF":
+            if start[:8] == b"!<arch>\n":
+                raise NotReadable("%s is a static archive: give the library that was linked from it." % file.path)
+            raise NotReadable("%s is not an ELF file." % file.path)
+        if len(start) < 64:
+            raise NotReadable("%s is damaged or cut short: its header lies beyond its end." % file.path)
+        if start[4:6] != b"\x02\x01":
+            raise NotReadable("%s is not a 64-bit little-endian ELF file." % file.path)
+        self.type, self.machine = struct.unpack_from("<HH", start, 16)
+        self._phoff, self._shoff = struct.unpack_from("<QQ", start, 32)
+        phentsize, self._phnum, shentsize, self._shnum, self._shstrndx = struct.unpack_from("<HHHHH", start, 54)
+        if (self._phnum and phentsize != 56) or (self._shoff and shentsize != 64):
+            raise NotReadable("%s is damaged: its header tables have entries of an unknown size." % file.path)
+
+    def segments(self):
+        """(type, offset, address, size in the file, alignment) of each program header."""
+        table = self.file.read(self.base + self._phoff, 56 * self._phnum, "program header table")
+        for entry in struct.iter_unpack("<IIQQQQQQ", table):
+            yield entry[0], entry[2], entry[3], entry[5], entry[7]
+
+    def sections(self):
+        """(name, type, offset, size) of each section; none where the table was stripped off."""
+        if not self._shoff:
+            return
+        count, names_index = self._shnum, self._shstrndx
+        if count == 0 or names_index == 0xFFFF:  # more than 65279 sections: the first entry has the numbers
+            first = self.file.read(self.base + self._shoff, 64, "section table")
+            count = count or struct.unpack_from("<Q", first, 32)[0]
+            if names_index == 0xFFFF:
+                names_index = struct.unpack_from("<I", first, 40)[0]
+        table = self.file.read(self.base + self._shoff, 64 * count, "section table")
+        if names_index >= count:
+            return
+        _, _, _, _, names_offset, names_size = struct.unpack_from("<IIQQQQ", table, 64 * names_index)
+        names = self.file.read(self.base + names_offset, names_size, "section names")
+        for entry in struct.iter_unpack("<IIQQQQIIQQ", table):
+            yield _c_string(names, entry[0]), entry[1], entry[4], entry[5]
+
+
+def _c_string(table, offset):
+    end = table.find(b"\0", offset)
+    return table[offset : end if end >= 0 else len(table)].decode("utf-8", "replace")
+
+
+def _notes(data, align):
+    """(owner, type, descriptor) of each note in the bytes of a segment or section."""
+    at = 0
+    while at + 12 <= len(data):
+        name_size, size, kind = struct.unpack_from("<III", data, at)
+        begin = -(-(at + 12 + name_size) // align) * align
+        if begin + size > len(data):
+            return
+        yield data[at + 12 : at + 12 + name_size], kind, data[begin : begin + size]
+        at = -(-(begin + size) // align) * align
+
+
+def _find_note(elf, sections):
+    places = [(offset, size, align) for kind, offset, _, size, align in elf.segments() if kind == PT_NOTE]
+    # objcopy and linker scripts can leave the section outside any segment, and an object file has no segments.
+    places += [(offset, size, 4) for name, kind, offset, size in sections if name == ".note.cudaops" and kind != SHT_NOBITS]
+    for offset, size, align in places:
+        data = elf.file.read(offset, size, "note")
+        for owner, kind, text in _notes(data, 8 if align == 8 else 4):
+            if owner == NOTE_OWNER and kind == NOTE_TYPE:
+                return text
+    return None
+
+
+def _parse_note(text):
+    """(content, problem) of a note's text."""
+    if text is None:
+        return None, ""
+    try:
+        content = json.loads(text.decode("utf-8"))
+    except ValueError as error:
+        return None, "the note of CudaOps in it is damaged (%s)" % error
+    if not isinstance(content, dict):
+        return None, "the note of CudaOps in it is damaged (no JSON object)"
+    return content, ""
+
+
+def _dynamic(elf):
+    """SONAME, NEEDED and RUNPATH (or RPATH)."""
+    result = {"soname": "", "needed": [], "runpath": ""}
+    segments = list(elf.segments())
+    for kind, offset, _, size, _ in segments:
+        if kind == PT_DYNAMIC:
+            table = elf.file.read(offset, size // 16 * 16, "dynamic section")
+            break
+    else:
+        return result
+    entries = []
+    for tag, value in struct.iter_unpack("<qQ", table):
+        if tag == 0:
+            break
+        entries.append((tag, value))
+    values = dict(entries)
+    address, size = values.get(DT_STRTAB, 0), values.get(DT_STRSZ, 0)
+    for kind, offset, first, length, _ in segments:
+        if kind == PT_LOAD and first <= address and address + size <= first + length:
+            strings_offset = offset + address - first
+            break
+    else:
+        return result
+    # The string table of torch_cuda has 100 MB: take the few strings only.
+    for tag, value in entries:
+        if tag in (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH) and value < size:
+            text = _c_string(elf.file.read(strings_offset + value, min(4096, size - value), "dynamic strings"), 0)
+            if tag == DT_NEEDED:
+                result["needed"].append(text)
+            elif tag == DT_SONAME:
+                result["soname"] = text
+            elif tag == DT_RUNPATH or not result["runpath"]:
+                result["runpath"] = text
+    return result
+
+
+class _Image:
+    """One cubin, PTX or LTO text in a fatbin."""
+
+    __slots__ = ("kind", "arch", "container", "size", "compressed", "relocatable", "has_code")
+
+    @property
+    def name(self):
+        return FATBIN_PREFIX[self.kind] + self.arch
+
+
+def _images(elf, sections, max_containers=None):
+    """Every device image in the file, container after container; only headers are read."""
+    file = elf.file
+    count = 0
+    for name, kind, at, size in sections:
+        if name not in (".nv_fatbin", "__nv_relfatbin") or kind == SHT_NOBITS:
+            continue
+        end = at + size
+        if end > file.size:
+            raise NotReadable("%s is damaged or cut short: its device code lies beyond its end." % file.path)
+        while at + 16 <= end:
+            # Usually the header of the container and that of its first image in one read.
+            ahead = file.read(at, min(16 + 64, end - at), "device code")
+            magic, _, header_size, content_size = struct.unpack_from("<IHHQ", ahead)
+            if magic != FATBIN_MAGIC:
+                if any(ahead[:8]):
+                    raise _bad_fatbin(file)
+                at += 8  # padding between the containers of two object files
+                continue
+            entry = at + header_size
+            at = entry + content_size
+            ahead = ahead[header_size:]
+            if header_size < 16 or at > end:
+                raise _bad_fatbin(file)
+            count += 1
+            if max_containers is not None and count > max_containers:
+                return
+            while entry < at:
+                if len(ahead) < 64:
+                    if entry + 64 > at:
+                        raise _bad_fatbin(file)
+                    ahead = file.read(entry, 64, "device code")
+                number, _, entry_size, payload_size = struct.unpack_from("<HHIQ", ahead)
+                arch, flags, original_size = struct.unpack_from("<I8xQ8xQ", ahead, 28)
+                payload = entry + entry_size
+                if entry_size < 64 or payload + payload_size > at:
+                    raise _bad_fatbin(file)
+                if number in FATBIN_KINDS:
+                    image = _Image()
+                    image.kind = FATBIN_KINDS[number]
+                    image.arch = "%d%s" % (arch, "a" if flags & FATBIN_SPECIFIC else "f" if flags & FATBIN_FAMILY else "")
+                    image.container = count
+                    image.size = payload_size
+                    image.compressed = original_size != 0
+                    image.relocatable = name == "__nv_relfatbin"
+                    image.has_code = True
+                    if image.kind == "cubin":
+                        if image.compressed:
+                            image.has_code = original_size >= SMALLEST_CUBIN_WITH_CODE
+                        elif payload_size < 4 * SMALLEST_CUBIN_WITH_CODE:
+                            image.has_code = _cubin_has_code(file, payload)
+                    yield image
+                entry = payload + payload_size
+                ahead = b""
+
+
+def _bad_fatbin(file):
+    return NotReadable("%s is damaged: its device code has no valid headers." % file.path)
+
+
+def _cubin_has_code(file, offset):
+    try:
+        for name, _, _, _ in _Elf(file, offset).sections():
+            if name.startswith((".text.", ".nv.global", ".nv.constant3")):
+                return True
+        return False
+    except NotReadable:
+        return True
+
+
+def _arch_key(name):
+    """Orders sm_75 sm_90 sm_90a sm_100f compute_120."""
+    prefix, _, arch = name.partition("_")
+    digits = arch.rstrip("af")
+    return (["sm", "lto", "compute"].index(prefix), int(digits), arch)
+
+
+def _runnable(images):
+    """Names of what a driver can run: relocatable cubins can't, relocatable PTX is linked when it is loaded."""
+    names = set()
+    for image in images:
+        if image.has_code and image.kind != "lto" and not (image.relocatable and image.kind == "cubin"):
+            names.add(image.name)
+    return sorted(names, key=_arch_key)
+
+
+def inspect(path):
+    """Everything that is known of a library, as a dictionary of plain values. Raises NotReadable."""
+    with _File(path) as file:
+        elf = _Elf(file)
+        sections = list(elf.sections())
+        provenance, problem = _parse_note(_find_note(elf, sections))
+        images = list(_images(elf, sections))
+        result = {
+            "path": file.path,
+            "type": FILE_TYPES.get(elf.type, "other"),
+            "machine": MACHINES.get(elf.machine, str(elf.machine)),
+            "provenance": provenance,
+            "provenance_problem": problem,
+            "architectures": _runnable(images),
+            "images": [],
+        }
+        result.update(_dynamic(elf))
+        groups = {}
+        for image in images:
+            key = (image.relocatable, image.name)
+            group = groups.setdefault(key, {"count": 0, "bytes": 0, "compressed": 0, "without_code": 0})
+            group["count"] += 1
+            group["bytes"] += image.size
+            group["compressed"] += image.compressed
+            group["without_code"] += not image.has_code
+        for relocatable, name in sorted(groups, key=lambda key: (key[0], _arch_key(key[1]))):
+            group = {"architecture": name, "relocatable": relocatable}
+            group.update(groups[relocatable, name])
+            result["images"].append(group)
+        return result
+
+
+def provenance(path):
+    """The note of CudaOps in a file, or None; reads nothing else. Raises NotReadable."""
+    with _File(path) as file:
+        elf = _Elf(file)
+        return _parse_note(_find_note(elf, []))[0]
+
+
+def architectures(path):
+    """What the device code of a file is for: ["sm_80", "sm_90a", "compute_120"]. Raises NotReadable."""
+    with _File(path) as file:
+        elf = _Elf(file)
+        return _runnable(_images(elf, list(elf.sections())))
+
+
+def common_architectures(path):
+    """Plain architectures that most of the device code is for: ["75", "80"]. Raises NotReadable.
+
+    Sixty-four containers (one for each source file) tell as much as the five hundred of torch, in 3 ms.
+    """
+    with _File(path) as file:
+        elf = _Elf(file)
+        containers = {}
+        for image in _images(elf, list(elf.sections()), 64):
+            if image.kind == "cubin" and image.has_code:
+                containers.setdefault(image.container, set()).add(image.arch)
+        counts = {}
+        for archs in containers.values():
+            for arch in archs:
+                counts[arch] = counts.get(arch, 0) + 1
+        return sorted((a for a, n in counts.items() if a.isdigit() and 2 * n > len(containers)), key=int)
+
+
+def split_archs(text):
+    """"sm_90a;compute_120", with commas or blanks as well, as a list."""
+    names = text.replace(";", " ").replace(",", " ").split()
+    for name in names:
+        prefix, _, arch = name.partition("_")
+        digits = arch[:-1] if arch[-1:] in ("a", "f") else arch
+        if prefix not in ("sm", "compute") or not digits.isdigit():
+            raise ValueError("'%s' is not an architecture: write sm_90a or compute_120." % name)
+    return sorted(set(names), key=_arch_key)
+
+
+def check_archs(path, wanted):
+    """(true where nothing is missing, text) after comparing a file with a list of architectures."""
+    found = architectures(path)
+    name = os.path.basename(os.fspath(path))
+    missing = [arch for arch in wanted if arch not in found]
+    more = [arch for arch in found if arch not in wanted]
+    if not missing:
+        text = "%s holds %s, as asked for" % (name, " ".join(wanted) or "no device code")
+        return True, text + (" (and %s)." % " ".join(more) if more else ".")
+    return False, (
+        "architectures(%s): the library must hold device code for every architecture that was asked for.\n"
+        "  missing    %s\n"
+        "  asked for  %s\n"
+        "  found      %s in %s\n"
+        "Fix: build it again from clean: cmake --build <build directory> --clean-first\n"
+        "     still missing: look for a -arch, -gencode or CUDA_ARCHITECTURES that is set for one of its sources or\n"
+        "     for the link, in the lines that cmake --build <build directory> --verbose prints"
+        % (name, " ".join(missing), " ".join(wanted), " ".join(found) or "no device code", os.fspath(path))
+    )
+
+
+def describe(info):
+    """The lines of the summary of what inspect() gave."""
+    note = info["provenance"] or {}
+    rows = []
+    if info["provenance_problem"]:
+        rows.append(("note", info["provenance_problem"]))
+    elif not note:
+        rows.append(("note", "none: not made by CudaOps' add_torch_op, or stripped"))
+    else:
+        rows.append(("op", "%s of project %s" % (_get(note, "op"), _get(note, "project"))))
+        state = _get(note, "state")
+        if note.get("reason"):
+            state += ": " + _get(note, "reason")
+        rows.append(("state", state))
+        abi = _get(note, "abi")
+        if abi == "STABLE":
+            abi += ", runs in torch %s and later" % _get(note, "torch_target")
+        elif note.get("torch"):
+            abi += ", runs in torch %s only" % ".".join(_get(note, "torch").split(".")[:2])
+        rows.append(("abi", abi))
+        built = "torch " + _get(note, "torch")
+        if note.get("toolkit"):
+            built += ", CUDA toolkit %s" % _get(note, "toolkit")
+            if note.get("cuda_runtime"):
+                built += ", CUDA runtime linked %s" % ("statically" if note["cuda_runtime"] == "static" else "as a shared library")
+        rows.append(("built with", built + ", CudaOps " + _get(note, "cudaops")))
+        if note.get("python_module"):
+            rows.append(("module", _get(note, "python_module")))
+    archs = info["architectures"]
+    cubins = " ".join(arch for arch in archs if arch.startswith("sm_"))
+    ptx = " ".join(arch for arch in archs if arch.startswith("compute_"))
+    rows.append(("device code", ", ".join(filter(None, [cubins, ptx and "PTX " + ptx])) or "none"))
+    loose = sorted({image["architecture"] for image in info["images"] if image["relocatable"]} - set(archs), key=_arch_key)
+    if loose:
+        rows.append(("not linked", " ".join(loose)))
+    rows.append(("links", " ".join(info["needed"]) or "nothing"))
+    if info["runpath"]:
+        rows.append(("runpath", info["runpath"]))
+    return [info["path"]] + ["  %-12s %s" % row for row in rows]
+
+
+def _get(note, key):
+    value = note.get(key)
+    return "unknown" if value is None or value == "" else str(value)
+
+
+def main(arguments):
+    options = ("--json", "--archs", "--common-archs", "--check-archs")
+    files = []
+    mode = wanted = None
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word in ("-h", "--help"):
+            print(__doc__.strip())
+            return 0
+        if word in options:
+            if mode is not None:
+                return _usage("%s and %s: one at a time." % (mode, word))
+            mode = word
+            if word == "--check-archs":
+                if not rest:
+                    return _usage("--check-archs needs a list such as sm_90a,compute_120.")
+                try:
+                    wanted = split_archs(rest.pop(0))
+                except ValueError as error:
+                    return _usage(str(error))
+        elif word.startswith("-"):
+            return _usage("unknown option %s: %s" % (word, ", ".join(options)))
+        else:
+            files.append(word)
+    if len(files) != 1:
+        return _usage("one library is needed, %d were given." % len(files))
+    try:
+        if mode == "--archs":
+            print(",".join(architectures(files[0])))
+        elif mode == "--common-archs":
+            print(",".join(common_architectures(files[0])))
+        elif mode == "--check-archs":
+            good, text = check_archs(files[0], wanted)
+            print(text, file=sys.stdout if good else sys.stderr)
+            return 0 if good else 1
+        elif mode == "--json":
+            print(json.dumps(inspect(files[0]), indent=2))
+        else:
+            print("\n".join(describe(inspect(files[0]))))
+    except NotReadable as error:
+        print("inspect_library: %s" % error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _usage(problem):
+    print("inspect_library: %s" % problem, file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
