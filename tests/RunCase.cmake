@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs one case of a suite and compares what it said with what is expected. See CONTRIBUTING.md, "A case".
+#
+# Called by the tests that cudaops_add_case_suite() defines:
+#   cmake -Dcase_SETTINGS=<file> -Dcase_SUITE=<dir> -Dcase_NAME=<case> -Dcase_KIND=SCRIPT|PROJECT -Dcase_DIR=<dir>
+#         -Dcase_CMAKE=<cmake> -Dcase_GENERATOR=<generator> [-Dcase_<NAME>=<value>...] -P RunCase.cmake
+
+cmake_minimum_required(VERSION 3.25)
+
+# What a case starts with. Nothing else of the developer's environment reaches it, so that it says the same everywhere.
+# case_environment(<VAR>=<value>... | UNSET <VAR>...): for the steps that follow.
+function(case_environment)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "UNSET")
+  set(environment "${case_ENVIRONMENT}")
+  set(names ${arg_UNSET})
+  foreach(entry IN LISTS arg_UNPARSED_ARGUMENTS)
+    string(REGEX REPLACE "=.*" "" name "${entry}")
+    list(APPEND names ${name})
+  endforeach()
+  foreach(name IN LISTS names)
+    list(FILTER environment EXCLUDE REGEX "^${name}=")
+  endforeach()
+  foreach(entry IN LISTS arg_UNPARSED_ARGUMENTS)
+    # A value may hold a semicolon (an arch list).
+    string(REPLACE ";" "\\;" entry "${entry}")
+    list(APPEND environment "${entry}")
+  endforeach()
+  set(case_ENVIRONMENT "${environment}" PARENT_SCOPE)
+endfunction()
+
+# case_keep_environment(<regex>): lets matching variables of the developer's environment through (proxies, package
+# indexes), for cases that really need the network.
+function(case_keep_environment regex)
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E environment OUTPUT_VARIABLE all)
+  string(REPLACE ";" "\\;" all "${all}")
+  string(REPLACE "\n" ";" all "${all}")
+  foreach(entry IN LISTS all)
+    if(entry MATCHES "^([A-Za-z_0-9]+)=" AND CMAKE_MATCH_1 MATCHES "${regex}")
+      list(APPEND case_ENVIRONMENT "${CMAKE_MATCH_1}=$ENV{${CMAKE_MATCH_1}}")
+    endif()
+  endforeach()
+  set(case_ENVIRONMENT "${case_ENVIRONMENT}" PARENT_SCOPE)
+endfunction()
+
+# case_path(<dir>...): puts directories before the PATH of the steps that follow.
+function(case_path)
+  list(JOIN ARGV ":" front)
+  foreach(entry IN LISTS case_ENVIRONMENT)
+    if(entry MATCHES "^PATH=(.*)")
+      set(old "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  case_environment("PATH=${front}:${old}")
+  set(case_ENVIRONMENT "${case_ENVIRONMENT}" PARENT_SCOPE)
+endfunction()
+
+# case_fail(<what> [<detail>...]): notes a failure; the case goes on, so that all of them are shown at once.
+function(case_fail what)
+  set(report "* ${what}\n")
+  math(EXPR last "${ARGC} - 1")
+  if(last GREATER 0)
+    foreach(i RANGE 1 ${last})
+      string(REPLACE "\n" "\n    " detail "${ARGV${i}}")
+      string(APPEND report "    ${detail}\n")
+    endforeach()
+  endif()
+  set_property(GLOBAL APPEND_STRING PROPERTY case_FAILURES "${report}")
+endfunction()
+
+# case_equal(<what> <actual> <expected>)
+function(case_equal what actual expected)
+  if(NOT "${actual}" STREQUAL "${expected}")
+    case_fail("${what}" "expected [${expected}]" "actual   [${actual}]")
+  endif()
+endfunction()
+
+# case_match(<what> <text> <regex>) and case_not_match(): blanks and line ends count as one blank, as everywhere here.
+function(case_match what text regex)
+  _case_squeeze(text)
+  if(NOT text MATCHES "${regex}")
+    case_fail("${what}" "expected a match of [${regex}]" "actual [${text}]")
+  endif()
+endfunction()
+
+function(case_not_match what text regex)
+  _case_squeeze(text)
+  if(text MATCHES "${regex}")
+    case_fail("${what}" "expected no match of [${regex}]" "found [${CMAKE_MATCH_0}]")
+  endif()
+endfunction()
+
+# case_report(<out-var> <member>...): a value of the build tree's cudaops-report.json; <out-var> is "<missing>" where
+# there is none.
+function(case_report out)
+  set(file "${case_BUILD_DIR}/cudaops-report.json")
+  set(value "<missing>")
+  if(EXISTS "${file}")
+    file(READ "${file}" text)
+    string(JSON value ERROR_VARIABLE error GET "${text}" ${ARGN})
+    if(error)
+      set(value "<missing>")
+    endif()
+  endif()
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# case_report_equal(<expected> <member>...)
+function(case_report_equal expected)
+  case_report(actual ${ARGN})
+  list(JOIN ARGN "." member)
+  case_equal("cudaops-report.json: ${member}" "${actual}" "${expected}")
+endfunction()
+
+# case_skip(<reason>): ends the case as skipped (before any step).
+function(case_skip reason)
+  # The exact words that the tests' SKIP_REGULAR_EXPRESSION looks for; a script can't choose its exit code in 3.25.
+  message("CASE SKIPPED: ${reason}")
+  set_property(GLOBAL PROPERTY case_SKIPPED 1)
+endfunction()
+
+# case_step(<name> [RESULT <n>] [WORKING_DIRECTORY <dir>] COMMAND <arg>...): runs a command in the case's environment.
+# A step that fails ends the sequence, unless RESULT says that it must end with that very code.
+function(case_step name)
+  get_property(over GLOBAL PROPERTY case_OVER)
+  get_property(skipped GLOBAL PROPERTY case_SKIPPED)
+  if(over OR skipped)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "RESULT;WORKING_DIRECTORY" "COMMAND")
+  if(NOT arg_WORKING_DIRECTORY)
+    set(arg_WORKING_DIRECTORY "${case_DIR}")
+  endif()
+  set(quoted "")
+  foreach(word IN LISTS case_ENVIRONMENT arg_COMMAND)
+    string(REPLACE "'" "'\\''" word "${word}")
+    if(word MATCHES "[^-A-Za-z0-9_=/.,:+@%]")
+      set(word "'${word}'")
+    endif()
+    string(APPEND quoted " ${word}")
+  endforeach()
+  set_property(GLOBAL APPEND_STRING PROPERTY case_RERUN "  (cd '${arg_WORKING_DIRECTORY}' && env -i${quoted})\n")
+  execute_process(
+    COMMAND env -i ${case_ENVIRONMENT} ${arg_COMMAND}
+    WORKING_DIRECTORY "${arg_WORKING_DIRECTORY}"
+    RESULT_VARIABLE result
+    OUTPUT_VARIABLE output
+    ERROR_VARIABLE error
+  )
+  set_property(GLOBAL APPEND_STRING PROPERTY case_STDOUT "${output}")
+  set_property(GLOBAL APPEND_STRING PROPERTY case_STDERR "${error}")
+  set_property(GLOBAL PROPERTY case_RESULT "${result}")
+  # The output of the last step alone, for checks between steps.
+  set(case_STEP_STDOUT "${output}" PARENT_SCOPE)
+  set(case_STEP_STDERR "${error}" PARENT_SCOPE)
+  if(DEFINED arg_RESULT)
+    if(NOT result STREQUAL arg_RESULT)
+      case_fail("Step ${name}: exit code" "expected [${arg_RESULT}]" "actual   [${result}]")
+      set_property(GLOBAL PROPERTY case_OVER 1)
+    else()
+      set_property(GLOBAL PROPERTY case_RESULT 0)
+    endif()
+  elseif(NOT result STREQUAL "0")
+    set_property(GLOBAL PROPERTY case_OVER 1)
+  endif()
+endfunction()
+
+# case_project([LANGUAGES <lang>...] [PRELUDE <text>] [BODY <text>]): writes the project of the case. Called by
+# case_configure() where a case has not called it. The body is <case>.cmake, or the suite's body.cmake, or BODY.
+function(case_project)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "PRELUDE;BODY" "LANGUAGES")
+  if(NOT DEFINED arg_LANGUAGES)
+    set(arg_LANGUAGES ${case_LANGUAGES})
+  endif()
+  if(NOT DEFINED arg_PRELUDE)
+    set(arg_PRELUDE "${case_PRELUDE}")
+  endif()
+  if(NOT DEFINED arg_BODY)
+    if(EXISTS "${case_SUITE}/${case_NAME}.cmake")
+      set(arg_BODY "include([==[${case_SUITE}/${case_NAME}.cmake]==])")
+    else()
+      set(arg_BODY "include([==[${case_SUITE}/body.cmake]==])")
+    endif()
+  endif()
+  list(JOIN arg_LANGUAGES " " languages)
+  string(
+    CONCAT text
+    "cmake_minimum_required(VERSION 3.25)\n"
+    "set(CudaOps_ROOT [==[${case_REPO}]==])\n"
+    "set(case_SUITE [==[${case_SUITE}]==])\n"
+    "set(case_DIR [==[${case_DIR}]==])\n"
+    "project(${case_PROJECT_NAME} LANGUAGES ${languages})\n"
+    "${arg_PRELUDE}\n"
+    "${arg_BODY}\n"
+  )
+  file(CONFIGURE OUTPUT "${case_PROJECT_DIR}/CMakeLists.txt" CONTENT "${text}" @ONLY)
+endfunction()
+
+# case_configure([RESULT <n>] [ARGS <arg>...] [SOURCE_DIR <dir>] [BUILD_DIR <dir>] [NO_SEED])
+#
+# The first configure of a build directory starts from the compiler detection of the fixture tests.seed, which saves
+# half a second a case. NO_SEED where the compiler is another one.
+function(case_configure)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_SEED" "RESULT;SOURCE_DIR;BUILD_DIR" "ARGS")
+  if(NOT arg_SOURCE_DIR)
+    set(arg_SOURCE_DIR "${case_PROJECT_DIR}")
+    if(NOT EXISTS "${arg_SOURCE_DIR}/CMakeLists.txt")
+      case_project()
+    endif()
+  endif()
+  if(NOT arg_BUILD_DIR)
+    set(arg_BUILD_DIR "${case_BUILD_DIR}")
+  endif()
+  if(NOT arg_NO_SEED AND NOT case_NO_SEED AND NOT EXISTS "${arg_BUILD_DIR}" AND EXISTS "${case_SEED_DIR}")
+    file(GLOB seeds "${case_SEED_DIR}/build/CMakeFiles/[0-9]*")
+    foreach(seed IN LISTS seeds)
+      cmake_path(GET seed FILENAME version)
+      foreach(name CMakeSystem.cmake CMakeCXXCompiler.cmake)
+        file(COPY "${seed}/${name}" DESTINATION "${arg_BUILD_DIR}/CMakeFiles/${version}")
+      endforeach()
+    endforeach()
+  endif()
+  set(result "")
+  if(DEFINED arg_RESULT)
+    set(result RESULT ${arg_RESULT})
+  endif()
+  list(APPEND arg_ARGS ${case_ARGS})
+  case_step(
+    configure
+    ${result}
+    COMMAND "${case_CMAKE}" -S "${arg_SOURCE_DIR}" -B "${arg_BUILD_DIR}" -G "${case_GENERATOR}" ${arg_ARGS}
+  )
+  set(case_STEP_STDOUT "${case_STEP_STDOUT}" PARENT_SCOPE)
+  set(case_STEP_STDERR "${case_STEP_STDERR}" PARENT_SCOPE)
+endfunction()
+
+# case_build([RESULT <n>] [BUILD_DIR <dir>] [ARGS <arg>...])
+function(case_build)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "RESULT;BUILD_DIR" "ARGS")
+  if(NOT arg_BUILD_DIR)
+    set(arg_BUILD_DIR "${case_BUILD_DIR}")
+  endif()
+  set(result "")
+  if(DEFINED arg_RESULT)
+    set(result RESULT ${arg_RESULT})
+  endif()
+  case_step(build ${result} COMMAND "${case_CMAKE}" --build "${arg_BUILD_DIR}" ${arg_ARGS})
+  set(case_STEP_STDOUT "${case_STEP_STDOUT}" PARENT_SCOPE)
+  set(case_STEP_STDERR "${case_STEP_STDERR}" PARENT_SCOPE)
+endfunction()
+
+# case_ctest([RESULT <n>] [BUILD_DIR <dir>] [ARGS <arg>...])
+function(case_ctest)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "RESULT;BUILD_DIR" "ARGS")
+  if(NOT arg_BUILD_DIR)
+    set(arg_BUILD_DIR "${case_BUILD_DIR}")
+  endif()
+  set(result "")
+  if(DEFINED arg_RESULT)
+    set(result RESULT ${arg_RESULT})
+  endif()
+  cmake_path(GET case_CMAKE PARENT_PATH bin)
+  case_step(
+    ctest
+    ${result}
+    COMMAND "${bin}/ctest" --test-dir "${arg_BUILD_DIR}" --no-tests=error --output-on-failure ${arg_ARGS}
+  )
+  set(case_STEP_STDOUT "${case_STEP_STDOUT}" PARENT_SCOPE)
+  set(case_STEP_STDERR "${case_STEP_STDERR}" PARENT_SCOPE)
+endfunction()
+
+# CMake wraps a message at a width that depends on the lengths of paths, so all blanks count as one.
+function(_case_squeeze name)
+  string(REGEX REPLACE "[ \t\r\n]+" " " text "${${name}}")
+  string(STRIP "${text}" text)
+  set(${name} "${text}" PARENT_SCOPE)
+endfunction()
+
+# The text of a step as the expected texts see it: without call stacks, with <case> and <repo> for the places that
+# differ from machine to machine.
+function(_case_normalise name)
+  set(text "${${name}}")
+  string(REGEX REPLACE "Call Stack \\(most recent call first\\):\n(  [^\n]*\n)+" "" text "${text}")
+  _case_squeeze(text)
+  string(REPLACE "${case_DIR}" "<case>" text "${text}")
+  string(REPLACE "${case_REPO}" "<repo>" text "${text}")
+  string(REPLACE "CMake Error at cmake/" "CMake Error at <repo>/cmake/" text "${text}")
+  set(${name} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(_case_expect name actual)
+  set(file "${case_SUITE}/${case_NAME}-${name}.txt")
+  if(EXISTS "${file}")
+    file(READ "${file}" expected)
+    _case_squeeze(expected)
+  elseif(name STREQUAL "stderr")
+    set(expected "")
+  else()
+    return()
+  endif()
+  set(shown "${actual}")
+  _case_normalise(actual)
+  # stderr is held whole: a warning that nobody planned fails the case.
+  set(regex "${expected}")
+  if(name STREQUAL "stderr")
+    set(regex "^${expected}$")
+  endif()
+  if(NOT actual MATCHES "${regex}")
+    string(REPLACE "${case_DIR}" "<case>" shown "${shown}")
+    case_fail("${name} does not match" "expected:" "${regex}" "actual:" "${actual}" "in full:" "${shown}")
+  endif()
+endfunction()
+
+function(_case_main)
+  file(REMOVE_RECURSE "${case_DIR}")
+  file(MAKE_DIRECTORY "${case_DIR}/home")
+  set(case_PROJECT_DIR "${case_DIR}/src")
+  set(case_BUILD_DIR "${case_DIR}/build")
+  string(MAKE_C_IDENTIFIER "${case_NAME}" case_PROJECT_NAME)
+  set(case_LANGUAGES CXX)
+  set(case_PRELUDE "find_package(CudaOps REQUIRED)")
+  set(case_ARGS "")
+  set(
+    case_ENVIRONMENT
+    "PATH=${case_TOOLS_DIR}"
+    "HOME=${case_DIR}/home"
+    "TMPDIR=${case_DIR}"
+    "LC_ALL=C"
+    "CUDAOPS_STORE=${case_DIR}/store"
+  )
+  # Fakes know where to put themselves.
+  include("${case_TESTS_DIR}/fakes/fakes.cmake")
+
+  include("${case_SUITE}/suite.cmake" OPTIONAL)
+  if(EXISTS "${case_SUITE}/${case_NAME}-steps.cmake")
+    include("${case_SUITE}/${case_NAME}-steps.cmake")
+  elseif(case_KIND STREQUAL "PROJECT")
+    case_configure()
+  else()
+    case_step(
+      script
+      COMMAND
+        "${case_CMAKE}" "-Dcase_REPO=${case_REPO}" "-Dcase_DIR=${case_DIR}" "-Dcase_SUITE=${case_SUITE}"
+        "-Dcase_PYTHON=${case_PYTHON}" -P "${case_SUITE}/${case_NAME}.cmake"
+    )
+  endif()
+
+  get_property(skipped GLOBAL PROPERTY case_SKIPPED)
+  if(skipped)
+    return()
+  endif()
+  foreach(name STDOUT STDERR RESULT)
+    get_property(case_${name} GLOBAL PROPERTY case_${name})
+  endforeach()
+  if("${case_RESULT}" STREQUAL "")
+    case_fail("The case ran no step, so it proves nothing.")
+  endif()
+  set(expected 0)
+  if(EXISTS "${case_SUITE}/${case_NAME}-result.txt")
+    file(READ "${case_SUITE}/${case_NAME}-result.txt" expected)
+    string(STRIP "${expected}" expected)
+  endif()
+  case_equal("exit code" "${case_RESULT}" "${expected}")
+  _case_expect(stdout "${case_STDOUT}")
+  _case_expect(stderr "${case_STDERR}")
+  if(EXISTS "${case_SUITE}/${case_NAME}-check.cmake")
+    include("${case_SUITE}/${case_NAME}-check.cmake")
+  endif()
+
+  get_property(failures GLOBAL PROPERTY case_FAILURES)
+  if(NOT "${failures}" STREQUAL "")
+    get_property(rerun GLOBAL PROPERTY case_RERUN)
+    string(APPEND failures "stdout:\n${case_STDOUT}\nstderr:\n${case_STDERR}\nRun again by hand:\n${rerun}")
+    # Not FATAL_ERROR alone: message() would wrap the text.
+    execute_process(COMMAND "${CMAKE_COMMAND}" -E echo "FAILED ${case_NAME}\n${failures}")
+    message(FATAL_ERROR "${case_NAME} failed")
+  endif()
+endfunction()
+
+include("${case_SETTINGS}")
+_case_main()

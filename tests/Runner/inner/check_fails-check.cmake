@@ -1,0 +1,1 @@
+case_equal("the check" 1 2)

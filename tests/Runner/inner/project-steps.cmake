@@ -1,0 +1,8 @@
+case_configure()
+case_match("configure" "${case_STEP_STDOUT}" "Generating done")
+case_build()
+case_ctest()
+case_match("ctest" "${case_STEP_STDOUT}" "1 tests? passed|100% tests passed")
+case_report_equal(EXACT verdict)
+case_report_equal(2.13.0 torch version)
+case_report_equal("<missing>" toolkit version)

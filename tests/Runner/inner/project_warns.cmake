@@ -1,0 +1,1 @@
+message(WARNING "nobody planned this")

@@ -1,0 +1,1 @@
+case_step(one RESULT 3 COMMAND sh -c "exit 4")

@@ -1,0 +1,1 @@
+set(case_PRELUDE "")
