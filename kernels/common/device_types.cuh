@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the device code of several ops shares: conversions to and from float, and 16-byte vectors.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+namespace cudaops_examples {
+
+// A width for which one thread's load or store is a single 16-byte instruction.
+template <typename T>
+struct alignas(16) Vector {
+  static constexpr int kSize = 16 / sizeof(T);
+  T element[kSize];
+};
+
+__device__ __forceinline__ float to_float(float value) { return value; }
+__device__ __forceinline__ float to_float(__half value) { return __half2float(value); }
+__device__ __forceinline__ float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
+
+template <typename T>
+__device__ __forceinline__ T from_float(float value);
+template <>
+__device__ __forceinline__ float from_float<float>(float value) {
+  return value;
+}
+template <>
+__device__ __forceinline__ __half from_float<__half>(float value) {
+  return __float2half_rn(value);
+}
+template <>
+__device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float value) {
+  return __float2bfloat16_rn(value);
+}
+
+// How a contiguous array splits into 16-byte vectors: `head` elements stand before the first
+// aligned address, then come `num_vectors` whole vectors, the rest is the tail. An array that isn't
+// aligned to its own element size has no aligned address and is refused by the launchers' contract.
+struct VectorSplit {
+  int64_t head;
+  int64_t num_vectors;
+  int64_t num_leftovers;  // head and tail together
+};
+
+template <typename T>
+VectorSplit split_into_vectors(const void* data, int64_t num_elements) {
+  const int64_t misaligned_bytes = static_cast<int64_t>(reinterpret_cast<uintptr_t>(data) % 16);
+  int64_t head = misaligned_bytes == 0 ? 0 : (16 - misaligned_bytes) / int64_t{sizeof(T)};
+  if (head > num_elements) head = num_elements;
+  const int64_t num_vectors = (num_elements - head) / Vector<T>::kSize;
+  return {head, num_vectors, num_elements - num_vectors * Vector<T>::kSize};
+}
+
+inline bool same_alignment(const void* a, const void* b) {
+  return reinterpret_cast<uintptr_t>(a) % 16 == reinterpret_cast<uintptr_t>(b) % 16;
+}
+
+// Blocks of `per_block` items that cover num_items; the grid's limit of 2^31 - 1 blocks lies beyond
+// the memory of any device for the block sizes used here.
+inline unsigned int num_blocks(int64_t num_items, int64_t per_block) {
+  return static_cast<unsigned int>((num_items + per_block - 1) / per_block);
+}
+
+}  // namespace cudaops_examples
