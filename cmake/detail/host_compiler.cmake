@@ -4,6 +4,10 @@
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value here: CMake 3.31 and later warn unless told so.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 
 # _cudaops_host_config_bounds(<text of crt/host_config.h> <out-prefix>)
 #

@@ -8,6 +8,10 @@
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value here: CMake 3.31 and later warn unless told so.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 
 # _cudaops_verdict_pairs(<text of CUDAOPS_COMPATIBLE_VERSIONS> <out-prefix>)
 #
@@ -60,13 +64,16 @@ endfunction()
 # Rows as aligned lines, without trailing blanks.
 function(_cudaops_verdict_table out)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROWS")
-  set(widths "")
+  set(columns 0)
   foreach(row IN LISTS arg_ROWS)
     set(column 0)
     while(row MATCHES "^([^|]*)\\|(.*)$")
       set(row "${CMAKE_MATCH_2}")
       string(LENGTH "${CMAKE_MATCH_1}" length)
-      if(NOT DEFINED width_${column} OR length GREATER width_${column})
+      if(column EQUAL columns)
+        math(EXPR columns "${columns} + 1")
+        set(width_${column} ${length})
+      elseif(length GREATER width_${column})
         set(width_${column} ${length})
       endif()
       math(EXPR column "${column} + 1")
@@ -124,10 +131,11 @@ function(_cudaops_verdict prefix)
     "TOOLKIT;TOOLKIT_SOURCE;TORCH;TORCH_CUDA;TORCH_HIP;TORCH_SOURCE;POLICY;COMPATIBLE_VERSIONS"
     "CANDIDATES"
   )
+  # A variable that isn't set here would be the caller's.
   foreach(
     name
     IN
-    ITEMS VERDICT ACTION REASON HEAD FACTS FIX ERROR
+    ITEMS VERDICT ACTION REASON HEAD FACTS FIX ERROR pairs_FIT pairs_UNFIT
   )
     set(${name} "")
   endforeach()
