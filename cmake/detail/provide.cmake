@@ -162,7 +162,7 @@ function(_cudaops_provide_run what version why out)
     run
     ECHO
     COMMAND
-      "${python}" -u "${script}" "${kind}" --store "${store}" --version "${version}" --why "${why}" --result "${result}"
+      "${python}" -u "${script}" "${kind}" --store "${store}" --version "${version}" "--why=${why}" --result "${result}"
       --pythons ${pythons}
   )
   if(EXISTS "${result}")

@@ -87,7 +87,7 @@ class Torch:
     def prepare(self, part):
         base = base_python()
         run = subprocess.run(
-            [base, "-m", "venv", "--without-pip", part],
+            [base, "-m", "venv", "--without-pip", "--prompt", "torch-" + self.version, part],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -132,13 +132,16 @@ class Toolkit:
     directory = "toolkits"
     distribution = "cuda_toolkit"
     suffix = ""
-    download = "270 MB"
-    disk = "0.6 GB"
+    download = "120 MB"
+    disk = "0.3 GB"
     other_way = "or point to a toolkit you have: -DCUDAToolkit_ROOT=<dir>"
 
     def __init__(self, version, why):
         self.version, self.why = version, why
         self.requirements = [exactly("cuda-toolkit[nvcc,cccl,cudart]", version)]
+        if version.startswith("13.0"):
+            # cuda-toolkit 13.0 leaves these open: pip then takes 13.5's, whose PTX ptxas 13.0 refuses.
+            self.requirements += ["nvidia-nvvm==13.0.*", "nvidia-cuda-crt==13.0.*"]
 
     def prepare(self, part):
         self.target = part
@@ -154,9 +157,16 @@ class Toolkit:
 
     @staticmethod
     def whole(directory):
+        """Whether all tools are there, and the compiler's parts of one release."""
         root = Toolkit.root(directory)
         needed = ["bin/nvcc", "bin/ptxas", "nvvm/bin/cicc", "include/cuda_runtime.h", "lib/libcudart_static.a"]
-        return root is not None and all(os.path.exists(os.path.join(root, name)) for name in needed)
+        if root is None or not all(os.path.exists(os.path.join(root, name)) for name in needed):
+            return False
+        releases = set()
+        for name in ("nvidia_cuda_nvcc", "nvidia_nvvm", "nvidia_cuda_crt", "nvidia_cuda_runtime"):
+            for info in glob.glob(os.path.join(glob.escape(directory), name + "-*.dist-info")):
+                releases.add(tuple(os.path.basename(info).split("-")[1].split(".")[:2]))
+        return len(releases) == 1
 
     def finish(self, part, final):
         # The wheel has no libcudart.so, and CMake's FindCUDAToolkit would then take that of another toolkit.
@@ -265,7 +275,7 @@ class Pip:
         for name in ("TARGET", "PREFIX", "ROOT", "PYTHON", "DRY_RUN", "NO_DEPS", "QUIET", "LOG", "REPORT"):
             env.pop("PIP_" + name, None)
         env.update(PIP_USER="0", PIP_REQUIRE_VIRTUALENV="0", PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
-        env.update(PYTHONUNBUFFERED="1", TMPDIR=scratch)
+        env.update(PIP_ROOT_USER_ACTION="ignore", PYTHONUNBUFFERED="1", TMPDIR=scratch)
         if "timeout" not in self.settings:
             env["PIP_DEFAULT_TIMEOUT"] = "15"
         if "retries" not in self.settings:
