@@ -1,0 +1,23 @@
+# nvcc's banner, with and without what wrappers print around it.
+include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
+include("${check_DETAIL_DIR}/version_text.cmake")
+
+function(reads text version)
+  _cudaops_read_nvcc_version("${text}" out)
+  check_equal("[${text}]" "${out}" "${version}")
+endfunction()
+set(line "Cuda compilation tools, release 13.0, V13.0.88")
+reads("nvcc: compiler driver\nBuilt on a day\n${line}\nBuild cuda_13.0.r13.0/compiler.1_0\n" 13.0.88)
+reads("${line}" 13.0.88)
+reads("warning: [;] something\r\n${line}\r\n" 13.0.88)
+reads("Cuda compilation tools, release 11.8, V11.8.89" 11.8.89)
+reads("Cuda compilation tools, release 12.10, V12.10.1" 12.10.1)
+# Only the release, or a V of something else: the release.
+reads("Cuda compilation tools, release 13.0" 13.0)
+reads("Cuda compilation tools, release 13.0, V" 13.0)
+reads("Cuda compilation tools, release 13.0, V12.4.1" 13.0)
+reads("Cuda compilation tools, release 13.1, V13.10.1" 13.1)
+reads("" "")
+reads("g++ (Debian 12.2.0) 12.2.0" "")
+reads("release 13.0, V13.0.88" "")
+reads("Cuda compilation tools, release 13" "")
