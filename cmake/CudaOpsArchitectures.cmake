@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+CudaOpsArchitectures
+--------------------
+
+Chooses the GPU architectures of code that supports only some of them, and puts them on a target.
+
+``find_package(CudaTorchMatch)`` has settled what is requested for the whole
+build tree, and :command:`add_torch_op` and :command:`cudaops_add_kernels`
+take that by themselves; these two are for targets made by hand.
+
+.. command:: cudaops_resolve_architectures
+
+  .. code-block:: cmake
+
+    cudaops_resolve_architectures(<out-var>
+      [REQUEST <arch>...]
+      [ARCHITECTURES <arch>...]
+      [UNSERVED <out-var>]
+      [NVCC <path>])
+
+  Sets ``<out-var>`` to a list of canonical entries, ``<cc><a|f|>-<real|virtual>``
+  (``90a-real``, ``120-virtual``). Without a CUDA toolkit it is empty.
+
+  ``REQUEST <arch>...``
+    What is to be built. Default: the architectures of the build tree's match.
+    An entry that the toolkit can't build is an error.
+
+  ``ARCHITECTURES <arch>...``
+    What the code supports: a filter, not a request. ``>=80`` stands for every
+    requested one from 8.0 up. Each requested compute capability gets one
+    entry: that very one (plain or ``a``), else the ``f`` of its family, else
+    the nearest lower plain one of its major, else PTX of the nearest lower
+    one that is listed with PTX. Where several would do, the first one written
+    is taken. Entries that the toolkit can't build are passed over. Default:
+    the code supports whatever is requested.
+
+  ``UNSERVED <out-var>``
+    Set to the requested compute capabilities that no entry serves
+    (``12.0``).
+
+  ``NVCC <path>``
+    The compiler to ask. Default: the toolkit of the build tree's match.
+
+  Every spelling is accepted, in lists with blanks, commas or semicolons:
+
+  ========================  ==================================================
+  ``90`` ``90a`` ``100f``   real and virtual (PTX), as CMake reads them
+  ``90a-real``              real only
+  ``120-virtual``           PTX only
+  ``9.0`` ``9.0a``          real only, as torch reads them
+  ``12.0+PTX``              real and PTX
+  ``Hopper`` ``Ampere+PTX`` the compute capabilities of that name; with +PTX
+                            the last one has PTX
+  ``native``                the GPUs of this machine
+  ``common``                what both toolkit and torch were made for, PTX for
+                            the newest
+  ``all`` ``all-major``     what nvcc's options of these names mean
+  ========================  ==================================================
+
+.. command:: cudaops_target_architectures
+
+  .. code-block:: cmake
+
+    cudaops_target_architectures(<target> <arch>...)
+
+  Sets the ``CUDA_ARCHITECTURES`` property of ``<target>``, for compiling and for the device
+  link, and, from two on, lets nvcc compile them in parallel. The words ``native``, ``common``,
+  ``all`` and ``all-major`` need a toolkit to mean something: resolve them first.
+
+Example:
+
+.. code-block:: cmake
+
+  find_package(CudaOps 0.1 REQUIRED)
+  find_package(CudaTorchMatch REQUIRED)
+  if(CudaTorchMatch_CUDA_ENABLED)
+    cudaops_resolve_architectures(archs ARCHITECTURES 90a 100f UNSERVED without)
+    if(archs)
+      add_library(attention SHARED attention.cu)
+      cudaops_target_architectures(attention ${archs})
+    else()
+      message(STATUS "attention is left out: it has no code for ${without}")
+    endif()
+  endif()
+#]=======================================================================]
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arch_request.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/version_text.cmake")
+
+function(cudaops_resolve_architectures)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_resolve_architectures")
+  set(lists REQUEST ARCHITECTURES)
+  set(singles UNSERVED NVCC)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "${singles}" "${lists}")
+  set(out "${ARGV0}")
+  set(caller "cudaops_resolve_architectures(${out})")
+  set(
+    usage
+    "cudaops_resolve_architectures(<out-var> [REQUEST <arch>...] [ARCHITECTURES <arch>...] [UNSERVED <out-var>] [NVCC <path>])"
+  )
+  if(out STREQUAL "" OR out IN_LIST lists OR out IN_LIST singles)
+    _cudaops_stop(
+      "cudaops_resolve_architectures(): the first argument is the variable for the result."
+      FACTS "found   '${out}'"
+      FIX "${usage}"
+    )
+  endif()
+  if(DEFINED arg_UNPARSED_ARGUMENTS)
+    list(GET arg_UNPARSED_ARGUMENTS 0 word)
+    _cudaops_arch_keyword_hint("${word}" "${lists};${singles}" hint)
+    _cudaops_stop("${caller}: unknown argument '${word}'${hint}." FIX "${usage}")
+  endif()
+  if(DEFINED arg_KEYWORDS_MISSING_VALUES)
+    list(GET arg_KEYWORDS_MISSING_VALUES 0 word)
+    # A variable that happens to be empty means the default, as everywhere in CMake's own list keywords.
+    if(word IN_LIST singles)
+      _cudaops_stop("${caller}: ${word} needs a value." FIX "${usage}")
+    endif()
+  endif()
+
+  foreach(keyword IN LISTS lists)
+    set(entries "")
+    if(DEFINED arg_${keyword})
+      if(keyword STREQUAL "ARCHITECTURES")
+        _cudaops_arch_parse_filter("${arg_${keyword}}" entries error)
+      else()
+        _cudaops_arch_parse("${arg_${keyword}}" entries error)
+      endif()
+      if(error)
+        string(REGEX MATCH "\"([^\"]*)\"" ignored "${error}")
+        _cudaops_arch_keyword_hint("${CMAKE_MATCH_1}" "${lists};${singles}" hint)
+        string(REGEX REPLACE "\\.$" "" error "${error}")
+        list(JOIN arg_${keyword} " " found)
+        _cudaops_arch_accepted(accepted)
+        _cudaops_stop(
+          "${caller}: ${error}${hint}."
+          FACTS "found     ${keyword} ${found}" "accepted  ${accepted}"
+          FIX "${keyword} 80 90a, or the like"
+        )
+      endif()
+    endif()
+    set(${keyword} "${entries}")
+  endforeach()
+
+  if(DEFINED arg_NVCC)
+    if(NOT EXISTS "${arg_NVCC}" OR IS_DIRECTORY "${arg_NVCC}")
+      _cudaops_stop("${caller}: NVCC is not a compiler." FACTS "found   ${arg_NVCC}" "wanted  the path of nvcc" FIX "NVCC <toolkit>/bin/nvcc")
+    endif()
+    _cudaops_arch_ask_nvcc(supported "${arg_NVCC}")
+    _cudaops_probe(about FILES "${arg_NVCC}" COMMAND "${arg_NVCC}" --version)
+    _cudaops_read_nvcc_version("${about_OUTPUT}" version)
+    if(supported STREQUAL "" OR version STREQUAL "")
+      _cudaops_first_line("${about_ERROR}${about_OUTPUT}" line)
+      _cudaops_stop(
+        "${caller}: NVCC doesn't answer as nvcc does."
+        FACTS "found   ${arg_NVCC}" "said    ${line} (exit code ${about_EXIT})"
+        FIX "NVCC <toolkit>/bin/nvcc"
+      )
+    endif()
+    cmake_path(GET arg_NVCC PARENT_PATH root)
+    cmake_path(GET root PARENT_PATH root)
+  else()
+    _cudaops_state_get(VERDICT verdict)
+    _cudaops_state_get(TOOLKIT_ARCHS supported)
+    _cudaops_state_get(TOOLKIT_VERSION version)
+    _cudaops_state_get(TOOLKIT_ROOT root)
+    if(verdict STREQUAL "")
+      _cudaops_stop(
+        "${caller}: no toolkit has been chosen yet."
+        FACTS "wanted  find_package(CudaTorchMatch) before this call, or NVCC"
+        FIX "find_package(CudaTorchMatch REQUIRED)"
+      )
+    endif()
+  endif()
+  set(${out} "" PARENT_SCOPE)
+  if(arg_UNSERVED)
+    set(${arg_UNSERVED} "" PARENT_SCOPE)
+  endif()
+  if(supported STREQUAL "")
+    return()
+  endif()
+
+  if(REQUEST STREQUAL "")
+    _cudaops_state_get(ARCHITECTURES entries)
+    _cudaops_state_get(ARCHITECTURES_SOURCE source)
+    if(entries STREQUAL "")
+      _cudaops_stop(
+        "${caller}: nothing is requested."
+        FACTS "wanted  REQUEST, or find_package(CudaTorchMatch) before this call"
+        FIX "REQUEST common"
+      )
+    endif()
+    set(text "${entries}")
+  else()
+    set(entries "${REQUEST}")
+    set(source "REQUEST")
+    list(JOIN arg_REQUEST " " text)
+  endif()
+  _cudaops_arch_resolve(
+    entries
+    CALLER "${caller}"
+    REQUEST ${entries}
+    TEXT "${text}"
+    SOURCE "${source}"
+    SUPPORTED ${supported}
+    TOOLKIT_VERSION "${version}"
+    TOOLKIT_ROOT "${root}"
+    FIX_KEYWORD REQUEST
+  )
+
+  set(unserved "")
+  if(NOT ARCHITECTURES STREQUAL "")
+    # `all` says that the code supports everything: no list of this toolkit's can say it as well.
+    set(filter "")
+    foreach(entry IN LISTS ARCHITECTURES)
+      if(entry MATCHES "^(native|common|all-major)$")
+        _cudaops_arch_resolve(
+          numbers
+          CALLER "${caller}"
+          REQUEST ${entry}
+          TEXT "${entry}"
+          SOURCE "ARCHITECTURES"
+          SUPPORTED ${supported}
+          TOOLKIT_VERSION "${version}"
+          TOOLKIT_ROOT "${root}"
+        )
+        list(APPEND filter ${numbers})
+      else()
+        list(APPEND filter "${entry}")
+      endif()
+    endforeach()
+    _cudaops_arch_filter(served REQUEST ${entries} FILTER ${filter} SUPPORTED ${supported})
+    set(entries "${served_ENTRIES}")
+    set(unserved "${served_UNSERVED}")
+    if(NOT served_SKIPPED STREQUAL "")
+      list(JOIN served_SKIPPED " " skipped)
+      _cudaops_verbose("${caller}: CUDA ${version} can't build ${skipped}, passed over")
+    endif()
+  endif()
+  set(${out} "${entries}" PARENT_SCOPE)
+  if(arg_UNSERVED)
+    set(${arg_UNSERVED} "${unserved}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(cudaops_target_architectures)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_architectures")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "")
+  set(target "${ARGV0}")
+  set(caller "cudaops_target_architectures(${target})")
+  set(usage "cudaops_target_architectures(<target> <arch>...)")
+  if(NOT TARGET "${target}")
+    _cudaops_stop("${caller}: the first argument is a target." FACTS "found   '${target}'" FIX "${usage}")
+  endif()
+  get_target_property(imported ${target} IMPORTED)
+  get_target_property(aliased ${target} ALIASED_TARGET)
+  get_target_property(type ${target} TYPE)
+  if(imported OR aliased OR type MATCHES "^(INTERFACE_LIBRARY|UTILITY)$")
+    set(found "${type}")
+    if(aliased)
+      set(found "an alias of ${aliased}")
+    elseif(imported)
+      set(found "an imported target")
+    endif()
+    _cudaops_stop(
+      "${caller}: architectures belong to a target that is compiled in this project."
+      FACTS "found   ${target}, ${found}" "wanted  a library or an executable"
+      FIX "${usage}"
+    )
+  endif()
+  _cudaops_arch_parse("${arg_UNPARSED_ARGUMENTS}" entries error)
+  if(NOT error AND entries MATCHES "(^|;)(native|all|all-major|common)(;|$)")
+    set(error "${CMAKE_MATCH_2} needs a toolkit to mean something.")
+  endif()
+  if(error OR entries STREQUAL "")
+    if(entries STREQUAL "" AND NOT error)
+      set(error "no architecture is given.")
+    endif()
+    list(JOIN arg_UNPARSED_ARGUMENTS " " found)
+    _cudaops_stop(
+      "${caller}: ${error}"
+      FACTS "found   ${found}"
+      FIX "cudaops_resolve_architectures(archs REQUEST ${found})" "cudaops_target_architectures(${target} \${archs})"
+    )
+  endif()
+
+  _cudaops_arch_spell(spelled ${entries})
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${spelled}")
+
+  # Each virtual arch is one run of cicc. The number depends on the list only: one taken from the machine would give each
+  # machine its own command line, and a shared compiler cache nothing to share.
+  string(REGEX REPLACE "-(real|virtual)" "" archs "${entries}")
+  list(REMOVE_DUPLICATES archs)
+  list(LENGTH archs threads)
+  if(threads GREATER 8)
+    set(threads 8)
+  endif()
+  set(option "")
+  if(threads GREATER 1 AND NOT " ${CMAKE_CUDA_FLAGS} " MATCHES " (--threads|-t)[ =0-9]")
+    set(option "--threads=${threads}")
+  endif()
+  # Through a property, so that a second call replaces the number.
+  get_property(again TARGET ${target} PROPERTY _CUDAOPS_THREADS SET)
+  if(NOT again)
+    target_compile_options(
+      ${target}
+      PRIVATE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:$<TARGET_PROPERTY:_CUDAOPS_THREADS>>"
+    )
+  endif()
+  _cudaops_target_set(${target} THREADS "${option}")
+endfunction()
+
+# ", did you mean X?" where a word looks like a keyword.
+function(_cudaops_arch_keyword_hint word keywords out)
+  set(hint "")
+  if(word MATCHES "^[A-Z_]+$")
+    _cudaops_closest("${word}" "${keywords}" closest)
+    if(closest)
+      set(hint ", did you mean ${closest}?")
+    endif()
+  endif()
+  set(${out} "${hint}" PARENT_SCOPE)
+endfunction()
