@@ -27,7 +27,9 @@ MAX_TABLE_BYTES = 256 << 20
 
 PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
 SHT_NOBITS = 8
-DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 5, 10, 14, 15, 29
+DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 4, 5, 6, 10, 14, 15, 29
+DT_GNU_HASH = 0x6FFFFEF5
+STB_GLOBAL = 1
 FILE_TYPES = {1: "relocatable object", 2: "executable", 3: "shared library"}
 MACHINES = {62: "x86_64", 183: "aarch64", 190: "CUDA"}
 
@@ -169,7 +171,19 @@ def _find_note(elf, sections):
     return None
 
 
-def _parse_note(text):
+def note_in_memory(headers, address, read):
+    """The text of the note in a loaded object, or None; `headers` are its program headers, read(at, size) its bytes."""
+    segments = [(entry[0], entry[3], entry[6], entry[7]) for entry in struct.iter_unpack("<IIQQQQQQ", headers)]
+    for kind, begin, size, align in segments:
+        # A note outside what is loaded isn't there in memory.
+        if kind == PT_NOTE and any(k == PT_LOAD and b <= begin and begin + size <= b + n for k, b, n, _ in segments):
+            for owner, number, text in _notes(read(address + begin, size), 8 if align == 8 else 4):
+                if owner == NOTE_OWNER and number == NOTE_TYPE:
+                    return text
+    return None
+
+
+def parse_note(text):
     """(content, problem) of a note's text."""
     if text is None:
         return None, ""
@@ -182,40 +196,97 @@ def _parse_note(text):
     return content, ""
 
 
-def _dynamic(elf):
-    """SONAME, NEEDED and RUNPATH (or RPATH)."""
-    result = {"soname": "", "needed": [], "runpath": ""}
-    segments = list(elf.segments())
-    for kind, offset, _, size, _ in segments:
-        if kind == PT_DYNAMIC:
-            table = elf.file.read(offset, size // 16 * 16, "dynamic section")
-            break
-    else:
-        return result
-    entries = []
-    for tag, value in struct.iter_unpack("<qQ", table):
-        if tag == 0:
-            break
-        entries.append((tag, value))
-    values = dict(entries)
-    address, size = values.get(DT_STRTAB, 0), values.get(DT_STRSZ, 0)
-    for kind, offset, first, length, _ in segments:
-        if kind == PT_LOAD and first <= address and address + size <= first + length:
-            strings_offset = offset + address - first
-            break
-    else:
-        return result
-    # The string table of torch_cuda has 100 MB: take the few strings only.
-    for tag, value in entries:
-        if tag in (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH) and value < size:
-            text = _c_string(elf.file.read(strings_offset + value, min(4096, size - value), "dynamic strings"), 0)
+class _Dynamic:
+    """What the loader reads: DT_ entries, strings and symbols. `entries` is empty where there is no such table."""
+
+    def __init__(self, elf):
+        self._file = elf.file
+        self._segments = list(elf.segments())
+        self.entries = []
+        for kind, offset, _, size, _ in self._segments:
+            if kind == PT_DYNAMIC:
+                table = elf.file.read(offset, size // 16 * 16, "dynamic section")
+                for tag, value in struct.iter_unpack("<qQ", table):
+                    if tag == 0:
+                        break
+                    self.entries.append((tag, value))
+                break
+        self._values = dict(self.entries)
+        self._strings = self._offset(DT_STRTAB)
+
+    def _offset(self, tag):
+        """Place in the file of the table that an entry points to, or None."""
+        address = self._values.get(tag)
+        for kind, offset, first, size, _ in self._segments:
+            if kind == PT_LOAD and address is not None and first <= address < first + size:
+                return offset + address - first
+        return None
+
+    def string(self, offset):
+        # torch's string tables have 100 MB: take what is needed only.
+        if self._strings is None or offset >= self._values.get(DT_STRSZ, 0):
+            return ""
+        start = self._strings + offset
+        for length in (256, 4096, 1 << 20):
+            size = min(length, self._values[DT_STRSZ] - offset)
+            text = self._file.read(start, size, "dynamic strings")
+            if b"\0" in text or size < length:
+                break
+        return _c_string(text, 0)
+
+    def links(self):
+        """SONAME, NEEDED and RUNPATH (or RPATH)."""
+        result = {"soname": "", "needed": [], "runpath": ""}
+        for tag, value in self.entries:
             if tag == DT_NEEDED:
-                result["needed"].append(text)
+                result["needed"].append(self.string(value))
             elif tag == DT_SONAME:
-                result["soname"] = text
-            elif tag == DT_RUNPATH or not result["runpath"]:
-                result["runpath"] = text
-    return result
+                result["soname"] = self.string(value)
+            elif tag == DT_RUNPATH or (tag == DT_RPATH and not result["runpath"]):
+                result["runpath"] = self.string(value)
+        return result
+
+    def undefined(self):
+        """Names of the symbols that other libraries must bring; weak ones need not exist."""
+        symbols, count = self._offset(DT_SYMTAB), 0
+        if self._offset(DT_GNU_HASH) is not None:
+            # Only defined symbols are hashed, and they stand at the end of the table.
+            count = struct.unpack("<II", self._file.read(self._offset(DT_GNU_HASH), 8, "hash table"))[1]
+        elif self._offset(DT_HASH) is not None:
+            count = struct.unpack("<II", self._file.read(self._offset(DT_HASH), 8, "hash table"))[1]
+        names = []
+        if symbols is not None and count > 1:
+            for name, info, _, index, _, _ in struct.iter_unpack("<IBBHQQ", self._file.read(symbols, 24 * count, "symbols")):
+                if name and index == 0 and info >> 4 == STB_GLOBAL:
+                    names.append(self.string(name))
+        return names
+
+    def defines(self, name):
+        """True where the library exports `name`; None where it has no hash table to look it up in."""
+        table, symbols = self._offset(DT_GNU_HASH), self._offset(DT_SYMTAB)
+        if table is None or symbols is None:
+            return None
+        encoded = name.encode()
+        wanted = 5381
+        for byte in encoded:
+            wanted = (wanted * 33 + byte) & 0xFFFFFFFF
+        buckets, first, words, _ = struct.unpack("<IIII", self._file.read(table, 16, "hash table"))
+        if buckets == 0:
+            return False
+        at = table + 16 + 8 * words
+        index = struct.unpack("<I", self._file.read(at + 4 * (wanted % buckets), 4, "hash table"))[0]
+        if index < first:
+            return False
+        at += 4 * buckets
+        while True:
+            found = struct.unpack("<I", self._file.read(at + 4 * (index - first), 4, "hash table"))[0]
+            if found | 1 == wanted | 1:
+                offset, _, _, section = struct.unpack("<IBBH", self._file.read(symbols + 24 * index, 8, "symbols"))
+                if section != 0 and self.string(offset) == name:
+                    return True
+            if found & 1:
+                return False
+            index += 1
 
 
 class _Image:
@@ -319,7 +390,7 @@ def inspect(path):
     with _File(path) as file:
         elf = _Elf(file)
         sections = list(elf.sections())
-        provenance, problem = _parse_note(_find_note(elf, sections))
+        provenance, problem = parse_note(_find_note(elf, sections))
         images = list(_images(elf, sections))
         result = {
             "path": file.path,
@@ -330,7 +401,7 @@ def inspect(path):
             "architectures": _runnable(images),
             "images": [],
         }
-        result.update(_dynamic(elf))
+        result.update(_Dynamic(elf).links())
         groups = {}
         for image in images:
             key = (image.relocatable, image.name)
@@ -350,7 +421,28 @@ def provenance(path):
     """The note of CudaOps in a file, or None; reads nothing else. Raises NotReadable."""
     with _File(path) as file:
         elf = _Elf(file)
-        return _parse_note(_find_note(elf, []))[0]
+        return parse_note(_find_note(elf, []))[0]
+
+
+def undefined_symbols(path):
+    """Names that a library takes from others. Raises NotReadable."""
+    with _File(path) as file:
+        return _Dynamic(_Elf(file)).undefined()
+
+
+def missing_symbols(names, libraries):
+    """Those of `names` that none of the files exports; [] where one of them can't be searched."""
+    missing = list(names)
+    for path in libraries:
+        if not missing:
+            break
+        with _File(path) as file:
+            dynamic = _Dynamic(_Elf(file))
+            found = {name: dynamic.defines(name) for name in missing}
+        if None in found.values():
+            return []
+        missing = [name for name in missing if not found[name]]
+    return missing
 
 
 def architectures(path):

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks into libraries that CudaOps built, and loads them into torch.
+
+    import cudaops
+    cudaops.load_library("build/sm90/libmy_ops.so")   # torch.ops.load_library, or one line that says why not
+    cudaops.inspect("build/sm90/libmy_ops.so")        # what the library holds, without loading it
+    cudaops.cmake_dir()                               # for -DCudaOps_ROOT=...
+
+Importing this package imports neither torch nor anything else that is slow.
+"""
+
+import os
+
+from . import _library, _package
+from ._library import LibraryError
+
+__all__ = ["LibraryError", "__version__", "cmake_dir", "inspect", "load_library"]
+
+__version__ = _package.version()
+
+
+def cmake_dir() -> str:
+    """The directory that holds CudaOpsConfig.cmake: the value for -DCudaOps_ROOT=."""
+    return _package.cmake_dir()
+
+
+def inspect(path: "str | os.PathLike") -> dict:
+    """Says what a library holds, and whether this Python's torch can run it; loads neither of them.
+
+    The keys of the result:
+      path, type, machine, soname, needed, runpath
+      provenance       what the library was built from and for (None where it has no note of CudaOps)
+      architectures    what its device code runs on: ["sm_80", "sm_90a", "compute_120"]
+      images           the device code in detail
+      torch            {"version", "cuda", "hip", "dir"} of this Python's torch, or None
+      problems         one sentence for each reason why this torch can't run it
+
+    Raises LibraryError where the file can't be read.
+    """
+    return _library.inspect(path)
+
+
+def load_library(path: "str | os.PathLike") -> None:
+    """torch.ops.load_library(path), after a check that it can work.
+
+    Raises LibraryError, in one line, for a library that this torch can't run (built for a newer torch, for another
+    minor version or another CUDA), and for a second copy of an op that the process has already: torch would say
+    "undefined symbol", or end the process. Loading the same file twice does nothing.
+    """
+    _library.load(path)

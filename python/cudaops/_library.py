@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a library needs, what this torch offers, and what the process holds already."""
+
+import ctypes
+import importlib.util
+import os
+import platform
+import re
+import sys
+
+from ._package import reader
+
+
+class LibraryError(RuntimeError):
+    """A library that can't be read, or that this torch can't run; the text is one line that says why."""
+
+
+def inspect(path):
+    try:
+        info = reader.inspect(path)
+        info["torch"] = this_torch()
+        info["problems"] = _problems(info)
+    except reader.NotReadable as error:
+        raise LibraryError(str(error)) from None
+    return info
+
+
+def load(path):
+    # torch.ops.load_library resolves links too: it is this name that the loader knows the library by.
+    path = os.path.realpath(path)
+    info = inspect(path)
+    if info["problems"]:
+        raise LibraryError("%s can't be loaded: %s" % (path, info["problems"][0]))
+    _refuse_second_copy(path, info["provenance"])
+    import torch
+
+    try:
+        torch.ops.load_library(path)
+    except OSError as error:
+        # torch hides the loader's own words in __cause__.
+        raise LibraryError("%s can't be loaded: %s" % (path, error.__cause__ or error)) from error
+
+
+def this_torch():
+    """Facts of this Python's torch, from its files: importing torch takes seconds."""
+    try:
+        spec = importlib.util.find_spec("torch")
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or not spec.origin:
+        return None
+    directory = os.path.dirname(spec.origin)
+    try:
+        with open(os.path.join(directory, "version.py"), encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return None
+    values = dict(re.findall(r"^(\w+)(?:\s*:[^=\n]+)?\s*=\s*'([^'\n]*)'", text.replace('"', "'"), re.MULTILINE))
+    if "__version__" not in values:
+        return None
+    return {"version": values["__version__"], "cuda": values.get("cuda"), "hip": values.get("hip"), "dir": directory}
+
+
+def _problems(info):
+    """Why this torch can't run the library, the most telling reason first."""
+    machine = platform.machine()
+    if info["type"] != "shared library":
+        return ["it is no shared library but %s." % _article(info["type"])]
+    if info["machine"] != machine:
+        return ["it is for %s, this machine is %s." % (info["machine"], machine)]
+    torch = info["torch"]
+    if torch is None:
+        return ["the Python at %s has no torch." % sys.executable]
+    this = "this is torch %s in %s" % (torch["version"], torch["dir"])
+    note = info["provenance"] or {}
+    problems = _version_problems(info, note, torch, this)
+    problems += _linked_problems(info, torch, this)
+    if not problems:
+        problems += _symbol_problems(info, torch, this)
+    return problems
+
+
+def _version_problems(info, note, torch, this):
+    abi = note.get("abi")
+    if abi == "STABLE":
+        target = note.get("torch_target")
+        if target and _minor(torch["version"]) < _minor(target):
+            return ["it needs torch %s or later, and %s." % (target, this)]
+    elif abi in ("FULL", "PYBIND") and note.get("torch"):
+        if _minor(torch["version"]) != _minor(note["torch"]):
+            return ["it runs in torch %d.%d only (ABI %s), and %s." % (*_minor(note["torch"]), abi, this)]
+        uses_cuda = info["architectures"] or any(re.match(r"lib(c10|torch)_cuda\.", name) for name in info["needed"])
+        wanted = _major(note.get("torch_cuda"))
+        if uses_cuda and wanted and torch["cuda"] and _major(torch["cuda"]) != wanted:
+            return ["it was built with a torch for CUDA %d, and %s, for CUDA %s." % (wanted, this, torch["cuda"])]
+    return []
+
+
+def _linked_problems(info, torch, this):
+    problems = []
+    tag = re.search(r"\.cpython-(\d)(\d+)[^./]*\.so$", info["path"])
+    if tag and (int(tag.group(1)), int(tag.group(2))) != sys.version_info[:2]:
+        problems.append("it is a module for Python %s.%s, this is Python %d.%d." % (*tag.groups(), *sys.version_info[:2]))
+    for name in info["needed"]:
+        if re.match(r"lib(c10|torch)[_.]", name) and not os.path.exists(os.path.join(torch["dir"], "lib", name)):
+            kind = "" if torch["cuda"] or torch["hip"] else ", built without CUDA"
+            problems.append("it links %s, and %s%s, which has no such file." % (name, this, kind))
+        runtime = re.match(r"libcudart\.so\.(\d+)", name)
+        if runtime and torch["cuda"] and _major(torch["cuda"]) != int(runtime.group(1)):
+            problems.append("it links %s (a shared CUDA runtime), and %s, for CUDA %s." % (name, this, torch["cuda"]))
+    return problems
+
+
+# Of libraries that bring none of torch's symbols.
+_FOREIGN = re.compile(r"(lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|gomp|cuda|cudart|nvrtc|cublas\w*|cudnn\w*)|ld-\S+)\.so")
+_TORCH_SYMBOL = re.compile(r"aoti_torch_|torch_|_ZNK?(2at|3c10|5torch)")
+
+
+def _symbol_problems(info, torch, this):
+    """Symbols that this torch lacks: the note says what was intended, the symbols what came out."""
+    lib = os.path.join(torch["dir"], "lib")
+    torch_files = []
+    for name in info["needed"]:
+        if os.path.exists(os.path.join(lib, name)):
+            torch_files.append(name)
+        elif not _FOREIGN.match(name):
+            return []  # may be the one that has them
+    names = [name for name in reader.undefined_symbols(info["path"]) if _TORCH_SYMBOL.match(name)]
+    # What one of torch's libraries lacks may come from another that it links.
+    for name in ("libtorch_cpu.so", "libc10.so", "libtorch_cuda.so", "libc10_cuda.so", "libtorch_python.so"):
+        if name not in torch_files and os.path.exists(os.path.join(lib, name)):
+            torch_files.append(name)
+    missing = reader.missing_symbols(names, [os.path.join(lib, name) for name in torch_files])
+    if not missing:
+        return []
+    more = " (and %d more)" % (len(missing) - 1) if len(missing) > 1 else ""
+    return ["it needs %s%s, and %s, which has no such symbol: it was built for another torch." % (missing[0], more, this)]
+
+
+def _refuse_second_copy(path, note):
+    if not note:
+        return
+    key = (note.get("project"), note.get("op"))
+    for loaded, other in _loaded_notes():
+        if (other.get("project"), other.get("op")) != key:
+            continue
+        if os.path.realpath(loaded) != path and not _same_file(loaded, path):
+            raise LibraryError(
+                "%s can't be loaded: op %s of project %s is loaded already, from %s." % (path, key[1], key[0], loaded)
+            )
+        if _was_replaced(loaded):
+            raise LibraryError(
+                "%s can't be loaded: the file was built anew since this process loaded it; start a new process." % path
+            )
+
+
+def _same_file(first, second):
+    try:
+        return os.path.samefile(first, second)
+    except OSError:
+        return False
+
+
+def _was_replaced(path):
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+            return any(line.rstrip("\n").endswith(" %s (deleted)" % path) for line in file)
+    except OSError:
+        return False
+
+
+class _ObjectInfo(ctypes.Structure):
+    _fields_ = [
+        ("address", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("headers", ctypes.c_void_p),
+        ("header_count", ctypes.c_uint16),
+    ]
+
+
+def _loaded_notes():
+    """(file, note) of every loaded library of ours.
+
+    From memory, not from the files: a file may have been replaced since. PyDLL keeps the interpreter lock: giving it up
+    inside the loader's lock could wait for ever for a thread that imports something.
+    """
+    found = []
+
+    def visit(pointer, _size, _data):
+        item = pointer.contents
+        headers = ctypes.string_at(item.headers, 56 * item.header_count)
+        text = reader.note_in_memory(headers, item.address, ctypes.string_at)
+        if text is not None:
+            found.append((os.fsdecode(item.name or b""), text))
+        return 0
+
+    try:
+        function = ctypes.PyDLL(None).dl_iterate_phdr
+    except (OSError, AttributeError):
+        return []
+    callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(_ObjectInfo), ctypes.c_size_t, ctypes.c_void_p)(visit)
+    function(callback, None)
+    notes = []
+    for name, text in found:
+        note, _ = reader.parse_note(text)
+        if note:
+            notes.append((os.path.abspath(name) if name else "the program itself", note))
+    return notes
+
+
+def _minor(version):
+    numbers = re.match(r"(\d+)\.(\d+)", version or "")
+    return (int(numbers.group(1)), int(numbers.group(2))) if numbers else (0, 0)
+
+
+def _major(version):
+    return _minor(version)[0]
+
+
+def _article(noun):
+    return ("an " if noun[0] in "aeo" else "a ") + noun
