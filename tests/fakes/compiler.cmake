@@ -1,1 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
+# Host compilers of other releases.
+
+# fake_gnu(<file> VERSION <x.y.z>): the machine's C++ compiler under another release number.
+function(fake_gnu file)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION" "")
+  string(REGEX MATCH "^([0-9]+)\\.([0-9]+)\\.([0-9]+)$" matched "${arg_VERSION}")
+  if(NOT matched)
+    message(FATAL_ERROR "fake_gnu: VERSION ${arg_VERSION}")
+  endif()
+  string(
+    CONCAT text
+    "#!/bin/sh\n"
+    "case $1 in -dumpversion) echo ${CMAKE_MATCH_1}; exit ;; -dumpfullversion) echo ${arg_VERSION}; exit ;;\n"
+    "  --version) echo 'g++ (stand-in) ${arg_VERSION}'; exit ;;\n"
+    "esac\n"
+    "exec '${case_CXX}' -Wno-builtin-macro-redefined -U__GNUC__ -U__GNUC_MINOR__ -U__GNUC_PATCHLEVEL__ "
+    "-D__GNUC__=${CMAKE_MATCH_1} -D__GNUC_MINOR__=${CMAKE_MATCH_2} -D__GNUC_PATCHLEVEL__=${CMAKE_MATCH_3} \"$@\"\n"
+  )
+  file(WRITE "${file}" "${text}")
+  file(
+    CHMOD "${file}"
+    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
+  )
+endfunction()
