@@ -33,11 +33,20 @@ set(rank_COMPATIBLE 2)
 set(rank_MISMATCH 1)
 foreach(row IN LISTS table)
   string(REPLACE " " ";" cells "${row}")
-  list(POP_FRONT cells toolkit cuda verdict STRICT COMPATIBLE WARN)
+  list(
+    POP_FRONT cells
+    toolkit
+    cuda
+    verdict
+    STRICT
+    COMPATIBLE
+    WARN
+  )
   foreach(policy IN ITEMS STRICT COMPATIBLE WARN)
     _cudaops_verdict(v TOOLKIT ${toolkit} TORCH 2.10.0 TORCH_CUDA ${cuda} TORCH_HIP "" POLICY ${policy})
     check_equal("${row} under ${policy}" "${v_VERDICT} ${v_ACTION} ${v_RANK} ${v_ERROR}"
-      "${verdict} ${${policy}} ${rank_${verdict}} ")
+      "${verdict} ${${policy}} ${rank_${verdict}} "
+    )
     if(verdict STREQUAL "EXACT")
       check_equal("${row}: nothing to say" "${v_REASON}${v_HEAD}${v_FACTS}${v_FIX}" "")
     else()

@@ -4,7 +4,8 @@ include("${check_DETAIL_DIR}/version_text.cmake")
 
 foreach(
   row
-  IN ITEMS
+  IN
+  ITEMS
     "2.7.0+cu118|2.7.0|CUDA|11.8|"
     "2.10.0+cu128|2.10.0|CUDA|12.8|"
     "2.15.0+cu132|2.15.0|CUDA|13.2|"
@@ -31,13 +32,23 @@ foreach(
     check_equal("${text}" "${v_VERSION}|${v_RELEASE}|${v_KIND}|${v_CUDA}|${v_HIP}|${v_ERROR}" "${row}|")
   endforeach()
 endforeach()
-foreach(digits IN ITEMS 1 12 69 012 1205 12100 130000)
+foreach(
+  digits
+  IN
+  ITEMS 1 12 69 012 1205 12100 130000
+)
   _cudaops_read_build_version("2.7.0+cu${digits}" v)
   check_equal("+cu${digits}" "${v_VERSION}|${v_RELEASE}|${v_KIND}|${v_CUDA}|${v_HIP}|${v_ERROR}"
-    "|||||build-version names no CUDA version that can be read from +cu${digits}.")
+    "|||||build-version names no CUDA version that can be read from +cu${digits}."
+  )
 endforeach()
-foreach(text IN ITEMS "" "\n" "2" "libtorch" "2.7.0 +cu128" "2.7.0+" "2.7.0\n2.8.0" "2.7;0" "<html>")
+foreach(
+  text
+  IN
+  ITEMS "" "\n" "2" "libtorch" "2.7.0 +cu128" "2.7.0+" "2.7.0\n2.8.0" "2.7;0" "<html>"
+)
   _cudaops_read_build_version("${text}" v)
   check_equal("[${text}]" "${v_VERSION}|${v_RELEASE}|${v_KIND}|${v_CUDA}|${v_HIP}|${v_ERROR}"
-    "|||||build-version holds no version.")
+    "|||||build-version holds no version."
+  )
 endforeach()

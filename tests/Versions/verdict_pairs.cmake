@@ -47,7 +47,14 @@ set(
 )
 foreach(row IN LISTS table)
   string(REPLACE "|" ";" cells "${row}")
-  list(POP_FRONT cells pairs toolkit cuda policy expected)
+  list(
+    POP_FRONT cells
+    pairs
+    toolkit
+    cuda
+    policy
+    expected
+  )
   _cudaops_verdict(
     v
     TOOLKIT ${toolkit}
@@ -68,16 +75,23 @@ endforeach()
 # Malformed input is refused in one sentence, whatever it is.
 _cudaops_verdict(v TOOLKIT 13.0 TORCH 2.10.0 TORCH_CUDA 13.0 TORCH_HIP "" COMPATIBLE_VERSIONS "13")
 check_equal("pairs" "${v_VERDICT}|${v_ACTION}|${v_ERROR}"
-  "|STOP|CUDAOPS_COMPATIBLE_VERSIONS holds '13', which is not <toolkit>:<torch's CUDA> such as 12.1:12.4 or !13.0:13.2.")
+  "|STOP|CUDAOPS_COMPATIBLE_VERSIONS holds '13', which is not <toolkit>:<torch's CUDA> such as 12.1:12.4 or !13.0:13.2."
+)
 _cudaops_verdict(v TOOLKIT 13.0 TORCH 2.10.0 TORCH_CUDA 13.0 TORCH_HIP "" POLICY strict)
 check_equal("policy" "${v_VERDICT}|${v_ACTION}|${v_ERROR}"
-  "|STOP|CUDAOPS_VERSION_POLICY is 'strict'; it must be STRICT, COMPATIBLE or WARN.")
-foreach(version IN ITEMS 13 13. .1 V13.0 13.0a "13.0 " "13;0" -1.0)
+  "|STOP|CUDAOPS_VERSION_POLICY is 'strict'; it must be STRICT, COMPATIBLE or WARN."
+)
+foreach(
+  version
+  IN
+  ITEMS 13 13. .1 V13.0 13.0a "13.0 " "13;0" -1.0
+)
   _cudaops_verdict(v TOOLKIT "${version}" TORCH 2.10.0 TORCH_CUDA 13.0 TORCH_HIP "")
   check_equal("toolkit" "${v_VERDICT}|${v_ACTION}|${v_ERROR}" "|STOP|The toolkit's version '${version}' can't be read.")
   _cudaops_verdict(v TOOLKIT 13.0 TORCH 2.10.0 TORCH_CUDA "${version}" TORCH_HIP "")
   check_equal("torch's CUDA" "${v_VERDICT}|${v_ACTION}|${v_ERROR}"
-    "|STOP|The CUDA version of torch, '${version}', can't be read.")
+    "|STOP|The CUDA version of torch, '${version}', can't be read."
+  )
 endforeach()
 _cudaops_verdict(v TOOLKIT 13.0 TORCH "main" TORCH_CUDA 13.0 TORCH_HIP "")
 check_equal("torch" "${v_VERDICT}|${v_ACTION}|${v_ERROR}" "|STOP|Torch's version 'main' can't be read.")
