@@ -44,9 +44,9 @@ class Stop(Exception):
 
 
 def plain(text):
-    """`text` fit for a CMake list: no separator, no unbalanced bracket, one line, no credentials."""
+    """`text` fit for an element of a CMake list: no unbalanced bracket, one line, no credentials."""
     text = without_credentials(" ".join(text.split()) if "\n" in text else text)
-    text = text.replace(";", ",").replace("\\", "/")
+    text = text.replace("\\", "/")
     depth = 0
     for c in text:
         depth += (c == "[") - (c == "]")
@@ -442,14 +442,21 @@ def run_live(command, env):
 
 
 def last_error(lines):
-    """pip's last ERROR line; of uv's report, which is a tree, its text."""
+    """pip's last ERROR line; of uv's chain of causes the first and the last link."""
     for line in reversed(lines):
         if line.startswith("ERROR:"):
             return line
-    for number in range(len(lines) - 1, -1, -1):
-        if re.match(r"\s*(error:|×)", lines[number]):
-            text = " ".join(re.sub(r"^[\s×│╰─▶├]+", "", line) for line in lines[number:])
-            return text if len(text) <= 400 else text[:397] + "..."
+    start = max((n for n, line in enumerate(lines) if re.match(r"\s*(error:|×)", line)), default=None)
+    if start is not None:
+        links = []
+        for line in lines[start:]:
+            text = re.sub(r"^[\s×│╰├─▶]+", "", line)
+            if not links or re.match(r"\s*([╰├]|[Cc]aused? by:|cause:)", line):
+                links.append(re.sub(r"^([Cc]aused by|cause): *", "", text))
+            elif text:
+                links[-1] += " " + text
+        text = links[0] if len(links) == 1 else links[0].rstrip(".:") + ": " + links[-1]
+        return text if len(text) <= 400 else text[:397] + "..."
     shown = [line for line in lines if line.strip()]
     return shown[-1].strip() if shown else "it said nothing"
 
@@ -459,7 +466,7 @@ NETWORK = (
     r"|Connection (refused|reset)|Network is unreachable|No route to host|dns error|tcp connect error"
     r"|error sending request|ProxyError|Tunnel connection failed|SSLError|confirming the ssl certificate"
     r"|CERTIFICATE_VERIFY_FAILED|invalid peer certificate|50[0234] (Server Error|Service|Bad Gateway)"
-    r"|Failed to fetch|Could not connect|IncompleteRead|operation timed out"
+    r"|Failed to fetch|Could not connect|IncompleteRead|operation timed out|not a trusted or secure host"
 )
 
 
@@ -495,25 +502,21 @@ def failure(installer, wanted, final, exit_code, lines):
     ]
     if re.search(r"\b(401|403|407)\b|Unauthorized|Forbidden", text):
         return Stop("the package index refuses the request.", facts, ["check the credentials in its URL or netrc", again[1]])
-    network = re.search(NETWORK, text)
-    if network and not installer.index().startswith("none"):
+    if re.search(NETWORK, text) and not installer.index().startswith("none"):
         line = next(line for line in reversed(lines) if re.search(NETWORK, line)).strip()
-        cause = re.findall(r"\[Errno [^\]]*\][^'\")]*|(?:[Cc]aused by:? .*)|(?:\(os error \d+\))", line)
-        if line not in facts[1]:
-            facts.insert(2, "cause   " + (cause[-1] if cause else line)[:300])
+        found = re.findall(r"\[Errno [^\]]*\][^'\")]*", line)
+        cause = found[-1] if found else re.sub(r"^WARNING: ", "", line)
+        if re.sub(r"^([Cc]aused by|cause): *", "", cause) not in facts[1]:
+            facts.insert(2, "cause   " + cause[:300])
         return Stop("the package index can't be reached.", facts, again)
     if re.search(r"No matching distribution|Could not find a version|No solution found|no wheels with a matching", text):
         here = "Python %d.%d on %s" % (*sys.version_info[:2], sysconfig.get_platform())
-        return Stop(
-            "the package index has no such wheel for %s." % here,
-            facts,
-            [
-                "another version: -DCUDAOPS_TORCH_VERSION=<version>, or another Python: -DPython_EXECUTABLE=<python>"
-                if wanted.kind == "torch"
-                else "",
-                again[1],
-            ],
-        )
+        other = "name another index: PIP_INDEX_URL=<URL> (a mirror may lag behind)"
+        if wanted.kind == "torch":
+            other = "another version: -DCUDAOPS_TORCH_VERSION=<version>; another Python: -DPython_EXECUTABLE=<python>"
+        if installer.index().startswith("none"):
+            other = again[1]
+        return Stop("the package index has no such wheel for %s." % here, facts, [other, wanted.other_way])
     facts[1] = "found   %s: exit code %d: %s" % (installer.name, exit_code, last_error(lines))
     return Stop("the installer failed.", facts, ["run the same command again (its own lines are above)", wanted.other_way])
 
