@@ -100,27 +100,27 @@ function(cudaops_resolve_architectures)
   set(caller "cudaops_resolve_architectures(${out})")
   set(
     usage
-    "cudaops_resolve_architectures(<out-var> [REQUEST <arch>...] [ARCHITECTURES <arch>...] [UNSERVED <out-var>] [NVCC <path>])"
+    "cudaops_resolve_architectures(<out-var> [REQUEST <arch>...]"
+    "  [ARCHITECTURES <arch>...] [UNSERVED <out-var>] [NVCC <path>])"
   )
   if(out STREQUAL "" OR out IN_LIST lists OR out IN_LIST singles)
     _cudaops_stop(
       "cudaops_resolve_architectures(): the first argument is the variable for the result."
       FACTS "found   '${out}'"
-      FIX "${usage}"
+      FIX ${usage}
     )
   endif()
   if(DEFINED arg_UNPARSED_ARGUMENTS)
     list(GET arg_UNPARSED_ARGUMENTS 0 word)
     _cudaops_arch_keyword_hint("${word}" "${lists};${singles}" hint)
-    _cudaops_stop("${caller}: unknown argument '${word}'${hint}." FIX "${usage}")
+    _cudaops_stop("${caller}: unknown argument '${word}'${hint}" FIX ${usage})
   endif()
-  if(DEFINED arg_KEYWORDS_MISSING_VALUES)
-    list(GET arg_KEYWORDS_MISSING_VALUES 0 word)
-    # A variable that happens to be empty means the default, as everywhere in CMake's own list keywords.
+  # A list keyword with an empty list means the default.
+  foreach(word IN LISTS arg_KEYWORDS_MISSING_VALUES)
     if(word IN_LIST singles)
-      _cudaops_stop("${caller}: ${word} needs a value." FIX "${usage}")
+      _cudaops_stop("${caller}: ${word} needs a value." FIX ${usage})
     endif()
-  endif()
+  endforeach()
 
   foreach(keyword IN LISTS lists)
     set(entries "")
@@ -137,7 +137,7 @@ function(cudaops_resolve_architectures)
         list(JOIN arg_${keyword} " " found)
         _cudaops_arch_accepted(accepted)
         _cudaops_stop(
-          "${caller}: ${error}${hint}."
+          "${caller}: ${error}${hint}"
           FACTS "found     ${keyword} ${found}" "accepted  ${accepted}"
           FIX "${keyword} 80 90a, or the like"
         )
@@ -197,11 +197,12 @@ function(cudaops_resolve_architectures)
     set(text "${entries}")
   else()
     set(entries "${REQUEST}")
-    set(source "REQUEST")
+    set(source "this call")
     list(JOIN arg_REQUEST " " text)
   endif()
   _cudaops_arch_resolve(
     entries
+    OWN_REQUEST
     CALLER "${caller}"
     REQUEST ${entries}
     TEXT "${text}"
@@ -209,7 +210,6 @@ function(cudaops_resolve_architectures)
     SUPPORTED ${supported}
     TOOLKIT_VERSION "${version}"
     TOOLKIT_ROOT "${root}"
-    FIX_KEYWORD REQUEST
   )
 
   set(unserved "")
@@ -223,7 +223,7 @@ function(cudaops_resolve_architectures)
           CALLER "${caller}"
           REQUEST ${entry}
           TEXT "${entry}"
-          SOURCE "ARCHITECTURES"
+          SOURCE "ARCHITECTURES of this call"
           SUPPORTED ${supported}
           TOOLKIT_VERSION "${version}"
           TOOLKIT_ROOT "${root}"
@@ -273,18 +273,21 @@ function(cudaops_target_architectures)
     )
   endif()
   _cudaops_arch_parse("${arg_UNPARSED_ARGUMENTS}" entries error)
-  if(NOT error AND entries MATCHES "(^|;)(native|all|all-major|common)(;|$)")
+  if(NOT error AND entries STREQUAL "")
+    set(error "no architecture is given.")
+  elseif(NOT error AND entries MATCHES "(^|;)(native|all|all-major|common)(;|$)")
     set(error "${CMAKE_MATCH_2} needs a toolkit to mean something.")
   endif()
-  if(error OR entries STREQUAL "")
-    if(entries STREQUAL "" AND NOT error)
-      set(error "no architecture is given.")
+  if(error)
+    set(fact "")
+    if(DEFINED arg_UNPARSED_ARGUMENTS)
+      list(JOIN arg_UNPARSED_ARGUMENTS " " found)
+      set(fact "found   ${found}")
     endif()
-    list(JOIN arg_UNPARSED_ARGUMENTS " " found)
     _cudaops_stop(
       "${caller}: ${error}"
-      FACTS "found   ${found}"
-      FIX "cudaops_resolve_architectures(archs REQUEST ${found})" "cudaops_target_architectures(${target} \${archs})"
+      FACTS "${fact}" "wanted  what cudaops_resolve_architectures() gives, or a list such as 80 90a"
+      FIX "cudaops_resolve_architectures(archs REQUEST <arch>...)" "cudaops_target_architectures(${target} \${archs})"
     )
   endif()
 
@@ -314,9 +317,9 @@ function(cudaops_target_architectures)
   _cudaops_target_set(${target} THREADS "${option}")
 endfunction()
 
-# ", did you mean X?" where a word looks like a keyword.
+# The end of a sentence: ", did you mean X?" where a word looks like a keyword, else ".".
 function(_cudaops_arch_keyword_hint word keywords out)
-  set(hint "")
+  set(hint ".")
   if(word MATCHES "^[A-Z_]+$")
     _cudaops_closest("${word}" "${keywords}" closest)
     if(closest)

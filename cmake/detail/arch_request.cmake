@@ -78,11 +78,10 @@ function(_cudaops_arch_request prefix)
     if(source STREQUAL "")
       if(error)
         _cudaops_arch_accepted(accepted)
-        string(REPLACE ";" "\\;" shown "${text}")
         _cudaops_stop(
           "${arg_CALLER}: ${error}"
-          FACTS "found     ${shown} (from ${name})" "accepted  ${accepted}"
-          FIX "-DCMAKE_CUDA_ARCHITECTURES=\"80;90\", or what your GPUs have"
+          FACTS "found     ${text} (from ${name})" "accepted  ${accepted}"
+          FIX "-DCMAKE_CUDA_ARCHITECTURES=\"80;90\""
         )
       endif()
       set(source "${name}")
@@ -187,8 +186,6 @@ function(
   if("${winner}${loser}" MATCHES "environment")
     _cudaops_status("CudaOps: architectures ${winner_text} (${winner}); ${loser} asks for ${loser_text} and is not used")
   else()
-    string(REPLACE ";" "\\;" winner_text "${winner_text}")
-    string(REPLACE ";" "\\;" loser_text "${loser_text}")
     _cudaops_warn(
       "${caller}: two variables ask for different architectures."
       FACTS "used      ${winner} = ${winner_text}" "not used  ${loser} = ${loser_text}"
@@ -222,15 +219,16 @@ function(_cudaops_arch_ask_nvcc out nvcc)
 endfunction()
 
 # _cudaops_arch_resolve(<out> CALLER <command> REQUEST <entry>... TEXT <text> SOURCE <text> SUPPORTED <arch>...
-#                       TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir> [FIX_KEYWORD <keyword>])
+#                       TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir> [OWN_REQUEST])
 #
-# Words to numbers, then the check; what can't be built ends the configure.
+# Words to numbers, then the check; what can't be built ends the configure. OWN_REQUEST: it came from a REQUEST keyword,
+# so that is where it is mended.
 function(_cudaops_arch_resolve out)
   cmake_parse_arguments(
     PARSE_ARGV 1
     arg
-    ""
-    "CALLER;TEXT;SOURCE;TOOLKIT_VERSION;TOOLKIT_ROOT;FIX_KEYWORD"
+    "OWN_REQUEST"
+    "CALLER;TEXT;SOURCE;TOOLKIT_VERSION;TOOLKIT_ROOT"
     "REQUEST;SUPPORTED"
   )
   set(gpus "")
@@ -254,7 +252,7 @@ function(_cudaops_arch_resolve out)
     _cudaops_warn(
       "${arg_CALLER}: ${first}"
       FACTS "requested  ${arg_TEXT} (from ${arg_SOURCE})" "built      ${list}" ${expanded_WARNINGS}
-      FIX "-DCMAKE_CUDA_ARCHITECTURES=<list> names the architectures, such as 80 or 90a"
+      FIX "-DCMAKE_CUDA_ARCHITECTURES=<list>, such as 80 or 90a"
     )
   endif()
   _cudaops_arch_check(
@@ -267,20 +265,20 @@ function(_cudaops_arch_resolve out)
     SOURCE "${arg_SOURCE}"
   )
   if(NOT check_BAD STREQUAL "")
-    if(arg_FIX_KEYWORD)
+    if(arg_OWN_REQUEST)
       list(JOIN check_SUGGESTION " " suggestion)
-      set(fix "${arg_FIX_KEYWORD} ${suggestion}")
+      set(fix "REQUEST ${suggestion}")
     else()
       set(fix "-DCMAKE_CUDA_ARCHITECTURES=${check_SUGGESTION}")
       if(check_SUGGESTION MATCHES ";")
-        string(REPLACE ";" "\\;" suggestion "${check_SUGGESTION}")
-        set(fix "-DCMAKE_CUDA_ARCHITECTURES=\"${suggestion}\"")
+        set(fix "-DCMAKE_CUDA_ARCHITECTURES=\"${check_SUGGESTION}\"")
       endif()
     endif()
+    set(other "")
     if(check_TOOLKIT)
-      string(APPEND fix ", or ${check_TOOLKIT} with -DCUDAToolkit_ROOT=<dir>")
+      set(other "or ${check_TOOLKIT}: -DCUDAToolkit_ROOT=<dir>")
     endif()
-    _cudaops_stop("${arg_CALLER}: ${check_RULE}" FACTS ${check_FACTS} FIX "${fix}")
+    _cudaops_stop("${arg_CALLER}: ${check_RULE}" FACTS ${check_FACTS} FIX "${fix}" "${other}")
   endif()
   set(${out} "${expanded_ENTRIES}" PARENT_SCOPE)
 endfunction()

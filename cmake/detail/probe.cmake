@@ -4,6 +4,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
+include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
+
 # _cudaops_run(<prefix> [ECHO] [TIMEOUT <s>] [WORKING_DIRECTORY <dir>] [ENVIRONMENT <VAR=value>...] COMMAND <arg>...)
 #
 # Sets <prefix>_EXIT, <prefix>_OUTPUT and <prefix>_ERROR. ECHO shows the output while it runs as well.
@@ -49,12 +51,13 @@ function(_cudaops_run prefix)
   set(${prefix}_ERROR "${error}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_probe(<prefix> FILES <file>... [MATCHALL <regex>] COMMAND <arg>...)
+# _cudaops_probe(<prefix> FILES <file>... [MATCHALL <regex> [STREAM ERROR]] [MACHINE] COMMAND <arg>...)
 #
 # _cudaops_run, remembered in an INTERNAL cache entry together with path, size and time of FILES. MATCHALL keeps only
-# what matches (a list in <prefix>_OUTPUT): the cache is no place for sixty kilobytes of --help.
+# what matches on stdout (or stderr) as a list in <prefix>_OUTPUT: the cache is no place for sixty kilobytes of --help.
+# MACHINE shares the answer between build trees through the store; for probes that cost more than a process start.
 function(_cudaops_probe prefix)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MATCHALL" "FILES;COMMAND;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MACHINE" "MATCHALL;STREAM" "FILES;COMMAND;ENVIRONMENT")
   set(key "${arg_COMMAND}|${arg_ENVIRONMENT}|${arg_MATCHALL}")
   foreach(file IN LISTS arg_FILES)
     _cudaops_file_stamp("${file}" stamp)
@@ -62,18 +65,48 @@ function(_cudaops_probe prefix)
   endforeach()
   string(SHA1 key "${key}")
   set(entry "_CUDAOPS_PROBE_${key}")
-  if(NOT DEFINED CACHE{${entry}})
+  set(value "")
+  if(DEFINED CACHE{${entry}})
+    set(value "$CACHE{${entry}}")
+  elseif(arg_MACHINE)
+    _cudaops_store(store)
+    if(EXISTS "${store}/probes/${key}")
+      file(READ "${store}/probes/${key}" value)
+    endif()
+  endif()
+  if(NOT value MATCHES "<<[|]>>.*<<[|]>>")
     _cudaops_run(run ENVIRONMENT ${arg_ENVIRONMENT} COMMAND ${arg_COMMAND})
     if(DEFINED arg_MATCHALL)
-      string(REGEX MATCHALL "${arg_MATCHALL}" run_OUTPUT "${run_OUTPUT}")
+      set(stream OUTPUT)
+      if(DEFINED arg_STREAM)
+        set(stream ${arg_STREAM})
+      endif()
+      string(REGEX MATCHALL "${arg_MATCHALL}" run_OUTPUT "${run_${stream}}")
       list(REMOVE_DUPLICATES run_OUTPUT)
+      set(run_ERROR "")
     endif()
     # A cache entry holds no line breaks.
     set(value "${run_EXIT}<<|>>${run_OUTPUT}<<|>>${run_ERROR}")
     string(REPLACE "\n" "<<n>>" value "${value}")
+    if(arg_MACHINE AND run_EXIT STREQUAL "0")
+      # A store that can't be written costs time only.
+      file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/${key}" "${value}")
+      execute_process(
+        COMMAND "${CMAKE_COMMAND}" -E make_directory "${store}/probes"
+        OUTPUT_QUIET
+        ERROR_QUIET
+      )
+      execute_process(
+        COMMAND "${CMAKE_COMMAND}" -E copy "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/${key}" "${store}/probes/${key}"
+        OUTPUT_QUIET
+        ERROR_QUIET
+      )
+    endif()
+  endif()
+  # A failure is asked again: its cause may lie outside of FILES.
+  if(NOT DEFINED CACHE{${entry}} AND value MATCHES "^0<<")
     set(${entry} "${value}" CACHE INTERNAL "CudaOps probe")
   endif()
-  set(value "$CACHE{${entry}}")
   string(REPLACE "<<n>>" "\n" value "${value}")
   string(FIND "${value}" "<<|>>" first)
   string(FIND "${value}" "<<|>>" second REVERSE)

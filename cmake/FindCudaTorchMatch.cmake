@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+FindCudaTorchMatch
+------------------
+
+Finds torch, picks the CUDA toolkit that matches it, and enables CUDA.
+
+.. code-block:: cmake
+
+  find_package(CudaTorchMatch [<version>[...<version>]] [QUIET] [REQUIRED] [COMPONENTS CUDA|HIP])
+
+``<version>`` is torch's, without the local part (``2.10``, ``2.10...<2.16``). ``REQUIRED`` means that torch is
+required; ``COMPONENTS CUDA`` makes CUDA required too. Where CUDA can't be had it is off, with a reason: ops fall back
+to their CPU part. CXX must be enabled. Call it at the top level of the top-level ``CMakeLists.txt``; other directories
+may call it again (the same facts, no new work). Torch is never imported: its facts are read from files.
+
+Search Behavior
+^^^^^^^^^^^^^^^
+
+1. Torch: ``Torch_DIR``, ``Torch_ROOT``, ``CMAKE_PREFIX_PATH`` (a libtorch zip, conda-forge, a wheel's ``share/cmake``);
+   ``Python_EXECUTABLE`` or ``Python3_EXECUTABLE`` (then no other interpreter is asked); the active venv
+   (``VIRTUAL_ENV``) or conda environment (``CONDA_PREFIX``); every ``python3`` on ``PATH``; one in the store; with
+   ``CUDAOPS_PROVIDE=TORCH`` a new one.
+2. Toolkits: CUDA enabled before; ``CMAKE_CUDA_COMPILER``, ``CUDAToolkit_ROOT``; the environment's ``CUDACXX``,
+   ``CUDA_HOME``, ``CUDA_PATH``; every ``nvcc`` on ``PATH``; conda; wheels beside torch; the store; ``/usr/local/cuda``,
+   ``/usr/local/cuda-*``. The first four are explicit and always win; of the others the best verdict wins, then the
+   order. ``CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH`` and ``CMAKE_FIND_USE_CMAKE_SYSTEM_PATH``, if false, leave out
+   ``PATH`` and ``/usr/local``. With ``CUDAOPS_PROVIDE=TOOLKIT`` torch's own release is brought where none fits.
+3. Verdict on toolkit and torch: ``EXACT`` (same major.minor), ``COMPATIBLE`` (same major, from 11.1 on), ``MISMATCH``,
+   ``CPU_TORCH``, ``ROCM_TORCH``, ``NO_TOOLKIT``, ``NO_TORCH``.
+4. Host compiler: ``CMAKE_CUDA_HOST_COMPILER``, the environment's ``CUDAHOSTCXX``, else CXX; checked against the bounds
+   in the toolkit's ``crt/host_config.h``.
+5. Architectures: see :module:`CudaOpsArchitectures`.
+
+Result variables
+^^^^^^^^^^^^^^^^
+
+``CudaTorchMatch_FOUND``, ``_VERDICT``, ``_REASON``, ``_REASON_CODE``, ``_TORCH_VERSION``, ``_TORCH_CUDA_VERSION``,
+``_TORCH_DIR``, ``_PYTHON_EXECUTABLE``, ``_TOOLKIT_VERSION``, ``_TOOLKIT_ROOT``, ``_NVCC``, ``_HOST_COMPILER``,
+``_ARCHITECTURES``, ``_CUDA_ENABLED``, ``_HIP_ENABLED``.
+
+Sets in the caller's directory, as normal variables: ``CMAKE_CUDA_COMPILER``, ``CMAKE_CUDA_HOST_COMPILER``,
+``CMAKE_CUDA_ARCHITECTURES``.
+
+Imported targets
+^^^^^^^^^^^^^^^^
+
+``CudaOps::torch_stable`` and ``CudaOps::torch_stable_cuda`` (stable ABI), ``CudaOps::torch`` (ATen),
+``CudaOps::torch_python`` (torch/extension.h), ``CudaOps::cuda_headers``, ``CudaOps::cudart``, and of CUDA's libraries
+``CudaOps::cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl nvml cuda_driver``, each where it exists.
+
+Options
+^^^^^^^
+
+Variables, or environment variables of the same name:
+
+``CUDAOPS_VERSION_POLICY``
+  ``STRICT`` takes EXACT only; ``COMPATIBLE`` (default) stops at a MISMATCH; ``WARN`` makes that a warning.
+``CUDAOPS_COMPATIBLE_VERSIONS``
+  Pairs that fit, or don't, whatever the rule says: ``"12.1:12.4;!13.0:13.2"`` (toolkit:torch's CUDA).
+``CUDAOPS_BACKEND``
+  ``AUTO`` (default), ``CUDA`` (an error without it), ``CPU`` (CUDA off).
+``CUDAOPS_PROVIDE``
+  List of what may be brought where it is missing: ``TORCH``, ``TOOLKIT``, ``GTEST``, ``BENCHMARK``. Default: nothing.
+``CUDAOPS_TORCH_VERSION``
+  Release for ``CUDAOPS_PROVIDE=TORCH``.
+``CUDAOPS_STORE``
+  Where it goes; default ``~/.cache/cudaops``.
+
+Example
+^^^^^^^
+
+.. code-block:: cmake
+
+  project(my_ops LANGUAGES CXX)
+  find_package(CudaOps 0.1 REQUIRED)
+  find_package(CudaTorchMatch 2.10 REQUIRED)
+  message(STATUS "CUDA: ${CudaTorchMatch_CUDA_ENABLED} (${CudaTorchMatch_VERDICT})")
+#]=======================================================================]
+
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.25)
+list(APPEND CMAKE_MESSAGE_CONTEXT "CudaTorchMatch")
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/match.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/report.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/torch_targets.cmake")
+
+_cudaops_state_set(QUIET "${CudaTorchMatch_FIND_QUIETLY}")
+_cudaops_match_begin(_cudaops_first)
+if(_cudaops_first)
+  _cudaops_report_schedule()
+  _cudaops_match_resolve()
+endif()
+
+_cudaops_state_get(BACKEND _cudaops_backend)
+if(_cudaops_backend STREQUAL "CUDA")
+  # At file scope: enabled inside a function, a language is broken for the caller.
+  if(NOT DEFINED CMAKE_CUDA_COMPILE_OBJECT)
+    _cudaops_state_get(HOST_COMPILER_GIVEN _cudaops_given)
+    _cudaops_state_get(TOOLKIT_NVCC CMAKE_CUDA_COMPILER)
+    if(_cudaops_given)
+      _cudaops_state_get(HOST_COMPILER CMAKE_CUDA_HOST_COMPILER)
+    endif()
+    # Off, so that CMake neither asks the compiler for a default nor puts one into the cache.
+    set(CMAKE_CUDA_ARCHITECTURES OFF)
+    _cudaops_language_forget()
+    enable_language(CUDA)
+    _cudaops_language_verify()
+    unset(_cudaops_given)
+  endif()
+  cmake_language(DEFER CALL _cudaops_language_check_scope)
+  _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_CUDA_ARCHITECTURES)
+endif()
+_cudaops_targets_create()
+
+foreach(
+  _cudaops_pair
+  IN
+  ITEMS
+    VERDICT:VERDICT
+    REASON:REASON
+    REASON_CODE:REASON_CODE
+    TORCH_VERSION:TORCH_VERSION
+    TORCH_CUDA_VERSION:TORCH_CUDA
+    TORCH_DIR:TORCH_DIR
+    PYTHON_EXECUTABLE:PYTHON_EXECUTABLE
+    TOOLKIT_VERSION:TOOLKIT_VERSION
+    TOOLKIT_ROOT:TOOLKIT_ROOT
+    NVCC:TOOLKIT_NVCC
+    HOST_COMPILER:HOST_COMPILER
+    ARCHITECTURES:ARCHITECTURES
+)
+  string(REGEX MATCH "^([A-Z_]+):([A-Z_]+)$" _cudaops_pair "${_cudaops_pair}")
+  _cudaops_state_get(${CMAKE_MATCH_2} CudaTorchMatch_${CMAKE_MATCH_1})
+endforeach()
+set(CudaTorchMatch_CUDA_ENABLED FALSE)
+set(CudaTorchMatch_CUDA_FOUND FALSE)
+if(_cudaops_backend STREQUAL "CUDA")
+  set(CudaTorchMatch_CUDA_ENABLED TRUE)
+  set(CudaTorchMatch_CUDA_FOUND TRUE)
+endif()
+set(CudaTorchMatch_HIP_ENABLED FALSE)
+set(CudaTorchMatch_HIP_FOUND FALSE)
+
+_cudaops_match_summary("${_cudaops_first}")
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(
+  CudaTorchMatch
+  REQUIRED_VARS CudaTorchMatch_TORCH_DIR
+  HANDLE_COMPONENTS
+  REASON_FAILURE_MESSAGE "${CudaTorchMatch_REASON}"
+)
+
+unset(_cudaops_pair)
+unset(_cudaops_first)
+unset(_cudaops_backend)
+list(POP_BACK CMAKE_MESSAGE_CONTEXT)
+cmake_policy(POP)

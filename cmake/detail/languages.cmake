@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything around enabling the CUDA language: the host compiler, a trial before, a comparison after. The
+# enable_language() itself stands in FindCudaTorchMatch.cmake: inside a function it would be broken for the caller.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/host_compiler.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+
+# _cudaops_host_compiler_choose()
+#
+# nvcc calls CXX unless the user says otherwise. Fills HOST_COMPILER*; HOST_COMPILER_GIVEN is FALSE where the user's own
+# flags hold -ccbin already, which must not stand there twice.
+function(_cudaops_host_compiler_choose)
+  set(given TRUE)
+  set(path "")
+  _cudaops_env(CUDAHOSTCXX environment)
+  if("${CMAKE_CUDA_FLAGS}" MATCHES "(-ccbin|--compiler-bindir)[= ]+([^ ]+)")
+    set(path "${CMAKE_MATCH_2}")
+    set(source "CMAKE_CUDA_FLAGS")
+    set(given FALSE)
+  elseif(CMAKE_CUDA_HOST_COMPILER)
+    set(path "${CMAKE_CUDA_HOST_COMPILER}")
+    set(source "CMAKE_CUDA_HOST_COMPILER")
+  elseif(environment)
+    set(path "${environment}")
+    set(source "environment CUDAHOSTCXX")
+  else()
+    set(path "${CMAKE_CXX_COMPILER}")
+    set(source "CXX")
+  endif()
+  if(NOT path MATCHES "/")
+    _cudaops_path_lookup("${path}" found)
+    if(found)
+      list(GET found 0 path)
+    endif()
+  endif()
+  if(path STREQUAL CMAKE_CXX_COMPILER)
+    set(id "${CMAKE_CXX_COMPILER_ID}")
+    set(version "${CMAKE_CXX_COMPILER_VERSION}")
+  else()
+    if(NOT EXISTS "${path}" OR IS_DIRECTORY "${path}")
+      _cudaops_stop(
+        "find_package(CudaTorchMatch): the host compiler for nvcc doesn't exist."
+        FACTS "found   ${path} (${source})" "wanted  the path of a C++ compiler, or its name on PATH"
+        FIX "-DCMAKE_CUDA_HOST_COMPILER=${CMAKE_CXX_COMPILER}"
+      )
+    endif()
+    _cudaops_compiler_identify("${path}" id version)
+  endif()
+  _cudaops_state_set(HOST_COMPILER "${path}")
+  _cudaops_state_set(HOST_COMPILER_ID "${id}")
+  _cudaops_state_set(HOST_COMPILER_VERSION "${version}")
+  _cudaops_state_set(HOST_COMPILER_SOURCE "${source}")
+  _cudaops_state_set(HOST_COMPILER_GIVEN ${given})
+endfunction()
+
+# _cudaops_compiler_identify(<path> <out-id> <out-version>): GNU or Clang and its version; empty where it doesn't say.
+function(_cudaops_compiler_identify path out_id out_version)
+  set(${out_id} "" PARENT_SCOPE)
+  set(${out_version} "" PARENT_SCOPE)
+  _cudaops_probe(about FILES "${path}" COMMAND "${path}" --version)
+  if(about_OUTPUT MATCHES "clang version ([0-9]+\\.[0-9]+[0-9.]*)")
+    set(${out_id} Clang PARENT_SCOPE)
+    set(${out_version} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  elseif(about_OUTPUT MATCHES "Free Software Foundation")
+    _cudaops_probe(number FILES "${path}" COMMAND "${path}" -dumpfullversion -dumpversion)
+    string(STRIP "${number_OUTPUT}" version)
+    set(${out_id} GNU PARENT_SCOPE)
+    set(${out_version} "${version}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# _cudaops_host_compilers_here(<out>): "<path>|<id>|<version>" of the C++ compilers on PATH, newest gcc first.
+function(_cudaops_host_compilers_here out)
+  set(names g++ clang++)
+  foreach(version RANGE 21 7 -1)
+    list(APPEND names g++-${version} clang++-${version})
+  endforeach()
+  set(result "")
+  foreach(name IN LISTS names)
+    _cudaops_path_lookup(${name} found)
+    if(found)
+      list(GET found 0 path)
+      _cudaops_compiler_identify("${path}" id version)
+      if(version)
+        list(APPEND result "${path}|${id}|${version}")
+      endif()
+    endif()
+  endforeach()
+  set(${out} "${result}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_host_compiler_verify(<host_config.h> <out-problem>)
+#
+# Stops where the toolkit refuses the compiler: a CPU-only build would hide a cure that takes one option.
+function(_cudaops_host_compiler_verify host_config)
+  if(NOT host_config OR NOT EXISTS "${host_config}")
+    return()
+  endif()
+  _cudaops_state_get(HOST_COMPILER path)
+  _cudaops_state_get(HOST_COMPILER_ID id)
+  _cudaops_state_get(HOST_COMPILER_VERSION version)
+  _cudaops_state_get(HOST_COMPILER_SOURCE source)
+  _cudaops_state_get(TOOLKIT_VERSION toolkit)
+  _cudaops_state_get(TOOLKIT_ROOT root)
+  file(READ "${host_config}" text LIMIT 200000)
+  _cudaops_host_config_bounds("${text}" bounds)
+  _cudaops_host_compiler_fits(fits ID "${id}" VERSION "${version}" ${bounds_BOUNDS})
+  if(NOT fits)
+    _cudaops_env(NVCC_PREPEND_FLAGS prepended)
+    _cudaops_env(NVCC_APPEND_FLAGS appended)
+    _cudaops_host_compilers_here(others)
+    _cudaops_host_compiler_check(
+      check
+      ID "${id}"
+      VERSION "${version}"
+      ${bounds_BOUNDS}
+      PATH "${path}"
+      SOURCE "${source}"
+      TOOLKIT "${toolkit}"
+      TOOLKIT_ROOT "${root}"
+      FLAGS "${CMAKE_CUDA_FLAGS} ${prepended} ${appended}"
+      OTHERS ${others}
+    )
+    if(check_ERROR)
+      _cudaops_state_set(REASON_CODE HOST_COMPILER)
+      _cudaops_state_set(REASON "${check_ERROR}")
+      _cudaops_stop("${check_HEAD}" FACTS ${check_FACTS} FIX ${check_FIX})
+    endif()
+  endif()
+
+  string(REPLACE "host_config.h" "math_functions.h" math "${host_config}")
+  if(EXISTS "${math}")
+    file(STRINGS "${math}" lines REGEX "cospi|rsqrt")
+    _cudaops_glibc_bound("${lines}" bound)
+    if(bound)
+      _cudaops_probe(
+        libc
+        FILES "${path}" /usr/include/features.h
+        MATCHALL "__GLIBC(_MINOR)?__ [0-9]+"
+        COMMAND "${path}" -E -dM -x c++ -include features.h /dev/null
+      )
+      if(libc_OUTPUT MATCHES "__GLIBC__ ([0-9]+)")
+        set(glibc "${CMAKE_MATCH_1}")
+        string(REGEX MATCH "__GLIBC_MINOR__ ([0-9]+)" minor "${libc_OUTPUT}")
+        string(APPEND glibc ".${CMAKE_MATCH_1}")
+        _cudaops_glibc_check(
+          check
+          GLIBC "${glibc}"
+          BOUND "${bound}"
+          TOOLKIT "${toolkit}"
+          TOOLKIT_ROOT "${root}"
+          HEADER "${math}"
+        )
+        if(check_ERROR)
+          _cudaops_state_set(REASON_CODE HOST_COMPILER)
+          _cudaops_state_set(REASON "${check_ERROR}")
+          _cudaops_stop("${check_HEAD}" FACTS ${check_FACTS} FIX ${check_FIX})
+        endif()
+      endif()
+    endif()
+  endif()
+endfunction()
+
+# _cudaops_language_trial(<out-problem>)
+#
+# A failing enable_language() can't be caught, so one kernel is compiled with the chosen pair first. The object goes
+# nowhere; the answer is shared between build trees.
+function(_cudaops_language_trial out_problem)
+  set(${out_problem} "" PARENT_SCOPE)
+  _cudaops_state_get(TOOLKIT_NVCC nvcc)
+  _cudaops_state_get(TOOLKIT_ROOT root)
+  _cudaops_state_get(TOOLKIT_HOST_CONFIG host_config)
+  _cudaops_state_get(HOST_COMPILER host)
+  _cudaops_state_get(HOST_COMPILER_GIVEN given)
+  set(ccbin "")
+  if(given)
+    set(ccbin "-ccbin=${host}")
+  endif()
+  separate_arguments(flags NATIVE_COMMAND "${CMAKE_CUDA_FLAGS}")
+  _cudaops_probe(
+    trial
+    FILES "${nvcc}" "${root}/bin/ptxas" "${root}/nvvm/bin/cicc" "${host_config}" "${host}"
+    MACHINE
+    COMMAND
+      "${nvcc}" ${ccbin} ${flags} -c "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/trial.cu" -o /dev/null
+  )
+  if(NOT trial_EXIT STREQUAL "0")
+    set(text "${trial_ERROR}\n${trial_OUTPUT}")
+    string(REGEX MATCH "[^\n]*([Ee]rror|fatal)[^\n]*" line "${text}")
+    if(line STREQUAL "")
+      _cudaops_first_line("${text}" line)
+    endif()
+    string(STRIP "${line}" line)
+    set(${out_problem} "${line}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# _cudaops_language_forget()
+#
+# CMake keeps the compilers of the first configure whatever is set later. When its record names others than the chosen
+# ones it is removed, so that CMake looks again.
+function(_cudaops_language_forget)
+  set(record "${CMAKE_PLATFORM_INFO_DIR}/CMakeCUDACompiler.cmake")
+  if(NOT EXISTS "${record}")
+    return()
+  endif()
+  _cudaops_state_get(TOOLKIT_NVCC nvcc)
+  _cudaops_state_get(TOOLKIT_VERSION version)
+  _cudaops_state_get(HOST_COMPILER host)
+  _cudaops_state_get(HOST_COMPILER_GIVEN given)
+  file(STRINGS "${record}" lines REGEX "^set\\(CMAKE_CUDA_(COMPILER|HOST_COMPILER|COMPILER_VERSION) ")
+  set(recorded_compiler "")
+  set(recorded_host "")
+  set(recorded_version "")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "CMAKE_CUDA_COMPILER \"([^\"]*)\"")
+      set(recorded_compiler "${CMAKE_MATCH_1}")
+    elseif(line MATCHES "CMAKE_CUDA_HOST_COMPILER \"([^\"]*)\"")
+      set(recorded_host "${CMAKE_MATCH_1}")
+    elseif(line MATCHES "CMAKE_CUDA_COMPILER_VERSION \"([^\"]*)\"")
+      set(recorded_version "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  if(
+    NOT recorded_compiler STREQUAL nvcc
+    OR (given AND NOT recorded_host STREQUAL host)
+    OR NOT recorded_version STREQUAL version
+  )
+    _cudaops_verbose("CUDA is detected anew: ${recorded_compiler} ${recorded_version} was recorded, ${nvcc} ${version} is chosen")
+    file(REMOVE "${record}")
+  endif()
+endfunction()
+
+# _cudaops_language_verify(): what CMake enabled is what was chosen.
+function(_cudaops_language_verify)
+  _cudaops_state_get(TOOLKIT_NVCC nvcc)
+  _cudaops_state_get(TOOLKIT_VERSION version)
+  file(REAL_PATH "${CMAKE_CUDA_COMPILER}" compiler)
+  if(NOT compiler STREQUAL nvcc AND NOT CMAKE_CUDA_COMPILER_VERSION VERSION_EQUAL version)
+    _cudaops_stop(
+      "find_package(CudaTorchMatch): CMake uses another CUDA compiler than the chosen one."
+      FACTS "chosen  ${nvcc} ${version}" "CMake   ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}"
+      FIX "cmake --fresh   (the build directory remembers a compiler of an earlier configure)"
+    )
+  endif()
+endfunction()
+
+# _cudaops_language_check_scope(): deferred to the end of the directory that called find_package().
+function(_cudaops_language_check_scope)
+  if(NOT DEFINED CMAKE_CUDA_COMPILE_OBJECT)
+    _cudaops_stop(
+      "find_package(CudaTorchMatch): called inside a function, where a language can't be enabled."
+      FACTS "found   CUDA is enabled for that function only" "wanted  the call at the top level of a CMakeLists.txt"
+      FIX "move find_package(CudaTorchMatch) out of the function, or make the function a macro()"
+    )
+  endif()
+endfunction()

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+# Imported targets for torch and for CUDA's libraries, made from files. GLOBAL, and created once in a build tree.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+
+# _cudaops_targets_create(): all of them, as far as their files exist. What is missing is named where an op needs it.
+function(_cudaops_targets_create)
+  if(TARGET CudaOps::torch_stable)
+    return()
+  endif()
+  _cudaops_state_get(TORCH_VERSION torch)
+  _cudaops_state_get(BACKEND backend)
+  if(torch)
+    _cudaops_targets_torch(${backend})
+  endif()
+  if(backend STREQUAL "CUDA")
+    _cudaops_targets_toolkit()
+    _cudaops_targets_cuda_libraries()
+  endif()
+endfunction()
+
+# An interface of ours. Headers come by -I (SYSTEM OFF): compiler caches rewrite -I, not -isystem, of nvcc.
+function(_cudaops_interface name)
+  add_library(CudaOps::${name} INTERFACE IMPORTED GLOBAL)
+  set_property(TARGET CudaOps::${name} PROPERTY SYSTEM OFF)
+endfunction()
+
+function(_cudaops_shared name location)
+  add_library(CudaOps::${name} SHARED IMPORTED GLOBAL)
+  set_target_properties(CudaOps::${name} PROPERTIES IMPORTED_LOCATION "${location}" SYSTEM OFF)
+endfunction()
+
+function(_cudaops_targets_torch backend)
+  _cudaops_state_get(TORCH_LIB_DIR lib)
+  _cudaops_state_get(TORCH_INCLUDE_DIR include)
+  _cudaops_state_get(TORCH_CXX_STANDARD standard)
+  _cudaops_state_get(PYTHON_INCLUDE_DIR python_include)
+
+  foreach(library IN ITEMS c10 torch_cpu c10_cuda torch_cuda torch_python)
+    if(EXISTS "${lib}/lib${library}.so")
+      _cudaops_shared(${library}_library "${lib}/lib${library}.so")
+    endif()
+  endforeach()
+  # A program that links an op must not be asked to resolve what torch's own libraries need; torch's RPATH does.
+  if(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" AND TARGET CudaOps::torch_cpu_library)
+    set_property(
+      TARGET CudaOps::torch_cpu_library
+      APPEND
+      PROPERTY INTERFACE_LINK_OPTIONS "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:LINKER:--allow-shlib-undefined>"
+    )
+  endif()
+
+  _cudaops_interface(torch_stable)
+  set_target_properties(
+    CudaOps::torch_stable
+    PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${include}" INTERFACE_COMPILE_FEATURES cxx_std_17
+  )
+  _cudaops_link_existing(torch_stable torch_cpu)
+
+  _cudaops_interface(torch_stable_cuda)
+  set_property(TARGET CudaOps::torch_stable_cuda PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::torch_stable)
+  set_property(TARGET CudaOps::torch_stable_cuda PROPERTY INTERFACE_COMPILE_DEFINITIONS USE_CUDA)
+  if(backend STREQUAL "CUDA")
+    _cudaops_link_existing(torch_stable_cuda torch_cuda)
+  endif()
+
+  _cudaops_interface(torch)
+  set_target_properties(
+    CudaOps::torch
+    PROPERTIES
+      INTERFACE_INCLUDE_DIRECTORIES "${include};${include}/torch/csrc/api/include"
+      INTERFACE_COMPILE_FEATURES cxx_std_${standard}
+  )
+  # libstdc++'s two ABIs: what torch was built with stands in its libraries only; it is 1 in every supported torch.
+  _cudaops_link_existing(torch torch_cpu c10)
+  if(backend STREQUAL "CUDA")
+    _cudaops_link_existing(torch torch_cuda c10_cuda)
+    set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS USE_CUDA)
+    # ATen's headers use constexpr functions of the standard library in device code.
+    set_property(
+      TARGET CudaOps::torch
+      APPEND
+      PROPERTY INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>"
+    )
+  endif()
+
+  _cudaops_interface(torch_python)
+  set_property(TARGET CudaOps::torch_python PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::torch)
+  if(python_include)
+    set_property(TARGET CudaOps::torch_python PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${python_include}")
+  endif()
+  _cudaops_link_existing(torch_python torch_python)
+endfunction()
+
+# _cudaops_link_existing(<interface> <library>...): links CudaOps::<library>_library where its file exists.
+function(_cudaops_link_existing interface)
+  foreach(library IN LISTS ARGN)
+    if(TARGET CudaOps::${library}_library)
+      set_property(TARGET CudaOps::${interface} APPEND PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::${library}_library)
+    endif()
+  endforeach()
+endfunction()
+
+# CudaOps::cuda_headers: the chosen toolkit's headers for host compilers, CUB and Thrust included.
+# CudaOps::cudart: its runtime, for targets that CMake doesn't link as CUDA.
+function(_cudaops_targets_toolkit)
+  _cudaops_state_get(TOOLKIT_INCLUDE_DIRS includes)
+  _cudaops_state_get(TOOLKIT_LIB_DIR lib)
+  _cudaops_interface(cuda_headers)
+  # nvcc brings its own; a second -I would turn its -isystem into -I and its headers' warnings on.
+  set(wrapped "")
+  foreach(include IN LISTS includes)
+    list(APPEND wrapped "$<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:${include}>")
+  endforeach()
+  set_property(TARGET CudaOps::cuda_headers PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${wrapped}")
+  if(EXISTS "${lib}/libcudart_static.a")
+    add_library(CudaOps::cudart STATIC IMPORTED GLOBAL)
+    set_target_properties(
+      CudaOps::cudart
+      PROPERTIES
+        IMPORTED_LOCATION "${lib}/libcudart_static.a"
+        INTERFACE_LINK_LIBRARIES "CudaOps::cuda_headers;pthread;dl;rt"
+        SYSTEM OFF
+    )
+  endif()
+endfunction()
+
+# CUDA's other libraries, of the copy that torch loads: two cuBLAS in one process are two sets of handles and twice the
+# memory. By its SONAME file, because wheels have libcurand.so.10 and no libcurand.so.
+function(_cudaops_targets_cuda_libraries)
+  _cudaops_state_get(PYTHON_NVIDIA_DIRS nvidia)
+  _cudaops_state_get(TORCH_LIB_DIR torch_lib)
+  _cudaops_state_get(TOOLKIT_INCLUDE_DIRS toolkit_includes)
+  _cudaops_state_get(TOOLKIT_LIB_DIR toolkit_lib)
+  set(directories "")
+  foreach(directory IN LISTS nvidia)
+    file(GLOB found LIST_DIRECTORIES true "${directory}/*/lib")
+    list(APPEND directories ${found})
+  endforeach()
+  cmake_path(SET prefix_lib NORMALIZE "${torch_lib}/../../../..")
+  foreach(
+    entry
+    IN
+    ITEMS
+      "cublas|cublas|cublas_v2.h"
+      "cublasLt|cublasLt|cublasLt.h"
+      "cusparse|cusparse|cusparse.h"
+      "cusolver|cusolver|cusolverDn.h"
+      "cufft|cufft|cufft.h"
+      "curand|curand|curand.h"
+      "nvrtc|nvrtc|nvrtc.h"
+      "cudnn|cudnn|cudnn.h"
+      "nccl|nccl|nccl.h"
+  )
+    string(REPLACE "|" ";" entry "${entry}")
+    list(GET entry 0 name)
+    list(GET entry 1 file)
+    list(GET entry 2 header)
+    set(location "")
+    set(include "")
+    foreach(directory IN LISTS directories ITEMS "${torch_lib}" "${toolkit_lib}" "${toolkit_lib}/..")
+      file(GLOB found "${directory}/lib${file}.so.[0-9]*" "${directory}/lib${file}-*.so.[0-9]*")
+      if(found)
+        list(GET found 0 location)
+        cmake_path(GET directory PARENT_PATH root)
+        if(EXISTS "${root}/include/${header}")
+          set(include "${root}/include")
+        endif()
+        break()
+      elseif(EXISTS "${directory}/lib${file}.so")
+        set(location "${directory}/lib${file}.so")
+        break()
+      endif()
+    endforeach()
+    if(location STREQUAL "")
+      continue()
+    endif()
+    if(include STREQUAL "")
+      foreach(directory IN LISTS toolkit_includes)
+        if(EXISTS "${directory}/${header}")
+          set(include "${directory}")
+          break()
+        endif()
+      endforeach()
+    endif()
+    _cudaops_shared(${name} "${location}")
+    set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::cuda_headers)
+    if(include)
+      set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${include}")
+    endif()
+  endforeach()
+
+  # The driver's own libraries: found on every machine with a driver, as stubs on the others.
+  foreach(entry IN ITEMS "cuda_driver|cuda|cuda.h" "nvml|nvidia-ml|nvml.h")
+    string(REPLACE "|" ";" entry "${entry}")
+    list(GET entry 0 name)
+    list(GET entry 1 file)
+    find_library(
+      _cudaops_found
+      ${file}
+      PATHS "${toolkit_lib}/stubs" "${toolkit_lib}/../lib/stubs"
+      NO_CACHE
+    )
+    if(_cudaops_found)
+      _cudaops_shared(${name} "${_cudaops_found}")
+      set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::cuda_headers)
+    endif()
+    unset(_cudaops_found)
+  endforeach()
+endfunction()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints what this interpreter knows of its torch, as key=value lines, without importing torch.
+
+Importing costs seconds and fails where a driver or a library is missing; everything wanted stands in files.
+Runs in the user's own interpreter and only with its standard library.
+"""
+
+import sys
+
+# An interpreter that is too old must be named as such, not end in a SyntaxError: nothing newer than 3.0 above this line.
+print("executable=" + sys.executable)
+print("version=%d.%d.%d" % sys.version_info[:3])
+if sys.version_info < (3, 8):
+    print("problem=Python %d.%d is too old for any torch that CudaOps supports" % sys.version_info[:2])
+    sys.exit(0)
+
+import importlib.util
+import os
+import sysconfig
+
+
+def main():
+    print("prefix=" + sys.prefix)
+    print("include=" + (sysconfig.get_path("include") or ""))
+    print("ext_suffix=" + (sysconfig.get_config_var("EXT_SUFFIX") or ""))
+    print("free_threaded=%d" % bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
+    for scheme in ("platlib", "purelib"):
+        print(scheme + "=" + (sysconfig.get_path(scheme) or ""))
+    # sys.path[0] is this script's directory; a folder named torch beside the caller must not shadow the real one.
+    if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
+        del sys.path[0]
+    try:
+        spec = importlib.util.find_spec("torch")
+    except Exception as error:  # a broken .pth or editable hook may raise anything
+        print("problem=looking for torch raised %s: %s" % (type(error).__name__, str(error).splitlines()[:1]))
+        return
+    # A namespace package (spec.origin None) is a folder that happens to be called torch.
+    if spec is None:
+        return
+    if not spec.origin:
+        places = list(spec.submodule_search_locations or [])
+        print("problem=%s is a folder without __init__.py, not an installed torch" % (places[0] if places else "torch"))
+        return
+    root = os.path.dirname(os.path.abspath(spec.origin))
+    print("torch=" + root)
+    site = os.path.dirname(root)
+    print("site=" + site)
+    try:
+        infos = sorted(name for name in os.listdir(site) if name.lower().startswith("torch-") and name.endswith(".dist-info"))
+    except OSError:
+        infos = []
+    for name in infos:
+        print("metadata=" + os.path.join(site, name, "METADATA"))
+        break
+    # Toolkit wheels lie beside torch, or anywhere else on the path (a second site directory, --system-site-packages).
+    seen = set()
+    for place in [site] + sys.path:
+        base = os.path.join(place or ".", "nvidia")
+        if os.path.isdir(base) and os.path.realpath(base) not in seen:
+            seen.add(os.path.realpath(base))
+            print("nvidia=" + base)
+
+
+main()
