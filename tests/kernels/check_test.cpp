@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// cudaops/check.h: the sentences, whole, and which device a binary serves.
+#include <cudaops/check.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using cudaops::architectures_serve;
+using cudaops::Device;
+using cudaops::launch_error_text;
+using cudaops::LaunchError;
+
+const Device kBlackwell{0, 12, 0};
+
+TEST(LaunchErrorText, NamesOpCauseAndCureForADeviceNewerThanTheBinary) {
+  EXPECT_EQ(launch_error_text("my_ops", "sm_80, sm_90", "launch", LaunchError::kNoKernelImage, "",
+                              kBlackwell),
+            "op my_ops holds sm_80, sm_90; device 0 is sm_120: rebuild with "
+            "-DCMAKE_CUDA_ARCHITECTURES=120");
+  EXPECT_EQ(launch_error_text("my_ops", "sm_90a, PTX 90a", "launch", LaunchError::kNoKernelImage,
+                              "", Device{3, 8, 9}),
+            "op my_ops holds sm_90a, PTX 90a; device 3 is sm_89: rebuild with "
+            "-DCMAKE_CUDA_ARCHITECTURES=89");
+}
+
+TEST(LaunchErrorText, DoesWithoutWhatIsNotKnown) {
+  EXPECT_EQ(launch_error_text("my_ops", "", "launch", LaunchError::kNoKernelImage, "", kBlackwell),
+            "op my_ops has no code for this device; device 0 is sm_120: rebuild with "
+            "-DCMAKE_CUDA_ARCHITECTURES=120");
+  EXPECT_EQ(launch_error_text("my_ops", "sm_80", "launch", LaunchError::kNoKernelImage, "", {}),
+            "op my_ops holds sm_80, which this device can't run: rebuild with "
+            "-DCMAKE_CUDA_ARCHITECTURES=native");
+}
+
+TEST(LaunchErrorText, OtherCausesHaveOtherCures) {
+  EXPECT_EQ(
+      launch_error_text("my_ops", "PTX 80", "launch", LaunchError::kPtxTooNew, "", kBlackwell),
+      "op my_ops holds PTX 80, and the driver is too old for the PTX of the toolkit that built "
+      "it: update the driver, or rebuild with -DCMAKE_CUDA_ARCHITECTURES=120-real");
+  EXPECT_EQ(
+      launch_error_text("my_ops", "sm_80", "launch", LaunchError::kDriverTooOld, "E, why", {}),
+      "op my_ops: the GPU driver is older than the CUDA runtime in the op (E, why): update the "
+      "driver, or rebuild with an older toolkit");
+  EXPECT_EQ(
+      launch_error_text("my_ops", "sm_80", "launch", LaunchError::kNoDevice, "E, why", {}),
+      "op my_ops: no GPU can be used here (E, why): check nvidia-smi and CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(
+      launch_error_text("my_ops", "sm_80", "the launch in f", LaunchError::kEarlierFailure,
+                        "E, why", kBlackwell),
+      "op my_ops: the launch in f found the error of a kernel that ran before it (E, why): run "
+      "again with CUDA_LAUNCH_BLOCKING=1 or under compute-sanitizer to see which");
+  EXPECT_EQ(launch_error_text("my_ops", "sm_80", "the launch in f", LaunchError::kOther, "E, why",
+                              kBlackwell),
+            "op my_ops: the launch in f failed: E, why");
+}
+
+TEST(ArchitecturesServe, FollowsNvidiasRules) {
+  const struct {
+    const char* architectures;
+    int major, minor;
+    bool serves;
+  } table[] = {
+      {"sm_80", 8, 0, true},          {"sm_80", 8, 6, true},
+      {"sm_86", 8, 0, false},         {"sm_80", 9, 0, false},
+      {"sm_80, sm_90", 9, 0, true},   {"sm_80,sm_90", 9, 0, true},
+      {"sm_90a", 9, 0, true},         {"sm_100a", 10, 3, false},
+      {"sm_100f", 10, 3, true},       {"sm_103f", 10, 0, false},
+      {"sm_100f", 12, 0, false},      {"PTX 80", 12, 0, true},
+      {"PTX 80", 7, 5, false},        {"PTX 86", 8, 0, false},
+      {"PTX 90a", 10, 0, false},      {"PTX 100f", 10, 3, true},
+      {"PTX 100f", 12, 0, false},     {"sm_120", 12, 1, true},
+      {"sm_80, PTX 80", 12, 0, true}, {"", 9, 0, false},
+      {"nonsense", 9, 0, false},
+  };
+  for (const auto& row : table) {
+    EXPECT_EQ(architectures_serve(row.architectures, Device{0, row.major, row.minor}), row.serves)
+        << row.architectures << " on " << row.major << "." << row.minor;
+  }
+}
+
+TEST(ArchitecturesOfList, ReadsNvccsList) {
+  EXPECT_EQ(cudaops::detail::architectures_of_list({800, 900, 1200}), "sm_80, sm_90, sm_120");
+}
+
+#if defined(CUDAOPS_WITH_CUDA)
+
+// The macros, through a call that fails with and without a GPU.
+TEST(Check, ThrowsOneSentence) {
+  cudaGetLastError();
+  EXPECT_NO_THROW(CUDAOPS_CHECK(cudaSuccess));
+  try {
+    CUDAOPS_CHECK(cudaErrorInvalidValue);
+    FAIL() << "did not throw";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find(": cudaErrorInvalidValue failed: cudaErrorInvalidValue, invalid argument"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+#endif
+
+}  // namespace
