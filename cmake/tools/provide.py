@@ -30,6 +30,8 @@ import time
 
 OLDEST_PIP = (22, 3)  # the first with --python
 
+OTHER_INDEX = "name another index: PIP_INDEX_URL=<URL> (a mirror may lag behind)"
+
 # The tag of the Cache Directory Tagging Specification: backups skip such a directory, and it says
 # that what lies here is ours to remove.
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# CudaOps keeps here what CUDAOPS_PROVIDE brought.\n"
@@ -108,10 +110,12 @@ class Torch:
         return os.path.join(part, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
 
     @staticmethod
-    def whole(directory):
-        return os.path.exists(os.path.join(directory, "bin", "python")) and bool(
-            glob.glob(os.path.join(glob.escape(directory), "lib", "python*", "site-packages", "torch", "version.py"))
-        )
+    def problem(directory):
+        if not os.path.exists(os.path.join(directory, "bin", "python")):
+            return "no bin/python"
+        if not glob.glob(os.path.join(glob.escape(directory), "lib", "python*", "site-packages", "torch", "version.py")):
+            return "no torch/version.py"
+        return None
 
     def finish(self, part, final):
         # pip and venv write the place into scripts; torch itself holds no path.
@@ -156,17 +160,20 @@ class Toolkit:
         return os.path.dirname(os.path.dirname(found[0])) if found else None
 
     @staticmethod
-    def whole(directory):
-        """Whether all tools are there, and the compiler's parts of one release."""
+    def problem(directory):
+        """What is missing, or that the compiler's parts are not of one release; None for a whole one."""
         root = Toolkit.root(directory)
         needed = ["bin/nvcc", "bin/ptxas", "nvvm/bin/cicc", "include/cuda_runtime.h", "lib/libcudart_static.a"]
-        if root is None or not all(os.path.exists(os.path.join(root, name)) for name in needed):
-            return False
-        releases = set()
-        for name in ("nvidia_cuda_nvcc", "nvidia_nvvm", "nvidia_cuda_crt", "nvidia_cuda_runtime"):
+        missing = [name for name in needed if root is None or not os.path.exists(os.path.join(root, name))]
+        if missing:
+            return "no " + ", ".join(missing)
+        pieces = []
+        for name in ("nvidia_cuda_crt", "nvidia_cuda_nvcc", "nvidia_cuda_runtime", "nvidia_nvvm"):
             for info in glob.glob(os.path.join(glob.escape(directory), name + "-*.dist-info")):
-                releases.add(tuple(os.path.basename(info).split("-")[1].split(".")[:2]))
-        return len(releases) == 1
+                pieces.append((name, os.path.basename(info)[len(name) + 1 : -len(".dist-info")]))
+        if len({tuple(version.split(".")[:2]) for _, version in pieces}) > 1:
+            return ", ".join("%s %s" % piece for piece in pieces)
+        return None
 
     def finish(self, part, final):
         # The wheel has no libcudart.so, and CMake's FindCUDAToolkit would then take that of another toolkit.
@@ -511,7 +518,7 @@ def failure(installer, wanted, final, exit_code, lines):
         return Stop("the package index can't be reached.", facts, again)
     if re.search(r"No matching distribution|Could not find a version|No solution found|no wheels with a matching", text):
         here = "Python %d.%d on %s" % (*sys.version_info[:2], sysconfig.get_platform())
-        other = "name another index: PIP_INDEX_URL=<URL> (a mirror may lag behind)"
+        other = OTHER_INDEX
         if wanted.kind == "torch":
             other = "another version: -DCUDAOPS_TORCH_VERSION=<version>; another Python: -DPython_EXECUTABLE=<python>"
         if installer.index().startswith("none"):
@@ -552,7 +559,7 @@ def complete(directory, wanted):
     for name in sorted(os.listdir(directory), reverse=True):
         place = os.path.join(directory, name)
         if matches(name, wanted.version, pattern) and os.path.exists(os.path.join(place, ".complete")):
-            if wanted.whole(place):
+            if wanted.problem(place) is None:
                 return place
     return None
 
@@ -623,11 +630,17 @@ def fill(part, final, directory, wanted, installer):
         raise failure(installer, wanted, final, exit_code, lines)
     shutil.rmtree(scratch, ignore_errors=True)
     infos = glob.glob(os.path.join(glob.escape(wanted.packages(part)), wanted.distribution + "-*.dist-info"))
-    if not infos or not wanted.whole(part):
+    problem = wanted.problem(part) or (None if infos else "no %s-*.dist-info" % wanted.distribution)
+    if problem:
         raise Stop(
             "what the package index gave is not whole.",
-            ["wanted  " + wanted.requirements[0], "index   " + installer.index(), "kept    nothing"],
-            [wanted.other_way],
+            [
+                "wanted  " + wanted.requirements[0],
+                "found   " + problem,
+                "index   " + installer.index(),
+                "kept    nothing; %s was not created" % final,
+            ],
+            [OTHER_INDEX, wanted.other_way],
         )
     version = os.path.basename(infos[0])[len(wanted.distribution) + 1 : -len(".dist-info")]
     final = os.path.join(directory, version + wanted.suffix)

@@ -1,0 +1,11 @@
+# A torch whose Python was removed or upgraded is made anew.
+use_fake_uv()
+call_provide(first _cudaops_provide_torch)
+file(GLOB bin "${case_DIR}/store/torch/2.15.0-*/bin")
+file(REMOVE "${bin}/python" "${bin}/python3")
+file(CREATE_LINK /nowhere/python3 "${bin}/python" SYMBOLIC)
+call_provide(list _cudaops_provided_torch)
+case_equal("not listed" "${case_STEP_STDOUT}" "-- result []\n")
+call_provide(again _cudaops_provide_torch)
+case_step(python COMMAND "${bin}/python" -c "import torch.version")
+expect_calls(2)

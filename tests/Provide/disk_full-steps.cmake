@@ -1,0 +1,4 @@
+use_fake_uv()
+case_environment(FAKE_UV=full)
+call_provide(ask _cudaops_provide_toolkit 13.2.2 x)
+expect_store(toolkits)

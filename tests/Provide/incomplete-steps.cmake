@@ -1,0 +1,15 @@
+# Something in the place that has no stamp is not taken for a toolkit; in our store it is made anew.
+use_fake_uv()
+file(WRITE "${case_DIR}/store/toolkits/CACHEDIR.TAG" "Signature: 8a477f597d28d172789f06886806bc55")
+file(WRITE "${case_DIR}/store/toolkits/13.2.2/nvidia/cu13/bin/nvcc" "half")
+file(WRITE "${case_DIR}/store/toolkits/.part-old/x" "half")
+call_provide(list _cudaops_provided_toolkits)
+case_equal("not listed" "${case_STEP_STDOUT}" "-- result []\n")
+call_provide(make _cudaops_provide_toolkit 13.2.2 x)
+case_match("says so" "${case_STEP_STDOUT}" "/store/toolkits/13\\.2\\.2 is incomplete and is made anew")
+expect_store(toolkits 13.2.2)
+# A stamped one that has lost its nvcc.
+file(REMOVE "${case_DIR}/store/toolkits/13.2.2/nvidia/cu13/bin/nvcc")
+call_provide(again _cudaops_provide_toolkit 13.2.2 x)
+case_match("made anew" "${case_STEP_STDOUT}" "is incomplete and is made anew.*result \\[[^]]*/13\\.2\\.2/nvidia/cu13\\]")
+expect_calls(2)

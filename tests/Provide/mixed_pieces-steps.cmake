@@ -1,0 +1,5 @@
+# nvcc of one release with crt of another compiles nothing.
+use_fake_uv()
+case_environment(FAKE_UV=mixed)
+call_provide(ask _cudaops_provide_toolkit 13.2.2 x)
+expect_store(toolkits)

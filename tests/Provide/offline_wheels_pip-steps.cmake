@@ -1,0 +1,2 @@
+use_real_pip()
+include("${case_SUITE}/common/offline.cmake")

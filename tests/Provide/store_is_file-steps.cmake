@@ -1,0 +1,5 @@
+# Permission bits don't bind root, a file in the place of a directory does.
+use_fake_uv()
+file(WRITE "${case_DIR}/store" "a file")
+call_provide(ask _cudaops_provide_toolkit 13.2.2 x)
+expect_calls(0)
