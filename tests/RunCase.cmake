@@ -164,10 +164,13 @@ function(case_step name)
   endif()
 endfunction()
 
-# case_project([LANGUAGES <lang>...] [PRELUDE <text>] [BODY <text>]): writes the project of the case. Called by
+# case_project([LANGUAGES <lang>...] [PRELUDE <text>] [BODY <text>] [NO_SEED]): writes the project of the case. Called by
 # case_configure() where a case has not called it. The body is <case>.cmake, or the suite's body.cmake, or BODY.
+#
+# The first configure starts from the compiler detection of the fixture tests.seed, which saves a third of a second.
+# NO_SEED where the compiler is another one.
 function(case_project)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "PRELUDE;BODY" "LANGUAGES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_SEED" "PRELUDE;BODY" "LANGUAGES")
   if(NOT DEFINED arg_LANGUAGES)
     set(arg_LANGUAGES ${case_LANGUAGES})
   endif()
@@ -182,12 +185,19 @@ function(case_project)
     endif()
   endif()
   list(JOIN arg_LANGUAGES " " languages)
+  set(seed "")
+  if(NOT arg_NO_SEED AND NOT case_NO_SEED)
+    # CMake empties CMakeFiles/ when it starts without a cache, so the seed is laid down from within.
+    set(seed "include([==[${case_TESTS_DIR}/fixtures/use_seed.txt]==])\n")
+  endif()
   string(
     CONCAT text
     "cmake_minimum_required(VERSION 3.25)\n"
     "set(CudaOps_ROOT [==[${case_REPO}]==])\n"
     "set(case_SUITE [==[${case_SUITE}]==])\n"
     "set(case_DIR [==[${case_DIR}]==])\n"
+    "set(case_SEED_DIR [==[${case_SEED_DIR}]==])\n"
+    "${seed}"
     "project(${case_PROJECT_NAME} LANGUAGES ${languages})\n"
     "${arg_PRELUDE}\n"
     "${arg_BODY}\n"
@@ -195,12 +205,9 @@ function(case_project)
   file(CONFIGURE OUTPUT "${case_PROJECT_DIR}/CMakeLists.txt" CONTENT "${text}" @ONLY)
 endfunction()
 
-# case_configure([RESULT <n>] [ARGS <arg>...] [SOURCE_DIR <dir>] [BUILD_DIR <dir>] [NO_SEED])
-#
-# The first configure of a build directory starts from the compiler detection of the fixture tests.seed, which saves
-# half a second a case. NO_SEED where the compiler is another one.
+# case_configure([RESULT <n>] [ARGS <arg>...] [SOURCE_DIR <dir>] [BUILD_DIR <dir>])
 function(case_configure)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_SEED" "RESULT;SOURCE_DIR;BUILD_DIR" "ARGS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "RESULT;SOURCE_DIR;BUILD_DIR" "ARGS")
   if(NOT arg_SOURCE_DIR)
     set(arg_SOURCE_DIR "${case_PROJECT_DIR}")
     if(NOT EXISTS "${arg_SOURCE_DIR}/CMakeLists.txt")
@@ -209,15 +216,6 @@ function(case_configure)
   endif()
   if(NOT arg_BUILD_DIR)
     set(arg_BUILD_DIR "${case_BUILD_DIR}")
-  endif()
-  if(NOT arg_NO_SEED AND NOT case_NO_SEED AND NOT EXISTS "${arg_BUILD_DIR}" AND EXISTS "${case_SEED_DIR}")
-    file(GLOB seeds "${case_SEED_DIR}/build/CMakeFiles/[0-9]*")
-    foreach(seed IN LISTS seeds)
-      cmake_path(GET seed FILENAME version)
-      foreach(name CMakeSystem.cmake CMakeCXXCompiler.cmake)
-        file(COPY "${seed}/${name}" DESTINATION "${arg_BUILD_DIR}/CMakeFiles/${version}")
-      endforeach()
-    endforeach()
   endif()
   set(result "")
   if(DEFINED arg_RESULT)

@@ -1,0 +1,13 @@
+# The toolkit of this machine in /usr/local/cuda is found with nothing set and no nvcc on PATH.
+if(NOT EXISTS "/usr/local/cuda/bin/nvcc")
+  case_skip("no /usr/local/cuda here")
+endif()
+execute_process(COMMAND /usr/local/cuda/bin/nvcc --version OUTPUT_VARIABLE about)
+string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" matched "${about}")
+fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA "${CMAKE_MATCH_1}" NO_WHEELS)
+set(match_HEAD "")
+match(ARGS "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
+file(REAL_PATH /usr/local/cuda root)
+expect_match(VERDICT EXACT CUDA_ENABLED TRUE TOOLKIT_ROOT "${root}")
+case_report_equal("/usr/local/cuda" toolkit source)
+expect_stdout("CUDA [0-9.]+ at ${root} \\(/usr/local/cuda\\): EXACT")

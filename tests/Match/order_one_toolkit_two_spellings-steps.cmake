@@ -1,0 +1,11 @@
+# Real paths are compared: a link and what it leads to are one candidate.
+fake_toolkit("${case_DIR}/cuda-13.0" VERSION 13.0)
+file(CREATE_LINK cuda-13.0 "${case_DIR}/cuda" SYMBOLIC)
+fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA 13.0)
+case_path("${case_DIR}/cuda/bin" "${case_DIR}/cuda-13.0/bin")
+case_environment("CUDA_HOME=${case_DIR}/cuda" "CUDA_PATH=${case_DIR}/cuda-13.0/")
+match(ARGS "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
+expect_match(VERDICT EXACT TOOLKIT_ROOT "${case_DIR}/cuda-13.0")
+expect_candidate(0 13.0.88 "environment CUDA_HOME" EXACT)
+case_report_equal("<missing>" candidates 1 version)
+refuse_stdout("is used instead")

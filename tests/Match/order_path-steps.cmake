@@ -1,0 +1,11 @@
+# Every nvcc on PATH counts: the second one is the one that fits.
+fake_toolkit("${case_DIR}/first" VERSION 12.4)
+fake_toolkit("${case_DIR}/second" VERSION 13.0)
+fake_toolkit("${case_DIR}/third" VERSION 13.0)
+fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA 13.0)
+case_path("${case_DIR}/first/bin" "${case_DIR}/second/bin" "${case_DIR}/third/bin")
+match(ARGS "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
+expect_match(VERDICT EXACT TOOLKIT_ROOT "${case_DIR}/second")
+expect_candidate(0 12.4.131 PATH MISMATCH)
+expect_candidate(1 13.0.88 PATH EXACT)
+expect_candidate(2 13.0.88 PATH EXACT)
