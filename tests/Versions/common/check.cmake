@@ -19,11 +19,11 @@ function(check_match what actual regex)
   endif()
 endfunction()
 
-# check_input(<text>): remembers the input that is tried next, so that -check.cmake can show the one that ended in an
-# error of CMake's own.
+# check_input(<text>): says which input comes next, with -Dcheck_TRACE=ON (see generated.cmake).
 function(check_input text)
-  if(DEFINED case_DIR)
-    file(WRITE "${case_DIR}/input.txt" "${text}")
+  if(check_TRACE)
+    string(REPLACE "\n" "<LF>" text "${text}")
+    message(STATUS "${text}")
   endif()
 endfunction()
 

@@ -1,0 +1,1 @@
+include("${case_SUITE}/../Versions/common/generated.cmake")
