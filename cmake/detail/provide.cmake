@@ -43,13 +43,19 @@ endfunction()
 # _cudaops_provide_torch(<out-python>)
 #
 # The interpreter of the torch that CUDAOPS_TORCH_VERSION names: the store's, else brought from the package index. One
-# made for another Python serves too: it comes with that Python.
+# made for another Python serves too: it comes with that Python. Where the user names no version and the default has no
+# wheel for the Python at hand, the newest before it is taken.
 function(_cudaops_provide_torch out)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.provide")
   _cudaops_option(CUDAOPS_TORCH_VERSION version)
-  _cudaops_provided(torch directories VERSION "${version}")
+  _cudaops_env(CUDAOPS_TORCH_VERSION named)
+  set(or_older "")
+  if("${CUDAOPS_TORCH_VERSION}${named}" STREQUAL "")
+    set(or_older OR_OLDER)
+  endif()
+  _cudaops_provided(torch directories VERSION "${version}" ${or_older})
   if(NOT directories)
-    _cudaops_provide_run(TORCH "${version}" "" directories)
+    _cudaops_provide_run(TORCH "${version}" "" directories ${or_older})
   endif()
   list(GET directories 0 directory)
   set(${out} "${directory}/bin/python" PARENT_SCOPE)
@@ -81,12 +87,12 @@ function(_cudaops_provide_toolkit version why out)
   set(${out} "${root}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_provided(<torch|toolkits> <out> [VERSION <version>])
+# _cudaops_provided(<torch|toolkits> <out> [VERSION <version> [OR_OLDER]])
 #
 # The complete directories of a kind, newest first. 2.15 is served by 2.15.0, and 2.15.0 by 2.15.0+cpu: the index that
-# the user chose decides about the local part.
+# the user chose decides about the local part. OR_OLDER: what was taken in place of that version serves as well.
 function(_cudaops_provided kind out)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "VERSION" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "OR_OLDER" "VERSION" "")
   _cudaops_store(store)
   set(result "")
   file(GLOB stamps LIST_DIRECTORIES FALSE "${store}/${kind}/*/.complete")
@@ -102,7 +108,12 @@ function(_cudaops_provided kind out)
     if(DEFINED arg_VERSION)
       string(FIND "${version}." "${arg_VERSION}." as_release)
       string(FIND "${version}" "${arg_VERSION}+" as_local)
-      if(NOT as_release EQUAL 0 AND NOT as_local EQUAL 0)
+      set(serves "")
+      if(arg_OR_OLDER)
+        file(READ "${stamp}" json)
+        string(JSON serves ERROR_VARIABLE error GET "${json}" serves)
+      endif()
+      if(NOT as_release EQUAL 0 AND NOT as_local EQUAL 0 AND NOT serves STREQUAL arg_VERSION)
         continue()
       endif()
     endif()
@@ -133,8 +144,13 @@ function(_cudaops_provided_root directory out)
   endif()
 endfunction()
 
-# _cudaops_provide_run(<TORCH|TOOLKIT> <version> <why> <out-directory>)
+# _cudaops_provide_run(<TORCH|TOOLKIT> <version> <why> <out-directory> [OR_OLDER])
 function(_cudaops_provide_run what version why out)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "OR_OLDER" "" "")
+  set(options "")
+  if(arg_OR_OLDER)
+    set(options --or-older)
+  endif()
   _cudaops_store(store)
   _cudaops_provide_pythons(pythons looked)
   if(NOT pythons)
@@ -162,7 +178,7 @@ function(_cudaops_provide_run what version why out)
     ECHO
     COMMAND
       "${python}" -u "${script}" "${kind}" --store "${store}" --version "${version}" "--why=${why}" --result "${result}"
-      --pythons ${pythons}
+      ${options} --pythons ${pythons}
   )
   if(EXISTS "${result}")
     file(READ "${result}" json)

@@ -17,6 +17,7 @@ Python 3.8 or later, standard library only. `python -m cudaops` loads this file 
 
 import json
 import os
+import stat
 import struct
 import sys
 
@@ -54,13 +55,15 @@ class _File:
     def __init__(self, path):
         self.path = os.fspath(path)
         try:
-            self._fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            # Not to wait for ever for the other end of a pipe.
+            self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
             raise NotReadable("%s can't be read: %s." % (self.path, error.strerror)) from None
         try:
-            if not _is_regular(self._fd):
+            status = os.fstat(self._fd)
+            if not stat.S_ISREG(status.st_mode):
                 raise NotReadable("%s is not a file." % self.path)
-            self.size = os.fstat(self._fd).st_size
+            self.size = status.st_size
         except BaseException:
             os.close(self._fd)
             raise
@@ -88,12 +91,6 @@ class _File:
             offset += len(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-def _is_regular(fd):
-    import stat
-
-    return stat.S_ISREG(os.fstat(fd).st_mode)
 
 
 class _Elf:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Brings torch or a CUDA toolkit from the user's package index into the per-user store.
 
-    provide.py torch|toolkit --store DIR --version V --why TEXT --result FILE --pythons P...
+    provide.py torch|toolkit --store DIR --version V [--or-older] --why TEXT --result FILE --pythons P...
 
 The result file is JSON: {"path": ...}, or {"head", "facts", "fix"} for the error that CMake prints.
 Run by the first of --pythons (3.10 or newer); the others are asked for pip only. No third-party package.
@@ -76,15 +76,15 @@ class Torch:
     distribution = "torch"
     download = "3 GB"
     disk = "5.7 GB"
+    other_way = "or point to a torch you have: -DPython_EXECUTABLE=<venv>/bin/python"
 
-    def __init__(self, version, why):
+    def __init__(self, version, why, or_older):
         self.version, self.why = version, why
+        self.older = "torch<=" + version if or_older else None
         gil = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
         self.suffix = "-cp%d%d%s" % (sys.version_info[0], sys.version_info[1], gil)
         # numpy: torch warns at import without it, and tests compare with it.
         self.requirements = [exactly("torch", version), "numpy"]
-
-    other_way = "or point to a torch you have: -DPython_EXECUTABLE=<venv>/bin/python"
 
     def prepare(self, part):
         base = base_python()
@@ -140,7 +140,9 @@ class Toolkit:
     disk = "0.3 GB"
     other_way = "or point to a toolkit you have: -DCUDAToolkit_ROOT=<dir>"
 
-    def __init__(self, version, why):
+    older = None
+
+    def __init__(self, version, why, or_older):
         self.version, self.why = version, why
         self.requirements = [exactly("cuda-toolkit[nvcc,cccl,cudart]", version)]
         if version.startswith("13.0"):
@@ -493,9 +495,20 @@ def no_space(place, wanted):
     )
 
 
-def failure(installer, wanted, final, exit_code, lines):
+def reason(installer, lines):
+    """Why an installer failed: refused, network, wheel or other."""
     text = "\n".join(lines)
-    raise_if_disk(text, os.path.dirname(final), wanted)
+    if re.search(r"\b(401|403|407)\b|Unauthorized|Forbidden", text):
+        return "refused"
+    if re.search(NETWORK, text) and not installer.index().startswith("none"):
+        return "network"
+    if re.search(r"No matching distribution|Could not find a version|No solution found|no wheels with a matching", text):
+        return "wheel"
+    return "other"
+
+
+def failure(installer, wanted, final, exit_code, lines):
+    raise_if_disk("\n".join(lines), os.path.dirname(final), wanted)
     quoted = " ".join('"%s"' % r for r in wanted.requirements)
     origin = " (%s)" % wanted.why if wanted.why else ""
     facts = [
@@ -503,29 +516,34 @@ def failure(installer, wanted, final, exit_code, lines):
         "index   %s: %s" % (without_credentials(installer.index()), last_error(lines)),
         "kept    nothing; %s was not created" % final,
     ]
-    again = [
-        "with network: run the same command again",
-        "offline: on another machine pip download -d wheels %s, then PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels" % quoted,
-    ]
-    if re.search(r"\b(401|403|407)\b|Unauthorized|Forbidden", text):
-        return Stop("the package index refuses the request.", facts, ["check the credentials in its URL or netrc", again[1]])
-    if re.search(NETWORK, text) and not installer.index().startswith("none"):
+    online = "with network: run the same command again"
+    offline = (
+        "offline: on another machine pip download -d wheels %s, then PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels" % quoted
+    )
+    why = reason(installer, lines)
+    if why == "refused":
+        return Stop(
+            "the package index refuses the request.", facts, ["check the credentials in its URL or netrc", offline]
+        )
+    if why == "network":
         line = next(line for line in reversed(lines) if re.search(NETWORK, line)).strip()
-        found = re.findall(r"\[Errno [^\]]*\][^'\")]*", line)
+        found = re.findall(r"\[Errno [^\]]*\][^'\")]*|\w+ timed out", line)
         cause = found[-1] if found else re.sub(r"^WARNING: ", "", line)
         if re.sub(r"^([Cc]aused by|cause): *", "", cause) not in facts[1]:
             facts.insert(2, "cause   " + cause[:300])
-        return Stop("the package index can't be reached.", facts, again)
-    if re.search(r"No matching distribution|Could not find a version|No solution found|no wheels with a matching", text):
+        return Stop("the package index can't be reached.", facts, [online, offline])
+    if why == "wheel":
         here = "Python %d.%d on %s" % (*sys.version_info[:2], sysconfig.get_platform())
         other = OTHER_INDEX
         if wanted.kind == "torch":
             other = "another version: -DCUDAOPS_TORCH_VERSION=<version>; another Python: -DPython_EXECUTABLE=<python>"
         if installer.index().startswith("none"):
-            other = again[1]
+            other = offline
         return Stop("the package index has no such wheel for %s." % here, facts, [other, wanted.other_way])
     facts[1] = "found   %s: exit code %d: %s" % (installer.name, exit_code, last_error(lines))
-    return Stop("the installer failed.", facts, ["run the same command again (its own lines are above)", wanted.other_way])
+    return Stop(
+        "the installer failed.", facts, ["run the same command again (its own lines are above)", wanted.other_way]
+    )
 
 
 # ---------------------------------------------------------------- the store
@@ -558,10 +576,20 @@ def complete(directory, wanted):
     pattern = r"-cp\d+t?" if wanted.suffix else ""
     for name in sorted(os.listdir(directory), reverse=True):
         place = os.path.join(directory, name)
-        if matches(name, wanted.version, pattern) and os.path.exists(os.path.join(place, ".complete")):
-            if wanted.problem(place) is None:
-                return place
+        stamp = os.path.join(place, ".complete")
+        if not os.path.exists(stamp) or wanted.problem(place) is not None:
+            continue
+        if matches(name, wanted.version, pattern) or (wanted.older and serves(stamp) == wanted.version):
+            return place
     return None
+
+
+def serves(stamp):
+    try:
+        with open(stamp, encoding="utf-8") as file:
+            return json.load(file).get("serves")
+    except (OSError, ValueError, AttributeError):
+        return None
 
 
 def clear(place, directory):
@@ -626,6 +654,10 @@ def fill(part, final, directory, wanted, installer):
     scratch = os.path.join(part, ".scratch")
     os.mkdir(scratch)
     exit_code, lines = run_live(installer.command(place, wanted.requirements), installer.environment(scratch))
+    if exit_code != 0 and wanted.older and reason(installer, lines) == "wheel":
+        say("-- CudaOps: no %s for this Python: the newest before it is taken" % wanted.requirements[0])
+        wanted.requirements[0] = wanted.older
+        exit_code, lines = run_live(installer.command(place, wanted.requirements), installer.environment(scratch))
     if exit_code != 0:
         raise failure(installer, wanted, final, exit_code, lines)
     shutil.rmtree(scratch, ignore_errors=True)
@@ -646,7 +678,8 @@ def fill(part, final, directory, wanted, installer):
     final = os.path.join(directory, version + wanted.suffix)
     wanted.finish(part, final)
     with open(os.path.join(part, ".complete"), "w", encoding="utf-8") as file:
-        json.dump({"requirements": wanted.requirements, "installer": installer.name}, file)
+        # "serves": the version asked for, where another one was taken in its place.
+        json.dump({"serves": wanted.version, "requirements": wanted.requirements, "installer": installer.name}, file)
     clear(final, directory)
     os.rename(part, final)
     say("-- CudaOps: %s is ready, %.0f s" % (final, time.monotonic() - begin))
@@ -665,6 +698,7 @@ def main():
     parser.add_argument("--store", required=True)
     parser.add_argument("--version", required=True)
     parser.add_argument("--why", default="")
+    parser.add_argument("--or-older", action="store_true")
     parser.add_argument("--result", required=True)
     parser.add_argument("--pythons", nargs="+", required=True)
     arguments = parser.parse_args()
@@ -675,7 +709,9 @@ def main():
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ended)
 
-    wanted = {"torch": Torch, "toolkit": Toolkit}[arguments.kind](arguments.version, arguments.why)
+    wanted = {"torch": Torch, "toolkit": Toolkit}[arguments.kind](
+        arguments.version, arguments.why, arguments.or_older
+    )
     try:
         result = {"path": provide(wanted, arguments.store, arguments.pythons)}
     except Stop as stop:

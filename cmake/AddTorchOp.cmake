@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+AddTorchOp
+----------
+
+.. command:: add_torch_op
+
+  Makes one loadable library of PyTorch operators.
+
+  .. code-block:: cmake
+
+    add_torch_op(<name>
+      [SOURCES <file>...] [CUDA_SOURCES <file>...]
+      [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]
+      [ARCHITECTURES <arch>...] [PYTHON_MODULE <module>] [INSTALL <dir>])
+
+  ``lib<name>.so``, for ``torch.ops.load_library``; with ``PYTHON_MODULE`` a module that registers its ops on import.
+  Needs :module:`FindCudaTorchMatch` before.
+
+  ``SOURCES``
+    Always built: schema, CPU kernels, and composite kernels, which serve every device that has no kernel of its own.
+  ``CUDA_SOURCES``
+    ``.cu``, and ``.cpp`` files that register CUDA kernels: built where the op has CUDA. A ``.cu`` among ``SOURCES``
+    counts as one. At least one of the two lists.
+  ``ABI``
+    ``STABLE`` (default): one file for ``TORCH_TARGET`` and every later torch. ``FULL``: ``TORCH_LIBRARY`` with ATen,
+    tied to torch's minor version. ``PYBIND``: ``torch/extension.h``, tied to torch and Python; needs ``PYTHON_MODULE``.
+    A source of a STABLE op that includes ATen or ``torch/extension.h`` is an error.
+  ``TORCH_TARGET``
+    The oldest torch that a STABLE op runs on. Default: 2.10.
+  ``CUDA``
+    ``AUTO`` (default): without CUDA the op is built for the CPU, and the report says why. ``REQUIRED``: that is an
+    error. ``OFF``: without its CUDA part.
+  ``ARCHITECTURES``
+    What the code supports: a filter on what is requested, see :module:`CudaOpsArchitectures`. Default: everything.
+  ``PYTHON_MODULE``
+    Name of a Python module: ``<module>.abi3.so`` (STABLE and FULL: one file for every Python), or
+    ``<module>.cpython-*.so`` (PYBIND). A source's own ``PyInit_<module>`` wins over the generated one.
+  ``INSTALL``
+    Directory below the install prefix. Installed into Python's site-packages (or by scikit-build-core) the library
+    finds torch relative to itself; elsewhere it has no RUNPATH.
+
+  Definitions: ``TORCH_EXTENSION_NAME``, ``CUDAOPS_OP_NAME``; STABLE: ``TORCH_TARGET_VERSION``; with CUDA: ``USE_CUDA``.
+
+  Target properties that CMake has work as everywhere: include directories, options, ``OUTPUT_NAME``,
+  ``CUDA_SEPARABLE_COMPILATION``, ``CUDA_RUNTIME_LIBRARY`` (default: static, so that one file serves torch builds of
+  several CUDA majors).
+
+  The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table that ends the
+  configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and says the reason
+  when it is built. ``<name>.architectures`` is a test that the built file holds what was asked for.
+
+Example:
+
+.. code-block:: cmake
+
+  add_torch_op(my_ops
+    SOURCES      my_ops.cpp
+    CUDA_SOURCES my_ops_cuda.cpp my_ops.cu)
+  target_compile_options(my_ops PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>")
+#]=======================================================================]
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/op_finish.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/op_module.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/op_sources.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/op_state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
+
+function(add_torch_op)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
+  set(singles ABI TORCH_TARGET CUDA PYTHON_MODULE INSTALL)
+  set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "${singles}" "${lists}")
+  set(name "${ARGV0}")
+  set(keywords ${lists} ${singles})
+  set(
+    usage
+    "add_torch_op(<name> [SOURCES <file>...] [CUDA_SOURCES <file>...]"
+    "  [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]"
+    "  [ARCHITECTURES <arch>...] [PYTHON_MODULE <module>] [INSTALL <dir>])"
+  )
+  _cudaops_check_name(add_torch_op "${name}" KEYWORDS ${keywords} USAGE ${usage})
+  set(command "add_torch_op(${name})")
+  _cudaops_check_keywords(
+    "${command}"
+    UNPARSED ${arg_UNPARSED_ARGUMENTS}
+    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    KEYWORDS ${keywords}
+    USAGE ${usage}
+  )
+  _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
+  _cudaops_check_choice("${command}" CUDA "${arg_CUDA}" AUTO REQUIRED OFF)
+  if("${arg_SOURCES}" STREQUAL "" AND "${arg_CUDA_SOURCES}" STREQUAL "")
+    _cudaops_stop("${command}: SOURCES and CUDA_SOURCES are both missing." FACTS "wanted  at least one file" FIX ${usage})
+  endif()
+  set(abi STABLE)
+  if(arg_ABI)
+    set(abi ${arg_ABI})
+  endif()
+  _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
+  _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
+  _cudaops_check_sources("${command}" CUDA_SOURCES "${keywords}" cuda_host cuda_device ${arg_CUDA_SOURCES})
+  list(APPEND device ${cuda_device})
+  if(device STREQUAL "" AND cuda_host STREQUAL "")
+    if("${arg_CUDA}" STREQUAL "REQUIRED")
+      _cudaops_stop(
+        "${command}: CUDA REQUIRED, and the op has no CUDA source."
+        FIX "CUDA_SOURCES <file>...   (.cu, and .cpp that registers CUDA kernels), or leave CUDA REQUIRED out"
+      )
+    elseif(NOT "${arg_ARCHITECTURES}" STREQUAL "")
+      _cudaops_stop(
+        "${command}: ARCHITECTURES says what CUDA_SOURCES support, and there are none."
+        FIX "CUDA_SOURCES <file>..., or leave ARCHITECTURES out"
+      )
+    endif()
+  endif()
+  _cudaops_check_module("${command}" ${abi} "${arg_PYTHON_MODULE}")
+  if(arg_INSTALL AND IS_ABSOLUTE "${arg_INSTALL}")
+    _cudaops_stop(
+      "${command}: INSTALL is relative to the install prefix."
+      FACTS "found   ${arg_INSTALL}"
+      FIX "INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>"
+    )
+  endif()
+  _cudaops_check_match("${command}")
+  _cudaops_check_torch("${command}" ${abi} "${arg_TORCH_TARGET}" torch_target)
+  if(abi STREQUAL "STABLE")
+    _cudaops_check_stable_sources("${command}" ${host} ${cuda_host} ${device})
+  endif()
+
+  _cudaops_op_state(
+    state
+    NEEDS_TORCH
+    COMMAND "${command}"
+    CUDA "${arg_CUDA}"
+    HOST ${host}
+    DEVICE ${device} ${cuda_host}
+    ARCHITECTURES ${arg_ARCHITECTURES}
+  )
+  set(type SHARED)
+  if(arg_PYTHON_MODULE)
+    set(type MODULE)
+  endif()
+  if(state_STATE STREQUAL "NOT_BUILT")
+    _cudaops_op_not_built(${name} ${type} "${state_REASON_CODE}: ${state_REASON}")
+  else()
+    set(sources ${host})
+    if(state_CUDA)
+      list(APPEND sources ${cuda_host} ${device})
+    endif()
+    add_library(${name} ${type} ${sources})
+    _cudaops_link_torch(${name} ${abi} "${torch_target}" ${state_CUDA})
+    cudaops_target_defaults(${name})
+    set(archs "")
+    if(device AND state_CUDA)
+      set(archs "${state_ARCHITECTURES}")
+      cudaops_target_architectures(${name} ${archs})
+    endif()
+    _cudaops_link_headers(${name} ${name} "${archs}")
+    if(state_CUDA)
+      # One linker for ops with .cu files and for ops whose device code comes from kernels alone: the runtime and the
+      # device link come with it.
+      set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
+    endif()
+    _cudaops_op_linking(${name} "${abi}" "${arg_PYTHON_MODULE}" ${host} ${cuda_host})
+    set(extension "${name}")
+    if(arg_PYTHON_MODULE)
+      set(extension "${arg_PYTHON_MODULE}")
+      _cudaops_op_module(${name} ${abi} "${arg_PYTHON_MODULE}")
+    endif()
+    target_compile_definitions(${name} PRIVATE TORCH_EXTENSION_NAME=${extension})
+    if(NOT device)
+      set(state_ARCHITECTURES "")
+    endif()
+  endif()
+
+  _cudaops_state_append(OPS ${name})
+  _cudaops_target_set(${name} KIND OP)
+  _cudaops_target_set(${name} ABI ${abi})
+  _cudaops_target_set(${name} TORCH_TARGET "${torch_target}")
+  _cudaops_target_set(${name} PYTHON_MODULE "${arg_PYTHON_MODULE}")
+  _cudaops_target_set(${name} HAS_CUDA ${state_CUDA})
+  _cudaops_target_set(${name} PROJECT "${PROJECT_NAME}")
+  foreach(key IN ITEMS STATE REASON_CODE REASON ARCHITECTURES)
+    _cudaops_target_set(${name} ${key} "${state_${key}}")
+  endforeach()
+  if(arg_INSTALL)
+    _cudaops_op_install(${name} "${arg_INSTALL}")
+  endif()
+  # At the end of this directory the target is as its author wants it: linked kernels, properties, standards.
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_op_finish [[${name}]])")
+endfunction()

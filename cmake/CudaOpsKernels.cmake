@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+CudaOpsKernels
+--------------
+
+.. command:: cudaops_add_kernels
+
+  Makes a library of kernels without torch: "these files, these archs, these flags".
+
+  .. code-block:: cmake
+
+    cudaops_add_kernels(<name> [OBJECT|STATIC|SHARED] SOURCES <file>...
+      [ARCHITECTURES <arch>...] [DEFINE <macro>])
+
+  Ops, gtests and benchmarks link it; several may share one. Host files are always built, ``.cu`` where CUDA is on and
+  an architecture is left; with nothing left the target exists and is empty, so linking it needs no ``if()``.
+
+  ``OBJECT|STATIC|SHARED``
+    Kind of library; default ``OBJECT``. All are position-independent. ``SHARED`` serves ctypes.
+  ``SOURCES``
+    ``.cu``, host files and headers.
+  ``ARCHITECTURES``
+    What the code supports: a filter on what is requested, see :module:`CudaOpsArchitectures`. Default: everything.
+  ``DEFINE``
+    A PUBLIC definition ``<macro>=1``, there only where the ``.cu`` files are built.
+
+The target is an ordinary one: include directories, options, ``CUDA_SEPARABLE_COMPILATION``, ``install()`` work on it.
+Its state (``BUILT``, ``CPU_ONLY``, ``NOT_BUILT``), reason and architectures stand in the report.
+
+Example:
+
+.. code-block:: cmake
+
+  cudaops_add_kernels(attention_hopper SOURCES attention_sm90.cu ARCHITECTURES 90a DEFINE HAVE_HOPPER)
+  cudaops_add_kernels(attention_common SOURCES attention.cu attention_cpu.cpp)
+  add_torch_op(attention SOURCES bindings.cpp CUDA_SOURCES bindings_cuda.cpp)
+  target_link_libraries(attention PRIVATE attention_hopper attention_common)
+#]=======================================================================]
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/op_state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
+
+function(cudaops_add_kernels)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_kernels")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;STATIC;SHARED" "DEFINE" "SOURCES;ARCHITECTURES")
+  set(name "${ARGV0}")
+  set(keywords OBJECT STATIC SHARED SOURCES ARCHITECTURES DEFINE)
+  set(
+    usage
+    "cudaops_add_kernels(<name> [OBJECT|STATIC|SHARED] SOURCES <file>..."
+    "  [ARCHITECTURES <arch>...] [DEFINE <macro>])"
+  )
+  _cudaops_check_name(cudaops_add_kernels "${name}" KEYWORDS ${keywords} USAGE ${usage})
+  set(command "cudaops_add_kernels(${name})")
+  _cudaops_check_keywords(
+    "${command}"
+    UNPARSED ${arg_UNPARSED_ARGUMENTS}
+    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    KEYWORDS ${keywords}
+    USAGE ${usage}
+  )
+  set(kind "")
+  foreach(word IN ITEMS OBJECT STATIC SHARED)
+    if(arg_${word})
+      list(APPEND kind ${word})
+    endif()
+  endforeach()
+  list(LENGTH kind count)
+  if(count GREATER 1)
+    list(JOIN kind " " found)
+    _cudaops_stop("${command}: takes one kind of library." FACTS "found   ${found}" FIX ${usage})
+  elseif(count EQUAL 0)
+    set(kind OBJECT)
+  endif()
+  if("${arg_SOURCES}" STREQUAL "")
+    _cudaops_stop("${command}: SOURCES is missing." FACTS "wanted  at least one file" FIX ${usage})
+  endif()
+  if(arg_DEFINE AND NOT arg_DEFINE MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+    _cudaops_stop(
+      "${command}: DEFINE is not the name of a macro."
+      FACTS "found   ${arg_DEFINE}" "wanted  letters, digits and _; its value is 1"
+      FIX "DEFINE HAVE_${name}"
+    )
+  endif()
+  _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
+  _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
+  _cudaops_check_match("${command}")
+
+  _cudaops_op_state(state COMMAND "${command}" HOST ${host} DEVICE ${device} ARCHITECTURES ${arg_ARCHITECTURES})
+  set(sources ${host})
+  if(state_CUDA)
+    list(APPEND sources ${device})
+  endif()
+  set(compiled "${sources}")
+  list(FILTER compiled EXCLUDE REGEX "\\.(h|hpp|hh|hxx|cuh|inl|inc)$")
+  if(compiled STREQUAL "")
+    # CMake makes no library of nothing, and `ar` no archive of no object.
+    set(empty "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/${name}_empty.cpp")
+    file(CONFIGURE OUTPUT "${empty}" CONTENT "// ${name}: nothing to build here. ${state_REASON}\n" @ONLY)
+    list(APPEND sources "${empty}")
+  endif()
+
+  add_library(${name} ${kind} ${sources})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(${name} PRIVATE cxx_std_17)
+  cudaops_target_defaults(${name})
+  _cudaops_link_headers(${name} ${name} "${state_ARCHITECTURES}")
+  if(state_CUDA)
+    cudaops_target_architectures(${name} ${state_ARCHITECTURES})
+    target_compile_features(${name} PRIVATE cuda_std_17)
+    target_link_libraries(${name} PRIVATE CudaOps::cuda_headers)
+    if(kind STREQUAL "SHARED")
+      target_link_options(${name} PRIVATE "LINKER:--no-undefined")
+    endif()
+    if(arg_DEFINE)
+      target_compile_definitions(${name} PUBLIC ${arg_DEFINE}=1)
+    endif()
+  endif()
+
+  _cudaops_state_append(KERNELS ${name})
+  _cudaops_target_set(${name} KIND KERNELS)
+  foreach(key IN ITEMS STATE REASON_CODE REASON ARCHITECTURES)
+    _cudaops_target_set(${name} ${key} "${state_${key}}")
+  endforeach()
+endfunction()

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+CudaOpsTargets
+--------------
+
+The steps that :command:`add_torch_op` is made of, for targets of your own.
+
+.. command:: cudaops_target_torch
+
+  .. code-block:: cmake
+
+    cudaops_target_torch(<target> [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA])
+
+  Links ``<target>`` with torch, PRIVATE, and defines what its ABI needs.
+
+  ``ABI``
+    ``STABLE`` (default): ``torch/csrc/stable/*``; the library runs on ``TORCH_TARGET`` and every later torch.
+    ``FULL``: ``torch/library.h`` and ATen; tied to torch's minor version.
+    ``PYBIND``: ``torch/extension.h``; tied to torch and Python.
+  ``TORCH_TARGET``
+    The oldest torch that a STABLE library runs on. Default: 2.10, the first with all of the stable ABI.
+  ``CUDA``
+    The target holds CUDA code: ``USE_CUDA``, torch's CUDA libraries, and the toolkit's headers for host sources.
+
+.. command:: cudaops_target_defaults
+
+  .. code-block:: cmake
+
+    cudaops_target_defaults(<target>)
+
+  Compiles ``<target>`` as Release where ``CMAKE_BUILD_TYPE`` is empty; adds ``-lineinfo`` (RelWithDebInfo) and ``-G``
+  (Debug) for CUDA.
+
+Targets: ``CudaOps::headers``, the include directory of ``cudaops/check.h`` and its neighbours.
+
+Example:
+
+.. code-block:: cmake
+
+  add_library(inference SHARED inference.cpp)
+  cudaops_target_torch(inference ABI FULL)
+  cudaops_target_defaults(inference)
+#]=======================================================================]
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/torch_targets.cmake")
+
+function(cudaops_target_torch)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_torch")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "ABI;TORCH_TARGET" "")
+  set(target "${ARGV0}")
+  set(command "cudaops_target_torch(${target})")
+  set(usage "cudaops_target_torch(<target> [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA])")
+  if(NOT TARGET "${target}")
+    _cudaops_stop("${command}: the first argument is a target." FACTS "found   '${target}'" FIX "${usage}")
+  endif()
+  _cudaops_check_keywords(
+    "${command}"
+    UNPARSED ${arg_UNPARSED_ARGUMENTS}
+    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    KEYWORDS ABI TORCH_TARGET CUDA
+    USAGE "${usage}"
+  )
+  _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
+  _cudaops_check_match("${command}")
+  if(NOT arg_ABI)
+    set(arg_ABI STABLE)
+  endif()
+  _cudaops_check_torch("${command}" ${arg_ABI} "${arg_TORCH_TARGET}" torch_target)
+  _cudaops_link_torch(${target} ${arg_ABI} "${torch_target}" ${arg_CUDA})
+endfunction()
+
+# _cudaops_check_torch(<command(target)> <abi> <torch-target> <out-target>)
+#
+# Whether the torch found can give this ABI. <out-target> is the TORCH_TARGET in force, empty for FULL and PYBIND.
+function(_cudaops_check_torch command abi torch_target out)
+  set(${out} "" PARENT_SCOPE)
+  if(NOT abi STREQUAL "STABLE" AND NOT torch_target STREQUAL "")
+    _cudaops_stop(
+      "${command}: TORCH_TARGET belongs to ABI STABLE."
+      FACTS "found   ABI ${abi}, TORCH_TARGET ${torch_target}" "rule    a ${abi} library is tied to the torch it was built with"
+      FIX "leave TORCH_TARGET out, or ABI STABLE"
+    )
+  endif()
+  if(torch_target STREQUAL "")
+    set(torch_target "2.10")
+  endif()
+  if(NOT torch_target MATCHES "^[0-9]+\\.[0-9]+(\\.[0-9]+)?$")
+    _cudaops_stop(
+      "${command}: TORCH_TARGET is not a version."
+      FACTS "found   ${torch_target}" "wanted  major.minor of a torch from 2.10 on"
+      FIX "TORCH_TARGET 2.10"
+    )
+  endif()
+  if(abi STREQUAL "STABLE" AND torch_target VERSION_LESS 2.10)
+    _cudaops_stop(
+      "${command}: the stable ABI begins with torch 2.10."
+      FACTS "found   TORCH_TARGET ${torch_target}"
+      FIX "TORCH_TARGET 2.10" "or ABI FULL, with the torch that will run it"
+    )
+  endif()
+
+  _cudaops_state_get(TORCH_RELEASE release)
+  _cudaops_state_get(TORCH_VERSION version)
+  _cudaops_state_get(TORCH_SOURCE source)
+  _cudaops_state_get(TORCH_PROBLEM problem)
+  if(version STREQUAL "")
+    # No torch: the caller decides what that means.
+  elseif(abi STREQUAL "STABLE" AND release VERSION_LESS 2.10)
+    _cudaops_stop(
+      "${command}: ABI STABLE needs torch 2.10 or newer."
+      FACTS "found   torch ${version} (${source})" "wanted  2.10, the first torch with the stable ABI"
+      FIX "ABI FULL" "or a newer torch: -DPython_EXECUTABLE=<python>"
+    )
+  elseif(abi STREQUAL "STABLE" AND release VERSION_LESS torch_target)
+    _cudaops_stop(
+      "${command}: TORCH_TARGET is newer than the torch it is built with."
+      FACTS "found   torch ${version} (${source})" "wanted  TORCH_TARGET ${torch_target}, whose functions these headers don't have"
+      FIX "TORCH_TARGET 2.10" "or a newer torch: -DPython_EXECUTABLE=<python>"
+    )
+  elseif(release VERSION_LESS 2.0)
+    _cudaops_stop(
+      "${command}: this torch is too old."
+      FACTS "found   torch ${version} (${source})" "wanted  2.9 or newer"
+      FIX "-DPython_EXECUTABLE=<python>   (one with a newer torch)"
+    )
+  elseif(problem)
+    _cudaops_stop(
+      "${command}: the torch installation is incomplete."
+      FACTS "found   torch ${version} (${source})" "wrong   ${problem}"
+      FIX "reinstall it: <python> -m pip install --force-reinstall torch" "or another one: -DPython_EXECUTABLE=<python>"
+    )
+  endif()
+  if(abi STREQUAL "PYBIND" AND version)
+    _cudaops_state_get(PYTHON_INCLUDE_DIR include)
+    _cudaops_state_get(PYTHON_EXECUTABLE python)
+    _cudaops_state_get(PYTHON_VERSION python_version)
+    if(python STREQUAL "")
+      _cudaops_stop(
+        "${command}: ABI PYBIND needs the Python that goes with torch."
+        FACTS "found   torch ${version} (${source}), no interpreter"
+        FIX "-DPython_EXECUTABLE=<python>"
+      )
+    elseif(NOT EXISTS "${include}/Python.h")
+      _cudaops_stop(
+        "${command}: ABI PYBIND needs Python's headers."
+        FACTS "found   ${python} (Python ${python_version})" "missing ${include}/Python.h"
+        FIX "apt-get install python3-dev   (or the like for this Python)" "or ABI STABLE, which needs none"
+      )
+    elseif(NOT TARGET CudaOps::torch_python_library)
+      _cudaops_state_get(TORCH_LIB_DIR lib)
+      _cudaops_stop(
+        "${command}: ABI PYBIND needs libtorch_python.so."
+        FACTS "found   torch ${version} (${source})" "missing ${lib}/libtorch_python.so"
+        FIX "-DPython_EXECUTABLE=<python>   (one with torch as a Python package)"
+      )
+    endif()
+  endif()
+  if(abi STREQUAL "STABLE")
+    set(${out} "${torch_target}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# _cudaops_link_torch(<target> <abi> <torch-target> <cuda>)
+function(_cudaops_link_torch target abi torch_target cuda)
+  _cudaops_state_get(BACKEND backend)
+  if(NOT backend STREQUAL "CUDA")
+    set(cuda FALSE)
+  endif()
+  if(abi STREQUAL "STABLE")
+    if(cuda)
+      target_link_libraries(${target} PRIVATE CudaOps::torch_stable_cuda)
+    else()
+      target_link_libraries(${target} PRIVATE CudaOps::torch_stable)
+    endif()
+    # major << 56 | minor << 48, as torch's headers read it; shifted by hand, because CMake's numbers are signed.
+    string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" ignored "${torch_target}")
+    math(EXPR major "${CMAKE_MATCH_1} + 256" OUTPUT_FORMAT HEXADECIMAL)
+    math(EXPR minor "${CMAKE_MATCH_2} + 256" OUTPUT_FORMAT HEXADECIMAL)
+    string(SUBSTRING "${major}" 3 2 major)
+    string(SUBSTRING "${minor}" 3 2 minor)
+    target_compile_definitions(${target} PRIVATE TORCH_TARGET_VERSION=0x${major}${minor}000000000000)
+  elseif(abi STREQUAL "FULL")
+    target_link_libraries(${target} PRIVATE CudaOps::torch)
+  else()
+    target_link_libraries(${target} PRIVATE CudaOps::torch_python)
+    # pybind11's types are hidden; whatever holds them must be.
+    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
+  endif()
+  if(cuda)
+    target_link_libraries(${target} PRIVATE CudaOps::cuda_headers)
+    target_compile_features(${target} PRIVATE cuda_std_17)
+  endif()
+endfunction()
+
+function(cudaops_target_defaults)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_defaults")
+  set(target "${ARGV0}")
+  if(NOT ARGC EQUAL 1 OR NOT TARGET "${target}")
+    _cudaops_stop(
+      "cudaops_target_defaults(${target}): takes one argument, a target."
+      FACTS "found   '${ARGV}'"
+      FIX "cudaops_target_defaults(<target>)"
+    )
+  endif()
+  get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT multi AND "${CMAKE_BUILD_TYPE}" STREQUAL "")
+    # -O0 by accident costs a host loop a factor of 100. Flags of the user's that say how to optimise win.
+    foreach(language IN ITEMS CXX CUDA)
+      if(NOT " ${CMAKE_${language}_FLAGS}" MATCHES " -O")
+        target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:-O3>")
+        target_compile_definitions(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:NDEBUG>")
+      endif()
+    endforeach()
+    get_property(said GLOBAL PROPERTY _CUDAOPS_BUILD_TYPE_SAID)
+    if(NOT said)
+      set_property(GLOBAL PROPERTY _CUDAOPS_BUILD_TYPE_SAID TRUE)
+      _cudaops_status("CudaOps: CMAKE_BUILD_TYPE is empty: ops and kernels are compiled as Release")
+    endif()
+  endif()
+  target_compile_options(
+    ${target}
+    PRIVATE
+      "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:RelWithDebInfo>>:-lineinfo>"
+      "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>"
+  )
+endfunction()
+
+# _cudaops_link_headers(<target>): cudaops/*.h, and what check.h prints. Called for targets that may hold device code.
+function(_cudaops_link_headers target name archs)
+  if(NOT TARGET CudaOps::headers)
+    add_library(CudaOps::headers INTERFACE IMPORTED GLOBAL)
+    cmake_path(SET include NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/include")
+    set_target_properties(CudaOps::headers PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${include}" SYSTEM OFF)
+  endif()
+  target_link_libraries(${target} PRIVATE CudaOps::headers)
+  target_compile_definitions(${target} PRIVATE "CUDAOPS_OP_NAME=\"${name}\"")
+  if(archs)
+    _cudaops_arch_fatbin(held ${archs})
+    list(JOIN held ", " held)
+    string(REPLACE "compute_" "PTX " held "${held}")
+    target_compile_definitions(${target} PRIVATE "CUDAOPS_ARCHITECTURES=\"${held}\"")
+  endif()
+endfunction()

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is done for an op at the end of its directory, when everything is known that its author says about it.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/arch_select.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/op_rpath.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/report.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+
+# _cudaops_op_not_built(<target> SHARED|MODULE <reason>)
+#
+# The target exists, so that the consumer's calls on it need no if(). Whoever builds it reads why it can't be built.
+function(_cudaops_op_not_built target type reason)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/${target}_not_built.cpp")
+  string(REGEX REPLACE "[\r\n]+" " " reason "${reason}")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "#error \"${target} is NOT_BUILT: ${reason}\"\n" @ONLY)
+  add_library(${target} ${type} "${source}")
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON LINKER_LANGUAGE CXX)
+endfunction()
+
+# _cudaops_op_finish(<target>): device link, architectures with those of linked kernels, provenance, audit.
+function(_cudaops_op_finish target)
+  _cudaops_target_get(${target} STATE state)
+  if(state STREQUAL "NOT_BUILT")
+    return()
+  endif()
+  _cudaops_target_get(${target} ARCHITECTURES archs)
+  _cudaops_op_linked_kernels(${target} kernels)
+  foreach(library IN LISTS kernels)
+    _cudaops_target_get(${library} ARCHITECTURES more)
+    list(APPEND archs ${more})
+    get_target_property(separable ${library} CUDA_SEPARABLE_COMPILATION)
+    get_target_property(type ${library} TYPE)
+    if(separable AND NOT type STREQUAL "SHARED_LIBRARY")
+      # CMake looks at the op's own property only.
+      set_property(TARGET ${target} PROPERTY CUDA_RESOLVE_DEVICE_SYMBOLS ON)
+      get_target_property(own ${target} CUDA_ARCHITECTURES)
+      get_target_property(theirs ${library} CUDA_ARCHITECTURES)
+      _cudaops_target_get(${target} ARCHITECTURES own_archs)
+      if(own_archs STREQUAL "")
+        set_property(TARGET ${target} PROPERTY CUDA_ARCHITECTURES "${theirs}")
+      endif()
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES archs)
+  _cudaops_target_set(${target} ARCHITECTURES "${archs}")
+  _cudaops_op_note(${target} "${archs}")
+
+  # The audit looks at this file: code of a SHARED kernels library is in that one.
+  set(expect "")
+  _cudaops_target_get(${target} HAS_CUDA cuda)
+  if(cuda AND archs)
+    _cudaops_arch_fatbin(expect ${archs})
+    _cudaops_state_get(PYTHON_EXECUTABLE python)
+    _cudaops_op_audit(${target} EXPECT ${expect} PYTHON "${python}")
+  endif()
+endfunction()
+
+# The kernels targets that <target> links, directly or through other targets of this build.
+function(_cudaops_op_linked_kernels target out)
+  set(todo "${target}")
+  set(seen "")
+  set(result "")
+  while(todo)
+    list(POP_FRONT todo current)
+    get_target_property(libraries ${current} LINK_LIBRARIES)
+    get_target_property(interface ${current} INTERFACE_LINK_LIBRARIES)
+    foreach(library IN LISTS libraries interface)
+      string(REGEX REPLACE "^\\$<(LINK_ONLY|BUILD_INTERFACE|TARGET_OBJECTS):([^>]+)>$" "\\2" library "${library}")
+      if(library IN_LIST seen OR NOT TARGET "${library}")
+        continue()
+      endif()
+      list(APPEND seen "${library}")
+      get_target_property(aliased ${library} ALIASED_TARGET)
+      if(aliased)
+        set(library ${aliased})
+      endif()
+      get_target_property(imported ${library} IMPORTED)
+      if(imported)
+        continue()
+      endif()
+      list(APPEND todo "${library}")
+      _cudaops_target_get(${library} KIND kind)
+      get_target_property(type ${library} TYPE)
+      if(kind STREQUAL "KERNELS" AND NOT type STREQUAL "SHARED_LIBRARY")
+        list(APPEND result "${library}")
+      endif()
+    endforeach()
+  endwhile()
+  list(REMOVE_DUPLICATES result)
+  set(${out} "${result}" PARENT_SCOPE)
+endfunction()
+
+# The op's provenance. No path of this machine goes into it.
+function(_cudaops_op_note target archs)
+  foreach(key IN ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET PYTHON_MODULE PROJECT HAS_CUDA)
+    _cudaops_target_get(${target} ${key} value)
+    set(${key} "${value}")
+  endforeach()
+  set(runtime "")
+  set(toolkit "")
+  if(HAS_CUDA)
+    _cudaops_state_get(TOOLKIT_VERSION toolkit)
+    get_target_property(runtime ${target} CUDA_RUNTIME_LIBRARY)
+    if(NOT runtime)
+      set(runtime "static")
+    endif()
+    string(TOLOWER "${runtime}" runtime)
+    if(runtime STREQUAL "shared")
+      string(REGEX MATCH "^[0-9]+" major "${toolkit}")
+      _cudaops_status("add_torch_op(${target}): linked to the shared CUDA runtime: it runs with a torch for CUDA ${major} only")
+    endif()
+  endif()
+  set(version "")
+  _cudaops_state_get(PACKAGE_DIR package)
+  if(package)
+    _cudaops_package_version("${package}" version)
+  endif()
+  _cudaops_state_get(TORCH_VERSION torch)
+  _cudaops_state_get(TORCH_CUDA torch_cuda)
+  set(json "")
+  foreach(
+    pair
+    IN
+    ITEMS
+      cudaops:version
+      state:STATE
+      reason_code:REASON_CODE
+      reason:REASON
+      abi:ABI
+      torch_target:TORCH_TARGET
+      torch:torch
+      torch_cuda:torch_cuda
+      toolkit:toolkit
+      cuda_runtime:runtime
+      python_module:PYTHON_MODULE
+  )
+    string(REPLACE ":" ";" pair "${pair}")
+    list(GET pair 0 key)
+    list(GET pair 1 variable)
+    _cudaops_json_quote(value "${${variable}}")
+    list(APPEND json "\"${key}\":${value}")
+  endforeach()
+  _cudaops_json_list(list "${archs}")
+  list(APPEND json "\"architectures\":${list}")
+  list(JOIN json "," json)
+  _cudaops_op_provenance(${target} NAME "${target}" PROJECT "${PROJECT}" JSON "{${json}}")
+endfunction()

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# An op as a Python module: importing it loads the library, and loading it registers its ops.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+
+# _cudaops_check_module(<command(target)> <abi> <module>)
+function(_cudaops_check_module command abi module)
+  if(module STREQUAL "")
+    if(abi STREQUAL "PYBIND")
+      _cudaops_stop(
+        "${command}: ABI PYBIND needs PYTHON_MODULE."
+        FACTS "rule    pybind11's functions are reached by importing a module"
+        FIX "PYTHON_MODULE <module>"
+      )
+    endif()
+    return()
+  endif()
+  if(NOT module MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+    set(hint "")
+    if(module MATCHES "^(.+)\\.([A-Za-z_][A-Za-z0-9_]*)$")
+      string(REPLACE "." "/" directory "${CMAKE_MATCH_1}")
+      set(hint "PYTHON_MODULE ${CMAKE_MATCH_2} INSTALL ${directory}   (a package is a directory)")
+    else()
+      set(hint "PYTHON_MODULE _C, or the like")
+    endif()
+    _cudaops_stop(
+      "${command}: PYTHON_MODULE is not the name of a module."
+      FACTS "found   ${module}" "wanted  a Python identifier: letters, digits and _"
+      FIX "${hint}"
+    )
+  endif()
+endfunction()
+
+# _cudaops_op_module(<target> <abi> <module>): file name and, for STABLE and FULL, the function that Python calls.
+function(_cudaops_op_module target abi module)
+  _cudaops_state_get(PYTHON_EXT_SUFFIX ext_suffix)
+  _cudaops_state_get(PYTHON_FREE_THREADED free_threaded)
+  _cudaops_state_get(PYTHON_INCLUDE_DIR include)
+  set(suffix ".abi3.so")
+  # A free-threaded Python has no abi3: it imports files of its own name only, made with its own headers.
+  if(abi STREQUAL "PYBIND" OR free_threaded)
+    set(suffix "${ext_suffix}")
+  endif()
+  set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX "${suffix}" OUTPUT_NAME "${module}")
+  if(EXISTS "${include}/Python.h")
+    target_include_directories(${target} PRIVATE "${include}")
+  endif()
+  if(abi STREQUAL "PYBIND")
+    return()
+  endif()
+
+  if(free_threaded)
+    set(python "#include <Python.h>\n")
+  else()
+    # The parts of Python's limited API that an empty module needs, whose layout is fixed from 3.2 on: Python's headers
+    # needn't be installed. Weak, so that linking with --no-undefined doesn't ask for libpython.
+    set(
+      python
+      "#include <cstddef>
+struct PyObject;
+struct PyModuleDef {
+  std::ptrdiff_t ob_refcnt;
+  void* ob_type;
+  PyObject* (*m_init)();
+  std::ptrdiff_t m_index;
+  PyObject* m_copy;
+  const char* m_name;
+  const char* m_doc;
+  std::ptrdiff_t m_size;
+  void* m_methods;
+  void* m_slots;
+  void* m_traverse;
+  void* m_clear;
+  void* m_free;
+};
+extern \"C\" __attribute__((weak)) PyObject* PyModuleDef_Init(PyModuleDef*);
+"
+    )
+  endif()
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/${target}_module.cpp")
+  file(
+    CONFIGURE
+    OUTPUT "${source}"
+    CONTENT
+      "// Written by CudaOps: what `import @module@` calls. Weak: a source that brings its own wins.
+@python@
+static PyModuleDef definition = {
+#ifdef Py_PYTHON_H
+    PyModuleDef_HEAD_INIT,
+#else
+    1, nullptr, nullptr, 0, nullptr,
+#endif
+    \"@module@\", nullptr, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
+extern \"C\" __attribute__((weak, visibility(\"default\"))) PyObject* PyInit_@module@() {
+  return PyModuleDef_Init(&definition);
+}
+"
+    @ONLY
+  )
+  set_source_files_properties(
+    "${source}"
+    PROPERTIES COMPILE_OPTIONS "-w" SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON SKIP_LINTING ON
+  )
+  target_sources(${target} PRIVATE "${source}")
+endfunction()

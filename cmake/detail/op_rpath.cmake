@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Linking and installing: what an op may leave undefined, and where it looks for torch at run time.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/op_sources.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+
+# _cudaops_op_linking(<target> <abi> <module> <host source>...)
+#
+# A missing library fails at the link, with its name. Python's own symbols come from the interpreter, so a module whose
+# sources use Python's API can't be held to that.
+function(_cudaops_op_linking target abi module)
+  set(uses_python FALSE)
+  if(abi STREQUAL "PYBIND")
+    set(uses_python TRUE)
+  elseif(module)
+    _cudaops_includes_python(uses_python ${ARGN})
+  endif()
+  if(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" AND NOT uses_python)
+    target_link_options(${target} PRIVATE "LINKER:--no-undefined")
+  endif()
+  # An absolute path to this machine's torch in an installed library would break a later `import torch` of another one.
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF)
+endfunction()
+
+# _cudaops_op_install(<target> <dir>)
+function(_cudaops_op_install target directory)
+  _cudaops_target_get(${target} STATE state)
+  if(state STREQUAL "NOT_BUILT")
+    _cudaops_target_get(${target} REASON_CODE code)
+    _cudaops_status("add_torch_op(${target}): INSTALL ${directory} is left out, the op is NOT_BUILT (${code})")
+    return()
+  endif()
+  install(TARGETS ${target} LIBRARY DESTINATION "${directory}" RUNTIME DESTINATION "${directory}")
+  get_target_property(rpath ${target} INSTALL_RPATH)
+  if(rpath)
+    return()
+  endif()
+  set(place "${CMAKE_INSTALL_PREFIX}")
+  cmake_path(APPEND place "${directory}")
+  cmake_path(NORMAL_PATH place)
+  set(site "")
+  if(NOT "${SKBUILD}" STREQUAL "" OR NOT "$ENV{SKBUILD}" STREQUAL "")
+    # The prefix is what becomes site-packages.
+    set(site "${CMAKE_INSTALL_PREFIX}")
+  elseif(place MATCHES "^(.*/(site|dist)-packages)(/|$)")
+    set(site "${CMAKE_MATCH_1}")
+  endif()
+  if(site AND CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")
+    cmake_path(NORMAL_PATH site)
+    cmake_path(RELATIVE_PATH site BASE_DIRECTORY "${place}" OUTPUT_VARIABLE up)
+    cmake_path(SET origin NORMALIZE "${up}/torch/lib")
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${origin}")
+  endif()
+endfunction()
