@@ -676,10 +676,15 @@ def fill(part, final, directory, wanted, installer):
         )
     version = os.path.basename(infos[0])[len(wanted.distribution) + 1 : -len(".dist-info")]
     final = os.path.join(directory, version + wanted.suffix)
-    wanted.finish(part, final)
+    # "serves": the version asked for, where another one was taken in its place.
+    stamp = {"serves": wanted.version, "requirements": wanted.requirements, "installer": installer.name}
     with open(os.path.join(part, ".complete"), "w", encoding="utf-8") as file:
-        # "serves": the version asked for, where another one was taken in its place.
-        json.dump({"serves": wanted.version, "requirements": wanted.requirements, "installer": installer.name}, file)
+        json.dump(stamp, file)
+    if os.path.exists(os.path.join(final, ".complete")) and wanted.problem(final) is None:
+        # There under another request already, perhaps in use: it stays, and serves this one from now on.
+        os.replace(os.path.join(part, ".complete"), os.path.join(final, ".complete"))
+        return final
+    wanted.finish(part, final)
     clear(final, directory)
     os.rename(part, final)
     say("-- CudaOps: %s is ready, %.0f s" % (final, time.monotonic() - begin))
