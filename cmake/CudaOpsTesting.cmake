@@ -1,2 +1,344 @@
 # SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+CudaOpsTesting
+--------------
+
+Validates kernels and ops: GoogleTest and Google Benchmark for kernels, Python for ops. Each command adds targets and
+tests; call ``enable_testing()`` or ``include(CTest)`` in the top-level ``CMakeLists.txt``. With ``BUILD_TESTING`` off
+they do nothing.
+
+.. command:: cudaops_add_gtest
+
+  .. code-block:: cmake
+
+    cudaops_add_gtest(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])
+
+  Builds an executable with GoogleTest's ``main()``, :file:`cudaops/testing.h` and, where CUDA is on, the CUDA runtime
+  and ``CUDAOPS_WITH_CUDA=1``. Each test of it is one of CTest's, ``<name>.<Suite>.<Test>``. Tests whose name contains
+  ``Gpu`` or ``GPU`` have the label ``gpu``; without a GPU they are skipped.
+
+.. command:: cudaops_add_benchmark
+
+  .. code-block:: cmake
+
+    cudaops_add_benchmark(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])
+
+  The same with Google Benchmark and :file:`cudaops/benchmark.h`. The test ``<name>`` (labels ``benchmark`` and
+  ``gpu``) runs it once, which compares its results with the reference; run the executable by hand for figures.
+
+.. command:: cudaops_add_python_test
+
+  .. code-block:: cmake
+
+    cudaops_add_python_test(<name> OP <op>... SCRIPT <file> [PYTEST] [ARGS <arg>...])
+
+  Runs ``SCRIPT`` with the Python that goes with torch. Each op's library is in the environment as
+  ``CUDAOPS_<OP>_LIBRARY`` (upper case, other characters as ``_``), modules are on ``PYTHONPATH``. Exit code 77 means
+  skipped. ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
+
+GoogleTest and Google Benchmark are found by ``find_package`` (Debian's libgtest-dev and libbenchmark-dev, vcpkg,
+Conan); ``CUDAOPS_PROVIDE=GTEST;BENCHMARK`` brings them by CMake's FetchContent.
+
+Example:
+
+.. code-block:: cmake
+
+  include(CTest)
+  cudaops_add_kernels(my_kernels SOURCES scale.cu scale_cpu.cpp)
+  cudaops_add_gtest(my_kernels_test SOURCES scale_test.cpp LINK_LIBRARIES my_kernels)
+  cudaops_add_python_test(my_ops_test OP my_ops SCRIPT test_my_ops.py)
+#]=======================================================================]
+
 include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/op_finish.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/options.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
+
+function(cudaops_add_gtest)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
+  set(name "${ARGV0}")
+  _cudaops_check_executable(
+    cudaops_add_gtest
+    "${name}"
+    sources
+    enabled
+    UNPARSED ${arg_UNPARSED_ARGUMENTS}
+    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    SOURCES ${arg_SOURCES}
+  )
+  if(NOT enabled)
+    return()
+  endif()
+  _cudaops_find_gtest("cudaops_add_gtest(${name})")
+  _cudaops_test_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${arg_LINK_LIBRARIES} GTest::gtest_main GTest::gtest)
+
+  include(GoogleTest)
+  # Before the tests run, not after the build: a program that can't start must not fail the build of the op.
+  gtest_discover_tests(
+    ${name}
+    TEST_PREFIX "${name}."
+    TEST_FILTER "*Gpu*:*GPU*"
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    TEST_LIST ${name}_GPU_TESTS
+    PROPERTIES LABELS gpu
+  )
+  gtest_discover_tests(
+    ${name}
+    TEST_PREFIX "${name}."
+    TEST_FILTER "-*Gpu*:*GPU*"
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    TEST_LIST ${name}_CPU_TESTS
+  )
+endfunction()
+
+function(cudaops_add_benchmark)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_benchmark")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
+  set(name "${ARGV0}")
+  _cudaops_check_executable(
+    cudaops_add_benchmark
+    "${name}"
+    sources
+    enabled
+    UNPARSED ${arg_UNPARSED_ARGUMENTS}
+    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    SOURCES ${arg_SOURCES}
+  )
+  if(NOT enabled)
+    return()
+  endif()
+  _cudaops_find_benchmark("cudaops_add_benchmark(${name})")
+  _cudaops_test_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${arg_LINK_LIBRARIES} benchmark::benchmark)
+  add_test(NAME ${name} COMMAND ${name})
+  # One short round is enough for the comparison with the reference; the figures of a shared machine mean little.
+  set_tests_properties(
+    ${name}
+    PROPERTIES LABELS "benchmark;gpu" SKIP_REGULAR_EXPRESSION "SKIPPED" ENVIRONMENT "CUDAOPS_BENCHMARK_ONCE=1"
+  )
+endfunction()
+
+function(cudaops_add_python_test)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_python_test")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PYTEST" "SCRIPT" "OP;ARGS")
+  set(name "${ARGV0}")
+  set(keywords OP SCRIPT PYTEST ARGS)
+  set(usage "cudaops_add_python_test(<name> OP <op>... SCRIPT <file> [PYTEST] [ARGS <arg>...])")
+  if(name STREQUAL "" OR name IN_LIST keywords)
+    _cudaops_stop("cudaops_add_python_test(): the first argument is the name of the test." FACTS "found   '${name}'" FIX "${usage}")
+  endif()
+  set(command "cudaops_add_python_test(${name})")
+  if(TEST ${name})
+    _cudaops_stop("${command}: there is a test of this name already." FIX "another name")
+  endif()
+  # ARGS without a value is an empty list, as from an empty variable.
+  list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES ARGS)
+  _cudaops_check_keywords(
+    "${command}"
+    UNPARSED ${arg_UNPARSED_ARGUMENTS}
+    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    KEYWORDS ${keywords}
+    USAGE "${usage}"
+  )
+  foreach(keyword IN ITEMS OP SCRIPT)
+    if("${arg_${keyword}}" STREQUAL "")
+      _cudaops_stop("${command}: ${keyword} is missing." FIX "${usage}")
+    endif()
+  endforeach()
+  cmake_path(ABSOLUTE_PATH arg_SCRIPT NORMALIZE OUTPUT_VARIABLE script)
+  if(NOT EXISTS "${script}" OR IS_DIRECTORY "${script}")
+    get_source_file_property(generated "${arg_SCRIPT}" GENERATED)
+    if(NOT generated)
+      _cudaops_source_missing("${command}" SCRIPT "${keywords}" "${arg_SCRIPT}" "${script}")
+    endif()
+  endif()
+  set(environment "")
+  set(reason "")
+  foreach(op IN LISTS arg_OP)
+    set(kind "")
+    if(TARGET "${op}")
+      _cudaops_target_get(${op} KIND kind)
+    endif()
+    if(NOT kind MATCHES "^(OP|KERNELS)$")
+      _cudaops_state_get(OPS ops)
+      _cudaops_closest("${op}" "${ops};${keywords}" suggestion)
+      set(hint "")
+      if(suggestion)
+        set(hint "did you mean ${suggestion}?")
+      endif()
+      _cudaops_stop(
+        "${command}: OP names no op."
+        FACTS "found   ${op}" "wanted  the name of an add_torch_op() before this call" "${hint}"
+        FIX "${usage}"
+      )
+    endif()
+    _cudaops_target_get(${op} STATE state)
+    if(state STREQUAL "NOT_BUILT")
+      _cudaops_target_get(${op} REASON_CODE code)
+      _cudaops_target_get(${op} REASON why)
+      set(reason "${op} is NOT_BUILT (${code}: ${why})")
+      continue()
+    endif()
+    string(TOUPPER "${op}" upper)
+    string(REGEX REPLACE "[^A-Z0-9_]" "_" upper "${upper}")
+    list(APPEND environment "CUDAOPS_${upper}_LIBRARY=set:$<TARGET_FILE:${op}>")
+    _cudaops_target_get(${op} PYTHON_MODULE module)
+    if(module)
+      list(APPEND environment "PYTHONPATH=path_list_prepend:$<TARGET_FILE_DIR:${op}>")
+    endif()
+  endforeach()
+  if(DEFINED BUILD_TESTING AND NOT BUILD_TESTING)
+    return()
+  endif()
+
+  if(reason)
+    add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E echo "SKIPPED: ${reason}")
+    set_tests_properties(${name} PROPERTIES LABELS python SKIP_REGULAR_EXPRESSION "^SKIPPED: ")
+    return()
+  endif()
+  _cudaops_state_get(PYTHON_EXECUTABLE python)
+  if(python STREQUAL "")
+    _cudaops_state_get(TORCH_SOURCE source)
+    _cudaops_stop(
+      "${command}: there is no Python for this torch."
+      FACTS "found   torch at ${source}"
+      FIX "-DPython_EXECUTABLE=<python>   (one that has torch)"
+    )
+  endif()
+  set(runner "${python}")
+  if(arg_PYTEST)
+    list(APPEND runner -m pytest -p no:cacheprovider)
+  endif()
+  add_test(NAME ${name} COMMAND ${runner} "${script}" ${arg_ARGS})
+  set_tests_properties(
+    ${name}
+    PROPERTIES
+      LABELS python
+      SKIP_RETURN_CODE 77
+      # Nothing is written beside a script that may lie in a read-only source tree.
+      ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1"
+      ENVIRONMENT_MODIFICATION "${environment}"
+  )
+endfunction()
+
+# _cudaops_check_executable(<command> <name> <out-sources> <out-enabled> UNPARSED… MISSING… SOURCES…)
+function(_cudaops_check_executable function name out_sources out_enabled)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "UNPARSED;MISSING;SOURCES")
+  set(keywords SOURCES LINK_LIBRARIES)
+  set(usage "${function}(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])")
+  _cudaops_check_name(${function} "${name}" KEYWORDS ${keywords} USAGE "${usage}")
+  set(command "${function}(${name})")
+  list(REMOVE_ITEM arg_MISSING LINK_LIBRARIES)
+  _cudaops_check_keywords(
+    "${command}"
+    UNPARSED ${arg_UNPARSED}
+    MISSING ${arg_MISSING}
+    KEYWORDS ${keywords}
+    USAGE "${usage}"
+  )
+  if("${arg_SOURCES}" STREQUAL "")
+    _cudaops_stop("${command}: SOURCES is missing." FACTS "wanted  at least one file" FIX "${usage}")
+  endif()
+  _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
+  _cudaops_check_match("${command}")
+  _cudaops_state_get(BACKEND backend)
+  if(backend STREQUAL "CUDA")
+    list(APPEND host ${device})
+  endif()
+  if(host STREQUAL "")
+    _cudaops_stop(
+      "${command}: without CUDA nothing is left of SOURCES."
+      FACTS "found   ${device}"
+      FIX "put main parts into a .cpp, and the .cu into cudaops_add_kernels()"
+    )
+  endif()
+  set(${out_sources} "${host}" PARENT_SCOPE)
+  set(${out_enabled} TRUE PARENT_SCOPE)
+  if(DEFINED BUILD_TESTING AND NOT BUILD_TESTING)
+    set(${out_enabled} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# _cudaops_test_executable(<name> <source>...)
+function(_cudaops_test_executable name)
+  add_executable(${name} ${ARGN})
+  target_compile_features(${name} PRIVATE cxx_std_17)
+  cudaops_target_defaults(${name})
+  _cudaops_link_headers(${name} ${name} "")
+  _cudaops_state_get(BACKEND backend)
+  if(backend STREQUAL "CUDA")
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
+    target_compile_definitions(${name} PRIVATE CUDAOPS_WITH_CUDA=1)
+    target_compile_features(${name} PRIVATE cuda_std_17)
+    target_link_libraries(${name} PRIVATE CudaOps::cuda_headers)
+    _cudaops_state_get(ARCHITECTURES archs)
+    cudaops_target_architectures(${name} ${archs})
+  endif()
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_finish_device_link [[${name}]])")
+endfunction()
+
+# Imported targets of find_package() are known to the whole directory, though it is called in a function.
+function(_cudaops_find_gtest command)
+  if(NOT TARGET GTest::gtest_main)
+    find_package(GTest QUIET)
+  endif()
+  if(TARGET GTest::gtest_main)
+    return()
+  endif()
+  _cudaops_option(CUDAOPS_PROVIDE provide)
+  if(NOT "GTEST" IN_LIST provide)
+    _cudaops_stop(
+      "${command}: GoogleTest was not found."
+      FACTS "looked  find_package(GTest): GTestConfig.cmake, libgtest"
+      FIX "apt-get install libgtest-dev   (or vcpkg, conan, conda: gtest)" "or -DCUDAOPS_PROVIDE=GTEST   (CMake fetches it)"
+    )
+  endif()
+  _cudaops_fetch(googletest "https://github.com/google/googletest/releases/download/v1.17.0/googletest-1.17.0.tar.gz")
+  foreach(target IN ITEMS gtest gtest_main)
+    if(TARGET ${target} AND NOT TARGET GTest::${target})
+      add_library(GTest::${target} ALIAS ${target})
+    endif()
+  endforeach()
+endfunction()
+
+function(_cudaops_find_benchmark command)
+  if(NOT TARGET benchmark::benchmark)
+    find_package(benchmark QUIET)
+  endif()
+  if(TARGET benchmark::benchmark)
+    return()
+  endif()
+  _cudaops_option(CUDAOPS_PROVIDE provide)
+  if(NOT "BENCHMARK" IN_LIST provide)
+    _cudaops_stop(
+      "${command}: Google Benchmark was not found."
+      FACTS "looked  find_package(benchmark): benchmarkConfig.cmake"
+      FIX
+        "apt-get install libbenchmark-dev   (or vcpkg, conan, conda: benchmark)"
+        "or -DCUDAOPS_PROVIDE=BENCHMARK   (CMake fetches it)"
+    )
+  endif()
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  set(BENCHMARK_ENABLE_INSTALL OFF)
+  _cudaops_fetch(googlebenchmark "https://github.com/google/benchmark/archive/refs/tags/v1.9.4.tar.gz")
+endfunction()
+
+# FETCHCONTENT_SOURCE_DIR_<NAME> and a dependency provider work as they do for every FetchContent.
+function(_cudaops_fetch name url)
+  include(FetchContent)
+  set(INSTALL_GTEST OFF)
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
+  set(CMAKE_POLICY_DEFAULT_CMP0135 NEW)
+  FetchContent_Declare(${name} URL "${url}" EXCLUDE_FROM_ALL)
+  FetchContent_MakeAvailable(${name})
+endfunction()
