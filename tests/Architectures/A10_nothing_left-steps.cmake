@@ -1,0 +1,1 @@
+arch_configure(ARGS -DCMAKE_CUDA_ARCHITECTURES=130)

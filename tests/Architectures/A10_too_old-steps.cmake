@@ -1,0 +1,1 @@
+arch_configure(ARGS "-DCMAKE_CUDA_ARCHITECTURES=7.0;9.0")
