@@ -7,51 +7,50 @@
 
 cmake_minimum_required(VERSION 3.25)
 
-# What a case starts with. Nothing else of the developer's environment reaches it, so that it says the same everywhere.
-# case_environment(<VAR>=<value>... | UNSET <VAR>...): for the steps that follow.
+# case_environment(<VAR>=<value>... [UNSET <VAR>...]): for the steps that follow. Nothing of the developer's own
+# environment reaches a case, so that it says the same everywhere.
 function(case_environment)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "UNSET")
-  set(environment "${case_ENVIRONMENT}")
-  set(names ${arg_UNSET})
-  foreach(entry IN LISTS arg_UNPARSED_ARGUMENTS)
-    string(REGEX REPLACE "=.*" "" name "${entry}")
-    list(APPEND names ${name})
+  # Not as a list: a value may hold semicolons and single brackets.
+  get_property(names GLOBAL PROPERTY case_ENVIRONMENT)
+  set(unset FALSE)
+  math(EXPR last "${ARGC} - 1")
+  foreach(i RANGE ${last})
+    set(entry "${ARGV${i}}")
+    if(entry STREQUAL "UNSET")
+      set(unset TRUE)
+    elseif(unset)
+      list(REMOVE_ITEM names "${entry}")
+    else()
+      string(FIND "${entry}" "=" position)
+      string(SUBSTRING "${entry}" 0 ${position} name)
+      math(EXPR position "${position} + 1")
+      string(SUBSTRING "${entry}" ${position} -1 value)
+      list(REMOVE_ITEM names "${name}")
+      list(APPEND names "${name}")
+      set_property(GLOBAL PROPERTY case_ENVIRONMENT_${name} "${value}")
+    endif()
   endforeach()
-  foreach(name IN LISTS names)
-    list(FILTER environment EXCLUDE REGEX "^${name}=")
-  endforeach()
-  foreach(entry IN LISTS arg_UNPARSED_ARGUMENTS)
-    # A value may hold a semicolon (an arch list).
-    string(REPLACE ";" "\\;" entry "${entry}")
-    list(APPEND environment "${entry}")
-  endforeach()
-  set(case_ENVIRONMENT "${environment}" PARENT_SCOPE)
+  set_property(GLOBAL PROPERTY case_ENVIRONMENT ${names})
 endfunction()
 
 # case_keep_environment(<regex>): lets matching variables of the developer's environment through (proxies, package
 # indexes), for cases that really need the network.
 function(case_keep_environment regex)
   execute_process(COMMAND "${CMAKE_COMMAND}" -E environment OUTPUT_VARIABLE all)
-  string(REPLACE ";" "\\;" all "${all}")
-  string(REPLACE "\n" ";" all "${all}")
-  foreach(entry IN LISTS all)
-    if(entry MATCHES "^([A-Za-z_0-9]+)=" AND CMAKE_MATCH_1 MATCHES "${regex}")
-      list(APPEND case_ENVIRONMENT "${CMAKE_MATCH_1}=$ENV{${CMAKE_MATCH_1}}")
+  string(REGEX MATCHALL "(^|\n)[A-Za-z_0-9]+=" all "${all}")
+  foreach(name IN LISTS all)
+    string(REGEX REPLACE "[\n=]" "" name "${name}")
+    if(name MATCHES "${regex}")
+      case_environment("${name}=$ENV{${name}}")
     endif()
   endforeach()
-  set(case_ENVIRONMENT "${case_ENVIRONMENT}" PARENT_SCOPE)
 endfunction()
 
 # case_path(<dir>...): puts directories before the PATH of the steps that follow.
 function(case_path)
   list(JOIN ARGV ":" front)
-  foreach(entry IN LISTS case_ENVIRONMENT)
-    if(entry MATCHES "^PATH=(.*)")
-      set(old "${CMAKE_MATCH_1}")
-    endif()
-  endforeach()
+  get_property(old GLOBAL PROPERTY case_ENVIRONMENT_PATH)
   case_environment("PATH=${front}:${old}")
-  set(case_ENVIRONMENT "${case_ENVIRONMENT}" PARENT_SCOPE)
 endfunction()
 
 # case_fail(<what> [<detail>...]): notes a failure; the case goes on, so that all of them are shown at once.
@@ -120,7 +119,7 @@ endfunction()
 
 # case_step(<name> [RESULT <n>] [WORKING_DIRECTORY <dir>] COMMAND <arg>...): runs a command in the case's environment.
 # A step that fails ends the sequence, unless RESULT says that it must end with that very code.
-function(case_step name)
+function(case_step name_of_step)
   get_property(over GLOBAL PROPERTY case_OVER)
   get_property(skipped GLOBAL PROPERTY case_SKIPPED)
   if(over OR skipped)
@@ -130,18 +129,28 @@ function(case_step name)
   if(NOT arg_WORKING_DIRECTORY)
     set(arg_WORKING_DIRECTORY "${case_DIR}")
   endif()
-  set(quoted "")
-  foreach(word IN LISTS case_ENVIRONMENT arg_COMMAND)
-    string(REPLACE "'" "'\\''" word "${word}")
-    if(word MATCHES "[^-A-Za-z0-9_=/.,:+@%]")
-      set(word "'${word}'")
-    endif()
-    string(APPEND quoted " ${word}")
+  # A script, so that the step can be run again by hand exactly as it ran.
+  set(script "#!/bin/sh\ncd ")
+  _case_quote(word "${arg_WORKING_DIRECTORY}")
+  string(APPEND script "${word} || exit\nexec env -i")
+  get_property(names GLOBAL PROPERTY case_ENVIRONMENT)
+  foreach(name IN LISTS names)
+    get_property(value GLOBAL PROPERTY case_ENVIRONMENT_${name})
+    _case_quote(word "${value}")
+    string(APPEND script " \\\n  ${name}=${word}")
   endforeach()
-  set_property(GLOBAL APPEND_STRING PROPERTY case_RERUN "  (cd '${arg_WORKING_DIRECTORY}' && env -i${quoted})\n")
+  string(APPEND script " \\\n ")
+  foreach(word IN LISTS arg_COMMAND)
+    _case_quote(word "${word}")
+    string(APPEND script " ${word}")
+  endforeach()
+  get_property(number GLOBAL PROPERTY case_STEPS)
+  math(EXPR number "0${number} + 1")
+  set_property(GLOBAL PROPERTY case_STEPS ${number})
+  file(WRITE "${case_DIR}/step-${number}.sh" "${script}\n")
+  set_property(GLOBAL APPEND_STRING PROPERTY case_RERUN "  sh '${case_DIR}/step-${number}.sh'   # ${name_of_step}\n")
   execute_process(
-    COMMAND env -i ${case_ENVIRONMENT} ${arg_COMMAND}
-    WORKING_DIRECTORY "${arg_WORKING_DIRECTORY}"
+    COMMAND sh "${case_DIR}/step-${number}.sh"
     RESULT_VARIABLE result
     OUTPUT_VARIABLE output
     ERROR_VARIABLE error
@@ -154,7 +163,7 @@ function(case_step name)
   set(case_STEP_STDERR "${error}" PARENT_SCOPE)
   if(DEFINED arg_RESULT)
     if(NOT result STREQUAL arg_RESULT)
-      case_fail("Step ${name}: exit code" "expected [${arg_RESULT}]" "actual   [${result}]")
+      case_fail("Step ${name_of_step}: exit code" "expected [${arg_RESULT}]" "actual   [${result}]")
       set_property(GLOBAL PROPERTY case_OVER 1)
     else()
       set_property(GLOBAL PROPERTY case_RESULT 0)
@@ -266,6 +275,15 @@ function(case_ctest)
   set(case_STEP_STDERR "${case_STEP_STDERR}" PARENT_SCOPE)
 endfunction()
 
+# A word of a shell command.
+function(_case_quote out word)
+  if("${word}" MATCHES "[^-A-Za-z0-9_=/.,:+@%]" OR "${word}" STREQUAL "")
+    string(REPLACE "'" "'\\''" word "${word}")
+    set(word "'${word}'")
+  endif()
+  set(${out} "${word}" PARENT_SCOPE)
+endfunction()
+
 # CMake wraps a message at a width that depends on the lengths of paths, so all blanks count as one.
 function(_case_squeeze name)
   string(REGEX REPLACE "[ \t\r\n]+" " " text "${${name}}")
@@ -317,8 +335,7 @@ function(_case_main)
   set(case_LANGUAGES CXX)
   set(case_PRELUDE "find_package(CudaOps REQUIRED)")
   set(case_ARGS "")
-  set(
-    case_ENVIRONMENT
+  case_environment(
     "PATH=${case_TOOLS_DIR}"
     "HOME=${case_DIR}/home"
     "TMPDIR=${case_DIR}"

@@ -22,7 +22,7 @@ case_step(host RESULT 1 COMMAND "${nvcc}" "-ccbin=${case_DIR}/g++-14" -c a.cu -o
 case_match("gcc too new" "${case_STEP_STDERR}" "unsupported GNU version! gcc versions later than 13 are not supported!")
 set_property(GLOBAL PROPERTY case_STDERR "")
 
-fake_toolkit("${case_DIR}/mixed" VERSION 13.2 LAYOUT PIP CICC 13.5 CRT 13.5)
+fake_toolkit("${case_DIR}/mixed" VERSION 13.2 LAYOUT PIP CICC_VERSION 13.5 CRT_VERSION 13.5)
 case_step(mixed RESULT 255 COMMAND "${case_DIR}/mixed/nvidia/cu13/bin/nvcc" -c a.cu -o a.o)
 case_match("cicc newer than ptxas" "${case_STEP_STDERR}" "Unsupported .version 9.5; current version is 9.2")
 fake_toolkit("${case_DIR}/old" VERSION 10.1)

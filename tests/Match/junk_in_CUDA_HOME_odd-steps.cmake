@@ -1,10 +1,7 @@
-# Blanks, semicolons, brackets, a file that is no program.
+# Blanks, semicolons and a single bracket.
 fake_toolkit("${case_DIR}/cu da" VERSION 13.0)
 fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA 13.0)
-file(WRITE "${case_DIR}/file" "not a program\n")
 case_environment("CUDA_HOME=${case_DIR}/a;b[c" "CUDA_PATH=  ${case_DIR}/cu da  ")
 match(ARGS "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
 expect_match(VERDICT EXACT TOOLKIT_ROOT "${case_DIR}/cu da")
-case_environment("CUDA_HOME=${case_DIR}/file" UNSET CUDA_PATH)
-match(ARGS --fresh "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
-expect_match(VERDICT NO_TOOLKIT CUDA_ENABLED FALSE)
+expect_stdout("-- CudaTorchMatch: passed over ${case_DIR}/a;b.c \\(environment CUDA_HOME\\): no bin/nvcc there --")

@@ -2,7 +2,7 @@
 # Toolkits that answer like nvcc 10.1 to 13.2 and can be broken in a named way.
 
 # fake_toolkit(<dir> VERSION <x.y> [LAYOUT SYSTEM|CONDA|PIP] [WITHOUT <piece>...] [FAILS <text>]
-#              [REAL_BOUNDS] [PTXAS <x.y>] [CICC <x.y>] [CRT <x.y>] [HEADERS <x.y>])
+#              [REAL_BOUNDS] [PTXAS_VERSION|CICC_VERSION|CRT_VERSION|HEADERS_VERSION <x.y>])
 #
 # SYSTEM (default): <dir>/bin/nvcc, nvvm, include, lib64, version.json, as /usr/local/cuda has them.
 # CONDA:            <dir> is the environment's prefix; headers and libraries only under targets/x86_64-linux.
@@ -11,9 +11,9 @@
 # FAILS:            every call of nvcc ends with this text on stderr
 # REAL_BOUNDS:      crt/host_config.h refuses the compilers that this release refuses; else it takes whatever this
 #                   machine has, so that a case about something else doesn't depend on it
-# PTXAS CICC CRT HEADERS: the release of that piece, where it isn't nvcc's
+# <piece>_VERSION:  the release of that piece, where it isn't nvcc's
 function(fake_toolkit dir)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "REAL_BOUNDS" "VERSION;LAYOUT;FAILS;PTXAS;CICC;CRT;HEADERS" "WITHOUT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "REAL_BOUNDS" "VERSION;LAYOUT;FAILS;PTXAS_VERSION;CICC_VERSION;CRT_VERSION;HEADERS_VERSION" "WITHOUT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_VERSION)
     message(FATAL_ERROR "fake_toolkit: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -24,10 +24,10 @@ function(fake_toolkit dir)
     set(clang 99)
   endif()
   foreach(piece IN ITEMS PTXAS CICC CRT HEADERS)
-    if(NOT arg_${piece})
-      set(arg_${piece} "${release}")
+    if(NOT arg_${piece}_VERSION)
+      set(arg_${piece}_VERSION "${release}")
     endif()
-    _fake_toolkit_full("${arg_${piece}}" full_${piece})
+    _fake_toolkit_full("${arg_${piece}_VERSION}" full_${piece})
   endforeach()
   string(REGEX REPLACE "\\..*" "" major "${release}")
 
@@ -73,9 +73,9 @@ function(fake_toolkit dir)
     set(list_option 1)
   endif()
   set(refusal "")
-  if(arg_CICC VERSION_GREATER arg_PTXAS)
-    _fake_toolkit_ptx("${arg_CICC}" ptx)
-    _fake_toolkit_ptx("${arg_PTXAS}" ptx_max)
+  if(arg_CICC_VERSION VERSION_GREATER arg_PTXAS_VERSION)
+    _fake_toolkit_ptx("${arg_CICC_VERSION}" ptx)
+    _fake_toolkit_ptx("${arg_PTXAS_VERSION}" ptx_max)
     set(refusal "ptxas a.ptx, line 9; fatal   : Unsupported .version ${ptx}; current version is ${ptx_max}")
   endif()
   set(fails "${arg_FAILS}")
@@ -98,7 +98,7 @@ function(fake_toolkit dir)
 
   # headers and libraries
   if(NOT "HEADERS" IN_LIST arg_WITHOUT)
-    string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" matched "${arg_HEADERS}")
+    string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" matched "${arg_HEADERS_VERSION}")
     math(EXPR number "${CMAKE_MATCH_1} * 1000 + ${CMAKE_MATCH_2} * 10")
     configure_file("${case_TESTS_DIR}/fakes/cuda_runtime.h.in" "${include}/cuda_runtime.h" @ONLY)
     configure_file("${case_TESTS_DIR}/fakes/cuda_runtime_api.h.in" "${include}/cuda_runtime_api.h" @ONLY)

@@ -1,0 +1,11 @@
+# None has torch: every interpreter tried is named, with what was wrong there.
+fake_python("${case_DIR}/a")
+fake_python("${case_DIR}/b")
+file(MAKE_DIRECTORY "${case_DIR}/b/lib/python${case_PYTHON_VERSION}/site-packages/torch")
+file(WRITE "${case_DIR}/c/bin/python3" "#!/bin/sh\necho 'broken interpreter' >&2\nexit 3\n")
+file(CHMOD "${case_DIR}/c/bin/python3" PERMISSIONS OWNER_READ OWNER_EXECUTE)
+case_path("${case_DIR}/b/bin" "${case_DIR}/c/bin")
+case_environment("VIRTUAL_ENV=${case_DIR}/a")
+match()
+case_report_equal(NO_TORCH verdict)
+case_report_equal(NO_TORCH reason_code)

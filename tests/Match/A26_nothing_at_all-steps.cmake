@@ -1,0 +1,2 @@
+# Not even a Python.
+match()

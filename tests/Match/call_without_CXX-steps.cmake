@@ -1,0 +1,1 @@
+match(LANGUAGES NONE)

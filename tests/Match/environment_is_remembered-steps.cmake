@@ -1,0 +1,12 @@
+# Ninja configures again in whatever shell it runs: the first configure's environment holds, a difference is said.
+fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA 13.0 NO_WHEELS)
+fake_toolkit("${case_DIR}/cuda" VERSION 13.0)
+case_environment("CUDA_HOME=${case_DIR}/cuda" "VIRTUAL_ENV=${case_DIR}/venv")
+match()
+expect_match(VERDICT EXACT CUDA_ENABLED TRUE)
+case_environment(UNSET CUDA_HOME VIRTUAL_ENV)
+match()
+expect_match(VERDICT EXACT CUDA_ENABLED TRUE TOOLKIT_ROOT "${case_DIR}/cuda")
+expect_stdout("-- CudaOps: environment CUDA_HOME was .${case_DIR}/cuda. at the first configure and is kept; it is .. now")
+match(FIND "" ARGS --fresh)
+expect_match(VERDICT NO_TORCH CUDA_ENABLED FALSE)

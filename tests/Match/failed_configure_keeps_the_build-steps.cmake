@@ -1,0 +1,13 @@
+# A configure that stops leaves the last good build usable.
+fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA 13.0 NO_WHEELS)
+fake_toolkit("${case_DIR}/cuda" VERSION 13.0)
+file(WRITE "${case_PROJECT_DIR}/main.cpp" "int main() { return 0; }\n")
+match(AFTER "add_executable(main main.cpp)" ARGS "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python" "-DCUDAToolkit_ROOT=${case_DIR}/cuda")
+case_build()
+match(AFTER "add_executable(main main.cpp)" RESULT 1 ARGS -DCUDAOPS_VERSION_POLICY=NO)
+case_match("the stop" "${case_STEP_STDERR}" "CUDAOPS_VERSION_POLICY: unknown value 'NO'")
+set_property(GLOBAL PROPERTY case_STDERR "")
+case_step(run COMMAND "${case_BUILD_DIR}/main")
+match(AFTER "add_executable(main main.cpp)" ARGS -DCUDAOPS_VERSION_POLICY=STRICT)
+expect_match(VERDICT EXACT)
+case_build()

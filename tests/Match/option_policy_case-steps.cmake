@@ -1,0 +1,1 @@
+match(ARGS -DCUDAOPS_VERSION_POLICY=warn)

@@ -1,0 +1,2 @@
+case_environment(CUDAOPS_VERSION_POLICY=OFF)
+match()

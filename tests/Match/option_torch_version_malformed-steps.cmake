@@ -1,0 +1,1 @@
+match(ARGS -DCUDAOPS_TORCH_VERSION=latest)
