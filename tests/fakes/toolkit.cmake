@@ -13,7 +13,13 @@
 #                   machine has, so that a case about something else doesn't depend on it
 # <piece>_VERSION:  the release of that piece, where it isn't nvcc's
 function(fake_toolkit dir)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "REAL_BOUNDS" "VERSION;LAYOUT;FAILS;PTXAS_VERSION;CICC_VERSION;CRT_VERSION;HEADERS_VERSION" "WITHOUT")
+  cmake_parse_arguments(
+    PARSE_ARGV 1
+    arg
+    "REAL_BOUNDS"
+    "VERSION;LAYOUT;FAILS;PTXAS_VERSION;CICC_VERSION;CRT_VERSION;HEADERS_VERSION"
+    "WITHOUT"
+  )
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_VERSION)
     message(FATAL_ERROR "fake_toolkit: ${arg_UNPARSED_ARGUMENTS}")
   endif()

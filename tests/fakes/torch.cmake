@@ -9,7 +9,7 @@
 #                 that torch brings (headers and libraries, no nvcc).
 # LIBTORCH:       the unpacked zip.  CONDA: an environment with headers and libraries in the prefix.
 # LOCAL:          what follows the version (default +cu130, +rocm6.4, +cpu).
-# WITHOUT:        HEADERS LIBRARIES (no lib at all) C10 CUDA_LIBRARIES PYTHON_LIBRARY VERSION METADATA INIT
+# WITHOUT:        HEADERS LIBRARIES (no lib at all) C10 CUDA_LIBRARIES PYTHON_LIBRARY VERSION_FILE METADATA INIT
 function(fake_torch dir)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CPU;NO_WHEELS" "VERSION;CUDA;ROCM;LAYOUT;LOCAL" "WITHOUT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_VERSION)
@@ -60,7 +60,7 @@ function(fake_torch dir)
   endif()
 
   if(arg_LAYOUT STREQUAL "LIBTORCH")
-    if(NOT "VERSION" IN_LIST arg_WITHOUT)
+    if(NOT "VERSION_FILE" IN_LIST arg_WITHOUT)
       file(WRITE "${root}/build-version" "${version}\n")
     endif()
     file(WRITE "${root}/build-hash" "0000000000000000000000000000000000000000\n")
@@ -68,7 +68,7 @@ function(fake_torch dir)
     if(NOT "INIT" IN_LIST arg_WITHOUT)
       file(WRITE "${root}/__init__.py" "raise ImportError('this torch must not be imported')\n")
     endif()
-    if(NOT "VERSION" IN_LIST arg_WITHOUT)
+    if(NOT "VERSION_FILE" IN_LIST arg_WITHOUT)
       string(
         CONCAT text
         "from typing import Optional\n\n"
