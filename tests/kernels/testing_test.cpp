@@ -154,7 +154,7 @@ TEST(HostBuffer, GuardsSeeEveryStrayWrite) {
   }
 }
 
-TEST(Random, DependsOnSeedTestAndStreamOnly) {
+TEST(Random, DependsOnSeedAndStreamOnly) {
   const std::vector<float> first = Random().uniform<float>(100, -1, 1);
   EXPECT_TRUE(same_bits(first, Random().uniform<float>(100, -1, 1)));
   EXPECT_FALSE(same_bits(first, Random(1).uniform<float>(100, -1, 1)));

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timing kernels with Google Benchmark (1.7.1 and later), the way CudaOps times its own.
+//
+//   void square(benchmark::State& state) {
+//     const int64_t n = state.range(0), bytes = 2 * n * sizeof(float);
+//     const int num_sets = cudaops::benchmark::cold_sets(bytes);
+//     cudaops::benchmark::DeviceSets input(num_sets, n * sizeof(float), values), out(num_sets, …);
+//     cudaops::benchmark::Case c;
+//     c.num_sets = num_sets;
+//     c.bytes = bytes;
+//     c.launch = [&](int set, cudaStream_t stream) { launch_square(input[set], out[set], n,
+//     stream); }; c.verify = [&] { return …; };    // "" if out[0] is right, else what is wrong
+//     cudaops::benchmark::run(state, c);
+//   }
+//   BENCHMARK(square)->Apply(cudaops::benchmark::timed_on_gpu)->Arg(1 << 20)->Arg(1 << 28);
+//   CUDAOPS_BENCHMARK_MAIN();
+//
+// What is reported as time is the median over samples of (time between two events) / (launches
+// between them). The stream is held back while a batch is enqueued, so that short kernels are not
+// timed at the pace of the CPU. Inputs are not in the L2 cache: launches rotate over `num_sets`
+// sets of buffers that together exceed it, or the cache is flushed where that would take too many
+// sets. Counters: TB/s and TFLOP/s of what the case says it moves and computes, copy_TB/s of a copy
+// that moves the same number of bytes, of_copy their ratio, min_us and max_us over the samples.
+//
+// A case whose result is wrong gets no figure, and the program ends with exit code 1. Without a GPU
+// the program prints SKIPPED and ends with exit code 0; CUDAOPS_REQUIRE_GPU=1 makes that 1.
+//
+// The GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, both given by
+// cudaops_add_benchmark() where CUDA is on; a .cu file has them anyway.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#if defined(CUDAOPS_WITH_CUDA) || defined(__CUDACC__)
+#include <cuda_runtime_api.h>
+#define CUDAOPS_BENCHMARK_HAS_GPU 1
+#endif
+
+namespace cudaops {
+namespace benchmark {
+
+// Events tick in half microseconds; a batch this long makes that 0.03 %.
+constexpr double kBatchSeconds = 2e-3;
+// A stream takes about 1000 entries before a launch waits for room, and several kernels a launch
+// are common.
+constexpr int kMostLaunches = 200;
+constexpr int kMostSets = 200;
+constexpr int kSamples = 31;
+constexpr double kWarmUpSeconds = 0.02;
+// As many bytes as this many L2 caches between two uses of a buffer leave nothing of it there.
+constexpr double kCachesBetweenUses = 4;
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// How many sets of buffers of `bytes` bytes keep a cache of `l2_bytes` cold.
+inline int cold_sets(double bytes, double l2_bytes) {
+  const double wanted = std::ceil(kCachesBetweenUses * l2_bytes / std::max(bytes, 1.0));
+  return static_cast<int>(std::min<double>(std::max(wanted, 1.0), kMostSets));
+}
+
+// Whether that many sets don't suffice, so that the cache is flushed before a batch.
+inline bool needs_flush(double bytes, int num_sets, double l2_bytes) {
+  return bytes * num_sets < kCachesBetweenUses * l2_bytes;
+}
+
+// How many launches of about `seconds` make a batch. After a flush a set is cold only once.
+inline int batch_size(double seconds, int num_sets, bool flush) {
+  const double wanted = std::ceil(kBatchSeconds / std::max(seconds, 1e-9));
+  const int most = flush ? std::min(num_sets, kMostLaunches) : kMostLaunches;
+  return static_cast<int>(std::min<double>(std::max(wanted, 1.0), most));
+}
+
+// Why no GPU can be used here; empty if one can.
+inline std::string no_gpu_reason() {
+#if defined(CUDAOPS_BENCHMARK_HAS_GPU)
+  int num_devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&num_devices);
+  if (error != cudaSuccess) return cudaGetErrorString(error);
+  return num_devices > 0 ? "" : "no CUDA device";
+#else
+  return "built without CUDA";
+#endif
+}
+
+namespace detail {
+
+inline int& num_failed() {
+  static int count = 0;
+  return count;
+}
+
+}  // namespace detail
+
+// The type that BENCHMARK() and RegisterBenchmark() return; its name differs between versions.
+using Registered =
+    decltype(::benchmark::RegisterBenchmark("", std::declval<void (*)(::benchmark::State&)>()));
+
+// For BENCHMARK(f)->Apply(): the time is the one run() sets, once a repetition.
+inline void timed_on_gpu(Registered registered) {
+  registered->UseManualTime()->Iterations(1)->Unit(::benchmark::kMicrosecond);
+}
+
+#if defined(CUDAOPS_BENCHMARK_HAS_GPU)
+
+struct Measurement {
+  double median_s;
+  double min_s;
+  double max_s;
+};
+
+struct Case {
+  // Enqueues the op once on the buffers of set 0 … num_sets - 1. Must not wait for the device.
+  std::function<void(int set, cudaStream_t stream)> launch;
+  int num_sets = 1;
+  // Runs after one launch on set 0 has ended: "" if its result is right, else what is wrong. An op
+  // is not timed without.
+  std::function<std::string()> verify;
+  double bytes = 0;  // read and written by one launch; 0 if that says nothing about this op
+  double flops = 0;
+};
+
+namespace detail {
+
+inline void require(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(error) + ", " +
+                           cudaGetErrorString(error));
+}
+
+inline double l2_bytes() {
+  int device = 0, bytes = 0;
+  require(cudaGetDevice(&device), "cudaGetDevice");
+  require(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device), "cudaDeviceGetAttribute");
+  return bytes;
+}
+
+// Memory for flushing and for the copy that figures are compared with.
+class Memory {
+ public:
+  explicit Memory(size_t bytes) : bytes_(bytes) {
+    require(cudaMalloc(&data_, std::max<size_t>(bytes, 1)), "cudaMalloc");
+  }
+  ~Memory() { cudaFree(data_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  size_t bytes_;
+};
+
+class Stream {
+ public:
+  Stream() {
+    require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() { require(cudaEventCreate(&event_), "cudaEventCreate"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  operator cudaEvent_t() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// Holds a stream back until release(): what is enqueued meanwhile runs without gaps afterwards.
+// Lets go by itself after a second, in case a launch waits for the device.
+class Hold {
+ public:
+  explicit Hold(cudaStream_t stream) : released_(false) {
+    require(cudaLaunchHostFunc(stream, &Hold::wait, this), "cudaLaunchHostFunc");
+  }
+  void release() { released_ = true; }
+
+ private:
+  static void wait(void* self) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (!static_cast<Hold*>(self)->released_ && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+    }
+  }
+  std::atomic<bool> released_;
+};
+
+// Seconds a launch, over one batch. The batch continues the rotation where the last one stopped.
+inline double time_batch(const std::function<void(int, cudaStream_t)>& launch, int num_launches,
+                         int num_sets, int* next_set, cudaStream_t stream, const Memory* flush) {
+  const Event start, stop;
+  if (flush != nullptr) {
+    require(cudaMemsetAsync(flush->data(), 0, flush->bytes(), stream), "cudaMemsetAsync");
+  }
+  // Released on every way out, or the stream would wait for a second.
+  Hold hold(stream);
+  try {
+    require(cudaEventRecord(start, stream), "cudaEventRecord");
+    for (int i = 0; i < num_launches; ++i) {
+      launch(*next_set, stream);
+      *next_set = (*next_set + 1) % num_sets;
+    }
+    require(cudaEventRecord(stop, stream), "cudaEventRecord");
+  } catch (...) {
+    hold.release();
+    cudaStreamSynchronize(stream);
+    throw;
+  }
+  hold.release();
+  require(cudaStreamSynchronize(stream), "the timed kernels");
+  float milliseconds = 0;
+  require(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
+  return milliseconds / 1e3 / num_launches;
+}
+
+}  // namespace detail
+
+// Sets of buffers that keep this device's L2 cache cold for an op that touches `bytes` bytes.
+inline int cold_sets(double bytes) { return cold_sets(bytes, detail::l2_bytes()); }
+
+// The same array `num_sets` times, each on a 256-byte boundary plus `offset_bytes`, filled with
+// repetitions of `pattern` (zeros would draw less power and run faster than real data) or, without
+// one, with NaN.
+class DeviceSets {
+ public:
+  DeviceSets(int num_sets, size_t bytes, const std::vector<char>& pattern = {},
+             size_t offset_bytes = 0)
+      : stride_((bytes + offset_bytes + 255) / 256 * 256),
+        offset_bytes_(offset_bytes),
+        memory_(stride_ * static_cast<size_t>(num_sets)) {
+    detail::require(cudaMemset(memory_.data(), 0xff, memory_.bytes()), "cudaMemset");
+    for (int set = 0; set < num_sets && !pattern.empty(); ++set) {
+      char* data = static_cast<char*>((*this)[set]);
+      size_t filled = std::min(bytes, pattern.size());
+      detail::require(cudaMemcpy(data, pattern.data(), filled, cudaMemcpyHostToDevice),
+                      "cudaMemcpy");
+      // Whole patterns, doubling.
+      while (filled < bytes) {
+        const size_t more = std::min(filled, bytes - filled);
+        detail::require(cudaMemcpy(data + filled, data, more, cudaMemcpyDeviceToDevice),
+                        "cudaMemcpy");
+        filled += more;
+      }
+    }
+    // The streams that kernels are timed on don't wait for this one.
+    detail::require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+
+  void* operator[](int set) const {
+    return static_cast<char*>(memory_.data()) + stride_ * static_cast<size_t>(set) + offset_bytes_;
+  }
+
+  // A part of set 0, for verify.
+  template <typename T>
+  std::vector<T> to_host(int64_t first, int64_t num_elements) const {
+    std::vector<T> values(static_cast<size_t>(num_elements));
+    detail::require(cudaMemcpy(values.data(), static_cast<const T*>((*this)[0]) + first,
+                               values.size() * sizeof(T), cudaMemcpyDeviceToHost),
+                    "cudaMemcpy");
+    return values;
+  }
+
+ private:
+  size_t stride_;
+  size_t offset_bytes_;
+  detail::Memory memory_;
+};
+
+// Times one op, without checking it: run() is what benchmarks call.
+inline Measurement measure(const std::function<void(int set, cudaStream_t stream)>& launch,
+                           int num_sets = 1, double bytes = 0) {
+  const detail::Stream stream;
+  const double l2_bytes = detail::l2_bytes();
+  const bool flush_wanted = bytes > 0 && needs_flush(bytes, num_sets, l2_bytes);
+  const detail::Memory flush(flush_wanted ? static_cast<size_t>(2 * l2_bytes) : 0);
+  const detail::Memory* flushed = flush_wanted ? &flush : nullptr;
+  int next_set = 0;
+  double seconds = detail::time_batch(launch, 1, num_sets, &next_set, stream, flushed);
+  const auto warm =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(kWarmUpSeconds);
+  do {
+    seconds = detail::time_batch(launch, batch_size(seconds, num_sets, flush_wanted), num_sets,
+                                 &next_set, stream, flushed);
+  } while (std::chrono::steady_clock::now() < warm);
+  const int num_launches = batch_size(seconds, num_sets, flush_wanted);
+  std::vector<double> samples;
+  for (int i = 0; i < kSamples; ++i) {
+    samples.push_back(
+        detail::time_batch(launch, num_launches, num_sets, &next_set, stream, flushed));
+  }
+  return {median(samples), *std::min_element(samples.begin(), samples.end()),
+          *std::max_element(samples.begin(), samples.end())};
+}
+
+using Copy = std::function<void(const void* from, void* to, size_t bytes, cudaStream_t stream)>;
+
+namespace detail {
+
+inline std::vector<Copy>& copies() {
+  static std::vector<Copy> all{[](const void* from, void* to, size_t bytes, cudaStream_t stream) {
+    require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+  }};
+  return all;
+}
+
+}  // namespace detail
+
+// The runtime's copy isn't always the fastest one; figures are compared with the best that is
+// known.
+inline void add_copy(Copy copy) { detail::copies().push_back(std::move(copy)); }
+
+// Seconds of the fastest copy that moves `bytes` bytes in total, half of them read, half written.
+inline double copy_seconds(double bytes) {
+  static std::map<double, double> known;
+  const auto found = known.find(bytes);
+  if (found != known.end()) return found->second;
+  const int num_sets = cold_sets(bytes);
+  const size_t half = std::max<size_t>(static_cast<size_t>(bytes / 2), 1);
+  std::vector<char> noise(size_t{1} << 20);
+  uint32_t state = 1;
+  for (char& byte : noise) byte = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
+  const DeviceSets from(num_sets, half, noise), to(num_sets, half);
+  double best = 0;
+  for (const Copy& copy : detail::copies()) {
+    const double seconds =
+        measure([&](int set, cudaStream_t stream) { copy(from[set], to[set], half, stream); },
+                num_sets, bytes)
+            .median_s;
+    if (best == 0 || seconds < best) best = seconds;
+  }
+  return known[bytes] = best;
+}
+
+// Checks the op, times it, and sets time and counters.
+inline void run(::benchmark::State& state, const Case& benchmark_case) {
+  const auto fail = [&](const std::string& why) {
+    ++detail::num_failed();
+    state.SkipWithError(why.c_str());
+  };
+  try {
+    if (!benchmark_case.verify) return fail("no verify: an op is not timed unchecked");
+    {
+      const detail::Stream stream;
+      benchmark_case.launch(0, stream);
+      detail::require(cudaStreamSynchronize(stream), "the kernel");
+    }
+    const std::string wrong = benchmark_case.verify();
+    if (!wrong.empty()) return fail("wrong result: " + wrong);
+    const Measurement measured =
+        measure(benchmark_case.launch, benchmark_case.num_sets, benchmark_case.bytes);
+    for (auto iteration : state) {
+      (void)iteration;
+      state.SetIterationTime(measured.median_s);
+    }
+    state.counters["min_us"] = measured.min_s * 1e6;
+    state.counters["max_us"] = measured.max_s * 1e6;
+    if (benchmark_case.flops > 0) {
+      state.counters["TFLOP/s"] = benchmark_case.flops / measured.median_s / 1e12;
+    }
+    if (benchmark_case.bytes > 0) {
+      const double copy_s = copy_seconds(benchmark_case.bytes);
+      state.counters["TB/s"] = benchmark_case.bytes / measured.median_s / 1e12;
+      state.counters["copy_TB/s"] = benchmark_case.bytes / copy_s / 1e12;
+      state.counters["of_copy"] = copy_s / measured.median_s;
+    }
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
+}
+
+namespace detail {
+
+inline std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+inline void describe_device() {
+  int device = 0, driver = 0;
+  cudaDeviceProp properties;
+  require(cudaGetDevice(&device), "cudaGetDevice");
+  require(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  require(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  ::benchmark::AddCustomContext("device", properties.name);
+  ::benchmark::AddCustomContext("compute_capability", std::to_string(properties.major) + "." +
+                                                          std::to_string(properties.minor));
+  ::benchmark::AddCustomContext("num_multiprocessors",
+                                std::to_string(properties.multiProcessorCount));
+  ::benchmark::AddCustomContext("l2_cache_bytes", std::to_string(properties.l2CacheSize));
+  ::benchmark::AddCustomContext("driver_supports_cuda", version_text(driver));
+  ::benchmark::AddCustomContext("toolkit", version_text(CUDART_VERSION));
+}
+
+}  // namespace detail
+
+#endif  // CUDAOPS_BENCHMARK_HAS_GPU
+
+inline int main(int argc, char** argv) {
+  std::string command = argv[0];
+  for (int i = 1; i < argc; ++i) command += std::string(" ") + argv[i];
+  ::benchmark::Initialize(&argc, argv);
+  if (::benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  const std::string reason = no_gpu_reason();
+  if (!reason.empty()) {
+    std::printf("SKIPPED: no GPU can be used here: %s\n", reason.c_str());
+    const char* required = std::getenv("CUDAOPS_REQUIRE_GPU");
+    return required != nullptr && *required != '\0' && std::strcmp(required, "0") != 0 ? 1 : 0;
+  }
+#if defined(CUDAOPS_BENCHMARK_HAS_GPU)
+  ::benchmark::AddCustomContext("command", command);
+  detail::describe_device();
+#endif
+  ::benchmark::RunSpecifiedBenchmarks();
+  ::benchmark::Shutdown();
+  return detail::num_failed() == 0 ? 0 : 1;
+}
+
+}  // namespace benchmark
+}  // namespace cudaops
+
+#define CUDAOPS_BENCHMARK_MAIN() \
+  int main(int argc, char** argv) { return ::cudaops::benchmark::main(argc, argv); }
