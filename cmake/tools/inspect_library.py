@@ -159,7 +159,9 @@ def _notes(data, align):
 def _find_note(elf, sections):
     places = [(offset, size, align) for kind, offset, _, size, align in elf.segments() if kind == PT_NOTE]
     # objcopy and linker scripts can leave the section outside any segment, and an object file has no segments.
-    places += [(offset, size, 4) for name, kind, offset, size in sections if name == ".note.cudaops" and kind != SHT_NOBITS]
+    places += [
+        (offset, size, 4) for name, kind, offset, size in sections if name == ".note.cudaops" and kind != SHT_NOBITS
+    ]
     for offset, size, align in places:
         data = elf.file.read(offset, size, "note")
         for owner, kind, text in _notes(data, 8 if align == 8 else 4):
@@ -168,13 +170,22 @@ def _find_note(elf, sections):
     return None
 
 
-def note_in_memory(headers, address, read):
-    """The text of the note in a loaded object, or None; `headers` are its program headers, read(at, size) its bytes."""
-    segments = [(entry[0], entry[3], entry[6], entry[7]) for entry in struct.iter_unpack("<IIQQQQQQ", headers)]
+def note_in_memory(start, read):
+    """The text of the note of the library loaded at address `start`, or None; read(address, size) gives bytes."""
+    header = read(start, 64)
+    if len(header) < 64 or header[:6] != b"\x7fELF\x02\x01":
+        return None
+    table_offset, entry_size, count = struct.unpack_from("<Q14xHH", header, 32)
+    table = read(start + table_offset, 56 * count)
+    if entry_size != 56 or len(table) < 56 * count:
+        return None
+    segments = [(entry[0], entry[3], entry[6], entry[7]) for entry in struct.iter_unpack("<IIQQQQQQ", table)]
+    loaded = [(begin, begin + size) for kind, begin, size, _ in segments if kind == PT_LOAD]
     for kind, begin, size, align in segments:
         # A note outside what is loaded isn't there in memory.
-        if kind == PT_NOTE and any(k == PT_LOAD and b <= begin and begin + size <= b + n for k, b, n, _ in segments):
-            for owner, number, text in _notes(read(address + begin, size), 8 if align == 8 else 4):
+        if kind == PT_NOTE and any(first <= begin and begin + size <= last for first, last in loaded):
+            address = start + begin - loaded[0][0] // 4096 * 4096
+            for owner, number, text in _notes(read(address, size), 8 if align == 8 else 4):
                 if owner == NOTE_OWNER and number == NOTE_TYPE:
                     return text
     return None
@@ -253,7 +264,9 @@ class _Dynamic:
             count = struct.unpack("<II", self._file.read(self._offset(DT_HASH), 8, "hash table"))[1]
         names = []
         if symbols is not None and count > 1:
-            for name, info, _, index, _, _ in struct.iter_unpack("<IBBHQQ", self._file.read(symbols, 24 * count, "symbols")):
+            for name, info, _, index, _, _ in struct.iter_unpack(
+                "<IBBHQQ", self._file.read(symbols, 24 * count, "symbols")
+            ):
                 if name and index == 0 and info >> 4 == STB_GLOBAL:
                     names.append(self.string(name))
         return names
@@ -336,7 +349,10 @@ def _images(elf, sections, max_containers=None):
                 if number in FATBIN_KINDS:
                     image = _Image()
                     image.kind = FATBIN_KINDS[number]
-                    image.arch = "%d%s" % (arch, "a" if flags & FATBIN_SPECIFIC else "f" if flags & FATBIN_FAMILY else "")
+                    image.arch = "%d%s" % (
+                        arch,
+                        "a" if flags & FATBIN_SPECIFIC else "f" if flags & FATBIN_FAMILY else "",
+                    )
                     image.container = count
                     image.size = payload_size
                     image.compressed = original_size != 0
@@ -468,7 +484,7 @@ def common_architectures(path):
 
 
 def split_archs(text):
-    """"sm_90a;compute_120", with commas or blanks as well, as a list."""
+    """ "sm_90a;compute_120", with commas or blanks as well, as a list."""
     names = text.replace(";", " ").replace(",", " ").split()
     for name in names:
         prefix, _, arch = name.partition("_")
@@ -523,7 +539,9 @@ def describe(info):
         if note.get("toolkit"):
             built += ", CUDA toolkit %s" % _get(note, "toolkit")
             if note.get("cuda_runtime"):
-                built += ", CUDA runtime linked %s" % ("statically" if note["cuda_runtime"] == "static" else "as a shared library")
+                built += ", CUDA runtime linked %s" % (
+                    "statically" if note["cuda_runtime"] == "static" else "as a shared library"
+                )
         rows.append(("built with", built + ", CudaOps " + _get(note, "cudaops")))
         if note.get("python_module"):
             rows.append(("module", _get(note, "python_module")))
@@ -531,7 +549,9 @@ def describe(info):
     cubins = " ".join(arch for arch in archs if arch.startswith("sm_"))
     ptx = " ".join(arch for arch in archs if arch.startswith("compute_"))
     rows.append(("device code", ", ".join(filter(None, [cubins, ptx and "PTX " + ptx])) or "none"))
-    loose = sorted({image["architecture"] for image in info["images"] if image["relocatable"]} - set(archs), key=_arch_key)
+    loose = sorted(
+        {image["architecture"] for image in info["images"] if image["relocatable"]} - set(archs), key=_arch_key
+    )
     if loose:
         rows.append(("not linked", " ".join(loose)))
     rows.append(("links", " ".join(info["needed"]) or "nothing"))

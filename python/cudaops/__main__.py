@@ -12,8 +12,10 @@ from ._package import reader
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python -m cudaops",
-        description="Operators for torch in C++, CUDA and HIP, built with CMake: where the CMake package is, and what a built library holds.",
-        epilog="In CMake: find_package(CudaOps REQUIRED), configured with -DCudaOps_ROOT=$(python -m cudaops --cmake-dir)",
+        description="Operators for torch in C++, CUDA and HIP, built with CMake: where the CMake package is, and what "
+        "a built library holds.",
+        epilog="In CMake: find_package(CudaOps REQUIRED), configured with "
+        "-DCudaOps_ROOT=$(python -m cudaops --cmake-dir)",
     )
     parser.add_argument("--cmake-dir", action="store_true", help="print the directory of CudaOpsConfig.cmake")
     parser.add_argument("--version", action="version", version=__version__)
@@ -21,8 +23,8 @@ def main(arguments=None):
     command = commands.add_parser(
         "inspect",
         help="say what a library holds and whether this torch can run it",
-        description="Says what a library was built from and for, what its device code runs on, and whether the torch of "
-        "this Python can run it. Neither the library nor torch is loaded.",
+        description="Says what a library was built from and for, what its device code runs on, and whether the torch "
+        "of this Python can run it. Neither the library nor torch is loaded.",
         epilog="Exit code: 0 where this torch can run it, 1 where it can't, 2 where the file can't be read.",
     )
     command.add_argument("library", help="path of the .so file")

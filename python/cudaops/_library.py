@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a library needs, what this torch offers, and what the process holds already."""
 
-import ctypes
 import importlib.util
 import os
 import platform
@@ -100,7 +99,9 @@ def _linked_problems(info, torch, this):
     problems = []
     tag = re.search(r"\.cpython-(\d)(\d+)[^./]*\.so$", info["path"])
     if tag and (int(tag.group(1)), int(tag.group(2))) != sys.version_info[:2]:
-        problems.append("it is a module for Python %s.%s, this is Python %d.%d." % (*tag.groups(), *sys.version_info[:2]))
+        problems.append(
+            "it is a module for Python %s.%s, this is Python %d.%d." % (*tag.groups(), *sys.version_info[:2])
+        )
     for name in info["needed"]:
         if re.match(r"lib(c10|torch)[_.]", name) and not os.path.exists(os.path.join(torch["dir"], "lib", name)):
             kind = "" if torch["cuda"] or torch["hip"] else ", built without CUDA"
@@ -112,7 +113,9 @@ def _linked_problems(info, torch, this):
 
 
 # Of libraries that bring none of torch's symbols.
-_FOREIGN = re.compile(r"(lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|gomp|cuda|cudart|nvrtc|cublas\w*|cudnn\w*)|ld-\S+)\.so")
+_FOREIGN = re.compile(
+    r"(lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|gomp|cuda|cudart|nvrtc|cublas\w*|cudnn\w*)|ld-\S+)\.so"
+)
 _TORCH_SYMBOL = re.compile(r"aoti_torch_|torch_|_ZNK?(2at|3c10|5torch)")
 
 
@@ -125,7 +128,7 @@ def _symbol_problems(info, torch, this):
             torch_files.append(name)
         elif not _FOREIGN.match(name):
             return []  # may be the one that has them
-    names = [name for name in reader.undefined_symbols(info["path"]) if _TORCH_SYMBOL.match(name)]
+    names = sorted(name for name in reader.undefined_symbols(info["path"]) if _TORCH_SYMBOL.match(name))
     # What one of torch's libraries lacks may come from another that it links.
     for name in ("libtorch_cpu.so", "libc10.so", "libtorch_cuda.so", "libc10_cuda.so", "libtorch_python.so"):
         if name not in torch_files and os.path.exists(os.path.join(lib, name)):
@@ -134,21 +137,23 @@ def _symbol_problems(info, torch, this):
     if not missing:
         return []
     more = " (and %d more)" % (len(missing) - 1) if len(missing) > 1 else ""
-    return ["it needs %s%s, and %s, which has no such symbol: it was built for another torch." % (missing[0], more, this)]
+    return [
+        "it needs %s%s, and %s, which has no such symbol: it was built for another torch." % (missing[0], more, this)
+    ]
 
 
 def _refuse_second_copy(path, note):
     if not note:
         return
     key = (note.get("project"), note.get("op"))
-    for loaded, other in _loaded_notes():
+    for loaded, other, replaced in _loaded_notes():
         if (other.get("project"), other.get("op")) != key:
             continue
-        if os.path.realpath(loaded) != path and not _same_file(loaded, path):
+        if loaded != path and not _same_file(loaded, path):
             raise LibraryError(
                 "%s can't be loaded: op %s of project %s is loaded already, from %s." % (path, key[1], key[0], loaded)
             )
-        if _was_replaced(loaded):
+        if replaced:
             raise LibraryError(
                 "%s can't be loaded: the file was built anew since this process loaded it; start a new process." % path
             )
@@ -161,51 +166,51 @@ def _same_file(first, second):
         return False
 
 
-def _was_replaced(path):
+def _loaded_notes():
+    """(file, note, whether the file was replaced since) of every loaded library of ours.
+
+    Read from memory, because the file may be another one by now. Not with dl_iterate_phdr: Python code that runs inside
+    the loader's lock and gives up the interpreter's lock waits for ever for a thread that imports something.
+    """
+    objects = {}
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
-            return any(line.rstrip("\n").endswith(" %s (deleted)" % path) for line in file)
+            for line in file:
+                fields = line.rstrip("\n").split(None, 5)
+                if len(fields) == 6 and fields[5].startswith("/"):
+                    start, offset = int(fields[0].partition("-")[0], 16), int(fields[2], 16)
+                    entry = objects.setdefault((fields[3], fields[4], fields[5]), {"code": False, "start": None})
+                    entry["code"] |= "x" in fields[1]
+                    if offset == 0 and entry["start"] is None:
+                        entry["start"] = start
+        memory = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return False
-
-
-class _ObjectInfo(ctypes.Structure):
-    _fields_ = [
-        ("address", ctypes.c_size_t),
-        ("name", ctypes.c_char_p),
-        ("headers", ctypes.c_void_p),
-        ("header_count", ctypes.c_uint16),
-    ]
-
-
-def _loaded_notes():
-    """(file, note) of every loaded library of ours.
-
-    From memory, not from the files: a file may have been replaced since. PyDLL keeps the interpreter lock: giving it up
-    inside the loader's lock could wait for ever for a thread that imports something.
-    """
+        return []
     found = []
+    try:
+        for (_, _, name), entry in objects.items():
+            # What has no executable part was mapped as data.
+            if entry["code"] and entry["start"] is not None:
+                note = _note_at(memory, entry["start"])
+                if note:
+                    path = name[: -len(_DELETED)] if name.endswith(_DELETED) else name
+                    found.append((path, note, name.endswith(_DELETED)))
+    finally:
+        os.close(memory)
+    return found
 
-    def visit(pointer, _size, _data):
-        item = pointer.contents
-        headers = ctypes.string_at(item.headers, 56 * item.header_count)
-        text = reader.note_in_memory(headers, item.address, ctypes.string_at)
-        if text is not None:
-            found.append((os.fsdecode(item.name or b""), text))
-        return 0
+
+_DELETED = " (deleted)"
+
+
+def _note_at(memory, start):
+    def read(address, size):
+        return os.pread(memory, size, address)
 
     try:
-        function = ctypes.PyDLL(None).dl_iterate_phdr
-    except (OSError, AttributeError):
-        return []
-    callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(_ObjectInfo), ctypes.c_size_t, ctypes.c_void_p)(visit)
-    function(callback, None)
-    notes = []
-    for name, text in found:
-        note, _ = reader.parse_note(text)
-        if note:
-            notes.append((os.path.abspath(name) if name else "the program itself", note))
-    return notes
+        return reader.parse_note(reader.note_in_memory(start, read))[0]
+    except OSError:
+        return None  # unloaded meanwhile
 
 
 def _minor(version):

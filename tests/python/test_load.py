@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cudaops.load_library with the real torch of this Python: what it saves the user from, and what it lets through."""
+
+import shutil
+
+import pytest
+from conftest import run_python
+
+OP = """
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/tensor.h>
+using torch::stable::Tensor;
+Tensor same(const Tensor& t) { return t; }
+STABLE_TORCH_LIBRARY_FRAGMENT(cudaops_test, m) { m.def("same(Tensor t) -> Tensor"); }
+STABLE_TORCH_LIBRARY_IMPL(cudaops_test, CompositeExplicitAutograd, m) { m.impl("same", TORCH_BOX(&same)); }
+"""
+
+USE = "print(torch.ops.cudaops_test.same(torch.ones(2)).tolist())"
+
+
+def load(*lines):
+    """(exit code, stdout, stderr) of a program that knows cudaops and the paths it was given."""
+    code = "import sys, cudaops\nfrom cudaops import load_library, LibraryError\n" + "\n".join(lines)
+    return run_python("-c", code)
+
+
+@pytest.fixture(scope="module")
+def op(build, torch_dir):
+    if not (torch_dir / "include" / "torch" / "csrc" / "stable" / "library.h").exists():
+        pytest.skip("this torch has no stable ABI headers")
+    lib = torch_dir / "lib"
+    options = ["-DTORCH_TARGET_VERSION=0x020a000000000000", "-I%s" % (torch_dir / "include"), "-L%s" % lib]
+    note = build.note_source(project="load", op="my_ops")
+    return build.library("my_ops", OP, note, [*options, "-ltorch_cpu", "-lc10", "-Wl,--no-undefined"])
+
+
+@pytest.fixture(scope="module")
+def copy(op):
+    path = op.parent / "elsewhere" / op.name
+    path.parent.mkdir()
+    shutil.copy(op, path)
+    return path
+
+
+# Importing torch takes seconds: each test below is one process, and says a lot with it.
+
+
+def test_loads_and_twice_is_harmless(op):
+    link = op.with_name("link.so")
+    link.unlink(missing_ok=True)
+    link.symlink_to(op)
+    calls = ["load_library(%r)" % str(path) for path in (op, op, link, op.relative_to(op.parent))]
+    code, output, error = load(
+        "import os",
+        "os.chdir(%r)" % str(op.parent),
+        *calls,
+        "import torch",
+        USE,
+        "from cudaops._library import this_torch",
+        "facts = this_torch()",
+        "print(facts['version'] == torch.__version__, facts['cuda'] == torch.version.cuda, facts['hip'])",
+    )
+    assert (code, output, error) == (0, "[1.0, 1.0]\nTrue True None\n", "")
+
+
+@pytest.mark.parametrize("first", ["load_library", "torch.ops.load_library"])
+def test_second_copy_is_refused(op, copy, first):
+    code, output, error = load(
+        "import torch",
+        "%s(%r)" % (first, str(op)),
+        "try: load_library(%r)" % str(copy),
+        "except LibraryError as error: print(error)",
+        USE,
+    )
+    assert (code, error) == (0, "")
+    assert output == "%s can't be loaded: op my_ops of project load is loaded already, from %s.\n[1.0, 1.0]\n" % (
+        copy,
+        op,
+    )
+
+
+def test_second_copy_past_us_says_why_before_the_crash(op, copy):
+    """torch.ops.load_library called directly: the library's own sentence is the first on stderr."""
+    code, output, error = load(
+        "import torch",
+        "torch.ops.load_library(%r)" % str(op),
+        "torch.ops.load_library(%r)" % str(copy),
+        "print('survived')",
+    )
+    assert error.startswith(
+        "CudaOps: op my_ops is loaded already from %s, and its second copy %s registers the same operators again, "
+        "which ends the process: load only one of the two.\n" % (op, copy)
+    )
+    # torch's own behaviour; the day it gets better, our sentence must be changed.
+    assert code != 0 and "survived" not in output
+
+
+def test_rebuilt_file_is_named(op):
+    """A link step makes a new file under the old name: the process has the old one."""
+    path = op.with_name("rebuilt.so")
+    shutil.copy(op, path)
+    code, output, error = load(
+        "import os, shutil",
+        "load_library(%r)" % str(path),
+        "os.unlink(%r)" % str(path),
+        "shutil.copy(%r, %r)" % (str(op), str(path)),
+        "try: load_library(%r)" % str(path),
+        "except LibraryError as error: print(error)",
+    )
+    assert (code, error) == (0, "")
+    assert output == (
+        "%s can't be loaded: the file was built anew since this process loaded it; start a new process.\n" % path
+    )
+
+
+def test_built_for_a_newer_torch(build, op):
+    """A54: one line, before "undefined symbol"."""
+    path = build.library("newer", note=build.note_source(torch_target="99.1"))
+    code, output, error = load(
+        "try: load_library(%r)" % str(path),
+        "except LibraryError as error: print(error)",
+        "print('torch' in sys.modules)",
+    )
+    assert (code, error) == (0, "")
+    first, second = output.splitlines()
+    assert first.startswith("%s can't be loaded: it needs torch 99.1 or later, and this is torch 2." % path)
+    assert second == "False"
+
+
+def test_newer_symbol_without_note(build, torch_dir):
+    source = 'extern "C" void aoti_torch_of_tomorrow(); void f() { aoti_torch_of_tomorrow(); }'
+    links = ["-Wl,--no-as-needed", "-L%s" % (torch_dir / "lib"), "-ltorch_cpu", "-Wl,--unresolved-symbols=ignore-all"]
+    path = build.library("tomorrow", source, options=links)
+    code, output, error = load("try: load_library(%r)" % str(path), "except LibraryError as error: print(error)")
+    assert (code, error) == (0, "")
+    assert output.startswith("%s can't be loaded: it needs aoti_torch_of_tomorrow, and this is torch " % path)
+    assert output.endswith(", which has no such symbol: it was built for another torch.\n")
+
+
+def test_loader_error_is_told(build, torch_dir):
+    """What no check can foresee is told in the loader's words, which torch hides."""
+    source = "void nobody_has_this(); struct Now { Now() { nobody_has_this(); } } now;"
+    path = build.library("undefined", source, options=["-Wl,-z,now", "-Wl,--unresolved-symbols=ignore-all"])
+    code, output, error = load("try: load_library(%r)" % str(path), "except LibraryError as error: print(error)")
+    assert (code, error) == (0, "")
+    assert output.startswith("%s can't be loaded: " % path) and "undefined symbol: " in output
+
+
+def test_unreadable(tmp_path):
+    path = tmp_path / "text.so"
+    path.write_text("text")
+    code, output, error = load("try: load_library(%r)" % str(path), "except LibraryError as error: print(error)")
+    assert (code, output, error) == (0, "%s is not an ELF file.\n" % path, "")
+
+
+def test_no_lock_is_held(build):
+    """The walk over the loaded libraries takes no lock that an import in another thread could hold."""
+    path = build.library("threads", note=build.note_source())
+    code, output, error = load(
+        "import ctypes, threading",
+        "from cudaops import _library",
+        "ctypes.CDLL(%r)" % str(path),
+        "def walk():",
+        "    for _ in range(300): _library._loaded_notes()",
+        "def imports():",
+        "    for _ in range(300): ctypes.CDLL('libm.so.6')",
+        "threads = [threading.Thread(target=f) for f in (walk, imports, walk, imports)]",
+        "for t in threads: t.start()",
+        "for t in threads: t.join()",
+        "print([name for name, _, _ in _library._loaded_notes()])",
+    )
+    assert (code, output, error) == (0, "[%r]\n" % str(path), "")
