@@ -28,7 +28,8 @@ import sysconfig
 import tempfile
 import time
 
-OLDEST_PIP = (22, 3)  # the first with --python
+PIP_WITH_PYTHON = (22, 3)  # the first with --python
+OLDEST_PIP = (20, 3)  # the first that knows the wheels' platform tags (manylinux_2_28)
 
 OTHER_INDEX = "name another index: PIP_INDEX_URL=<URL> (a mirror may lag behind)"
 
@@ -265,17 +266,22 @@ def cache_exists(variable, name):
 
 
 class Pip:
-    def __init__(self, python, version):
+    def __init__(self, python, version, has_python_option):
         self.name = "pip %s of %s" % (version, python)
         self.python = python
+        self.has_python_option = has_python_option
         self.settings = pip_settings()
 
     def command(self, place, requirements):
         # --target is the directory itself, --python the environment to work in.
         head = [self.python, "-m", "pip"]
-        if place[0] == "--python":
+        if place[0] == "--python" and self.has_python_option:
             head += place
             place = []
+        elif place[0] == "--python":
+            # A pip that is too old for that can fill the environment from outside, if its Python is the same.
+            prefix = os.path.dirname(os.path.dirname(place[1]))
+            place = ["--target", os.path.join(prefix, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")]
         return [*head, "install", "--only-binary", ":all:", "--no-warn-script-location", *place, *requirements]
 
     def environment(self, scratch):
@@ -392,15 +398,18 @@ def find_installer(pythons, wanted):
             text=True,
             env=clean_environment(),
         )
-        found = re.match(r"pip ((\d+)\.(\d+)\S*)", run.stdout)
-        if run.returncode == 0 and found and (int(found.group(2)), int(found.group(3))) >= OLDEST_PIP:
-            return Pip(python, found.group(1))
+        found = re.match(r"pip ((\d+)\.(\d+)\S*).*\(python (\d+)\.(\d+)\)", run.stdout)
+        if run.returncode == 0 and found:
+            release = (int(found.group(2)), int(found.group(3)))
+            same = (int(found.group(4)), int(found.group(5))) == sys.version_info[:2]
+            if release >= (OLDEST_PIP if same else PIP_WITH_PYTHON):
+                return Pip(python, found.group(1), release >= PIP_WITH_PYTHON)
         if found:
             why = "pip " + found.group(1)
         else:
             lines = [line for line in run.stderr.splitlines() if line.strip()] or ["exit code %d" % run.returncode]
             why = re.sub(r"^\S+: ", "", lines[-1].strip())
-        looked.append("pip >= %d.%d in %s (%s)" % (*OLDEST_PIP, python, why))
+        looked.append("pip >= %d.%d in %s (%s)" % (*PIP_WITH_PYTHON, python, why))
     raise Stop(
         "no way to install Python packages here.",
         ["looked for  " + "; ".join(looked)],

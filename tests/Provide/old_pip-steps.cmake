@@ -1,5 +1,5 @@
 use_plain_python()
-file(WRITE "${case_DIR}/plain/pip.py" "print('pip 20.3.4 from here (python 3.9)')")
+file(WRITE "${case_DIR}/plain/pip.py" "print('pip 20.2.4 from here (python 3.9)')")
 execute_process(
   COMMAND
     "${case_PYTHON}" -c
