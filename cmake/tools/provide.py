@@ -151,7 +151,6 @@ class Toolkit:
             self.requirements += ["nvidia-nvvm==13.0.*", "nvidia-cuda-crt==13.0.*"]
 
     def prepare(self, part):
-        self.target = part
         return ["--target", part]
 
     def packages(self, part):
