@@ -44,6 +44,10 @@ Example:
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
@@ -193,9 +197,22 @@ function(_cudaops_link_torch target abi torch_target cuda)
     set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
   endif()
   if(cuda)
-    target_link_libraries(${target} PRIVATE CudaOps::cuda_headers)
-    target_compile_features(${target} PRIVATE cuda_std_17)
+    _cudaops_link_toolkit(${target})
   endif()
+endfunction()
+
+# _cudaops_link_toolkit(<target>)
+#
+# The toolkit's headers for host sources, C++17 for device sources, and the runtime that CUDA_RUNTIME_LIBRARY asks for:
+# CMake links one only where a .cu is among the sources.
+function(_cudaops_link_toolkit target)
+  target_compile_features(${target} PRIVATE cuda_std_17)
+  target_link_libraries(${target} PRIVATE CudaOps::cuda_headers)
+  set(runtime "$<UPPER_CASE:$<TARGET_PROPERTY:CUDA_RUNTIME_LIBRARY>>")
+  target_link_libraries(
+    ${target}
+    PRIVATE "$<$<NOT:$<OR:$<STREQUAL:${runtime},SHARED>,$<STREQUAL:${runtime},NONE>>>:CudaOps::cudart>"
+  )
 endfunction()
 
 function(cudaops_target_defaults)

@@ -51,6 +51,10 @@ Example:
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
@@ -279,8 +283,7 @@ function(_cudaops_test_executable name)
   if(backend STREQUAL "CUDA")
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
     target_compile_definitions(${name} PRIVATE CUDAOPS_WITH_CUDA=1)
-    target_compile_features(${name} PRIVATE cuda_std_17)
-    target_link_libraries(${name} PRIVATE CudaOps::cuda_headers)
+    _cudaops_link_toolkit(${name})
     _cudaops_state_get(ARCHITECTURES archs)
     cudaops_target_architectures(${name} ${archs})
   endif()

@@ -3,6 +3,10 @@
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/arch_grammar.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")

@@ -4,12 +4,16 @@
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
 # _cudaops_compose(<out-var> <head> [FACTS <line>...] [FIX <line>...])
 #
-# message() re-wraps unindented lines, so everything below the head is indented or hangs under "Fix:".
+# message() re-wraps unindented lines, and a command to paste must stay whole: all but the head is indented.
 function(_cudaops_compose out head)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FACTS;FIX")
   set(text "${head}")
@@ -18,11 +22,11 @@ function(_cudaops_compose out head)
       string(APPEND text "\n  ${line}")
     endif()
   endforeach()
-  set(lead "Fix: ")
+  set(lead " Fix: ")
   foreach(line IN LISTS arg_FIX)
     if(NOT line STREQUAL "")
       string(APPEND text "\n${lead}${line}")
-      set(lead "     ")
+      set(lead "      ")
     endif()
   endforeach()
   set(${out} "${text}" PARENT_SCOPE)
