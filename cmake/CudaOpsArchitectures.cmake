@@ -150,7 +150,7 @@ function(cudaops_resolve_architectures)
     set(${keyword} "${entries}")
   endforeach()
 
-  if(DEFINED arg_NVCC)
+  if(NOT "${arg_NVCC}" STREQUAL "")
     if(NOT EXISTS "${arg_NVCC}" OR IS_DIRECTORY "${arg_NVCC}")
       _cudaops_stop("${caller}: NVCC is not a compiler." FACTS "found   ${arg_NVCC}" "wanted  the path of nvcc" FIX "NVCC <toolkit>/bin/nvcc")
     endif()

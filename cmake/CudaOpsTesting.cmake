@@ -90,6 +90,7 @@ function(cudaops_add_gtest)
     ${name}
     TEST_PREFIX "${name}."
     TEST_FILTER "*Gpu*:*GPU*"
+    NO_PRETTY_TYPES
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     TEST_LIST ${name}_GPU_TESTS
@@ -99,6 +100,7 @@ function(cudaops_add_gtest)
     ${name}
     TEST_PREFIX "${name}."
     TEST_FILTER "-*Gpu*:*GPU*"
+    NO_PRETTY_TYPES
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     TEST_LIST ${name}_CPU_TESTS

@@ -350,7 +350,8 @@ function(_cudaops_toolkit_pieces root version ptxas cicc includes lib out_proble
       endif()
       set(fix "${python} -m pip install --force-reinstall --no-deps nvidia-cuda-nvcc==${release}.* nvidia-nvvm==${release}.* nvidia-cuda-crt==${release}.* nvidia-cuda-runtime==${release}.* nvidia-cuda-cccl==${release}.*")
       if(pin)
-        set(fix "${python} -m pip install \"cuda-toolkit[nvcc,cccl,cudart]==${pin}\"")
+        # cuda-toolkit 13.0 leaves two of its pieces unpinned, which is how such a mixture comes about.
+        set(fix "${python} -m pip install \"cuda-toolkit[nvcc,cccl,cudart]==${pin}\" \"nvidia-nvvm==${release}.*\" \"nvidia-cuda-crt==${release}.*\"")
       endif()
     else()
       set(fix "reinstall the toolkit at ${root}")

@@ -29,6 +29,9 @@ set(unserved before)
 cudaops_resolve_architectures(entries REQUEST 9.0 ARCHITECTURES 9.0 UNSERVED unserved)
 check_equal("names" "${entries}|${unserved}" "90-real|")
 
+cudaops_resolve_architectures(archs REQUEST 9.0 NVCC "" UNSERVED "")
+check_equal("empty values are defaults" "${archs}" "90-real")
+
 # A match without a toolkit: nothing, so that a machine without CUDA can configure the rest.
 _cudaops_state_set(TOOLKIT_ARCHS "")
 _cudaops_state_set(VERDICT NO_TOOLKIT)

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // cudaops/check.h: the sentences, whole, and which device a binary serves.
 #include <cudaops/check.h>
-#include <gtest/gtest.h>
+#include <cudaops/testing.h>
 
 #include <string>
+
+#if defined(CUDAOPS_TESTS_WITH_OTHER_ARCH)
+namespace cudaops_tests {
+void launch_for_other_arch();
+}  // namespace cudaops_tests
+#endif
 
 namespace {
 
@@ -98,6 +104,27 @@ TEST(Check, ThrowsOneSentence) {
                   .find(": cudaErrorInvalidValue failed: cudaErrorInvalidValue, invalid argument"),
               std::string::npos)
         << error.what();
+  }
+}
+
+#endif
+
+#if defined(CUDAOPS_TESTS_WITH_OTHER_ARCH)
+
+TEST(CheckGpu, NamesWhatTheBinaryHoldsAndTheDevice) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  const Device device = cudaops::detail::current_device();
+  if (device.major == 7) GTEST_SKIP() << "this device runs sm_75";
+  const std::string cc = std::to_string(device.major) + std::to_string(device.minor);
+  for (int launch = 0; launch < 2; ++launch) {  // the error does not stick
+    try {
+      cudaops_tests::launch_for_other_arch();
+      FAIL() << "did not throw";
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(std::string(error.what()), "op my_ops holds sm_75; device 0 is sm_" + cc +
+                                               ": rebuild with -DCMAKE_CUDA_ARCHITECTURES=" + cc);
+    }
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   }
 }
 

@@ -24,6 +24,7 @@
 //
 // A case whose result is wrong gets no figure, and the program ends with exit code 1. Without a GPU
 // the program prints SKIPPED and ends with exit code 0; CUDAOPS_REQUIRE_GPU=1 makes that 1.
+// CUDAOPS_BENCHMARK_ONCE=1 checks every case and times it once, roughly: what a test wants.
 //
 // The GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, both given by
 // cudaops_add_benchmark() where CUDA is on; a .cu file has them anyway.
@@ -104,6 +105,11 @@ inline std::string no_gpu_reason() {
 }
 
 namespace detail {
+
+inline bool is_set(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+}
 
 inline int& num_failed() {
   static int count = 0;
@@ -308,6 +314,7 @@ inline Measurement measure(const std::function<void(int set, cudaStream_t stream
   const detail::Memory* flushed = flush_wanted ? &flush : nullptr;
   int next_set = 0;
   double seconds = detail::time_batch(launch, 1, num_sets, &next_set, stream, flushed);
+  if (detail::is_set("CUDAOPS_BENCHMARK_ONCE")) return {seconds, seconds, seconds};
   const auto warm =
       std::chrono::steady_clock::now() + std::chrono::duration<double>(kWarmUpSeconds);
   do {
@@ -434,8 +441,7 @@ inline int main(int argc, char** argv) {
   const std::string reason = no_gpu_reason();
   if (!reason.empty()) {
     std::printf("SKIPPED: no GPU can be used here: %s\n", reason.c_str());
-    const char* required = std::getenv("CUDAOPS_REQUIRE_GPU");
-    return required != nullptr && *required != '\0' && std::strcmp(required, "0") != 0 ? 1 : 0;
+    return detail::is_set("CUDAOPS_REQUIRE_GPU") ? 1 : 0;
   }
 #if defined(CUDAOPS_BENCHMARK_HAS_GPU)
   ::benchmark::AddCustomContext("command", command);
