@@ -4,6 +4,10 @@
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# A keyword may be given an empty value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 # An empty value of a keyword is a value.
 if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)

@@ -538,10 +538,9 @@ def describe(info):
         built = "torch " + _get(note, "torch")
         if note.get("toolkit"):
             built += ", CUDA toolkit %s" % _get(note, "toolkit")
-            if note.get("cuda_runtime"):
-                built += ", CUDA runtime linked %s" % (
-                    "statically" if note["cuda_runtime"] == "static" else "as a shared library"
-                )
+            runtime = {"static": "linked statically", "shared": "as a shared library"}.get(note.get("cuda_runtime"))
+            if runtime:
+                built += ", CUDA runtime " + runtime
         rows.append(("built with", built + ", CudaOps " + _get(note, "cudaops")))
         if note.get("python_module"):
             rows.append(("module", _get(note, "python_module")))
