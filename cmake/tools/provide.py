@@ -328,7 +328,9 @@ class Uv:
         options = ["--only-binary", ":all:"]
         if not self.own and truth(self.settings.get("no-index", "")):
             options.append("--no-index")
-        return [self.path, "pip", "install", *options, *python, *place, *requirements]
+        # As pip does: a first import would otherwise compile torch's modules, at every start where the store is
+        # read-only.
+        return [self.path, "pip", "install", "--compile-bytecode", *options, *python, *place, *requirements]
 
     def environment(self, scratch):
         env = clean_environment()
