@@ -11,7 +11,12 @@ expect_match(
 )
 expect_candidate(0 12.4.131 "environment CUDA_HOME" EXACT)
 expect_candidate(1 11.5.119 PATH MISMATCH)
-file(GLOB_RECURSE files "${case_BUILD_DIR}/*.ninja" "${case_BUILD_DIR}/CMakeCache.txt" "${case_BUILD_DIR}/CMakeFiles/*/CMakeCUDACompiler.cmake")
+file(
+  GLOB_RECURSE files
+  "${case_BUILD_DIR}/*.ninja"
+  "${case_BUILD_DIR}/CMakeCache.txt"
+  "${case_BUILD_DIR}/CMakeFiles/*/CMakeCUDACompiler.cmake"
+)
 foreach(file IN LISTS files)
   file(STRINGS "${file}" lines REGEX "${case_DIR}/old")
   list(FILTER lines EXCLUDE REGEX "_CUDAOPS_|PATH")

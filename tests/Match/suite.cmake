@@ -2,9 +2,6 @@
 # <case>-steps.cmake, calls match(), and states what must come out with expect_match().
 
 # No toolkit of the machine that runs the tests: /usr/local is left out, PATH holds build tools only.
-if(NOT EXISTS "${case_REPO}/cmake/CudaOpsTesting.cmake")
-  set(case_PRELUDE "list(APPEND CMAKE_MODULE_PATH \"${case_REPO}/cmake\")")
-endif()
 set(match_HEAD "set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)")
 
 # match([FIND <argument>...] [BEFORE <code>] [AFTER <code>] [LANGUAGES <language>...] [RESULT <n>] [NO_SEED]

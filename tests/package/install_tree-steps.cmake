@@ -1,0 +1,18 @@
+# cmake --install, then find_package.
+install_package("${case_DIR}/prefix")
+consumer(ARGS "-DCMAKE_PREFIX_PATH=${case_DIR}/prefix")
+expect_consumer("^${case_DIR}/prefix/share/cmake/CudaOps$")
+# The image is the files of cmake/, and nothing in it knows where it was built.
+file(GLOB_RECURSE installed RELATIVE "${case_DIR}/prefix/share/cmake/CudaOps" "${case_DIR}/prefix/*")
+file(GLOB_RECURSE sources RELATIVE "${case_REPO}/cmake" "${case_REPO}/cmake/*")
+list(FILTER sources EXCLUDE REGEX "__pycache__|\\.pyc$")
+list(FILTER installed EXCLUDE REGEX "__pycache__|\\.pyc$")
+list(REMOVE_ITEM installed LICENSE)
+list(SORT installed)
+list(SORT sources)
+case_equal("installed files" "${installed}" "${sources}")
+file(GLOB_RECURSE files "${case_DIR}/prefix/*")
+foreach(file IN LISTS files)
+  file(STRINGS "${file}" lines REGEX "${case_REPO}|${case_DIR}")
+  case_equal("a path of this machine in ${file}" "${lines}" "")
+endforeach()

@@ -1,0 +1,13 @@
+# The second configure does nothing new: no probe again, no file touched that the build depends on.
+consumer(HEAD "set(CudaOps_ROOT [==[${case_REPO}]==])")
+file(GLOB_RECURSE files "${case_BUILD_DIR}/*.cpp" "${case_BUILD_DIR}/*.h" "${case_BUILD_DIR}/*.py")
+foreach(file IN LISTS files)
+  file(TIMESTAMP "${file}" "before_${file}" "%s")
+endforeach()
+case_step(wait COMMAND sleep 1.1)
+case_configure(SOURCE_DIR "${case_PROJECT_DIR}")
+foreach(file IN LISTS files)
+  file(TIMESTAMP "${file}" now "%s")
+  case_equal("${file} was rewritten" "${now}" "${before_${file}}")
+endforeach()
+expect_consumer("^${case_REPO}/cmake$")
