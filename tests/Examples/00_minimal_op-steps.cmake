@@ -1,0 +1,11 @@
+# The CUDA preset: where CUDA can't be had, the same commands give the CPU part.
+example_begin(00_minimal_op)
+example_run(sm89)
+example_expect(my_ops.cpu Passed)
+example_expect(my_ops.cuda "Passed|Skipped")
+if(example_CUDA)
+  example_expect_member(BUILT ops my_ops state)
+  example_expect(my_ops.architectures Passed)
+else()
+  example_expect_member(CPU_ONLY ops my_ops state)
+endif()

@@ -1,0 +1,117 @@
+# Each example as somebody has it who has never seen this repository: a copy of its folder, the package installed and
+# then moved away, and the commands of its README.
+
+# The torch and the toolkit that the repository's own build has matched.
+cmake_path(GET case_SETTINGS PARENT_PATH example_dir)
+cmake_path(GET example_dir PARENT_PATH example_dir)
+set(example_PYTHON "")
+set(example_TOOLKIT "")
+set(example_CUDA FALSE)
+if(EXISTS "${example_dir}/cudaops-report.json")
+  file(READ "${example_dir}/cudaops-report.json" example_report)
+  string(JSON example_PYTHON ERROR_VARIABLE example_error GET "${example_report}" torch python)
+  string(JSON example_TOOLKIT ERROR_VARIABLE example_error GET "${example_report}" toolkit root)
+  string(JSON example_verdict ERROR_VARIABLE example_error GET "${example_report}" verdict)
+  string(JSON example_code ERROR_VARIABLE example_error GET "${example_report}" reason_code)
+  if(example_verdict MATCHES "^(EXACT|COMPATIBLE)$" AND example_code STREQUAL "")
+    set(example_CUDA TRUE)
+  endif()
+endif()
+foreach(name IN ITEMS PYTHON TOOLKIT)
+  if(example_${name} MATCHES "-NOTFOUND$")
+    set(example_${name} "")
+  endif()
+endforeach()
+unset(example_dir)
+
+# example_begin(<example>): example_DIR is the copy, example_PACKAGE the moved package.
+function(example_begin name)
+  if("${example_PYTHON}" STREQUAL "")
+    case_skip("no Python with torch was found for this build")
+    return()
+  endif()
+  file(COPY "${case_REPO}/examples/${name}" DESTINATION "${case_DIR}/my projects")
+  set(example_DIR "${case_DIR}/my projects/${name}" PARENT_SCOPE)
+  case_step(
+    package
+    COMMAND
+      "${case_CMAKE}" -S "${case_REPO}" -B "${case_DIR}/package" -G "${case_GENERATOR}" -DBUILD_TESTING=OFF -DCMAKE_INSTALL_MESSAGE=NEVER
+      "-DCMAKE_INSTALL_PREFIX=${case_DIR}/installed"
+  )
+  case_step(install COMMAND "${case_CMAKE}" --install "${case_DIR}/package")
+  case_step(move COMMAND mv "${case_DIR}/installed" "${case_DIR}/moved package")
+  set(package "${case_DIR}/moved package/share/cmake/CudaOps")
+  case_environment("CudaOps_ROOT=${package}")
+  set(example_PACKAGE "${package}" PARENT_SCOPE)
+endfunction()
+
+# example_configure(<preset> [RESULT <n>] [ARGS <arg>...]): case_BUILD_DIR is the preset's build directory.
+function(example_configure preset)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "RESULT" "ARGS")
+  set(result "")
+  if(DEFINED arg_RESULT)
+    set(result RESULT ${arg_RESULT})
+  endif()
+  list(APPEND arg_ARGS "-DPython_EXECUTABLE=${example_PYTHON}")
+  if(example_TOOLKIT)
+    list(APPEND arg_ARGS "-DCUDAToolkit_ROOT=${example_TOOLKIT}")
+  endif()
+  case_step(
+    configure
+    ${result}
+    WORKING_DIRECTORY "${example_DIR}"
+    COMMAND "${case_CMAKE}" --preset ${preset} ${arg_ARGS}
+  )
+  set(case_BUILD_DIR "${example_DIR}/build/${preset}" PARENT_SCOPE)
+  set(case_STEP_STDOUT "${case_STEP_STDOUT}" PARENT_SCOPE)
+endfunction()
+
+# example_build(<preset>) and example_test(<preset>): then the test's output is in case_STEP_STDOUT.
+function(example_build preset)
+  case_step(build WORKING_DIRECTORY "${example_DIR}" COMMAND "${case_CMAKE}" --build --preset ${preset})
+endfunction()
+
+function(example_test preset)
+  cmake_path(GET case_CMAKE PARENT_PATH bin)
+  case_step(ctest WORKING_DIRECTORY "${example_DIR}" COMMAND "${bin}/ctest" --preset ${preset})
+  set(case_STEP_STDOUT "${case_STEP_STDOUT}" PARENT_SCOPE)
+endfunction()
+
+# example_run(<preset> [<arg>...]): configures, builds and tests.
+function(example_run preset)
+  example_configure(${preset} ARGS ${ARGN})
+  example_build(${preset})
+  example_test(${preset})
+  foreach(name IN ITEMS case_BUILD_DIR case_STEP_STDOUT)
+    set(${name} "${${name}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# example_expect(<test> Passed|Skipped|...): what ctest said about a test.
+function(example_expect test outcome)
+  string(REPLACE "." "\\." regex "${test}")
+  case_match("ctest" "${case_STEP_STDOUT}" "Test +#[0-9]+: ${regex} [. *]*(${outcome})")
+endfunction()
+
+# example_member(<out-var> ops|kernels <name> <member>): of the report's row with this name.
+function(example_member out list name member)
+  set(value "<missing>")
+  file(READ "${case_BUILD_DIR}/cudaops-report.json" text)
+  string(JSON count ERROR_VARIABLE error LENGTH "${text}" ${list})
+  if(NOT error AND count GREATER 0)
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+      string(JSON found GET "${text}" ${list} ${i} name)
+      if(found STREQUAL name)
+        string(JSON value GET "${text}" ${list} ${i} ${member})
+      endif()
+    endforeach()
+  endif()
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# example_expect_member(<expected> ops|kernels <name> <member>)
+function(example_expect_member expected list name member)
+  example_member(value ${list} ${name} ${member})
+  case_equal("cudaops-report.json: ${member} of ${name}" "${value}" "${expected}")
+endfunction()
