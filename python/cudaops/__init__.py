@@ -45,6 +45,6 @@ def load_library(path: "str | os.PathLike") -> None:
 
     Raises LibraryError, in one line, for a library that this torch can't run (built for a newer torch, for another
     minor version or another CUDA), and for a second copy of an op that the process has already: torch would say
-    "undefined symbol", or end the process. Loading the same file twice does nothing.
+    "undefined symbol", end the process, or replace the first copy. Loading the same file twice does nothing.
     """
     _library.load(path)

@@ -102,14 +102,23 @@ def _linked_problems(info, torch, this):
         problems.append(
             "it is a module for Python %s.%s, this is Python %d.%d." % (*tag.groups(), *sys.version_info[:2])
         )
+    lib = _torch_lib(torch)
     for name in info["needed"]:
-        if re.match(r"lib(c10|torch)[_.]", name) and not os.path.exists(os.path.join(torch["dir"], "lib", name)):
+        if lib and re.match(r"lib(c10|torch)[_.]", name) and not os.path.exists(os.path.join(lib, name)):
             kind = "" if torch["cuda"] or torch["hip"] else ", built without CUDA"
             problems.append("it links %s, and %s%s, which has no such file." % (name, this, kind))
         runtime = re.match(r"libcudart\.so\.(\d+)", name)
         if runtime and torch["cuda"] and _major(torch["cuda"]) != int(runtime.group(1)):
             problems.append("it links %s (a shared CUDA runtime), and %s, for CUDA %s." % (name, this, torch["cuda"]))
     return problems
+
+
+def _torch_lib(torch):
+    """Where torch's libraries are: in torch/lib, with conda-forge in <prefix>/lib, two levels above site-packages."""
+    for place in (os.path.join(torch["dir"], "lib"), os.path.join(torch["dir"], "..", "..", "..")):
+        if os.path.exists(os.path.join(place, "libc10.so")):
+            return place
+    return None
 
 
 # Of libraries that bring none of torch's symbols.
@@ -121,7 +130,9 @@ _TORCH_SYMBOL = re.compile(r"aoti_torch_|torch_|_ZNK?(2at|3c10|5torch)")
 
 def _symbol_problems(info, torch, this):
     """Symbols that this torch lacks: the note says what was intended, the symbols what came out."""
-    lib = os.path.join(torch["dir"], "lib")
+    lib = _torch_lib(torch)
+    if lib is None:
+        return []
     torch_files = []
     for name in info["needed"]:
         if os.path.exists(os.path.join(lib, name)):

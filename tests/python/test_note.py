@@ -14,7 +14,7 @@ LOAD = "import ctypes, sys\nfor path in sys.argv[1:]: ctypes.CDLL(path)\nprint('
 def sentence(first, second):
     return (
         "CudaOps: op my_ops is loaded already from %s, and its second copy %s registers the same operators again, "
-        "which ends the process: load only one of the two.\n" % (first, second)
+        "which replaces them or ends the process: load only one of the two.\n" % (first, second)
     )
 
 

@@ -151,6 +151,26 @@ def test_cuda_op_in_cpu_torch(build, fake_torch):
     )
 
 
+def test_condas_layout(build, fake_torch):
+    """conda-forge keeps torch's libraries in <prefix>/lib."""
+    torch = fake_torch("2.15.0+cpu")
+    site = torch / "lib" / "python3.12" / "site-packages"
+    site.mkdir(parents=True)
+    for file in (torch / "torch" / "lib").iterdir():
+        file.rename(torch / "lib" / file.name)
+    (torch / "torch" / "lib").rmdir()
+    (torch / "torch").rename(site / "torch")
+    links = ["-Wl,--no-as-needed", torch / "lib" / "libtorch_cpu.so"]
+    source = 'extern "C" void aoti_torch_%s(); void f() { aoti_torch_%s(); }'
+    assert verdict(build.library("conda_known", source % (("known",) * 2), build.note_source(), links), site)[0] == 0
+    code, line = verdict(build.library("conda_later", source % (("later",) * 2), build.note_source(), links), site)
+    assert code == 1 and "it needs aoti_torch_later, and this is torch 2.15.0+cpu in " in line
+    cuda = build.library("conda_cuda", options=["-Wl,-soname,libtorch_cuda.so"])
+    path = build.library("conda_needs_cuda", note=build.note_source(), options=["-Wl,--no-as-needed", cuda])
+    code, line = verdict(path, site)
+    assert code == 1 and "it links libtorch_cuda.so, and this is torch 2.15.0+cpu in " in line
+
+
 def test_cpu_only_is_no_refusal(build, fake_torch):
     torch = fake_torch("2.15.0+cu132", cuda="13.2")
     path = build.library("cpu_only_op", note=build.note_source(state="CPU_ONLY", reason="no CUDA toolkit was found"))

@@ -2,7 +2,8 @@
 //
 // Private: the body of the source that every op gets at configure time. It puts what the library
 // was built from and for into an ELF note, and speaks up when a second copy of the same op comes
-// into the process: torch itself then ends the process without a word.
+// into the process. What follows is torch's doing, and depends on the headers the op was built
+// with: 2.10's let the second copy replace the first in silence, later ones end the process.
 //
 // The including source defines
 //   CUDAOPS_NOTE_BYTES       the JSON text as operands of .byte, so that no quoting can go wrong
@@ -127,7 +128,7 @@ __attribute__((constructor(101))) void refuse_second_copy() {
     fprintf(stderr,
             "CudaOps: op " CUDAOPS_NOTE_OP
             " is loaded already from %s, and its second copy %s registers the same operators "
-            "again, which ends the process: load only one of the two.\n",
+            "again, which replaces them or ends the process: load only one of the two.\n",
             search.first_file[0] == '\0' ? "the program itself" : search.first_file,
             search.own_file[0] == '\0' ? "in the program itself" : search.own_file);
   }
