@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that needs a GPU, on a machine that has one: build, tests, the same under
+compute-sanitizer, benchmarks, and one JSON file with device, versions, date and command.
+
+    bench/kernels/run_gpu.py --out bench/results
+
+Needs what a build of this repository needs, and compute-sanitizer. No network: where GoogleTest and
+Google Benchmark are not installed, --googletest and --googlebenchmark name their source trees. The
+exit code is 0 when all steps passed and every target was reached.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+OPS = ("vector_add", "square", "sum")
+TARGETS = (
+    ["cudaops_examples", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
+    + [f"{op}_test" for op in OPS]
+    + [f"{op}_benchmark" for op in OPS]
+)
+STEPS = ("build", "test", "memcheck", "bench")
+LARGE_BYTES = 64 << 20
+
+# What the ops are to reach: counter, least value, which benchmarks. The last is for one H200.
+TARGET_FIGURES = (
+    ("of_copy", 0.98, r"(vector_add|square)<"),
+    ("TB/s", 4.4, r"sum<float>/bytes:1073741824/"),
+)
+
+
+def run(command, log, timeout=540, **extra_environment):
+    """Runs a command, its output to the log; (exit code, output, seconds)."""
+    environment = dict(os.environ, CUDAOPS_REQUIRE_GPU="1", PYTHONDONTWRITEBYTECODE="1")
+    environment.update(extra_environment)
+    shown = shlex.join(command)
+    print(f"+ {shown}", flush=True)
+    log.write(f"\n+ {shown}\n")
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            env=environment,
+        )
+        code, output = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as error:
+        output = error.stdout or ""
+        output = output if isinstance(output, str) else output.decode(errors="replace")
+        code, output = 124, output + f"\nran past {timeout} s\n"
+    except OSError as error:
+        code, output = 127, f"{error}\n"
+    log.write(output + f"\n(exit code {code})\n")
+    log.flush()
+    return code, output, round(time.monotonic() - begin, 1)
+
+
+def first_line(command, pattern=r"(.+)"):
+    try:
+        output = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120
+        ).stdout
+    except OSError:
+        return None
+    found = re.search(pattern, output)
+    return found.group(1).strip() if found else None
+
+
+def machine():
+    query = "name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit"
+    row = first_line(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"]) or ""
+    facts = dict(zip(query.split(","), (value.strip() for value in row.split(","))))
+    facts["nvcc"] = first_line(["nvcc", "--version"], r"release [^,]+, V(\S+)")
+    facts["cmake"] = first_line(["cmake", "--version"], r"cmake version (\S+)")
+    facts["compiler"] = first_line(["c++", "--version"])
+    facts["compute-sanitizer"] = first_line(["compute-sanitizer", "--version"], r"Version (\S+)")
+    facts["torch"] = first_line([sys.executable, "-c", "import torch; print(torch.__version__)"])
+    facts["python"] = platform.python_version()
+    facts["system"] = platform.platform()
+    return facts
+
+
+def build(arguments, log):
+    configure = ["cmake", "-S", SOURCE, "-B", arguments.build, "-DCMAKE_BUILD_TYPE=Release"]
+    configure += [f"-DCMAKE_CUDA_ARCHITECTURES={arguments.architectures}"]
+    configure += [f"-DPython_EXECUTABLE={sys.executable}"]
+    if shutil.which("ninja"):
+        configure += ["-G", "Ninja"]
+    provide = []
+    for package, folder in (
+        ("GTEST", arguments.googletest),
+        ("BENCHMARK", arguments.googlebenchmark),
+    ):
+        if folder:
+            name = "GOOGLETEST" if package == "GTEST" else "GOOGLEBENCHMARK"
+            configure += [f"-DFETCHCONTENT_SOURCE_DIR_{name}={os.path.abspath(folder)}"]
+            provide.append(package)
+    if provide:
+        configure += [f"-DCUDAOPS_PROVIDE={';'.join(provide)}"]
+    jobs = str(os.cpu_count() or 2)
+    steps = []
+    for command in (
+        configure,
+        ["cmake", "--build", arguments.build, "-j", jobs, "--target", *TARGETS],
+    ):
+        code, output, seconds = run(command, log)
+        steps.append({"command": shlex.join(command), "passed": code == 0, "seconds": seconds})
+        if code != 0:
+            print(output[-6000:])
+            break
+    return steps
+
+
+def program(arguments, name):
+    for folder in ("tests/kernels", "bench/kernels"):
+        path = os.path.join(arguments.build, folder, name)
+        if os.path.exists(path):
+            return path
+    return name
+
+
+def library(arguments):
+    for folder, _, files in os.walk(os.path.join(arguments.build, "kernels")):
+        for name in files:
+            if name.startswith("libcudaops_examples.") and not name.endswith(".a"):
+                return os.path.join(folder, name)
+    return ""
+
+
+def cases():
+    """(name, command, variables) of every test that touches the GPU, without CTest: the same
+    commands run under compute-sanitizer too."""
+    for name in ("testing_test", "check_test", "benchmark_test", *(f"{op}_test" for op in OPS)):
+        yield name, lambda a, name=name: [program(a, name), "--gtest_filter=*Gpu*"]
+    for op in OPS:
+        script = os.path.join(SOURCE, "tests", "kernels", f"test_{op}.py")
+        yield f"{op}_python", lambda a, s=script: [sys.executable, s, "--device", "cuda"]
+
+
+def gtest_counts(output):
+    return {
+        word.lower(): int(found.group(1)) if found else 0
+        for word, found in (
+            (word, re.search(rf"\[  {word} +\] (\d+) tests?", output))
+            for word in ("PASSED", "FAILED", "SKIPPED")
+        )
+    }
+
+
+def test(arguments, log, wrapper=(), skip=()):
+    results = []
+    variables = {"CUDAOPS_CUDAOPS_EXAMPLES_LIBRARY": library(arguments)}
+    if not wrapper:
+        variables["CUDAOPS_TEST_LARGE"] = "1"
+    for name, command in cases():
+        if name in skip:
+            continue
+        code, output, seconds = run([*wrapper, *command(arguments)], log, **variables)
+        result = {"name": name, "passed": code == 0, "seconds": seconds}
+        if name.endswith("_test"):
+            result.update(gtest_counts(output))
+        else:
+            result["passed_tests"] = len(re.findall(r"^PASSED ", output, re.MULTILINE))
+        if wrapper:
+            found = re.search(r"ERROR SUMMARY: (\d+) error", output)
+            result["errors"] = int(found.group(1)) if found else None
+            result["passed"] = code == 0 and result["errors"] == 0
+        results.append(result)
+        print(f"  {'passed' if result['passed'] else 'FAILED'} in {seconds} s", flush=True)
+        if not result["passed"]:
+            print(output[-4000:])
+    return results
+
+
+def memcheck(arguments, log):
+    # API errors are not memory errors: one test provokes one on purpose.
+    options = ["--report-api-errors", "no", "--error-exitcode", "86", "--target-processes", "all"]
+    results = []
+    for tool, skip in (
+        # A clock is nothing to check under a tool that slows the device down.
+        ("memcheck", ["benchmark_test"]),
+        # Shared memory is used by one op only.
+        ("racecheck", [name for name, _ in cases() if name != "sum_test"]),
+        ("synccheck", [name for name, _ in cases() if name != "sum_test"]),
+    ):
+        wrapper = ["compute-sanitizer", "--tool", tool, *options]
+        if tool == "racecheck":
+            wrapper = [option for option in wrapper if option not in ("--report-api-errors", "no")]
+        for result in test(arguments, log, wrapper, skip):
+            results.append({"tool": tool, **result})
+    return results
+
+
+def bench(arguments, log):
+    results, steps, context = [], [], None
+    for name in ("spin_benchmark", *(f"{op}_benchmark" for op in OPS)):
+        out = os.path.join(arguments.build, f"{name}.json")
+        if os.path.exists(out):
+            os.remove(out)
+        command = [program(arguments, name), f"--benchmark_out={out}"]
+        code, output, seconds = run([*command, "--benchmark_out_format=json"], log)
+        steps.append({"name": name, "passed": code == 0, "seconds": seconds})
+        if code != 0:
+            print(output[-4000:])
+        if not os.path.exists(out):
+            continue
+        with open(out, encoding="utf-8") as stream:
+            document = json.load(stream)
+        context = context or document["context"]
+        for entry in document["benchmarks"]:
+            figures = {
+                key: entry[key]
+                for key in ("min_us", "max_us", "TB/s", "copy_TB/s", "of_copy", "TFLOP/s")
+                if key in entry
+            }
+            error = entry.get("error_message") or entry.get("skip_message")
+            results.append(
+                {
+                    "name": entry["name"],
+                    "median_us": entry.get("real_time"),
+                    **figures,
+                    **({"error": error} if error else {}),
+                }
+            )
+    return results, steps, context
+
+
+def judge(results):
+    """The targets, each with what was reached."""
+    judged = []
+    for entry in results:
+        size = re.search(r"bytes:(\d+)", entry["name"])
+        for counter, least, pattern in TARGET_FIGURES:
+            if not re.match(pattern, entry["name"]) or counter not in entry:
+                continue
+            if size and int(size.group(1)) < LARGE_BYTES:
+                continue
+            reached = entry[counter]
+            judged.append(
+                {
+                    "benchmark": entry["name"],
+                    "counter": counter,
+                    "target": least,
+                    "reached": round(reached, 4),
+                    "passed": reached >= least,
+                }
+            )
+        if re.match(r"spin/us:1000/", entry["name"]) and entry["median_us"]:
+            judged.append(
+                {
+                    "benchmark": entry["name"],
+                    "counter": "us",
+                    "target": "1000 ± 5 %",
+                    "reached": round(entry["median_us"], 2),
+                    "passed": abs(entry["median_us"] - 1000) <= 50,
+                }
+            )
+    return judged
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--out", default=os.environ.get("OUT") or "bench/results")
+    parser.add_argument("--build", default=os.path.join(SOURCE, "build", "gpu"))
+    parser.add_argument("--architectures", default="native")
+    parser.add_argument("--googletest", help="source tree, where GoogleTest isn't installed")
+    parser.add_argument("--googlebenchmark", help="source tree, where it isn't installed")
+    parser.add_argument("--steps", default=",".join(STEPS), help="some of " + ",".join(STEPS))
+    parser.add_argument("--commit", help="what is measured, where there is no git here")
+    arguments = parser.parse_args()
+    steps = arguments.steps.split(",")
+    unknown = [step for step in steps if step not in STEPS]
+    if unknown:
+        parser.error(f"--steps: found {', '.join(unknown)}, wanted some of {', '.join(STEPS)}")
+    os.makedirs(arguments.out, exist_ok=True)
+
+    # One file over several calls, so that steps can be run apart.
+    facts = machine()
+    device = re.sub(r"[^A-Za-z0-9.]+", "_", facts.get("name") or "no_gpu").strip("_")
+    path = os.path.join(arguments.out, f"{device}.json")
+    document = {}
+    if set(steps) != set(STEPS) and os.path.exists(path):
+        with open(path, encoding="utf-8") as stream:
+            document = json.load(stream)
+    document.update(
+        date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        command=shlex.join(["bench/kernels/run_gpu.py", *sys.argv[1:]]),
+        commit=arguments.commit
+        or first_line(["git", "-C", SOURCE, "rev-parse", "HEAD"], r"^([0-9a-f]{40})$"),
+        machine=facts,
+    )
+
+    with open(os.path.join(arguments.out, f"{device}.log"), "a", encoding="utf-8") as log:
+        if "build" in steps:
+            document["build"] = build(arguments, log)
+        if all(step["passed"] for step in document.get("build", [])):
+            if "test" in steps:
+                document["tests"] = test(arguments, log)
+            if "memcheck" in steps:
+                document["sanitizer"] = memcheck(arguments, log)
+            if "bench" in steps:
+                results, bench_steps, context = bench(arguments, log)
+                document["benchmarks"] = results
+                document["benchmark_programs"] = bench_steps
+                document["benchmark_context"] = context
+                document["targets"] = judge(results)
+
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump(document, stream, indent=1)
+        stream.write("\n")
+
+    for entry in document.get("benchmarks", []):
+        figures = "  ".join(
+            f"{key} {entry[key]:.3f}" for key in ("TB/s", "copy_TB/s", "of_copy") if key in entry
+        )
+        name = re.sub(r"/iterations:1/manual_time$", "", entry["name"])
+        print(f"{name:45} {entry.get('median_us') or 0:10.2f} us  {figures}{entry.get('error', '')}")
+    lists = ("build", "tests", "sanitizer", "benchmark_programs", "targets")
+    failed = [entry for key in lists for entry in document.get(key, []) if not entry["passed"]]
+    for entry in failed:
+        print("FAILED " + json.dumps(entry))
+    print(f"{path}: {len(failed)} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
