@@ -54,7 +54,11 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
 function(cudaops_add_kernels)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_kernels")
   cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;STATIC;SHARED" "DEFINE" "SOURCES;ARCHITECTURES")
-  set(name "${ARGV0}")
+  # ARGV0 of a call without arguments would be the one of the function around it.
+  set(name "")
+  if(ARGC GREATER 0)
+    set(name "${ARGV0}")
+  endif()
   set(keywords OBJECT STATIC SHARED SOURCES ARCHITECTURES DEFINE)
   set(
     usage
@@ -65,9 +69,12 @@ function(cudaops_add_kernels)
   set(command "cudaops_add_kernels(${name})")
   _cudaops_check_keywords(
     "${command}"
+    "${ARGV}"
     UNPARSED ${arg_UNPARSED_ARGUMENTS}
     MISSING ${arg_KEYWORDS_MISSING_VALUES}
-    KEYWORDS ${keywords}
+    SINGLES DEFINE
+    LISTS SOURCES ARCHITECTURES
+    OPTIONS OBJECT STATIC SHARED
     USAGE ${usage}
   )
   set(kind "")
@@ -95,9 +102,12 @@ function(cudaops_add_kernels)
   endif()
   _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
+  _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
   _cudaops_check_match("${command}")
 
   _cudaops_op_state(state COMMAND "${command}" HOST ${host} DEVICE ${device} ARCHITECTURES ${arg_ARCHITECTURES})
+  # What is for HIP is not for CUDA.
+  list(FILTER device EXCLUDE REGEX "\\.[hH][iI][pP]$")
   set(sources ${host})
   if(state_CUDA)
     list(APPEND sources ${device})
@@ -118,10 +128,10 @@ function(cudaops_add_kernels)
   _cudaops_link_headers(${name} ${name} "${state_ARCHITECTURES}")
   if(state_CUDA)
     cudaops_target_architectures(${name} ${state_ARCHITECTURES})
+    target_compile_features(${name} PRIVATE cuda_std_17)
     if(kind STREQUAL "SHARED")
       _cudaops_link_toolkit(${name})
     else()
-      target_compile_features(${name} PRIVATE cuda_std_17)
       target_link_libraries(${name} PRIVATE CudaOps::cuda_headers)
     endif()
     if(kind STREQUAL "SHARED" AND CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")

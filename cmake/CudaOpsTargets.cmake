@@ -57,7 +57,11 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/torch_targets.cmake")
 function(cudaops_target_torch)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_torch")
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "ABI;TORCH_TARGET" "")
-  set(target "${ARGV0}")
+  # ARGV0 of a call without arguments would be the one of the function around it.
+  set(target "")
+  if(ARGC GREATER 0)
+    set(target "${ARGV0}")
+  endif()
   set(command "cudaops_target_torch(${target})")
   set(usage "cudaops_target_torch(<target> [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA])")
   if(NOT TARGET "${target}")
@@ -65,9 +69,11 @@ function(cudaops_target_torch)
   endif()
   _cudaops_check_keywords(
     "${command}"
+    "${ARGV}"
     UNPARSED ${arg_UNPARSED_ARGUMENTS}
     MISSING ${arg_KEYWORDS_MISSING_VALUES}
-    KEYWORDS ABI TORCH_TARGET CUDA
+    SINGLES ABI TORCH_TARGET
+    OPTIONS CUDA
     USAGE "${usage}"
   )
   _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
@@ -198,15 +204,17 @@ function(_cudaops_link_torch target abi torch_target cuda)
   endif()
   if(cuda)
     _cudaops_link_toolkit(${target})
+    if(abi STREQUAL "STABLE")
+      target_compile_features(${target} PRIVATE cuda_std_17)
+    endif()
   endif()
 endfunction()
 
 # _cudaops_link_toolkit(<target>)
 #
-# The toolkit's headers for host sources, C++17 for device sources, and the runtime that CUDA_RUNTIME_LIBRARY asks for:
+# The toolkit's headers for host sources, and the runtime that CUDA_RUNTIME_LIBRARY asks for:
 # CMake links one only where a .cu is among the sources.
 function(_cudaops_link_toolkit target)
-  target_compile_features(${target} PRIVATE cuda_std_17)
   target_link_libraries(${target} PRIVATE CudaOps::cuda_headers)
   set(runtime "$<UPPER_CASE:$<TARGET_PROPERTY:CUDA_RUNTIME_LIBRARY>>")
   target_link_libraries(

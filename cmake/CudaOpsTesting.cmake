@@ -67,12 +67,17 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
 function(cudaops_add_gtest)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
-  set(name "${ARGV0}")
+  # ARGV0 of a call without arguments would be the one of the function around it.
+  set(name "")
+  if(ARGC GREATER 0)
+    set(name "${ARGV0}")
+  endif()
   _cudaops_check_executable(
     cudaops_add_gtest
     "${name}"
     sources
     enabled
+    ARGV "${ARGV}"
     UNPARSED ${arg_UNPARSED_ARGUMENTS}
     MISSING ${arg_KEYWORDS_MISSING_VALUES}
     SOURCES ${arg_SOURCES}
@@ -110,12 +115,17 @@ endfunction()
 function(cudaops_add_benchmark)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_benchmark")
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
-  set(name "${ARGV0}")
+  # ARGV0 of a call without arguments would be the one of the function around it.
+  set(name "")
+  if(ARGC GREATER 0)
+    set(name "${ARGV0}")
+  endif()
   _cudaops_check_executable(
     cudaops_add_benchmark
     "${name}"
     sources
     enabled
+    ARGV "${ARGV}"
     UNPARSED ${arg_UNPARSED_ARGUMENTS}
     MISSING ${arg_KEYWORDS_MISSING_VALUES}
     SOURCES ${arg_SOURCES}
@@ -137,7 +147,11 @@ endfunction()
 function(cudaops_add_python_test)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_python_test")
   cmake_parse_arguments(PARSE_ARGV 1 arg "PYTEST" "SCRIPT" "OP;ARGS")
-  set(name "${ARGV0}")
+  # ARGV0 of a call without arguments would be the one of the function around it.
+  set(name "")
+  if(ARGC GREATER 0)
+    set(name "${ARGV0}")
+  endif()
   set(keywords OP SCRIPT PYTEST ARGS)
   set(usage "cudaops_add_python_test(<name> OP <op>... SCRIPT <file> [PYTEST] [ARGS <arg>...])")
   if(name STREQUAL "" OR name IN_LIST keywords)
@@ -147,13 +161,15 @@ function(cudaops_add_python_test)
   if(TEST ${name})
     _cudaops_stop("${command}: there is a test of this name already." FIX "another name")
   endif()
-  # ARGS without a value is an empty list, as from an empty variable.
-  list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES ARGS)
   _cudaops_check_keywords(
     "${command}"
+    "${ARGV}"
     UNPARSED ${arg_UNPARSED_ARGUMENTS}
     MISSING ${arg_KEYWORDS_MISSING_VALUES}
-    KEYWORDS ${keywords}
+    SINGLES SCRIPT
+    LISTS OP ARGS
+    MAY_BE_EMPTY ARGS
+    OPTIONS PYTEST
     USAGE "${usage}"
   )
   foreach(keyword IN ITEMS OP SCRIPT)
@@ -239,17 +255,18 @@ endfunction()
 
 # _cudaops_check_executable(<command> <name> <out-sources> <out-enabled> UNPARSED… MISSING… SOURCES…)
 function(_cudaops_check_executable function name out_sources out_enabled)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "UNPARSED;MISSING;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "ARGV" "UNPARSED;MISSING;SOURCES")
   set(keywords SOURCES LINK_LIBRARIES)
   set(usage "${function}(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])")
   _cudaops_check_name(${function} "${name}" KEYWORDS ${keywords} USAGE "${usage}")
   set(command "${function}(${name})")
-  list(REMOVE_ITEM arg_MISSING LINK_LIBRARIES)
   _cudaops_check_keywords(
     "${command}"
+    "${arg_ARGV}"
     UNPARSED ${arg_UNPARSED}
     MISSING ${arg_MISSING}
-    KEYWORDS ${keywords}
+    LISTS ${keywords}
+    MAY_BE_EMPTY LINK_LIBRARIES
     USAGE "${usage}"
   )
   if("${arg_SOURCES}" STREQUAL "")
@@ -286,6 +303,7 @@ function(_cudaops_test_executable name)
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
     target_compile_definitions(${name} PRIVATE CUDAOPS_WITH_CUDA=1)
     _cudaops_link_toolkit(${name})
+    target_compile_features(${name} PRIVATE cuda_std_17)
     _cudaops_state_get(ARCHITECTURES archs)
     cudaops_target_architectures(${name} ${archs})
   endif()

@@ -77,9 +77,36 @@ function(_cudaops_targets_torch backend)
   )
   # libstdc++'s two ABIs: what torch was built with stands in its libraries only; it is 1 in every supported torch.
   _cudaops_link_existing(torch torch_cpu c10)
+  # What torch was built with decides what its headers declare (distributed, NCCL); its own CMake file says it.
+  set(definitions "")
+  foreach(place IN ITEMS "${lib}/../share/cmake" "${lib}/cmake")
+    if(EXISTS "${place}/Caffe2/Caffe2Targets.cmake")
+      file(STRINGS "${place}/Caffe2/Caffe2Targets.cmake" lines REGEX "INTERFACE_COMPILE_DEFINITIONS \"[A-Z0-9_;]+\"")
+      foreach(line IN LISTS lines)
+        string(REGEX MATCHALL "(USE|HAVE)_[A-Z0-9_]+" macros "${line}")
+        list(APPEND definitions ${macros})
+      endforeach()
+      break()
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES definitions)
+  if(NOT backend STREQUAL "CUDA")
+    list(REMOVE_ITEM definitions USE_NVSHMEM USE_C10D_NCCL)
+  endif()
+  set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ${definitions})
   if(backend STREQUAL "CUDA")
     _cudaops_link_existing(torch torch_cuda c10_cuda)
     set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS USE_CUDA)
+    # CMake 3.25 knows no C++20 for nvcc, and raises no .cu on its own account.
+    if("cuda_std_${standard}" IN_LIST CMAKE_CUDA_COMPILE_FEATURES)
+      set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_FEATURES cuda_std_${standard})
+    else()
+      set_property(
+        TARGET CudaOps::torch
+        APPEND
+        PROPERTY INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++${standard}>"
+      )
+    endif()
     # ATen's headers use constexpr functions of the standard library in device code.
     set_property(
       TARGET CudaOps::torch
