@@ -44,6 +44,7 @@ function(install name)
 endfunction()
 
 install(format -r "${CMAKE_CURRENT_LIST_DIR}/requirements.txt")
+install(pytest "pytest==8.*" "hatchling==1.*")
 foreach(version IN LISTS cmakes)
   install("cmake-${version}" "cmake==${version}.*")
 endforeach()
