@@ -23,6 +23,12 @@ foreach(name IN ITEMS PYTHON TOOLKIT)
   endif()
 endforeach()
 unset(example_dir)
+# Where that torch's wheels lie.
+set(example_SITE "")
+if(example_report)
+  string(JSON example_SITE ERROR_VARIABLE example_error GET "${example_report}" torch dir)
+  cmake_path(GET example_SITE PARENT_PATH example_SITE)
+endif()
 
 # example_begin(<example>): example_DIR is the copy, example_PACKAGE the moved package.
 function(example_begin name)
