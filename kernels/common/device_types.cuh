@@ -9,12 +9,23 @@
 
 namespace cudaops_examples {
 
-// A width for which one thread's load or store is a single 16-byte instruction.
+// As many elements as one thread loads or stores with a single instruction.
 template <typename T>
 struct alignas(16) Vector {
   static constexpr int kSize = 16 / sizeof(T);
   T element[kSize];
 };
+
+// The vectors that start at `data`. Index these, not the elements: nvcc 13.0 stores a vector whose
+// address was computed in elements with four instructions.
+template <typename T>
+__device__ __forceinline__ const Vector<T>* vectors_at(const T* data) {
+  return reinterpret_cast<const Vector<T>*>(data);
+}
+template <typename T>
+__device__ __forceinline__ Vector<T>* vectors_at(T* data) {
+  return reinterpret_cast<Vector<T>*>(data);
+}
 
 __device__ __forceinline__ float to_float(float value) { return value; }
 __device__ __forceinline__ float to_float(__half value) { return __half2float(value); }

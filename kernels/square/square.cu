@@ -24,12 +24,11 @@ __global__ void __launch_bounds__(kBlockSize)
     square_kernel(const T* input, T* out, VectorSplit split) {
   const int64_t index = int64_t{blockIdx.x} * kBlockSize + threadIdx.x;
   if (index < split.num_vectors) {
-    const int64_t offset = split.head + index * Vector<T>::kSize;
-    const Vector<T> vector = *reinterpret_cast<const Vector<T>*>(input + offset);
+    const Vector<T> vector = vectors_at(input + split.head)[index];
     Vector<T> result;
 #pragma unroll
     for (int i = 0; i < Vector<T>::kSize; ++i) result.element[i] = squared(vector.element[i]);
-    *reinterpret_cast<Vector<T>*>(out + offset) = result;
+    vectors_at(out + split.head)[index] = result;
     return;
   }
   int64_t leftover = index - split.num_vectors;

@@ -50,7 +50,7 @@ __device__ __forceinline__ float vector_sum(const Vector<T>& vector) {
 template <typename T, typename Output>
 __global__ void __launch_bounds__(kBlockSize)
     sum_tiles_kernel(const T* input, Output* tile_sums, VectorSplit split) {
-  const Vector<T>* vectors = reinterpret_cast<const Vector<T>*>(input + split.head);
+  const Vector<T>* vectors = vectors_at(input + split.head);
   const int64_t first = int64_t{blockIdx.x} * kVectorsPerTile + threadIdx.x;
   // All loads stand before the first addition: 128 bytes in flight a thread.
   Vector<T> loaded[kVectorsPerThread];

@@ -18,15 +18,14 @@ __global__ void __launch_bounds__(kBlockSize)
     vector_add_kernel(const T* a, const T* b, T* out, VectorSplit split) {
   const int64_t index = int64_t{blockIdx.x} * kBlockSize + threadIdx.x;
   if (index < split.num_vectors) {
-    const int64_t offset = split.head + index * Vector<T>::kSize;
-    const Vector<T> va = *reinterpret_cast<const Vector<T>*>(a + offset);
-    const Vector<T> vb = *reinterpret_cast<const Vector<T>*>(b + offset);
+    const Vector<T> va = vectors_at(a + split.head)[index];
+    const Vector<T> vb = vectors_at(b + split.head)[index];
     Vector<T> result;
 #pragma unroll
     for (int i = 0; i < Vector<T>::kSize; ++i) {
       result.element[i] = from_float<T>(to_float(va.element[i]) + to_float(vb.element[i]));
     }
-    *reinterpret_cast<Vector<T>*>(out + offset) = result;
+    vectors_at(out + split.head)[index] = result;
     return;
   }
   int64_t leftover = index - split.num_vectors;
