@@ -79,10 +79,21 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
-  set(singles ABI TORCH_TARGET CUDA PYTHON_MODULE INSTALL)
+  set(
+    singles
+    ABI
+    TORCH_TARGET
+    CUDA
+    PYTHON_MODULE
+    INSTALL
+  )
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "${singles}" "${lists}")
-  set(name "${ARGV0}")
+  # ARGV0 of a call without arguments would be the one of the function around it.
+  set(name "")
+  if(ARGC GREATER 0)
+    set(name "${ARGV0}")
+  endif()
   set(keywords ${lists} ${singles})
   set(
     usage
@@ -94,9 +105,11 @@ function(add_torch_op)
   set(command "add_torch_op(${name})")
   _cudaops_check_keywords(
     "${command}"
-    UNPARSED ${arg_UNPARSED_ARGUMENTS}
-    MISSING ${arg_KEYWORDS_MISSING_VALUES}
-    KEYWORDS ${keywords}
+    "${ARGV}"
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
+    SINGLES ${singles}
+    LISTS ${lists}
     USAGE ${usage}
   )
   _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
@@ -112,6 +125,7 @@ function(add_torch_op)
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
   _cudaops_check_sources("${command}" CUDA_SOURCES "${keywords}" cuda_host cuda_device ${arg_CUDA_SOURCES})
   list(APPEND device ${cuda_device})
+  _cudaops_check_any_code("${command}" "SOURCES and CUDA_SOURCES hold" ${host} ${cuda_host} ${device})
   if(device STREQUAL "" AND cuda_host STREQUAL "")
     if("${arg_CUDA}" STREQUAL "REQUIRED")
       _cudaops_stop(
@@ -126,9 +140,9 @@ function(add_torch_op)
     endif()
   endif()
   _cudaops_check_module("${command}" ${abi} "${arg_PYTHON_MODULE}")
-  if(arg_INSTALL AND IS_ABSOLUTE "${arg_INSTALL}")
+  if(IS_ABSOLUTE "${arg_INSTALL}" OR "${arg_INSTALL}" MATCHES "\\$<|;")
     _cudaops_stop(
-      "${command}: INSTALL is relative to the install prefix."
+      "${command}: INSTALL is one directory, relative to the install prefix."
       FACTS "found   ${arg_INSTALL}"
       FIX "INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>"
     )
@@ -148,6 +162,8 @@ function(add_torch_op)
     DEVICE ${device} ${cuda_host}
     ARCHITECTURES ${arg_ARCHITECTURES}
   )
+  # What is for HIP is not for CUDA.
+  list(FILTER device EXCLUDE REGEX "\\.[hH][iI][pP]$")
   set(type SHARED)
   if(arg_PYTHON_MODULE)
     set(type MODULE)

@@ -59,7 +59,15 @@ function(cudaops_add_kernels)
   if(ARGC GREATER 0)
     set(name "${ARGV0}")
   endif()
-  set(keywords OBJECT STATIC SHARED SOURCES ARCHITECTURES DEFINE)
+  set(
+    keywords
+    OBJECT
+    STATIC
+    SHARED
+    SOURCES
+    ARCHITECTURES
+    DEFINE
+  )
   set(
     usage
     "cudaops_add_kernels(<name> [OBJECT|STATIC|SHARED] SOURCES <file>..."
@@ -70,8 +78,8 @@ function(cudaops_add_kernels)
   _cudaops_check_keywords(
     "${command}"
     "${ARGV}"
-    UNPARSED ${arg_UNPARSED_ARGUMENTS}
-    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
     SINGLES DEFINE
     LISTS SOURCES ARCHITECTURES
     OPTIONS OBJECT STATIC SHARED
@@ -103,6 +111,11 @@ function(cudaops_add_kernels)
   _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
   _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
+  foreach(keyword IN ITEMS ARCHITECTURES DEFINE)
+    if(NOT "${arg_${keyword}}" STREQUAL "" AND device STREQUAL "" AND NOT host MATCHES "\\$<")
+      _cudaops_stop("${command}: ${keyword} is about .cu files, and SOURCES holds none." FIX "leave ${keyword} out")
+    endif()
+  endforeach()
   _cudaops_check_match("${command}")
 
   _cudaops_op_state(state COMMAND "${command}" HOST ${host} DEVICE ${device} ARCHITECTURES ${arg_ARCHITECTURES})

@@ -64,14 +64,12 @@ function(cudaops_target_torch)
   endif()
   set(command "cudaops_target_torch(${target})")
   set(usage "cudaops_target_torch(<target> [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA])")
-  if(NOT TARGET "${target}")
-    _cudaops_stop("${command}: the first argument is a target." FACTS "found   '${target}'" FIX "${usage}")
-  endif()
+  _cudaops_check_target(cudaops_target_torch "${target}" "${usage}")
   _cudaops_check_keywords(
     "${command}"
     "${ARGV}"
-    UNPARSED ${arg_UNPARSED_ARGUMENTS}
-    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
     SINGLES ABI TORCH_TARGET
     OPTIONS CUDA
     USAGE "${usage}"
@@ -225,14 +223,16 @@ endfunction()
 
 function(cudaops_target_defaults)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_defaults")
-  set(target "${ARGV0}")
-  if(NOT ARGC EQUAL 1 OR NOT TARGET "${target}")
+  if(NOT ARGC EQUAL 1)
+    list(JOIN ARGV " " found)
     _cudaops_stop(
-      "cudaops_target_defaults(${target}): takes one argument, a target."
-      FACTS "found   '${ARGV}'"
+      "cudaops_target_defaults(): takes one argument, a target."
+      FACTS "found   '${found}'"
       FIX "cudaops_target_defaults(<target>)"
     )
   endif()
+  set(target "${ARGV0}")
+  _cudaops_check_target(cudaops_target_defaults "${target}" "cudaops_target_defaults(<target>)")
   get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(NOT multi AND "${CMAKE_BUILD_TYPE}" STREQUAL "")
     # -O0 by accident costs a host loop a factor of 100. Flags of the user's that say how to optimise win.

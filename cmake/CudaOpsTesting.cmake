@@ -32,7 +32,7 @@ they do nothing.
 
     cudaops_add_python_test(<name> OP <op>... SCRIPT <file> [PYTEST] [ARGS <arg>...])
 
-  Runs ``SCRIPT`` with the Python that goes with torch. Each op's library is in the environment as
+  Runs ``SCRIPT`` with the Python that goes with torch. ``OP`` takes ops and SHARED kernels. Each one's library is in the environment as
   ``CUDAOPS_<OP>_LIBRARY`` (upper case, other characters as ``_``), modules are on ``PYTHONPATH``. Exit code 77 means
   skipped. ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
 
@@ -77,10 +77,10 @@ function(cudaops_add_gtest)
     "${name}"
     sources
     enabled
-    ARGV "${ARGV}"
-    UNPARSED ${arg_UNPARSED_ARGUMENTS}
-    MISSING ${arg_KEYWORDS_MISSING_VALUES}
-    SOURCES ${arg_SOURCES}
+    "${ARGV}"
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
+    ${arg_SOURCES}
   )
   if(NOT enabled)
     return()
@@ -125,10 +125,10 @@ function(cudaops_add_benchmark)
     "${name}"
     sources
     enabled
-    ARGV "${ARGV}"
-    UNPARSED ${arg_UNPARSED_ARGUMENTS}
-    MISSING ${arg_KEYWORDS_MISSING_VALUES}
-    SOURCES ${arg_SOURCES}
+    "${ARGV}"
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
+    ${arg_SOURCES}
   )
   if(NOT enabled)
     return()
@@ -164,8 +164,8 @@ function(cudaops_add_python_test)
   _cudaops_check_keywords(
     "${command}"
     "${ARGV}"
-    UNPARSED ${arg_UNPARSED_ARGUMENTS}
-    MISSING ${arg_KEYWORDS_MISSING_VALUES}
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
     SINGLES SCRIPT
     LISTS OP ARGS
     MAY_BE_EMPTY ARGS
@@ -178,7 +178,13 @@ function(cudaops_add_python_test)
     endif()
   endforeach()
   cmake_path(ABSOLUTE_PATH arg_SCRIPT NORMALIZE OUTPUT_VARIABLE script)
-  if(NOT EXISTS "${script}" OR IS_DIRECTORY "${script}")
+  if(IS_DIRECTORY "${script}")
+    _cudaops_stop(
+      "${command}: SCRIPT takes a file, and this is a directory."
+      FACTS "found   ${script}"
+      FIX "SCRIPT ${arg_SCRIPT}/<file>.py"
+    )
+  elseif(NOT EXISTS "${script}")
     get_source_file_property(generated "${arg_SCRIPT}" GENERATED)
     if(NOT generated)
       _cudaops_source_missing("${command}" SCRIPT "${keywords}" "${arg_SCRIPT}" "${script}")
@@ -188,19 +194,21 @@ function(cudaops_add_python_test)
   set(reason "")
   foreach(op IN LISTS arg_OP)
     set(kind "")
+    set(type "")
     if(TARGET "${op}")
       _cudaops_target_get(${op} KIND kind)
+      get_target_property(type ${op} TYPE)
     endif()
-    if(NOT kind MATCHES "^(OP|KERNELS)$")
+    if(NOT kind STREQUAL "OP" AND NOT (kind STREQUAL "KERNELS" AND type STREQUAL "SHARED_LIBRARY"))
       _cudaops_state_get(OPS ops)
       _cudaops_closest("${op}" "${ops};${keywords}" suggestion)
       set(hint "")
       if(suggestion)
-        set(hint "did you mean ${suggestion}?")
+        set(hint "nearest ${suggestion}")
       endif()
       _cudaops_stop(
         "${command}: OP names no op."
-        FACTS "found   ${op}" "wanted  the name of an add_torch_op() before this call" "${hint}"
+        FACTS "found   ${op}" "wanted  an add_torch_op(), or SHARED kernels, made before this call" "${hint}"
         FIX "${usage}"
       )
     endif()
@@ -253,18 +261,27 @@ function(cudaops_add_python_test)
   )
 endfunction()
 
-# _cudaops_check_executable(<command> <name> <out-sources> <out-enabled> UNPARSED… MISSING… SOURCES…)
-function(_cudaops_check_executable function name out_sources out_enabled)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "" "ARGV" "UNPARSED;MISSING;SOURCES")
+# _cudaops_check_executable(<command> <name> <out-sources> <out-enabled> <argv> <unparsed> <missing> <source>...)
+function(
+  _cudaops_check_executable
+  function
+  name
+  out_sources
+  out_enabled
+  argv
+  unparsed
+  missing
+)
+  set(arg_SOURCES "${ARGN}")
   set(keywords SOURCES LINK_LIBRARIES)
   set(usage "${function}(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])")
   _cudaops_check_name(${function} "${name}" KEYWORDS ${keywords} USAGE "${usage}")
   set(command "${function}(${name})")
   _cudaops_check_keywords(
     "${command}"
-    "${arg_ARGV}"
-    UNPARSED ${arg_UNPARSED}
-    MISSING ${arg_MISSING}
+    "${argv}"
+    "${unparsed}"
+    "${missing}"
     LISTS ${keywords}
     MAY_BE_EMPTY LINK_LIBRARIES
     USAGE "${usage}"
@@ -273,6 +290,7 @@ function(_cudaops_check_executable function name out_sources out_enabled)
     _cudaops_stop("${command}: SOURCES is missing." FACTS "wanted  at least one file" FIX "${usage}")
   endif()
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
+  _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
   _cudaops_check_match("${command}")
   _cudaops_state_get(BACKEND backend)
   if(backend STREQUAL "CUDA")

@@ -26,22 +26,49 @@ function(_cudaops_check_name command name)
       FIX ${arg_USAGE}
     )
   endif()
+  # Targets that generators make themselves. CMake refuses some of them with some generators, and says so from here.
+  if(
+    name
+      MATCHES
+      "^(all|ALL_BUILD|help|install|INSTALL|preinstall|clean|edit_cache|rebuild_cache|list_install_components|test|RUN_TESTS|package|PACKAGE|package_source|ZERO_CHECK)$"
+  )
+    _cudaops_stop(
+      "${command}(${name}): this name belongs to a target of CMake's own."
+      FACTS "found   '${name}'"
+      FIX "another name: my_${name}, or the like"
+    )
+  endif()
   if(TARGET ${name})
-    get_target_property(place ${name} SOURCE_DIR)
+    get_target_property(imported ${name} IMPORTED)
+    get_target_property(aliased ${name} ALIASED_TARGET)
+    if(aliased)
+      set(found "an alias of ${aliased}")
+    elseif(imported)
+      set(found "an imported target")
+    else()
+      get_target_property(place ${name} SOURCE_DIR)
+      set(found "made in ${place}")
+    endif()
     _cudaops_stop(
       "${command}(${name}): there is a target of this name already."
-      FACTS "found   ${name}, made in ${place}"
-      FIX "another name: it is the name of the library too"
+      FACTS "found   ${name}, ${found}"
+      FIX "another name: it is the name of the file too"
     )
   endif()
 endfunction()
 
-# _cudaops_check_keywords(<command(target)> UNPARSED <word>... MISSING <keyword>... KEYWORDS <keyword>... USAGE <line>...)
-function(_cudaops_check_keywords command)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "UNPARSED;MISSING;KEYWORDS;USAGE")
-  if(NOT "${arg_UNPARSED}" STREQUAL "")
-    list(GET arg_UNPARSED 0 word)
-    _cudaops_closest("${word}" "${arg_KEYWORDS}" suggestion)
+# _cudaops_check_keywords(<command(target)> <argv> <unparsed> <missing> [SINGLES <keyword>...] [LISTS <keyword>...]
+#   [MAY_BE_EMPTY <keyword>...] [OPTIONS <keyword>...] USAGE <line>...)
+#
+# <unparsed> and <missing> are what cmake_parse_arguments() says, <argv> is the caller's ARGV: cmake_parse_arguments()
+# tells neither a keyword that is given twice, the first time in vain, nor, before CMake 3.31, a value that is an empty
+# string. One argument each: a user's word may be one of our keywords.
+function(_cudaops_check_keywords command argv unparsed missing)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "SINGLES;LISTS;MAY_BE_EMPTY;OPTIONS;USAGE")
+  set(keywords ${arg_LISTS} ${arg_SINGLES} ${arg_OPTIONS})
+  if(NOT unparsed STREQUAL "")
+    list(GET unparsed 0 word)
+    _cudaops_closest("${word}" "${keywords}" suggestion)
     if(suggestion)
       set(suggestion ", did you mean ${suggestion}?")
     else()
@@ -49,10 +76,50 @@ function(_cudaops_check_keywords command)
     endif()
     _cudaops_stop("${command}: unknown argument '${word}'${suggestion}" FIX ${arg_USAGE})
   endif()
-  if(NOT "${arg_MISSING}" STREQUAL "")
-    list(GET arg_MISSING 0 word)
+  set(seen "")
+  set(previous "")
+  foreach(word IN LISTS argv)
+    if(word STREQUAL "" AND NOT previous STREQUAL "")
+      list(APPEND missing "${previous}")
+    endif()
+    set(previous "")
+    if(word IN_LIST arg_SINGLES OR word IN_LIST arg_LISTS)
+      set(previous "${word}")
+    endif()
+    if(word IN_LIST arg_SINGLES)
+      if(word IN_LIST seen)
+        _cudaops_stop("${command}: ${word} is given twice." FIX ${arg_USAGE})
+      endif()
+      list(APPEND seen "${word}")
+    endif()
+  endforeach()
+  list(REMOVE_ITEM missing "" ${arg_MAY_BE_EMPTY})
+  if(NOT missing STREQUAL "")
+    list(GET missing 0 word)
     _cudaops_stop("${command}: ${word} needs a value." FIX ${arg_USAGE})
   endif()
+endfunction()
+
+# _cudaops_check_target(<command> <target> <usage>): a target that is compiled in this project.
+function(_cudaops_check_target command target usage)
+  if(NOT TARGET "${target}")
+    _cudaops_stop("${command}(${target}): the first argument is a target." FACTS "found   '${target}'" FIX "${usage}")
+  endif()
+  get_target_property(imported ${target} IMPORTED)
+  get_target_property(aliased ${target} ALIASED_TARGET)
+  get_target_property(type ${target} TYPE)
+  if(aliased)
+    set(type "an alias of ${aliased}")
+  elseif(imported)
+    set(type "an imported target")
+  elseif(type MATCHES "_LIBRARY$|^EXECUTABLE$" AND NOT type STREQUAL "INTERFACE_LIBRARY")
+    return()
+  endif()
+  _cudaops_stop(
+    "${command}(${target}): the target is not one that is compiled in this project."
+    FACTS "found   ${target}, ${type}" "wanted  a library or an executable"
+    FIX "${usage}"
+  )
 endfunction()
 
 # _cudaops_check_choice(<command(target)> <keyword> <value> <valid>...)
@@ -87,10 +154,11 @@ function(_cudaops_check_architectures command keywords)
   if(error)
     set(hint "")
     string(REGEX MATCH "\"([^\"]*)\"" ignored "${error}")
-    if(CMAKE_MATCH_1 MATCHES "^[A-Za-z_]+$")
-      _cudaops_closest("${CMAKE_MATCH_1}" "${keywords}" suggestion)
+    set(word "${CMAKE_MATCH_1}")
+    if(word MATCHES "^[A-Za-z_]+$")
+      _cudaops_closest("${word}" "${keywords}" suggestion)
       if(suggestion)
-        set(hint "Did you mean the keyword ${suggestion}?")
+        set(hint "keyword   ${suggestion} looks like it")
       endif()
     endif()
     list(JOIN text " " found)
@@ -106,12 +174,34 @@ endfunction()
 # _cudaops_check_sources(<command(target)> <keyword> <keywords> <out-host> <out-device> <source>...)
 #
 # Every source exists, or is GENERATED, or lies below a build directory, or is a generator expression. <out-device>
-# takes the .cu ones. A misspelt keyword after a list keyword lands in that list: it is caught here.
-function(_cudaops_check_sources command keyword keywords out_host out_device)
+# takes the .cu and .hip ones. A misspelt keyword after a list keyword lands in that list: it is caught here.
+function(
+  _cudaops_check_sources
+  command
+  keyword
+  keywords
+  out_host
+  out_device
+)
   cmake_parse_arguments(PARSE_ARGV 5 arg "" "" "")
   set(host "")
   set(device "")
   foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
+    string(FIND "${source}" ";" joint)
+    string(REGEX REPLACE "[^[]" "" open "${source}")
+    string(REGEX REPLACE "[^]]" "" close "${source}")
+    string(LENGTH "${open}" open)
+    string(LENGTH "${close}" close)
+    if(NOT joint EQUAL -1 OR NOT open EQUAL close)
+      _cudaops_stop(
+        "${command}: ${keyword} holds a name that CMake's lists can't hold: no ';', and no '[' without its ']'."
+        FACTS "found   ${source}"
+        FIX "give the file another name"
+      )
+    endif()
+    if(source STREQUAL "")
+      continue()
+    endif()
     if(source MATCHES "\\$<")
       list(APPEND host "${source}")
       continue()
@@ -145,9 +235,9 @@ function(_cudaops_check_sources command keyword keywords out_host out_device)
         FIX "leave it out, or give it one of these endings"
       )
     endif()
-    if(lower STREQUAL ".cu")
+    if(lower MATCHES "^\\.(cu|hip)$")
       list(APPEND device "${source}")
-    elseif(NOT lower STREQUAL ".hip")
+    else()
       list(APPEND host "${source}")
     endif()
   endforeach()
@@ -155,19 +245,44 @@ function(_cudaops_check_sources command keyword keywords out_host out_device)
   set(${out_device} "${device}" PARENT_SCOPE)
 endfunction()
 
-function(_cudaops_source_missing command keyword keywords source path)
-  set(hint "")
-  set(fix "the right name, or add the command that generates it before this call (its OUTPUT counts)")
+# _cudaops_check_any_code(<command(target)> <what holds them> <source>...): a library of headers alone holds nothing.
+function(_cudaops_check_any_code command what)
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "\\$<" OR NOT source MATCHES "\\.(h|hpp|hh|hxx|cuh|inl|inc)$")
+      return()
+    endif()
+  endforeach()
+  list(JOIN ARGN " " found)
+  _cudaops_stop("${command}: ${what} headers only." FACTS "found   ${found}" FIX "add the .cpp or .cu files that include them")
+endfunction()
+
+function(
+  _cudaops_source_missing
+  command
+  keyword
+  keywords
+  source
+  path
+)
   if(source MATCHES "^[A-Za-z_]+$")
     _cudaops_closest("${source}" "${keywords}" suggestion)
+    set(hint ".")
+    set(fix "the name of a file, or a keyword")
     if(suggestion)
+      set(hint "; did you mean ${suggestion}?")
+      set(fix "${suggestion}   (instead of ${source})")
+    endif()
+    # A keyword that is far off: nobody names a source file in capitals, and without an ending.
+    if(suggestion OR source MATCHES "^[A-Z_]+$")
+      list(JOIN keywords " " words)
       _cudaops_stop(
-        "${command}: ${keyword} holds '${source}', which is no file; did you mean ${suggestion}?"
-        FACTS "found   ${source} (in the list of ${keyword})" "wanted  a file, or one of: ${keywords}"
-        FIX "${suggestion} <value>"
+        "${command}: ${keyword} holds '${source}', which is no file${hint}"
+        FACTS "looked  ${path}" "wanted  a file, or one of ${words}"
+        FIX "${fix}"
       )
     endif()
   endif()
+  set(hint "")
   cmake_path(GET path PARENT_PATH directory)
   cmake_path(GET path FILENAME name)
   file(GLOB here RELATIVE "${directory}" "${directory}/*")
@@ -178,7 +293,7 @@ function(_cudaops_source_missing command keyword keywords source path)
   _cudaops_stop(
     "${command}: ${keyword} names a file that doesn't exist."
     FACTS "found   ${source}" "looked  ${path}" "${hint}"
-    FIX "${fix}"
+    FIX "the right name, or add the command that generates it before this call (its OUTPUT counts)"
   )
 endfunction()
 

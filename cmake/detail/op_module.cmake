@@ -19,7 +19,11 @@ function(_cudaops_check_module command abi module)
     endif()
     return()
   endif()
-  if(NOT module MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+  set(
+    words
+    "False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield"
+  )
+  if(NOT module MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR module MATCHES "^(${words})$")
     set(hint "")
     if(module MATCHES "^(.+)\\.([A-Za-z_][A-Za-z0-9_]*)$")
       string(REPLACE "." "/" directory "${CMAKE_MATCH_1}")
@@ -29,7 +33,7 @@ function(_cudaops_check_module command abi module)
     endif()
     _cudaops_stop(
       "${command}: PYTHON_MODULE is not the name of a module."
-      FACTS "found   ${module}" "wanted  a Python identifier: letters, digits and _"
+      FACTS "found   ${module}" "wanted  what can stand after import: letters, digits and _, and no word of Python's own"
       FIX "${hint}"
     )
   endif()
@@ -45,7 +49,10 @@ function(_cudaops_op_module target abi module)
   if(abi STREQUAL "PYBIND" OR free_threaded)
     set(suffix "${ext_suffix}")
   endif()
-  set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX "${suffix}" OUTPUT_NAME "${module}")
+  set_target_properties(
+    ${target}
+    PROPERTIES PREFIX "" SUFFIX "${suffix}" OUTPUT_NAME "${module}"
+  )
   if(EXISTS "${include}/Python.h")
     target_include_directories(${target} PRIVATE "${include}")
   endif()

@@ -117,7 +117,8 @@ endfunction()
 
 # _cudaops_closest(<word> <list> <out>)
 #
-# The entry that shares the longest beginning and end with <word>, if no more than three characters differ.
+# The entry that shares the longest beginning and end with <word>, if no more than three characters differ, and no more
+# than half of it.
 function(_cudaops_closest word candidates out)
   set(best "")
   set(best_rest 4)
@@ -153,7 +154,8 @@ function(_cudaops_closest word candidates out)
     if(rest_word GREATER rest)
       set(rest ${rest_word})
     endif()
-    if(rest LESS best_rest)
+    math(EXPR twice "2 * ${rest}")
+    if(rest LESS best_rest AND NOT twice GREATER length)
       set(best "${candidate}")
       set(best_rest ${rest})
     endif()
