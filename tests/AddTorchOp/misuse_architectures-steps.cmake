@@ -1,0 +1,112 @@
+# ARCHITECTURES that no toolkit ever had.
+machine(CPU)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES 3.10)]]
+  [[
+add_torch_op(my_op): "3.10" is not an architecture: a compute capability is <major>.<minor> with one digit of minor.
+  found ARCHITECTURES 3.10
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES sm_80)]]
+  [[
+add_torch_op(my_op): "sm_80" is nvcc's spelling; here it is 80-real.
+  found ARCHITECTURES sm_80
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES hopper2)]]
+  [[
+add_torch_op(my_op): "hopper2" is not an architecture.
+  found ARCHITECTURES hopper2
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES 80b)]]
+  [[
+add_torch_op(my_op): "80b" is not an architecture: the only suffixes are a and f.
+  found ARCHITECTURES 80b
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES >80)]]
+  [[
+add_torch_op(my_op): ">80" is not an architecture.
+  found ARCHITECTURES >80
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES '80')]]
+  [[
+add_torch_op(my_op): "'80'" is not an architecture.
+  found ARCHITECTURES '80'
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES 80;bogus)]]
+  [[
+add_torch_op(my_op): "bogus" is not an architecture.
+  found ARCHITECTURES 80 bogus
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES 8.0.0)]]
+  [[
+add_torch_op(my_op): "8.0.0" is not an architecture.
+  found ARCHITECTURES 8.0.0
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES $<1:80>)]]
+  [[
+add_torch_op(my_op): "$<1:80>" is not an architecture.
+  found ARCHITECTURES $<1:80>
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES OFF)]]
+  [[
+add_torch_op(my_op): "OFF" is not an architecture.
+  found ARCHITECTURES OFF
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES -gencode)]]
+  [[
+add_torch_op(my_op): "-gencode" is not an architecture.
+  found ARCHITECTURES -gencode
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+ Fix: ARCHITECTURES 80 90a, or the like
+]]
+)

@@ -1,0 +1,231 @@
+# Options that contradict each other or have impossible values.
+machine(CPU)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp ABI PYBIND)]]
+  [[
+add_torch_op(my_op): ABI PYBIND needs PYTHON_MODULE.
+  rule pybind11's functions are reached by importing a module
+ Fix: PYTHON_MODULE <module>
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp ABI FULL TORCH_TARGET 2.13)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET belongs to ABI STABLE.
+  found ABI FULL, TORCH_TARGET 2.13
+  rule a FULL library is tied to the torch it was built with
+ Fix: leave TORCH_TARGET out, or ABI STABLE
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp ABI PYBIND PYTHON_MODULE _C TORCH_TARGET 2.13)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET belongs to ABI STABLE.
+  found ABI PYBIND, TORCH_TARGET 2.13
+  rule a PYBIND library is tied to the torch it was built with
+ Fix: leave TORCH_TARGET out, or ABI STABLE
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA REQUIRED)]]
+  [[
+add_torch_op(my_op): CUDA REQUIRED, and the op has no CUDA source.
+ Fix: CUDA_SOURCES <file>... (.cu, and .cpp that registers CUDA kernels), or leave CUDA REQUIRED out
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp ARCHITECTURES 80)]]
+  [[
+add_torch_op(my_op): ARCHITECTURES says what CUDA_SOURCES support, and there are none.
+ Fix: CUDA_SOURCES <file>..., or leave ARCHITECTURES out
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET 2.9)]]
+  [[
+add_torch_op(my_op): the stable ABI begins with torch 2.10.
+  found TORCH_TARGET 2.9
+ Fix: TORCH_TARGET 2.10 or ABI FULL, with the torch that will run it
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET 3)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is not a version.
+  found 3
+  wanted major.minor of a torch from 2.10 on
+ Fix: TORCH_TARGET 2.10
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET 3.0)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is newer than the torch it is built with.
+  found torch 2.13.0+cpu (<case>/venv/bin/python (Python_EXECUTABLE))
+  wanted TORCH_TARGET 3.0, whose functions these headers don't have
+ Fix: TORCH_TARGET 2.10 or a newer torch: -DPython_EXECUTABLE=<python>
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET x)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is not a version.
+  found x
+  wanted major.minor of a torch from 2.10 on
+ Fix: TORCH_TARGET 2.10
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET 2.10.0.1)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is not a version.
+  found 2.10.0.1
+  wanted major.minor of a torch from 2.10 on
+ Fix: TORCH_TARGET 2.10
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET v2.10)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is not a version.
+  found v2.10
+  wanted major.minor of a torch from 2.10 on
+ Fix: TORCH_TARGET 2.10
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET 2.13+cu130)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is not a version.
+  found 2.13+cu130
+  wanted major.minor of a torch from 2.10 on
+ Fix: TORCH_TARGET 2.10
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET 2.14)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is newer than the torch it is built with.
+  found torch 2.13.0+cpu (<case>/venv/bin/python (Python_EXECUTABLE))
+  wanted TORCH_TARGET 2.14, whose functions these headers don't have
+ Fix: TORCH_TARGET 2.10 or a newer torch: -DPython_EXECUTABLE=<python>
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET 2.300)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is newer than the torch it is built with.
+  found torch 2.13.0+cpu (<case>/venv/bin/python (Python_EXECUTABLE))
+  wanted TORCH_TARGET 2.300, whose functions these headers don't have
+ Fix: TORCH_TARGET 2.10 or a newer torch: -DPython_EXECUTABLE=<python>
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp TORCH_TARGET 2.10 TORCH_TARGET 2.11)]]
+  [[
+add_torch_op(my_op): TORCH_TARGET is given twice.
+ Fix: <usage>
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE my-ops)]]
+  [[
+add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
+  found my-ops
+  wanted what can stand after import: letters, digits and _, and no word of Python's own
+ Fix: PYTHON_MODULE _C, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE pkg._C)]]
+  [[
+add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
+  found pkg._C
+  wanted what can stand after import: letters, digits and _, and no word of Python's own
+ Fix: PYTHON_MODULE _C INSTALL pkg (a package is a directory)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE a.b.c)]]
+  [[
+add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
+  found a.b.c
+  wanted what can stand after import: letters, digits and _, and no word of Python's own
+ Fix: PYTHON_MODULE c INSTALL a/b (a package is a directory)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE 1x)]]
+  [[
+add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
+  found 1x
+  wanted what can stand after import: letters, digits and _, and no word of Python's own
+ Fix: PYTHON_MODULE _C, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE "a b")]]
+  [[
+add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
+  found a b
+  wanted what can stand after import: letters, digits and _, and no word of Python's own
+ Fix: PYTHON_MODULE _C, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE class)]]
+  [[
+add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
+  found class
+  wanted what can stand after import: letters, digits and _, and no word of Python's own
+ Fix: PYTHON_MODULE _C, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp INSTALL /usr/lib)]]
+  [[
+add_torch_op(my_op): INSTALL is one directory, relative to the install prefix.
+  found /usr/lib
+ Fix: INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp INSTALL "a;b")]]
+  [[
+add_torch_op(my_op): INSTALL is one directory, relative to the install prefix.
+  found a;b
+ Fix: INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp INSTALL $<1:/opt>)]]
+  [[
+add_torch_op(my_op): INSTALL is one directory, relative to the install prefix.
+  found $<1:/opt>
+ Fix: INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>
+]]
+)

@@ -1,0 +1,193 @@
+# Sources that don't exist, are directories, or of another kind.
+machine(CPU)
+file(MAKE_DIRECTORY "${case_DIR}/src/csrc" "${case_DIR}/src/folder.cpp")
+file(WRITE "${case_DIR}/src/op.py" "")
+file(WRITE "${case_DIR}/src/noending" "")
+file(WRITE "${case_DIR}/src/csrc/deep.cpp" "")
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.ccp)]]
+  [[
+add_torch_op(my_op): SOURCES names a file that doesn't exist.
+  found op.ccp
+  looked <case>/src/op.ccp
+  there is <case>/src/op.cpp
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES oo.cpp)]]
+  [[
+add_torch_op(my_op): SOURCES names a file that doesn't exist.
+  found oo.cpp
+  looked <case>/src/oo.cpp
+  there is <case>/src/op.cpp
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp csrc/nothing_like_it.cpp)]]
+  [[
+add_torch_op(my_op): SOURCES names a file that doesn't exist.
+  found csrc/nothing_like_it.cpp
+  looked <case>/src/csrc/nothing_like_it.cpp
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES missing/op.cpp)]]
+  [[
+add_torch_op(my_op): SOURCES names a file that doesn't exist.
+  found missing/op.cpp
+  looked <case>/src/missing/op.cpp
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES csrc)]]
+  [[
+add_torch_op(my_op): SOURCES takes files, and this is a directory.
+  found <case>/src/csrc
+ Fix: list the files one by one
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES folder.cpp)]]
+  [[
+add_torch_op(my_op): SOURCES takes files, and this is a directory.
+  found <case>/src/folder.cpp
+ Fix: list the files one by one
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.py)]]
+  [[
+add_torch_op(my_op): SOURCES doesn't take files of this kind.
+  found op.py
+  wanted .c .cc .cpp .cxx .cu .hip, or headers: .h .hpp .cuh
+ Fix: leave it out, or give it one of these endings
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES noending)]]
+  [[
+add_torch_op(my_op): SOURCES doesn't take files of this kind.
+  found noending
+  wanted .c .cc .cpp .cxx .cu .hip, or headers: .h .hpp .cuh
+ Fix: leave it out, or give it one of these endings
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp REQUIRED)]]
+  [[
+add_torch_op(my_op): SOURCES holds 'REQUIRED', which is no file.
+  looked <case>/src/REQUIRED
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE INSTALL
+ Fix: the name of a file, or a keyword
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cuu)]]
+  [[
+add_torch_op(my_op): CUDA_SOURCES names a file that doesn't exist.
+  found op.cuu
+  looked <case>/src/op.cuu
+  there is <case>/src/op.cu
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES "op.cu more.cu")]]
+  [[
+add_torch_op(my_op): CUDA_SOURCES names a file that doesn't exist.
+  found op.cu more.cu
+  looked <case>/src/op.cu more.cu
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES "${CMAKE_CURRENT_SOURCE_DIR}/none.cpp")]]
+  [[
+add_torch_op(my_op): SOURCES names a file that doesn't exist.
+  found <case>/src/none.cpp
+  looked <case>/src/none.cpp
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES *.cpp)]]
+  [[
+add_torch_op(my_op): SOURCES names a file that doesn't exist.
+  found *.cpp
+  looked <case>/src/*.cpp
+  there is <case>/src/op.cpp
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.h)]]
+  [[
+add_torch_op(my_op): SOURCES and CUDA_SOURCES hold headers only.
+  found op.h
+ Fix: add the .cpp or .cu files that include them
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES -O3)]]
+  [[
+add_torch_op(my_op): SOURCES names a file that doesn't exist.
+  found -O3
+  looked <case>/src/-O3
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp https://example.com/op.cpp)]]
+  [[
+add_torch_op(my_op): SOURCES names a file that doesn't exist.
+  found https://example.com/op.cpp
+  looked <case>/src/https:/example.com/op.cpp
+ Fix: the right name, or add the command that generates it before this call (its OUTPUT counts)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES ${unset_variable})]]
+  [[
+add_torch_op(my_op): SOURCES needs a value.
+ Fix: <usage>
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES "a[b.cpp")]]
+  [[
+add_torch_op(my_op): SOURCES holds a name that CMake's lists can't hold: no ';', and no '[' without its ']'.
+  found a[b.cpp
+ Fix: give the file another name
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES "a\\;b.cpp")]]
+  [[
+add_torch_op(my_op): SOURCES holds a name that CMake's lists can't hold: no ';', and no '[' without its ']'.
+  found a\;b.cpp
+ Fix: give the file another name
+]]
+)
