@@ -152,13 +152,17 @@ def cases():
 
 
 def gtest_counts(output):
-    return {
-        word.lower(): int(found.group(1)) if found else 0
-        for word, found in (
-            (word, re.search(rf"\[  {word} +\] (\d+) tests?", output))
-            for word in ("PASSED", "FAILED", "SKIPPED")
-        )
-    }
+    counts = {}
+    for word in ("PASSED", "FAILED", "SKIPPED"):
+        found = re.search(rf"\[  {word} +\] (\d+) tests?", output)
+        counts[f"num_{word.lower()}"] = int(found.group(1)) if found else 0
+    return counts
+
+
+def sanitizer_errors(output):
+    """Of all processes together; None where the tool did not come to its end."""
+    found = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", output)
+    return sum(int(errors or hazards) for errors, hazards in found) if found else None
 
 
 def test(arguments, log, wrapper=(), skip=()):
@@ -174,10 +178,9 @@ def test(arguments, log, wrapper=(), skip=()):
         if name.endswith("_test"):
             result.update(gtest_counts(output))
         else:
-            result["passed_tests"] = len(re.findall(r"^PASSED ", output, re.MULTILINE))
+            result["num_passed"] = len(re.findall(r"^PASSED ", output, re.MULTILINE))
         if wrapper:
-            found = re.search(r"ERROR SUMMARY: (\d+) error", output)
-            result["errors"] = int(found.group(1)) if found else None
+            result["errors"] = sanitizer_errors(output)
             result["passed"] = code == 0 and result["errors"] == 0
         results.append(result)
         print(f"  {'passed' if result['passed'] else 'FAILED'} in {seconds} s", flush=True)

@@ -39,7 +39,7 @@ TEST(BatchSize, MakesABatchLongEnoughForEvents) {
   EXPECT_EQ(timing::batch_size(1e-6, 3, true), 3);
 }
 
-TEST(Main, IsSkippedWithoutAGpu) {
+TEST(Main, IsSkippedWhereNothingCanBeTimed) {
   if (timing::no_gpu_reason().empty()) GTEST_SKIP() << "there is a GPU";
   std::string name = "benchmark";
   char* argv[] = {&name[0], nullptr};
