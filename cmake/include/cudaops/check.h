@@ -50,7 +50,7 @@ enum class LaunchError {
   kNoKernelImage,   // nothing in the binary runs on this device
   kPtxTooNew,       // the driver can't compile PTX of this toolkit
   kDriverTooOld,    // the driver is older than the runtime
-  kNoDevice,        //
+  kNoDevice,        // none, or hidden from this process
   kEarlierFailure,  // a kernel that ran before broke the context; this launch only reports it
   kOther,
 };
