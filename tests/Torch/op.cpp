@@ -15,10 +15,6 @@ static Tensor twice_cpu(Tensor self) {
   return result;
 }
 
-STABLE_TORCH_LIBRARY(torches, m) {
-  m.def("twice(Tensor self) -> Tensor");
-}
+STABLE_TORCH_LIBRARY(torches, m) { m.def("twice(Tensor self) -> Tensor"); }
 
-STABLE_TORCH_LIBRARY_IMPL(torches, CPU, m) {
-  m.impl("twice", TORCH_BOX(&twice_cpu));
-}
+STABLE_TORCH_LIBRARY_IMPL(torches, CPU, m) { m.impl("twice", TORCH_BOX(&twice_cpu)); }
