@@ -322,9 +322,16 @@ def main():
                 document["benchmark_context"] = context
                 document["targets"] = judge(results)
 
+    # What is measured is the same wherever it was built.
+    text = json.dumps(document, indent=1) + "\n"
+    for place, name in (
+        (os.path.abspath(arguments.build), "<build>"),
+        (os.path.abspath(arguments.out), "<out>"),
+        (SOURCE, "<source>"),
+    ):
+        text = text.replace(place, name)
     with open(path, "w", encoding="utf-8") as stream:
-        json.dump(document, stream, indent=1)
-        stream.write("\n")
+        stream.write(text)
 
     for entry in document.get("benchmarks", []):
         figures = "  ".join(
