@@ -1,7 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs one case of a suite and compares what it said with what is expected. See CONTRIBUTING.md, "A case".
+# Runs one case of a suite and compares what it said with what is expected.
 #
-# Called by the tests that cudaops_add_case_suite() defines:
+# A suite is a folder tests/<Suite>, declared with cudaops_add_case_suite(). Files of a case:
+#   <case>.cmake         a script (cmake -P; it sees case_REPO, case_DIR, case_SUITE, case_PYTHON), or in a PROJECT suite
+#                        the body of a project: included after project(), CXX on, and find_package(CudaOps)
+#   <case>-steps.cmake   in its place or beside it: what is done, in steps. Runs here, before anything is configured, so
+#                        it can lay down a machine first: fake_toolkit(), fake_torch(), fake_python(), fake_gnu()
+#   <case>-result.txt    exit code of the last step; default 0
+#   <case>-stdout.txt    regular expression that the steps' stdout matches somewhere; default: anything
+#   <case>-stderr.txt    regular expression for all of their stderr; default: nothing may be there
+#   <case>-check.cmake   afterwards: case_BUILD_DIR, case_STDOUT, case_STDERR, case_RESULT
+#   suite.cmake          before each case of the suite: functions of its own, other values of case_LANGUAGES (default
+#                        CXX), case_PRELUDE (default find_package(CudaOps REQUIRED)), case_ARGS (for each configure)
+#   body.cmake           the body of the PROJECT cases that have none
+#
+# In expected texts all blanks and line ends count as one blank, because CMake wraps messages at a width that depends on
+# the lengths of paths; call stacks are left out; <case> and <repo> stand for the case's directory and the checkout.
+#
+# Steps:   case_project() case_configure() case_build() case_ctest() case_step(); each sets case_STEP_STDOUT, _STDERR
+# Machine: case_environment() case_path() case_keep_environment(); the fakes
+# Checks:  case_equal() case_match() case_not_match() case_report() case_report_equal() case_fail()
+# And:     case_skip(). Each is described at its function. What a failed case leaves behind can be run again by hand.
+#
+# The tests call it so:
 #   cmake -Dcase_SETTINGS=<file> -Dcase_SUITE=<dir> -Dcase_NAME=<case> -Dcase_KIND=SCRIPT|PROJECT -Dcase_DIR=<dir>
 #         -Dcase_CMAKE=<cmake> -Dcase_GENERATOR=<generator> [-Dcase_<NAME>=<value>...] -P RunCase.cmake
 
@@ -110,7 +131,8 @@ function(case_report_equal expected)
   case_equal("cudaops-report.json: ${member}" "${actual}" "${expected}")
 endfunction()
 
-# case_skip(<reason>): ends the case as skipped (before any step).
+# case_skip(<reason>): the case counts as skipped; no step runs after it. return() follows it where the rest of the file
+# needs what isn't there.
 function(case_skip reason)
   # The exact words that the tests' SKIP_REGULAR_EXPRESSION looks for; a script can't choose its exit code in 3.25.
   message("CASE SKIPPED: ${reason}")
@@ -341,12 +363,21 @@ function(_case_main)
     "TMPDIR=${case_DIR}"
     "LC_ALL=C"
     "CUDAOPS_STORE=${case_DIR}/store"
+    # Several cases run at once; ninja alone would take every core for each.
+    CMAKE_BUILD_PARALLEL_LEVEL=2
   )
   # Fakes know where to put themselves.
   include("${case_TESTS_DIR}/fakes/fakes.cmake")
 
+  if(NOT EXISTS "${case_CMAKE}")
+    case_skip("no CMake at ${case_CMAKE} (tests.tools fetches it)")
+    return()
+  endif()
   include("${case_SUITE}/suite.cmake" OPTIONAL)
-  if(EXISTS "${case_SUITE}/${case_NAME}-steps.cmake")
+  get_property(skipped GLOBAL PROPERTY case_SKIPPED)
+  if(skipped)
+    return()
+  elseif(EXISTS "${case_SUITE}/${case_NAME}-steps.cmake")
     include("${case_SUITE}/${case_NAME}-steps.cmake")
   elseif(case_KIND STREQUAL "PROJECT")
     case_configure()

@@ -1,6 +1,11 @@
 # Real installations of torch: each case runs once for each Python in
 # CUDAOPS_TEST_TORCHES (case_TORCH), the toolkit is the one in /usr/local/cuda.
 
+if("${case_TORCH}" STREQUAL "")
+  case_skip("no torch here (CUDAOPS_TEST_TORCHES)")
+  return()
+endif()
+
 # torch_facts(): what version.py says, read by that Python: torch_VERSION, torch_CUDA, torch_DIR.
 function(torch_facts)
   string(
