@@ -2,7 +2,7 @@ example_begin(01_fallback)
 
 # No toolkit: the preset asks for sm_89 all the same, and the op runs. Wheels beside torch may hold a compiler; then CUDA
 # is switched off instead.
-file(GLOB nvcc "${example_SITE}/nvidia/cu*/bin/nvcc")
+file(GLOB nvcc "${example_TORCH}/../nvidia/cu*/bin/nvcc")
 set(code NO_TOOLKIT)
 set(hide -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF)
 if(nvcc)
