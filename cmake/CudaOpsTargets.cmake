@@ -50,6 +50,7 @@ if(POLICY CMP0174)
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/languages.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/torch_targets.cmake")
@@ -206,6 +207,16 @@ function(_cudaops_link_torch target abi torch_target cuda)
       target_compile_features(${target} PRIVATE cuda_std_17)
     endif()
   endif()
+  # Torch's standard where CMake has no such dialect for nvcc: CudaOps::torch brings the option. CMake must add none of
+  # its own, from CMAKE_CXX_STANDARD or CMAKE_CUDA_STANDARD, nor stop because it can't.
+  _cudaops_state_get(TORCH_CXX_STANDARD standard)
+  if(
+    backend STREQUAL "CUDA"
+    AND NOT abi STREQUAL "STABLE"
+    AND NOT "cuda_std_${standard}" IN_LIST CMAKE_CUDA_COMPILE_FEATURES
+  )
+    set_target_properties(${target} PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED OFF)
+  endif()
 endfunction()
 
 # _cudaops_link_toolkit(<target>)
@@ -254,6 +265,8 @@ function(cudaops_target_defaults)
       "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:RelWithDebInfo>>:-lineinfo>"
       "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>"
   )
+  # A later find_package(Torch) of this directory reaches all its targets.
+  cmake_language(DEFER CALL _cudaops_language_clean_flags)
 endfunction()
 
 # _cudaops_link_headers(<target>): cudaops/*.h, and what check.h prints. Called for targets that may hold device code.

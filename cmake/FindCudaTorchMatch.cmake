@@ -40,7 +40,8 @@ Result variables
 ``_ARCHITECTURES``, ``_CUDA_ENABLED``, ``_HIP_ENABLED``.
 
 Sets in the caller's directory, as normal variables: ``CMAKE_CUDA_COMPILER``, ``CMAKE_CUDA_HOST_COMPILER``,
-``CMAKE_CUDA_ARCHITECTURES``.
+``CMAKE_CUDA_ARCHITECTURES``. Architectures that a project's own ``find_package(Torch)``, before or after, has put into
+``CMAKE_CUDA_FLAGS`` are taken out of it.
 
 Imported targets
 ^^^^^^^^^^^^^^^^
@@ -87,6 +88,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/report.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/torch_targets.cmake")
 
 _cudaops_state_set(QUIET "${CudaTorchMatch_FIND_QUIETLY}")
+_cudaops_language_clean_flags()
 _cudaops_match_begin(_cudaops_first)
 if(_cudaops_first)
   _cudaops_report_schedule()
@@ -110,6 +112,7 @@ if(_cudaops_backend STREQUAL "CUDA")
     unset(_cudaops_given)
   endif()
   cmake_language(DEFER CALL _cudaops_language_check_scope)
+  cmake_language(DEFER CALL _cudaops_language_clean_flags)
   _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_CUDA_ARCHITECTURES)
 endif()
 _cudaops_targets_create()
@@ -145,15 +148,22 @@ set(CudaTorchMatch_HIP_FOUND FALSE)
 
 _cudaops_match_summary("${_cudaops_first}")
 include(FindPackageHandleStandardArgs)
+string(REPLACE ";" "," _cudaops_pair "${CudaTorchMatch_REASON}")
 find_package_handle_standard_args(
   CudaTorchMatch
-  REQUIRED_VARS CudaTorchMatch_TORCH_DIR
+  REQUIRED_VARS
+    CudaTorchMatch_TORCH_DIR
+    # The search has kept to the version request: there is nothing left to compare.
+    HANDLE_VERSION_RANGE
   HANDLE_COMPONENTS
-  REASON_FAILURE_MESSAGE "${CudaTorchMatch_REASON}"
+  REASON_FAILURE_MESSAGE "${_cudaops_pair}"
 )
 
 unset(_cudaops_pair)
 unset(_cudaops_first)
 unset(_cudaops_backend)
 list(POP_BACK CMAKE_MESSAGE_CONTEXT)
+if("${CMAKE_MESSAGE_CONTEXT}" STREQUAL "")
+  unset(CMAKE_MESSAGE_CONTEXT)
+endif()
 cmake_policy(POP)

@@ -201,6 +201,44 @@ function(_cudaops_language_trial out_problem)
   endif()
 endfunction()
 
+# _cudaops_language_clean_flags()
+#
+# A project's own find_package(Torch) switches CMAKE_CUDA_ARCHITECTURES off and puts -gencode options for archs of its
+# own choice into CMAKE_CUDA_FLAGS, where they reach every target of the directory. They are taken out again, of the
+# caller's scope, unless the user gave them; targets that were made meanwhile get the archs that they would have had.
+# Torch's other options stay: a project may lean on them. Called before the match, and at the end of a directory, which
+# is when CMake reads the flags.
+function(_cudaops_language_clean_flags)
+  if(NOT TORCH_FOUND AND NOT Torch_FOUND)
+    return()
+  endif()
+  string(REGEX MATCHALL "(-gencode|--generate-code)[ =]+\"?arch=[^ ]+" options "${CMAKE_CUDA_FLAGS}")
+  set(flags "${CMAKE_CUDA_FLAGS}")
+  foreach(option IN LISTS options)
+    string(FIND "$CACHE{CMAKE_CUDA_FLAGS}" "${option}" given)
+    if(given EQUAL -1)
+      string(REPLACE " ${option}" "" flags "${flags}")
+      string(REPLACE "${option}" "" flags "${flags}")
+    endif()
+  endforeach()
+  if(flags STREQUAL CMAKE_CUDA_FLAGS)
+    return()
+  endif()
+  _cudaops_verbose("find_package(Torch) put architectures into CMAKE_CUDA_FLAGS; they are taken out again")
+  set(CMAKE_CUDA_FLAGS "${flags}" PARENT_SCOPE)
+  _cudaops_state_get(ARCHITECTURES_VARIABLE archs)
+  if(archs STREQUAL "")
+    return()
+  endif()
+  get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(own ${target} CUDA_ARCHITECTURES)
+    if(own STREQUAL "OFF")
+      set_property(TARGET ${target} PROPERTY CUDA_ARCHITECTURES "${archs}")
+    endif()
+  endforeach()
+endfunction()
+
 # _cudaops_language_forget()
 #
 # CMake keeps the compilers of the first configure whatever is set later. When its record names others than the chosen

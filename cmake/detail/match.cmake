@@ -111,6 +111,9 @@ function(_cudaops_match_same_torch name before now out)
     set(${out} TRUE PARENT_SCOPE)
   elseif(name STREQUAL "TORCH_CUDA_ARCH_LIST" AND now STREQUAL "")
     set(${out} TRUE PARENT_SCOPE)
+  elseif(name STREQUAL "CUDAToolkit_ROOT" AND (TORCH_FOUND OR Torch_FOUND))
+    # Torch's own file sets it to wherever its search ended.
+    set(${out} TRUE PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -119,7 +122,11 @@ endfunction()
 # Torch, then toolkit and verdict, then host compiler and architectures. Stops where the policy says so; else BACKEND is
 # CUDA, or CPU with REASON_CODE and REASON.
 function(_cudaops_match_resolve)
-  foreach(option IN ITEMS VERSION_POLICY BACKEND PROVIDE TORCH_VERSION COMPATIBLE_VERSIONS)
+  foreach(
+    option
+    IN
+    ITEMS VERSION_POLICY BACKEND PROVIDE TORCH_VERSION COMPATIBLE_VERSIONS
+  )
     _cudaops_option(CUDAOPS_${option} value)
     string(TOLOWER ${option} lower)
     set(${lower} "${value}")
@@ -184,7 +191,11 @@ endfunction()
 # _cudaops_match_fix(<reason-code> <out>): the cure for a reason that CUDA is off.
 function(_cudaops_match_fix code out)
   if(code STREQUAL "NO_TOOLKIT")
-    set(fix "-DCUDAToolkit_ROOT=<toolkit>, or put its nvcc on PATH" "or -DCUDAOPS_PROVIDE=TOOLKIT   (brings torch's own release from PyPI, CUDA 13 and later)")
+    set(
+      fix
+      "-DCUDAToolkit_ROOT=<toolkit>, or put its nvcc on PATH"
+      "or -DCUDAOPS_PROVIDE=TOOLKIT   (brings torch's own release from PyPI, CUDA 13 and later)"
+    )
   elseif(code STREQUAL "BROKEN_TOOLKIT")
     _cudaops_state_get(TOOLKIT_FIX fix)
     list(APPEND fix "or -DCUDAToolkit_ROOT=<another toolkit>")
@@ -214,7 +225,14 @@ endfunction()
 # _cudaops_match_toolkit(<policy> <compatible-versions> <backend> <provide> <out-usable>)
 #
 # Chooses the toolkit and gives the verdict on it and torch.
-function(_cudaops_match_toolkit policy compatible backend provide out_usable)
+function(
+  _cudaops_match_toolkit
+  policy
+  compatible
+  backend
+  provide
+  out_usable
+)
   set(${out_usable} FALSE PARENT_SCOPE)
   _cudaops_state_get(TORCH_VERSION torch)
   _cudaops_state_get(TORCH_CUDA torch_cuda)
@@ -234,10 +252,7 @@ function(_cudaops_match_toolkit policy compatible backend provide out_usable)
     "${policy}"
   )
 
-  _cudaops_toolkit_candidates(nvccs sources kinds junk)
-  foreach(line IN LISTS junk)
-    _cudaops_status("CudaTorchMatch: passed over ${line}")
-  endforeach()
+  _cudaops_toolkit_candidates(nvccs sources kinds)
 
   # Describe each once; one toolkit under two spellings is one candidate.
   set(count 0)
@@ -252,7 +267,11 @@ function(_cudaops_match_toolkit policy compatible backend provide out_usable)
       continue()
     endif()
     list(APPEND roots "${tk_ROOT}")
-    foreach(field IN ITEMS NVCC ROOT VERSION INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX)
+    foreach(
+      field
+      IN
+      ITEMS NVCC ROOT VERSION INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX
+    )
       set(c${count}_${field} "${tk_${field}}")
     endforeach()
     set(c${count}_SOURCE "${source}")
@@ -314,12 +333,7 @@ function(_cudaops_match_toolkit policy compatible backend provide out_usable)
 
   _cudaops_state_get(TORCH_KIND kind)
   set(pin "")
-  if(
-    "TOOLKIT" IN_LIST provide
-    AND kind STREQUAL "CUDA"
-    AND NOT given
-    AND NOT backend STREQUAL "CPU"
-  )
+  if("TOOLKIT" IN_LIST provide AND kind STREQUAL "CUDA" AND NOT given AND NOT backend STREQUAL "CPU")
     set(fits FALSE)
     if(NOT best STREQUAL "" AND c${best}_PROBLEM STREQUAL "")
       if(c${best}_VERDICT STREQUAL "EXACT" OR (c${best}_VERDICT STREQUAL "COMPATIBLE" AND NOT policy STREQUAL "STRICT"))
@@ -336,7 +350,11 @@ function(_cudaops_match_toolkit policy compatible backend provide out_usable)
       _cudaops_provide_toolkit("${pin}" "${why}" root)
       _cudaops_toolkit_describe(tk "${root}/bin/nvcc")
       set(best ${count})
-      foreach(field IN ITEMS NVCC ROOT VERSION INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX)
+      foreach(
+        field
+        IN
+        ITEMS NVCC ROOT VERSION INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX
+      )
         set(c${best}_${field} "${tk_${field}}")
       endforeach()
       set(c${best}_SOURCE "CUDAOPS_PROVIDE=TOOLKIT")
@@ -377,7 +395,11 @@ function(_cudaops_match_toolkit policy compatible backend provide out_usable)
   )
   if(NOT best STREQUAL "")
     set(c${best}_VERDICT "${final_VERDICT}")
-    foreach(field IN ITEMS NVCC ROOT VERSION SOURCE INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX)
+    foreach(
+      field
+      IN
+      ITEMS NVCC ROOT VERSION SOURCE INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX
+    )
       _cudaops_state_set(TOOLKIT_${field} "${c${best}_${field}}")
     endforeach()
   endif()
@@ -425,7 +447,12 @@ function(_cudaops_match_toolkit policy compatible backend provide out_usable)
     return()
   endif()
 
-  if(final_ACTION STREQUAL "STOP" AND final_VERDICT STREQUAL "MISMATCH" OR final_ACTION STREQUAL "STOP" AND final_VERDICT STREQUAL "COMPATIBLE")
+  if(
+    final_ACTION STREQUAL "STOP"
+    AND final_VERDICT STREQUAL "MISMATCH"
+    OR final_ACTION STREQUAL "STOP"
+    AND final_VERDICT STREQUAL "COMPATIBLE"
+  )
     _cudaops_match_off(MISMATCH "${final_REASON}")
     _cudaops_stop("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
   endif()
