@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Linking and installing: what an op may leave undefined, and where it looks for torch at run time.
+# Linking and installing: what an op may leave undefined, where it looks for torch at run time, and that it tells no
+# path of this machine.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -24,6 +25,26 @@ function(_cudaops_op_linking target abi module)
   endif()
   # An absolute path to this machine's torch in an installed library would break a later `import torch` of another one.
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF)
+endfunction()
+
+# _cudaops_hide_paths(<target>)
+#
+# Checks in torch's headers and assert() put __FILE__ into the library: paths of the machine that built it. Only for host
+# sources: in nvcc's command line a path of the checkout would give each checkout its own entries in a shared compiler
+# cache, which knows what this option means to a host compiler.
+function(_cudaops_hide_paths target)
+  if(
+    NOT (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 8)
+    AND NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 10)
+  )
+    return()
+  endif()
+  _cudaops_state_get(TORCH_INCLUDE_DIR torch)
+  foreach(directory IN ITEMS "${torch}" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+    if(directory AND NOT directory MATCHES "[=;]")
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${directory}/=>")
+    endif()
+  endforeach()
 endfunction()
 
 # _cudaops_op_install(<target> <dir>)
