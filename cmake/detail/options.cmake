@@ -61,10 +61,10 @@ function(_cudaops_option name out)
           set(suggestion ", did you mean ${upper}?")
         endif()
         list(GET valid 0 first)
-        if(NOT default STREQUAL "")
-          set(first "${default}")
-        elseif(upper IN_LIST valid)
+        if(upper IN_LIST valid)
           set(first "${upper}")
+        elseif(NOT default STREQUAL "")
+          set(first "${default}")
         endif()
         _cudaops_stop(
           "${name}: unknown value '${item}'${suggestion}"

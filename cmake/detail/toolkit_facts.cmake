@@ -12,15 +12,14 @@ include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/version_text.cmake")
 
-# _cudaops_toolkit_candidates(<out-nvccs> <out-sources> <out-kinds> <out-junk>)
+# _cudaops_toolkit_candidates(<out-nvccs> <out-sources> <out-kinds>)
 #
 # The search order of FindCudaTorchMatch: parallel lists of nvcc, where it came from, and `explicit`, `hint` or
-# `found`. <out-junk> has a line for each setting that names no toolkit.
-function(_cudaops_toolkit_candidates out_nvccs out_sources out_kinds out_junk)
+# `found`. A hint that names no toolkit is passed over, with a line that says so.
+function(_cudaops_toolkit_candidates out_nvccs out_sources out_kinds)
   set(nvccs "")
   set(sources "")
   set(kinds "")
-  set(junk "")
 
   # What the user named. An nvcc that isn't there is a mistake to be told, not to be passed over.
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
@@ -101,10 +100,9 @@ function(_cudaops_toolkit_candidates out_nvccs out_sources out_kinds out_junk)
   set(${out_nvccs} "${nvccs}" PARENT_SCOPE)
   set(${out_sources} "${sources}" PARENT_SCOPE)
   set(${out_kinds} "${kinds}" PARENT_SCOPE)
-  set(${out_junk} "${junk}" PARENT_SCOPE)
 endfunction()
 
-# A macro: it grows the four lists of _cudaops_toolkit_candidates, which alone calls it.
+# A macro: it grows the three lists of _cudaops_toolkit_candidates, which alone calls it.
 macro(_cudaops_toolkit_add value source kind)
   _cudaops_nvcc_of("${value}" _cudaops_nvcc)
   if(_cudaops_nvcc STREQUAL "")
@@ -115,7 +113,8 @@ macro(_cudaops_toolkit_add value source kind)
         FIX "-DCUDAToolkit_ROOT=<toolkit>   (or unset ${source})"
       )
     endif()
-    list(APPEND junk "${value} (${source}): no bin/nvcc there")
+    # At once, because no list holds a ';' or a '[' that stands in such a value.
+    _cudaops_status("CudaTorchMatch: passed over ${value} (${source}): no bin/nvcc there")
   else()
     list(APPEND nvccs "${_cudaops_nvcc}")
     list(APPEND sources "${source}")
@@ -139,7 +138,11 @@ function(_cudaops_nvcc_of value out)
       endif()
     endforeach()
   elseif(EXISTS "${value}")
-    set(${out} "${value}" PARENT_SCOPE)
+    # CUDA_HOME=<some file> is no toolkit; a compiler is called nvcc, whatever stands before or behind it.
+    cmake_path(GET value FILENAME name)
+    if(name MATCHES "nvcc")
+      set(${out} "${value}" PARENT_SCOPE)
+    endif()
   elseif(NOT value MATCHES "/")
     _cudaops_path_lookup("${value}" found)
     if(found)
@@ -295,6 +298,9 @@ function(_cudaops_toolkit_pieces root version ptxas cicc includes lib out_proble
   else()
     list(APPEND problems "no ptxas beside nvcc")
   endif()
+  if(cicc AND NOT EXISTS "${cicc}/cicc")
+    list(APPEND problems "no cicc (${cicc})")
+  endif()
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" ptxas_release "${ptxas_version}")
   if(ptxas_release AND ptxas_release VERSION_LESS release)
     list(APPEND problems "nvcc is ${version}, ptxas ${ptxas_version}")
@@ -357,7 +363,7 @@ function(_cudaops_toolkit_pieces root version ptxas cicc includes lib out_proble
       set(fix "reinstall the toolkit at ${root}")
     endif()
   endif()
-  list(JOIN problems "; " problems)
+  list(JOIN problems ", and " problems)
   set(${out_problem} "${problems}" PARENT_SCOPE)
   set(${out_fix} "${fix}" PARENT_SCOPE)
 endfunction()

@@ -242,6 +242,7 @@ function(_cudaops_torch_read root source out_problem)
 
   # conda-forge keeps headers and libraries in the prefix, not beside the Python package.
   cmake_path(SET prefix NORMALIZE "${root}/../../../..")
+  string(REGEX REPLACE "/$" "" prefix "${prefix}")
   set(include "")
   foreach(candidate IN ITEMS "${root}/include" "${prefix}/include")
     if(EXISTS "${candidate}/ATen/ATen.h" OR EXISTS "${candidate}/torch/csrc")
