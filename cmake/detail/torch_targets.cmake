@@ -14,13 +14,34 @@ function(_cudaops_targets_create)
   endif()
   _cudaops_state_get(TORCH_VERSION torch)
   _cudaops_state_get(BACKEND backend)
-  if(torch)
+  _cudaops_state_get(TORCH_LIB_DIR lib)
+  if(torch AND EXISTS "${lib}/libtorch_cpu.a" AND NOT EXISTS "${lib}/libtorch_cpu.so")
+    _cudaops_targets_static_torch()
+  elseif(torch)
     _cudaops_targets_torch(${backend})
   endif()
   if(backend STREQUAL "CUDA")
     _cudaops_targets_toolkit()
     _cudaops_targets_cuda_libraries()
   endif()
+endfunction()
+
+# A static libtorch is a list of archives whose order and options only torch's own file knows. In a function, so that
+# the flags and architectures it sets are gone afterwards.
+function(_cudaops_targets_static_torch)
+  _cudaops_state_get(TORCH_DIR root)
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE)
+  find_package(Torch CONFIG QUIET PATHS "${root}/share/cmake/Torch" "${root}" NO_DEFAULT_PATH)
+  if(NOT Torch_FOUND)
+    _cudaops_state_set(TORCH_PROBLEM "static libraries, and ${root}/share/cmake/Torch/TorchConfig.cmake doesn't find them")
+  endif()
+  foreach(name IN ITEMS torch torch_stable torch_stable_cuda torch_python)
+    _cudaops_interface(${name})
+    set_target_properties(
+      CudaOps::${name}
+      PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${TORCH_INCLUDE_DIRS}" INTERFACE_LINK_LIBRARIES "${TORCH_LIBRARIES}"
+    )
+  endforeach()
 endfunction()
 
 # An interface of ours. Headers come by -I (SYSTEM OFF): compiler caches rewrite -I, not -isystem, of nvcc.
