@@ -111,7 +111,11 @@ endfunction()
 
 # The op's provenance. No path of this machine goes into it.
 function(_cudaops_op_note target archs)
-  foreach(key IN ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET PYTHON_MODULE PROJECT HAS_CUDA)
+  foreach(
+    key
+    IN
+    ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET PYTHON_MODULE PROJECT HAS_CUDA
+  )
     _cudaops_target_get(${target} ${key} value)
     set(${key} "${value}")
   endforeach()

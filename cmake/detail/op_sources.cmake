@@ -10,7 +10,10 @@ include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 #
 # Headers of the full ABI in a STABLE op end in hundreds of lines of C++ errors, or in a library that is not stable.
 function(_cudaops_check_stable_sources command)
-  set(headers "(torch/(extension|all|torch|types|script|library|python)\\.h|ATen/[^>\"]*|c10/(core|cuda)/[^>\"]*|pybind11/[^>\"]*)")
+  set(
+    headers
+    "(torch/(extension|all|torch|types|script|library|python)\\.h|ATen/[^>\"]*|c10/(core|cuda)/[^>\"]*|pybind11/[^>\"]*)"
+  )
   set(include "[ \t]*#[ \t]*include[ \t]*[<\"]${headers}[>\"]")
   foreach(source IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)

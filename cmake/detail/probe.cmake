@@ -36,13 +36,7 @@ function(_cudaops_run prefix)
     endif()
     set(ENV{${name}} "${value}")
   endforeach()
-  execute_process(
-    COMMAND ${arg_COMMAND}
-    ${options}
-    RESULT_VARIABLE exit
-    OUTPUT_VARIABLE output
-    ERROR_VARIABLE error
-  )
+  execute_process(COMMAND ${arg_COMMAND} ${options} RESULT_VARIABLE exit OUTPUT_VARIABLE output ERROR_VARIABLE error)
   foreach(name IN LISTS names)
     if(DEFINED saved_${name})
       set(ENV{${name}} "${saved_${name}}")
@@ -95,13 +89,10 @@ function(_cudaops_probe prefix)
     if(arg_MACHINE AND run_EXIT STREQUAL "0")
       # A store that can't be written costs time only.
       file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/${key}" "${value}")
+      execute_process(COMMAND "${CMAKE_COMMAND}" -E make_directory "${store}/probes" OUTPUT_QUIET ERROR_QUIET)
       execute_process(
-        COMMAND "${CMAKE_COMMAND}" -E make_directory "${store}/probes"
-        OUTPUT_QUIET
-        ERROR_QUIET
-      )
-      execute_process(
-        COMMAND "${CMAKE_COMMAND}" -E copy "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/${key}" "${store}/probes/${key}"
+        COMMAND
+          "${CMAKE_COMMAND}" -E copy "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/${key}" "${store}/probes/${key}"
         OUTPUT_QUIET
         ERROR_QUIET
       )

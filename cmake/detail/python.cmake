@@ -77,7 +77,21 @@ endfunction()
 # Sets <prefix>_EXECUTABLE _VERSION _PREFIX _INCLUDE _EXT_SUFFIX _FREE_THREADED _PLATLIB _TORCH _SITE _METADATA
 # _NVIDIA (list) and _PROBLEM (empty, or why this interpreter can't say).
 function(_cudaops_python_facts prefix python)
-  set(fields executable version prefix include ext_suffix free_threaded platlib torch site metadata nvidia problem)
+  set(
+    fields
+    executable
+    version
+    prefix
+    include
+    ext_suffix
+    free_threaded
+    platlib
+    torch
+    site
+    metadata
+    nvidia
+    problem
+  )
   foreach(field IN LISTS fields)
     string(TOUPPER ${field} upper)
     set(${prefix}_${upper} "" PARENT_SCOPE)

@@ -116,7 +116,14 @@ function(_cudaops_report_write)
     string(REPLACE "|" ";" cells "${row}")
     set(line "")
     list(LENGTH cells count)
-    set(names nvcc version source verdict problem)
+    set(
+      names
+      nvcc
+      version
+      source
+      verdict
+      problem
+    )
     foreach(i RANGE 0 4)
       set(cell "")
       if(i LESS count)
@@ -156,24 +163,20 @@ function(_cudaops_report_write)
   set(text "{\n  \"cudaops\": ${version},\n  \"verdict\": ${VERDICT},\n  \"reason_code\": ${REASON_CODE},\n")
   string(APPEND text "  \"reason\": ${REASON},\n${error}")
   string(
-    APPEND
-    text
+    APPEND text
     "  \"torch\": { \"version\": ${TORCH_VERSION}, \"cuda\": ${TORCH_CUDA}, \"hip\": ${TORCH_HIP}, \"dir\": ${TORCH_DIR}, \"python\": ${PYTHON_EXECUTABLE} },\n"
   )
   string(
-    APPEND
-    text
+    APPEND text
     "  \"toolkit\": { \"version\": ${TOOLKIT_VERSION}, \"root\": ${TOOLKIT_ROOT}, \"nvcc\": ${TOOLKIT_NVCC}, \"source\": ${TOOLKIT_SOURCE} },\n"
   )
   string(APPEND text "  \"candidates\": [${candidates}],\n")
   string(
-    APPEND
-    text
+    APPEND text
     "  \"host_compiler\": { \"path\": ${HOST_COMPILER}, \"id\": ${HOST_COMPILER_ID}, \"version\": ${HOST_COMPILER_VERSION} },\n"
   )
   string(
-    APPEND
-    text
+    APPEND text
     "  \"architectures\": { \"requested\": ${ARCHITECTURES_REQUESTED}, \"source\": ${ARCHITECTURES_SOURCE}, \"resolved\": ${archs} },\n"
   )
   string(APPEND text "  \"cache\": { \"launcher\": \"\", \"version\": \"\", \"remote\": \"\", \"problem\": \"\" },\n")
@@ -202,7 +205,11 @@ endfunction()
 
 # One op or kernels target as a JSON object on one line.
 function(_cudaops_report_target target kind out)
-  foreach(key IN ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES)
+  foreach(
+    key
+    IN
+    ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES
+  )
     _cudaops_target_get(${target} ${key} value)
     set(${key} "${value}")
   endforeach()
@@ -267,7 +274,11 @@ function(_cudaops_report_table)
   set(text "CudaOps:")
   foreach(kind IN ITEMS ops kernels)
     foreach(target IN LISTS ${kind})
-      foreach(key IN ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES)
+      foreach(
+        key
+        IN
+        ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES
+      )
         _cudaops_target_get(${target} ${key} value)
         set(${key} "${value}")
       endforeach()

@@ -35,9 +35,10 @@ endfunction()
 # A misspelt key would read as empty and pass for "not there".
 function(_cudaops_state_check key)
   if(
-    NOT key
-      MATCHES
-      "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|BACKEND|CANDIDATES|ERROR|OPS|KERNELS|TESTS|REPORT_DEFERRED|ENV_NOTED|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
+    NOT
+      key
+        MATCHES
+        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|BACKEND|CANDIDATES|ERROR|OPS|KERNELS|TESTS|REPORT_DEFERRED|ENV_NOTED|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
   )
     message(FATAL_ERROR "CudaOps: internal error: unknown state key '${key}' (detail/state.cmake lists them).")
   endif()

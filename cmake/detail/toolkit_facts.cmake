@@ -228,7 +228,14 @@ function(_cudaops_toolkit_describe prefix nvcc)
   file(REAL_PATH "${root}" root)
   file(REAL_PATH "${real}" real)
 
-  foreach(directory IN ITEMS "${root}/include" "${root}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include" "${root}/targets/sbsa-linux/include")
+  foreach(
+    directory
+    IN
+    ITEMS
+      "${root}/include"
+      "${root}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include"
+      "${root}/targets/sbsa-linux/include"
+  )
     if(EXISTS "${directory}/cuda_runtime.h")
       list(APPEND includes "${directory}")
     endif()
@@ -249,7 +256,11 @@ function(_cudaops_toolkit_describe prefix nvcc)
     directory
     IN
     LISTS libs
-    ITEMS "${root}/lib64" "${root}/lib" "${root}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/lib" "${root}/targets/sbsa-linux/lib"
+    ITEMS
+      "${root}/lib64"
+      "${root}/lib"
+      "${root}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/lib"
+      "${root}/targets/sbsa-linux/lib"
   )
     if(EXISTS "${directory}/libcudart_static.a")
       file(REAL_PATH "${directory}" lib)
@@ -285,7 +296,17 @@ endfunction()
 #
 # Whether the pieces belong to one release. pip mixes them: nvidia-cuda-nvcc of one release pulls the newest nvvm and
 # crt, whose PTX its own ptxas refuses. cicc and crt must not be newer than ptxas; headers must be of nvcc's release.
-function(_cudaops_toolkit_pieces root version ptxas cicc includes lib out_problem out_fix)
+function(
+  _cudaops_toolkit_pieces
+  root
+  version
+  ptxas
+  cicc
+  includes
+  lib
+  out_problem
+  out_fix
+)
   set(problems "")
   set(fix "")
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" release "${version}")
@@ -354,10 +375,16 @@ function(_cudaops_toolkit_pieces root version ptxas cicc includes lib out_proble
       if(NOT python)
         set(python python3)
       endif()
-      set(fix "${python} -m pip install --force-reinstall --no-deps nvidia-cuda-nvcc==${release}.* nvidia-nvvm==${release}.* nvidia-cuda-crt==${release}.* nvidia-cuda-runtime==${release}.* nvidia-cuda-cccl==${release}.*")
+      set(
+        fix
+        "${python} -m pip install --force-reinstall --no-deps nvidia-cuda-nvcc==${release}.* nvidia-nvvm==${release}.* nvidia-cuda-crt==${release}.* nvidia-cuda-runtime==${release}.* nvidia-cuda-cccl==${release}.*"
+      )
       if(pin)
         # cuda-toolkit 13.0 leaves two of its pieces unpinned, which is how such a mixture comes about.
-        set(fix "${python} -m pip install \"cuda-toolkit[nvcc,cccl,cudart]==${pin}\" \"nvidia-nvvm==${release}.*\" \"nvidia-cuda-crt==${release}.*\"")
+        set(
+          fix
+          "${python} -m pip install \"cuda-toolkit[nvcc,cccl,cudart]==${pin}\" \"nvidia-nvvm==${release}.*\" \"nvidia-cuda-crt==${release}.*\""
+        )
       endif()
     else()
       set(fix "reinstall the toolkit at ${root}")
@@ -373,7 +400,11 @@ function(_cudaops_toolkit_headers_only out)
   set(${out} "" PARENT_SCOPE)
   _cudaops_state_get(PYTHON_NVIDIA_DIRS nvidia)
   foreach(directory IN LISTS nvidia)
-    file(GLOB headers "${directory}/cu[0-9]*/include/cuda_runtime_api.h" "${directory}/cuda_runtime/include/cuda_runtime_api.h")
+    file(
+      GLOB headers
+      "${directory}/cu[0-9]*/include/cuda_runtime_api.h"
+      "${directory}/cuda_runtime/include/cuda_runtime_api.h"
+    )
     foreach(header IN LISTS headers)
       cmake_path(GET header PARENT_PATH include)
       cmake_path(GET include PARENT_PATH root)

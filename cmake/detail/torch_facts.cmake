@@ -110,7 +110,14 @@ endfunction()
 # _cudaops_torch_ask(<python> <source> <inout-asked> <out-found> <out-problem>)
 #
 # <inout-asked> holds the prefixes of the interpreters asked so far: python3 and a shim for it are one.
-function(_cudaops_torch_ask python source inout_asked out_found out_problem)
+function(
+  _cudaops_torch_ask
+  python
+  source
+  inout_asked
+  out_found
+  out_problem
+)
   set(${out_found} FALSE PARENT_SCOPE)
   set(${out_problem} "" PARENT_SCOPE)
   _cudaops_python_facts(py "${python}")
@@ -194,7 +201,8 @@ function(_cudaops_torch_root_of place out)
     LISTS sites
   )
     if(
-      EXISTS "${candidate}/version.py" AND EXISTS "${candidate}/__init__.py"
+      EXISTS "${candidate}/version.py"
+      AND EXISTS "${candidate}/__init__.py"
       OR EXISTS "${candidate}/build-version"
       OR EXISTS "${candidate}/share/cmake/Torch/TorchConfig.cmake"
       OR EXISTS "${candidate}/lib/libtorch_cpu.so"
@@ -333,7 +341,11 @@ endfunction()
 
 # _cudaops_torch_read_headers(<root> <prefix>): the version of a torch that has no file saying it (Debian's, conda's).
 function(_cudaops_torch_read_headers root prefix)
-  foreach(field IN ITEMS VERSION RELEASE CUDA HIP ERROR)
+  foreach(
+    field
+    IN
+    ITEMS VERSION RELEASE CUDA HIP ERROR
+  )
     set(${prefix}_${field} "" PARENT_SCOPE)
   endforeach()
   set(${prefix}_KIND "UNKNOWN" PARENT_SCOPE)
@@ -369,7 +381,10 @@ function(_cudaops_version_wanted release out)
       endif()
     endif()
   elseif(CudaTorchMatch_FIND_VERSION_EXACT)
-    if(NOT release VERSION_EQUAL CudaTorchMatch_FIND_VERSION AND NOT release MATCHES "^${CudaTorchMatch_FIND_VERSION}\\.")
+    if(
+      NOT release VERSION_EQUAL CudaTorchMatch_FIND_VERSION
+      AND NOT release MATCHES "^${CudaTorchMatch_FIND_VERSION}\\."
+    )
       set(${out} FALSE PARENT_SCOPE)
     endif()
   elseif(CudaTorchMatch_FIND_VERSION AND release VERSION_LESS CudaTorchMatch_FIND_VERSION)
@@ -386,10 +401,17 @@ function(_cudaops_torch_not_found_texts tried out_facts out_fix)
   if(NOT facts)
     set(facts "tried   no python3 on PATH, no active environment, no Torch_ROOT")
   endif()
-  set(fix "-DPython_EXECUTABLE=<venv>/bin/python   (an interpreter that has torch)" "or -DCUDAOPS_PROVIDE=TORCH  (brings one from PyPI, about 3 GB)")
+  set(
+    fix
+    "-DPython_EXECUTABLE=<venv>/bin/python   (an interpreter that has torch)"
+    "or -DCUDAOPS_PROVIDE=TORCH  (brings one from PyPI, about 3 GB)"
+  )
   # PEP 517 front ends build in an environment of their own, without the torch that is installed.
   _cudaops_python_explicit(python source)
-  if("${python};${tried};$ENV{PATH}" MATCHES "(pip-build-env-|build-env-|/\\.cache/uv/builds|tmp[^/]*/build-env)" OR DEFINED SKBUILD)
+  if(
+    "${python};${tried};$ENV{PATH}" MATCHES "(pip-build-env-|build-env-|/\\.cache/uv/builds|tmp[^/]*/build-env)"
+    OR DEFINED SKBUILD
+  )
     list(PREPEND fix "pip install --no-build-isolation .   (this is an isolated build environment, torch is not in it)")
   endif()
   set(${out_facts} "${facts}" PARENT_SCOPE)

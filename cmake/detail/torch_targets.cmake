@@ -61,7 +61,11 @@ function(_cudaops_targets_torch backend)
   _cudaops_state_get(TORCH_CXX_STANDARD standard)
   _cudaops_state_get(PYTHON_INCLUDE_DIR python_include)
 
-  foreach(library IN ITEMS c10 torch_cpu c10_cuda torch_cuda torch_python)
+  foreach(
+    library
+    IN
+    ITEMS c10 torch_cpu c10_cuda torch_cuda torch_python
+  )
     if(EXISTS "${lib}/lib${library}.so")
       _cudaops_shared(${library}_library "${lib}/lib${library}.so")
     endif()
@@ -247,12 +251,7 @@ function(_cudaops_targets_cuda_libraries)
     string(REPLACE "|" ";" entry "${entry}")
     list(GET entry 0 name)
     list(GET entry 1 file)
-    find_library(
-      _cudaops_found
-      ${file}
-      PATHS "${toolkit_lib}/stubs" "${toolkit_lib}/../lib/stubs"
-      NO_CACHE
-    )
+    find_library(_cudaops_found ${file} PATHS "${toolkit_lib}/stubs" "${toolkit_lib}/../lib/stubs" NO_CACHE)
     if(_cudaops_found)
       _cudaops_shared(${name} "${_cudaops_found}")
       set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::cuda_headers)
