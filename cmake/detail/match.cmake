@@ -168,23 +168,33 @@ function(_cudaops_match_resolve)
   endif()
 
   _cudaops_state_get(BACKEND have)
-  set(required FALSE)
-  if(CudaTorchMatch_FIND_REQUIRED_CUDA)
+  set(wanted "")
+  set(required "")
+  if(CudaTorchMatch_FIND_REQUIRED AND CudaTorchMatch_FIND_REQUIRED_HIP)
+    set(wanted HIP)
+    set(required "COMPONENTS HIP")
+  elseif(CudaTorchMatch_FIND_REQUIRED AND CudaTorchMatch_FIND_REQUIRED_CUDA)
+    set(wanted CUDA)
     set(required "COMPONENTS CUDA")
   elseif(backend STREQUAL "CUDA")
+    set(wanted CUDA)
     set(required "CUDAOPS_BACKEND=CUDA")
   endif()
-  if(required AND NOT have STREQUAL "CUDA")
+  if(wanted AND NOT have STREQUAL wanted)
     _cudaops_state_get(REASON_CODE code)
     _cudaops_state_get(REASON reason)
-    _cudaops_match_fix("${code}" fix)
-    if(CudaTorchMatch_FIND_REQUIRED OR required MATCHES "BACKEND")
-      _cudaops_stop(
-        "find_package(CudaTorchMatch): CUDA is required and can't be had."
-        FACTS "found   ${code}: ${reason}" "wanted  CUDA (${required})"
-        FIX ${fix}
-      )
+    if(wanted STREQUAL "HIP")
+      set(code NO_HIP_COMPILER)
+      set(reason "this version of CudaOps doesn't build HIP")
+      set(fix "leave COMPONENTS HIP out: the ops are then built for the CPU, or for CUDA with a CUDA torch")
+    else()
+      _cudaops_match_fix("${code}" fix)
     endif()
+    _cudaops_stop(
+      "find_package(CudaTorchMatch): ${wanted} is required and can't be had."
+      FACTS "found   ${code}: ${reason}" "wanted  ${wanted} (${required})"
+      FIX ${fix}
+    )
   endif()
 endfunction()
 
