@@ -97,8 +97,9 @@ function(_cudaops_match_inputs out)
   set(${out} "${inputs}" PARENT_SCOPE)
 endfunction()
 
-# A find_package(Torch) or find_package(Python) of the project's own sets such variables between two calls of ours: no
-# other input while they name the torch in use, or an interpreter where none was asked for.
+# A find_package(Torch), find_package(Python) or find_package(CUDAToolkit) of the project's own sets such variables
+# between two calls of ours: no other input while they name the torch and the toolkit in use, or an interpreter where
+# none was asked for.
 function(_cudaops_match_same_torch name before now out)
   set(${out} FALSE PARENT_SCOPE)
   if(name MATCHES "^Torch_" AND NOT now STREQUAL "")
@@ -109,6 +110,17 @@ function(_cudaops_match_same_torch name before now out)
     endif()
   elseif(name MATCHES "^Python" AND before STREQUAL "")
     set(${out} TRUE PARENT_SCOPE)
+  elseif(name STREQUAL "CUDAToolkit_ROOT" AND before STREQUAL "")
+    # find_package(CUDAToolkit) sets it, to a directory above whatever nvcc it met on PATH.
+    _cudaops_nvcc_of("${now}" nvcc)
+    set(root "")
+    if(nvcc)
+      _cudaops_toolkit_describe(now "${nvcc}")
+      _cudaops_state_get(TOOLKIT_ROOT root)
+    endif()
+    if(nvcc STREQUAL "" OR now_ROOT STREQUAL root)
+      set(${out} TRUE PARENT_SCOPE)
+    endif()
   elseif(name STREQUAL "TORCH_CUDA_ARCH_LIST" AND now STREQUAL "")
     set(${out} TRUE PARENT_SCOPE)
   elseif(name STREQUAL "CUDAToolkit_ROOT" AND (TORCH_FOUND OR Torch_FOUND))
@@ -209,6 +221,8 @@ function(_cudaops_match_fix code out)
   elseif(code STREQUAL "BROKEN_TOOLKIT")
     _cudaops_state_get(TOOLKIT_FIX fix)
     list(APPEND fix "or -DCUDAToolkit_ROOT=<another toolkit>")
+  elseif(code STREQUAL "LANGUAGE_FAILED")
+    set(fix "mend the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>")
   elseif(code STREQUAL "CPU_TORCH")
     set(fix "-DPython_EXECUTABLE=<python>   (one with a CUDA build of torch)")
   elseif(code STREQUAL "NO_HIP_COMPILER")
