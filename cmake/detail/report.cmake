@@ -19,8 +19,14 @@ function(_cudaops_report_schedule)
   _cudaops_state_get(REPORT_DEFERRED deferred)
   if(NOT deferred)
     _cudaops_state_set(REPORT_DEFERRED TRUE)
-    cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _cudaops_report_finish)
+    cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _cudaops_report_last)
   endif()
+endfunction()
+
+# Deferred calls run in the order in which they were made: what the ops of this directory have put off until its end
+# comes before the report.
+function(_cudaops_report_last)
+  cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _cudaops_report_finish)
 endfunction()
 
 function(_cudaops_report_finish)
