@@ -76,10 +76,13 @@ function(_cudaops_op_state prefix)
 
   if("${arg_CUDA}" STREQUAL "REQUIRED" AND NOT state STREQUAL "BUILT")
     _cudaops_match_fix("${code}" fix)
+    if(NOT code STREQUAL "NO_TORCH")
+      list(APPEND fix "or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES")
+    endif()
     _cudaops_stop(
       "${arg_COMMAND}: CUDA REQUIRED, and CUDA can't be had."
       FACTS "found   ${code}: ${reason}"
-      FIX ${fix} "or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES"
+      FIX ${fix}
     )
   endif()
   set(${prefix}_STATE ${state} PARENT_SCOPE)
