@@ -11,7 +11,7 @@ add_library(plain OBJECT plain.cpp)
 ]==]
   ARGS "-DCMAKE_CUDA_ARCHITECTURES=90" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_INSTALL_PREFIX=${case_DIR}/prefix"
 )
-expect_op(real_op state BUILT abi STABLE torch_target 2.10 architectures 90-real,90-virtual)
+expect_target(real_op state BUILT abi STABLE torch_target 2.10 architectures 90-real,90-virtual)
 case_build(ARGS --verbose)
 archs_on_compile_lines(archs)
 case_equal("archs on the compile lines" "${archs}" "compute_90;sm_90")
