@@ -2,6 +2,7 @@
 // torch.ops.fallback_ops.center: schema, and a kernel for every device that has none of its own.
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
 #include <torch/headeronly/util/Exception.h>
 
 #include "center_anywhere.h"
