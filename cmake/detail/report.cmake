@@ -234,7 +234,8 @@ function(_cudaops_report_target target kind out)
   set(${out} "{ ${row} }" PARENT_SCOPE)
 endfunction()
 
-# Where the library of an op will be: exact unless a generator expression names its directory.
+# Where the library of an op will be (of the default configuration, where there are several): exact unless a generator
+# expression names its directory.
 function(_cudaops_op_library_path target out)
   set(${out} "" PARENT_SCOPE)
   if(NOT TARGET ${target})
@@ -247,6 +248,12 @@ function(_cudaops_op_library_path target out)
   get_target_property(directory ${target} LIBRARY_OUTPUT_DIRECTORY)
   if(NOT directory)
     get_target_property(directory ${target} BINARY_DIR)
+  endif()
+  get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(multi)
+    set(configs ${CMAKE_DEFAULT_BUILD_TYPE} ${CMAKE_CONFIGURATION_TYPES})
+    list(GET configs 0 config)
+    string(APPEND directory "/${config}")
   endif()
   get_target_property(prefix ${target} PREFIX)
   if(prefix MATCHES "-NOTFOUND$")
