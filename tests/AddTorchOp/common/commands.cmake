@@ -40,8 +40,8 @@ function(project_says code)
   if(NOT arg_LANGUAGES)
     set(arg_LANGUAGES CXX)
   endif()
-  file(WRITE "${case_DIR}/src/before.cmake" "${arg_BEFORE}\n")
-  file(WRITE "${case_DIR}/src/calls.cmake" "${code}\n")
+  file(WRITE "${case_PROJECT_DIR}/before.cmake" "${arg_BEFORE}\n")
+  file(WRITE "${case_PROJECT_DIR}/calls.cmake" "${code}\n")
   case_project(
     LANGUAGES ${arg_LANGUAGES}
     PRELUDE "${case_PRELUDE}\n${commands_HEAD}\nenable_testing()"
