@@ -20,8 +20,8 @@ AddTorchOp
   ``SOURCES``
     Always built: schema, CPU kernels, and composite kernels, which serve every device that has no kernel of its own.
   ``CUDA_SOURCES``
-    ``.cu``, and ``.cpp`` files that register CUDA kernels: built where the op has CUDA. A ``.cu`` among ``SOURCES``
-    counts as one. At least one of the two lists.
+    ``.cu``, and ``.cpp`` files that register CUDA kernels or call a launcher: built where the op has CUDA. A ``.cu``
+    among ``SOURCES`` counts as one. At least one of the two lists.
   ``ABI``
     ``STABLE`` (default): one file for ``TORCH_TARGET`` and every later torch. ``FULL``: ``TORCH_LIBRARY`` with ATen,
     tied to torch's minor version. ``PYBIND``: ``torch/extension.h``, tied to torch and Python; needs ``PYTHON_MODULE``.
@@ -37,8 +37,9 @@ AddTorchOp
     Name of a Python module: ``<module>.abi3.so`` (STABLE and FULL: one file for every Python), or
     ``<module>.cpython-*.so`` (PYBIND). A source's own ``PyInit_<module>`` wins over the generated one.
   ``INSTALL``
-    Directory below the install prefix. Installed into Python's site-packages (or by scikit-build-core) the library
-    finds torch relative to itself; elsewhere it has no RUNPATH.
+    Directory below the install prefix. Where ``CMAKE_INSTALL_PREFIX`` lies in Python's site-packages at configure time,
+    and in scikit-build-core, the library finds torch relative to itself; elsewhere it has no RUNPATH, and torch is to
+    be imported before it.
 
   Definitions: ``TORCH_EXTENSION_NAME``, ``CUDAOPS_OP_NAME``; STABLE: ``TORCH_TARGET_VERSION``; with CUDA: ``USE_CUDA``.
 

@@ -30,7 +30,9 @@ Search Behavior
    ``CPU_TORCH``, ``ROCM_TORCH``, ``NO_TOOLKIT``, ``NO_TORCH``.
 4. Host compiler: ``CMAKE_CUDA_HOST_COMPILER``, the environment's ``CUDAHOSTCXX``, else CXX; checked against the bounds
    in the toolkit's ``crt/host_config.h``.
-5. Architectures: see :module:`CudaOpsArchitectures`.
+5. Architectures, the first that says something: ``CMAKE_CUDA_ARCHITECTURES``; the environment's ``CUDAARCHS``;
+   ``TORCH_CUDA_ARCH_LIST`` (variable, then environment); the visible GPUs, except in a wheel build; else ``common``,
+   what both toolkit and torch were made for. Spellings: :module:`CudaOpsArchitectures`.
 
 Result variables
 ^^^^^^^^^^^^^^^^

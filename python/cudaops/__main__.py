@@ -27,7 +27,7 @@ def main(arguments=None):
         "of this Python can run it. Neither the library nor torch is loaded.",
         epilog="Exit code: 0 where this torch can run it, 1 where it can't, 2 where the file can't be read.",
     )
-    command.add_argument("library", help="path of the .so file")
+    command.add_argument("library", nargs="+", help="path of a .so file")
     command.add_argument("--json", action="store_true", help="the same and more, for programs")
     options = parser.parse_args(arguments)
 
@@ -37,16 +37,21 @@ def main(arguments=None):
     if options.command != "inspect":
         parser.print_help()
         return 0
-    try:
-        info = inspect(options.library)
-    except LibraryError as error:
-        print("cudaops inspect: %s" % error, file=sys.stderr)
-        return 2
-    if options.json:
-        print(json.dumps(info, indent=2))
-    else:
-        print("\n".join(reader.describe(info) + _verdict(info)))
-    return 1 if info["problems"] else 0
+    code = 0
+    for number, path in enumerate(options.library):
+        try:
+            info = inspect(path)
+        except LibraryError as error:
+            print("cudaops inspect: %s" % error, file=sys.stderr)
+            code = 2
+            continue
+        if options.json:
+            print(json.dumps(info, indent=2))
+        else:
+            print("\n" * bool(number) + "\n".join(reader.describe(info) + _verdict(info)))
+        if info["problems"]:
+            code = max(code, 1)
+    return code
 
 
 def _verdict(info):
