@@ -23,12 +23,32 @@ function(_cudaops_op_not_built target type reason)
   set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON LINKER_LANGUAGE CXX)
 endfunction()
 
+# Two modules called _C in one directory would overwrite each other, which Makefiles do in silence.
+function(_cudaops_op_check_file target)
+  _cudaops_op_library_path(${target} file)
+  _cudaops_state_get(OPS ops)
+  foreach(other IN LISTS ops)
+    if(NOT other STREQUAL target AND file)
+      _cudaops_op_library_path(${other} taken)
+      if(taken STREQUAL file)
+        _cudaops_stop(
+          "add_torch_op(${target}): two ops make the same file."
+          FACTS "found   ${file}, made by ${other} too"
+          FIX "another PYTHON_MODULE or OUTPUT_NAME"
+              "or a directory of its own: set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY <dir>)"
+        )
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
 # _cudaops_op_finish(<target>): device link, architectures with those of linked kernels, provenance, audit.
 function(_cudaops_op_finish target)
   _cudaops_target_get(${target} STATE state)
   if(state STREQUAL "NOT_BUILT")
     return()
   endif()
+  _cudaops_op_check_file(${target})
   _cudaops_target_get(${target} ARCHITECTURES archs)
   _cudaops_op_linked_kernels(${target} kernels)
   foreach(library IN LISTS kernels)

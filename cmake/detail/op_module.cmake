@@ -59,6 +59,10 @@ function(_cudaops_op_module target abi module)
   if(abi STREQUAL "PYBIND")
     return()
   endif()
+  if(NOT free_threaded)
+    # What abi3 in the name promises, for sources that use Python's API themselves.
+    target_compile_definitions(${target} PRIVATE Py_LIMITED_API=0x03090000)
+  endif()
 
   if(free_threaded)
     set(python "#include <Python.h>\n")

@@ -6,13 +6,14 @@ include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/op_sources.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
 # _cudaops_op_linking(<target> <abi> <module> <host source>...)
 #
-# A missing library fails at the link, with its name. Python's own symbols come from the interpreter, so a module whose
-# sources use Python's API can't be held to that.
+# A missing library fails at the link, with its name. Python's own symbols come from the interpreter: a module whose
+# sources use Python's API is looked through after the link instead.
 function(_cudaops_op_linking target abi module)
   set(uses_python FALSE)
   if(abi STREQUAL "PYBIND")
@@ -20,8 +21,17 @@ function(_cudaops_op_linking target abi module)
   elseif(module)
     _cudaops_includes_python(uses_python ${ARGN})
   endif()
+  _cudaops_state_get(PYTHON_EXECUTABLE python)
   if(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" AND NOT uses_python)
     target_link_options(${target} PRIVATE "LINKER:--no-undefined")
+  elseif(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" AND python)
+    _cudaops_inspect_command(command "${python}")
+    add_custom_command(
+      TARGET ${target}
+      POST_BUILD
+      COMMAND ${command} "$<TARGET_FILE:${target}>" --check-symbols
+      VERBATIM
+    )
   endif()
   # An absolute path to this machine's torch in an installed library would break a later `import torch` of another one.
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says what a library holds, without loading it: CudaOps' note, the architectures of its device code, what it links.
 
-usage: inspect_library.py <library> [--json | --archs | --common-archs | --check-archs <list>]
+usage: inspect_library.py <library> [--json | --archs | --common-archs | --check-archs <list> | --check-symbols]
 
   (nothing)             a summary for people
   --json                the same and more for programs
   --archs               sm_90a,compute_120: what the device code is for
   --common-archs        75,80,90: plain architectures that most of the device code is for
   --check-archs <list>  compares with a list such as sm_90a,compute_120
+  --check-symbols       looks in what it links for every symbol that it leaves open, except Python's own
 
-Exit code: 0; 1 where --check-archs misses an architecture; 2 where the file can't be read.
+Exit code: 0; 1 where --check-archs or --check-symbols misses something; 2 where the file can't be read.
 
 Only the tables of the file are read, never its code or device code: torch's own libraries have a gigabyte.
 Python 3.8 or later, standard library only. `python -m cudaops` loads this file as a module.
@@ -19,6 +20,7 @@ import json
 import os
 import stat
 import struct
+import subprocess
 import sys
 
 NOTE_OWNER = b"CudaOps\0"
@@ -458,6 +460,44 @@ def missing_symbols(names, libraries):
     return missing
 
 
+def unresolved_symbols(path):
+    """Symbols of a Python module that neither Python nor what it links brings; [] where a library can't be found.
+
+    The linker can't be asked: a module leaves Python's own symbols open, and --no-undefined knows no exceptions.
+    """
+    missing = [name for name in undefined_symbols(path) if not name.startswith(("Py", "_Py"))]
+    todo = [os.path.realpath(os.fspath(path))]
+    seen = set(todo)
+    while todo and missing:
+        library = todo.pop(0)
+        with _File(library) as file:
+            links = _Dynamic(_Elf(file)).links()
+        for name in links["needed"]:
+            found = _find_library(name, links["runpath"], os.path.dirname(library))
+            if found is None:
+                return []
+            if found not in seen:
+                seen.add(found)
+                todo.append(found)
+                missing = missing_symbols(missing, [found])
+    return missing
+
+
+def _find_library(name, runpath, origin):
+    """Where the loader would find a NEEDED library, or None."""
+    places = [place.replace("$ORIGIN", origin).replace("${ORIGIN}", origin) for place in runpath.split(":") if place]
+    places += [place for place in os.environ.get("LD_LIBRARY_PATH", "").split(":") if place]
+    multiarch = "%s-linux-gnu" % os.uname().machine
+    # conda's environments bring a runtime of their own.
+    places += [os.path.join(sys.prefix, "lib")]
+    places += ["/lib/" + multiarch, "/usr/lib/" + multiarch, "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
+    for place in places:
+        file = os.path.join(place, name)
+        if os.path.exists(file):
+            return os.path.realpath(file)
+    return None
+
+
 def architectures(path):
     """What the device code of a file is for: ["sm_80", "sm_90a", "compute_120"]. Raises NotReadable."""
     with _File(path) as file:
@@ -515,6 +555,31 @@ def check_archs(path, wanted):
     )
 
 
+def check_symbols(path):
+    """(true where nothing is missing, text)"""
+    name = os.path.basename(os.fspath(path))
+    missing = unresolved_symbols(path)
+    if not missing:
+        return True, "%s leaves no symbol open but Python's." % name
+    shown = missing[:8] + (["and %d more" % (len(missing) - 8)] if len(missing) > 8 else [])
+    return False, (
+        "symbols(%s): every symbol that a module uses must be in it or in what it links.\n%s\n"
+        "Fix: add the source that defines it (a .cpp that calls a CUDA launcher belongs to CUDA_SOURCES),\n"
+        "     or the library: target_link_libraries(<op> PRIVATE <library>)"
+        % (name, "\n".join("  missing  " + symbol for symbol in _demangle(shown)))
+    )
+
+
+def _demangle(names):
+    """As people write them, where binutils are there."""
+    try:
+        done = subprocess.run(["c++filt"], input="\n".join(names), stdout=subprocess.PIPE, text=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return names
+    lines = done.stdout.splitlines()
+    return lines if done.returncode == 0 and len(lines) == len(names) else names
+
+
 def describe(info):
     """The lines of the summary of what inspect() gave."""
     note = info["provenance"] or {}
@@ -565,7 +630,7 @@ def _get(note, key):
 
 
 def main(arguments):
-    options = ("--json", "--archs", "--common-archs", "--check-archs")
+    options = ("--json", "--archs", "--common-archs", "--check-archs", "--check-symbols")
     files = []
     mode = wanted = None
     rest = list(arguments)
@@ -599,6 +664,11 @@ def main(arguments):
         elif mode == "--check-archs":
             good, text = check_archs(files[0], wanted)
             print(text, file=sys.stdout if good else sys.stderr)
+            return 0 if good else 1
+        elif mode == "--check-symbols":
+            good, text = check_symbols(files[0])
+            if not good:
+                print(text, file=sys.stderr)
             return 0 if good else 1
         elif mode == "--json":
             print(json.dumps(inspect(files[0]), indent=2))

@@ -229,3 +229,16 @@ add_torch_op(my_op): INSTALL is one directory, relative to the install prefix.
  Fix: INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>
 ]]
 )
+
+misuse(
+  [[
+add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C)
+add_torch_op(my_other SOURCES op.cpp PYTHON_MODULE _C)
+]]
+  [[
+add_torch_op(my_op): two ops make the same file.
+  found <case>/build/_C.abi3.so, made by my_other too
+ Fix: another PYTHON_MODULE or OUTPUT_NAME
+  or a directory of its own: set_target_properties(my_op PROPERTIES LIBRARY_OUTPUT_DIRECTORY <dir>)
+]]
+)

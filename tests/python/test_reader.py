@@ -4,10 +4,11 @@
 import json
 import os
 import random
+import re
 import subprocess
 
 import pytest
-from conftest import NOTE, READER, run_python
+from conftest import NOTE, READER, execute, run_python
 
 KERNEL = "__global__ void scale(float* a) { a[0] *= 2.f; }\nvoid f(float* a) { scale<<<1, 1>>>(a); }"
 
@@ -209,3 +210,19 @@ def test_long_section_table(build, reader):
     path = build.directory / "many.o"
     subprocess.run([build.cxx, "-c", str(source), "-o", str(path)], check=True)
     assert reader.architectures(path) == []
+
+
+def test_check_symbols_names_what_is_missing(tmp_path):
+    source = tmp_path / "module.cpp"
+    source.write_text('extern "C" void PyErr_Clear(); void elsewhere(int);\nvoid f() { PyErr_Clear(); elsewhere(1); }\n')
+    library = tmp_path / "module.so"
+    execute([os.environ.get("CXX", "c++"), "-shared", "-fPIC", source, "-o", library])
+    code, output, error = read(library, "--check-symbols")
+    assert (code, output) == (1, "")
+    assert re.search(r"missing  (elsewhere\(int\)|_Z9elsewherei)\n", error)
+    assert "PyErr_Clear" not in error and "Fix: add the source that defines it" in error
+
+    other = tmp_path / "other.cpp"
+    other.write_text("void elsewhere(int) {}\n")
+    execute([os.environ.get("CXX", "c++"), "-shared", "-fPIC", source, other, "-o", library])
+    assert read(library, "--check-symbols") == (0, "", "")
