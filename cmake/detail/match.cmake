@@ -285,12 +285,13 @@ function(
   foreach(nvcc source kind IN ZIP_LISTS nvccs sources kinds)
     _cudaops_toolkit_describe(tk "${nvcc}")
     if(tk_ROOT IN_LIST roots)
-      if(kind STREQUAL "hint")
-        list(APPEND hint_roots "${tk_ROOT}")
-      endif()
       continue()
     endif()
     list(APPEND roots "${tk_ROOT}")
+    # A wrapper that the user named is there for a reason; one that PATH led to is a detour.
+    if(kind STREQUAL "explicit" AND tk_WRAPPER)
+      set(tk_NVCC "${tk_WRAPPER}")
+    endif()
     foreach(
       field
       IN
@@ -399,7 +400,6 @@ function(
       endif()
       if(NOT i STREQUAL best)
         list(APPEND others "${c${i}_VERSION}|${word}|${c${i}_ROOT} (${c${i}_SOURCE})")
-        _cudaops_verbose("candidate ${c${i}_ROOT} (${c${i}_SOURCE}): CUDA ${c${i}_VERSION} ${word}")
       endif()
     endforeach()
   endif()
@@ -436,8 +436,12 @@ function(
         "${c${i}_NVCC}|${c${i}_VERSION}|${c${i}_SOURCE}|${c${i}_VERDICT}|${c${i}_PROBLEM}"
       )
       if(c${i}_KIND STREQUAL "hint" AND NOT i STREQUAL best)
+        set(word "${c${i}_VERDICT}")
+        if(NOT c${i}_PROBLEM STREQUAL "")
+          set(word "broken: ${c${i}_PROBLEM}")
+        endif()
         _cudaops_status(
-          "CudaTorchMatch: ${c${i}_SOURCE} names ${c${i}_ROOT} (CUDA ${c${i}_VERSION}, ${c${i}_VERDICT}${c${i}_PROBLEM}); ${c${best}_ROOT} (${c${best}_SOURCE}) is used instead"
+          "CudaTorchMatch: ${c${i}_SOURCE} names ${c${i}_ROOT} (CUDA ${c${i}_VERSION}, ${word}); ${c${best}_ROOT} (${c${best}_SOURCE}) is used instead"
         )
       endif()
     endforeach()
@@ -490,12 +494,30 @@ function(
         FIX "${c${best}_FIX}" "or -DCUDAToolkit_ROOT=<another toolkit>"
       )
     endif()
+    set(broken "find_package(CudaTorchMatch): CUDA is off, the only toolkit found is broken.")
+    if(others)
+      set(broken "find_package(CudaTorchMatch): CUDA is off, every toolkit found is broken.")
+    endif()
+    set(others_FACTS "")
+    _cudaops_verdict_table(rows ROWS ${others})
+    foreach(row IN LISTS rows)
+      string(REPLACE ";" "\\;" row "${row}")
+      list(APPEND others_FACTS "others  ${row}")
+    endforeach()
     _cudaops_warn(
-      "find_package(CudaTorchMatch): CUDA is off, the only toolkit found is broken."
-      FACTS "found   ${c${best}_ROOT} (${c${best}_SOURCE}), CUDA ${c${best}_VERSION}" "wrong   ${c${best}_PROBLEM}"
+      "${broken}"
+      FACTS
+        "found   ${c${best}_ROOT} (${c${best}_SOURCE}), CUDA ${c${best}_VERSION}"
+        "wrong   ${c${best}_PROBLEM}"
+        ${others_FACTS}
       FIX "${c${best}_FIX}" "or -DCUDAToolkit_ROOT=<another toolkit>"
     )
     return()
+  endif()
+  if(others AND NOT given AND NOT final_ACTION STREQUAL "WARN")
+    _cudaops_verdict_table(rows ROWS "${version}|${final_VERDICT}|${toolkit_source}" ${others})
+    list(JOIN rows "\n     " rows)
+    _cudaops_status("CudaTorchMatch: toolkits found, of which the first is used:\n     ${rows}")
   endif()
   if(final_ACTION STREQUAL "WARN")
     _cudaops_warn("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})

@@ -154,8 +154,8 @@ endfunction()
 
 # _cudaops_toolkit_describe(<prefix> <nvcc>)
 #
-# Sets <prefix>_NVCC (the program itself, behind a wrapper), _ROOT, _VERSION, _INCLUDE_DIRS, _LIB_DIR, _STUBS_DIR,
-# _HOST_CONFIG (path of crt/host_config.h), _PROBLEM (empty, or what is wrong) and _FIX.
+# Sets <prefix>_NVCC (the program itself, behind a wrapper), _WRAPPER (<nvcc>, if it is one), _ROOT, _VERSION,
+# _INCLUDE_DIRS, _LIB_DIR, _HOST_CONFIG (path of crt/host_config.h), _PROBLEM (empty, or what is wrong) and _FIX.
 function(_cudaops_toolkit_describe prefix nvcc)
   set(problem "")
   set(fix "")
@@ -191,6 +191,18 @@ function(_cudaops_toolkit_describe prefix nvcc)
       STREAM ERROR
       COMMAND "${nvcc}" --dryrun __cudaops__.cu
     )
+    # A script that says one release and runs another's nvcc must not pass for the toolkit it runs.
+    if(plan_OUTPUT MATCHES "#\\$ _HERE_=([^;]*)")
+      string(STRIP "${CMAKE_MATCH_1}" here)
+      file(REAL_PATH "${here}/nvcc" behind)
+      if(EXISTS "${behind}" AND NOT behind STREQUAL real)
+        _cudaops_probe(about FILES "${behind}" COMMAND "${behind}" --version)
+        _cudaops_read_nvcc_version("${about_OUTPUT}" version_behind)
+        if(NOT version_behind STREQUAL version)
+          set(plan_OUTPUT "")
+        endif()
+      endif()
+    endif()
     foreach(line IN LISTS plan_OUTPUT)
       if(line MATCHES "^#\\$ TOP=(.*)$")
         string(STRIP "${CMAKE_MATCH_1}" root)
@@ -226,7 +238,13 @@ function(_cudaops_toolkit_describe prefix nvcc)
     cmake_path(GET bin PARENT_PATH root)
   endif()
   file(REAL_PATH "${root}" root)
-  file(REAL_PATH "${real}" real)
+  set(wrapper "")
+  file(REAL_PATH "${real}" behind)
+  file(REAL_PATH "${nvcc}" real)
+  if(NOT behind STREQUAL real)
+    set(wrapper "${nvcc}")
+    set(real "${behind}")
+  endif()
 
   foreach(
     directory
@@ -283,6 +301,7 @@ function(_cudaops_toolkit_describe prefix nvcc)
   endforeach()
 
   set(${prefix}_NVCC "${real}" PARENT_SCOPE)
+  set(${prefix}_WRAPPER "${wrapper}" PARENT_SCOPE)
   set(${prefix}_ROOT "${root}" PARENT_SCOPE)
   set(${prefix}_VERSION "${version}" PARENT_SCOPE)
   set(${prefix}_INCLUDE_DIRS "${all}" PARENT_SCOPE)

@@ -22,3 +22,6 @@ foreach(file IN LISTS files)
   list(FILTER lines EXCLUDE REGEX "_CUDAOPS_|PATH")
   case_equal("${file} names 11.5" "${lines}" "")
 endforeach()
+expect_stdout(
+  "toolkits found, of which the first is used: 12.4.131 EXACT ${case_DIR}/cuda-12.4 \\(environment CUDA_HOME\\) 11.5.119 MISMATCH ${case_DIR}/old \\(PATH\\) --"
+)

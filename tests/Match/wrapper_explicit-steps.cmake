@@ -1,0 +1,13 @@
+# A wrapper that the user names is the compiler; one that PATH leads to is replaced by what it runs.
+fake_toolkit("${case_DIR}/cuda-13" VERSION 13.0)
+set(wrapper "${case_DIR}/tools/my-nvcc")
+foreach(file IN ITEMS "${wrapper}" "${case_DIR}/tools/nvcc")
+  file(WRITE "${file}" "#!/bin/sh\nexec '${case_DIR}/cuda-13/bin/nvcc' \"$@\"\n")
+  file(CHMOD "${file}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endforeach()
+fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA 13.0 NO_WHEELS)
+set(python "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
+match(ARGS "${python}" "-DCMAKE_CUDA_COMPILER=${wrapper}")
+expect_match(VERDICT EXACT TOOLKIT_ROOT "${case_DIR}/cuda-13" NVCC "${wrapper}" CMAKE_CUDA_COMPILER "${wrapper}")
+match(ARGS "${python}")
+expect_match(VERDICT EXACT NVCC "${wrapper}" CMAKE_CUDA_COMPILER "${wrapper}")
