@@ -1,4 +1,5 @@
 # ABI PYBIND without libtorch_python.so, and without Python's headers.
+need_python_headers()
 machine(VERSION 2.13.0 CPU WITHOUT PYTHON_LIBRARY)
 
 misuse(

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # For the suites of the commands that make targets: machines, calls that must be refused, what became of a target.
 
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
+
 # No toolkit of the machine that runs the tests: /usr/local is left out, PATH holds build tools only.
 set(commands_HEAD "set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)")
 set(commands_USAGE "<usage>")
@@ -196,6 +201,19 @@ function(real_machine)
   set(real_TORCH "${torch}" PARENT_SCOPE)
   set(real_TORCHES "${case_TORCHES}" PARENT_SCOPE)
   set(case_ARGS "-DPython_EXECUTABLE=${torch}" "-DCUDAToolkit_ROOT=${toolkit}" PARENT_SCOPE)
+endfunction()
+
+# need_python_headers(): skips the case on a machine without Python.h, which ABI PYBIND asks for.
+function(need_python_headers)
+  execute_process(
+    COMMAND
+      "${case_PYTHON}" -c
+      "import os, sysconfig; print(os.path.isfile(os.path.join(sysconfig.get_path('include'), 'Python.h')), end='')"
+    OUTPUT_VARIABLE there
+  )
+  if(NOT there STREQUAL "True")
+    case_skip("no Python.h on this machine")
+  endif()
 endfunction()
 
 # archs_on_compile_lines(<out>): of the last step's output, a build with --verbose.
