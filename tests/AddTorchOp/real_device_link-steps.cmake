@@ -1,6 +1,9 @@
 # A device symbol across two .cu: in an op with CUDA_SEPARABLE_COMPILATION, in kernels that an op links, in SHARED
 # kernels that ctypes loads. The shared runtime where it is asked for. A missing library fails at the link.
 real_machine()
+if(NOT real_TORCH)
+  return()
+endif()
 configure(
   [==[
 add_torch_op(one SOURCES op.cpp CUDA_SOURCES rdc_a.cu rdc_b.cu)

@@ -1,6 +1,13 @@
 # A FULL op beside a project's own find_package(Torch), before and after ours: variables and flags are what the user
 # gave, the op's compile lines have the one arch, C++ is torch's standard in a project that says 14, .cu files included.
 real_machine()
+if(NOT real_TORCH)
+  return()
+endif()
+if(NOT EXISTS "${real_TOOLKIT}/lib64/libcudart.so" OR NOT EXISTS "${real_TOOLKIT}/lib64/libnvrtc.so")
+  case_skip("torch's own CMake files want a toolkit with libcudart.so and libnvrtc.so")
+  return()
+endif()
 set(standard 201703L)
 if(real_TORCH_VERSION VERSION_GREATER_EQUAL 2.14)
   set(standard 202002L)

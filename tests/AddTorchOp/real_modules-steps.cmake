@@ -2,6 +2,9 @@
 # wins; ABI PYBIND; OUTPUT_NAME; INSTALL into site-packages finds torch relative to itself.
 need_python_headers()
 real_machine()
+if(NOT real_TORCH)
+  return()
+endif()
 set(site "lib/python3/site-packages")
 configure(
   [==[

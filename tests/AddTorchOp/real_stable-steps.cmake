@@ -1,6 +1,9 @@
 # A STABLE op with real tools: exactly the archs asked for, half arithmetic, Thrust in a .cpp, C++17 in a project that
 # says 14, loaded and run in every torch from 2.10 on, installed, moved, no path of the build left in it.
 real_machine()
+if(NOT real_TORCH)
+  return()
+endif()
 configure(
   [==[
 set(CMAKE_CXX_STANDARD 14)
