@@ -8,6 +8,8 @@ if(example_CUDA)
   example_expect_member(90a-real kernels matmul_hopper architectures 0)
   foreach(op IN ITEMS linear_ops gram_ops)
     example_expect_member(BUILT ops ${op} state)
+    example_expect_member(90-real ops ${op} architectures 0)
+    example_expect_member(90a-real ops ${op} architectures 1)
     example_expect(${op}.architectures Passed)
   endforeach()
 
