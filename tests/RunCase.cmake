@@ -253,6 +253,11 @@ function(case_configure)
     set(result RESULT ${arg_RESULT})
   endif()
   list(APPEND arg_ARGS ${case_ARGS})
+  if(case_GENERATOR MATCHES "Makefiles")
+    # By its own path: make calls itself by $(MAKE), which no Makefile quotes.
+    find_program(make make NO_CACHE)
+    list(APPEND arg_ARGS "-DCMAKE_MAKE_PROGRAM=${make}")
+  endif()
   case_step(
     configure
     ${result}
@@ -359,13 +364,18 @@ function(_case_main)
   set(case_ARGS "")
   case_environment(
     "PATH=${case_TOOLS_DIR}"
+    # By its own path: CMake 3.25 can't link CUDA with a compiler whose path holds a blank, as our links' may.
+    "CXX=${case_CXX}"
     "HOME=${case_DIR}/home"
-    "TMPDIR=${case_DIR}"
     "LC_ALL=C"
     "CUDAOPS_STORE=${case_DIR}/store"
     # Several cases run at once; ninja alone would take every core for each.
     CMAKE_BUILD_PARALLEL_LEVEL=2
   )
+  # nvcc can't work in a TMPDIR with a blank.
+  if(NOT case_DIR MATCHES " ")
+    case_environment("TMPDIR=${case_DIR}")
+  endif()
   # Fakes know where to put themselves.
   include("${case_TESTS_DIR}/fakes/fakes.cmake")
 

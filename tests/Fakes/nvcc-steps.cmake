@@ -11,7 +11,7 @@ case_equal(
 case_step(help COMMAND "${nvcc}" --help)
 case_match("--help" "${case_STEP_STDOUT}" "'compute_90a'.*'sm_90a'")
 case_step(dryrun COMMAND "${nvcc}" --dryrun __cudaops__.cu)
-case_match("--dryrun" "${case_STEP_STDERR}" "#. TOP=[^ ]*/cuda/bin/\\.\\. .*#. INCLUDES=\"-I[^ ]*/include\""
+case_match("--dryrun" "${case_STEP_STDERR}" "#. TOP=.*/cuda/bin/\\.\\. .*#. INCLUDES=\"-I.*/include\""
 )
 file(WRITE "${case_DIR}/a.cu" "int x;\n")
 case_step(arch RESULT 1 COMMAND "${nvcc}" -c a.cu -o a.o -arch=sm_100)

@@ -6,13 +6,15 @@ foreach(
   TORCH_CUDA_ARCH_LIST
   CUDAOPS_VERSION_POLICY
   VIRTUAL_ENV
-  CXX
   CMAKE_PREFIX_PATH
 )
   if(DEFINED ENV{${name}})
     message(FATAL_ERROR "${name} is $ENV{${name}}")
   endif()
 endforeach()
+if("$ENV{CXX}" STREQUAL "nothing")
+  message(FATAL_ERROR "CXX is $ENV{CXX}")
+endif()
 if(NOT "$ENV{CUDAOPS_STORE}" STREQUAL "${case_DIR}/store")
   message(FATAL_ERROR "CUDAOPS_STORE is $ENV{CUDAOPS_STORE}")
 endif()
