@@ -150,7 +150,7 @@ set(CudaTorchMatch_HIP_FOUND FALSE)
 
 _cudaops_match_summary("${_cudaops_first}")
 include(FindPackageHandleStandardArgs)
-string(REPLACE ";" "," _cudaops_pair "${CudaTorchMatch_REASON}")
+_cudaops_match_failure(_cudaops_pair)
 find_package_handle_standard_args(
   CudaTorchMatch
   REQUIRED_VARS

@@ -157,7 +157,6 @@ function(_cudaops_match_resolve)
   _cudaops_torch_find(torch_found tried)
   if(NOT torch_found)
     _cudaops_torch_not_found_texts("${tried}" facts fix)
-    list(LENGTH tried count)
     _cudaops_state_set(TORCH_TRIED "${tried}")
     _cudaops_state_set(VERDICT NO_TORCH)
     _cudaops_state_set(REASON_CODE NO_TORCH)
@@ -208,6 +207,15 @@ function(_cudaops_match_resolve)
       FIX ${fix}
     )
   endif()
+endfunction()
+
+# _cudaops_match_failure(<out>): why torch was not found, with the places tried, for a find_package without REQUIRED.
+function(_cudaops_match_failure out)
+  _cudaops_state_get(TORCH_TRIED tried)
+  list(PREPEND tried "no torch was found")
+  list(JOIN tried "\n      tried   " text)
+  string(REPLACE ";" "," text "${text}")
+  set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_match_fix(<reason-code> <out>): the cure for a reason that CUDA is off.
