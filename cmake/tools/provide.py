@@ -409,7 +409,7 @@ def find_installer(pythons, wanted):
             why = "pip " + found.group(1)
         else:
             lines = [line for line in run.stderr.splitlines() if line.strip()] or ["exit code %d" % run.returncode]
-            why = re.sub(r"^\S+: ", "", lines[-1].strip())
+            why = re.sub(r"^%s: " % re.escape(python), "", lines[-1].strip())
         looked.append("pip >= %d.%d in %s (%s)" % (*PIP_WITH_PYTHON, python, why))
     raise Stop(
         "no way to install Python packages here.",

@@ -7,8 +7,11 @@ case_step(python COMMAND "${python}" -c "import torch.version, sys\nprint(torch.
 cmake_path(GET python PARENT_PATH bin)
 cmake_path(GET bin PARENT_PATH prefix)
 case_equal("python" "${case_STEP_STDOUT}" "2.15.0+cu132 ${prefix}\n")
-case_step(tool COMMAND "${bin}/tool")
-case_equal("tool" "${case_STEP_STDOUT}" "tool of 2.15.0+cu132\n")
+# No kernel reads a '#!' line with a blank in its path.
+if(NOT bin MATCHES " ")
+  case_step(tool COMMAND "${bin}/tool")
+  case_equal("tool" "${case_STEP_STDOUT}" "tool of 2.15.0+cu132\n")
+endif()
 case_step(no_trace RESULT 1 COMMAND grep -rl "\\.part-" "${bin}" "${prefix}/pyvenv.cfg")
 call_provide(second _cudaops_provide_torch)
 case_equal("nothing said" "${case_STEP_STDOUT}" "-- result [${python}]\n")
