@@ -151,12 +151,10 @@ set(CudaTorchMatch_HIP_FOUND FALSE)
 _cudaops_match_summary("${_cudaops_first}")
 include(FindPackageHandleStandardArgs)
 _cudaops_match_failure(_cudaops_pair)
+# The search has kept to the version request: there is nothing left to compare.
 find_package_handle_standard_args(
   CudaTorchMatch
-  REQUIRED_VARS
-    CudaTorchMatch_TORCH_DIR
-    # The search has kept to the version request: there is nothing left to compare.
-    HANDLE_VERSION_RANGE
+  REQUIRED_VARS CudaTorchMatch_TORCH_DIR HANDLE_VERSION_RANGE
   HANDLE_COMPONENTS
   REASON_FAILURE_MESSAGE "${_cudaops_pair}"
 )

@@ -8,8 +8,8 @@
 //     cudaops::benchmark::Case c;
 //     c.num_sets = num_sets;
 //     c.bytes = bytes;
-//     c.launch = [&](int set, cudaStream_t stream) { launch_square(input[set], out[set], n,
-//     stream); }; c.verify = [&] { return …; };    // "" if out[0] is right, else what is wrong
+//     c.launch = [&](int i, cudaStream_t stream) { launch_square(input[i], out[i], n, stream); };
+//     c.verify = [&] { return …; };  // "" if out[0] is right, else what is wrong
 //     cudaops::benchmark::run(state, c);
 //   }
 //   BENCHMARK(square)->Apply(cudaops::benchmark::timed_on_gpu)->Arg(1 << 20)->Arg(1 << 28);

@@ -7,10 +7,13 @@
 //     CUDAOPS_SKIP_WITHOUT_GPU();
 //     Random random;
 //     const std::vector<BFloat16> input = random.uniform<BFloat16>(1023, -2, 2);
-//     DeviceBuffer<BFloat16> in(input), out(1023);       // out: NaN everywhere, guard zones around
-//     it launch_square(in.data(), out.data(), 1023); EXPECT_TRUE(close(out.to_host(), [&](int64_t
-//     i) { return exact(input[i]) * exact(input[i]); },
-//                       {{"input", input}}));
+//     // out is NaN everywhere, with guard zones around it.
+//     DeviceBuffer<BFloat16> in(input), out(1023);
+//
+//     launch_square(in.data(), out.data(), 1023);
+//
+//     auto expected = [&](int64_t i) { return exact(input[i]) * exact(input[i]); };
+//     EXPECT_TRUE(close(out.to_host(), expected, {{"input", input}}));
 //     EXPECT_TRUE(out.guards_intact());
 //   }
 //
