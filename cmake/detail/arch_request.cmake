@@ -15,6 +15,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
 # _cudaops_arch_match(SUPPORTED <arch>... TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir> [CALLER <command>])
@@ -22,7 +23,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 # The build tree's architectures: request, words to numbers, check against the toolkit. Ends the configure where the
 # request can't be read or built. Fills the state: ARCHITECTURES (canonical), ARCHITECTURES_REQUESTED (text),
 # ARCHITECTURES_SOURCE (where it came from), ARCHITECTURES_VARIABLE (for CMAKE_CUDA_ARCHITECTURES once CUDA is enabled).
-# Needs TORCH_LIB_DIR and PYTHON_EXECUTABLE in the state for `common`.
+# Needs TORCH_LIB_DIR in the state for `common`.
 function(_cudaops_arch_match)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TOOLKIT_VERSION;TOOLKIT_ROOT;CALLER" "SUPPORTED")
   if(NOT arg_CALLER)
@@ -291,7 +292,7 @@ endfunction()
 function(_cudaops_arch_torch out)
   set(${out} "" PARENT_SCOPE)
   _cudaops_state_get(TORCH_LIB_DIR lib)
-  _cudaops_state_get(PYTHON_EXECUTABLE python)
+  _cudaops_python_tool(python)
   if(python AND EXISTS "${lib}/libtorch_cuda.so")
     _cudaops_fatbin_archs(archs "${lib}/libtorch_cuda.so" PYTHON "${python}")
     set(${out} "${archs}" PARENT_SCOPE)

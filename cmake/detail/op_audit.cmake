@@ -4,10 +4,6 @@
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
-# A keyword may be given an empty value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
 # An empty value of a keyword is a value.
 if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)

@@ -1,0 +1,11 @@
+# A torch on PYTHONPATH (environment modules), and Ninja configuring again in a shell that hasn't it.
+fake_torch("${case_DIR}/venv" VERSION 2.13.0 CPU)
+fake_python("${case_DIR}/bare")
+set(site "${case_DIR}/venv/lib/python${case_PYTHON_VERSION}/site-packages")
+case_environment("PYTHONPATH=${site}")
+match(ARGS "-DPython_EXECUTABLE=${case_DIR}/bare/bin/python")
+expect_match(VERDICT CPU_TORCH TORCH_DIR "${site}/torch")
+case_environment(UNSET PYTHONPATH)
+match()
+expect_match(VERDICT CPU_TORCH TORCH_DIR "${site}/torch")
+expect_stdout("-- CudaOps: environment PYTHONPATH was '${site}' at the first configure and is kept; it is '' now")
