@@ -220,38 +220,23 @@ endfunction()
 
 # _cudaops_match_fix(<reason-code> <out>): the cure for a reason that CUDA is off.
 function(_cudaops_match_fix code out)
-  if(code STREQUAL "NO_TOOLKIT")
-    set(
-      fix
-      "-DCUDAToolkit_ROOT=<toolkit>, or put its nvcc on PATH"
-      "or -DCUDAOPS_PROVIDE=TOOLKIT   (brings torch's own release from PyPI, CUDA 13 and later)"
-    )
-  elseif(code STREQUAL "BROKEN_TOOLKIT")
-    _cudaops_state_get(TOOLKIT_FIX fix)
-    list(APPEND fix "or -DCUDAToolkit_ROOT=<another toolkit>")
-  elseif(code STREQUAL "LANGUAGE_FAILED")
-    set(fix "mend the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>")
-  elseif(code STREQUAL "CPU_TORCH")
-    set(fix "-DPython_EXECUTABLE=<python>   (one with a CUDA build of torch)")
-  elseif(code STREQUAL "NO_HIP_COMPILER")
-    set(fix "-DPython_EXECUTABLE=<python>   (one with a CUDA build of torch)")
-  elseif(code STREQUAL "NO_TORCH")
+  _cudaops_state_get(REASON_FIX fix)
+  if(code STREQUAL "NO_TORCH")
     _cudaops_state_get(TORCH_TRIED tried)
     _cudaops_torch_not_found_texts("${tried}" facts fix)
-  elseif(code STREQUAL "REQUESTED_OFF")
-    set(fix "-DCUDAOPS_BACKEND=AUTO")
   elseif(code STREQUAL "NO_ARCHITECTURE")
     set(fix "-DCMAKE_CUDA_ARCHITECTURES=<one that the code supports>")
-  else()
+  elseif(fix STREQUAL "")
     set(fix "see the reason above")
   endif()
   set(${out} "${fix}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_match_off(<code> <reason>)
+# _cudaops_match_off(<code> <reason> <line of the cure>...)
 function(_cudaops_match_off code reason)
   _cudaops_state_set(REASON_CODE "${code}")
   _cudaops_state_set(REASON "${reason}")
+  _cudaops_state_set(REASON_FIX "${ARGN}")
 endfunction()
 
 # _cudaops_match_toolkit(<policy> <compatible-versions> <backend> <provide> <out-usable>)
@@ -457,14 +442,18 @@ function(
   _cudaops_state_set(VERDICT "${final_VERDICT}")
 
   if(backend STREQUAL "CPU")
-    _cudaops_match_off(REQUESTED_OFF "CUDA was switched off (CUDAOPS_BACKEND=CPU)")
+    _cudaops_match_off(REQUESTED_OFF "CUDA was switched off (CUDAOPS_BACKEND=CPU)" "-DCUDAOPS_BACKEND=AUTO")
     return()
   endif()
   if(final_VERDICT STREQUAL "CPU_TORCH")
-    _cudaops_match_off(CPU_TORCH "torch ${torch} is a CPU build")
+    _cudaops_match_off(CPU_TORCH "torch ${torch} is a CPU build" ${final_FIX})
     return()
   elseif(final_VERDICT STREQUAL "ROCM_TORCH")
-    _cudaops_match_off(NO_HIP_COMPILER "torch ${torch} is a ROCm build, and this version of CudaOps doesn't build HIP")
+    _cudaops_match_off(
+      NO_HIP_COMPILER
+      "torch ${torch} is a ROCm build, and this version of CudaOps doesn't build HIP"
+      ${final_FIX}
+    )
     return()
   elseif(best STREQUAL "")
     _cudaops_toolkit_headers_only(headers_only)
@@ -473,7 +462,7 @@ function(
       set(reason "no CUDA toolkit was found: ${headers_only}")
     endif()
     if(NOT torch STREQUAL "")
-      _cudaops_match_off(NO_TOOLKIT "${reason}")
+      _cudaops_match_off(NO_TOOLKIT "${reason}" ${final_FIX})
     endif()
     _cudaops_state_get(TORCH_TOOLKIT_PIN pin)
     if(headers_only AND pin MATCHES "^1[3-9]")
@@ -483,23 +472,18 @@ function(
     return()
   endif()
 
-  if(
-    final_ACTION STREQUAL "STOP"
-    AND final_VERDICT STREQUAL "MISMATCH"
-    OR final_ACTION STREQUAL "STOP"
-    AND final_VERDICT STREQUAL "COMPATIBLE"
-  )
-    _cudaops_match_off(MISMATCH "${final_REASON}")
+  if(final_ACTION STREQUAL "STOP")
+    _cudaops_match_off(MISMATCH "${final_REASON}" ${final_FIX})
     _cudaops_stop("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
   endif()
   if(NOT c${best}_PROBLEM STREQUAL "")
-    _cudaops_state_set(TOOLKIT_FIX "${c${best}_FIX}")
-    _cudaops_match_off(BROKEN_TOOLKIT "the toolkit at ${c${best}_ROOT} is broken: ${c${best}_PROBLEM}")
+    set(fix "${c${best}_FIX}" "or -DCUDAToolkit_ROOT=<another toolkit>")
+    _cudaops_match_off(BROKEN_TOOLKIT "the toolkit at ${c${best}_ROOT} is broken: ${c${best}_PROBLEM}" ${fix})
     if(given)
       _cudaops_stop(
         "find_package(CudaTorchMatch): the CUDA toolkit that was asked for is broken."
         FACTS "found   ${c${best}_ROOT} (${c${best}_SOURCE})" "wrong   ${c${best}_PROBLEM}"
-        FIX "${c${best}_FIX}" "or -DCUDAToolkit_ROOT=<another toolkit>"
+        FIX ${fix}
       )
     endif()
     set(broken "find_package(CudaTorchMatch): CUDA is off, the only toolkit found is broken.")
@@ -518,7 +502,7 @@ function(
         "found   ${c${best}_ROOT} (${c${best}_SOURCE}), CUDA ${c${best}_VERSION}"
         "wrong   ${c${best}_PROBLEM}"
         ${others_FACTS}
-      FIX "${c${best}_FIX}" "or -DCUDAToolkit_ROOT=<another toolkit>"
+      FIX ${fix}
     )
     return()
   endif()
@@ -546,12 +530,17 @@ function(_cudaops_match_cuda out_usable)
   _cudaops_state_get(TOOLKIT_ROOT root)
   _cudaops_language_trial(problem)
   if(problem)
-    _cudaops_match_off(LANGUAGE_FAILED "nvcc of ${root} compiles nothing here: ${problem}")
+    set(
+      fix
+      "mend the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>"
+      "or -DCMAKE_CUDA_HOST_COMPILER=<another compiler>"
+    )
+    _cudaops_match_off(LANGUAGE_FAILED "nvcc of ${root} compiles nothing here: ${problem}" ${fix})
     _cudaops_state_get(HOST_COMPILER host)
     _cudaops_warn(
       "find_package(CudaTorchMatch): CUDA is off, the toolkit can't compile one kernel."
       FACTS "nvcc    ${nvcc}" "host    ${host}" "error   ${problem}"
-      FIX "mend the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>" "or -DCMAKE_CUDA_HOST_COMPILER=<another compiler>"
+      FIX ${fix}
     )
     set(${out_usable} FALSE PARENT_SCOPE)
     return()

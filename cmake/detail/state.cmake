@@ -9,6 +9,7 @@ cmake_policy(VERSION 3.25)
 # PACKAGE_DIR              CudaOpsConfig        the cmake/ directory in use; a second one in a build tree is an error
 # MATCH_INPUTS             FindCudaTorchMatch   what the match was made for; a call with other inputs is an error
 # VERDICT REASON_CODE REASON                    the verdict; why CUDA is off ("" where it is on)
+# REASON_FIX                                    what to do about it, a line each
 # BACKEND                                       CUDA, HIP or CPU
 # TORCH_*  PYTHON_*        torch_facts          facts of the torch and of the interpreter that runs it
 # TOOLKIT_*  CANDIDATES    toolkit_facts        facts of the chosen toolkit; one line a candidate
@@ -38,7 +39,7 @@ function(_cudaops_state_check key)
     NOT
       key
         MATCHES
-        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|BACKEND|CANDIDATES|ERROR|OPS|KERNELS|TESTS|REPORT_DEFERRED|ENV_NOTED|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
+        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|REASON_FIX|BACKEND|CANDIDATES|ERROR|OPS|KERNELS|TESTS|REPORT_DEFERRED|ENV_NOTED|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
   )
     message(FATAL_ERROR "CudaOps: internal error: unknown state key '${key}' (detail/state.cmake lists them).")
   endif()

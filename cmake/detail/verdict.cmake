@@ -103,13 +103,12 @@ endfunction()
 # _cudaops_verdict(<out-prefix>
 #   TOOLKIT <version> [TOOLKIT_SOURCE <text>]
 #   TORCH <version> TORCH_CUDA <version> TORCH_HIP <version> [TORCH_SOURCE <text>]
-#   [POLICY STRICT|COMPATIBLE|WARN] [COMPATIBLE_VERSIONS <text>] [CUDA_REQUIRED]
+#   [POLICY STRICT|COMPATIBLE|WARN] [COMPATIBLE_VERSIONS <text>]
 #   [CANDIDATES <version>|<verdict or problem>|<place>...])
 #
 #   TOOLKIT, TORCH       empty where there is none; TORCH_CUDA, TORCH_HIP as version.py has them
 #   *_SOURCE             place and origin as a reader wants them: "/usr/local/cuda (PATH)"
 #   COMPATIBLE_VERSIONS  the text of CUDAOPS_COMPATIBLE_VERSIONS, quoted
-#   CUDA_REQUIRED        whatever leaves CUDA off stops
 #   CANDIDATES           the other toolkits that were looked at, for the table
 #
 #   _VERDICT  EXACT COMPATIBLE MISMATCH CPU_TORCH ROCM_TORCH NO_TOOLKIT NO_TORCH
@@ -127,7 +126,7 @@ function(_cudaops_verdict prefix)
   cmake_parse_arguments(
     PARSE_ARGV 1
     arg
-    "CUDA_REQUIRED"
+    ""
     "TOOLKIT;TOOLKIT_SOURCE;TORCH;TORCH_CUDA;TORCH_HIP;TORCH_SOURCE;POLICY;COMPATIBLE_VERSIONS"
     "CANDIDATES"
   )
@@ -218,8 +217,6 @@ function(_cudaops_verdict prefix)
       if(policy STREQUAL "WARN")
         set(ACTION WARN)
       endif()
-    elseif(arg_CUDA_REQUIRED)
-      set(ACTION STOP)
     endif()
     if(NOT VERDICT STREQUAL "EXACT")
       _cudaops_verdict_text()

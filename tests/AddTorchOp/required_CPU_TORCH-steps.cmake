@@ -6,6 +6,6 @@ misuse(
   [[
 add_torch_op(my_op): CUDA REQUIRED, and CUDA can't be had.
   found CPU_TORCH: torch 2.13.0+cpu is a CPU build
- Fix: -DPython_EXECUTABLE=<python> (one with a CUDA build of torch) or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES
+ Fix: -DPython_EXECUTABLE=<python> (one with a torch for CUDA: pip install torch brings it) or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES
 ]]
 )

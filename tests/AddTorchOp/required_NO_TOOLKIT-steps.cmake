@@ -6,6 +6,6 @@ misuse(
   [[
 add_torch_op(my_op): CUDA REQUIRED, and CUDA can't be had.
   found NO_TOOLKIT: no CUDA toolkit was found
- Fix: -DCUDAToolkit_ROOT=<toolkit>, or put its nvcc on PATH or -DCUDAOPS_PROVIDE=TOOLKIT (brings torch's own release from PyPI, CUDA 13 and later) or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES
+ Fix: -DCUDAToolkit_ROOT=<dir> (a CUDA 13 toolkit, best 13.0) -DCUDAOPS_PROVIDE=TOOLKIT (brings CUDA 13.0 from Python wheels) or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES
 ]]
 )

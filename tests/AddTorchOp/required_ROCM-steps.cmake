@@ -6,6 +6,6 @@ misuse(
   [[
 add_torch_op(my_op): CUDA REQUIRED, and CUDA can't be had.
   found NO_HIP_COMPILER: torch 2.13.0+rocm6.4 is a ROCm build, and this version of CudaOps doesn't build HIP
- Fix: -DPython_EXECUTABLE=<python> (one with a CUDA build of torch) or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES
+ Fix: -DPython_EXECUTABLE=<python> (one with a torch for CUDA: pip install torch brings it) or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES
 ]]
 )

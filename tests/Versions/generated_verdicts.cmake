@@ -55,7 +55,7 @@ function(
   patch
   bad
   absent
-  required
+  unused
   place
 )
   set(toolkit ${version_${a}})
@@ -110,19 +110,11 @@ function(
     set(torch_cuda "")
     set(hip "6.4.43482-0f2d")
   endif()
-  if(required EQUAL 0)
-    set(required CUDA_REQUIRED)
-  else()
-    set(required "")
-  endif()
 
   set(x ${order_${a}})
   set(y ${order_${b}})
   set(rank 0)
   set(action STATUS)
-  if(required)
-    set(action STOP)
-  endif()
   if(version STREQUAL "")
     set(verdict NO_TORCH)
   elseif(NOT hip STREQUAL "")
@@ -162,7 +154,7 @@ function(
   endif()
 
   if(check_TRACE)
-    check_input("TOOLKIT '${shown}' TORCH '${version}' TORCH_CUDA '${torch_cuda}' TORCH_HIP '${hip}' POLICY '${policy}' PAIRS '${pairs}' ${required}")
+    check_input("TOOLKIT '${shown}' TORCH '${version}' TORCH_CUDA '${torch_cuda}' TORCH_HIP '${hip}' POLICY '${policy}' PAIRS '${pairs}'")
   endif()
   _cudaops_verdict(
     v
@@ -172,7 +164,6 @@ function(
     TORCH_HIP "${hip}"
     POLICY "${policy}"
     COMPATIBLE_VERSIONS "${pairs}"
-    ${required}
   )
   set(problem "")
   string(FIND "${v_ERROR}" "${error}" at)
@@ -188,7 +179,7 @@ function(
   if(NOT problem STREQUAL "")
     message(
       SEND_ERROR
-      "input: TOOLKIT '${shown}' TORCH '${version}' TORCH_CUDA '${torch_cuda}' TORCH_HIP '${hip}' POLICY '${policy}' PAIRS '${pairs}' ${required}"
+      "input: TOOLKIT '${shown}' TORCH '${version}' TORCH_CUDA '${torch_cuda}' TORCH_HIP '${hip}' POLICY '${policy}' PAIRS '${pairs}'"
       "\n  ${problem}\n  got ${v_VERDICT} ${v_ACTION} ${v_RANK} ${v_ERROR}${v_HEAD}"
     )
   endif()
