@@ -13,16 +13,6 @@ include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
 
-# _cudaops_provide_wants(<TORCH|TOOLKIT> <out>)
-function(_cudaops_provide_wants what out)
-  _cudaops_option(CUDAOPS_PROVIDE wanted)
-  if(what IN_LIST wanted)
-    set(${out} TRUE PARENT_SCOPE)
-  else()
-    set(${out} FALSE PARENT_SCOPE)
-  endif()
-endfunction()
-
 # _cudaops_provided_torch(<out>): the interpreters of the complete torches in the store, newest first; starts nothing.
 function(_cudaops_provided_torch out)
   _cudaops_provided(torch directories)

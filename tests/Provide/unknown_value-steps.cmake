@@ -1,1 +1,1 @@
-call_provide(ask _cudaops_provide_wants TORCH DEFINE "-DCUDAOPS_PROVIDE=TOOLKIT,Torch")
+call_provide(ask _cudaops_option CUDAOPS_PROVIDE DEFINE "-DCUDAOPS_PROVIDE=TOOLKIT,Torch")

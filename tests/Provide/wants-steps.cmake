@@ -1,16 +1,8 @@
-foreach(
-  row
-  "TORCH||FALSE"
-  "TORCH|TORCH|TRUE"
-  "TOOLKIT|TORCH|FALSE"
-  "TOOLKIT|TORCH,TOOLKIT|TRUE"
-  "TORCH|TOOLKIT TORCH|TRUE"
-)
-  string(REPLACE "|" ";" row "${row}")
-  list(GET row 0 what)
-  list(GET row 1 value)
-  list(GET row 2 expected)
-  case_environment("CUDAOPS_PROVIDE=${value}")
-  call_provide("${row}" _cudaops_provide_wants ${what})
+# CUDAOPS_PROVIDE from the environment: a list with blanks, commas or semicolons.
+foreach(row "|" "TORCH|TORCH" "TORCH,TOOLKIT|TORCH;TOOLKIT" "TOOLKIT TORCH|TOOLKIT;TORCH")
+  string(REGEX MATCH "^([^|]*)[|](.*)$" ignored "${row}")
+  set(expected "${CMAKE_MATCH_2}")
+  case_environment("CUDAOPS_PROVIDE=${CMAKE_MATCH_1}")
+  call_provide("provide" _cudaops_option CUDAOPS_PROVIDE)
   case_equal("${row}" "${case_STEP_STDOUT}" "-- result [${expected}]\n")
 endforeach()
