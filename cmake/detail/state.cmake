@@ -15,8 +15,8 @@ cmake_policy(VERSION 3.25)
 # TOOLKIT_*  CANDIDATES    toolkit_facts        facts of the chosen toolkit; one line a candidate
 # HOST_COMPILER*           languages            the compiler that nvcc calls
 # ARCHITECTURES*           arch_request         canonical list; as requested; where the request came from
-# OPS KERNELS TESTS        the add commands     names in the order of the calls
-# ERROR                    message              the text of the stop that ended this configure
+# OPS KERNELS              the add commands     names in the order of the calls
+# *_DEFERRED *_SAID *_NOTED                     what is done or said once
 function(_cudaops_state_set key value)
   _cudaops_state_check(${key})
   set_property(GLOBAL PROPERTY _CUDAOPS_${key} "${value}")
@@ -39,7 +39,7 @@ function(_cudaops_state_check key)
     NOT
       key
         MATCHES
-        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|REASON_FIX|BACKEND|CANDIDATES|ERROR|OPS|KERNELS|TESTS|REPORT_DEFERRED|ENV_NOTED|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
+        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|REASON_FIX|BACKEND|CANDIDATES|OPS|KERNELS|REPORT_DEFERRED|ENV_NOTED|BUILD_TYPE_SAID|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
   )
     message(FATAL_ERROR "CudaOps: internal error: unknown state key '${key}' (detail/state.cmake lists them).")
   endif()

@@ -193,6 +193,7 @@ function(_cudaops_targets_cuda_libraries)
     file(GLOB found LIST_DIRECTORIES true "${directory}/*/lib")
     list(APPEND directories ${found})
   endforeach()
+  # conda's libraries lie in the prefix, <prefix>/lib/python3.x/site-packages/torch/lib below it.
   cmake_path(SET prefix_lib NORMALIZE "${torch_lib}/../../../..")
   foreach(
     entry
@@ -214,8 +215,10 @@ function(_cudaops_targets_cuda_libraries)
     list(GET entry 2 header)
     set(location "")
     set(include "")
-    foreach(directory IN LISTS directories ITEMS "${torch_lib}" "${toolkit_lib}" "${toolkit_lib}/..")
-      file(GLOB found "${directory}/lib${file}.so.[0-9]*" "${directory}/lib${file}-*.so.[0-9]*")
+    foreach(directory IN LISTS directories ITEMS "${torch_lib}" "${prefix_lib}" "${toolkit_lib}" "${toolkit_lib}/..")
+      # libtorch's zip has libcublas-1234abcd.so.12; libnvrtc-builtins.so.13 is another library.
+      string(REPEAT "[0-9a-f]" 8 hash)
+      file(GLOB found "${directory}/lib${file}.so.[0-9]*" "${directory}/lib${file}-${hash}.so*")
       if(found)
         list(GET found 0 location)
         cmake_path(GET directory PARENT_PATH root)
