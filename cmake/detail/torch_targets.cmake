@@ -181,6 +181,20 @@ function(_cudaops_targets_toolkit)
   endif()
 endfunction()
 
+# A library that is there with another SONAME than torch's: whoever links it is told when it is compiled.
+function(_cudaops_conflicting_library name soname location)
+  _cudaops_state_get(TORCH_VERSION torch)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/${name}_conflict.cpp")
+  set(
+    text
+    "CudaOps::${name}: torch ${torch} loads ${soname}, and here is only ${location}. Install the one that torch loads."
+  )
+  file(CONFIGURE OUTPUT "${source}" CONTENT "#error \"${text}\"\n" @ONLY)
+  _cudaops_interface(${name})
+  set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_SOURCES "${source}")
+  _cudaops_verbose("${text}")
+endfunction()
+
 # CUDA's other libraries, of the copy that torch loads: two cuBLAS in one process are two sets of handles and twice the
 # memory. By its SONAME file, because wheels have libcurand.so.10 and no libcurand.so.
 function(_cudaops_targets_cuda_libraries)
