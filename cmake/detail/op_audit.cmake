@@ -44,6 +44,20 @@ function(_cudaops_fatbin_archs out file)
   set(${out} "${archs}" PARENT_SCOPE)
 endfunction()
 
+# _cudaops_needed(<out> <file> PYTHON <python>): the SONAMEs that <file> links, such as libcublas.so.13.
+function(_cudaops_needed out file)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "PYTHON" "")
+  set(needed "")
+  if(arg_PYTHON AND EXISTS "${file}")
+    _cudaops_inspect_command(command "${arg_PYTHON}")
+    _cudaops_probe(probe FILES "${file}" COMMAND ${command} "${file}" --needed)
+    if(probe_EXIT STREQUAL "0")
+      string(REGEX MATCHALL "[^,\r\n]+" needed "${probe_OUTPUT}")
+    endif()
+  endif()
+  set(${out} "${needed}" PARENT_SCOPE)
+endfunction()
+
 # Neither the user's site-packages nor PYTHONPATH play a part: the reader needs the standard library alone.
 function(_cudaops_inspect_command out python)
   cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/inspect_library.py")

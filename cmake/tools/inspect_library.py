@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says what a library holds, without loading it: CudaOps' note, the architectures of its device code, what it links.
 
-usage: inspect_library.py <library> [--json | --archs | --common-archs | --check-archs <list> | --check-symbols]
+usage: inspect_library.py <library> [--json | --archs | --common-archs | --check-archs <list> | --check-symbols |
+                                    --needed]
 
   (nothing)             a summary for people
   --json                the same and more for programs
   --archs               sm_90a,compute_120: what the device code is for
   --common-archs        75,80,90: plain architectures that most of the device code is for
   --check-archs <list>  compares with a list such as sm_90a,compute_120
+  --needed              libtorch_cpu.so,libc10.so: what it links
   --check-symbols       looks in what it links for every symbol that it leaves open, except Python's own
 
 Exit code: 0; 1 where --check-archs or --check-symbols misses something; 2 where the file can't be read.
@@ -630,7 +632,7 @@ def _get(note, key):
 
 
 def main(arguments):
-    options = ("--json", "--archs", "--common-archs", "--check-archs", "--check-symbols")
+    options = ("--json", "--archs", "--common-archs", "--check-archs", "--check-symbols", "--needed")
     files = []
     mode = wanted = None
     rest = list(arguments)
@@ -659,6 +661,9 @@ def main(arguments):
     try:
         if mode == "--archs":
             print(",".join(architectures(files[0])))
+        elif mode == "--needed":
+            with _File(files[0]) as file:
+                print(",".join(_Dynamic(_Elf(file)).links()["needed"]))
         elif mode == "--common-archs":
             print(",".join(common_architectures(files[0])))
         elif mode == "--check-archs":

@@ -96,7 +96,7 @@ def test_check_without_device_code(op):
     [
         ([], "one library is needed, 0 were given."),
         (["a", "b"], "one library is needed, 2 were given."),
-        (["a", "--what"], "unknown option --what: --json, --archs, --common-archs, --check-archs, --check-symbols"),
+        (["a", "--what"], "unknown option --what: --json, --archs, --common-archs, --check-archs, --check-symbols, --needed"),
         (["a", "--json", "--archs"], "--json and --archs: one at a time."),
         (["a", "--check-archs"], "--check-archs needs a list such as sm_90a,compute_120."),
         (["a", "--check-archs", "90a"], "'90a' is not an architecture: write sm_90a or compute_120."),
