@@ -216,6 +216,8 @@ function(_cudaops_targets_cuda_libraries)
   endforeach()
   # conda's libraries lie in the prefix, <prefix>/lib/python3.x/site-packages/torch/lib below it.
   cmake_path(SET prefix_lib NORMALIZE "${torch_lib}/../../../..")
+  # libtorch's zip has libcublas-1234abcd.so.12; libnvrtc-builtins.so.13 is another library than libnvrtc.
+  string(REPEAT "[0-9a-f]" 8 hash)
   foreach(
     entry
     IN
@@ -245,8 +247,6 @@ function(_cudaops_targets_cuda_libraries)
     set(include "")
     set(other "")
     foreach(directory IN LISTS directories ITEMS "${torch_lib}" "${prefix_lib}" "${toolkit_lib}" "${toolkit_lib}/..")
-      # libtorch's zip has libcublas-1234abcd.so.12; libnvrtc-builtins.so.13 is another library.
-      string(REPEAT "[0-9a-f]" 8 hash)
       file(GLOB found "${directory}/lib${file}.so.[0-9]*" "${directory}/lib${file}-${hash}.so*")
       if(NOT found AND EXISTS "${directory}/lib${file}.so")
         set(found "${directory}/lib${file}.so")
@@ -289,7 +289,7 @@ function(_cudaops_targets_cuda_libraries)
   endforeach()
 
   # The driver's own libraries: found on every machine with a driver, as stubs on the others.
-  foreach(entry IN ITEMS "cuda_driver|cuda|cuda.h" "nvml|nvidia-ml|nvml.h")
+  foreach(entry IN ITEMS "cuda_driver|cuda" "nvml|nvidia-ml")
     string(REPLACE "|" ";" entry "${entry}")
     list(GET entry 0 name)
     list(GET entry 1 file)
