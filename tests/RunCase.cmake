@@ -22,6 +22,10 @@
 # Checks:  case_equal() case_match() case_not_match() case_report() case_report_equal() case_fail()
 # And:     case_skip(). Each is described at its function. What a failed case leaves behind can be run again by hand.
 #
+# A case that passed is not run again while nothing that it depends on has changed: the package, the kernels, the
+# examples, this file and the fakes, its own suite, its settings, and the compilers, the torch and the tools in use.
+# CUDAOPS_TEST_AGAIN=1 in the environment runs it all the same.
+#
 # The tests call it so:
 #   cmake -Dcase_SETTINGS=<file> -Dcase_SUITE=<dir> -Dcase_NAME=<case> -Dcase_KIND=SCRIPT|PROJECT -Dcase_DIR=<dir>
 #         -Dcase_CMAKE=<cmake> -Dcase_GENERATOR=<generator> [-Dcase_<NAME>=<value>...] -P RunCase.cmake
@@ -353,7 +357,73 @@ function(_case_expect name actual)
   endif()
 endfunction()
 
+# A text that is another one whenever something that the case depends on is.
+function(_case_inputs out)
+  set(key "")
+  # Name, time and size of what is large; the content of what is ours, which a checkout gives a new time.
+  set(large "${case_CMAKE}" "${case_CXX}" "${case_PYTHON}" "${CMAKE_COMMAND}")
+  foreach(root IN LISTS case_TOOLKIT ITEMS /usr/local/cuda)
+    list(APPEND large "${root}/bin/nvcc" "${root}/nvvm/bin/cicc" "${root}/include/cuda_runtime_api.h")
+  endforeach()
+  foreach(python IN LISTS case_TORCHES case_TORCH)
+    cmake_path(GET python PARENT_PATH bin)
+    file(GLOB found "${bin}/../lib/python3*/site-packages/torch/version.py")
+    list(APPEND large "${python}" ${found})
+  endforeach()
+  file(GLOB programs LIST_DIRECTORIES false "${case_TOOLS_DIR}/*")
+  foreach(file IN LISTS large programs)
+    if(EXISTS "${file}" AND NOT IS_DIRECTORY "${file}")
+      file(REAL_PATH "${file}" file)
+      file(TIMESTAMP "${file}" time)
+      file(SIZE "${file}" size)
+      string(APPEND key "${file} ${time} ${size}\n")
+    endif()
+  endforeach()
+  file(
+    GLOB_RECURSE ours
+    "${case_REPO}/cmake/*"
+    "${case_REPO}/python/*"
+    "${case_REPO}/kernels/*"
+    "${case_REPO}/examples/*"
+    "${case_TESTS_DIR}/fakes/*"
+    "${case_TESTS_DIR}/fixtures/*"
+    "${case_SUITE}/*"
+  )
+  foreach(
+    file
+    IN
+    LISTS ours
+    ITEMS
+      "${case_SETTINGS}"
+      "${case_REPO}/CMakeLists.txt"
+      "${case_REPO}/pyproject.toml"
+      "${case_REPO}/README.md"
+      "${case_TESTS_DIR}/RunCase.cmake"
+      "${case_TESTS_DIR}/requirements.txt"
+  )
+    if(NOT file MATCHES "/(__pycache__|build)/")
+      file(SHA1 "${file}" hash)
+      string(APPEND key "${file} ${hash}\n")
+    endif()
+  endforeach()
+  foreach(name IN ITEMS SUITE NAME KIND CMAKE GENERATOR SEED_DIR TORCH)
+    string(APPEND key "${name}=${case_${name}}\n")
+  endforeach()
+  set(${out} "${key}" PARENT_SCOPE)
+endfunction()
+
 function(_case_main)
+  # The record of the last pass stands beside the directory, and is removed first of all: it returns with a pass only.
+  set(record "${case_DIR}.passed")
+  _case_inputs(inputs)
+  if(EXISTS "${record}" AND IS_DIRECTORY "${case_DIR}" AND "$ENV{CUDAOPS_TEST_AGAIN}" STREQUAL "")
+    file(READ "${record}" passed)
+    if(passed STREQUAL inputs)
+      message("Passed before, and nothing that it depends on has changed; CUDAOPS_TEST_AGAIN=1 runs it again.")
+      return()
+    endif()
+  endif()
+  file(REMOVE "${record}")
   file(REMOVE_RECURSE "${case_DIR}")
   file(MAKE_DIRECTORY "${case_DIR}/home")
   set(case_PROJECT_DIR "${case_DIR}/src")
@@ -429,6 +499,11 @@ function(_case_main)
     # Not FATAL_ERROR alone: message() would wrap the text.
     execute_process(COMMAND "${CMAKE_COMMAND}" -E echo "FAILED ${case_NAME}\n${failures}")
     message(FATAL_ERROR "${case_NAME} failed")
+  endif()
+  # What was changed while the case ran was not tested.
+  _case_inputs(now)
+  if(now STREQUAL inputs)
+    file(WRITE "${record}" "${inputs}")
   endif()
 endfunction()
 
