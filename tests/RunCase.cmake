@@ -406,7 +406,11 @@ function(_case_inputs out)
       string(APPEND key "${file} ${hash}\n")
     endif()
   endforeach()
-  foreach(name IN ITEMS SUITE NAME KIND CMAKE GENERATOR SEED_DIR TORCH)
+  foreach(
+    name
+    IN
+    ITEMS SUITE NAME KIND CMAKE GENERATOR SEED_DIR TORCH
+  )
     string(APPEND key "${name}=${case_${name}}\n")
   endforeach()
   set(${out} "${key}" PARENT_SCOPE)
