@@ -4,3 +4,4 @@
 include("${CMAKE_CURRENT_LIST_DIR}/toolkit.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/torch.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/compiler.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/rocm.cmake")

@@ -3,15 +3,24 @@
 # proof that nobody imports it.
 
 # fake_torch(<dir> VERSION <x.y.z> [CUDA <x.y> | ROCM <x.y> | CPU] [LAYOUT VENV|LIBTORCH|CONDA] [LOCAL <suffix>]
-#            [WITHOUT <piece>...] [NO_WHEELS])
+#            [WITHOUT <piece>...] [NO_WHEELS] [ARCHS <gfx>...] [FOUND_HIP_ONLY])
 #
 # VENV (default): <dir>/bin/python is a virtual environment whose site-packages has torch and, for CUDA, the wheels
 #                 that torch brings (headers and libraries, no nvcc).
 # LIBTORCH:       the unpacked zip.  CONDA: an environment with headers and libraries in the prefix.
 # LOCAL:          what follows the version (default +cu130, +rocm6.4, +cpu).
 # WITHOUT:        HEADERS LIBRARIES (no lib at all) C10 CUDA_LIBRARIES PYTHON_LIBRARY VERSION_FILE METADATA INIT
+#                 and of a ROCm build C10_HIP TORCH_HIP AMDHIP64 HIPIFY (the translator in torch/utils)
+# ARCHS:          processors that libtorch_hip.so has code objects for (default: it has no .hip_fatbin)
+# FOUND_HIP_ONLY: its TorchConfig.cmake may be loaded, and says PYTORCH_FOUND_HIP but not HIP_FOUND, as later ones do
 function(fake_torch dir)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CPU;NO_WHEELS" "VERSION;CUDA;ROCM;LAYOUT;LOCAL" "WITHOUT")
+  cmake_parse_arguments(
+    PARSE_ARGV 1
+    arg
+    "CPU;NO_WHEELS;FOUND_HIP_ONLY"
+    "VERSION;CUDA;ROCM;LAYOUT;LOCAL"
+    "WITHOUT;ARCHS"
+  )
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_VERSION)
     message(FATAL_ERROR "fake_torch: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -26,7 +35,8 @@ function(fake_torch dir)
     string(REPLACE "." "" digits "${arg_CUDA}")
     set(local "+cu${digits}")
   elseif(arg_ROCM)
-    set(hip "'${arg_ROCM}.43482'")
+    _fake_rocm_facts("${arg_ROCM}" rocm)
+    set(hip "'${rocm_HIP}'")
     set(local "+rocm${arg_ROCM}")
   endif()
   if(DEFINED arg_LOCAL)
@@ -79,6 +89,14 @@ function(fake_torch dir)
         "git_version = '0000000000000000000000000000000000000000'\n"
         "hip: Optional[str] = ${hip}\n"
       )
+      if(arg_VERSION VERSION_GREATER_EQUAL 2.10)
+        string(REPLACE "'hip']" "'hip', 'rocm', 'xpu']" text "${text}")
+        set(rocm None)
+        if(arg_ROCM)
+          set(rocm "'${rocm_MAJOR}.${rocm_MINOR}.${rocm_PATCH}'")
+        endif()
+        string(APPEND text "rocm: Optional[str] = ${rocm}\nxpu: Optional[str] = None\n")
+      endif()
       file(WRITE "${root}/version.py" "${text}")
     endif()
     if(NOT "METADATA" IN_LIST arg_WITHOUT AND arg_LAYOUT STREQUAL "VENV")
@@ -143,13 +161,40 @@ function(fake_torch dir)
     if(arg_CUDA AND NOT "CUDA_LIBRARIES" IN_LIST arg_WITHOUT)
       list(APPEND libraries c10_cuda torch_cuda)
     elseif(arg_ROCM AND NOT "CUDA_LIBRARIES" IN_LIST arg_WITHOUT)
-      list(APPEND libraries c10_hip torch_hip)
+      if(NOT "C10_HIP" IN_LIST arg_WITHOUT)
+        list(APPEND libraries c10_hip)
+      endif()
+      if(NOT "TORCH_HIP" IN_LIST arg_WITHOUT)
+        if(arg_ARCHS)
+          fake_fatbin("${lib}/libtorch_hip.so" ${arg_ARCHS})
+        else()
+          list(APPEND libraries torch_hip)
+        endif()
+      endif()
+      # The wheels bring the runtime under a name and a SONAME without number.
+      if(NOT "AMDHIP64" IN_LIST arg_WITHOUT AND NOT arg_LAYOUT STREQUAL "CONDA")
+        list(APPEND libraries amdhip64)
+      endif()
     endif()
     foreach(library IN LISTS libraries)
       fake_library("${lib}/lib${library}.so")
     endforeach()
   endif()
-  file(WRITE "${share}/cmake/Torch/TorchConfig.cmake" "message(FATAL_ERROR \"TorchConfig.cmake must not be loaded\")\n")
+  if(arg_ROCM)
+    _fake_torch_hip("${root}" "${include}" "${share}" "${arg_VERSION}" "${arg_LAYOUT}" "${arg_WITHOUT}")
+  endif()
+  set(text "message(FATAL_ERROR \"TorchConfig.cmake must not be loaded\")\n")
+  if(arg_FOUND_HIP_ONLY)
+    cmake_path(RELATIVE_PATH lib BASE_DIRECTORY "${share}/cmake/Torch" OUTPUT_VARIABLE lib_name)
+    string(
+      CONCAT text
+      "set(PYTORCH_FOUND_HIP TRUE)\n"
+      "include(\"\${CMAKE_CURRENT_LIST_DIR}/../Caffe2/Caffe2Targets.cmake\")\n"
+      "set(TORCH_LIBRARIES torch torch_library \"\${CMAKE_CURRENT_LIST_DIR}/${lib_name}/libc10_hip.so\")\n"
+      "set(TORCH_FOUND TRUE)\nset(Torch_FOUND TRUE)\n"
+    )
+  endif()
+  file(WRITE "${share}/cmake/Torch/TorchConfig.cmake" "${text}")
   file(
     WRITE "${share}/cmake/Torch/TorchConfigVersion.cmake"
     "set(PACKAGE_VERSION \"${arg_VERSION}\")\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n"
@@ -172,6 +217,60 @@ function(fake_torch dir)
       )
       fake_library("${site}/nvidia/cuda_runtime/lib/libcudart.so.${cuda_major}")
     endif()
+  endif()
+endfunction()
+
+# What a ROCm build has more: headers, CMake's targets, the translator.
+function(
+  _fake_torch_hip
+  root
+  include
+  share
+  version
+  layout
+  without
+)
+  if(NOT "HEADERS" IN_LIST without)
+    foreach(header IN ITEMS c10/hip/HIPStream.h ATen/hip/HIPContext.h)
+      file(WRITE "${include}/${header}" "#pragma once\n#include <hip/hip_runtime.h>\n")
+    endforeach()
+  endif()
+  set(text "# The targets of a ROCm build, with what its consumers see of them.\n")
+  foreach(
+    target
+    IN
+    ITEMS "c10|" "c10_hip|c10" "torch_cpu|c10" "torch_hip|torch_cpu;c10_hip" "torch|torch_cpu;torch_hip"
+  )
+    string(REGEX MATCH "^(.*)\\|(.*)$" matched "${target}")
+    string(
+      APPEND text
+      "if(NOT TARGET ${CMAKE_MATCH_1})\n  add_library(${CMAKE_MATCH_1} SHARED IMPORTED)\n"
+      "  set_target_properties(${CMAKE_MATCH_1} PROPERTIES IMPORTED_LOCATION \"${root}/lib/lib${CMAKE_MATCH_1}.so\"\n"
+      "    INTERFACE_LINK_LIBRARIES \"${CMAKE_MATCH_2}\")\nendif()\n"
+    )
+  endforeach()
+  # The machine that built it had its ROCm in /opt/rocm; here nothing may be there.
+  string(
+    APPEND text
+    "set_property(TARGET torch_hip APPEND PROPERTY INTERFACE_LINK_LIBRARIES \"/opt/rocm/lib/libamdhip64.so\")\n"
+    "set_property(TARGET torch_hip PROPERTY INTERFACE_COMPILE_DEFINITIONS \"USE_ROCM;__HIP_PLATFORM_AMD__=1\")\n"
+    "add_library(torch_library INTERFACE IMPORTED)\n"
+    "set_target_properties(torch_library PROPERTIES INTERFACE_LINK_LIBRARIES torch)\n"
+  )
+  file(WRITE "${share}/cmake/Caffe2/Caffe2Targets.cmake" "${text}")
+  file(WRITE "${share}/cmake/Caffe2/public/LoadHIP.cmake" "set(PYTORCH_FOUND_HIP TRUE)\n")
+  if(NOT "HIPIFY" IN_LIST without AND NOT layout STREQUAL "LIBTORCH")
+    # Version 2 of the translator came with torch 2.11.
+    set(hipify 2.0.0)
+    if(version VERSION_LESS 2.11)
+      set(hipify 1.0.0)
+    endif()
+    file(WRITE "${root}/utils/__init__.py" "raise ImportError('this torch must not be imported')\n")
+    file(WRITE "${root}/utils/hipify/__init__.py" "from .version import __version__\n")
+    file(WRITE "${root}/utils/hipify/version.py" "__version__ = '${hipify}'\n")
+    foreach(file IN ITEMS constants.py cuda_to_hip_mappings.py hipify_python.py)
+      configure_file("${case_TESTS_DIR}/fakes/hipify/${file}" "${root}/utils/hipify/${file}" COPYONLY)
+    endforeach()
   endif()
 endfunction()
 

@@ -1,0 +1,1 @@
+"""Stand-in for torch.utils.hipify.constants."""
