@@ -158,13 +158,16 @@ function(add_torch_op)
     state
     NEEDS_TORCH
     COMMAND "${command}"
+    ABI ${abi}
     CUDA "${arg_CUDA}"
     HOST ${host}
     DEVICE ${device} ${cuda_host}
     ARCHITECTURES ${arg_ARCHITECTURES}
   )
-  # What is for HIP is not for CUDA.
-  list(FILTER device EXCLUDE REGEX "\\.[hH][iI][pP]$")
+  if(state_GPU STREQUAL "CUDA")
+    # What is for HIP is not for CUDA.
+    list(FILTER device EXCLUDE REGEX "\\.[hH][iI][pP]$")
+  endif()
   set(type SHARED)
   if(arg_PYTHON_MODULE)
     set(type MODULE)
@@ -173,23 +176,26 @@ function(add_torch_op)
     _cudaops_op_not_built(${name} ${type} "${state_REASON_CODE}: ${state_REASON}")
   else()
     set(sources ${host})
-    if(state_CUDA)
+    if(state_GPU)
       list(APPEND sources ${cuda_host} ${device})
     endif()
     add_library(${name} ${type} ${sources})
-    _cudaops_link_torch(${name} ${abi} "${torch_target}" ${state_CUDA})
+    _cudaops_link_torch(${name} ${abi} "${torch_target}" "${state_GPU}")
     cudaops_target_defaults(${name})
     _cudaops_hide_paths(${name})
     set(archs "")
-    if(device AND state_CUDA)
+    if(device AND state_GPU)
       set(archs "${state_ARCHITECTURES}")
       cudaops_target_architectures(${name} ${archs})
     endif()
     _cudaops_link_headers(${name} ${name} "${archs}")
-    if(state_CUDA)
+    if(state_GPU STREQUAL "CUDA")
       # One linker for ops with .cu files and for ops whose device code comes from kernels alone: the runtime and the
       # device link come with it.
       set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
+    elseif(state_GPU STREQUAL "HIP")
+      cudaops_target_hipify(${name})
+      set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     endif()
     _cudaops_op_linking(${name} "${abi}" "${arg_PYTHON_MODULE}" ${host} ${cuda_host})
     set(extension "${name}")
@@ -208,7 +214,7 @@ function(add_torch_op)
   _cudaops_target_set(${name} ABI ${abi})
   _cudaops_target_set(${name} TORCH_TARGET "${torch_target}")
   _cudaops_target_set(${name} PYTHON_MODULE "${arg_PYTHON_MODULE}")
-  _cudaops_target_set(${name} HAS_CUDA ${state_CUDA})
+  _cudaops_target_set(${name} GPU "${state_GPU}")
   _cudaops_target_set(${name} PROJECT "${PROJECT_NAME}")
   foreach(key IN ITEMS STATE REASON_CODE REASON ARCHITECTURES)
     _cudaops_target_set(${name} ${key} "${state_${key}}")

@@ -3,15 +3,15 @@
 FindCudaTorchMatch
 ------------------
 
-Finds torch, picks the CUDA toolkit that matches it, and enables CUDA.
+Finds torch, picks the CUDA toolkit or the ROCm that matches it, and enables CUDA or HIP.
 
 .. code-block:: cmake
 
   find_package(CudaTorchMatch [<version>[...<version>]] [QUIET] [REQUIRED] [COMPONENTS CUDA|HIP])
 
 ``<version>`` is torch's, without the local part (``2.10``, ``2.10...<2.16``). ``REQUIRED`` means that torch is
-required; ``COMPONENTS CUDA`` makes CUDA required too. Where CUDA can't be had it is off, with a reason: ops fall back
-to their CPU part. CXX must be enabled. Call it at the top level of the top-level ``CMakeLists.txt``; other directories
+required; ``COMPONENTS CUDA`` (or ``HIP``) makes that language required too. Where it can't be had it is off, with a
+reason: ops fall back to their CPU part. CXX must be enabled. Call it at the top level of the top-level ``CMakeLists.txt``; other directories
 may call it again (the same facts, no new work). Torch is never imported: its facts are read from files.
 
 Search Behavior
@@ -27,22 +27,31 @@ Search Behavior
    order. ``CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH`` and ``CMAKE_FIND_USE_CMAKE_SYSTEM_PATH``, if false, leave out
    ``PATH`` and ``/usr/local``. With ``CUDAOPS_PROVIDE=TOOLKIT`` torch's own release is brought where none fits.
 3. Verdict on toolkit and torch: ``EXACT`` (same major.minor), ``COMPATIBLE`` (same major, from 11.1 on), ``MISMATCH``,
-   ``CPU_TORCH``, ``ROCM_TORCH``, ``NO_TOOLKIT``, ``NO_TORCH``.
+   ``CPU_TORCH``, ``ROCM_TORCH``, ``NO_TOOLKIT``, ``NO_TORCH``. A ROCm torch gets ``EXACT``, ``COMPATIBLE`` or
+   ``MISMATCH`` with the ROCm found, ``ROCM_TORCH`` where there is none.
 4. Host compiler: ``CMAKE_CUDA_HOST_COMPILER``, the environment's ``CUDAHOSTCXX``, else CXX; checked against the bounds
    in the toolkit's ``crt/host_config.h``.
 5. Architectures, the first that says something: ``CMAKE_CUDA_ARCHITECTURES``; the environment's ``CUDAARCHS``;
    ``TORCH_CUDA_ARCH_LIST`` (variable, then environment); the visible GPUs, except in a wheel build; else ``common``,
    what both toolkit and torch were made for. Spellings: :module:`CudaOpsArchitectures`.
+6. ROCm, for a ROCm torch or with ``CUDAOPS_BACKEND=HIP``: HIP enabled before; ``CMAKE_HIP_COMPILER``,
+   ``CMAKE_HIP_COMPILER_ROCM_ROOT``, ``ROCm_ROOT``, ``ROCM_PATH``, the environment's ``HIPCXX`` (explicit, these win); the
+   environment's ``ROCM_PATH``, ``ROCM_HOME``, ``HIP_PATH``; ``hipcc`` on ``PATH``; conda; wheels beside torch;
+   ``/opt/rocm``, ``/opt/rocm-*``, ``/usr``. Architectures, the first that says something: ``CMAKE_HIP_ARCHITECTURES``;
+   ``PYTORCH_ROCM_ARCH``, ``AMDGPU_TARGETS``, ``GPU_TARGETS`` (variable, then environment); the visible GPUs, except in a
+   wheel build; what torch was made for. Each is tried with the compiler before HIP is enabled.
 
 Result variables
 ^^^^^^^^^^^^^^^^
 
 ``CudaTorchMatch_FOUND``, ``_VERDICT``, ``_REASON``, ``_REASON_CODE``, ``_TORCH_VERSION``, ``_TORCH_CUDA_VERSION``,
 ``_TORCH_DIR``, ``_PYTHON_EXECUTABLE``, ``_TOOLKIT_VERSION``, ``_TOOLKIT_ROOT``, ``_NVCC``, ``_HOST_COMPILER``,
-``_ARCHITECTURES``, ``_CUDA_ENABLED``, ``_HIP_ENABLED``.
+``_ARCHITECTURES``, ``_CUDA_ENABLED``, ``_HIP_ENABLED``, ``_TORCH_HIP_VERSION``, ``_ROCM_VERSION``, ``_ROCM_ROOT``,
+``_HIP_COMPILER``.
 
 Sets in the caller's directory, as normal variables: ``CMAKE_CUDA_COMPILER``, ``CMAKE_CUDA_HOST_COMPILER``,
-``CMAKE_CUDA_ARCHITECTURES``. Architectures that a project's own ``find_package(Torch)``, before or after, has put into
+``CMAKE_CUDA_ARCHITECTURES``; for HIP ``CMAKE_HIP_COMPILER``, ``CMAKE_HIP_ARCHITECTURES``, and in ``CMAKE_HIP_FLAGS`` the
+paths that a compiler outside of AMD's layout needs. Architectures that a project's own ``find_package(Torch)``, before or after, has put into
 ``CMAKE_CUDA_FLAGS`` are taken out of it.
 
 Imported targets
@@ -51,6 +60,8 @@ Imported targets
 ``CudaOps::torch_stable`` and ``CudaOps::torch_stable_cuda`` (stable ABI), ``CudaOps::torch`` (ATen),
 ``CudaOps::torch_python`` (torch/extension.h), ``CudaOps::cuda_headers``, ``CudaOps::cudart``, and of CUDA's libraries
 ``CudaOps::cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl nvml cuda_driver``, each where it exists.
+With HIP ``CudaOps::hip`` (headers, runtime, definitions), and the same names of libraries mean hipBLAS, hipBLASLt,
+hipSPARSE, hipSOLVER, hipFFT, hipRAND, hiprtc, MIOpen and RCCL, because that is what hipify makes of the calls.
 
 Options
 ^^^^^^^
@@ -62,7 +73,8 @@ Variables, or environment variables of the same name:
 ``CUDAOPS_COMPATIBLE_VERSIONS``
   Pairs that fit, or don't, whatever the rule says: ``"12.1:12.4;!13.0:13.2"`` (toolkit:torch's CUDA).
 ``CUDAOPS_BACKEND``
-  ``AUTO`` (default), ``CUDA`` (an error without it), ``CPU`` (CUDA off).
+  ``AUTO`` (default: what torch was built for), ``CUDA`` or ``HIP`` (an error without it), ``CPU`` (both off). ``HIP``
+  with another torch than ROCm's builds kernels, and stable ops that this torch can't load.
 ``CUDAOPS_PROVIDE``
   List of what may be brought where it is missing: ``TORCH``, ``TOOLKIT``, ``GTEST``, ``BENCHMARK``. Default: nothing.
 ``CUDAOPS_TORCH_VERSION``
@@ -116,6 +128,27 @@ if(_cudaops_backend STREQUAL "CUDA")
   cmake_language(DEFER CALL _cudaops_language_check_scope)
   cmake_language(DEFER CALL _cudaops_language_clean_flags)
   _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_CUDA_ARCHITECTURES)
+elseif(_cudaops_backend STREQUAL "HIP")
+  _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_HIP_ARCHITECTURES)
+  _cudaops_hip_flags(_cudaops_given)
+  foreach(_cudaops_pair IN LISTS _cudaops_given)
+    string(FIND " ${CMAKE_HIP_FLAGS} " " ${_cudaops_pair} " _cudaops_position)
+    if(_cudaops_position EQUAL -1)
+      string(APPEND CMAKE_HIP_FLAGS " ${_cudaops_pair}")
+    endif()
+  endforeach()
+  if(NOT DEFINED CMAKE_HIP_COMPILE_OBJECT)
+    _cudaops_state_get(ROCM_COMPILER CMAKE_HIP_COMPILER)
+    _cudaops_hip_rocm_root(CMAKE_HIP_COMPILER_ROCM_ROOT)
+    set(CMAKE_HIP_PLATFORM amd)
+    # hip-lang looks for its parts in multi-arch directories, in CMake's trial projects too.
+    list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CMAKE_LIBRARY_ARCHITECTURE)
+    _cudaops_hip_forget()
+    enable_language(HIP)
+  endif()
+  unset(_cudaops_given)
+  unset(_cudaops_position)
+  cmake_language(DEFER CALL _cudaops_hip_check_scope)
 endif()
 _cudaops_targets_create()
 
@@ -135,18 +168,21 @@ foreach(
     NVCC:TOOLKIT_NVCC
     HOST_COMPILER:HOST_COMPILER
     ARCHITECTURES:ARCHITECTURES
+    TORCH_HIP_VERSION:TORCH_HIP
+    ROCM_VERSION:ROCM_VERSION
+    ROCM_ROOT:ROCM_ROOT
+    HIP_COMPILER:ROCM_COMPILER
 )
   string(REGEX MATCH "^([A-Z_]+):([A-Z_]+)$" _cudaops_pair "${_cudaops_pair}")
   _cudaops_state_get(${CMAKE_MATCH_2} CudaTorchMatch_${CMAKE_MATCH_1})
 endforeach()
-set(CudaTorchMatch_CUDA_ENABLED FALSE)
-set(CudaTorchMatch_CUDA_FOUND FALSE)
-if(_cudaops_backend STREQUAL "CUDA")
-  set(CudaTorchMatch_CUDA_ENABLED TRUE)
-  set(CudaTorchMatch_CUDA_FOUND TRUE)
-endif()
-set(CudaTorchMatch_HIP_ENABLED FALSE)
-set(CudaTorchMatch_HIP_FOUND FALSE)
+foreach(_cudaops_pair IN ITEMS CUDA HIP)
+  set(CudaTorchMatch_${_cudaops_pair}_ENABLED FALSE)
+  if(_cudaops_backend STREQUAL _cudaops_pair)
+    set(CudaTorchMatch_${_cudaops_pair}_ENABLED TRUE)
+  endif()
+  set(CudaTorchMatch_${_cudaops_pair}_FOUND ${CudaTorchMatch_${_cudaops_pair}_ENABLED})
+endforeach()
 
 _cudaops_match_summary("${_cudaops_first}")
 include(FindPackageHandleStandardArgs)

@@ -147,6 +147,8 @@ endfunction()
 # _cudaops_check_architectures(<command(target)> <keywords> <arch>...): spelling only; the toolkit is asked later.
 function(_cudaops_check_architectures command keywords)
   set(text "${ARGN}")
+  # Whether a name of AMD's is one is the compiler's to say.
+  list(FILTER text EXCLUDE REGEX "^gfx[0-9]")
   if(text STREQUAL "")
     return()
   endif()
@@ -308,9 +310,9 @@ function(_cudaops_check_match command)
     )
   endif()
   _cudaops_state_get(BACKEND backend)
-  if(backend STREQUAL "CUDA" AND NOT DEFINED CMAKE_CUDA_COMPILE_OBJECT)
+  if(NOT backend STREQUAL "CPU" AND NOT DEFINED CMAKE_${backend}_COMPILE_OBJECT)
     _cudaops_stop(
-      "${command}: CUDA isn't enabled in this directory."
+      "${command}: ${backend} isn't enabled in this directory."
       FACTS "found   find_package(CudaTorchMatch) in ${place}" "here    ${CMAKE_CURRENT_SOURCE_DIR}"
       FIX "call find_package(CudaTorchMatch) in this directory too, or in the top-level CMakeLists.txt before add_subdirectory()"
     )

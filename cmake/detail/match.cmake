@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The decisions of FindCudaTorchMatch: from the facts of torch and toolkits to one backend, with a reason where it isn't
-# CUDA. Reads facts, asks the pure layers, writes the state.
+# The decisions of FindCudaTorchMatch: from the facts of torch and toolkits to one backend, with a reason where it is the
+# CPU alone. Reads facts, asks the pure layers, writes the state. What is AMD's stands in match_rocm.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/arch_request.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/languages.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/match_rocm.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
@@ -84,6 +85,7 @@ function(_cudaops_match_inputs out)
       Python_EXECUTABLE
       Python3_EXECUTABLE
       CUDAToolkit_ROOT
+      ROCm_ROOT
       TORCH_CUDA_ARCH_LIST
       CUDAOPS_VERSION_POLICY
       CUDAOPS_COMPATIBLE_VERSIONS
@@ -132,7 +134,7 @@ endfunction()
 # _cudaops_match_resolve()
 #
 # Torch, then toolkit and verdict, then host compiler and architectures. Stops where the policy says so; else BACKEND is
-# CUDA, or CPU with REASON_CODE and REASON.
+# CUDA or HIP, or CPU with REASON_CODE and REASON.
 function(_cudaops_match_resolve)
   foreach(
     option
@@ -170,36 +172,51 @@ function(_cudaops_match_resolve)
     endif()
   endif()
 
-  _cudaops_match_toolkit("${version_policy}" "${compatible_versions}" "${backend}" "${provide}" usable)
-  if(usable)
-    _cudaops_match_cuda(usable)
+  _cudaops_state_get(TORCH_KIND kind)
+  if(backend STREQUAL "HIP" OR (backend STREQUAL "AUTO" AND kind STREQUAL "HIP"))
+    _cudaops_match_rocm("${version_policy}" "${compatible_versions}" usable)
+    set(gpu HIP)
+  else()
+    _cudaops_match_toolkit("${version_policy}" "${compatible_versions}" "${backend}" "${provide}" usable)
+    if(usable)
+      _cudaops_match_cuda(usable)
+    endif()
+    set(gpu CUDA)
   endif()
   if(usable)
-    _cudaops_state_set(BACKEND CUDA)
+    _cudaops_state_set(BACKEND ${gpu})
   endif()
 
   _cudaops_state_get(BACKEND have)
   set(wanted "")
   set(required "")
-  if(CudaTorchMatch_FIND_REQUIRED AND CudaTorchMatch_FIND_REQUIRED_HIP)
-    set(wanted HIP)
-    set(required "COMPONENTS HIP")
-  elseif(CudaTorchMatch_FIND_REQUIRED AND CudaTorchMatch_FIND_REQUIRED_CUDA)
-    set(wanted CUDA)
-    set(required "COMPONENTS CUDA")
-  elseif(backend STREQUAL "CUDA")
-    set(wanted CUDA)
-    set(required "CUDAOPS_BACKEND=CUDA")
-  endif()
+  foreach(language IN ITEMS CUDA HIP)
+    if(backend STREQUAL language)
+      set(wanted ${language})
+      set(required "CUDAOPS_BACKEND=${language}")
+    endif()
+    if(CudaTorchMatch_FIND_REQUIRED AND CudaTorchMatch_FIND_REQUIRED_${language})
+      set(wanted ${language})
+      set(required "COMPONENTS ${language}")
+      if(NOT have STREQUAL language)
+        break()
+      endif()
+    endif()
+  endforeach()
   if(wanted AND NOT have STREQUAL wanted)
     _cudaops_state_get(REASON_CODE code)
     _cudaops_state_get(REASON reason)
-    if(wanted STREQUAL "HIP")
-      set(code NO_HIP_COMPILER)
-      set(reason "this version of CudaOps doesn't build HIP")
-      set(fix "leave COMPONENTS HIP out: the ops are then built for the CPU, or for CUDA with a CUDA torch")
-    else()
-      _cudaops_match_fix("${code}" fix)
+    _cudaops_match_fix("${code}" fix)
+    if(have STREQUAL "CUDA" OR (wanted STREQUAL "HIP" AND NOT gpu STREQUAL "HIP"))
+      _cudaops_state_get(TORCH_VERSION torch)
+      set(code ${kind}_TORCH)
+      set(reason "torch ${torch} isn't built for ROCm")
+      set(fix "-DPython_EXECUTABLE=<python>   (one with a torch for ROCm)" "or -DCUDAOPS_BACKEND=HIP   (kernels, and stable ops for another torch)")
+    elseif(wanted STREQUAL "CUDA" AND gpu STREQUAL "HIP")
+      _cudaops_state_get(TORCH_VERSION torch)
+      set(code ROCM_TORCH)
+      set(reason "torch ${torch} is built for ROCm")
+      set(fix "-DPython_EXECUTABLE=<python>   (one with a torch for CUDA: pip install torch brings it)")
     endif()
     _cudaops_stop(
       "find_package(CudaTorchMatch): ${wanted} is required and can't be had."
@@ -224,7 +241,7 @@ function(_cudaops_match_fix code out)
   if(code STREQUAL "NO_TORCH")
     _cudaops_state_get(TORCH_TRIED tried)
     _cudaops_torch_not_found_texts("${tried}" facts fix)
-  elseif(code STREQUAL "NO_ARCHITECTURE")
+  elseif(code STREQUAL "NO_ARCHITECTURE" AND fix STREQUAL "")
     set(fix "-DCMAKE_CUDA_ARCHITECTURES=<one that the code supports>")
   elseif(fix STREQUAL "")
     set(fix "see the reason above")
@@ -455,11 +472,7 @@ function(
     _cudaops_match_off(CPU_TORCH "torch ${torch} is a CPU build" ${final_FIX})
     return()
   elseif(final_VERDICT STREQUAL "ROCM_TORCH")
-    _cudaops_match_off(
-      NO_HIP_COMPILER
-      "torch ${torch} is a ROCm build, and this version of CudaOps doesn't build HIP"
-      ${final_FIX}
-    )
+    _cudaops_match_off(ROCM_TORCH "torch ${torch} is a ROCm build" ${final_FIX})
     return()
   elseif(best STREQUAL "")
     _cudaops_toolkit_headers_only(headers_only)

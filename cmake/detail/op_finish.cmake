@@ -63,9 +63,12 @@ function(_cudaops_op_finish target)
 
   # The audit looks at this file: code of a SHARED kernels library is in that one.
   set(expect "")
-  _cudaops_target_get(${target} HAS_CUDA cuda)
-  if(cuda AND archs)
-    _cudaops_arch_fatbin(expect ${archs})
+  _cudaops_target_get(${target} GPU gpu)
+  if(gpu AND archs)
+    set(expect "${archs}")
+    if(gpu STREQUAL "CUDA")
+      _cudaops_arch_fatbin(expect ${archs})
+    endif()
     _cudaops_python_tool(python)
     _cudaops_op_audit(${target} EXPECT ${expect} PYTHON "${python}")
   endif()
@@ -135,14 +138,17 @@ function(_cudaops_op_note target archs)
   foreach(
     key
     IN
-    ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET PYTHON_MODULE PROJECT HAS_CUDA
+    ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET PYTHON_MODULE PROJECT GPU
   )
     _cudaops_target_get(${target} ${key} value)
     set(${key} "${value}")
   endforeach()
   set(runtime "")
   set(toolkit "")
-  if(HAS_CUDA)
+  set(rocm "")
+  if(GPU STREQUAL "HIP")
+    _cudaops_state_get(ROCM_VERSION rocm)
+  elseif(GPU STREQUAL "CUDA")
     _cudaops_state_get(TOOLKIT_VERSION toolkit)
     get_target_property(runtime ${target} CUDA_RUNTIME_LIBRARY)
     if(NOT runtime)
@@ -161,6 +167,11 @@ function(_cudaops_op_note target archs)
   endif()
   _cudaops_state_get(TORCH_VERSION torch)
   _cudaops_state_get(TORCH_CUDA torch_cuda)
+  _cudaops_state_get(TORCH_HIP torch_hip)
+  set(backend CPU)
+  if(GPU)
+    set(backend ${GPU})
+  endif()
   set(json "")
   foreach(
     pair
@@ -174,6 +185,9 @@ function(_cudaops_op_note target archs)
       torch_target:TORCH_TARGET
       torch:torch
       torch_cuda:torch_cuda
+      torch_hip:torch_hip
+      backend:backend
+      rocm:rocm
       toolkit:toolkit
       cuda_runtime:runtime
       python_module:PYTHON_MODULE

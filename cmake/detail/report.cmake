@@ -68,13 +68,31 @@ function(_cudaops_match_summary first)
     endif()
     _cudaops_status("CudaTorchMatch: ${about_torch}; CUDA ${toolkit} at ${root} (${source}): ${verdict}")
     _cudaops_status("CudaTorchMatch: architectures ${archs} (${archs_source})")
+  elseif(backend STREQUAL "HIP")
+    foreach(key IN ITEMS ROCM_VERSION ROCM_ROOT ROCM_SOURCE ARCHITECTURES ARCHITECTURES_SOURCE)
+      _cudaops_state_get(${key} ${key})
+    endforeach()
+    list(JOIN ARCHITECTURES " " archs)
+    if(ARCHITECTURES_SOURCE STREQUAL "default")
+      set(ARCHITECTURES_SOURCE "default, nothing is requested: what torch was built for")
+    endif()
+    if(verdict STREQUAL "")
+      set(verdict NO_TORCH)
+    endif()
+    _cudaops_status("CudaTorchMatch: ${about_torch}; ROCm ${ROCM_VERSION} at ${ROCM_ROOT} (${ROCM_SOURCE}): ${verdict}")
+    _cudaops_status("CudaTorchMatch: architectures ${archs} (${ARCHITECTURES_SOURCE})")
   else()
     set(short "no toolkit")
     if(NOT code STREQUAL "NO_TOOLKIT")
       string(TOLOWER "${code}" short)
       string(REPLACE "_" " " short "${short}")
     endif()
-    _cudaops_status("CudaTorchMatch: ${about_torch}; CUDA: off (${short}): ${reason}")
+    _cudaops_state_get(TORCH_KIND kind)
+    set(gpu CUDA)
+    if(kind STREQUAL "HIP")
+      set(gpu HIP)
+    endif()
+    _cudaops_status("CudaTorchMatch: ${about_torch}; ${gpu}: off (${short}): ${reason}")
   endif()
 endfunction()
 
@@ -97,6 +115,11 @@ function(_cudaops_report_write)
       TOOLKIT_ROOT
       TOOLKIT_NVCC
       TOOLKIT_SOURCE
+      BACKEND
+      ROCM_VERSION
+      ROCM_ROOT
+      ROCM_COMPILER
+      ROCM_SOURCE
       HOST_COMPILER
       HOST_COMPILER_ID
       HOST_COMPILER_VERSION
@@ -120,6 +143,10 @@ function(_cudaops_report_write)
   _cudaops_json_list(archs "${archs}")
 
   set(candidates "")
+  set(compiler nvcc)
+  if(ROCM_COMPILER MATCHES "[^\"]")
+    set(compiler compiler)
+  endif()
   _cudaops_state_get(CANDIDATES rows)
   foreach(row IN LISTS rows)
     string(REPLACE "|" ";" cells "${row}")
@@ -127,7 +154,7 @@ function(_cudaops_report_write)
     list(LENGTH cells count)
     set(
       names
-      nvcc
+      ${compiler}
       version
       source
       verdict
@@ -169,7 +196,7 @@ function(_cudaops_report_write)
     set(error "  \"error\": ${error},\n")
   endif()
 
-  set(text "{\n  \"cudaops\": ${version},\n  \"verdict\": ${VERDICT},\n  \"reason_code\": ${REASON_CODE},\n")
+  set(text "{\n  \"cudaops\": ${version},\n  \"backend\": ${BACKEND},\n  \"verdict\": ${VERDICT},\n  \"reason_code\": ${REASON_CODE},\n")
   string(APPEND text "  \"reason\": ${REASON},\n${error}")
   string(
     APPEND text
@@ -178,6 +205,10 @@ function(_cudaops_report_write)
   string(
     APPEND text
     "  \"toolkit\": { \"version\": ${TOOLKIT_VERSION}, \"root\": ${TOOLKIT_ROOT}, \"nvcc\": ${TOOLKIT_NVCC}, \"source\": ${TOOLKIT_SOURCE} },\n"
+  )
+  string(
+    APPEND text
+    "  \"rocm\": { \"version\": ${ROCM_VERSION}, \"root\": ${ROCM_ROOT}, \"compiler\": ${ROCM_COMPILER}, \"source\": ${ROCM_SOURCE} },\n"
   )
   string(APPEND text "  \"candidates\": [${candidates}],\n")
   string(

@@ -6,11 +6,12 @@ cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/rocm_targets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
 # _cudaops_targets_create(): all of them, as far as their files exist. What is missing is named where an op needs it.
 function(_cudaops_targets_create)
-  if(TARGET CudaOps::torch_stable)
+  if(TARGET CudaOps::torch_stable OR TARGET CudaOps::cuda_headers)
     return()
   endif()
   _cudaops_state_get(TORCH_VERSION torch)
@@ -24,6 +25,8 @@ function(_cudaops_targets_create)
   if(backend STREQUAL "CUDA")
     _cudaops_targets_toolkit()
     _cudaops_targets_cuda_libraries()
+  elseif(backend STREQUAL "HIP")
+    _cudaops_targets_rocm()
   endif()
 endfunction()
 
@@ -65,7 +68,14 @@ function(_cudaops_targets_torch backend)
   foreach(
     library
     IN
-    ITEMS c10 torch_cpu c10_cuda torch_cuda torch_python
+    ITEMS
+      c10
+      torch_cpu
+      c10_cuda
+      torch_cuda
+      c10_hip
+      torch_hip
+      torch_python
   )
     if(EXISTS "${lib}/lib${library}.so")
       _cudaops_shared(${library}_library "${lib}/lib${library}.so")
@@ -92,6 +102,9 @@ function(_cudaops_targets_torch backend)
   set_property(TARGET CudaOps::torch_stable_cuda PROPERTY INTERFACE_COMPILE_DEFINITIONS USE_CUDA)
   if(backend STREQUAL "CUDA")
     _cudaops_link_existing(torch_stable_cuda torch_cuda)
+  elseif(backend STREQUAL "HIP")
+    _cudaops_link_existing(torch_stable_cuda torch_hip)
+    _cudaops_torch_on_hip(torch_stable_cuda)
   endif()
 
   _cudaops_interface(torch)
@@ -141,12 +154,32 @@ function(_cudaops_targets_torch backend)
     )
   endif()
 
+  if(backend STREQUAL "HIP" AND TARGET CudaOps::torch_hip_library)
+    _cudaops_link_existing(torch torch_hip c10_hip)
+    _cudaops_torch_on_hip(torch)
+    if("hip_std_${standard}" IN_LIST CMAKE_HIP_COMPILE_FEATURES)
+      set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_FEATURES hip_std_${standard})
+    endif()
+  endif()
+
   _cudaops_interface(torch_python)
   set_property(TARGET CudaOps::torch_python PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::torch)
   if(python_include)
     set_property(TARGET CudaOps::torch_python PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${python_include}")
   endif()
   _cudaops_link_existing(torch_python torch_python)
+endfunction()
+
+# Torch's own definitions for HIP code: its half types bring their operators themselves.
+function(_cudaops_torch_on_hip interface)
+  set_property(TARGET CudaOps::${interface} APPEND PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::hip)
+  foreach(definition IN ITEMS CUDA_HAS_FP16=1 __HIP_NO_HALF_OPERATORS__=1 __HIP_NO_HALF_CONVERSIONS__=1)
+    set_property(
+      TARGET CudaOps::${interface}
+      APPEND
+      PROPERTY INTERFACE_COMPILE_DEFINITIONS "$<$<COMPILE_LANGUAGE:HIP>:${definition}>"
+    )
+  endforeach()
 endfunction()
 
 # _cudaops_link_existing(<interface> <library>...): links CudaOps::<library>_library where its file exists.

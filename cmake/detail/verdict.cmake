@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The verdict on a pair of CUDA toolkit and torch, what follows from it under a policy, and the text that says so.
+# The verdict on a pair of CUDA toolkit and torch, or of ROCm and torch, what follows from it under a policy, and the
+# text that says so.
 # Pure: versions and texts in, verdict and texts out, so `cmake -P` can try every pair.
 #
 # The rule. CUDA's minor versions fit each other inside one major, from 11.1 on: that is what CUDA promises, and it is
@@ -372,5 +373,122 @@ function(_cudaops_verdict_text)
   set(FIX ${toolkit_fix} ${provide} ${torch_fix} ${policy_fix})
   foreach(name IN ITEMS REASON HEAD FACTS FIX)
     set(${name} "${${name}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# _cudaops_verdict_rocm(<out-prefix>
+#   ROCM <version> [ROCM_SOURCE <text>] TORCH <version> TORCH_HIP <version> [TORCH_SOURCE <text>]
+#   [POLICY STRICT|COMPATIBLE|WARN] [COMPATIBLE_VERSIONS <text>] [CANDIDATES <version>|<verdict or problem>|<place>...])
+#
+# The same for a torch that was built for ROCm. HIP's runtime carries its major version in the name of its library
+# (libamdhip64.so.6), and inside one major a newer one serves what was built for an older: that is the rule. Verdicts:
+# EXACT, COMPATIBLE, MISMATCH, ROCM_TORCH where there is no ROCm to compare with.
+function(_cudaops_verdict_rocm prefix)
+  cmake_parse_arguments(
+    PARSE_ARGV 1
+    arg
+    ""
+    "ROCM;ROCM_SOURCE;TORCH;TORCH_HIP;TORCH_SOURCE;POLICY;COMPATIBLE_VERSIONS"
+    "CANDIDATES"
+  )
+  set(policy "${arg_POLICY}")
+  if(policy STREQUAL "")
+    set(policy COMPATIBLE)
+  endif()
+  set(declared "")
+  _cudaops_verdict_pairs("${arg_COMPATIBLE_VERSIONS}" pairs)
+  string(REGEX MATCH "^0*([0-9]+)\\.0*([0-9]+)" rocm "${arg_ROCM}")
+  set(rocm_major "${CMAKE_MATCH_1}")
+  string(REGEX MATCH "^0*([0-9]+)\\.0*([0-9]+)" hip "${arg_TORCH_HIP}")
+  set(hip_major "${CMAKE_MATCH_1}")
+
+  if("${rocm}:${hip}" IN_LIST pairs_FIT)
+    set(declared FIT)
+  elseif("${rocm}:${hip}" IN_LIST pairs_UNFIT)
+    set(declared UNFIT)
+  endif()
+  set(rule "ROCm's releases fit each other inside one major")
+  set(torch_fix "-DPython_EXECUTABLE=<python>   (one with a torch for ROCm ${rocm_major})")
+  set(policy_fix "")
+  set(HEAD "")
+  set(REASON "")
+  if(rocm STREQUAL "")
+    set(VERDICT ROCM_TORCH)
+    set(HEAD "no ROCm was found.")
+    set(REASON "torch ${arg_TORCH} was built with HIP ${arg_TORCH_HIP}, and no HIP compiler was found")
+    set(rule "")
+    set(torch_fix "")
+  elseif(declared STREQUAL "UNFIT")
+    set(VERDICT MISMATCH)
+    set(HEAD "this ROCm does not fit this torch.")
+    set(REASON "ROCm ${rocm} and torch's HIP ${hip} are declared not to fit by CUDAOPS_COMPATIBLE_VERSIONS")
+    set(rule "CUDAOPS_COMPATIBLE_VERSIONS holds !${rocm}:${hip}")
+  elseif(rocm STREQUAL hip)
+    set(VERDICT EXACT)
+  elseif(declared STREQUAL "FIT" OR rocm_major STREQUAL hip_major)
+    set(VERDICT COMPATIBLE)
+    set(HEAD "CUDAOPS_VERSION_POLICY=STRICT takes only a ROCm of torch's own version.")
+    set(REASON "ROCm ${rocm} and torch's HIP ${hip} differ in the minor version, which is fine inside one major")
+    if(declared STREQUAL "FIT")
+      set(REASON "ROCm ${rocm} and torch's HIP ${hip} are declared to fit by CUDAOPS_COMPATIBLE_VERSIONS")
+    endif()
+    set(rule "CUDAOPS_VERSION_POLICY=STRICT: the same major.minor")
+    set(policy_fix "-DCUDAOPS_VERSION_POLICY=COMPATIBLE   (takes another minor version of the same major)")
+  else()
+    set(VERDICT MISMATCH)
+    set(HEAD "ROCm and torch must be of one major version.")
+    set(REASON "ROCm ${rocm} and torch's HIP ${hip} are of different major versions")
+    set(policy_fix "-DCUDAOPS_VERSION_POLICY=WARN   (goes on with this pair, at your own risk)")
+  endif()
+  string(PREPEND HEAD "find_package(CudaTorchMatch): ")
+
+  set(ACTION STATUS)
+  set(RANK 0)
+  if(VERDICT STREQUAL "EXACT")
+    set(ACTION PASS)
+    set(RANK 3)
+  elseif(VERDICT STREQUAL "COMPATIBLE")
+    set(RANK 2)
+    if(policy STREQUAL "STRICT" AND declared STREQUAL "")
+      set(ACTION STOP)
+    endif()
+  elseif(VERDICT STREQUAL "MISMATCH")
+    set(RANK 1)
+    set(ACTION STOP)
+    if(policy STREQUAL "WARN")
+      set(ACTION WARN)
+    endif()
+  endif()
+
+  set(found "none was found")
+  if(rocm)
+    set(found "${arg_ROCM}: ${arg_ROCM_SOURCE}")
+  endif()
+  set(torch "${arg_TORCH}, built with HIP ${arg_TORCH_HIP}: ${arg_TORCH_SOURCE}")
+  string(REPLACE ";" "\\;" found "${found}")
+  string(REPLACE ";" "\\;" torch "${torch}")
+  set(FACTS "ROCm   ${found}" "torch  ${torch}")
+  if(rule)
+    list(APPEND FACTS "rule   ${rule}")
+  endif()
+  if(NOT "${arg_CANDIDATES}" STREQUAL "")
+    _cudaops_verdict_table(rows ROWS ${arg_CANDIDATES})
+    set(lead "others ")
+    foreach(row IN LISTS rows)
+      string(REPLACE ";" "\\;" row "${row}")
+      list(APPEND FACTS "${lead}${row}")
+      set(lead "       ")
+    endforeach()
+  endif()
+  set(FIX "-DROCm_ROOT=<dir>   (ROCm ${hip_major}, best ${hip})" ${torch_fix} ${policy_fix})
+  if(VERDICT STREQUAL "ROCM_TORCH")
+    set(FIX "install ROCm ${hip_major}, best ${hip} (rocm-llvm, hip-dev, rocm-device-libs), or -DROCm_ROOT=<dir>")
+  endif()
+  foreach(
+    name
+    IN
+    ITEMS VERDICT ACTION RANK REASON HEAD FACTS FIX
+  )
+    set(${prefix}_${name} "${${name}}" PARENT_SCOPE)
   endforeach()
 endfunction()

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+# The decisions of FindCudaTorchMatch for AMD: from the facts of torch and ROCm installations to the backend HIP, with a
+# reason where it can't be had.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/hip_archs.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/hip_language.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/rocm_facts.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/verdict.cmake")
+
+# _cudaops_match_rocm(<policy> <compatible-versions> <out-usable>)
+#
+# Chooses the ROCm, gives the verdict on it and torch, and tries its compiler. A torch that isn't ROCm's is no obstacle
+# where HIP was asked for: kernels need no torch, and stable ops are built against its headers.
+function(_cudaops_match_rocm policy compatible out_usable)
+  set(${out_usable} FALSE PARENT_SCOPE)
+  _cudaops_state_get(TORCH_KIND kind)
+  _cudaops_state_get(TORCH_VERSION torch)
+  _cudaops_state_get(TORCH_HIP torch_hip)
+  _cudaops_state_get(TORCH_SOURCE torch_source)
+  set(about_torch TORCH "${torch}" TORCH_HIP "${torch_hip}" TORCH_SOURCE "${torch_source}" POLICY "${policy}")
+
+  _cudaops_rocm_candidates(places sources kinds)
+  set(count 0)
+  set(seen "")
+  set(best "")
+  set(best_score -1)
+  set(given FALSE)
+  foreach(place source where IN ZIP_LISTS places sources kinds)
+    _cudaops_rocm_describe(rocm "${place}")
+    file(REAL_PATH "${rocm_ROOT}" real_root)
+    if(where STREQUAL "explicit")
+      # A compiler that was named is that one, whatever else its ROCm holds.
+      string(APPEND real_root "|${rocm_COMPILER}")
+    endif()
+    if(real_root IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen "${real_root}")
+    foreach(
+      field
+      IN
+      ITEMS ROOT VERSION COMPILER COMPILER_VERSION HIP_LANG_DIR DEVICE_LIB_DIR RUNTIME PROBLEM FIX
+    )
+      set(c${count}_${field} "${rocm_${field}}")
+    endforeach()
+    set(c${count}_SOURCE "${source}")
+    set(c${count}_KIND "${where}")
+    set(c${count}_VERDICT "")
+    set(score 0)
+    if(kind STREQUAL "HIP")
+      _cudaops_verdict_rocm(judged ROCM "${rocm_VERSION}" ${about_torch} COMPATIBLE_VERSIONS "${compatible}")
+      set(c${count}_VERDICT "${judged_VERDICT}")
+      set(score ${judged_RANK})
+      if(judged_VERDICT MATCHES "^(EXACT|COMPATIBLE)$")
+        math(EXPR score "${score} + 20")
+      endif()
+    endif()
+    if(rocm_PROBLEM STREQUAL "")
+      math(EXPR score "${score} + 10")
+    endif()
+    # The first explicit one is taken whatever it is.
+    if(where STREQUAL "explicit" AND NOT given)
+      set(given TRUE)
+      set(best ${count})
+    elseif(NOT given AND score GREATER best_score)
+      set(best ${count})
+      set(best_score ${score})
+    endif()
+    math(EXPR count "${count} + 1")
+  endforeach()
+
+  set(others "")
+  set(version "")
+  set(rocm_source "")
+  if(count GREATER 0)
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+      set(word "${c${i}_VERDICT}")
+      if(c${i}_PROBLEM)
+        set(word "broken: ${c${i}_PROBLEM}")
+      endif()
+      # The report's rows.
+      _cudaops_state_append(
+        CANDIDATES
+        "${c${i}_COMPILER}|${c${i}_VERSION}|${c${i}_SOURCE}|${c${i}_VERDICT}|${c${i}_PROBLEM}"
+      )
+      if(NOT i STREQUAL best)
+        list(APPEND others "${c${i}_VERSION}|${word}|${c${i}_ROOT} (${c${i}_SOURCE})")
+        if(c${i}_KIND MATCHES "^(explicit|hint)$")
+          _cudaops_status(
+            "CudaTorchMatch: ${c${i}_SOURCE} names ${c${i}_ROOT} (ROCm ${c${i}_VERSION}); ${c${best}_ROOT} (${c${best}_SOURCE}) is used instead"
+          )
+        endif()
+      endif()
+    endforeach()
+    set(version "${c${best}_VERSION}")
+    set(rocm_source "${c${best}_ROOT} (${c${best}_SOURCE})")
+    foreach(
+      field
+      IN
+      ITEMS ROOT VERSION COMPILER COMPILER_VERSION HIP_LANG_DIR DEVICE_LIB_DIR RUNTIME SOURCE
+    )
+      _cudaops_state_set(ROCM_${field} "${c${best}_${field}}")
+    endforeach()
+  endif()
+
+  set(final_ACTION PASS)
+  if(kind STREQUAL "HIP")
+    _cudaops_verdict_rocm(
+      final
+      ROCM "${version}"
+      ROCM_SOURCE "${rocm_source}"
+      ${about_torch}
+      COMPATIBLE_VERSIONS "${compatible}"
+      CANDIDATES ${others}
+    )
+    _cudaops_state_set(VERDICT "${final_VERDICT}")
+  elseif(kind STREQUAL "CUDA")
+    _cudaops_state_set(VERDICT CUDA_TORCH)
+  elseif(kind STREQUAL "CPU")
+    _cudaops_state_set(VERDICT CPU_TORCH)
+  endif()
+
+  if(best STREQUAL "")
+    _cudaops_match_off(
+      NO_HIP_COMPILER
+      "no HIP compiler was found"
+      "install ROCm (rocm-llvm, hip-dev, rocm-device-libs; Debian: hipcc)"
+      "or -DROCm_ROOT=<dir>, or -DCMAKE_HIP_COMPILER=<clang++>"
+    )
+    return()
+  elseif(final_ACTION STREQUAL "STOP")
+    _cudaops_match_off(MISMATCH "${final_REASON}" ${final_FIX})
+    _cudaops_stop("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
+  elseif(c${best}_PROBLEM)
+    set(fix "${c${best}_FIX}" "or -DROCm_ROOT=<another ROCm>")
+    _cudaops_match_off(BROKEN_ROCM "the ROCm at ${c${best}_ROOT} is broken: ${c${best}_PROBLEM}" ${fix})
+    if(given)
+      _cudaops_stop(
+        "find_package(CudaTorchMatch): the ROCm that was asked for is broken."
+        FACTS "found   ${rocm_source}" "wrong   ${c${best}_PROBLEM}"
+        FIX ${fix}
+      )
+    endif()
+    set(facts "found   ${rocm_source}, ROCm ${version}" "wrong   ${c${best}_PROBLEM}")
+    _cudaops_verdict_table(rows ROWS ${others})
+    foreach(row IN LISTS rows)
+      string(REPLACE ";" "\\;" row "${row}")
+      list(APPEND facts "others  ${row}")
+    endforeach()
+    _cudaops_warn("find_package(CudaTorchMatch): HIP is off, the ROCm found is broken." FACTS ${facts} FIX ${fix})
+    return()
+  elseif(final_ACTION STREQUAL "WARN")
+    _cudaops_warn("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
+  elseif(final_REASON)
+    _cudaops_status("CudaTorchMatch: ${final_REASON}")
+  endif()
+
+  _cudaops_hip_arch_match(problem)
+  if(problem)
+    _cudaops_match_off(NO_ARCHITECTURE "${problem}" "-DCMAKE_HIP_ARCHITECTURES=gfx90a, or the like")
+    return()
+  endif()
+  _cudaops_state_get(ARCHITECTURES archs)
+  list(GET archs 0 arch)
+  _cudaops_hip_trial("${arch}" problem)
+  if(problem)
+    set(fix "mend this ROCm, or -DROCm_ROOT=<another ROCm>")
+    _cudaops_match_off(LANGUAGE_FAILED "the HIP compiler of ${c${best}_ROOT} compiles nothing here: ${problem}" ${fix})
+    _cudaops_state_get(ROCM_COMPILER compiler)
+    _cudaops_warn(
+      "find_package(CudaTorchMatch): HIP is off, its compiler can't compile one kernel."
+      FACTS "compiler  ${compiler}" "for       ${arch}" "error     ${problem}"
+      FIX ${fix}
+    )
+    return()
+  endif()
+  set(${out_usable} TRUE PARENT_SCOPE)
+endfunction()
