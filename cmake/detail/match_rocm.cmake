@@ -127,10 +127,14 @@ function(_cudaops_match_rocm policy compatible out_usable)
   endif()
 
   if(best STREQUAL "")
+    set(reason "no HIP compiler was found")
+    if(kind STREQUAL "HIP")
+      set(reason "torch ${torch} is a ROCm build, and no HIP compiler was found")
+    endif()
     _cudaops_match_off(
       NO_HIP_COMPILER
-      "no HIP compiler was found"
-      "install ROCm (rocm-llvm, hip-dev, rocm-device-libs; Debian: hipcc)"
+      "${reason}"
+      "install ROCm (rocm-llvm, hip-dev, rocm-device-libs, on Debian hipcc)"
       "or -DROCm_ROOT=<dir>, or -DCMAKE_HIP_COMPILER=<clang++>"
     )
     return()

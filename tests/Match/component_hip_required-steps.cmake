@@ -1,3 +1,3 @@
-# HIP is recognised as a component, and refused in our words.
+# COMPONENTS HIP with a torch that isn't built for ROCm.
 fake_torch("${case_DIR}/venv" VERSION 2.13.0 CPU)
 match(FIND REQUIRED COMPONENTS HIP ARGS "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
