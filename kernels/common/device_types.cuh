@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device code of several ops shares: conversions to and from float, and 16-byte vectors.
+// What the device code of several ops shares: the element types and 16-byte vectors.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include <cudaops/gpu_compat.h>
 
 #include <cstdint>
 
 namespace cudaops_examples {
+
+using cudaops::bfloat16;
+using cudaops::from_float;
+using cudaops::to_float;
 
 // As many elements as one thread loads or stores with a single instruction.
 template <typename T>
@@ -25,25 +28,6 @@ __device__ __forceinline__ const Vector<T>* vectors_at(const T* data) {
 template <typename T>
 __device__ __forceinline__ Vector<T>* vectors_at(T* data) {
   return reinterpret_cast<Vector<T>*>(data);
-}
-
-__device__ __forceinline__ float to_float(float value) { return value; }
-__device__ __forceinline__ float to_float(__half value) { return __half2float(value); }
-__device__ __forceinline__ float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
-
-template <typename T>
-__device__ __forceinline__ T from_float(float value);
-template <>
-__device__ __forceinline__ float from_float<float>(float value) {
-  return value;
-}
-template <>
-__device__ __forceinline__ __half from_float<__half>(float value) {
-  return __float2half_rn(value);
-}
-template <>
-__device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float value) {
-  return __float2bfloat16_rn(value);
 }
 
 // How a contiguous array splits into 16-byte vectors: `head` elements stand before the first

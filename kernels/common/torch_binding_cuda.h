@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only bindings of CUDA kernels need.
+// What only bindings of CUDA (or HIP) kernels need.
 #pragma once
 
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/csrc/stable/accelerator.h>
 
 #include "torch_binding.h"
+
+// torch's header declares it under USE_CUDA only, torch for ROCm has it too.
+extern "C" AOTITorchError aoti_torch_get_current_cuda_stream(int32_t device_index, void** stream);
 
 namespace cudaops_examples {
 

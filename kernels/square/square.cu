@@ -77,7 +77,7 @@ void launch_square(const void* input, void* out, int64_t num_elements, DType dty
     case DType::kFloat16:
       return launch<__half>(input, out, num_elements, cuda_stream);
     case DType::kBFloat16:
-      return launch<__nv_bfloat16>(input, out, num_elements, cuda_stream);
+      return launch<bfloat16>(input, out, num_elements, cuda_stream);
   }
 }
 

@@ -17,23 +17,25 @@ constexpr int kVectorsPerThread = 8;
 constexpr int64_t kVectorsPerTile = kBlockSize * kVectorsPerThread;
 constexpr int kFinishBlockSize = 1024;
 
-// Sums one value a thread over a block of kThreads; the result is thread 0's.
+// Sums one value a thread over a block of kThreads; the result is thread 0's. Lanes add up in
+// groups of 32 on every GPU, on those with warps of 64 too: another grouping would be another order
+// of additions.
 template <int kThreads, typename Accumulator>
 __device__ Accumulator block_sum(Accumulator value) {
-  constexpr int kWarpSize = 32;
-  constexpr int kWarps = kThreads / kWarpSize;
-  __shared__ Accumulator warp_sums[kWarps];
+  constexpr int kGroupSize = 32;
+  constexpr int kGroups = kThreads / kGroupSize;
+  __shared__ Accumulator group_sums[kGroups];
 #pragma unroll
-  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
-    value += __shfl_down_sync(0xffffffffu, value, offset);
+  for (int offset = kGroupSize / 2; offset > 0; offset /= 2) {
+    value += cudaops::shfl_down(value, offset, kGroupSize);
   }
-  if (threadIdx.x % kWarpSize == 0) warp_sums[threadIdx.x / kWarpSize] = value;
+  if (threadIdx.x % kGroupSize == 0) group_sums[threadIdx.x / kGroupSize] = value;
   __syncthreads();
-  if (threadIdx.x >= kWarpSize) return Accumulator{0};
-  value = threadIdx.x < kWarps ? warp_sums[threadIdx.x] : Accumulator{0};
+  if (threadIdx.x >= kGroupSize) return Accumulator{0};
+  value = threadIdx.x < kGroups ? group_sums[threadIdx.x] : Accumulator{0};
 #pragma unroll
-  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
-    value += __shfl_down_sync(0xffffffffu, value, offset);
+  for (int offset = kGroupSize / 2; offset > 0; offset /= 2) {
+    value += cudaops::shfl_down(value, offset, kGroupSize);
   }
   return value;
 }
@@ -137,7 +139,7 @@ void launch_sum(const void* input, void* out, int64_t num_elements, DType dtype,
     case DType::kFloat16:
       return launch<__half>(input, out, num_elements, dtype, workspace, cuda_stream);
     case DType::kBFloat16:
-      return launch<__nv_bfloat16>(input, out, num_elements, dtype, workspace, cuda_stream);
+      return launch<bfloat16>(input, out, num_elements, dtype, workspace, cuda_stream);
   }
 }
 

@@ -76,7 +76,7 @@ void launch_vector_add(const void* a, const void* b, void* out, int64_t num_elem
     case DType::kFloat16:
       return launch<__half>(a, b, out, num_elements, cuda_stream);
     case DType::kBFloat16:
-      return launch<__nv_bfloat16>(a, b, out, num_elements, cuda_stream);
+      return launch<bfloat16>(a, b, out, num_elements, cuda_stream);
   }
 }
 

@@ -18,7 +18,12 @@ using cudaops::Device;
 using cudaops::launch_error_text;
 using cudaops::LaunchError;
 
-const Device kBlackwell{0, 12, 0};
+Device nvidia(int index, int major, int minor) { return {index, major, minor, "", false}; }
+Device amd(int index, const char* gfx) { return {index, -1, -1, gfx, true}; }
+
+const Device kBlackwell = nvidia(0, 12, 0);
+const Device kUnknownNvidia = nvidia(-1, -1, -1);
+const Device kUnknownAmd = amd(-1, "");
 
 TEST(LaunchErrorText, NamesOpCauseAndCureForADeviceNewerThanTheBinary) {
   EXPECT_EQ(launch_error_text("my_ops", "sm_80, sm_90", "launch", LaunchError::kNoKernelImage, "",
@@ -26,7 +31,7 @@ TEST(LaunchErrorText, NamesOpCauseAndCureForADeviceNewerThanTheBinary) {
             "op my_ops holds sm_80, sm_90; device 0 is sm_120: rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=120");
   EXPECT_EQ(launch_error_text("my_ops", "sm_90a, PTX 90a", "launch", LaunchError::kNoKernelImage,
-                              "", Device{3, 8, 9}),
+                              "", nvidia(3, 8, 9)),
             "op my_ops holds sm_90a, PTX 90a; device 3 is sm_89: rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=89");
 }
@@ -35,7 +40,8 @@ TEST(LaunchErrorText, DoesWithoutWhatIsNotKnown) {
   EXPECT_EQ(launch_error_text("my_ops", "", "launch", LaunchError::kNoKernelImage, "", kBlackwell),
             "op my_ops has no code for this device; device 0 is sm_120: rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=120");
-  EXPECT_EQ(launch_error_text("my_ops", "sm_80", "launch", LaunchError::kNoKernelImage, "", {}),
+  EXPECT_EQ(launch_error_text("my_ops", "sm_80", "launch", LaunchError::kNoKernelImage, "",
+                              kUnknownNvidia),
             "op my_ops holds sm_80, which this device can't run: rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=native");
 }
@@ -46,11 +52,13 @@ TEST(LaunchErrorText, OtherCausesHaveOtherCures) {
       "op my_ops holds PTX 80, and the driver is too old for the PTX of the toolkit that built "
       "it: update the driver, or rebuild with -DCMAKE_CUDA_ARCHITECTURES=120-real");
   EXPECT_EQ(
-      launch_error_text("my_ops", "sm_80", "launch", LaunchError::kDriverTooOld, "E, why", {}),
+      launch_error_text("my_ops", "sm_80", "launch", LaunchError::kDriverTooOld, "E, why",
+                        kUnknownNvidia),
       "op my_ops: the GPU driver is older than the CUDA runtime in the op (E, why): update the "
       "driver, or rebuild with an older toolkit");
   EXPECT_EQ(
-      launch_error_text("my_ops", "sm_80", "launch", LaunchError::kNoDevice, "E, why", {}),
+      launch_error_text("my_ops", "sm_80", "launch", LaunchError::kNoDevice, "E, why",
+                        kUnknownNvidia),
       "op my_ops: no GPU can be used here (E, why): check nvidia-smi and CUDA_VISIBLE_DEVICES");
   EXPECT_EQ(
       launch_error_text("my_ops", "sm_80", "the launch in f", LaunchError::kEarlierFailure,
@@ -60,6 +68,28 @@ TEST(LaunchErrorText, OtherCausesHaveOtherCures) {
   EXPECT_EQ(launch_error_text("my_ops", "sm_80", "the launch in f", LaunchError::kOther, "E, why",
                               kBlackwell),
             "op my_ops: the launch in f failed: E, why");
+}
+
+TEST(LaunchErrorText, SpeaksOfHipWhereTheDeviceIsAmds) {
+  EXPECT_EQ(launch_error_text("my_ops", "gfx90a, gfx1100", "launch", LaunchError::kNoKernelImage,
+                              "", amd(1, "gfx942:sramecc+:xnack-")),
+            "op my_ops holds gfx90a, gfx1100; device 1 is gfx942: rebuild with "
+            "-DCMAKE_HIP_ARCHITECTURES=gfx942");
+  EXPECT_EQ(
+      launch_error_text("my_ops", "gfx90a", "launch", LaunchError::kNoKernelImage, "", kUnknownAmd),
+      "op my_ops holds gfx90a, which this device can't run: rebuild with "
+      "-DCMAKE_HIP_ARCHITECTURES=native");
+  EXPECT_EQ(launch_error_text("my_ops", "gfx90a", "launch", LaunchError::kDriverTooOld, "E, why",
+                              kUnknownAmd),
+            "op my_ops: the GPU driver is older than the HIP runtime that the op found (E, why): "
+            "update the driver, or rebuild with an older ROCm");
+  EXPECT_EQ(launch_error_text("my_ops", "gfx90a", "launch", LaunchError::kNoDevice, "E, why",
+                              kUnknownAmd),
+            "op my_ops: no GPU can be used here (E, why): check rocminfo and HIP_VISIBLE_DEVICES");
+  EXPECT_EQ(launch_error_text("my_ops", "gfx90a", "the launch in f", LaunchError::kEarlierFailure,
+                              "E, why", kUnknownAmd),
+            "op my_ops: the launch in f found the error of a kernel that ran before it (E, why): "
+            "run again with AMD_SERIALIZE_KERNEL=3 to see which");
 }
 
 TEST(ArchitecturesServe, FollowsNvidiasRules) {
@@ -81,8 +111,31 @@ TEST(ArchitecturesServe, FollowsNvidiasRules) {
       {"nonsense", 9, 0, false},
   };
   for (const auto& row : table) {
-    EXPECT_EQ(architectures_serve(row.architectures, Device{0, row.major, row.minor}), row.serves)
+    EXPECT_EQ(architectures_serve(row.architectures, nvidia(0, row.major, row.minor)), row.serves)
         << row.architectures << " on " << row.major << "." << row.minor;
+  }
+}
+
+TEST(ArchitecturesServe, FollowsAmdsRules) {
+  const struct {
+    const char* architectures;
+    const char* gfx;
+    bool serves;
+  } table[] = {
+      {"gfx90a", "gfx90a:sramecc+:xnack-", true},
+      {"gfx942, gfx90a", "gfx90a:sramecc+:xnack-", true},
+      {"gfx90a:xnack-", "gfx90a:sramecc+:xnack-", true},
+      {"gfx90a:sramecc+:xnack-", "gfx90a:sramecc+:xnack-", true},
+      {"gfx90a:xnack+", "gfx90a:sramecc+:xnack-", false},
+      {"gfx90a:sramecc-:xnack-", "gfx90a:sramecc+:xnack-", false},
+      {"gfx90a", "gfx90c", false},
+      {"gfx1100", "gfx1101", false},
+      {"sm_90", "gfx90a", false},
+      {"", "gfx90a", false},
+  };
+  for (const auto& row : table) {
+    EXPECT_EQ(architectures_serve(row.architectures, amd(0, row.gfx)), row.serves)
+        << row.architectures << " on " << row.gfx;
   }
 }
 
@@ -90,11 +143,11 @@ TEST(ArchitecturesOfList, ReadsNvccsList) {
   EXPECT_EQ(cudaops::detail::architectures_of_list({800, 900, 1200}), "sm_80, sm_90, sm_120");
 }
 
-#if defined(CUDAOPS_WITH_CUDA)
+#if defined(CUDAOPS_WITH_CUDA) || CUDAOPS_HIP
 
 // The macros, through a call that fails with and without a GPU.
 TEST(Check, ThrowsOneSentence) {
-  cudaGetLastError();
+  (void)cudaGetLastError();
   EXPECT_NO_THROW(CUDAOPS_CHECK(cudaSuccess));
   try {
     CUDAOPS_CHECK(cudaErrorInvalidValue);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime.h>
 #include <cudaops/check.h>
+#include <cudaops/gpu_compat.h>
 
 #include "spin.h"
 
@@ -8,9 +9,13 @@ namespace cudaops_tests {
 namespace {
 
 __device__ int64_t now_ns() {
+#if CUDAOPS_HIP
+  return wall_clock64() * 10;  // ticks at 100 MHz
+#else
   int64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
+#endif
 }
 
 __global__ void spin_kernel(int64_t duration_ns) {

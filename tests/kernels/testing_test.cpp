@@ -183,7 +183,7 @@ TEST(Random, HasTheRightRangeAndMoments) {
   EXPECT_NEAR(square, 1, 0.06);
 }
 
-#if defined(CUDAOPS_TESTING_HAS_GPU)
+#if defined(CUDAOPS_HAS_GPU_RUNTIME)
 TEST(TestingGpu, DeviceBufferIsPoisonedAndGuarded) {
   CUDAOPS_SKIP_WITHOUT_GPU();
   using cudaops::testing::DeviceBuffer;

@@ -27,7 +27,8 @@
 // CUDAOPS_BENCHMARK_ONCE=1 checks every case and times it once, roughly: what a test wants.
 //
 // The GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, both given by
-// cudaops_add_benchmark() where CUDA is on; a .cu file has them anyway.
+// cudaops_add_benchmark() where CUDA is on; a .cu file has them anyway. With HIP the same code uses
+// HIP's runtime; the cache behind the L2 that some AMD GPUs have is not known to it, nor kept cold.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -49,10 +50,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(CUDAOPS_WITH_CUDA) || defined(__CUDACC__)
-#include <cuda_runtime_api.h>
-#define CUDAOPS_BENCHMARK_HAS_GPU 1
-#endif
+#include "detail/gpu_call.h"
 
 namespace cudaops {
 namespace benchmark {
@@ -93,16 +91,7 @@ inline int batch_size(double seconds, int num_sets, bool flush) {
 }
 
 // Why no GPU can be used here; empty if one can.
-inline std::string no_gpu_reason() {
-#if defined(CUDAOPS_BENCHMARK_HAS_GPU)
-  int num_devices = 0;
-  const cudaError_t error = cudaGetDeviceCount(&num_devices);
-  if (error != cudaSuccess) return cudaGetErrorString(error);
-  return num_devices > 0 ? "" : "no CUDA device";
-#else
-  return "built without CUDA";
-#endif
-}
+inline std::string no_gpu_reason() { return cudaops::detail::no_gpu_reason(); }
 
 namespace detail {
 
@@ -127,7 +116,9 @@ inline void timed_on_gpu(Registered registered) {
   registered->UseManualTime()->Iterations(1)->Unit(::benchmark::kMicrosecond);
 }
 
-#if defined(CUDAOPS_BENCHMARK_HAS_GPU)
+#if defined(CUDAOPS_HAS_GPU_RUNTIME)
+
+using cudaops::detail::GpuStream;  // cudaStream_t or hipStream_t
 
 struct Measurement {
   double median_s;
@@ -137,7 +128,7 @@ struct Measurement {
 
 struct Case {
   // Enqueues the op once on the buffers of set 0 … num_sets - 1. Must not wait for the device.
-  std::function<void(int set, cudaStream_t stream)> launch;
+  std::function<void(int set, GpuStream stream)> launch;
   int num_sets = 1;
   // Runs after one launch on set 0 has ended: "" if its result is right, else what is wrong. An op
   // is not timed without.
@@ -148,16 +139,10 @@ struct Case {
 
 namespace detail {
 
-inline void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(error) + ", " +
-                           cudaGetErrorString(error));
-}
-
 inline double l2_bytes() {
   int device = 0, bytes = 0;
-  require(cudaGetDevice(&device), "cudaGetDevice");
-  require(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device), "cudaDeviceGetAttribute");
+  CUDAOPS_GPU_CALL(GetDevice, &device);
+  CUDAOPS_GPU_CALL(DeviceGetAttribute, &bytes, CUDAOPS_GPU_ATTRIBUTE(L2CacheSize), device);
   return bytes;
 }
 
@@ -165,9 +150,9 @@ inline double l2_bytes() {
 class Memory {
  public:
   explicit Memory(size_t bytes) : bytes_(bytes) {
-    require(cudaMalloc(&data_, std::max<size_t>(bytes, 1)), "cudaMalloc");
+    CUDAOPS_GPU_CALL(Malloc, &data_, std::max<size_t>(bytes, 1));
   }
-  ~Memory() { cudaFree(data_); }
+  ~Memory() { (void)CUDAOPS_GPU(Free)(data_); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   void* data() const { return data_; }
@@ -180,36 +165,34 @@ class Memory {
 
 class Stream {
  public:
-  Stream() {
-    require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-  }
-  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream() { CUDAOPS_GPU_CALL(StreamCreateWithFlags, &stream_, CUDAOPS_GPU(StreamNonBlocking)); }
+  ~Stream() { (void)CUDAOPS_GPU(StreamDestroy)(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  operator cudaStream_t() const { return stream_; }
+  operator GpuStream() const { return stream_; }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  GpuStream stream_ = nullptr;
 };
 
 class Event {
  public:
-  Event() { require(cudaEventCreate(&event_), "cudaEventCreate"); }
-  ~Event() { cudaEventDestroy(event_); }
+  Event() { CUDAOPS_GPU_CALL(EventCreate, &event_); }
+  ~Event() { (void)CUDAOPS_GPU(EventDestroy)(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  operator cudaEvent_t() const { return event_; }
+  operator cudaops::detail::GpuEvent() const { return event_; }
 
  private:
-  cudaEvent_t event_ = nullptr;
+  cudaops::detail::GpuEvent event_ = nullptr;
 };
 
 // Holds a stream back until release(): what is enqueued meanwhile runs without gaps afterwards.
 // Lets go by itself after a second, in case a launch waits for the device.
 class Hold {
  public:
-  explicit Hold(cudaStream_t stream) : released_(false) {
-    require(cudaLaunchHostFunc(stream, &Hold::wait, this), "cudaLaunchHostFunc");
+  explicit Hold(GpuStream stream) : released_(false) {
+    CUDAOPS_GPU_CALL(LaunchHostFunc, stream, &Hold::wait, this);
   }
   void release() { released_ = true; }
 
@@ -224,30 +207,30 @@ class Hold {
 };
 
 // Seconds a launch, over one batch. The batch continues the rotation where the last one stopped.
-inline double time_batch(const std::function<void(int, cudaStream_t)>& launch, int num_launches,
-                         int num_sets, int* next_set, cudaStream_t stream, const Memory* flush) {
+inline double time_batch(const std::function<void(int, GpuStream)>& launch, int num_launches,
+                         int num_sets, int* next_set, GpuStream stream, const Memory* flush) {
   const Event start, stop;
   if (flush != nullptr) {
-    require(cudaMemsetAsync(flush->data(), 0, flush->bytes(), stream), "cudaMemsetAsync");
+    CUDAOPS_GPU_CALL(MemsetAsync, flush->data(), 0, flush->bytes(), stream);
   }
   // Released on every way out, or the stream would wait for a second.
   Hold hold(stream);
   try {
-    require(cudaEventRecord(start, stream), "cudaEventRecord");
+    CUDAOPS_GPU_CALL(EventRecord, start, stream);
     for (int i = 0; i < num_launches; ++i) {
       launch(*next_set, stream);
       *next_set = (*next_set + 1) % num_sets;
     }
-    require(cudaEventRecord(stop, stream), "cudaEventRecord");
+    CUDAOPS_GPU_CALL(EventRecord, stop, stream);
   } catch (...) {
     hold.release();
-    cudaStreamSynchronize(stream);
+    (void)CUDAOPS_GPU(StreamSynchronize)(stream);
     throw;
   }
   hold.release();
-  require(cudaStreamSynchronize(stream), "the timed kernels");
+  cudaops::detail::require(CUDAOPS_GPU(StreamSynchronize)(stream), "the timed kernels");
   float milliseconds = 0;
-  require(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
+  CUDAOPS_GPU_CALL(EventElapsedTime, &milliseconds, start, stop);
   return milliseconds / 1e3 / num_launches;
 }
 
@@ -266,22 +249,20 @@ class DeviceSets {
       : stride_((bytes + offset_bytes + 255) / 256 * 256),
         offset_bytes_(offset_bytes),
         memory_(stride_ * static_cast<size_t>(num_sets)) {
-    detail::require(cudaMemset(memory_.data(), 0xff, memory_.bytes()), "cudaMemset");
+    CUDAOPS_GPU_CALL(Memset, memory_.data(), 0xff, memory_.bytes());
     for (int set = 0; set < num_sets && !pattern.empty(); ++set) {
       char* data = static_cast<char*>((*this)[set]);
       size_t filled = std::min(bytes, pattern.size());
-      detail::require(cudaMemcpy(data, pattern.data(), filled, cudaMemcpyHostToDevice),
-                      "cudaMemcpy");
+      CUDAOPS_GPU_CALL(Memcpy, data, pattern.data(), filled, CUDAOPS_GPU(MemcpyHostToDevice));
       // Whole patterns, doubling.
       while (filled < bytes) {
         const size_t more = std::min(filled, bytes - filled);
-        detail::require(cudaMemcpy(data + filled, data, more, cudaMemcpyDeviceToDevice),
-                        "cudaMemcpy");
+        CUDAOPS_GPU_CALL(Memcpy, data + filled, data, more, CUDAOPS_GPU(MemcpyDeviceToDevice));
         filled += more;
       }
     }
     // The streams that kernels are timed on don't wait for this one.
-    detail::require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    CUDAOPS_GPU_CALL(DeviceSynchronize);
   }
 
   void* operator[](int set) const {
@@ -292,9 +273,8 @@ class DeviceSets {
   template <typename T>
   std::vector<T> to_host(int64_t first, int64_t num_elements) const {
     std::vector<T> values(static_cast<size_t>(num_elements));
-    detail::require(cudaMemcpy(values.data(), static_cast<const T*>((*this)[0]) + first,
-                               values.size() * sizeof(T), cudaMemcpyDeviceToHost),
-                    "cudaMemcpy");
+    CUDAOPS_GPU_CALL(Memcpy, values.data(), static_cast<const T*>((*this)[0]) + first,
+                     values.size() * sizeof(T), CUDAOPS_GPU(MemcpyDeviceToHost));
     return values;
   }
 
@@ -305,7 +285,7 @@ class DeviceSets {
 };
 
 // Times one op, without checking it: run() is what benchmarks call.
-inline Measurement measure(const std::function<void(int set, cudaStream_t stream)>& launch,
+inline Measurement measure(const std::function<void(int set, GpuStream stream)>& launch,
                            int num_sets = 1, double bytes = 0) {
   const detail::Stream stream;
   const double l2_bytes = detail::l2_bytes();
@@ -331,13 +311,13 @@ inline Measurement measure(const std::function<void(int set, cudaStream_t stream
           *std::max_element(samples.begin(), samples.end())};
 }
 
-using Copy = std::function<void(const void* from, void* to, size_t bytes, cudaStream_t stream)>;
+using Copy = std::function<void(const void* from, void* to, size_t bytes, GpuStream stream)>;
 
 namespace detail {
 
 inline std::vector<Copy>& copies() {
-  static std::vector<Copy> all{[](const void* from, void* to, size_t bytes, cudaStream_t stream) {
-    require(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+  static std::vector<Copy> all{[](const void* from, void* to, size_t bytes, GpuStream stream) {
+    CUDAOPS_GPU_CALL(MemcpyAsync, to, from, bytes, CUDAOPS_GPU(MemcpyDeviceToDevice), stream);
   }};
   return all;
 }
@@ -362,7 +342,7 @@ inline double copy_seconds(double bytes) {
   double best = 0;
   for (const Copy& copy : detail::copies()) {
     const double seconds =
-        measure([&](int set, cudaStream_t stream) { copy(from[set], to[set], half, stream); },
+        measure([&](int set, GpuStream stream) { copy(from[set], to[set], half, stream); },
                 num_sets, bytes)
             .median_s;
     if (best == 0 || seconds < best) best = seconds;
@@ -381,7 +361,7 @@ inline void run(::benchmark::State& state, const Case& benchmark_case) {
     {
       const detail::Stream stream;
       benchmark_case.launch(0, stream);
-      detail::require(cudaStreamSynchronize(stream), "the kernel");
+      cudaops::detail::require(CUDAOPS_GPU(StreamSynchronize)(stream), "the kernel");
     }
     const std::string wrong = benchmark_case.verify();
     if (!wrong.empty()) return fail("wrong result: " + wrong);
@@ -409,29 +389,41 @@ inline void run(::benchmark::State& state, const Case& benchmark_case) {
 
 namespace detail {
 
+// Of CUDA's numbers: 13000 is 13.0.
 inline std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 inline void describe_device() {
   int device = 0, driver = 0;
+#if CUDAOPS_HIP
+  hipDeviceProp_t properties;
+#else
   cudaDeviceProp properties;
-  require(cudaGetDevice(&device), "cudaGetDevice");
-  require(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-  require(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+#endif
+  CUDAOPS_GPU_CALL(GetDevice, &device);
+  CUDAOPS_GPU_CALL(GetDeviceProperties, &properties, device);
+  CUDAOPS_GPU_CALL(DriverGetVersion, &driver);
   ::benchmark::AddCustomContext("device", properties.name);
-  ::benchmark::AddCustomContext("compute_capability", std::to_string(properties.major) + "." +
-                                                          std::to_string(properties.minor));
   ::benchmark::AddCustomContext("num_multiprocessors",
                                 std::to_string(properties.multiProcessorCount));
   ::benchmark::AddCustomContext("l2_cache_bytes", std::to_string(properties.l2CacheSize));
+#if CUDAOPS_HIP
+  ::benchmark::AddCustomContext("gfx", properties.gcnArchName);
+  ::benchmark::AddCustomContext("driver", std::to_string(driver));
+  ::benchmark::AddCustomContext(
+      "toolkit", std::to_string(HIP_VERSION_MAJOR) + "." + std::to_string(HIP_VERSION_MINOR));
+#else
+  ::benchmark::AddCustomContext("compute_capability", std::to_string(properties.major) + "." +
+                                                          std::to_string(properties.minor));
   ::benchmark::AddCustomContext("driver_supports_cuda", version_text(driver));
   ::benchmark::AddCustomContext("toolkit", version_text(CUDART_VERSION));
+#endif
 }
 
 }  // namespace detail
 
-#endif  // CUDAOPS_BENCHMARK_HAS_GPU
+#endif  // CUDAOPS_HAS_GPU_RUNTIME
 
 inline int main(int argc, char** argv) {
   std::string command = argv[0];
@@ -443,7 +435,7 @@ inline int main(int argc, char** argv) {
     std::printf("SKIPPED: no GPU can be used here: %s\n", reason.c_str());
     return detail::is_set("CUDAOPS_REQUIRE_GPU") ? 1 : 0;
   }
-#if defined(CUDAOPS_BENCHMARK_HAS_GPU)
+#if defined(CUDAOPS_HAS_GPU_RUNTIME)
   ::benchmark::AddCustomContext("command", command);
   detail::describe_device();
 #endif

@@ -8,11 +8,12 @@
 // Both throw std::runtime_error, which a torch op's caller sees as Python's RuntimeError:
 //
 //   op my_ops holds sm_80, sm_90; device 0 is sm_120: rebuild with -DCMAKE_CUDA_ARCHITECTURES=120
+//   op my_ops holds gfx90a; device 0 is gfx942: rebuild with -DCMAKE_HIP_ARCHITECTURES=gfx942
 //
 // Only the CUDA (or HIP) runtime is used, no torch. The op's name and what its binary holds come
 // from two definitions that cudaops_add_kernels() and add_torch_op() make:
 //   CUDAOPS_OP_NAME        a string: "my_ops"
-//   CUDAOPS_ARCHITECTURES  a string: "sm_80, sm_90a, PTX 90"
+//   CUDAOPS_ARCHITECTURES  a string: "sm_80, sm_90a, PTX 90", or "gfx90a, gfx942"
 // Without them the file's own __CUDA_ARCH_LIST__ is named (nvcc; it doesn't say what has PTX) and
 // the function that holds the check. The texts are composed by pure functions, which need no GPU
 // and no CUDA headers.
@@ -23,32 +24,24 @@
 #include <stdexcept>
 #include <string>
 
-#if defined(__HIP_PLATFORM_AMD__)
-#include <hip/hip_runtime_api.h>
-#define CUDAOPS_CHECK_HAS_RUNTIME 1
-#elif defined(__CUDACC__)
-#include <cuda_runtime_api.h>
-#define CUDAOPS_CHECK_HAS_RUNTIME 1
-#elif defined(__has_include)
-#if __has_include(<cuda_runtime_api.h>)
-#include <cuda_runtime_api.h>
-#define CUDAOPS_CHECK_HAS_RUNTIME 1
-#endif
-#endif
+#include "detail/gpu_runtime.h"
 
 namespace cudaops {
 
-// What is known about the device; major is -1 where it could not be asked.
+// What is known about the device: of NVIDIA's its compute capability, of AMD's a name. index is -1
+// where it could not be asked.
 struct Device {
   int index = -1;
   int major = -1;
   int minor = -1;
+  std::string gfx = "";  // "gfx90a:sramecc+:xnack-"
+  bool is_amd = CUDAOPS_HIP;
 };
 
 // The causes that have a cure of their own.
 enum class LaunchError {
   kNoKernelImage,   // nothing in the binary runs on this device
-  kPtxTooNew,       // the driver can't compile PTX of this toolkit
+  kPtxTooNew,       // the driver can't compile PTX of this toolkit (CUDA only)
   kDriverTooOld,    // the driver is older than the runtime
   kNoDevice,        // none, or hidden from this process
   kEarlierFailure,  // a kernel that ran before broke the context; this launch only reports it
@@ -57,14 +50,35 @@ enum class LaunchError {
 
 namespace detail {
 
-inline std::string compute_capability(const Device& device, const char* separator) {
-  return std::to_string(device.major) + separator + std::to_string(device.minor);
+// "90" of compute capability 9.0; "" where it is not known.
+inline std::string compute_capability(const Device& device) {
+  if (device.major < 0) return "";
+  return std::to_string(device.major) + std::to_string(device.minor);
+}
+
+// "gfx90a" of "gfx90a:sramecc+:xnack-".
+inline std::string gfx_without_features(const std::string& gfx) {
+  return gfx.substr(0, gfx.find(':'));
+}
+
+// "gfx90a:xnack-" runs where the name is the same and the device has every feature that it names.
+inline bool gfx_serves(const std::string& entry, const std::string& gfx) {
+  if (gfx_without_features(entry) != gfx_without_features(gfx)) return false;
+  size_t begin = entry.find(':');
+  while (begin != std::string::npos) {
+    const size_t end = entry.find(':', begin + 1);
+    const std::string feature = entry.substr(begin, end - begin);
+    if ((gfx + ":").find(feature + ":") == std::string::npos) return false;
+    begin = end;
+  }
+  return true;
 }
 
 // One entry of CUDAOPS_ARCHITECTURES ("sm_90a", "PTX 90") against a device: a plain sm_ runs on
 // later minors of its major, `a` on exactly its own, `f` on its family (the same major, forward),
 // plain PTX on everything later.
 inline bool architecture_serves(const std::string& entry, const Device& device) {
+  if (device.is_amd) return gfx_serves(entry, device.gfx);
   const bool is_ptx = entry.compare(0, 4, "PTX ") == 0;
   const bool is_sm = entry.compare(0, 3, "sm_") == 0;
   if (!is_ptx && !is_sm) return false;
@@ -82,7 +96,8 @@ inline bool architecture_serves(const std::string& entry, const Device& device) 
 
 }  // namespace detail
 
-// Whether code for `architectures` ("sm_80, sm_90a, PTX 90") runs on the device.
+// Whether code for `architectures` ("sm_80, sm_90a, PTX 90" or "gfx90a, gfx942") runs on the
+// device.
 inline bool architectures_serve(const std::string& architectures, const Device& device) {
   size_t begin = 0;
   while (begin < architectures.size()) {
@@ -105,39 +120,44 @@ inline bool architectures_serve(const std::string& architectures, const Device& 
 inline std::string launch_error_text(const std::string& op, const std::string& architectures,
                                      const std::string& where, LaunchError error,
                                      const std::string& error_text, const Device& device) {
+  const std::string arch =
+      device.is_amd ? detail::gfx_without_features(device.gfx) : detail::compute_capability(device);
+  const std::string option =
+      device.is_amd ? "-DCMAKE_HIP_ARCHITECTURES=" : "-DCMAKE_CUDA_ARCHITECTURES=";
   switch (error) {
     case LaunchError::kNoKernelImage: {
       const std::string holds =
           architectures.empty() ? "has no code for this device" : "holds " + architectures;
-      if (device.major < 0) {
-        return "op " + op + " " + holds +
-               ", which this device can't run: rebuild with -DCMAKE_CUDA_ARCHITECTURES=native";
+      if (arch.empty()) {
+        return "op " + op + " " + holds + ", which this device can't run: rebuild with " + option +
+               "native";
       }
-      return "op " + op + " " + holds + "; device " + std::to_string(device.index) + " is sm_" +
-             detail::compute_capability(device, "") +
-             ": rebuild with -DCMAKE_CUDA_ARCHITECTURES=" + detail::compute_capability(device, "");
+      return "op " + op + " " + holds + "; device " + std::to_string(device.index) + " is " +
+             (device.is_amd ? "" : "sm_") + arch + ": rebuild with " + option + arch;
     }
     case LaunchError::kPtxTooNew: {
       std::string text = "op " + op;
       if (!architectures.empty()) text += " holds " + architectures;
       text +=
           ", and the driver is too old for the PTX of the toolkit that built it: update the driver";
-      if (device.major >= 0) {
-        text += ", or rebuild with -DCMAKE_CUDA_ARCHITECTURES=" +
-                detail::compute_capability(device, "") + "-real";
-      }
+      if (!arch.empty()) text += ", or rebuild with " + option + arch + "-real";
       return text;
     }
     case LaunchError::kDriverTooOld:
-      return "op " + op + ": the GPU driver is older than the CUDA runtime in the op (" +
-             error_text + "): update the driver, or rebuild with an older toolkit";
+      return "op " + op + ": the GPU driver is older than the " +
+             (device.is_amd ? "HIP runtime that the op found" : "CUDA runtime in the op") + " (" +
+             error_text + "): update the driver, or rebuild with an older " +
+             (device.is_amd ? "ROCm" : "toolkit");
     case LaunchError::kNoDevice:
-      return "op " + op + ": no GPU can be used here (" + error_text +
-             "): check nvidia-smi and CUDA_VISIBLE_DEVICES";
+      return "op " + op + ": no GPU can be used here (" + error_text + "): check " +
+             (device.is_amd ? "rocminfo and HIP_VISIBLE_DEVICES"
+                            : "nvidia-smi and CUDA_VISIBLE_DEVICES");
     case LaunchError::kEarlierFailure:
       return "op " + op + ": " + where + " found the error of a kernel that ran before it (" +
-             error_text +
-             "): run again with CUDA_LAUNCH_BLOCKING=1 or under compute-sanitizer to see which";
+             error_text + "): run again with " +
+             (device.is_amd ? "AMD_SERIALIZE_KERNEL=3"
+                            : "CUDA_LAUNCH_BLOCKING=1 or under compute-sanitizer") +
+             " to see which";
     case LaunchError::kOther:
       break;
   }
@@ -158,38 +178,52 @@ inline std::string architectures_of_list(std::initializer_list<int> list) {
 
 }  // namespace detail
 
-#if defined(CUDAOPS_CHECK_HAS_RUNTIME)
+#if defined(CUDAOPS_GPU)
 
 namespace detail {
 
-#if defined(__HIP_PLATFORM_AMD__)
-using RuntimeError = hipError_t;
-constexpr RuntimeError kSuccess = hipSuccess;
-inline RuntimeError last_error() { return hipGetLastError(); }
+using RuntimeError = CUDAOPS_GPU(Error_t);
+
 inline std::string describe(RuntimeError error) {
-  return std::string(hipGetErrorName(error)) + ", " + hipGetErrorString(error);
+  return std::string(CUDAOPS_GPU(GetErrorName)(error)) + ", " + CUDAOPS_GPU(GetErrorString)(error);
 }
+
+#if CUDAOPS_HIP
+
 inline LaunchError classify(RuntimeError error) {
   switch (error) {
     case hipErrorNoBinaryForGpu:
+    case hipErrorInvalidDeviceFunction:
+    case hipErrorSharedObjectInitFailed:
       return LaunchError::kNoKernelImage;
     case hipErrorInsufficientDriver:
       return LaunchError::kDriverTooOld;
     case hipErrorNoDevice:
       return LaunchError::kNoDevice;
+    case hipErrorIllegalAddress:
+    case hipErrorIllegalState:
+    case hipErrorLaunchTimeOut:
+    case hipErrorLaunchFailure:
+    case hipErrorAssert:
+      return LaunchError::kEarlierFailure;
     default:
       return LaunchError::kOther;
   }
 }
-// A gfx name has no compute capability; the text does without.
-inline Device current_device() { return {}; }
-#else
-using RuntimeError = cudaError_t;
-constexpr RuntimeError kSuccess = cudaSuccess;
-inline RuntimeError last_error() { return cudaGetLastError(); }
-inline std::string describe(RuntimeError error) {
-  return std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error);
+
+inline Device current_device() {
+  Device device;
+  hipDeviceProp_t properties;
+  if (hipGetDevice(&device.index) != hipSuccess ||
+      hipGetDeviceProperties(&properties, device.index) != hipSuccess) {
+    return {};
+  }
+  device.gfx = properties.gcnArchName;
+  return device;
 }
+
+#else
+
 inline LaunchError classify(RuntimeError error) {
   switch (error) {
     case cudaErrorNoKernelImageForDevice:
@@ -215,6 +249,7 @@ inline LaunchError classify(RuntimeError error) {
       return LaunchError::kOther;
   }
 }
+
 inline Device current_device() {
   Device device;
   if (cudaGetDevice(&device.index) != cudaSuccess ||
@@ -226,6 +261,7 @@ inline Device current_device() {
   }
   return device;
 }
+
 #endif
 
 }  // namespace detail
@@ -233,12 +269,12 @@ inline Device current_device() {
 // Throws std::runtime_error unless error is success. Called through the macros below.
 inline void check(detail::RuntimeError error, const std::string& op,
                   const std::string& architectures, const std::string& where) {
-  if (error == detail::kSuccess) return;
+  if (error == CUDAOPS_GPU(Success)) return;
   const Device device = detail::current_device();
   LaunchError cause = detail::classify(error);
   // The runtime says "invalid device function" for a missing image and for a function that isn't a
   // kernel; the binary's own list tells which.
-  if (cause == LaunchError::kNoKernelImage && device.major >= 0 &&
+  if (cause == LaunchError::kNoKernelImage && device.index >= 0 &&
       architectures_serve(architectures, device)) {
     cause = LaunchError::kOther;
   }
@@ -249,11 +285,11 @@ inline void check(detail::RuntimeError error, const std::string& op,
 inline void check_launch(const std::string& op, const std::string& architectures,
                          const std::string& where) {
   // Taking the error off keeps a failed launch from being reported once more by the next one.
-  const detail::RuntimeError error = detail::last_error();
-  if (error != detail::kSuccess) check(error, op, architectures, "the launch in " + where);
+  const detail::RuntimeError error = CUDAOPS_GPU(GetLastError)();
+  if (error != CUDAOPS_GPU(Success)) check(error, op, architectures, "the launch in " + where);
 }
 
-#endif  // CUDAOPS_CHECK_HAS_RUNTIME
+#endif  // CUDAOPS_GPU
 
 }  // namespace cudaops
 

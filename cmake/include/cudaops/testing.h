@@ -23,7 +23,7 @@
 // machines that should have one.
 //
 // GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, both given by cudaops_add_gtest() where
-// CUDA is on; a .cu file has them anyway.
+// CUDA is on; a .cu file has them anyway. With HIP the same code uses HIP's runtime.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,11 +37,7 @@
 #include <vector>
 
 #include "compare.h"
-
-#if defined(CUDAOPS_WITH_CUDA) || defined(__CUDACC__)
-#include <cuda_runtime_api.h>
-#define CUDAOPS_TESTING_HAS_GPU 1
-#endif
+#include "detail/gpu_call.h"
 
 namespace cudaops {
 namespace testing {
@@ -153,16 +149,7 @@ template <typename T>
 // GPU
 
 // Why no GPU can be used here; empty if one can.
-inline std::string no_gpu_reason() {
-#if defined(CUDAOPS_TESTING_HAS_GPU)
-  int num_devices = 0;
-  const cudaError_t error = cudaGetDeviceCount(&num_devices);
-  if (error != cudaSuccess) return cudaGetErrorString(error);
-  return num_devices > 0 ? "" : "no CUDA device";
-#else
-  return "built without CUDA";
-#endif
-}
+inline std::string no_gpu_reason() { return cudaops::detail::no_gpu_reason(); }
 
 inline bool gpu_is_required() {
   const char* text = std::getenv("CUDAOPS_REQUIRE_GPU");
@@ -179,17 +166,7 @@ inline bool gpu_is_required() {
     if (!cudaops_reason.empty()) GTEST_SKIP() << "no GPU can be used here: " << cudaops_reason; \
   } while (false)
 
-#if defined(CUDAOPS_TESTING_HAS_GPU)
-
-namespace detail {
-
-inline void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(error) + ", " +
-                           cudaGetErrorString(error));
-}
-
-}  // namespace detail
+#if defined(CUDAOPS_HAS_GPU_RUNTIME)
 
 // Device memory, poisoned, with guard zones on both sides; see HostBuffer.
 template <typename T>
@@ -199,8 +176,8 @@ class DeviceBuffer {
       : num_elements_(num_elements), before_(detail::kGuardElements + offset) {
     const size_t bytes =
         static_cast<size_t>(before_ + num_elements + detail::kGuardElements) * sizeof(T);
-    detail::require(cudaMalloc(&memory_, bytes), "cudaMalloc");
-    detail::require(cudaMemset(memory_, 0xff, bytes), "cudaMemset");
+    CUDAOPS_GPU_CALL(Malloc, &memory_, bytes);
+    CUDAOPS_GPU_CALL(Memset, memory_, 0xff, bytes);
   }
 
   explicit DeviceBuffer(const std::vector<T>& values, int64_t offset = 0)
@@ -208,7 +185,7 @@ class DeviceBuffer {
     copy_from(values);
   }
 
-  ~DeviceBuffer() { cudaFree(memory_); }
+  ~DeviceBuffer() { (void)CUDAOPS_GPU(Free)(memory_); }
 
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
@@ -217,9 +194,8 @@ class DeviceBuffer {
   int64_t size() const { return num_elements_; }
 
   void copy_from(const std::vector<T>& values) {
-    detail::require(
-        cudaMemcpy(data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-        "cudaMemcpy");
+    CUDAOPS_GPU_CALL(Memcpy, data(), values.data(), values.size() * sizeof(T),
+                     CUDAOPS_GPU(MemcpyHostToDevice));
   }
 
   // Waits for all work on the device; throws what a kernel did wrong.
@@ -238,10 +214,9 @@ class DeviceBuffer {
  private:
   std::vector<T> read(int64_t first, int64_t num_elements) {
     std::vector<T> values(static_cast<size_t>(num_elements));
-    detail::require(cudaDeviceSynchronize(), "a kernel before this point");
-    detail::require(cudaMemcpy(values.data(), static_cast<T*>(memory_) + first,
-                               values.size() * sizeof(T), cudaMemcpyDeviceToHost),
-                    "cudaMemcpy");
+    cudaops::detail::require(CUDAOPS_GPU(DeviceSynchronize)(), "a kernel before this point");
+    CUDAOPS_GPU_CALL(Memcpy, values.data(), static_cast<T*>(memory_) + first,
+                     values.size() * sizeof(T), CUDAOPS_GPU(MemcpyDeviceToHost));
     return values;
   }
 
@@ -250,7 +225,7 @@ class DeviceBuffer {
   int64_t before_;
 };
 
-#endif  // CUDAOPS_TESTING_HAS_GPU
+#endif  // CUDAOPS_HAS_GPU_RUNTIME
 
 }  // namespace testing
 }  // namespace cudaops
