@@ -141,10 +141,14 @@ elseif(_cudaops_backend STREQUAL "HIP")
     _cudaops_state_get(ROCM_COMPILER CMAKE_HIP_COMPILER)
     _cudaops_hip_rocm_root(CMAKE_HIP_COMPILER_ROCM_ROOT)
     set(CMAKE_HIP_PLATFORM amd)
-    # hip-lang looks for its parts in multi-arch directories, in CMake's trial projects too.
-    list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CMAKE_LIBRARY_ARCHITECTURE)
+    # hip-lang looks for its parts in multi-arch directories, and before ROCm 5.5 in CMAKE_PREFIX_PATH only; in CMake's
+    # trial projects too.
+    list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CMAKE_LIBRARY_ARCHITECTURE CMAKE_PREFIX_PATH)
+    _cudaops_state_get(ROCM_ROOT _cudaops_position)
+    list(APPEND CMAKE_PREFIX_PATH "${_cudaops_position}")
     _cudaops_hip_forget()
     enable_language(HIP)
+    list(POP_BACK CMAKE_PREFIX_PATH)
   endif()
   unset(_cudaops_given)
   unset(_cudaops_position)
