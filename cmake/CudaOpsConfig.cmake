@@ -13,6 +13,7 @@ endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/HipifySources.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsKernels.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/AddTorchOp.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTesting.cmake")

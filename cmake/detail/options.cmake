@@ -26,7 +26,7 @@ function(_cudaops_option name out)
     set(list TRUE)
   elseif(name STREQUAL "CUDAOPS_TORCH_VERSION")
     set(default "2.15.0")
-  elseif(NOT name MATCHES "^CUDAOPS_(COMPATIBLE_VERSIONS|STORE)$")
+  elseif(NOT name MATCHES "^CUDAOPS_(COMPATIBLE_VERSIONS|HIPIFY|STORE)$")
     message(FATAL_ERROR "CudaOps: internal error: unknown option '${name}' (detail/options.cmake lists them).")
   endif()
 
@@ -92,6 +92,7 @@ function(_cudaops_check_option_names)
     CUDAOPS_VERSION_POLICY
     CUDAOPS_COMPATIBLE_VERSIONS
     CUDAOPS_BACKEND
+    CUDAOPS_HIPIFY
     CUDAOPS_PROVIDE
     CUDAOPS_TORCH_VERSION
     CUDAOPS_STORE

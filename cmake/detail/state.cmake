@@ -14,6 +14,7 @@ cmake_policy(VERSION 3.25)
 # TORCH_*  PYTHON_*        torch_facts          facts of the torch and of the interpreter that runs it
 # TOOLKIT_*  CANDIDATES    toolkit_facts        facts of the chosen toolkit; one line a candidate
 # ROCM_*                   rocm_facts           facts of the chosen ROCm; the options that its compiler needs
+# HIPIFY_*                 hipify               the translator in use; the mirror trees and what is translated into them
 # HOST_COMPILER*           languages            the compiler that nvcc calls
 # ARCHITECTURES*           arch_request         canonical list; as requested; where the request came from
 # OPS KERNELS              the add commands     names in the order of the calls
@@ -40,7 +41,7 @@ function(_cudaops_state_check key)
     NOT
       key
         MATCHES
-        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|REASON_FIX|BACKEND|CANDIDATES|OPS|KERNELS|REPORT_DEFERRED|ENV_NOTED|BUILD_TYPE_SAID|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|ROCM_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
+        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|REASON_FIX|BACKEND|CANDIDATES|OPS|KERNELS|REPORT_DEFERRED|ENV_NOTED|BUILD_TYPE_SAID|GPUS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|ROCM_[A-Z_]+|HIPIFY_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
   )
     message(FATAL_ERROR "CudaOps: internal error: unknown state key '${key}' (detail/state.cmake lists them).")
   endif()

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+HipifySources
+-------------
+
+Translates CUDA sources to HIP at build time, file by file, into the build directory.
+
+.. command:: hipify_sources
+
+  Translates sources and the project headers that they include.
+
+  .. code-block:: cmake
+
+    hipify_sources(<out-var> SOURCES <file>... [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
+
+  ``<out-var>``
+    Set to the paths of the translations, in the order of SOURCES. ``<out-var>_INCLUDE_DIRECTORIES`` is set to the
+    mirrors of the include directories, to be put before one's own.
+  ``SOURCES``
+    ``.cu``, ``.hip``, ``.c``, ``.cc``, ``.cpp``, ``.cxx``. A file with nothing to translate has a translation too. Headers
+    are translated as they are included; one that is listed here is passed over.
+  ``INCLUDE_DIRECTORIES``
+    Where the sources find their headers. Headers of the project are translated; others are used as they are.
+  ``OUTPUT_DIRECTORY``
+    The mirror tree; default ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.hipified``.
+
+.. command:: cudaops_target_hipify
+
+  Makes a target compile the translations of its sources.
+
+  .. code-block:: cmake
+
+    cudaops_target_hipify(<target>)
+
+  At the end of the directory every source of the target is replaced by its translation below
+  ``${CMAKE_CURRENT_BINARY_DIR}/<target>.hipified``, and the mirrors of its include directories, and of those of the
+  targets that it links, come first. :command:`add_torch_op`, :command:`cudaops_add_kernels` and
+  :command:`cudaops_add_gtest` call it where the backend is HIP.
+
+A translation keeps its name and its place: ``src/a/k.cu`` becomes ``<mirror>/src/a/k.cu``, relative to the root that
+holds it. Roots are the project's source directory, its build directories (``<mirror>/.generated``), and include
+directories that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include directories, and those of
+imported and fetched targets, are not translated. What ``set_source_files_properties()`` says of a source before the end
+of the directory holds for its translation. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE HIP``: enable it, or
+find_package(CudaTorchMatch) does.
+
+Comments and strings are left as they are: a string may be the name of an op. Kernel launches stay ``<<<...>>>``. A
+condition on ``__CUDA_ARCH__``, which HIP's compiler doesn't define, is a warning at build time.
+
+The translator is torch's own, read from torch/utils/hipify without importing torch, of the torch that
+find_package(CudaTorchMatch) has found or would find; without torch, hipify-perl on ``PATH``, in ``ROCM_PATH`` or in
+``/opt/rocm*``. ``CUDAOPS_HIPIFY`` (variable or environment) names another: the path of hipify-perl, or of the Python, the
+site-packages or the directory of a torch 2.9 or later.
+
+Example:
+
+.. code-block:: cmake
+
+  find_package(CudaOps 0.1 REQUIRED)
+  enable_language(HIP)
+  hipify_sources(translated SOURCES scan.cu host.cpp INCLUDE_DIRECTORIES include)
+  add_library(scan ${translated})
+  target_include_directories(scan PRIVATE ${translated_INCLUDE_DIRECTORIES} include)
+#]=======================================================================]
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/hipify.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
+
+function(hipify_sources)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.hipify_sources")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT_DIRECTORY" "SOURCES;INCLUDE_DIRECTORIES")
+  # ARGV0 of a call without arguments would be the one of the function around it.
+  set(name "")
+  if(ARGC GREATER 0)
+    set(name "${ARGV0}")
+  endif()
+  set(keywords SOURCES INCLUDE_DIRECTORIES OUTPUT_DIRECTORY)
+  set(usage "hipify_sources(<out-var> SOURCES <file>..." "  [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])")
+  set(command "hipify_sources(${name})")
+  if(name IN_LIST keywords OR NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_.+-]*$")
+    _cudaops_stop("${command}: the first argument is the name of a variable." FACTS "found   '${name}'" FIX ${usage})
+  endif()
+  _cudaops_check_keywords(
+    "${command}"
+    "${ARGV}"
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
+    SINGLES OUTPUT_DIRECTORY
+    LISTS SOURCES INCLUDE_DIRECTORIES
+    MAY_BE_EMPTY INCLUDE_DIRECTORIES
+    USAGE ${usage}
+  )
+  if("${arg_SOURCES}" STREQUAL "")
+    _cudaops_stop("${command}: SOURCES is missing." FACTS "wanted  at least one file" FIX ${usage})
+  endif()
+  foreach(source IN LISTS arg_SOURCES)
+    if(source MATCHES "\\$<")
+      _cudaops_stop(
+        "${command}: SOURCES takes no generator expressions."
+        FACTS "found   ${source}" "wanted  the name of a file: which file it is must be known at configure"
+        FIX "if() around the call, or list(APPEND <sources> <file>)"
+      )
+    endif()
+  endforeach()
+  _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
+  _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
+
+  set(mirror "${CMAKE_CURRENT_BINARY_DIR}/${name}.hipified")
+  if(arg_OUTPUT_DIRECTORY)
+    cmake_path(
+      ABSOLUTE_PATH arg_OUTPUT_DIRECTORY
+      BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
+      NORMALIZE
+      OUTPUT_VARIABLE mirror
+    )
+    string(REGEX REPLACE "(.)/$" "\\1" mirror "${mirror}")
+    _cudaops_hipify_below("${PROJECT_SOURCE_DIR}" above "${mirror}")
+    if(above)
+      _cudaops_stop(
+        "${command}: OUTPUT_DIRECTORY holds the sources themselves."
+        FACTS "found   ${mirror}" "sources ${PROJECT_SOURCE_DIR}"
+        FIX "a directory of its own in the build tree"
+      )
+    endif()
+  endif()
+  _cudaops_hipify_translator("${command}")
+
+  _cudaops_hipify_plain(arg_INCLUDE_DIRECTORIES includes)
+  set(sources "")
+  set(paths "")
+  foreach(source IN LISTS arg_SOURCES)
+    _cudaops_hipify_is_source("${source}" is_source)
+    if(is_source)
+      _cudaops_hipify_path("${source}" path)
+      if(NOT path IN_LIST paths)
+        list(APPEND sources "${source}")
+        list(APPEND paths "${path}")
+      endif()
+    endif()
+  endforeach()
+  _cudaops_hipify_places(place "${mirror}" SOURCES ${paths} INCLUDES ${includes})
+  set(outputs "")
+  foreach(source path IN ZIP_LISTS sources paths)
+    _cudaops_hipify_mirror_of(place "${path}" output)
+    if(output STREQUAL "")
+      _cudaops_hipify_no_root("${command}" "${path}" "INCLUDE_DIRECTORIES <directory above it>" ${place_ROOTS})
+    endif()
+    _cudaops_hipify_language("${source}" "${output}")
+    list(APPEND outputs "${output}")
+  endforeach()
+  _cudaops_hipify_mirrors(place mirrors ${includes})
+  _cudaops_state_get(HIPIFY_MIRRORS known)
+  if(NOT mirror IN_LIST known)
+    _cudaops_state_append(HIPIFY_MIRRORS "${mirror}")
+  endif()
+  cmake_language(
+    EVAL CODE
+      "cmake_language(DEFER CALL _cudaops_hipify_finish [==[${command}]==] [==[${mirror}]==] [==[${sources}]==] [==[${includes}]==])"
+  )
+  set(${name} "${outputs}" PARENT_SCOPE)
+  set(${name}_INCLUDE_DIRECTORIES "${mirrors}" PARENT_SCOPE)
+endfunction()
+
+function(cudaops_target_hipify target)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_hipify")
+  _cudaops_check_target(cudaops_target_hipify "${target}" "cudaops_target_hipify(<target>)")
+  if(ARGC GREATER 1)
+    _cudaops_stop("cudaops_target_hipify(${target}): unknown argument '${ARGV1}'." FIX "cudaops_target_hipify(${target})")
+  endif()
+  get_target_property(place ${target} SOURCE_DIR)
+  if(NOT place STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+    _cudaops_stop(
+      "cudaops_target_hipify(${target}): the target was made in another directory, and its commands stand there."
+      FACTS "found   ${place}" "here    ${CMAKE_CURRENT_SOURCE_DIR}"
+      FIX "call it in ${place}/CMakeLists.txt"
+    )
+  endif()
+  # Once: the second time the sources are the translations.
+  get_property(known TARGET ${target} PROPERTY _CUDAOPS_HIPIFY)
+  if(NOT known)
+    set_property(TARGET ${target} PROPERTY _CUDAOPS_HIPIFY ON)
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_hipify_target [==[${target}]==])")
+  endif()
+endfunction()
