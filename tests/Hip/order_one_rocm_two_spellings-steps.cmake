@@ -1,0 +1,10 @@
+# One ROCm under several names is one candidate.
+hip_machine()
+file(CREATE_LINK "${case_DIR}/rocm" "${case_DIR}/rocm-link" SYMBOLIC)
+case_environment("ROCM_PATH=${case_DIR}/rocm-link" "HIP_PATH=${case_DIR}/rocm/" "ROCM_HOME=${case_DIR}/rocm/bin")
+case_path("${case_DIR}/rocm-link/bin")
+match(ARGS ${hip_TORCH} ${hip_ARCH})
+expect_match(VERDICT EXACT ROCM_ROOT "${case_DIR}/rocm-link")
+case_report(second candidates 1 version)
+case_equal("a second candidate" "${second}" "<missing>")
+refuse_stdout("is used instead")
