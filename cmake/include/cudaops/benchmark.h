@@ -192,11 +192,19 @@ class Event {
 class Hold {
  public:
   explicit Hold(GpuStream stream) : released_(false) {
+#if CUDAOPS_HIP
+    // HIP 5.2 declares hipLaunchHostFunc, but its library has none.
+    CUDAOPS_GPU_CALL(StreamAddCallback, stream, &Hold::wait_in_callback, this, 0);
+#else
     CUDAOPS_GPU_CALL(LaunchHostFunc, stream, &Hold::wait, this);
+#endif
   }
   void release() { released_ = true; }
 
  private:
+#if CUDAOPS_HIP
+  static void wait_in_callback(hipStream_t, hipError_t, void* self) { wait(self); }
+#endif
   static void wait(void* self) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     while (!static_cast<Hold*>(self)->released_ && std::chrono::steady_clock::now() < deadline) {

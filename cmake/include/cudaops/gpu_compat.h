@@ -74,7 +74,10 @@ inline int device_warp_size(int device) {
   int size = 0;
   const CUDAOPS_GPU(Error_t) error =
       CUDAOPS_GPU(DeviceGetAttribute)(&size, CUDAOPS_GPU_ATTRIBUTE(WarpSize), device);
-  return error == CUDAOPS_GPU(Success) ? size : 0;
+  if (error == CUDAOPS_GPU(Success)) return size;
+  // Left where it is, the error would be taken for the next launch's.
+  (void)CUDAOPS_GPU(GetLastError)();
+  return 0;
 }
 
 }  // namespace cudaops
