@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a library's fatbin really holds, read from the file by tools/inspect_library.py: compared with what was asked
+# What a library's device code (fatbins of CUDA, bundles of HIP) really is for, read from the file by tools/inspect_library.py: compared with what was asked
 # for, and asked of torch's own library.
 
 include_guard(GLOBAL)
@@ -11,7 +11,7 @@ endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
 
-# _cudaops_op_audit(<target> EXPECT <sm_XX|compute_XX>... PYTHON <python>)
+# _cudaops_op_audit(<target> EXPECT <sm_XX|compute_XX|gfxXXX[:feature+-]>... PYTHON <python>)
 #
 # Adds the test <target>.architectures, which fails where one of EXPECT is missing in the built file. More than that is
 # no failure: linked libraries bring device code of their own.
@@ -28,9 +28,9 @@ endfunction()
 
 # _cudaops_fatbin_archs(<out> <file> PYTHON <python>)
 #
-# The architectures that nearly all device code of <file> was built for, as plain numbers ("75;80;90"); empty where
-# there is none or the file can't be read. Made for libtorch_cuda.so: a few of its files are built for 90a or 103f
-# besides, which says nothing of where torch runs.
+# The architectures that nearly all device code of <file> was built for, as plain numbers ("75;80;90") or names of AMD's
+# ("gfx90a;gfx942"); empty where there is none or the file can't be read whole. Made for libtorch_cuda.so: a few of its
+# files are built for 90a or 103f besides, which says nothing of where torch runs; and for libtorch_hip.so.
 function(_cudaops_fatbin_archs out file)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "PYTHON" "")
   set(archs "")
@@ -38,7 +38,7 @@ function(_cudaops_fatbin_archs out file)
     _cudaops_inspect_command(command "${arg_PYTHON}")
     _cudaops_probe(probe FILES "${file}" COMMAND ${command} "${file}" --common-archs)
     if(probe_EXIT STREQUAL "0")
-      string(REGEX MATCHALL "[0-9]+" archs "${probe_OUTPUT}")
+      string(REGEX MATCHALL "[^,\r\n]+" archs "${probe_OUTPUT}")
     endif()
   endif()
   set(${out} "${archs}" PARENT_SCOPE)

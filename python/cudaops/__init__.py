@@ -30,8 +30,9 @@ def inspect(path: "str | os.PathLike") -> dict:
     The keys of the result:
       path, type, machine, soname, needed, runpath
       provenance       what the library was built from and for (None where it has no note of CudaOps)
-      architectures    what its device code runs on: ["sm_80", "sm_90a", "compute_120"]
+      architectures    what its device code runs on: ["sm_80", "sm_90a", "compute_120"], ["gfx90a", "gfx942:xnack-"]
       images           the device code in detail
+      unread           one sentence for each part of the device code that can't be read here
       torch            {"version", "cuda", "hip", "dir"} of this Python's torch, or None
       problems         one sentence for each reason why this torch can't run it
 
@@ -44,7 +45,8 @@ def load_library(path: "str | os.PathLike") -> None:
     """torch.ops.load_library(path), after a check that it can work.
 
     Raises LibraryError, in one line, for a library that this torch can't run (built for a newer torch, for another
-    minor version or another CUDA), and for a second copy of an op that the process has already: torch would say
+    minor version, another CUDA or ROCm, for HIP where torch is for CUDA and the other way round), and for a second
+    copy of an op that the process has already: torch would say
     "undefined symbol", end the process, or replace the first copy. Loading the same file twice does nothing.
     """
     _library.load(path)

@@ -72,11 +72,40 @@ def _problems(info):
         return ["the Python at %s has no torch." % sys.executable]
     this = "this is torch %s in %s" % (torch["version"], torch["dir"])
     note = info["provenance"] or {}
+    problems = _backend_problems(info, note, torch, this)
+    if problems:
+        return problems  # all else follows from it
     problems = _version_problems(info, note, torch, this)
     problems += _linked_problems(info, torch, this)
     if not problems:
         problems += _symbol_problems(info, torch, this)
     return problems
+
+
+def _backend_problems(info, note, torch, this):
+    backend = _backend(info, note)
+    archs = " ".join(info["architectures"])
+    made = "it was built for %s%s" % (backend, archs and " (%s)" % archs)
+    if backend == "HIP" and torch["cuda"] and not torch["hip"]:
+        return ["%s, and %s, for CUDA %s." % (made, this, torch["cuda"])]
+    if backend == "CUDA" and torch["hip"]:
+        return ["%s, and %s, for ROCm %d.%d." % (made, this, *_minor(torch["hip"]))]
+    return []
+
+
+def _backend(info, note):
+    """ "HIP", "CUDA", or "" for a library that is for neither."""
+    if note.get("backend") in ("HIP", "CUDA"):
+        return note["backend"]
+    # Older notes and libraries of others don't say it.
+    archs = info["architectures"]
+    if any(name.startswith(("sm_", "compute_")) for name in archs) or any(
+        re.match(r"lib(c10_cuda|torch_cuda|cudart|cuda)\.", name) for name in info["needed"]
+    ):
+        return "CUDA"
+    if archs or any(re.match(r"lib(c10_hip|torch_hip|amdhip64)\.", name) for name in info["needed"]):
+        return "HIP"
+    return ""
 
 
 def _version_problems(info, note, torch, this):
@@ -92,6 +121,10 @@ def _version_problems(info, note, torch, this):
         wanted = _major(note.get("torch_cuda"))
         if uses_cuda and wanted and torch["cuda"] and _major(torch["cuda"]) != wanted:
             return ["it was built with a torch for CUDA %d, and %s, for CUDA %s." % (wanted, this, torch["cuda"])]
+    # HIP's runtime is always a shared library, and one major version of ROCm can't do another's work.
+    rocm = _major(note.get("rocm"))
+    if rocm and torch["hip"] and _major(torch["hip"]) != rocm and _backend(info, note) == "HIP":
+        return ["it was built with ROCm %d, and %s, for ROCm %d.%d." % (rocm, this, *_minor(torch["hip"]))]
     return []
 
 
@@ -105,11 +138,16 @@ def _linked_problems(info, torch, this):
     lib = _torch_lib(torch)
     for name in info["needed"]:
         if lib and re.match(r"lib(c10|torch)[_.]", name) and not os.path.exists(os.path.join(lib, name)):
-            kind = "" if torch["cuda"] or torch["hip"] else ", built without CUDA"
+            wanted = "ROCm" if "_hip." in name else "CUDA"
+            kind = "" if torch["cuda"] or torch["hip"] else ", built without %s" % wanted
             problems.append("it links %s, and %s%s, which has no such file." % (name, this, kind))
         runtime = re.match(r"libcudart\.so\.(\d+)", name)
         if runtime and torch["cuda"] and _major(torch["cuda"]) != int(runtime.group(1)):
             problems.append("it links %s (a shared CUDA runtime), and %s, for CUDA %s." % (name, this, torch["cuda"]))
+        runtime = re.match(r"libamdhip64\.so\.(\d+)", name)
+        if runtime and torch["hip"] and _major(torch["hip"]) != int(runtime.group(1)):
+            hip = "%d.%d" % _minor(torch["hip"])
+            problems.append("it links %s (the HIP runtime), and %s, for ROCm %s." % (name, this, hip))
     return problems
 
 
@@ -123,7 +161,8 @@ def _torch_lib(torch):
 
 # Of libraries that bring none of torch's symbols.
 _FOREIGN = re.compile(
-    r"(lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|gomp|cuda|cudart|nvrtc|cublas\w*|cudnn\w*)|ld-\S+)\.so"
+    r"(lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|gomp|cuda|cudart|nvrtc|cublas\w*|cudnn\w*|amdhip64|hiprtc|hipblas\w*)|"
+    r"ld-\S+)\.so"
 )
 _TORCH_SYMBOL = re.compile(r"aoti_torch_|torch_|_ZNK?(2at|3c10|5torch)")
 
@@ -141,7 +180,8 @@ def _symbol_problems(info, torch, this):
             return []  # may be the one that has them
     names = sorted(name for name in reader.undefined_symbols(info["path"]) if _TORCH_SYMBOL.match(name))
     # What one of torch's libraries lacks may come from another that it links.
-    for name in ("libtorch_cpu.so", "libc10.so", "libtorch_cuda.so", "libc10_cuda.so", "libtorch_python.so"):
+    more_files = ("torch_cpu", "c10", "torch_cuda", "c10_cuda", "torch_hip", "c10_hip", "torch_python")
+    for name in map("lib{}.so".format, more_files):
         if name not in torch_files and os.path.exists(os.path.join(lib, name)):
             torch_files.append(name)
     missing = reader.missing_symbols(names, [os.path.join(lib, name) for name in torch_files])

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the small libraries that the tests look into, with the compilers of this machine.
 
-CXX and CUDACXX choose them; without nvcc the tests of device code are skipped, without torch those that load.
+CXX, CUDACXX and HIPCXX choose them; without nvcc or a clang for HIP the tests of their device code are skipped, without
+torch those that load.
 """
 
+import glob
 import importlib.util
 import json
 import os
@@ -54,6 +56,7 @@ class Builder:
     def __init__(self, directory):
         self.directory = directory
         self.cxx = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
+        self._hip = None
         self.nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc")
         if self.nvcc is None and os.access("/usr/local/cuda/bin/nvcc", os.X_OK):
             self.nvcc = "/usr/local/cuda/bin/nvcc"
@@ -103,6 +106,39 @@ class Builder:
         execute([*command, "-shared" if shared else "-c", self.write(name + ".cu", source), "-o", path])
         return path
 
+    def hip(self, name, source, archs, options=(), shared=True):
+        """lib<name>.so (or <name>.o) of device code for archs such as gfx90a and gfx906:xnack-."""
+        command = self.hip_command(archs)
+        path = self.directory / ("lib%s.so" % name if shared else name + ".o")
+        file = self.write(name + ".hip", source)
+        execute([*command, "-x", "hip", file, "-x", "none", *options, "-shared" if shared else "-c", "-o", path])
+        return path
+
+    def hip_command(self, archs):
+        if self._hip is None:
+            self._hip = self._find_hip()
+        command = [*self._hip, *("--offload-arch=" + arch for arch in archs)]
+        trial = [*command, "-x", "hip", "-c", os.devnull, "-o", os.devnull]
+        if subprocess.run(trial, capture_output=True).returncode != 0:
+            pytest.skip("this clang can't build for %s" % " ".join(archs))
+        return command
+
+    def _find_hip(self):
+        """clang with HIP's headers and device libraries; by its place beside its own lld, which -fgpu-rdc runs."""
+        places = [os.environ.get("HIPCXX"), "/opt/rocm/llvm/bin/clang++"]
+        places += sorted(glob.glob("/usr/lib/llvm-*/bin/clang++"), reverse=True)
+        options = ["-D__HIP_PLATFORM_AMD__=1", "-fPIC", "-O1", "-Wno-unused-command-line-argument"]
+        bitcode = glob.glob("/usr/lib/*/amdgcn/bitcode") if os.path.exists("/usr/include/hip/hip_runtime.h") else []
+        options += ["--rocm-path=/usr", "--rocm-device-lib-path=" + bitcode[0]] if bitcode else []
+        source = self.write("find_hip.hip", "#include <hip/hip_runtime.h>\n__global__ void nothing() {}\n")
+        for place in places:
+            if place and shutil.which(place):
+                command = [place, *options]
+                trial = [*command, "--offload-arch=gfx90a", "-x", "hip", "-c", source, "-o", os.devnull]
+                if subprocess.run(list(map(str, trial)), capture_output=True).returncode == 0:
+                    return command
+        pytest.skip("no clang that compiles HIP for gfx90a: set HIPCXX")
+
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory):
@@ -128,21 +164,22 @@ def torch_dir():
     return pathlib.Path(spec.origin).parent
 
 
-def make_fake_torch(directory, version, cuda=None, symbols=("aoti_torch_known",)):
+def make_fake_torch(directory, version, cuda=None, symbols=("aoti_torch_known",), hip=None):
     """A directory for PYTHONPATH with the files of a torch that can't be imported; returns it."""
     builder = Builder(directory)
     if builder.cxx is None:
         pytest.skip("no C++ compiler: set CXX")
     (directory / "torch" / "lib").mkdir(parents=True)
     (directory / "torch" / "__init__.py").write_text("raise ImportError('nobody may import this torch')\n")
-    quoted = "'%s'" % cuda if cuda else "None"
+    cuda_text, hip_text = ("'%s'" % text if text else "None" for text in (cuda, hip))
     (directory / "torch" / "version.py").write_text(
-        "from typing import Optional\n__version__ = '%s'\ncuda: Optional[str] = %s\nhip: Optional[str] = None\n"
-        % (version, quoted)
+        "from typing import Optional\n__version__ = '%s'\ncuda: Optional[str] = %s\nhip: Optional[str] = %s\n"
+        % (version, cuda_text, hip_text)
     )
-    for name in ("torch_cpu", "c10") + (("torch_cuda", "c10_cuda") if cuda else ()):
-        names = symbols if name == "torch_cpu" else ()
-        source = "".join('extern "C" void %s() {}\n' % symbol for symbol in names)
+    names = ["torch_cpu", "c10"] + (["torch_cuda", "c10_cuda"] if cuda else ["torch_hip", "c10_hip"] if hip else [])
+    for name in names:
+        exported = symbols if name == "torch_cpu" else ()
+        source = "".join('extern "C" void %s() {}\n' % symbol for symbol in exported)
         built = builder.library(name, source, options=["-Wl,-soname,lib%s.so" % name])
         shutil.move(built, directory / "torch" / "lib" / built.name)
     return directory

@@ -127,6 +127,30 @@ def test_built_for_a_newer_torch(build, op):
     assert second == "False"
 
 
+def test_built_for_the_other_kind_of_gpu(build, torch_dir):
+    """One line, before torch is imported and the loader looks for libamdhip64.so."""
+    for backend, rocm in (("HIP", "6.4.1"), ("CUDA", "")):
+        runtime = build.library("no_such_runtime", options=["-Wl,-soname,libno_such_runtime.so"])
+        note = build.note_source(op="of_" + backend, backend=backend, rocm=rocm)
+        path = build.library("for_" + backend, note=note, options=["-Wl,--no-as-needed", runtime])
+        code, output, error = load(
+            "from cudaops._library import this_torch",
+            "print('HIP' if this_torch()['hip'] else 'CUDA' if this_torch()['cuda'] else 'CPU')",
+            "print(this_torch()['cuda'])",
+            "try: load_library(%r)" % str(path),
+            "except LibraryError as error: print(error)",
+            "print('torch' in sys.modules)",
+        )
+        assert (code, error) == (0, "")
+        kind, cuda, sentence, imported = output.splitlines()
+        if kind not in ("CPU", backend):
+            start = "%s can't be loaded: it was built for %s, and this is torch 2." % (path, backend)
+            assert sentence.startswith(start)
+            assert sentence.endswith(", for CUDA %s." % cuda if kind == "CUDA" else ".") and imported == "False"
+        else:
+            assert "libno_such_runtime.so" in sentence and imported == "True"
+
+
 def test_newer_symbol_without_note(build, torch_dir):
     source = 'extern "C" void aoti_torch_of_tomorrow(); void f() { aoti_torch_of_tomorrow(); }'
     links = ["-Wl,--no-as-needed", "-L%s" % (torch_dir / "lib"), "-ltorch_cpu", "-Wl,--unresolved-symbols=ignore-all"]

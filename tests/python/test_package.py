@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 
+import hip_files
 import pytest
-from conftest import REPOSITORY, run_python
+from conftest import REPOSITORY, execute, run_python
 
 
 def module(*arguments, torch=None):
@@ -149,6 +150,122 @@ def test_cuda_op_in_cpu_torch(build, fake_torch):
         "this Python  can't run it: it links libtorch_cuda.so, and this is torch 2.15.0+cpu in %s/torch, built without "
         "CUDA, which has no such file." % torch,
     )
+
+
+HIP_NOTE = {"backend": "HIP", "rocm": "6.4.1", "torch": "2.15.0+rocm6.4", "torch_cuda": "", "toolkit": ""}
+ROCM = {"version": "2.15.0+rocm6.4", "hip": "6.4.43482-0f2d60242"}
+
+
+def with_device_code(library, build, *targets):
+    """The library with HIP device code for these targets beside what it has."""
+    section = build.write("fatbin_of_" + library.name, "")
+    section.write_bytes(hip_files.bundle(*targets))
+    execute(["objcopy", "--add-section", ".hip_fatbin=%s" % section, library])
+    return library
+
+
+def test_hip_op_in_rocm_torch(build, fake_torch):
+    torch = fake_torch(**ROCM)
+    note = build.note_source(**HIP_NOTE)
+    path = with_device_code(build.library("hip_op", note=note), build, "gfx90a", "gfx942:xnack-")
+    code, output, error = module("inspect", path, torch=torch)
+    assert (code, error) == (0, "")
+    assert "  built with   torch 2.15.0+rocm6.4, ROCm 6.4.1, CudaOps 0.1.0\n" in output
+    assert "  device code  gfx90a gfx942:xnack-\n" in output
+    assert output.endswith("this Python  can run it: torch 2.15.0+rocm6.4 in %s/torch\n" % torch)
+    info = json.loads(module("inspect", path, "--json", torch=torch)[1])
+    assert info["architectures"] == ["gfx90a", "gfx942:xnack-"]
+    assert info["provenance"]["backend"] == "HIP" and info["torch"]["hip"] == "6.4.43482-0f2d60242"
+
+
+@pytest.mark.parametrize("abi", ["STABLE", "FULL"])
+@pytest.mark.parametrize("noted", [True, False], ids=["note", "old note"])
+def test_hip_op_in_cuda_torch(build, fake_torch, abi, noted):
+    """Whatever else stands against it follows from that: one sentence."""
+    torch = fake_torch("2.11.0+cu130", cuda="13.0")
+    note = build.note_source(abi=abi, **(HIP_NOTE if noted else {"torch_cuda": ""}))
+    runtime = build.library("amdhip64_6", options=["-Wl,-soname,libamdhip64.so.6"])
+    hip = build.library("torch_hip", options=["-Wl,-soname,libtorch_hip.so"])
+    path = build.library("hip_in_cuda", note=note, options=["-Wl,--no-as-needed", runtime, hip])
+    text = "can't run it: it was built for HIP%s, and this is torch 2.11.0+cu130 in "
+    text += "%s/torch, for CUDA 13.0." % torch
+    assert verdict(path, torch) == (1, "this Python  " + text % "")
+    with_device_code(path, build, "gfx90a")
+    code, output, _ = module("inspect", path, torch=torch)
+    assert code == 1 and output.count("can't run it") == 1 and text % " (gfx90a)" in output
+
+
+@pytest.mark.parametrize("noted", [True, False], ids=["note", "old note"])
+def test_cuda_op_in_rocm_torch(build, fake_torch, noted):
+    torch = fake_torch(**ROCM)
+    cuda = build.library("torch_cuda_for_rocm", options=["-Wl,-soname,libtorch_cuda.so"])
+    note = build.note_source(**({"backend": "CUDA", "rocm": ""} if noted else {}))
+    path = build.library("cuda_in_rocm", note=note, options=["-Wl,--no-as-needed", cuda])
+    code, output, _ = module("inspect", path, torch=torch)
+    assert code == 1 and output.count("can't run it") == 1
+    assert output.endswith(
+        "can't run it: it was built for CUDA, and this is torch 2.15.0+rocm6.4 in %s/torch, for ROCm 6.4.\n" % torch
+    )
+
+
+def test_cuda_code_in_rocm_torch(build, fake_torch):
+    """Without a note: by its device code."""
+    torch = fake_torch(**ROCM)
+    path = build.cuda("cuda_code", "__global__ void k() {}\nvoid f() { k<<<1, 1>>>(); }", ["sm_90a"])
+    assert verdict(path, torch)[1] == (
+        "this Python  can't run it: it was built for CUDA (sm_90a), and this is torch 2.15.0+rocm6.4 in %s/torch, for "
+        "ROCm 6.4." % torch
+    )
+
+
+def test_cpu_op_in_any_torch(build, fake_torch):
+    torch = fake_torch(**ROCM)
+    for changes in ({"backend": "CPU", "state": "CPU_ONLY"}, {"state": "CPU_ONLY"}):
+        assert verdict(build.library("cpu_in_rocm", note=build.note_source(**changes)), torch)[0] == 0
+
+
+def test_hip_op_in_cpu_torch(build, fake_torch):
+    torch = fake_torch("2.15.0+cpu")
+    hip = build.library("torch_hip_for_cpu", options=["-Wl,-soname,libtorch_hip.so"])
+    path = build.library("hip_in_cpu", note=build.note_source(**HIP_NOTE), options=["-Wl,--no-as-needed", hip])
+    assert verdict(path, torch) == (
+        1,
+        "this Python  can't run it: it links libtorch_hip.so, and this is torch 2.15.0+cpu in %s/torch, built without "
+        "ROCm, which has no such file." % torch,
+    )
+    # The runtime of HIP has none of torch's symbols: what is missing is missing.
+    links = ["-Wl,--no-as-needed", torch / "torch" / "lib" / "libtorch_cpu.so"]
+    links.append(build.library("amdhip64_cpu", options=["-Wl,-soname,libamdhip64.so.6"]))
+    source = 'extern "C" void aoti_torch_get_current_cuda_stream(); void f() { aoti_torch_get_current_cuda_stream(); }'
+    path = build.library("hip_symbol", source, build.note_source(**HIP_NOTE), links)
+    assert verdict(path, torch)[1].startswith(
+        "this Python  can't run it: it needs aoti_torch_get_current_cuda_stream, and this is torch 2.15.0+cpu in "
+    )
+
+
+def test_hip_is_tied_to_rocms_major(build, fake_torch):
+    torch = fake_torch(**ROCM)
+    path = build.library("rocm5", note=build.note_source(**{**HIP_NOTE, "rocm": "5.2.3"}))
+    this = "this is torch 2.15.0+rocm6.4 in %s/torch, for ROCm 6.4." % torch
+    assert verdict(path, torch) == (1, "this Python  can't run it: it was built with ROCm 5, and " + this)
+    runtime = build.library("amdhip64_5", options=["-Wl,-soname,libamdhip64.so.5"])
+    path = build.library("rocm5_runtime", options=["-Wl,--no-as-needed", runtime])
+    assert verdict(path, torch) == (
+        1,
+        "this Python  can't run it: it links libamdhip64.so.5 (the HIP runtime), and " + this,
+    )
+
+
+def test_device_code_that_cant_be_read(build, fake_torch):
+    """It is said, and stands against nothing."""
+    torch = fake_torch(**ROCM)
+    path = build.library("unread", note=build.note_source(**HIP_NOTE))
+    section = build.write("unread.bin", "CCOB\x09\0\0\0")
+    execute(["objcopy", "--add-section", ".hip_fatbin=%s" % section, path])
+    code, output, error = module("inspect", path, torch=torch)
+    assert (code, error) == (0, "")
+    text = "its HIP device code is compressed in a form that isn't known (version 9)"
+    assert "  device code  unknown\n  not read     %s\n" % text in output
 
 
 def test_condas_layout(build, fake_torch):

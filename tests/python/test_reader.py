@@ -98,9 +98,12 @@ def test_check_without_device_code(op):
         (["a", "b"], "one library is needed, 2 were given."),
         (["a", "--what"], "unknown option --what: --json, --archs, --common-archs, --check-archs, --check-symbols, --needed"),
         (["a", "--json", "--archs"], "--json and --archs: one at a time."),
-        (["a", "--check-archs"], "--check-archs needs a list such as sm_90a,compute_120."),
-        (["a", "--check-archs", "90a"], "'90a' is not an architecture: write sm_90a or compute_120."),
-        (["a", "--check-archs", "sm_90af"], "'sm_90af' is not an architecture: write sm_90a or compute_120."),
+        (
+            ["a", "--check-archs"],
+            "--check-archs needs a list such as sm_90a,compute_120 or gfx90a,gfx942:xnack-.",
+        ),
+        (["a", "--check-archs", "90a"], "'90a' is not an architecture: write sm_90a, compute_120 or gfx90a:xnack-."),
+        (["a", "--check-archs", "sm_90af"], "'sm_90af' is not an architecture: write sm_90a, compute_120 or gfx90a:xnack-."),
     ],
 )
 def test_usage(arguments, text):
