@@ -1,0 +1,11 @@
+# The venv gets a CUDA torch, then a ROCm one again: what is enabled follows.
+hip_machine()
+fake_toolkit("${case_DIR}/cuda" VERSION 13.0)
+fake_torch("${case_DIR}/cuda_venv" VERSION 2.13.0 CUDA 13.0 NO_WHEELS)
+set(both ${hip_ROCM} ${hip_ARCH} "-DCUDAToolkit_ROOT=${case_DIR}/cuda" -DCMAKE_CUDA_ARCHITECTURES=90)
+match(ARGS ${hip_TORCH} ${both})
+expect_match(HIP_ENABLED TRUE CUDA_ENABLED FALSE ARCHITECTURES gfx90a)
+match(ARGS "-DPython_EXECUTABLE=${case_DIR}/cuda_venv/bin/python")
+expect_match(HIP_ENABLED FALSE CUDA_ENABLED TRUE TORCH_VERSION 2.13.0+cu130)
+match(ARGS ${hip_TORCH})
+expect_match(HIP_ENABLED TRUE CUDA_ENABLED FALSE TORCH_VERSION 2.13.0+rocm6.4 ARCHITECTURES gfx90a CMAKE_HIP_ARCHITECTURES gfx90a)

@@ -1,0 +1,11 @@
+# COMPONENTS HIP: there with a ROCm torch, an error with another, no error where it is optional.
+hip_machine()
+match(FIND REQUIRED COMPONENTS HIP ARGS ${hip_ARGS})
+expect_match(FOUND TRUE HIP_FOUND TRUE HIP_ENABLED TRUE)
+file(REMOVE_RECURSE "${case_BUILD_DIR}")
+fake_torch("${case_DIR}/cpu" VERSION 2.13.0 CPU)
+match(FIND REQUIRED OPTIONAL_COMPONENTS HIP ARGS "-DPython_EXECUTABLE=${case_DIR}/cpu/bin/python")
+expect_match(FOUND TRUE HIP_FOUND FALSE HIP_ENABLED FALSE)
+file(REMOVE_RECURSE "${case_BUILD_DIR}")
+match(FIND COMPONENTS HIP ARGS "-DPython_EXECUTABLE=${case_DIR}/cpu/bin/python")
+expect_match(FOUND FALSE HIP_FOUND FALSE)
