@@ -7,9 +7,6 @@
 
 #include "torch_binding.h"
 
-// torch's header declares it under USE_CUDA only, torch for ROCm has it too.
-extern "C" AOTITorchError aoti_torch_get_current_cuda_stream(int32_t device_index, void** stream);
-
 namespace cudaops_examples {
 
 // The stream that torch's caller has made current on the tensor's device. From torch 2.13 on the

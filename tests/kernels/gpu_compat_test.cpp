@@ -27,7 +27,13 @@ TEST(GpuCompatHost, TheHostPassOfADeviceFileIsNotDeviceCode) {
 }
 
 TEST(GpuCompatHost, NoDeviceHasNoWarpSizeAndLeavesNoError) {
-  EXPECT_EQ(cudaops::device_warp_size(12345), 0);
+  try {
+    cudaops::device_warp_size(12345);
+    FAIL() << "did not throw";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()).rfind("device 12345 has no warp size: ", 0), 0u)
+        << error.what();
+  }
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 

@@ -57,6 +57,9 @@
 // device_warp_size() only.
 #pragma once
 
+#include <stdexcept>
+#include <string>
+
 #include "detail/gpu_runtime.h"
 
 #if defined(__CUDA_ARCH__) || (defined(__HIP_DEVICE_COMPILE__) && __HIP_DEVICE_COMPILE__)
@@ -69,7 +72,7 @@
 
 namespace cudaops {
 
-// Lanes a warp of that device, or 0 if the runtime can't say.
+// Lanes a warp of that device. Throws std::runtime_error if the runtime can't say.
 inline int device_warp_size(int device) {
   int size = 0;
   const CUDAOPS_GPU(Error_t) error =
@@ -77,7 +80,9 @@ inline int device_warp_size(int device) {
   if (error == CUDAOPS_GPU(Success)) return size;
   // Left where it is, the error would be taken for the next launch's.
   (void)CUDAOPS_GPU(GetLastError)();
-  return 0;
+  throw std::runtime_error("device " + std::to_string(device) +
+                           " has no warp size: " + CUDAOPS_GPU(GetErrorName)(error) + ", " +
+                           CUDAOPS_GPU(GetErrorString)(error));
 }
 
 }  // namespace cudaops
