@@ -24,6 +24,9 @@ function(_cudaops_option name out)
   elseif(name STREQUAL "CUDAOPS_PROVIDE")
     set(valid TOOLKIT TORCH GTEST BENCHMARK)
     set(list TRUE)
+  elseif(name STREQUAL "CUDAOPS_SEED_COMPILERS")
+    set(default "ON")
+    set(valid ON OFF)
   elseif(name STREQUAL "CUDAOPS_TORCH_VERSION")
     set(default "2.15.0")
   elseif(NOT name MATCHES "^CUDAOPS_(COMPATIBLE_VERSIONS|HIPIFY|STORE)$")
@@ -96,6 +99,7 @@ function(_cudaops_check_option_names)
     CUDAOPS_PROVIDE
     CUDAOPS_TORCH_VERSION
     CUDAOPS_STORE
+    CUDAOPS_SEED_COMPILERS
   )
   get_cmake_property(entries CACHE_VARIABLES)
   foreach(entry IN LISTS entries)

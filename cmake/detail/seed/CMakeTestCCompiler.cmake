@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Found by enable_language(C) before CMake's own module of this name; see seed.cmake.
+
+if(COMMAND _cudaops_seed_use)
+  set(_cudaops_seed_language C)
+  include("${CMAKE_CURRENT_LIST_DIR}/test.cmake")
+else()
+  include("${CMAKE_ROOT}/Modules/CMakeTestCCompiler.cmake")
+endif()
