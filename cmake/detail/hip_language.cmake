@@ -21,15 +21,19 @@ function(_cudaops_hip_flags out)
     _cudaops_state_get(ROCM_DEVICE_LIB_DIR device_libs)
     cmake_path(SET source NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/trial.hip")
     set(flags "")
-    # Where it is found without options, -### prints the paths in use: they must be of this ROCm.
+    # Where it is found without options, -### prints the paths in use: they must be of this ROCm. The environment, which
+    # clang listens to, may be another one when the build runs.
+    _cudaops_env(ROCM_PATH rocm_path)
+    _cudaops_env(HIP_DEVICE_LIB_PATH device_lib_path)
     _cudaops_probe(
       plan
       FILES "${compiler}" "${device_libs}" "${root}/include/hip/hip_version.h"
       MATCHALL "-mlink-builtin-bitcode\" \"[^\"]*/ocml\\.bc|cannot find [^\n]*"
       STREAM ERROR
+      ENVIRONMENT "ROCM_PATH=" "HIP_DEVICE_LIB_PATH="
       COMMAND "${compiler}" -x hip --cuda-device-only "-###" -c "${source}" -o /dev/null
     )
-    if(NOT plan_OUTPUT MATCHES "bitcode\" \"([^\"]*)/ocml\\.bc")
+    if(rocm_path OR device_lib_path OR NOT plan_OUTPUT MATCHES "bitcode\" \"([^\"]*)/ocml\\.bc")
       set(flags "--rocm-path=${root}" "--rocm-device-lib-path=${device_libs}")
     else()
       file(REAL_PATH "${CMAKE_MATCH_1}" used)
@@ -43,6 +47,28 @@ function(_cudaops_hip_flags out)
   endif()
   _cudaops_state_get(ROCM_FLAGS flags)
   set(${out} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hip_environment(<flags-or-saved>): called before enable_language(HIP) with a variable that holds the flags, and
+# after it with the same variable, which then holds what is to be put back.
+#
+# CMake 3.25 cuts CMAKE_HIP_FLAGS at blanks when it identifies the compiler, and then tries without them: clang must find
+# a ROCm whose path has a blank by the environment then.
+function(_cudaops_hip_environment variable)
+  set(names ROCM_PATH HIP_DEVICE_LIB_PATH)
+  _cudaops_state_get(ROCM_ROOT root)
+  _cudaops_state_get(ROCM_DEVICE_LIB_DIR device_libs)
+  set(values "${root}" "${device_libs}")
+  if("${${variable}}" MATCHES "^saved;(.*);(.*)$")
+    set(values "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}")
+  elseif("${${variable}}" MATCHES " ")
+    set(${variable} "saved;$ENV{ROCM_PATH};$ENV{HIP_DEVICE_LIB_PATH}" PARENT_SCOPE)
+  else()
+    return()
+  endif()
+  foreach(name value IN ZIP_LISTS names values)
+    set(ENV{${name}} "${value}")
+  endforeach()
 endfunction()
 
 # _cudaops_hip_check_archs(<out-problem> <arch>...)
