@@ -16,7 +16,7 @@ foreach(
   endif()
 endforeach()
 case_step(soname COMMAND readelf -d "${root}/lib/libamdhip64.so")
-case_match("SONAME" "${case_STEP_STDOUT}" "\\[libamdhip64\\.so\\]")
+case_match("SONAME" "${case_STEP_STDOUT}" "\\[libamdhip64\\.so\\.6\\]")
 case_step(section COMMAND objcopy -O binary --only-section=.hip_fatbin "${root}/lib/libtorch_hip.so" fatbin)
 file(STRINGS "${case_DIR}/fatbin" entries REGEX "amdgcn-amd")
 case_match("code objects" "${entries}" "amdhsa--gfx90a.*amdhsa--gfx942")

@@ -14,7 +14,7 @@ expect_match(
   CMAKE_HIP_COMPILER_VERSION 19.0.0
 )
 case_build(ARGS --verbose)
-case_match("build" "${case_STEP_STDOUT}" "${case_DIR}/rocm/lib/llvm/bin/clang\\+\\+ ")
+case_match("build" "${case_STEP_STDOUT}" "${case_DIR}/rocm/lib/llvm/bin/clang\\+\\+\"? ")
 case_not_match("build" "${case_STEP_STDOUT}" "${case_DIR}/old/")
 
 file(REMOVE_RECURSE "${case_DIR}/rocm")

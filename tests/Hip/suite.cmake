@@ -41,3 +41,58 @@ function(expect_code_objects file)
   list(SORT wanted)
   case_equal("code objects of ${file}" "${found}" "${wanted}")
 endfunction()
+
+# hip_sources(): the sources of an op in <case>/src: op.cpp (host), op_gpu.cpp (registers kernels), op.cu with its header,
+# all in CUDA's spelling.
+function(hip_sources)
+  file(WRITE "${case_DIR}/src/op.cpp" "int host() { return 1; }\n")
+  file(
+    WRITE "${case_DIR}/src/op.h"
+    "#pragma once\n#include <cuda_runtime.h>\ncudaError_t launch(int* x, cudaStream_t stream);\n"
+  )
+  file(
+    WRITE "${case_DIR}/src/op_gpu.cpp"
+    "#include \"op.h\"\n#ifndef USE_ROCM\n#error USE_ROCM is not seen\n#endif\ncudaError_t run(int* x) { return launch(x, nullptr); }\n"
+  )
+  file(
+    WRITE "${case_DIR}/src/op.cu"
+    "#include \"op.h\"\n#ifndef USE_ROCM\n#error USE_ROCM is not seen\n#endif\n__global__ void kernel(int* x) { x[threadIdx.x] = 1; }\n"
+    "cudaError_t launch(int* x, cudaStream_t stream) {\n  kernel(x);\n  return stream ? cudaErrorInvalidValue : cudaGetLastError();\n}\n"
+  )
+endfunction()
+
+# expect_op(<name> <member> <value>...): of its row in the report, among ops or kernels; lists joined with commas.
+function(expect_op name)
+  set(row "")
+  foreach(list IN ITEMS ops kernels)
+    case_report(rows ${list})
+    string(JSON count ERROR_VARIABLE error LENGTH "${rows}")
+    if(count GREATER 0)
+      math(EXPR last "${count} - 1")
+      foreach(i RANGE ${last})
+        string(JSON value GET "${rows}" ${i} name)
+        if(value STREQUAL name)
+          string(JSON row GET "${rows}" ${i})
+        endif()
+      endforeach()
+    endif()
+  endforeach()
+  if(row STREQUAL "")
+    case_fail("cudaops-report.json: no ${name} among ops and kernels")
+    return()
+  endif()
+  math(EXPR last "${ARGC} - 1")
+  foreach(i RANGE 1 ${last} 2)
+    math(EXPR j "${i} + 1")
+    string(JSON value ERROR_VARIABLE error GET "${row}" "${ARGV${i}}")
+    if(error)
+      set(value "<missing>")
+    endif()
+    if(value MATCHES "^\\[")
+      string(REGEX MATCHALL "\"[^\"]*\"" value "${value}")
+      list(JOIN value "," value)
+      string(REPLACE "\"" "" value "${value}")
+    endif()
+    case_equal("${name}: ${ARGV${i}}" "${value}" "${ARGV${j}}")
+  endforeach()
+endfunction()

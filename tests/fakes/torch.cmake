@@ -10,7 +10,7 @@
 # LIBTORCH:       the unpacked zip.  CONDA: an environment with headers and libraries in the prefix.
 # LOCAL:          what follows the version (default +cu130, +rocm6.4, +cpu).
 # WITHOUT:        HEADERS LIBRARIES (no lib at all) C10 CUDA_LIBRARIES PYTHON_LIBRARY VERSION_FILE METADATA INIT
-#                 and of a ROCm build C10_HIP TORCH_HIP AMDHIP64 HIPIFY (the translator in torch/utils)
+#                 HIPIFY (the translator in torch/utils), and of a ROCm build C10_HIP TORCH_HIP AMDHIP64
 # ARCHS:          processors that libtorch_hip.so has code objects for (default: it has no .hip_fatbin)
 # FOUND_HIP_ONLY: its TorchConfig.cmake may be loaded, and says PYTORCH_FOUND_HIP but not HIP_FOUND, as later ones do
 function(fake_torch dir)
@@ -171,17 +171,30 @@ function(fake_torch dir)
           list(APPEND libraries torch_hip)
         endif()
       endif()
-      # The wheels bring the runtime under a name and a SONAME without number.
+      # The wheels bring the runtime under a file name without number, with the SONAME that it always had.
       if(NOT "AMDHIP64" IN_LIST arg_WITHOUT AND NOT arg_LAYOUT STREQUAL "CONDA")
-        list(APPEND libraries amdhip64)
+        fake_library("${lib}/libamdhip64.so" SONAME libamdhip64.so.${rocm_MAJOR})
       endif()
     endif()
     foreach(library IN LISTS libraries)
       fake_library("${lib}/lib${library}.so")
     endforeach()
   endif()
+  if(NOT "HIPIFY" IN_LIST arg_WITHOUT AND NOT arg_LAYOUT STREQUAL "LIBTORCH")
+    # Every torch brings the translator. Version 2 of the translator came with torch 2.11.
+    set(hipify 2.0.0)
+    if(arg_VERSION VERSION_LESS 2.11)
+      set(hipify 1.0.0)
+    endif()
+    file(WRITE "${root}/utils/__init__.py" "raise ImportError('this torch must not be imported')\n")
+    file(WRITE "${root}/utils/hipify/__init__.py" "from .version import __version__\n")
+    file(WRITE "${root}/utils/hipify/version.py" "__version__ = '${hipify}'\n")
+    foreach(file IN ITEMS constants.py cuda_to_hip_mappings.py hipify_python.py)
+      configure_file("${case_TESTS_DIR}/fakes/hipify/${file}" "${root}/utils/hipify/${file}" COPYONLY)
+    endforeach()
+  endif()
   if(arg_ROCM)
-    _fake_torch_hip("${root}" "${include}" "${share}" "${arg_VERSION}" "${arg_LAYOUT}" "${arg_WITHOUT}")
+    _fake_torch_hip("${root}" "${include}" "${share}" "${arg_WITHOUT}")
   endif()
   set(text "message(FATAL_ERROR \"TorchConfig.cmake must not be loaded\")\n")
   if(arg_FOUND_HIP_ONLY)
@@ -220,16 +233,8 @@ function(fake_torch dir)
   endif()
 endfunction()
 
-# What a ROCm build has more: headers, CMake's targets, the translator.
-function(
-  _fake_torch_hip
-  root
-  include
-  share
-  version
-  layout
-  without
-)
+# What a ROCm build has more: headers, CMake's targets.
+function(_fake_torch_hip root include share without)
   if(NOT "HEADERS" IN_LIST without)
     foreach(header IN ITEMS c10/hip/HIPStream.h ATen/hip/HIPContext.h)
       file(WRITE "${include}/${header}" "#pragma once\n#include <hip/hip_runtime.h>\n")
@@ -259,19 +264,6 @@ function(
   )
   file(WRITE "${share}/cmake/Caffe2/Caffe2Targets.cmake" "${text}")
   file(WRITE "${share}/cmake/Caffe2/public/LoadHIP.cmake" "set(PYTORCH_FOUND_HIP TRUE)\n")
-  if(NOT "HIPIFY" IN_LIST without AND NOT layout STREQUAL "LIBTORCH")
-    # Version 2 of the translator came with torch 2.11.
-    set(hipify 2.0.0)
-    if(version VERSION_LESS 2.11)
-      set(hipify 1.0.0)
-    endif()
-    file(WRITE "${root}/utils/__init__.py" "raise ImportError('this torch must not be imported')\n")
-    file(WRITE "${root}/utils/hipify/__init__.py" "from .version import __version__\n")
-    file(WRITE "${root}/utils/hipify/version.py" "__version__ = '${hipify}'\n")
-    foreach(file IN ITEMS constants.py cuda_to_hip_mappings.py hipify_python.py)
-      configure_file("${case_TESTS_DIR}/fakes/hipify/${file}" "${root}/utils/hipify/${file}" COPYONLY)
-    endforeach()
-  endif()
 endfunction()
 
 # fake_python(<dir>): a virtual environment without packages; <dir>/bin/python and python3.

@@ -1,0 +1,16 @@
+# Nothing to do the second time; one edited source is translated and compiled alone.
+hip_machine()
+hip_sources()
+set(op "add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op_gpu.cpp op.cu)")
+match(ARGS ${hip_ARGS} AFTER "${op}")
+case_build()
+match(AFTER "${op}")
+case_build()
+case_match("second build" "${case_STEP_STDOUT}" "no work to do")
+file(APPEND "${case_DIR}/src/op.cu" "// edited\n")
+case_build()
+case_match("after an edit" "${case_STEP_STDOUT}" "^\\[1/3\\] Translating to HIP: op\\.cu \\[2/3\\] Building HIP object [^ ]*op\\.cu\\.o \\[3/3\\] Linking CXX shared library libmy_op\\.so$")
+# Another architecture: compiled anew, and the library holds it.
+match(ARGS -DCMAKE_HIP_ARCHITECTURES=gfx942 AFTER "${op}")
+case_build()
+expect_code_objects("${case_BUILD_DIR}/libmy_op.so" gfx942)

@@ -1,0 +1,18 @@
+# The full ABI: torch_hip and c10_hip are linked, torch's definitions for HIP are there.
+hip_machine()
+hip_sources()
+match(ARGS ${hip_ARGS} AFTER "add_torch_op(my_op ABI FULL SOURCES op.cpp CUDA_SOURCES op_gpu.cpp op.cu)
+target_link_options(my_op PRIVATE -Wl,--no-as-needed)"
+)
+expect_op(my_op state BUILT abi FULL architectures gfx90a)
+case_build(ARGS --verbose)
+expect_stdout(
+  "-DUSE_ROCM=1 .*op_gpu\\.cpp"
+  "clang\\+\\+\"? [^\n]*-DCUDA_HAS_FP16=1[^\n]*-DHIPBLAS_V2[^\n]*-D__HIP_NO_HALF_OPERATORS__=1"
+  "--offload-arch=gfx90a"
+)
+case_step(needed COMMAND readelf -d "${case_BUILD_DIR}/libmy_op.so")
+foreach(library IN ITEMS torch_cpu c10 torch_hip c10_hip)
+  case_match("NEEDED" "${case_STEP_STDOUT}" "\\[lib${library}\\.so\\]")
+endforeach()
+expect_code_objects("${case_BUILD_DIR}/libmy_op.so" gfx90a)
