@@ -12,6 +12,7 @@ if(NOT CMAKE_CURRENT_LIST_DIR IN_LIST CMAKE_MODULE_PATH)
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsCache.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/HipifySources.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsKernels.cmake")

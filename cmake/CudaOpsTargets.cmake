@@ -29,7 +29,7 @@ The steps that :command:`add_torch_op` is made of, for targets of your own.
     cudaops_target_defaults(<target>)
 
   Compiles ``<target>`` as Release where ``CMAKE_BUILD_TYPE`` is empty; adds ``-lineinfo`` (RelWithDebInfo) and ``-G``
-  (Debug) for CUDA.
+  (Debug) for CUDA; compiles it through a compiler cache where there is one (:module:`CudaOpsCache`).
 
 Targets: ``CudaOps::headers``, the include directory of ``cudaops/check.h`` and its neighbours.
 
@@ -50,6 +50,7 @@ if(POLICY CMP0174)
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/cache.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/languages.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
@@ -201,7 +202,10 @@ function(_cudaops_link_torch target abi torch_target gpu)
   else()
     target_link_libraries(${target} PRIVATE CudaOps::torch_python)
     # pybind11's types are hidden; whatever holds them must be.
-    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden HIP_VISIBILITY_PRESET hidden)
+    set_target_properties(
+      ${target}
+      PROPERTIES CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden HIP_VISIBILITY_PRESET hidden
+    )
   endif()
   if(gpu)
     _cudaops_link_toolkit(${target})
@@ -272,6 +276,7 @@ function(cudaops_target_defaults)
       "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:RelWithDebInfo>>:-lineinfo>"
       "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>"
   )
+  _cudaops_cache_target(${target})
   # A later find_package(Torch) of this directory reaches all its targets.
   cmake_language(DEFER CALL _cudaops_language_clean_flags)
 endfunction()

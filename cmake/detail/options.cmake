@@ -21,6 +21,9 @@ function(_cudaops_option name out)
   elseif(name STREQUAL "CUDAOPS_BACKEND")
     set(default "AUTO")
     set(valid AUTO CUDA HIP CPU)
+  elseif(name STREQUAL "CUDAOPS_CACHE")
+    set(default "AUTO")
+    set(valid AUTO OFF ccache sccache)
   elseif(name STREQUAL "CUDAOPS_PROVIDE")
     set(valid TOOLKIT TORCH GTEST BENCHMARK)
     set(list TRUE)
@@ -92,6 +95,7 @@ endfunction()
 function(_cudaops_check_option_names)
   set(
     known
+    CUDAOPS_CACHE
     CUDAOPS_VERSION_POLICY
     CUDAOPS_COMPATIBLE_VERSIONS
     CUDAOPS_BACKEND

@@ -9,6 +9,7 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
+include("${CMAKE_CURRENT_LIST_DIR}/cache.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/package.cmake")
@@ -69,7 +70,11 @@ function(_cudaops_match_summary first)
     _cudaops_status("CudaTorchMatch: ${about_torch}; CUDA ${toolkit} at ${root} (${source}): ${verdict}")
     _cudaops_status("CudaTorchMatch: architectures ${archs} (${archs_source})")
   elseif(backend STREQUAL "HIP")
-    foreach(key IN ITEMS ROCM_VERSION ROCM_ROOT ROCM_SOURCE ARCHITECTURES ARCHITECTURES_SOURCE)
+    foreach(
+      key
+      IN
+      ITEMS ROCM_VERSION ROCM_ROOT ROCM_SOURCE ARCHITECTURES ARCHITECTURES_SOURCE
+    )
       _cudaops_state_get(${key} ${key})
     endforeach()
     list(JOIN ARCHITECTURES " " archs)
@@ -196,7 +201,10 @@ function(_cudaops_report_write)
     set(error "  \"error\": ${error},\n")
   endif()
 
-  set(text "{\n  \"cudaops\": ${version},\n  \"backend\": ${BACKEND},\n  \"verdict\": ${VERDICT},\n  \"reason_code\": ${REASON_CODE},\n")
+  set(
+    text
+    "{\n  \"cudaops\": ${version},\n  \"backend\": ${BACKEND},\n  \"verdict\": ${VERDICT},\n  \"reason_code\": ${REASON_CODE},\n"
+  )
   string(APPEND text "  \"reason\": ${REASON},\n${error}")
   string(
     APPEND text
@@ -219,7 +227,8 @@ function(_cudaops_report_write)
     APPEND text
     "  \"architectures\": { \"requested\": ${ARCHITECTURES_REQUESTED}, \"source\": ${ARCHITECTURES_SOURCE}, \"resolved\": ${archs} },\n"
   )
-  string(APPEND text "  \"cache\": { \"launcher\": \"\", \"version\": \"\", \"remote\": \"\", \"problem\": \"\" },\n")
+  _cudaops_cache_report(cache cache_line)
+  string(APPEND text "  \"cache\": ${cache},\n")
   string(APPEND text "  \"ops\": [${OPS}],\n  \"kernels\": [${KERNELS}]\n}\n")
 
   set(file "${CMAKE_BINARY_DIR}/cudaops-report.json")
@@ -354,5 +363,9 @@ function(_cudaops_report_table)
       string(APPEND text "\n     ${target}${pad}${STATE}${state_pad}${detail}")
     endforeach()
   endforeach()
+  _cudaops_cache_report(json line)
+  if(line)
+    string(APPEND text "\n     ${line}")
+  endif()
   _cudaops_status("${text}")
 endfunction()

@@ -1,0 +1,333 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# One compile through a compiler cache, so that the object is always the one that the compiler would make.
+#
+#   sh cache_launcher.sh <settings> <compiler> <argument>...
+#
+# <settings> is written by detail/cache.cmake: which cache, which compiler, and what that compiler consists of. Plain
+# `ccache nvcc` preprocesses one of nvcc's passes and looks at no environment variable; here the cache goes by the
+# dependency file, which names the headers of all passes, and its key holds everything else that decides what is in the
+# object. What can't be described so is compiled without the cache, and so is everything when the cache fails.
+#
+# Builtins only on the way to a hit, but for one stat: a process costs a millisecond, the hit itself five.
+
+# _cudaops_cached <argument>...: returns where the compile must do without the cache, exits where it is done.
+_cudaops_cached() {
+  # A cache that failed a moment ago is left alone.
+  if [ -e "$_cudaops_dir/failed" ]; then
+    [ -n "$(find "$_cudaops_dir/failed" -prune -mmin +1 2>/dev/null)" ] || return
+    rmdir "$_cudaops_dir/failed" 2>/dev/null
+  fi
+
+  # What makes the compiler write more than its object, or takes its parts from elsewhere.
+  if [ -n "${GCC_EXEC_PREFIX+x}${COMPILER_PATH+x}${GCC_ROOT+x}${BINUTILS_ROOT+x}${GCC_COMPARE_DEBUG+x}\
+${DEPENDENCIES_OUTPUT+x}${SUNPRO_DEPENDENCIES+x}${AS_SECURE_LOG_FILE+x}${DUMP_KNOBS_TO_FILE+x}\
+${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
+    return
+  fi
+
+  # The variables that nvcc, cicc, cudafe++, ptxas and the host compiler read and that can reach the object.
+  _cudaops_key=
+  for _cudaops_a in NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS NVCC_CCBIN INCLUDES SYSTEM_INCLUDES CUDAFE_FLAGS \
+    PTXAS_FLAGS OCG_FLAGS NVVM_FLAGS LLVMC_FLAGS LLVMDIS_FLAGS NVASM_FLAGS CICC_PATH NVVMIR_LIBRARY_DIR TOP _HERE_ \
+    _TARGET_DIR_ _TARGET_SIZE_ _SPACE_ EDG_BASE EDG_MODULES_PATH USR_INCLUDE LLVM_OVERRIDE_PRODUCER NVVM_IR_VER_CHK \
+    NV_NVVM_VERSION NVVMCCWIZ LIBNVVM_DISABLE_CONCURRENT_API CAN_FINALIZE_DEBUG CPATH C_INCLUDE_PATH \
+    CPLUS_INCLUDE_PATH SOURCE_DATE_EPOCH; do
+    eval "[ -z \"\${$_cudaops_a+x}\" ] || _cudaops_key=\"\$_cudaops_key|$_cudaops_a=\$$_cudaops_a\""
+  done
+  # Flags from the environment can name files, compilers and places like those on the command line.
+  for _cudaops_a in ${NVCC_PREPEND_FLAGS-} ${NVCC_APPEND_FLAGS-}; do
+    case $_cudaops_a in
+      -optf* | --options-file* | -ccbin* | --compiler-bindir* | *native* | -M* | --generate-*dep* | -o | --output-* | \
+        -keep* | --keep* | *-save-temps* | *time* | -dc | --device-c | -ldir* | --libdevice-directory* | *plugin* | \
+        *specs* | *profile* | *coverage*)
+        return
+        ;;
+      -g | -G | --debug | --device-debug | -lineinfo | --generate-line-info | *,-g* | *=-g*)
+        _cudaops_debug=1
+        ;;
+    esac
+  done
+  if [ "$_cudaops_kind" = cuda ] && [ -n "${NVCC_CCBIN+x}" ]; then
+    _cudaops_other "$NVCC_CCBIN"
+  fi
+  # The host compiler takes its assembler from the PATH.
+  _cudaops_a=$(command -v as)
+  [ "$_cudaops_a" = "$_cudaops_assembler" ] || _cudaops_other "$_cudaops_a"
+
+  # Option files, as CMake's Makefiles use for include directories: plain words and words in double quotes.
+  case " $* " in
+    *-optf* | *--options-file*) _cudaops_expand "$@" ;;
+    *) _cudaops_look "$@" ;;
+  esac
+}
+
+# _cudaops_other <program>: a program that isn't among the compiler's known parts, by what it is now.
+_cudaops_other() {
+  _cudaops_a=$(stat -L -c '%n %s %Y %i' "$(command -v "$1")" 2>&1)
+  _cudaops_key="$_cudaops_key|$1:$_cudaops_a"
+}
+
+_cudaops_expand() {
+  _cudaops_n=$#
+  _cudaops_wait=
+  while [ $_cudaops_n -gt 0 ]; do
+    _cudaops_n=$((_cudaops_n - 1))
+    _cudaops_a=$1
+    shift
+    case $_cudaops_wait$_cudaops_a in
+      -optf | --options-file) _cudaops_wait=$_cudaops_a= ;;
+      -optf=* | --options-file=*)
+        _cudaops_words=
+        while IFS= read -r _cudaops_line || [ -n "$_cudaops_line" ]; do
+          _cudaops_words="$_cudaops_words $_cudaops_line"
+        done <"${_cudaops_a#*=}" || return
+        case $_cudaops_words in
+          *[!]A-Za-z0-9_\ \"=+.,/:@%[-]* | *-optf* | *-options-file*) return ;;
+        esac
+        eval "set -- \"\$@\" $_cudaops_words"
+        _cudaops_wait=
+        ;;
+      *) set -- "$@" "$_cudaops_a" ;;
+    esac
+  done
+  _cudaops_look "$@"
+}
+
+# _cudaops_look <argument>...: what kind of compile is this?
+_cudaops_look() {
+  _cudaops_object=
+  _cudaops_dep=
+  _cudaops_compile=
+  _cudaops_host=
+  _cudaops_native=
+  _cudaops_md=
+  _cudaops_previous=
+  for _cudaops_a; do
+    case $_cudaops_previous in
+      -D | --define-macro | -U | --undefine-macro | -MT | -MQ | --dependency-target-name)
+        _cudaops_previous=
+        continue
+        ;;
+      -o | --output-file) _cudaops_object=$_cudaops_a ;;
+      -MF | --dependency-output) _cudaops_dep=$_cudaops_a ;;
+      -ccbin | --compiler-bindir) _cudaops_host=$_cudaops_a ;;
+    esac
+    _cudaops_previous=$_cudaops_a
+    case $_cudaops_a in
+      -c | --compile) _cudaops_compile=1 ;;
+      -D* | --define-macro* | -I* | --include-path* | -W* | -L* | -l*) ;;
+      -MD | --generate-dependencies-with-compile) _cudaops_md=1 ;;
+      -MP | -MT | -MQ | -MF | --dependency-output | --dependency-target-name | --generate-dependency-targets) ;;
+      --output-file=*) _cudaops_object=${_cudaops_a#*=} ;;
+      --dependency-output=*) _cudaops_dep=${_cudaops_a#*=} ;;
+      -ccbin=* | --compiler-bindir=*) _cudaops_host=${_cudaops_a#*=} ;;
+      # Another output than one object, or more than one, or input that no dependency file names.
+      - | @* | -M* | -E | -S | -dc | -dw | -dlink | -lto* | -cubin | -ptx | -fatbin | -optix-ir | -ltoir | -lib | -link | -run | \
+        --generate-*dependencies* | --device-[cw] | --device-link | --cubin | --ptx | --fatbin | --optix-ir | --ltoir | \
+        --lib | --link | --run | --preprocess | -dryrun | --dryrun | -clean | --clean-targets | -n | -### | \
+        -keep* | --keep* | -time | --time | -time=* | --time=* | *save-temps* | *time-trace* | -odir* | --output-directory* | \
+        -ldir* | --libdevice-directory* | -target-dir* | --target-directory* | -use-local-env | --use-local-env | \
+        -noprof | --dont-use-profile | *-optf* | *-options-file* | *fprofile* | *auto-profile* | *-coverage* | \
+        *ftest-coverage* | *-fplugin* | *-specs* | *-wrapper* | *-fdump-* | *-fstack-usage* | *-fcallgraph* | \
+        *-gsplit-dwarf* | *-fmodule* | *-fopt-info* | *-fsave-optimization* | *-fsanitize-*list* | -B* | *[=,]-B* | \
+        *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-fembed-bitcode* | --ptxas-options*dump* | -Xptxas*dump*)
+        return
+        ;;
+      -g0) ;;
+      -g | -g[0-9]* | -gdb* | -ggdb* | -gdwarf* | -gline* | -gcolumn* | -gstrict* | -G | --debug | --device-debug | \
+        -lineinfo | --generate-line-info | -src-in-ptx | --source-in-ptx | *[=,]-g | *[=,]-g[0-9d]*)
+        _cudaops_debug=1
+        ;;
+      *[=,]native*)
+        case $_cudaops_a in
+          -march=* | -mtune=* | -mcpu=* | -Xcompiler* | --compiler-options*) _cudaops_native=1 ;;
+          *) return ;;
+        esac
+        ;;
+      native) return ;;
+    esac
+  done
+  [ "$_cudaops_compile$_cudaops_md" = 11 ] && [ -n "$_cudaops_object" ] && [ -n "$_cudaops_dep" ] || return
+  if [ "$_cudaops_kind" = cuda ] && [ "$_cudaops_host" != "$_cudaops_host_compiler" ]; then
+    [ -n "$_cudaops_host" ] || return
+    _cudaops_other "$_cudaops_host"
+  fi
+  if [ -n "$_cudaops_native" ]; then
+    # The same words mean another processor on another machine.
+    while IFS= read -r _cudaops_a; do
+      case $_cudaops_a in
+        model\ name* | flags* | Features* | CPU\ part*) _cudaops_key="$_cudaops_key|$_cudaops_a" ;;
+        "") break ;;
+      esac
+    done </proc/cpuinfo || return
+  fi
+  _cudaops_place "$@"
+}
+
+# _cudaops_place <argument>...: the same command wherever checkout, venv, toolkit and home lie. _cudaops_up leads from
+# here to the top of the build tree. Debug information holds the paths that were compiled: it belongs to this place.
+_cudaops_place() {
+  _cudaops_up=-
+  if [ . -ef "$_cudaops_build" ]; then
+    _cudaops_up=
+  else
+    case $PWD in
+      "$_cudaops_build"/*)
+        _cudaops_up=
+        _cudaops_a=${PWD#"$_cudaops_build"}
+        while [ -n "$_cudaops_a" ]; do
+          _cudaops_a=${_cudaops_a%/*}
+          _cudaops_up=../$_cudaops_up
+        done
+        ;;
+    esac
+  fi
+  if [ -n "$_cudaops_debug" ] || [ "$_cudaops_up" = - ] || ! _cudaops_links; then
+    _cudaops_key="$_cudaops_key|$PWD|$_cudaops_root"
+    _cudaops_run "$_cudaops_compiler" "$@"
+    return
+  fi
+  _cudaops_n=$#
+  _cudaops_previous=
+  while [ $_cudaops_n -gt 0 ]; do
+    _cudaops_n=$((_cudaops_n - 1))
+    _cudaops_a=$1
+    shift
+    case $_cudaops_a in
+      /*)
+        case $_cudaops_previous in
+          -D | --define-macro | -MT | -MQ | --dependency-target-name | -ccbin | --compiler-bindir) ;;
+          *) _cudaops_relative "$_cudaops_a" && _cudaops_a=$_cudaops_r ;;
+        esac
+        ;;
+      -I/*) _cudaops_relative "${_cudaops_a#-I}" && _cudaops_a=-I$_cudaops_r ;;
+      -isystem=/* | --include-path=/* | --system-include=/* | -include=/* | --pre-include=/* | --output-file=/* | \
+        --dependency-output=/*)
+        _cudaops_relative "${_cudaops_a#*=}" && _cudaops_a=${_cudaops_a%%=*}=$_cudaops_r
+        ;;
+      -isystem/*) _cudaops_relative "${_cudaops_a#-isystem}" && _cudaops_a=-isystem$_cudaops_r ;;
+      -iquote/*) _cudaops_relative "${_cudaops_a#-iquote}" && _cudaops_a=-iquote$_cudaops_r ;;
+      -fmacro-prefix-map=/* | -ffile-prefix-map=/* | -fdebug-prefix-map=/*)
+        _cudaops_b=${_cudaops_a#*=}
+        if _cudaops_relative "${_cudaops_b%%=*}"; then
+          # Nothing is left of the directory itself; an empty name would match everything.
+          [ -n "$_cudaops_r" ] || continue
+          _cudaops_a=${_cudaops_a%%=*}=$_cudaops_r=${_cudaops_b#*=}
+        fi
+        # The cache thinks that only debug information sees these.
+        _cudaops_key="$_cudaops_key|$_cudaops_a"
+        ;;
+    esac
+    _cudaops_previous=$_cudaops_a
+    set -- "$@" "$_cudaops_a"
+  done
+  # shellcheck disable=SC2086
+  _cudaops_run "${_cudaops_link_compiler:+$_cudaops_up}${_cudaops_link_compiler:-$_cudaops_compiler}" \
+    "$@" $_cudaops_link_flags
+}
+
+# _cudaops_run <compiler> <argument>...
+_cudaops_run() {
+  # The compiler's parts are those that the fingerprint was taken of; else it is taken again.
+  if ! _cudaops_a=$(_cudaops_parts stat -L -c '%s %Y %i'); then
+    return
+  fi
+  if [ "$_cudaops_a" != "$_cudaops_stamp" ]; then
+    _cudaops_fingerprint=
+    if [ -r "$_cudaops_dir/$_cudaops_kind.changed" ]; then
+      {
+        IFS= read -r _cudaops_fingerprint
+        _cudaops_b=
+        while IFS= read -r _cudaops_line; do
+          _cudaops_b="$_cudaops_b${_cudaops_b:+
+}$_cudaops_line"
+        done
+      } <"$_cudaops_dir/$_cudaops_kind.changed"
+      [ "$_cudaops_b" = "$_cudaops_a" ] || _cudaops_fingerprint=
+    fi
+    if [ -z "$_cudaops_fingerprint" ]; then
+      _cudaops_fingerprint=$(_cudaops_parts cat | sha256sum) && [ -n "$_cudaops_fingerprint" ] || return
+      printf '%s\n%s\n' "$_cudaops_fingerprint" "$_cudaops_a" >"$_cudaops_dir/$_cudaops_kind.$$" 2>/dev/null &&
+        mv -f "$_cudaops_dir/$_cudaops_kind.$$" "$_cudaops_dir/$_cudaops_kind.changed"
+    fi
+  fi
+  _cudaops_key="cudaops 1|$_cudaops_kind|$_cudaops_fingerprint$_cudaops_key"
+
+  # What became of the compile itself: cache_step.sh writes it here.
+  CUDAOPS_CACHE_MARK=$_cudaops_object.cudaops
+  CUDAOPS_CACHE_COMPILER=$1
+  CUDAOPS_CACHE_DEPFILE=$_cudaops_dep
+  export CUDAOPS_CACHE_MARK CUDAOPS_CACHE_COMPILER CUDAOPS_CACHE_DEPFILE
+  [ ! -e "$CUDAOPS_CACHE_MARK" ] || rm -f "$CUDAOPS_CACHE_MARK"
+  shift
+  if [ "$_cudaops_engine" = ccache ]; then
+    # The user's own settings say where and how much; what decides on hits is said here.
+    unset CCACHE_NODIRECT CCACHE_NODEPEND CCACHE_NOCPP2 CCACHE_NOHASHDIR CCACHE_HARDLINK CCACHE_COMPILER CCACHE_UNIFY
+    export CCACHE_DIRECT=1 CCACHE_DEPEND=1 CCACHE_CPP2=1 CCACHE_HASHDIR=1 CCACHE_NOHARDLINK=1 CCACHE_BASEDIR= \
+      CCACHE_COMPILERTYPE="$_cudaops_type" CCACHE_COMPILERCHECK=string:cudaops CCACHE_SLOPPINESS=locale \
+      CCACHE_IGNOREHEADERS= CCACHE_IGNOREOPTIONS='--threads=*' CCACHE_PREFIX= \
+      CCACHE_NAMESPACE="${CCACHE_NAMESPACE-}$_cudaops_key"
+    set -- "$_cudaops_step" "$@"
+  else
+    export SCCACHE_C_CUSTOM_CACHE_BUSTER="${SCCACHE_C_CUSTOM_CACHE_BUSTER-}$_cudaops_key"
+    set -- "$CUDAOPS_CACHE_COMPILER" "$@"
+  fi
+  if [ -t 2 ]; then
+    "$_cudaops_cache" "$@"
+    _cudaops_status=$?
+    _cudaops_said=
+  else
+    { _cudaops_said=$("$_cudaops_cache" "$@" 2>&1 >&3 3>&-); } 3>&1
+    _cudaops_status=$?
+  fi
+  _cudaops_mark=
+  if [ -e "$CUDAOPS_CACHE_MARK" ]; then
+    IFS= read -r _cudaops_mark <"$CUDAOPS_CACHE_MARK"
+    rm -f "$CUDAOPS_CACHE_MARK"
+  fi
+  case $_cudaops_status in
+    0 | 129 | 130 | 143)
+      [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
+      exit $_cudaops_status
+      ;;
+  esac
+  case $_cudaops_mark in
+    failed)
+      # The compiler's own failure.
+      [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
+      exit $_cudaops_status
+      ;;
+    unfit)
+      # Compiled, and not to be kept.
+      if [ -s "$_cudaops_object" ]; then
+        [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
+        exit 0
+      fi
+      return
+      ;;
+  esac
+  # The cache's failure. One line for all the compiles of a build, which do without for a minute.
+  if mkdir "$_cudaops_dir/failed" 2>/dev/null || [ ! -d "$_cudaops_dir/failed" ]; then
+    _cudaops_said=${_cudaops_said%%
+*}
+    printf '%s\n' "CudaOps: $_cudaops_engine failed and is left out for a minute: ${_cudaops_said:-exit code $_cudaops_status}" >&2
+  fi
+  if [ "$_cudaops_mark" = done ] && [ -s "$_cudaops_object" ] && [ -s "$_cudaops_dep" ]; then
+    exit 0
+  fi
+}
+
+_cudaops_settings=$1
+shift
+if [ -r "$_cudaops_settings" ]; then
+  . "$_cudaops_settings"
+  set -f
+  _cudaops_debug=
+  if [ "$1" = "$_cudaops_compiler" ]; then
+    shift
+    _cudaops_cached "$@"
+    set -- "$_cudaops_compiler" "$@"
+  fi
+fi
+exec "$@"
