@@ -1,0 +1,28 @@
+example_begin(07_cuda_and_rocm)
+example_run(sm89)
+example_expect(row_rms.cpu Passed)
+example_expect(row_rms.gpu "Passed|Skipped")
+if(example_CUDA)
+  example_expect_member(BUILT ops both_ops state)
+  example_expect(both_ops.architectures Passed)
+endif()
+
+# The same sources for HIP, where its compiler is here. A torch that is not for ROCm can't load the result, and its tests
+# say so.
+find_program(hipcc NAMES hipcc PATHS /opt/rocm/bin)
+if(hipcc)
+  example_run(hip)
+  example_expect_member(BUILT ops both_ops state)
+  example_expect_member(gfx90a ops both_ops architectures 0)
+  example_expect(both_ops.architectures Passed)
+  if(NOT example_verdict STREQUAL "ROCM_TORCH")
+    example_expect(row_rms.cpu Skipped)
+    example_expect(row_rms.gpu Skipped)
+  endif()
+  # The source tree is as it was.
+  file(GLOB files RELATIVE "${example_DIR}" "${example_DIR}/*")
+  file(GLOB original RELATIVE "${case_REPO}/examples/07_cuda_and_rocm" "${case_REPO}/examples/07_cuda_and_rocm/*")
+  list(REMOVE_ITEM files build)
+  list(REMOVE_ITEM original build)
+  case_equal("the source tree" "${files}" "${original}")
+endif()
