@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Seconds from sources to a loaded op, side by side: torch's own tool, torch's CMake package, CudaOps.
+
+    bench/build_time/run.py --python <python with torch> [--out bench/results/build_time.json] [--readme README.md]
+
+One add op, CPU and CUDA, in each way:
+
+  load          torch.utils.cpp_extension.load: .cpp and .cu with torch/extension.h
+  load_inline   the same texts by load_inline
+  find_package  a hand-written project with find_package(Torch), ATen and torch/library.h
+  full          the same two files with add_torch_op(ABI FULL)
+  stable        examples/00_minimal_op: the stable ABI, device code without torch's headers
+
+Each is measured in a process that has imported torch already: from the call (for CMake: configure and build) to the
+loaded library whose CPU kernel has answered. Situations:
+
+  cold     nothing but the sources. CMake's ways: a fresh build directory. CudaOps' store is filled by a configure of
+           another project before, as on any machine that has built one op; compiler caches are off
+  cached   a fresh directory once more, with a compiler cache that holds the objects
+  noop     again, nothing changed
+  edit_cu  one line of the .cu changed
+  edit_cpp one line of the .cpp changed
+  seven    cold, for seven architectures
+
+Ways that have no such situation (load has no compiler cache of its own; PYTORCH_NVCC and CXX are set to ccache for it)
+are left empty. The order of the ways is turned from round to round, and the figure is the median.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+WAYS = ("load", "load_inline", "find_package", "full", "stable")
+SITUATIONS = ("cold", "cached", "noop", "edit_cu", "edit_cpp", "seven")
+SEVEN = "75;80;86;89;90;100;120"
+MARK = ("<!-- build_time: written by bench/build_time/run.py -->", "<!-- build_time: end -->")
+
+# Run by a Python that has torch; prints the seconds as its last line.
+CHILD = """
+import json, os, subprocess, sys, time
+import torch
+job = json.loads(sys.argv[1])
+begin = time.monotonic()
+if job["way"] in ("load", "load_inline"):
+    from torch.utils import cpp_extension
+    os.makedirs(job["build"], exist_ok=True)
+    if job["way"] == "load":
+        module = cpp_extension.load(
+            "my_ops", [job["source"] + "/binding.cpp", job["source"] + "/add.cu"],
+            build_directory=job["build"], with_cuda=True)
+    else:
+        cpp = open(job["source"] + "/binding.cpp").read().split("PYBIND11_MODULE")[0]
+        cuda = open(job["source"] + "/add.cu").read()
+        module = cpp_extension.load_inline(
+            "my_ops", [cpp], [cuda], functions=["add"], build_directory=job["build"], with_cuda=True)
+    add = module.add
+else:
+    for command in job["commands"]:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            sys.exit(done.stdout)
+    torch.ops.load_library(job["library"])
+    add = torch.ops.my_ops.add
+ones = torch.ones(3)
+assert add(ones, ones).tolist() == [2, 2, 2]
+print(time.monotonic() - begin)
+"""
+
+
+class Bench:
+    def __init__(self, options, scratch):
+        self.options = options
+        self.scratch = scratch
+        self.log = open(options.log, "w") if options.log else None
+        self.environment = dict(os.environ, MAX_JOBS=str(options.jobs), CMAKE_BUILD_PARALLEL_LEVEL=str(options.jobs))
+        for name in ("TORCH_CUDA_ARCH_LIST", "CUDAARCHS", "CMAKE_GENERATOR", "CUDAOPS_CACHE"):
+            self.environment.pop(name, None)
+        self.environment["CUDAOPS_STORE"] = os.path.join(scratch, "store")
+        self.environment["CCACHE_DIR"] = os.path.join(scratch, "ccache")
+        self.environment["SCCACHE_DIR"] = os.path.join(scratch, "sccache")
+        self.count = 0
+
+    def sources(self, way):
+        """A copy of the sources: edits must not touch the checkout's."""
+        origin = {"load": "extension", "load_inline": "extension", "find_package": "classic", "full": "classic"}
+        directory = os.path.join(self.scratch, way, "src")
+        shutil.rmtree(directory, ignore_errors=True)
+        if way == "stable":
+            shutil.copytree(os.path.join(SOURCE, "examples", "00_minimal_op"), directory)
+        else:
+            shutil.copytree(os.path.join(HERE, origin[way]), directory)
+        return directory
+
+    def measure(self, way, build, archs, cache=False, configure=True):
+        source = os.path.join(self.scratch, way, "src")
+        environment = dict(self.environment)
+        job = {"way": way, "source": source, "build": build}
+        if way.startswith("load"):
+            dotted = [archs_dotted(arch) for arch in archs.split(";")]
+            environment["TORCH_CUDA_ARCH_LIST"] = ";".join(dotted)
+            environment["CUDA_HOME"] = self.options.toolkit
+            if cache:
+                environment["CXX"] = "ccache g++"
+                environment["PYTORCH_NVCC"] = "ccache " + os.path.join(self.options.toolkit, "bin", "nvcc")
+        else:
+            setup = [self.options.cmake, "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+            setup += ["-DCMAKE_CUDA_ARCHITECTURES=" + ";".join(arch + "-real" for arch in archs.split(";"))]
+            setup += ["-DCUDAToolkit_ROOT=" + self.options.toolkit, "-DPython_EXECUTABLE=" + self.options.python]
+            if way == "find_package":
+                setup += ["-DCMAKE_PREFIX_PATH=" + self.options.torch_prefix]
+                setup += ["-DCMAKE_CUDA_COMPILER=" + os.path.join(self.options.toolkit, "bin", "nvcc")]
+                environment["TORCH_CUDA_ARCH_LIST"] = ";".join(archs_dotted(arch) for arch in archs.split(";"))
+                if cache:
+                    setup += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache"]
+            else:
+                setup += ["-DCudaOps_ROOT=" + SOURCE, "-DBUILD_TESTING=OFF"]
+                setup += ["-DWITH_CUDAOPS=ON"] if way == "full" else []
+                setup += [] if cache else ["-DCUDAOPS_CACHE=OFF"]
+                if self.options.seed:
+                    setup += ["-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=" + os.path.join(SOURCE, "cmake", "CudaOpsSeed.cmake")]
+            commands = [setup] if configure else []
+            job["commands"] = commands + [[self.options.cmake, "--build", build]]
+            job["library"] = os.path.join(build, "libmy_ops.so")
+        done = subprocess.run(
+            [self.options.python, "-c", CHILD, json.dumps(job)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
+        if self.log:
+            self.log.write("== %s %s\n%s\n" % (way, build, done.stdout))
+            self.log.flush()
+        if done.returncode:
+            sys.exit("%s failed:\n%s" % (way, done.stdout))
+        return float(done.stdout.strip().splitlines()[-1])
+
+    def empty(self, build):
+        """A project of one C++ file: what CMake and Ninja cost by themselves."""
+        begin = time.monotonic()
+        for command in (
+            [self.options.cmake, "-S", os.path.join(HERE, "empty"), "-B", build, "-G", "Ninja"],
+            [self.options.cmake, "--build", build],
+        ):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=self.environment)
+        return time.monotonic() - begin
+
+    def fresh(self, way):
+        self.count += 1
+        return os.path.join(self.scratch, way, "build%d" % self.count)
+
+    def round(self, way, situations, result):
+        def note(situation, seconds):
+            result.setdefault(way, {}).setdefault(situation, []).append(seconds)
+            print("  %-13s %-9s %8.2f s" % (way, situation, seconds), flush=True)
+
+        source = self.sources(way)
+        kernel = os.path.join(source, "my_ops.cu" if way == "stable" else "add.cu")
+        binding = os.path.join(source, "my_ops.cpp" if way == "stable" else "binding.cpp")
+        build = self.fresh(way)
+        arch = self.options.architecture
+        if set(situations) & {"cold", "noop", "edit_cu", "edit_cpp"}:
+            note("cold", self.measure(way, build, arch))
+        if "noop" in situations:
+            note("noop", self.measure(way, build, arch, configure=False))
+        if "edit_cu" in situations:
+            edit(kernel)
+            note("edit_cu", self.measure(way, build, arch, configure=False))
+        if "edit_cpp" in situations:
+            edit(binding)
+            note("edit_cpp", self.measure(way, build, arch, configure=False))
+        if "seven" in situations:
+            note("seven", self.measure(way, self.fresh(way), SEVEN))
+        if "cached" in situations and (way in ("full", "stable") or shutil.which("ccache")):
+            self.measure(way, self.fresh(way), arch, cache=True)
+            note("cached", self.measure(way, self.fresh(way), arch, cache=True))
+
+
+def archs_dotted(arch):
+    return arch[:-1] + "." + arch[-1]
+
+
+def edit(file):
+    with open(file, "a") as stream:
+        stream.write("static const int edited_%d = 0; // %d\n" % (time.monotonic_ns(), 0))
+
+
+def said(command):
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout.strip()
+    except OSError:
+        return ""
+
+
+def table(figures, versions):
+    """The README's block."""
+    names = {
+        "load": "`torch.utils.cpp_extension.load`",
+        "load_inline": "`load_inline`",
+        "find_package": "`find_package(Torch)` by hand",
+        "full": "`add_torch_op(ABI FULL)`, the same files",
+        "stable": "`add_torch_op()`",
+    }
+    titles = {
+        "cold": "from nothing",
+        "seven": "7 architectures",
+        "cached": "fresh directory, cached",
+        "noop": "nothing changed",
+        "edit_cu": ".cu edited",
+        "edit_cpp": ".cpp edited",
+    }
+    shown = [key for key in ("cold", "seven", "cached", "noop", "edit_cu", "edit_cpp") if any(key in figures[w] for w in figures)]
+    lines = ["| seconds to a loaded op | " + " | ".join(titles[key] for key in shown) + " |"]
+    lines.append("|---" * (len(shown) + 1) + "|")
+    best = figures.get("stable", {})
+    for way in WAYS:
+        if way not in figures:
+            continue
+        cells = []
+        for key in shown:
+            value = figures[way].get(key)
+            if value is None:
+                cells.append("")
+            elif way == "stable" or key not in best:
+                cells.append("%.2f" % value)
+            else:
+                cells.append("%.1f (%.0f ×)" % (value, value / best[key]))
+        lines.append("| %s | %s |" % (names[way], " | ".join(cells)))
+    note = "One add op, CPU and CUDA, medians, one run side by side (%s; `bench/build_time/run.py`)." % versions
+    return "\n".join(lines) + "\n\n" + note
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", default=sys.executable, help="a Python with torch")
+    parser.add_argument("--cmake", default=shutil.which("cmake"))
+    parser.add_argument("--toolkit", default="/usr/local/cuda", help="the CUDA toolkit for every way")
+    parser.add_argument("--architecture", default="90", help="as 90")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
+    parser.add_argument("--situations", nargs="+", default=SITUATIONS, choices=SITUATIONS)
+    parser.add_argument("--no-seed", dest="seed", action="store_false", help="without CudaOpsSeed.cmake")
+    parser.add_argument("--scratch", help="where to build (default: a temporary directory)")
+    parser.add_argument("--out", help="the JSON file")
+    parser.add_argument("--readme", help="the file whose block is written anew")
+    parser.add_argument("--log", help="what the builds print")
+    options = parser.parse_args()
+    options.toolkit = os.path.realpath(options.toolkit)
+    facts = said([options.python, "-c", "import torch; print(torch.__version__, torch.utils.cmake_prefix_path, sep='\\n')"])
+    lines = facts.splitlines()
+    if len(lines) != 2 or not lines[0][:1].isdigit():
+        sys.exit("run.py: no torch in %s\n%s\n Fix: --python <python with torch>" % (options.python, facts))
+    torch_version, options.torch_prefix = lines
+    options.seed = options.seed and os.path.exists(os.path.join(SOURCE, "cmake", "CudaOpsSeed.cmake"))
+
+    scratch = options.scratch or tempfile.mkdtemp(prefix="build_time.")
+    os.makedirs(scratch, exist_ok=True)
+    bench = Bench(options, scratch)
+    figures = {}
+    empties = []
+    begin = time.monotonic()
+    try:
+        # Another project has been configured on this machine before: the store holds what it learnt.
+        if set(options.ways) & {"full", "stable"}:
+            way = "stable" if "stable" in options.ways else "full"
+            bench.sources(way)
+            bench.measure(way, bench.fresh(way), options.architecture)
+        for number in range(options.rounds):
+            print("round %d of %d" % (number + 1, options.rounds), flush=True)
+            empties.append(bench.empty(bench.fresh("empty")))
+            turn = number % len(options.ways)
+            for way in list(options.ways[turn:]) + list(options.ways[:turn]):
+                bench.round(way, options.situations, figures)
+    finally:
+        if not options.scratch:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    medians = {way: {key: statistics.median(values) for key, values in figures[way].items()} for way in figures}
+    gcc = said(["g++", "-dumpfullversion"])
+    nvcc = re.search(r"V([\d.]+)", said([os.path.join(options.toolkit, "bin", "nvcc"), "--version"]))
+    cmake = said([options.cmake, "--version"]).splitlines()[0].split()[-1]
+    today = datetime.date.today().isoformat()
+    versions = "%d cores, g++ %s, nvcc %s, torch %s, CMake %s, %s" % (
+        options.jobs, gcc, nvcc.group(1) if nvcc else "?", torch_version, cmake, today
+    )
+    document = {
+        "command": " ".join(["bench/build_time/run.py"] + [a for a in sys.argv[1:] if not os.path.isabs(a)]),
+        "date": today,
+        "machine": "%s, %d jobs" % (platform.machine(), options.jobs),
+        "versions": {"torch": torch_version, "g++": gcc, "nvcc": nvcc.group(1) if nvcc else "", "cmake": cmake},
+        "rounds": options.rounds,
+        "seeded": options.seed,
+        "empty_project": statistics.median(empties),
+        "seconds": medians,
+        "all": figures,
+        "took": round(time.monotonic() - begin),
+    }
+    text = table(medians, versions)
+    print("\n" + text)
+    print("empty C++ project, cmake and ninja: %.2f s" % document["empty_project"])
+    if options.out:
+        with open(options.out, "w") as file:
+            json.dump(document, file, indent=1)
+            file.write("\n")
+    if options.readme:
+        with open(options.readme, encoding="utf-8") as file:
+            page = file.read()
+        if MARK[0] not in page:
+            sys.exit("run.py: %s has no block\n wanted  %s … %s" % (options.readme, *MARK))
+        head, rest = page.split(MARK[0], 1)
+        tail = rest.split(MARK[1], 1)[1]
+        with open(options.readme, "w", encoding="utf-8") as file:
+            file.write(head + MARK[0] + "\n" + text + "\n" + MARK[1] + tail)
+
+
+if __name__ == "__main__":
+    main()
