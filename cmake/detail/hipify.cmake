@@ -49,6 +49,9 @@ function(_cudaops_hipify_translator command)
     )
   endif()
   if(python STREQUAL "")
+    _cudaops_python_explicit(python source)
+  endif()
+  if(python STREQUAL "")
     _cudaops_python_tool(python)
   endif()
   if(python STREQUAL "")
@@ -352,9 +355,7 @@ function(_cudaops_hipify_settings prefix mirror out)
   set(${out} "${file}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_hipify_command(<settings> <source> <translation> <mirror> [<generated>...])
-#
-# The command for one source. <generated>: files of the same target that a build makes and the source may include.
+# _cudaops_hipify_command(<settings> <source> <translation> <mirror>): the command for one source.
 function(_cudaops_hipify_command settings source output mirror)
   _cudaops_state_get(HIPIFY_PYTHON python)
   _cudaops_state_get(HIPIFY_FILES files)
@@ -362,12 +363,10 @@ function(_cudaops_hipify_command settings source output mirror)
   cmake_path(NORMAL_PATH tool)
   cmake_path(RELATIVE_PATH output BASE_DIRECTORY "${mirror}" OUTPUT_VARIABLE relative)
   set(depfile "${mirror}/.hipify/depfiles/${relative}.d")
-  set(generated "${ARGN}")
-  list(REMOVE_ITEM generated "${source}")
   add_custom_command(
     OUTPUT "${output}"
     COMMAND "${python}" -I -S -B "${tool}" "${settings}" "${source}" "${output}" "${depfile}"
-    DEPENDS "${source}" "${tool}" "${settings}" ${files} ${generated}
+    DEPENDS "${source}" "${tool}" "${settings}" ${files}
     DEPFILE "${depfile}"
     COMMENT "Translating to HIP: ${relative}"
     VERBATIM
@@ -623,11 +622,17 @@ function(_cudaops_hipify_target target)
     list(GET paths ${index} path)
     _cudaops_hipify_properties(place "${source}" "${output}")
     if(NOT output IN_LIST result)
-      _cudaops_hipify_command("${settings}" "${path}" "${output}" "${mirror}" ${generated})
+      _cudaops_hipify_command("${settings}" "${path}" "${output}" "${mirror}")
       list(APPEND result "${output}")
     endif()
   endforeach()
   set_property(TARGET ${target} PROPERTY SOURCES "${result}")
+  if(generated)
+    # Any of the sources may include them, so they must be there before; and a change of one is its users' alone, so
+    # that no command may depend on all of them.
+    add_custom_target(${target}_generated_headers DEPENDS ${generated})
+    add_dependencies(${target} ${target}_generated_headers)
+  endif()
   _cudaops_hipify_mirrors(place mirrors ${includes})
   if(mirrors)
     target_include_directories(${target} BEFORE PRIVATE ${mirrors})
