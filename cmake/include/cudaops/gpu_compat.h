@@ -19,8 +19,7 @@
 //   written here                        on CUDA                     on HIP
 //   ---------------------------------------------------------------------------------------------
 //   CUDAOPS_HIP                         0                           1
-//   CUDAOPS_DEVICE_CODE                 1 in the passes for a       the same; __CUDA_ARCH__ is
-//   never
+//   CUDAOPS_DEVICE_CODE                 1 in the passes for a       the same; __CUDA_ARCH__ is not
 //                                       device, else 0              defined there, without a word
 //   warp_size()          device code    32                          64 (GCN, CDNA) or 32 (RDNA)
 //   device_warp_size(d)  host code      asked from the runtime      the same
@@ -41,15 +40,13 @@
 //   allow_dynamic_shared_memory(k, n)   cudaFuncSetAttribute        wants the kernel as const void*
 //
 // Rules that hold for both:
-// - warp_size() is a constant (array sizes, template arguments), for device code only: what one
-// host
-//   file launches may run on devices of either size, so compilers refuse it in host functions.
-//   (HIP's own warpSize is a constant up to ROCm 6 and none from ROCm 7 on.)
+// - warp_size() is a constant (array sizes, template arguments), for device code only: what a host
+//   function launches may run on devices of either size, so compilers refuse it there. (HIP's own
+//   warpSize is a constant up to ROCm 6 and none from ROCm 7 on.)
 // - A shuffle's `width` is a power of two, at most warp_size(): groups of that many neighbouring
 //   lanes shuffle among themselves. With width 32 a kernel adds in the same order on every GPU.
-// - `lanes` names the lanes that take part, as CUDA wants it; all of them must reach the call.
-// HIP's
-//   hardware knows who is there, and only ballot, any and all look at the argument.
+// - `lanes` names the lanes that take part, as CUDA wants it; all of them must reach the call. On
+//   HIP the hardware knows who is there, and only ballot, any and all look at the argument.
 // - Any trivially copyable value can be shuffled.
 //
 // No counterpart on HIP: launch attributes (clusters, programmatic launches), inline PTX, mma. Keep
