@@ -25,3 +25,4 @@ understood, CMake detects as always. ``find_package(CudaTorchMatch)`` does the s
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/seed.cmake")
 _cudaops_seed_begin()
+unset(_cudaops_seed_begun)

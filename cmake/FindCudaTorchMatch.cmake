@@ -81,6 +81,9 @@ Variables, or environment variables of the same name:
   Release for ``CUDAOPS_PROVIDE=TORCH``.
 ``CUDAOPS_STORE``
   Where it goes; default ``~/.cache/cudaops``.
+``CUDAOPS_SEED_COMPILERS``
+  ``ON`` (default): CMake's detection of nvcc is done once for each user, machine and set of inputs, and taken from the
+  store afterwards; ``OFF``: each time. :module:`CudaOpsSeed` does it for C and C++ too.
 
 Example
 ^^^^^^^
@@ -99,6 +102,7 @@ list(APPEND CMAKE_MESSAGE_CONTEXT "CudaTorchMatch")
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/match.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/report.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/seed.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/torch_targets.cmake")
 
 _cudaops_state_set(QUIET "${CudaTorchMatch_FIND_QUIETLY}")
@@ -121,7 +125,9 @@ if(_cudaops_backend STREQUAL "CUDA")
     # Off, so that CMake neither asks the compiler for a default nor puts one into the cache.
     set(CMAKE_CUDA_ARCHITECTURES OFF)
     _cudaops_language_forget()
+    _cudaops_seed_begin()
     enable_language(CUDA)
+    _cudaops_seed_end()
     _cudaops_language_verify()
     unset(_cudaops_given)
   endif()

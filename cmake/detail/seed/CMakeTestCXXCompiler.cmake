@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Found by enable_language(CXX) before CMake's own module of this name; see seed.cmake.
 
-if(COMMAND _cudaops_seed_use)
+if(_cudaops_seed_CXX STREQUAL "HIT")
+  set(CMAKE_CXX_COMPILER_WORKS TRUE)
+elseif(_cudaops_seed_CXX STREQUAL "MISS")
   set(_cudaops_seed_language CXX)
   include("${CMAKE_CURRENT_LIST_DIR}/test.cmake")
 else()

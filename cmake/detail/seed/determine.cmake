@@ -6,14 +6,11 @@
 set(_cudaops_seed_policies "${CMAKE_MINIMUM_REQUIRED_VERSION}")
 foreach(
   _cudaops_seed_policy
-  CMP0025
-  CMP0047
   CMP0056
   CMP0066
   CMP0067
   CMP0083
   CMP0104
-  CMP0123
   CMP0128
   CMP0137
   CMP0155
@@ -21,11 +18,10 @@ foreach(
   CMP0184
   CMP0194
 )
-  set(_cudaops_seed_value -)
   if(POLICY ${_cudaops_seed_policy})
     cmake_policy(GET ${_cudaops_seed_policy} _cudaops_seed_value)
+    string(APPEND _cudaops_seed_policies " ${_cudaops_seed_value}")
   endif()
-  string(APPEND _cudaops_seed_policies " ${_cudaops_seed_value}")
 endforeach()
 _cudaops_seed_use(${_cudaops_seed_language} "${_cudaops_seed_policies}")
 unset(_cudaops_seed_policies)

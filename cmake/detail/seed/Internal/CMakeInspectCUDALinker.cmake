@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Found by enable_language(CUDA) before CMake's own module of this name; see seed.cmake.
 
-if(COMMAND _cudaops_seed_use)
+if(_cudaops_seed_CUDA STREQUAL "MISS")
   set(_cudaops_seed_language CUDA)
   include("${CMAKE_CURRENT_LIST_DIR}/../inspect.cmake")
-else()
+elseif(NOT _cudaops_seed_CUDA STREQUAL "HIT")
   include("${CMAKE_ROOT}/Modules/Internal/CMakeInspectCUDALinker.cmake")
 endif()

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes the entries that seed.cmake reads. Apart from it, because most configures have nothing to keep.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/../message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../probe.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../state.cmake")
+
+# _cudaops_seed_watch(<lang>) and _cudaops_seed_note(<lang>): between them cache entries come or change, which are noted.
+function(_cudaops_seed_watch lang)
+  _cudaops_seed_cache_state(state)
+  set(_cudaops_seed_${lang}_state "${state}" PARENT_SCOPE)
+endfunction()
+
+function(_cudaops_seed_note lang)
+  _cudaops_seed_cache_state(state)
+  set(entries ${_cudaops_seed_${lang}_entries})
+  list(REMOVE_ITEM state ${_cudaops_seed_${lang}_state})
+  list(TRANSFORM state REPLACE ":[0-9a-f]+$" "")
+  list(APPEND entries ${state})
+  list(REMOVE_DUPLICATES entries)
+  set(_cudaops_seed_${lang}_entries "${entries}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_seed_cache_state(<out>): "<name>:<digest>" of each cache entry.
+function(_cudaops_seed_cache_state out)
+  get_cmake_property(names CACHE_VARIABLES)
+  set(state "")
+  foreach(name IN LISTS names)
+    if(name MATCHES "^[A-Za-z0-9_.+-]+$" AND NOT name MATCHES "^_CUDAOPS_")
+      _cudaops_seed_entry(${name} line)
+      string(SHA1 digest "${line}")
+      list(APPEND state "${name}:${digest}")
+    endif()
+  endforeach()
+  set(${out} "${state}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_seed_entry(<name> <out>): a cache entry as code that makes it.
+function(_cudaops_seed_entry name out)
+  get_property(type CACHE ${name} PROPERTY TYPE)
+  get_property(help CACHE ${name} PROPERTY HELPSTRING)
+  get_property(advanced CACHE ${name} PROPERTY ADVANCED)
+  string(
+    CONCAT code
+    "set(${name} [==["
+    "$CACHE{${name}}"
+    "]==] CACHE ${type} [==["
+    "${help}"
+    "]==] FORCE)\n"
+  )
+  if(advanced)
+    string(APPEND code "set_property(CACHE ${name} PROPERTY ADVANCED 1)\n")
+  endif()
+  set(${out} "${code}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_seed_keep(<lang>): what the detection just done has left goes to the store.
+function(_cudaops_seed_keep lang)
+  set(record "${CMAKE_PLATFORM_INFO_DIR}/CMake${lang}Compiler.cmake")
+  if(NOT CMAKE_${lang}_COMPILER_WORKS OR NOT CMAKE_${lang}_ABI_COMPILED OR NOT EXISTS "${record}")
+    return()
+  endif()
+  set(compiler "${_cudaops_seed_${lang}_compiler}")
+  if(NOT CMAKE_${lang}_COMPILER STREQUAL compiler OR NOT CMAKE_${lang}_COMPILER_ID MATCHES "^(GNU|Clang|NVIDIA)$")
+    _cudaops_verbose(
+      "Seed: ${lang} is not kept: ${CMAKE_${lang}_COMPILER} (${CMAKE_${lang}_COMPILER_ID}), ${compiler} was expected"
+    )
+    return()
+  endif()
+  set(entries "")
+  foreach(name IN LISTS _cudaops_seed_${lang}_entries)
+    _cudaops_seed_entry(${name} entry)
+    string(APPEND entries "${entry}")
+  endforeach()
+  _cudaops_seed_facts(${lang} facts)
+  file(READ "${record}" text)
+  string(FIND "${entries}${text}" "${CMAKE_BINARY_DIR}" inside)
+  # Brackets of ours within would end them.
+  if(NOT inside EQUAL -1 OR facts STREQUAL "" OR "${entries}" MATCHES "]==][^] C)]|UNINITIALIZED")
+    _cudaops_verbose("Seed: ${lang} is not kept: it holds more than facts of the compiler")
+    return()
+  endif()
+  string(LENGTH "${facts}" facts_length)
+  string(LENGTH "${entries}" entries_length)
+  string(CONCAT text "${facts}" "${entries}" "${text}")
+  string(SHA1 digest "${text}")
+
+  # Written beside and renamed: another configure sees all of it or nothing.
+  set(key "${_cudaops_seed_${lang}_key}")
+  _cudaops_state_get(SEED_STORE store)
+  string(SHA1 place "${CMAKE_BINARY_DIR}")
+  set(ours "${CMAKE_BINARY_DIR}/CMakeFiles/cudaops/seed-${lang}")
+  set(beside "${store}/.${key}.${place}")
+  string(CONCAT text "# cudaops-seed 2 ${digest} ${facts_length} ${entries_length}\n" "${text}")
+  file(WRITE "${ours}" "${text}")
+  if(NOT IS_DIRECTORY "${store}")
+    _cudaops_run(made COMMAND "${CMAKE_COMMAND}" -E make_directory "${store}")
+  endif()
+  file(COPY_FILE "${ours}" "${beside}" RESULT problem)
+  if(problem STREQUAL "0")
+    file(RENAME "${beside}" "${store}/${key}" RESULT problem)
+  endif()
+  file(REMOVE "${ours}")
+  if(problem STREQUAL "0")
+    _cudaops_verbose("Seed: ${lang} is kept, ${compiler}")
+    _cudaops_seed_prune("${store}")
+  else()
+    if(EXISTS "${beside}")
+      file(REMOVE "${beside}")
+    endif()
+    _cudaops_verbose("Seed: ${lang} is not kept: ${store} can't be written (${problem})")
+  endif()
+endfunction()
+
+# _cudaops_seed_facts(<lang> <out>)
+#
+# What can change under an unchanged key, as code for _cudaops_seed_lay(): parts of the compiler with their stamps,
+# directories that exist, tools that CMake found and that it looked for in vain. Empty where that can't be written.
+function(_cudaops_seed_facts lang out)
+  set(${out} "" PARENT_SCOPE)
+  _cudaops_seed_files(${lang} files dirs)
+  set(stamps "")
+  foreach(file IN LISTS files)
+    file(SIZE "${file}" size)
+    file(TIMESTAMP "${file}" time "%s.%f" UTC)
+    string(APPEND stamps " ${size}:${time}")
+  endforeach()
+  set(tools "")
+  set(absent "")
+  foreach(entry IN LISTS _cudaops_seed_${lang}_entries)
+    get_property(type CACHE ${entry} PROPERTY TYPE)
+    if(NOT type STREQUAL "FILEPATH" OR entry MATCHES "_COMPILER$")
+      continue()
+    endif()
+    set(found "$CACHE{${entry}}")
+    string(REGEX REPLACE "^CMAKE_(.*_COMPILER_)?" "" name "${entry}")
+    string(TOLOWER "${name}" name)
+    string(REPLACE "_" "-" name "${name}")
+    if(found)
+      list(APPEND tools "${found}")
+      cmake_path(GET found FILENAME found)
+    elseif(entry MATCHES "_COMPILER_" AND CMAKE_${lang}_COMPILER_ID STREQUAL "GNU")
+      list(APPEND absent "gcc-${name}")
+    else()
+      list(APPEND absent "${name}")
+    endif()
+    # With clang CMake takes LLVM's where they exist.
+    if(CMAKE_${lang}_COMPILER_ID STREQUAL "Clang" AND NOT found MATCHES "llvm|clang|lld")
+      list(APPEND absent "llvm-${name}")
+      if(name STREQUAL "linker")
+        list(APPEND absent ld.lld)
+      endif()
+    endif()
+  endforeach()
+  if("${files}${dirs}${tools}" MATCHES "]==]|[[]")
+    return()
+  endif()
+  set(code "set(problem [==[]==])\nset(stamps [==[${stamps}]==])\n")
+  foreach(list IN ITEMS files dirs tools absent)
+    string(APPEND code "set(${list} [==[${${list}}]==])\n")
+  endforeach()
+  set(${out} "${code}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_seed_files(<lang> <out-files> <out-dirs>): what the detection depended on besides the compiler itself.
+function(_cudaops_seed_files lang out_files out_dirs)
+  set(compiler "${CMAKE_${lang}_COMPILER}")
+  set(files "${compiler}")
+  set(dirs "")
+  if(CMAKE_${lang}_COMPILER_ID STREQUAL "NVIDIA")
+    set(top "${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}")
+    foreach(
+      file
+      IN
+      ITEMS
+        bin/nvcc
+        bin/nvcc.profile
+        bin/cudafe++
+        bin/ptxas
+        bin/fatbinary
+        bin/nvlink
+        bin/crt/link.stub
+        nvvm/bin/cicc
+        bin/cicc
+        version.json
+    )
+      list(APPEND files "${top}/${file}")
+    endforeach()
+    set(dirs "${CMAKE_CUDA_COMPILER_LIBRARY_ROOT}/nvvm/libdevice")
+    foreach(dir IN LISTS CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES)
+      list(APPEND files "${dir}/cuda_runtime.h" "${dir}/crt/host_config.h")
+    endforeach()
+    if(IS_ABSOLUTE "${CMAKE_CUDA_HOST_LINK_LAUNCHER}")
+      list(APPEND files "${CMAKE_CUDA_HOST_LINK_LAUNCHER}")
+      set(compiler "${CMAKE_CUDA_HOST_LINK_LAUNCHER}")
+    endif()
+    if(IS_ABSOLUTE "${CMAKE_CUDA_HOST_COMPILER}")
+      list(APPEND files "${CMAKE_CUDA_HOST_COMPILER}")
+    endif()
+  endif()
+  # gcc and clang say themselves where their pieces are.
+  foreach(
+    question
+    IN
+    ITEMS
+      prog-name=cc1plus
+      prog-name=cc1
+      prog-name=as
+      prog-name=collect2
+      prog-name=ld
+      file-name=specs
+      file-name=libgcc.a
+      file-name=crt1.o
+      file-name=libstdc++.so
+  )
+    _cudaops_run(answer COMMAND "${compiler}" -print-${question})
+    string(STRIP "${answer_OUTPUT}" answer_OUTPUT)
+    if(answer_EXIT STREQUAL "0" AND IS_ABSOLUTE "${answer_OUTPUT}" AND NOT answer_OUTPUT MATCHES "[\n;]")
+      list(APPEND files "${answer_OUTPUT}")
+    endif()
+  endforeach()
+  foreach(list IN ITEMS IMPLICIT_INCLUDE_DIRECTORIES IMPLICIT_LINK_DIRECTORIES HOST_IMPLICIT_LINK_DIRECTORIES)
+    list(APPEND dirs ${CMAKE_${lang}_${list}})
+  endforeach()
+  foreach(list IN ITEMS files dirs)
+    list(REMOVE_DUPLICATES ${list})
+    set(there "")
+    foreach(path IN LISTS ${list})
+      if(EXISTS "${path}")
+        list(APPEND there "${path}")
+      endif()
+    endforeach()
+    set(${out_${list}} "${there}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# _cudaops_seed_prune(<dir>): entries whose inputs never come back (a CMake in a directory of one build) don't pile up.
+function(_cudaops_seed_prune dir)
+  file(GLOB entries LIST_DIRECTORIES FALSE "${dir}/*")
+  list(LENGTH entries number)
+  if(number LESS 256)
+    return()
+  endif()
+  set(dated "")
+  foreach(entry IN LISTS entries)
+    if(EXISTS "${entry}")
+      file(TIMESTAMP "${entry}" time "%s" UTC)
+      cmake_path(GET entry FILENAME name)
+      list(APPEND dated "${time} ${name}")
+    endif()
+  endforeach()
+  list(SORT dated COMPARE NATURAL)
+  list(SUBLIST dated 0 128 dated)
+  foreach(entry IN LISTS dated)
+    string(REGEX REPLACE "^[^ ]* " "" name "${entry}")
+    file(REMOVE "${dir}/${name}")
+  endforeach()
+endfunction()
