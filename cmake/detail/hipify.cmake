@@ -363,11 +363,23 @@ function(_cudaops_hipify_command settings source output mirror)
   cmake_path(NORMAL_PATH tool)
   cmake_path(RELATIVE_PATH output BASE_DIRECTORY "${mirror}" OUTPUT_VARIABLE relative)
   set(depfile "${mirror}/.hipify/depfiles/${relative}.d")
+  set(headers DEPFILE "${depfile}")
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_BINARY_DIR BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE directory)
+  if(CMAKE_VERSION VERSION_LESS 3.28 AND CMAKE_GENERATOR MATCHES "Makefiles" AND directory MATCHES " ")
+    # Make's paths are relative to the top of the build, and there a DEPFILE ends in "No rule to make target
+    # 'a\ b/CMakeFiles/…'". The command runs in each build; it writes nothing where nothing is newer.
+    set(always "${mirror}/.hipify/always")
+    get_source_file_property(known "${always}" SYMBOLIC)
+    if(NOT known)
+      add_custom_command(OUTPUT "${always}" COMMAND "${CMAKE_COMMAND}" -E true COMMENT "" VERBATIM)
+      set_source_files_properties("${always}" PROPERTIES SYMBOLIC TRUE)
+    endif()
+    set(headers DEPENDS "${always}")
+  endif()
   add_custom_command(
     OUTPUT "${output}"
     COMMAND "${python}" -I -S -B "${tool}" "${settings}" "${source}" "${output}" "${depfile}"
-    DEPENDS "${source}" "${tool}" "${settings}" ${files}
-    DEPFILE "${depfile}"
+    DEPENDS "${source}" "${tool}" "${settings}" ${files} ${headers}
     COMMENT "Translating to HIP: ${relative}"
     VERBATIM
   )

@@ -85,10 +85,15 @@ expect_file("${one}/include/deep.cuh" "#pragma once\ninline hipError_t deep() { 
 case_build()
 expect_commands()
 
-# Moved into the other directory, then gone with its include line.
+# Moved into the other directory, then gone with its include line. Makefiles learn late that a header is gone, and run
+# the translations twice.
+set(twice "")
+if(case_GENERATOR MATCHES "Makefiles")
+  set(twice "translate src/a.cu" "translate src/a.cu")
+endif()
 file(RENAME "${case_DIR}/src/src/a.cuh" "${case_DIR}/src/include/a.cuh")
 case_build()
-expect_commands("translate src/a.cu" "translate src/a.cu" "compile src/a.cu" "compile src/a.cu" "link libone.so" "link libtwo.so")
+expect_commands("translate src/a.cu" "translate src/a.cu" ${twice} "compile src/a.cu" "compile src/a.cu" "link libone.so" "link libtwo.so")
 snapshot(moved "${one}")
 case_equal("the mirror" "${moved_FILES}" "include/a.cuh\ninclude/deep.cuh\ninclude/shared.cuh\nsrc/a.cu\nsrc/host.cpp")
 file(REMOVE "${case_DIR}/src/include/a.cuh")
@@ -98,4 +103,9 @@ case_build()
 snapshot(gone "${one}")
 case_equal("the mirror" "${gone_FILES}" "include/deep.cuh\ninclude/shared.cuh\nsrc/a.cu\nsrc/host.cpp")
 case_build()
-expect_commands()
+if(case_GENERATOR MATCHES "Makefiles")
+  # CMake before 3.28 never forgets what a DEPFILE has named: the commands run, and write nothing.
+  refuse_stdout("Building" "Linking")
+else()
+  expect_commands()
+endif()

@@ -216,16 +216,13 @@ def test_launches(project, build):
     project.write("k.cu", LAUNCHES)
     text = project.translate("k.cu")
     assert text == '#include "hip/hip_runtime.h"\n#line 1\n' + LAUNCHES.replace("cudaStream_t", "hipStream_t")
-    compile_hip(build, project.output("k.cu"))
+    compile_hip(build, project.output("k.cu"), ())
 
 
-def compile_hip(build, path, options=()):
-    command = build.hip_command(["gfx90a"])
-    done = subprocess.run(
-        [*command, "-std=c++17", "-x", "hip", "-c", *options, str(path), "-o", str(path) + ".o"], capture_output=True, text=True
-    )
+def compile_hip(build, path, options=("-fsyntax-only",)):
+    command = [*build.hip_command(["gfx90a"]), "-std=c++17", "-x", "hip", "-c", *options, str(path), "-o", os.devnull]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return done.stderr
 
 
 @pytest.mark.skipif(not TORCHES, reason="no torch with its translator")
@@ -364,7 +361,8 @@ print(len(words))
         assert sorted(seconds.values())[-2] <= 0.3
 
         once = torch.tree()
-        again = Project(torch.root / "again", "torch", torch.translator) if (torch.root / "again").mkdir() is None else None
+        (torch.root / "again").mkdir()
+        again = Project(torch.root / "again", "torch", torch.translator)
         shutil.rmtree(again.source_dir)
         shutil.copytree(torch.mirror, again.source_dir, ignore=shutil.ignore_patterns(".hipify"))
         again.includes = ["."]
@@ -374,7 +372,7 @@ print(len(words))
         assert all(str(torch.root).encode() not in text for text in once.values())
         for name in sources:
             if name.endswith(".cu"):
-                options = ["-I", str(torch.mirror), "-I", str(REPOSITORY / "cmake" / "include"), "-DUSE_ROCM=1"]
+                options = ["-fsyntax-only", "-DUSE_ROCM=1", "-I", str(torch.mirror), "-I", str(REPOSITORY / "cmake/include")]
                 compile_hip(build, torch.output(name), options)
 
 
@@ -504,8 +502,6 @@ def test_include_next(one):
     one.includes = ["first", "second"]
     one.write("k.cu", "#include <x.h>\n")
     one.write("first/x.h", "#include_next <x.h>\n")
-    one.write("second/x.h", "#include_next <x.h>\n")
-    # Different files of one name on purpose: the error about them comes first.
     one.write("second/x.h", "#include_next <x.h>\n")
     one.refuse(
         "k.cu",
@@ -656,9 +652,9 @@ def test_many_at_once(one):
     for number in range(8):
         one.write("include/h%d.h" % number, "#pragma once\n#include <h%d.h>\ncudaStream_t s%d;\n" % ((number + 1) % 8, number))
     expected = None
-    for _ in range(4):
+    for _ in range(2):
         shutil.rmtree(one.mirror, ignore_errors=True)
-        commands = [one.command(name) for name in names] * 4
+        commands = [one.command(name) for name in names] * 3
         running = [subprocess.Popen(command, stderr=subprocess.PIPE) for command in commands]
         for process in running:
             assert process.communicate()[1] == b"" and process.returncode == 0
@@ -687,8 +683,7 @@ def test_header_edited_while_it_is_translated(one, tmp_path):
         sys.stdout.write(text)
         """.replace("{0}", str(tmp_path)),
     )
-    slow_project = one
-    slow_project.kind, slow_project.translator = "perl", slow
+    one.kind, one.translator = "perl", slow
     one.write("k.cpp", '#include "x.h"\n')
     header = one.write("x.h", "old\n")
     process = subprocess.Popen(one.command("k.cpp"))
@@ -767,9 +762,10 @@ def test_names(project, build):
     for number, name in enumerate(NAMES):
         text = project.translate(name)
         assert "int f%d() { return last(); }" % number in text
-        if name.endswith(".cu"):
-            compile_hip(build, project.output(name))
-    assert sorted(project.tree()) == sorted([*NAMES, "foo.cuh", *(n + ".o" for n in NAMES if n.endswith(".cu"))])
+        # One of the translators is enough: the text is the same.
+        if name.endswith(".cu") and project.kind == "perl":
+            compile_hip(build, project.output(name), ("--cuda-host-only", "-fsyntax-only"))
+    assert sorted(project.tree()) == sorted([*NAMES, "foo.cuh"])
 
 
 # What is refused ----------------------------------------------------------------------------------------------------
@@ -924,7 +920,8 @@ def test_translator_gone(tmp_path):
     project = Project(tmp_path, "torch", tmp_path / "nothing")
     project.write("k.cu", "")
     project.refuse("k.cu", "<root>/nothing/hipify_python.py: error: torch's translator isn't there.\n" + CURES)
-    project = Project((tmp_path / "p") if (tmp_path / "p").mkdir() is None else None, "perl", tmp_path / "nothing")
+    (tmp_path / "perl").mkdir()
+    project = Project(tmp_path / "perl", "perl", tmp_path / "nothing")
     project.write("k.cu", "")
     project.refuse("k.cu", "%s/nothing: error: the translator isn't there.\n" % tmp_path + CURES)
 
