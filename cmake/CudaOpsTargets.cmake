@@ -50,6 +50,7 @@ if(POLICY CMP0174)
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/build_report.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/cache.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/languages.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
@@ -277,6 +278,8 @@ function(cudaops_target_defaults)
       "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>"
   )
   _cudaops_cache_target(${target})
+  _cudaops_option(CUDAOPS_BUILD_TRACE trace)
+  _cudaops_trace_target(${target} ${trace})
   # A later find_package(Torch) of this directory reaches all its targets.
   cmake_language(DEFER CALL _cudaops_language_clean_flags)
 endfunction()

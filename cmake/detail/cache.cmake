@@ -40,6 +40,8 @@ endfunction()
 # property, RULE_LAUNCH_COMPILE, or a cache that is called as the compiler. Empty where there is nothing.
 function(_cudaops_cache_user_launcher target language out)
   get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
+  # What build_report.cmake puts before a launcher launches no compiler of its own accord.
+  string(REGEX REPLACE "^.*/build_trace\\.py;[^;]*(;--phases)?(;|$)" "" launcher "${launcher}")
   if(launcher AND NOT launcher MATCHES "/cache_launcher\\.sh;")
     list(JOIN launcher " " launcher)
     set(${out} "${launcher}" PARENT_SCOPE)

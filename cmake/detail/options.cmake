@@ -24,6 +24,9 @@ function(_cudaops_option name out)
   elseif(name STREQUAL "CUDAOPS_CACHE")
     set(default "AUTO")
     set(valid AUTO OFF ccache sccache)
+  elseif(name STREQUAL "CUDAOPS_BUILD_TRACE")
+    set(default "OFF")
+    set(valid OFF ON PHASES)
   elseif(name STREQUAL "CUDAOPS_PROVIDE")
     set(valid TOOLKIT TORCH GTEST BENCHMARK)
     set(list TRUE)
@@ -99,6 +102,7 @@ function(_cudaops_check_option_names)
     CUDAOPS_VERSION_POLICY
     CUDAOPS_COMPATIBLE_VERSIONS
     CUDAOPS_BACKEND
+    CUDAOPS_BUILD_TRACE
     CUDAOPS_HIPIFY
     CUDAOPS_PROVIDE
     CUDAOPS_TORCH_VERSION

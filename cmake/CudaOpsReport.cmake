@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+CudaOpsReport
+-------------
+
+Says where the time of a build went, and what to change.
+
+After a build with Ninja::
+
+  cmake --build build --target cudaops_build_report
+
+writes ``<build>/cudaops-build-report.html``, a page that needs nothing else, and ``<build>/cudaops-build-report.json``,
+the same for programs, and prints the three dearest facts. The target is there in each build tree with
+``find_package(CudaTorchMatch)``, is never part of ``all`` and builds nothing. The script behind it runs by itself, on
+any directory that ninja has built in: ``python <CudaOps>/tools/build_report.py <build>``; ``--help`` says what its
+figures mean.
+
+The page holds the timeline of each run of ninja, a table of the jobs, the ten dearest headers, and advice that names
+file and line. Times come from ninja's log, headers from the dependency files: these cost the build nothing. The advice
+speaks of this build only: headers that are most of what a compiler reads (torch in a ``.cu``, ``torch/extension.h``
+where the stable ABI would do, ``cub/cub.cuh`` where a part of it would), architectures that are compiled one after the
+other, the file that the rest of the build waited for, a slow linker, a missing compiler cache.
+
+``CUDAOPS_BUILD_TRACE`` (variable, or environment variable of the same name)
+  ``OFF`` (default). ``ON``: each compile of ops, kernels and targets with :command:`cudaops_target_defaults` also notes
+  its peak memory (of the largest of its processes), its processor time, and with ccache whether it was a hit, a miss or
+  not cached, and why; a compile takes about 30 ms longer. The report then compiles the dearest headers alone, for two
+  minutes at most, and gives their cost in seconds. ``PHASES``: nvcc's own phases besides (``--time``); no cache keeps
+  such an object. Another value compiles everything anew.
+
+.. command:: cudaops_target_build_trace
+
+  .. code-block:: cmake
+
+    cudaops_target_build_trace(<target> [PHASES])
+
+  Traces the compiles of one target, whatever ``CUDAOPS_BUILD_TRACE`` is; with ``PHASES`` nvcc's phases too. A launcher
+  that the target has by now (``<LANG>_COMPILER_LAUNCHER``, :command:`cudaops_target_cache`) stays in use. With other
+  generators than Ninja it does nothing, because the report needs ninja's log.
+
+Example:
+
+.. code-block:: cmake
+
+  add_torch_op(attention SOURCES attention.cpp CUDA_SOURCES attention.cu)
+  cudaops_target_build_trace(attention PHASES)
+#]=======================================================================]
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/build_report.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
+
+function(cudaops_target_build_trace)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_build_trace")
+  set(usage "cudaops_target_build_trace(<target> [PHASES])")
+  if(ARGC LESS 1 OR ARGC GREATER 2 OR (ARGC EQUAL 2 AND NOT ARGV1 STREQUAL "PHASES"))
+    list(JOIN ARGV " " found)
+    _cudaops_stop(
+      "cudaops_target_build_trace(): takes a target, and PHASES or nothing."
+      FACTS "found   '${found}'"
+      FIX "${usage}"
+    )
+  endif()
+  set(target "${ARGV0}")
+  _cudaops_check_target(cudaops_target_build_trace "${target}" "${usage}")
+  set(mode ON)
+  if(ARGC EQUAL 2)
+    set(mode PHASES)
+  endif()
+  _cudaops_trace_target(${target} ${mode})
+endfunction()
