@@ -12,11 +12,12 @@ include("${CMAKE_CURRENT_LIST_DIR}/rocm_facts.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/verdict.cmake")
 
-# _cudaops_match_rocm(<policy> <compatible-versions> <out-usable>)
+# _cudaops_match_rocm(<policy> <compatible-versions> <required> <out-usable>)
 #
 # Chooses the ROCm, gives the verdict on it and torch, and tries its compiler. A torch that isn't ROCm's is no obstacle
-# where HIP was asked for: kernels need no torch, and stable ops are built against its headers.
-function(_cudaops_match_rocm policy compatible out_usable)
+# where HIP was asked for: kernels need no torch, and stable ops are built against its headers. Where HIP is required the
+# caller ends the configure with the reason, and no warning says it before.
+function(_cudaops_match_rocm policy compatible required out_usable)
   set(${out_usable} FALSE PARENT_SCOPE)
   _cudaops_state_get(TORCH_KIND kind)
   _cudaops_state_get(TORCH_VERSION torch)
@@ -157,7 +158,9 @@ function(_cudaops_match_rocm policy compatible out_usable)
       string(REPLACE ";" "\\;" row "${row}")
       list(APPEND facts "others  ${row}")
     endforeach()
-    _cudaops_warn("find_package(CudaTorchMatch): HIP is off, the ROCm found is broken." FACTS ${facts} FIX ${fix})
+    if(NOT required)
+      _cudaops_warn("find_package(CudaTorchMatch): HIP is off, the ROCm found is broken." FACTS ${facts} FIX ${fix})
+    endif()
     return()
   elseif(final_ACTION STREQUAL "WARN")
     _cudaops_warn("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
@@ -176,12 +179,14 @@ function(_cudaops_match_rocm policy compatible out_usable)
   if(problem)
     set(fix "mend this ROCm, or -DROCm_ROOT=<another ROCm>")
     _cudaops_match_off(LANGUAGE_FAILED "the HIP compiler of ${c${best}_ROOT} compiles nothing here: ${problem}" ${fix})
-    _cudaops_state_get(ROCM_COMPILER compiler)
-    _cudaops_warn(
-      "find_package(CudaTorchMatch): HIP is off, its compiler can't compile one kernel."
-      FACTS "compiler  ${compiler}" "for       ${arch}" "error     ${problem}"
-      FIX ${fix}
-    )
+    if(NOT required)
+      _cudaops_state_get(ROCM_COMPILER compiler)
+      _cudaops_warn(
+        "find_package(CudaTorchMatch): HIP is off, its compiler can't compile one kernel."
+        FACTS "compiler  ${compiler}" "for       ${arch}" "error     ${problem}"
+        FIX ${fix}
+      )
+    endif()
     return()
   endif()
   set(${out_usable} TRUE PARENT_SCOPE)

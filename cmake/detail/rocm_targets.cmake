@@ -21,6 +21,14 @@ function(_cudaops_targets_rocm)
         "__HIP_PLATFORM_AMD__=1;USE_ROCM=1;HIPBLAS_V2;$<$<COMPILE_LANGUAGE:HIP>:HIP_ENABLE_WARP_SYNC_BUILTINS=1>"
       INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:HIP>:-fno-gpu-rdc>"
   )
+  # clang looks into its ROCm after /usr/include, where another HIP may lie, and CMake takes that directory for implicit.
+  if(NOT root STREQUAL "/usr")
+    set_property(
+      TARGET CudaOps::hip
+      APPEND
+      PROPERTY INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:HIP>:SHELL:-isystem \"${root}/include\">"
+    )
+  endif()
   _cudaops_shared(hip_runtime "${runtime}")
   set_property(TARGET CudaOps::hip PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::hip_runtime)
   _cudaops_interface(cuda_headers)
