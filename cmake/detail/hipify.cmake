@@ -321,7 +321,7 @@ function(_cudaops_hipify_mirror_of prefix path out)
   set(${out} "${best}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_hipify_settings(<prefix> <name> <mirror> <out-file> INCLUDES <dir>... OWN <source>|<dir>...)
+# _cudaops_hipify_settings(<prefix> <mirror> <out-file> INCLUDES <dir>... OWN <source>|<dir>...)
 #
 # Writes what tools/hipify.py reads. The name holds a hash of the content: other include directories are another command.
 function(_cudaops_hipify_settings prefix mirror out)
@@ -350,7 +350,8 @@ function(_cudaops_hipify_settings prefix mirror out)
   endforeach()
   string(SHA1 hash "${text}")
   string(SUBSTRING "${hash}" 0 12 hash)
-  set(file "${mirror}/.hipify/settings-${hash}")
+  # Not in the mirror: whoever removes a mirror gets it again from the next build.
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/hipify-${hash}")
   file(CONFIGURE OUTPUT "${file}" CONTENT "@text@" @ONLY)
   set(${out} "${file}" PARENT_SCOPE)
 endfunction()
