@@ -38,19 +38,21 @@ function(_cudaops_seed_cache_state out)
   set(${out} "${state}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_seed_entry(<name> <out>): a cache entry as code that makes it.
+# _cudaops_seed_entry(<name> <out>): a cache entry as code that makes it, or "problem".
 function(_cudaops_seed_entry name out)
   get_property(type CACHE ${name} PROPERTY TYPE)
   get_property(help CACHE ${name} PROPERTY HELPSTRING)
   get_property(advanced CACHE ${name} PROPERTY ADVANCED)
-  string(
-    CONCAT code
-    "set(${name} [==["
-    "$CACHE{${name}}"
-    "]==] CACHE ${type} [==["
-    "${help}"
-    "]==] FORCE)\n"
-  )
+  set(value "$CACHE{${name}}")
+  if(type STREQUAL "UNINITIALIZED")
+    # Given by -D, and there before: only its value is CMake's.
+    set(code "set_property(CACHE ${name} PROPERTY VALUE [==[${value}]==])\n")
+  else()
+    set(code "set(${name} [==[${value}]==] CACHE ${type} [==[${help}]==] FORCE)\n")
+  endif()
+  if("${value}${help}" MATCHES "[]]==[]]")
+    set(code "problem")
+  endif()
   if(advanced)
     string(APPEND code "set_property(CACHE ${name} PROPERTY ADVANCED 1)\n")
   endif()
@@ -78,8 +80,7 @@ function(_cudaops_seed_keep lang)
   _cudaops_seed_facts(${lang} facts)
   file(READ "${record}" text)
   string(FIND "${entries}${text}" "${CMAKE_BINARY_DIR}" inside)
-  # Brackets of ours within would end them.
-  if(NOT inside EQUAL -1 OR facts STREQUAL "" OR "${entries}" MATCHES "]==][^] C)]|UNINITIALIZED")
+  if(NOT inside EQUAL -1 OR facts STREQUAL "" OR entries MATCHES "(^|\n)problem")
     _cudaops_verbose("Seed: ${lang} is not kept: it holds more than facts of the compiler")
     return()
   endif()
@@ -139,7 +140,10 @@ function(_cudaops_seed_facts lang out)
     string(REGEX REPLACE "^CMAKE_(.*_COMPILER_)?" "" name "${entry}")
     string(TOLOWER "${name}" name)
     string(REPLACE "_" "-" name "${name}")
-    if(found)
+    if(found AND NOT IS_ABSOLUTE "${found}")
+      # Given by the user as a name: CMake has its own ways with these.
+      return()
+    elseif(found)
       list(APPEND tools "${found}")
       cmake_path(GET found FILENAME found)
     elseif(entry MATCHES "_COMPILER_" AND CMAKE_${lang}_COMPILER_ID STREQUAL "GNU")

@@ -1,0 +1,46 @@
+# A changed compiler, another choice of CMake's, a changed part of it: each is detected anew, and the old is found again.
+counting_compiler("${case_DIR}/bin/c++" "${case_CXX}")
+case_environment(UNSET CXX)
+case_path("${case_DIR}/early" "${case_DIR}/bin")
+seed_project("${case_DIR}/src" CXX)
+seed_configure("empty store" EXPECT CXX=KEPT)
+seed_configure("again" EXPECT CXX=USED)
+
+counting_compiler("${case_DIR}/bin/c++" "${case_CXX}" "# of the same version, it says"
+)
+seed_configure("other content" EXPECT CXX=KEPT)
+seed_configure("other content, again" EXPECT CXX=USED)
+counting_compiler("${case_DIR}/bin/c++" "${case_CXX}")
+seed_configure("old content, new time" EXPECT CXX=KEPT)
+
+counting_compiler("${case_DIR}/early/c++" "${case_CXX}")
+seed_configure("one before it on PATH" EXPECT CXX=KEPT)
+expect_cached(CMAKE_CXX_COMPILER "${case_DIR}/early/c++")
+seed_configure("one before it on PATH, again" EXPECT CXX=USED)
+expect_cached(CMAKE_CXX_COMPILER "${case_DIR}/early/c++")
+file(REMOVE "${case_DIR}/early/c++")
+seed_configure("gone again" EXPECT CXX=USED)
+expect_cached(CMAKE_CXX_COMPILER "${case_DIR}/bin/c++")
+
+# By name, by path, by environment: all mean this file, and CMake notes them in different ways.
+seed_configure("-D" EXPECT CXX=KEPT ARGS "-DCMAKE_CXX_COMPILER=${case_DIR}/bin/c++")
+seed_configure("-D again" EXPECT CXX=USED ARGS "-DCMAKE_CXX_COMPILER=${case_DIR}/bin/c++")
+expect_cached(CMAKE_CXX_COMPILER "${case_DIR}/bin/c++")
+seed_configure("by name" EXPECT CXX=KEPT ARGS -DCMAKE_CXX_COMPILER=c++)
+expect_cached(CMAKE_CXX_COMPILER "${case_DIR}/bin/c++")
+seed_configure("by name, again" EXPECT CXX=USED ARGS -DCMAKE_CXX_COMPILER=c++)
+expect_cached(CMAKE_CXX_COMPILER "${case_DIR}/bin/c++")
+case_environment(CXX=c++)
+seed_configure("CXX" EXPECT CXX=KEPT)
+seed_configure("CXX again" EXPECT CXX=USED)
+
+# An environment variable that the script reads.
+file(READ "${case_DIR}/bin/c++" text)
+string(REPLACE "exec " "exec $SEED_WRAPPER " text "${text}")
+file(WRITE "${case_DIR}/bin/c++" "${text}")
+seed_configure("a script that reads a variable" EXPECT CXX=KEPT)
+case_environment(SEED_WRAPPER=env)
+seed_configure("the variable" EXPECT CXX=KEPT)
+seed_configure("the variable, again" EXPECT CXX=USED)
+case_environment(UNSET SEED_WRAPPER)
+seed_configure("without it" EXPECT CXX=USED)

@@ -1,0 +1,13 @@
+# OFF by -D and by environment; other values are refused.
+counting_compiler("${case_DIR}/bin/c++" "${case_CXX}")
+case_environment("CXX=${case_DIR}/bin/c++")
+seed_project("${case_DIR}/src" CXX)
+seed_configure("empty store" EXPECT CXX=KEPT)
+seed_configure("-DCUDAOPS_SEED_COMPILERS=OFF" EXPECT CXX=DETECTED ARGS -DCUDAOPS_SEED_COMPILERS=OFF)
+case_not_match("OFF" "${case_STEP_STDOUT}" "Seed:")
+case_environment(CUDAOPS_SEED_COMPILERS=OFF)
+seed_configure("CUDAOPS_SEED_COMPILERS=OFF in the environment" EXPECT CXX=DETECTED)
+seed_configure("-D against the environment" EXPECT CXX=USED ARGS -DCUDAOPS_SEED_COMPILERS=ON)
+case_environment(UNSET CUDAOPS_SEED_COMPILERS)
+seed_configure("ON again" EXPECT CXX=USED)
+seed_configure("a value that isn't one" RESULT 1 ARGS -DCUDAOPS_SEED_COMPILERS=never)
