@@ -17,8 +17,8 @@ Translates CUDA sources to HIP at build time, file by file, into the build direc
     Set to the paths of the translations, in the order of SOURCES. ``<out-var>_INCLUDE_DIRECTORIES`` is set to the
     mirrors of the include directories, to be put before one's own.
   ``SOURCES``
-    ``.cu``, ``.hip``, ``.c``, ``.cc``, ``.cpp``, ``.cxx``. A file with nothing to translate has a translation too. Headers
-    are translated as they are included; one that is listed here is passed over.
+    ``.cu``, ``.hip``, ``.c``, ``.cc``, ``.cpp``, ``.cxx``. A file with nothing to translate has a translation too.
+    Headers are translated as they are included; one that is listed here is passed over.
   ``INCLUDE_DIRECTORIES``
     Where the sources find their headers. Headers of the project are translated; others are used as they are.
   ``OUTPUT_DIRECTORY``
@@ -49,8 +49,8 @@ condition on ``__CUDA_ARCH__``, which HIP's compiler doesn't define, is a warnin
 
 The translator is torch's own, read from torch/utils/hipify without importing torch, of the torch that
 find_package(CudaTorchMatch) has found or would find; without torch, hipify-perl on ``PATH``, in ``ROCM_PATH`` or in
-``/opt/rocm*``. ``CUDAOPS_HIPIFY`` (variable or environment) names another: the path of hipify-perl, or of the Python, the
-site-packages or the directory of a torch 2.9 or later.
+``/opt/rocm*``. ``CUDAOPS_HIPIFY`` (variable or environment) names another: the path of hipify-perl, or of the Python,
+the site-packages or the directory of a torch 2.9 or later.
 
 Example:
 

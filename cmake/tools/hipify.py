@@ -685,7 +685,10 @@ class Run:
             "%s:%d" % (unit.path, include.line),
             "#include_next would lead from the translation to the file itself.",
             ("found   %s is translated" % unit.path, "wanted  a header of the project, or none after it"),
-            ("SYSTEM for the include directory %s: its headers are then used as they are" % self.directories[unit.place],),
+            (
+                "SYSTEM for the include directory %s: its headers are then used as they are"
+                % self.directories[unit.place],
+            ),
         )
 
     # What is met
@@ -803,7 +806,10 @@ class Run:
             raise Problem(
                 unit.path,
                 "the translator failed.",
-                ("found   %s: %s" % (type(error).__name__, (str(error).splitlines() or [""])[0]), "by      " + self.translator.files[0]),
+                (
+                    "found   %s: %s" % (type(error).__name__, (str(error).splitlines() or [""])[0]),
+                    "by      " + self.translator.files[0],
+                ),
                 translator_cures(),
             )
 
@@ -871,7 +877,9 @@ class Run:
         return [self.source] + sorted(unit.path for unit in units)
 
 
-ARCH_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b((?:\\\n|[^\n])*)", re.M)
+ARCH_CONDITION = re.compile(
+    r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b((?:\\\n|[^\n])*)", re.M
+)
 
 
 def warn_about_arch(name, text):
@@ -890,8 +898,8 @@ def warn_about_arch(name, text):
         if re.search(r"HIP|ROCM", condition):
             groups[-1][0] = True
         elif "__CUDA_ARCH__" in condition:
-            older = re.search(r"__CUDA_ARCH__\s*<", condition) and not re.search(r"__CUDA_ARCH__\s*(>|==)|!\s*defined", condition)
-            if not older:
+            newer = re.search(r"__CUDA_ARCH__\s*(>|==)|!\s*defined", condition)
+            if newer or not re.search(r"__CUDA_ARCH__\s*<", condition):
                 groups[-1][1].append((plain.count("\n", 0, match.start(2)) + 1, " ".join(match.group(0).split())))
         if word == "endif":
             knows, warnings = groups.pop()
