@@ -35,7 +35,7 @@ function(_cudaops_option name out)
     set(valid ON OFF)
   elseif(name STREQUAL "CUDAOPS_TORCH_VERSION")
     set(default "2.15.0")
-  elseif(NOT name MATCHES "^CUDAOPS_(COMPATIBLE_VERSIONS|HIPIFY|STORE)$")
+  elseif(NOT name MATCHES "^CUDAOPS_(CUDA_JOBS|COMPATIBLE_VERSIONS|HIPIFY|STORE)$")
     message(FATAL_ERROR "CudaOps: internal error: unknown option '${name}' (detail/options.cmake lists them).")
   endif()
 
@@ -88,6 +88,12 @@ function(_cudaops_option name out)
       FACTS "found   ${value} (${source} CUDAOPS_TORCH_VERSION)" "wanted  a release, such as 2.15.0"
       FIX "-DCUDAOPS_TORCH_VERSION=2.15.0"
     )
+  elseif(name STREQUAL "CUDAOPS_CUDA_JOBS" AND NOT value MATCHES "^[1-9][0-9]?[0-9]?[0-9]?$")
+    _cudaops_stop(
+      "CUDAOPS_CUDA_JOBS: not a number of jobs."
+      FACTS "found   ${value} (${source} CUDAOPS_CUDA_JOBS)" "wanted  how many CUDA sources may compile at once, from 1 to 9999"
+      FIX "-DCUDAOPS_CUDA_JOBS=2" "or leave it out: the number follows memory and cores"
+    )
   endif()
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
@@ -99,6 +105,7 @@ function(_cudaops_check_option_names)
   set(
     known
     CUDAOPS_CACHE
+    CUDAOPS_CUDA_JOBS
     CUDAOPS_VERSION_POLICY
     CUDAOPS_COMPATIBLE_VERSIONS
     CUDAOPS_BACKEND

@@ -11,6 +11,7 @@ endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/build_report.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/cache.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/jobs.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/package.cmake")
@@ -36,8 +37,11 @@ function(_cudaops_report_finish)
     _cudaops_ops_finish()
   endif()
   _cudaops_build_report_create()
+  _cudaops_jobs_decide()
   _cudaops_report_write()
   _cudaops_report_table()
+  # Last, because it adds launchers, which the report would take for the user's.
+  _cudaops_jobs_apply()
 endfunction()
 
 # _cudaops_match_summary(<first>): what was matched, in two lines, at the first call.
@@ -231,6 +235,8 @@ function(_cudaops_report_write)
   )
   _cudaops_cache_report(cache cache_line)
   string(APPEND text "  \"cache\": ${cache},\n")
+  _cudaops_jobs_report(jobs)
+  string(APPEND text "  \"jobs\": ${jobs},\n")
   string(APPEND text "  \"ops\": [${OPS}],\n  \"kernels\": [${KERNELS}]\n}\n")
 
   set(file "${CMAKE_BINARY_DIR}/cudaops-report.json")
