@@ -215,7 +215,11 @@ function(_cudaops_hip_resolve out out_unserved)
   set(unserved "")
   foreach(entry IN LISTS entries)
     string(REGEX REPLACE ":.*$" "" base "${entry}")
-    if("${arg_FILTER}" MATCHES "^$|(^|;)(all|all-major|native|common)(;|$)" OR entry IN_LIST arg_FILTER OR base IN_LIST arg_FILTER)
+    if(
+      "${arg_FILTER}" MATCHES "^$|(^|;)(all|all-major|native|common)(;|$)"
+      OR entry IN_LIST arg_FILTER
+      OR base IN_LIST arg_FILTER
+    )
       list(APPEND served "${entry}")
     else()
       list(APPEND unserved "${entry}")

@@ -215,7 +215,11 @@ function(_cudaops_match_resolve)
       _cudaops_state_get(TORCH_VERSION torch)
       set(code ${kind}_TORCH)
       set(reason "torch ${torch} isn't built for ROCm")
-      set(fix "-DPython_EXECUTABLE=<python>   (one with a torch for ROCm)" "or -DCUDAOPS_BACKEND=HIP   (kernels, and stable ops for another torch)")
+      set(
+        fix
+        "-DPython_EXECUTABLE=<python>   (one with a torch for ROCm)"
+        "or -DCUDAOPS_BACKEND=HIP   (kernels, and stable ops for another torch)"
+      )
     elseif(wanted STREQUAL "CUDA" AND gpu STREQUAL "HIP")
       _cudaops_state_get(TORCH_VERSION torch)
       set(code ROCM_TORCH)

@@ -23,7 +23,17 @@ function(_cudaops_match_rocm policy compatible required out_usable)
   _cudaops_state_get(TORCH_VERSION torch)
   _cudaops_state_get(TORCH_HIP torch_hip)
   _cudaops_state_get(TORCH_SOURCE torch_source)
-  set(about_torch TORCH "${torch}" TORCH_HIP "${torch_hip}" TORCH_SOURCE "${torch_source}" POLICY "${policy}")
+  set(
+    about_torch
+    TORCH
+    "${torch}"
+    TORCH_HIP
+    "${torch_hip}"
+    TORCH_SOURCE
+    "${torch_source}"
+    POLICY
+    "${policy}"
+  )
 
   _cudaops_rocm_candidates(places sources kinds)
   set(count 0)

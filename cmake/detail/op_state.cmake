@@ -48,7 +48,12 @@ function(_cudaops_op_state prefix)
         set(code NO_TOOLKIT)
         set(reason "no CUDA toolkit was found")
       endif()
-    elseif(backend STREQUAL "HIP" AND arg_NEEDS_TORCH AND NOT kind STREQUAL "HIP" AND NOT "${arg_ABI}" STREQUAL "STABLE")
+    elseif(
+      backend STREQUAL "HIP"
+      AND arg_NEEDS_TORCH
+      AND NOT kind STREQUAL "HIP"
+      AND NOT "${arg_ABI}" STREQUAL "STABLE"
+    )
       set(code ${kind}_TORCH)
       set(reason "ABI ${arg_ABI} for HIP needs a torch for ROCm, and torch ${torch} is none")
     elseif(for_cuda STREQUAL "" AND backend STREQUAL "CUDA")

@@ -68,14 +68,7 @@ function(_cudaops_targets_torch backend)
   foreach(
     library
     IN
-    ITEMS
-      c10
-      torch_cpu
-      c10_cuda
-      torch_cuda
-      c10_hip
-      torch_hip
-      torch_python
+    ITEMS c10 torch_cpu c10_cuda torch_cuda c10_hip torch_hip torch_python
   )
     if(EXISTS "${lib}/lib${library}.so")
       _cudaops_shared(${library}_library "${lib}/lib${library}.so")

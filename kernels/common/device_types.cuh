@@ -53,8 +53,8 @@ inline bool same_alignment(const void* a, const void* b) {
 }
 
 // Blocks of `per_block` items that cover num_items; the grid's limit of 2^31 - 1 blocks lies beyond
-// the memory of any device for the block sizes used here. HIP allows 2^32 - 1 threads: with a vector
-// a thread that is 64 GiB an array, and a larger one is refused by the launch.
+// the memory of any device for the block sizes used here. HIP allows 2^32 - 1 threads: with a
+// vector a thread that is 64 GiB an array, and a larger one is refused by the launch.
 inline unsigned int num_blocks(int64_t num_items, int64_t per_block) {
   return static_cast<unsigned int>((num_items + per_block - 1) / per_block);
 }

@@ -29,7 +29,14 @@ foreach(i RANGE 2)
   case_report_equal(gfx90a kernels ${i} architectures 0)
 endforeach()
 case_build()
-set(inspect "${python}" -I -S -B "${case_REPO}/cmake/tools/inspect_library.py")
+set(
+  inspect
+  "${python}"
+  -I
+  -S
+  -B
+  "${case_REPO}/cmake/tools/inspect_library.py"
+)
 case_step(
   architectures
   COMMAND ${inspect} "${case_BUILD_DIR}/kernels/libcudaops_examples.so" --check-archs gfx90a
