@@ -116,7 +116,7 @@ _cudaops_look() {
     _cudaops_previous=$_cudaops_a
     case $_cudaops_a in
       -c | --compile) _cudaops_compile=1 ;;
-      -D* | --define-macro* | -I* | --include-path* | -W* | -L* | -l*) ;;
+      -D* | --define-macro* | -I* | --include-path*) ;;
       -MD | --generate-dependencies-with-compile) _cudaops_md=1 ;;
       -MP | -MT | -MQ | -MF | --dependency-output | --dependency-target-name | --generate-dependency-targets) ;;
       --output-file=*) _cudaops_object=${_cudaops_a#*=} ;;
@@ -131,7 +131,7 @@ _cudaops_look() {
         -noprof | --dont-use-profile | *-optf* | *-options-file* | *fprofile* | *auto-profile* | *-coverage* | \
         *ftest-coverage* | *-fplugin* | *-specs* | *-wrapper* | *-fdump-* | *-fstack-usage* | *-fcallgraph* | \
         *-gsplit-dwarf* | *-fmodule* | *-fopt-info* | *-fsave-optimization* | *-fsanitize-*list* | -B* | *[=,]-B* | \
-        *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-fembed-bitcode* | --ptxas-options*dump* | -Xptxas*dump*)
+        *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-Wp,* | *-fembed-bitcode* | --ptxas-options*dump* | -Xptxas*dump*)
         return
         ;;
       -g0) ;;
@@ -262,6 +262,19 @@ _cudaops_run() {
   [ ! -e "$CUDAOPS_CACHE_MARK" ] || rm -f "$CUDAOPS_CACHE_MARK"
   shift
   if [ "$_cudaops_engine" = ccache ]; then
+    case " $* " in
+      *" -G "*)
+        # ccache takes it for an option of gcc's, with a value.
+        _cudaops_n=$#
+        while [ $_cudaops_n -gt 0 ]; do
+          _cudaops_n=$((_cudaops_n - 1))
+          _cudaops_a=$1
+          shift
+          [ "$_cudaops_a" != -G ] || _cudaops_a=--device-debug
+          set -- "$@" "$_cudaops_a"
+        done
+        ;;
+    esac
     # The user's own settings say where and how much; what decides on hits is said here.
     unset CCACHE_NODIRECT CCACHE_NODEPEND CCACHE_NOCPP2 CCACHE_NOHASHDIR CCACHE_HARDLINK CCACHE_COMPILER CCACHE_UNIFY
     export CCACHE_DIRECT=1 CCACHE_DEPEND=1 CCACHE_CPP2=1 CCACHE_HASHDIR=1 CCACHE_NOHARDLINK=1 CCACHE_BASEDIR= \
@@ -273,18 +286,11 @@ _cudaops_run() {
     export SCCACHE_C_CUSTOM_CACHE_BUSTER="${SCCACHE_C_CUSTOM_CACHE_BUSTER-}$_cudaops_key"
     set -- "$CUDAOPS_CACHE_COMPILER" "$@"
   fi
-  if [ -t 2 ]; then
-    "$_cudaops_cache" "$@"
-    _cudaops_status=$?
-    _cudaops_said=
-  else
-    { _cudaops_said=$("$_cudaops_cache" "$@" 2>&1 >&3 3>&-); } 3>&1
-    _cudaops_status=$?
-  fi
-  _cudaops_mark=
-  if [ -e "$CUDAOPS_CACHE_MARK" ]; then
-    IFS= read -r _cudaops_mark <"$CUDAOPS_CACHE_MARK"
-    rm -f "$CUDAOPS_CACHE_MARK"
+  _cudaops_ask "$@"
+  if [ "$_cudaops_status$_cudaops_mark" = 0 ] && [ "$_cudaops_engine" = ccache ] && _cudaops_shadowed "$@"; then
+    # An entry made before that file was there.
+    export CCACHE_RECACHE=1
+    _cudaops_ask "$@"
   fi
   case $_cudaops_status in
     0 | 129 | 130 | 143)
@@ -316,6 +322,92 @@ _cudaops_run() {
   if [ "$_cudaops_mark" = done ] && [ -s "$_cudaops_object" ] && [ -s "$_cudaops_dep" ]; then
     exit 0
   fi
+}
+
+# _cudaops_ask <argument>...: the cache, its exit code, what it said, and what became of the compile if there was one.
+_cudaops_ask() {
+  if [ -t 2 ]; then
+    "$_cudaops_cache" "$@"
+    _cudaops_status=$?
+    _cudaops_said=
+  else
+    { _cudaops_said=$("$_cudaops_cache" "$@" 2>&1 >&3 3>&-); } 3>&1
+    _cudaops_status=$?
+  fi
+  _cudaops_mark=
+  if [ -e "$CUDAOPS_CACHE_MARK" ]; then
+    IFS= read -r _cudaops_mark <"$CUDAOPS_CACHE_MARK"
+    rm -f "$CUDAOPS_CACHE_MARK"
+  fi
+}
+
+# _cudaops_shadowed <argument>...: whether a file of the project is there now that the compiler would find before a
+# header that the entry names. The entry can't know it: a dependency file says what was found, not what was not.
+_cudaops_shadowed() {
+  _cudaops_dirs=
+  _cudaops_previous=
+  for _cudaops_a; do
+    case $_cudaops_previous in
+      -I | -isystem | -iquote | --include-path | --system-include) _cudaops_a=-I$_cudaops_a ;;
+    esac
+    _cudaops_previous=$_cudaops_a
+    case $_cudaops_a in
+      -I?*) _cudaops_a=${_cudaops_a#-I} ;;
+      -iquote?*) _cudaops_a=${_cudaops_a#-iquote} ;;
+      -isystem=* | --include-path=* | --system-include=*) _cudaops_a=${_cudaops_a#*=} ;;
+      -isystem?*) _cudaops_a=${_cudaops_a#-isystem} ;;
+      *) continue ;;
+    esac
+    _cudaops_dirs="$_cudaops_dirs${_cudaops_a%/}
+"
+  done
+  CUDAOPS_DIRS=$_cudaops_dirs awk '
+    function own(path) {
+      if (path ~ /(^|\/)CudaOps\/links\//) return path ~ /(^|\/)CudaOps\/links\/source(\/|$)/
+      return path !~ /^\/usr\//
+    }
+    function tried(file) {
+      if (file in asked) return 0
+      asked[file] = 1
+      if ((getline line < file) < 0) return 0
+      close(file)
+      found = 1
+      return 1
+    }
+    BEGIN { count = split(ENVIRON["CUDAOPS_DIRS"], dir, "\n") - 1 }
+    {
+      if (NR == 1) sub(/^[^:]*: */, "")
+      sub(/ *\\$/, "")
+      gsub(/\\ /, "\001")
+      words = split($0, word, " ")
+      for (i = 1; i <= words; ++i) {
+        gsub(/\001/, " ", word[i])
+        header[++headers] = word[i]
+        asked[word[i]] = 1
+        if (own(word[i])) {
+          place = word[i]
+          if (!sub(/\/[^\/]*$/, "", place)) place = "."
+          if (!(place in seen)) { seen[place] = 1; near[++places] = place }
+        }
+      }
+    }
+    END {
+      for (h = 2; h <= headers && !found; ++h) {
+        path = header[h]
+        hits = 0
+        for (k = 1; k <= count; ++k)
+          if (index(path, dir[k] "/") == 1) { name[++hits] = substr(path, length(dir[k]) + 2); before[hits] = k }
+        if (!hits && match(path, /\/bin\/\.\.\/(targets\/[^\/]*\/)?include\/(cccl\/)?|^\/usr\/include\/(c\+\+\/[0-9.]+\/)?([a-z0-9_]+-linux-gnu\/)?(c\+\+\/[0-9.]+\/)?(bits\/\.\.\/)?|^\/usr\/lib\/gcc\/[^\/]*\/[0-9.]+\/include\//)) {
+          name[++hits] = substr(path, RSTART + RLENGTH)
+          before[hits] = count + 1
+        }
+        for (i = 1; i <= hits && !found; ++i) {
+          for (k = 1; k < before[i] && !found; ++k) if (own(dir[k])) tried(dir[k] "/" name[i])
+          for (k = 1; k <= places && !found; ++k) tried((near[k] == "." ? "" : near[k] "/") name[i])
+        }
+      }
+      exit !found
+    }' "$_cudaops_dep"
 }
 
 _cudaops_settings=$1

@@ -1,0 +1,83 @@
+# Another checkout, another venv (another Python's, its torch a copy), another toolkit directory, a build tree elsewhere:
+# all hits. And what the hits bring along is right: headers touched in the second venv or toolkit build again.
+real_machine()
+if(NOT real_TORCH)
+  return()
+endif()
+use_cache(ccache)
+execute_process(
+  COMMAND "${real_TORCH}" -c "import torch, os; print(os.path.dirname(torch.__file__), end='')"
+  OUTPUT_VARIABLE torch
+)
+cmake_path(GET torch PARENT_PATH site)
+# The second venv: headers are copied, so that one can be touched; libraries are large and are linked.
+set(venv "${case_DIR}/other/venv")
+case_step(venv COMMAND "${real_TORCH}" -m venv --without-pip "${venv}")
+file(GLOB second "${venv}/lib/python3*/site-packages")
+file(MAKE_DIRECTORY "${second}/torch")
+file(GLOB parts RELATIVE "${torch}" "${torch}/*")
+list(REMOVE_ITEM parts include)
+foreach(part IN LISTS parts)
+  file(CREATE_LINK "${torch}/${part}" "${second}/torch/${part}" SYMBOLIC)
+endforeach()
+case_step(copy COMMAND cp -rp "${torch}/include" "${second}/torch/include")
+file(GLOB others RELATIVE "${site}" "${site}/*")
+foreach(part IN LISTS others)
+  if(NOT EXISTS "${second}/${part}")
+    file(CREATE_LINK "${site}/${part}" "${second}/${part}" SYMBOLIC)
+  endif()
+endforeach()
+# The second toolkit: nvcc and headers are copied.
+set(toolkit "${case_DIR}/other/cuda")
+file(MAKE_DIRECTORY "${toolkit}/bin")
+file(GLOB parts RELATIVE "${real_TOOLKIT}" "${real_TOOLKIT}/*")
+foreach(part IN LISTS parts)
+  if(NOT part MATCHES "^(bin|include|targets)$")
+    file(CREATE_LINK "${real_TOOLKIT}/${part}" "${toolkit}/${part}" SYMBOLIC)
+  endif()
+endforeach()
+foreach(part IN ITEMS bin include targets)
+  if(EXISTS "${real_TOOLKIT}/${part}" AND NOT part STREQUAL "targets")
+    case_step(copy COMMAND cp -rpL "${real_TOOLKIT}/${part}/." "${toolkit}/${part}")
+  endif()
+endforeach()
+if(IS_DIRECTORY "${real_TOOLKIT}/targets")
+  file(GLOB target RELATIVE "${real_TOOLKIT}/targets" "${real_TOOLKIT}/targets/*")
+  foreach(entry IN LISTS target)
+    file(MAKE_DIRECTORY "${toolkit}/targets/${entry}")
+    file(CREATE_LINK ../../include "${toolkit}/targets/${entry}/include" SYMBOLIC)
+    file(CREATE_LINK "${real_TOOLKIT}/targets/${entry}/lib" "${toolkit}/targets/${entry}/lib" SYMBOLIC)
+  endforeach()
+endif()
+
+set(args "-DCMAKE_CUDA_ARCHITECTURES=80;90" -DCMAKE_BUILD_TYPE=Release)
+configure("add_torch_op(real_op SOURCES op.cpp CUDA_SOURCES op_cuda.cpp op.cu)" ARGS ${args})
+case_build()
+expect_hits("the first place" 0 4)
+
+# As far from the first as can be: other depth, build tree beside the sources, blank in the path.
+set(checkout "${case_DIR}/other/a check out/src")
+case_step(checkout COMMAND mkdir -p "${checkout}")
+case_step(checkout COMMAND cp -rp "${case_PROJECT_DIR}/." "${checkout}")
+set(case_ARGS "-DPython_EXECUTABLE=${venv}/bin/python" "-DCUDAToolkit_ROOT=${toolkit}")
+set(build "${checkout}/../build")
+case_configure(SOURCE_DIR "${checkout}" BUILD_DIR "${build}" ARGS ${args})
+case_build(BUILD_DIR "${build}")
+expect_hits("the second place" 4 0)
+
+foreach(
+  row
+  IN
+  ITEMS "${second}/torch/include/torch/csrc/stable/library.h|2" "${toolkit}/include/cuda_runtime.h|2"
+)
+  string(REPLACE "|" ";" row "${row}")
+  list(GET row 0 header)
+  file(APPEND "${header}" "\n")
+  case_build(BUILD_DIR "${build}")
+  hits(hit missed)
+  if(missed LESS 1)
+    case_fail("${header} was touched, and nothing was built again" "hits ${hit}, misses ${missed}")
+  endif()
+endforeach()
+case_build(BUILD_DIR "${build}")
+expect_hits("nothing touched" 0 0)

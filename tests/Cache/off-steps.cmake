@@ -1,0 +1,7 @@
+fake_cache(ccache "version 4.14")
+host_kernels()
+case_configure(ARGS -DCUDAOPS_CACHE=OFF)
+case_report_equal("" cache launcher)
+case_report_equal("CUDAOPS_CACHE=OFF" cache problem)
+case_build(ARGS --verbose)
+refuse_stdout("cache_launcher")
