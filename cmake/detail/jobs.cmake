@@ -102,7 +102,7 @@ function(_cudaops_jobs_decide)
   endif()
 
   # Looked at only now: most machines have room for anything.
-  _cudaops_jobs_measured(measured ${measure})
+  _cudaops_jobs_measured(measured "${measure}")
   foreach(kind IN ITEMS device host)
     foreach(path target IN ZIP_LISTS ${kind}_paths ${kind}_targets)
       set(threads 1)
