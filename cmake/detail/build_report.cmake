@@ -34,6 +34,7 @@ function(_cudaops_build_report_create)
   add_custom_target(
     cudaops_build_report
     COMMAND "${python}" -I -S -B "${tool}" ${measure} "${CMAKE_BINARY_DIR}"
+    COMMENT "Looking where the time of the build went"
     USES_TERMINAL
     VERBATIM
   )

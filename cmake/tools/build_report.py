@@ -15,7 +15,8 @@ What the figures mean:
               file, added up over the files that include it. What compilers read; no seconds follow from it.
   seconds of a header (--measure-headers)
               compiling a file that includes nothing else, less compiling an empty file, both with the command of one of
-              the files that include it. In total: times the files that include it.
+              the files that include it. In all: times the files that include it. What two headers both include counts
+              in each.
   phases, memory, cache
               of targets that were traced (CUDAOPS_BUILD_TRACE, CudaOpsReport.cmake); empty elsewhere
 
@@ -72,7 +73,7 @@ def read_text(path):
 
 
 class Entry:
-    """A line of ninja's log: times in seconds since the start of its ninja; `made` is the time of day it began."""
+    """A line of ninja's log: start and end in seconds since the start of its ninja; `made`, a time of day."""
 
     __slots__ = ("start", "end", "made", "output", "hash")
 
@@ -93,7 +94,10 @@ def read_log(path):
     if int(match.group(1)) not in LOG_VERSIONS:
         raise Problem(
             "the format of this ninja log is not known.",
-            ["found   version %s in %s" % (match.group(1), path), "wanted  %d to %d" % (LOG_VERSIONS[0], LOG_VERSIONS[-1])],
+            [
+                "found   version %s in %s" % (match.group(1), path),
+                "wanted  %d to %d" % (LOG_VERSIONS[0], LOG_VERSIONS[-1]),
+            ],
             ["another release of ninja, then build again"],
         )
     last, bad = {}, 0
@@ -117,42 +121,63 @@ def read_log(path):
     return list(last.values()), int(match.group(1)), notes
 
 
-def split_builds(entries, late):
-    """Lists of entries, one for each run of ninja, in the order of the runs.
+def group(entries, origin_of):
+    """[[start of ninja, its end, [Entry]]]: two runs never overlap in a build directory."""
+    runs = []
+    for entry in sorted(entries, key=origin_of):
+        origin = origin_of(entry)
+        if not runs or (origin > runs[-1][0] + 0.05 and origin > runs[-1][1] - 0.02):
+            runs.append([origin, 0.0, []])
+        runs[-1][1] = max(runs[-1][1], runs[-1][0] + entry.end)
+        runs[-1][2].append(entry)
+    return runs
 
-    Ninja notes when an output's job began, as time of day and since ninja's start: their difference is that start. For
-    jobs that are compared afterwards (`late`, a set of outputs: restat, generator) the time of day lies somewhere
-    between the job's start and end. Ninjas before 1.11 note no time of day: there a run ends where the times go back.
+
+def split_builds(entries, late):
+    """[(start of ninja, [Entry])], one for each run of ninja, in the order of the runs.
+
+    A line holds times since the start of its ninja, and a time of day: when the output was written (ninja 1.11 and
+    before), or when the job began (after). The difference is the start of that ninja; which of the two it is shows in
+    how well the lines agree. `late`: outputs whose time of day can be older (restat, generator); they go to the run
+    that they fit, or to that of their neighbour in the log. Without times of day a run ends where the times go back.
     """
     sure = [entry for entry in entries if entry.made and entry.output not in late]
-    others = [entry for entry in entries if entry.output not in late and not entry.made]
-    runs = []
-    if not sure or len(others) > len(sure):
-        end = 0.0
+    if 2 * len(sure) < len([entry for entry in entries if entry.output not in late]) or not sure:
+        runs, end = [], 0.0
         for entry in entries:
             if not runs or entry.end < end:
                 runs.append([])
             runs[-1].append(entry)
             end = entry.end
         return [(0.0, run) for run in runs]
-    # Two runs never overlap in a build directory.
-    for entry in sorted(sure, key=lambda entry: entry.made - entry.start):
-        origin = entry.made - entry.start
-        if not runs or (origin > runs[-1][0] + 0.05 and origin > runs[-1][1] - 0.02):
-            runs.append([origin, 0.0, []])
-        runs[-1][1] = max(runs[-1][1], runs[-1][0] + entry.end)
-        runs[-1][2].append(entry)
+    choices = []
+    for origin_of in (lambda entry: entry.made - entry.start, lambda entry: entry.made - entry.end):
+        runs = group(sure, origin_of)
+        choices.append((len(runs), sum(origin_of(run[2][-1]) - run[0] for run in runs), len(choices), runs))
+    runs = min(choices, key=lambda choice: choice[:3])[3]
+    run_of = {entry.output: run for run in runs for entry in run[2]}
+    # A time of day is never later than the job's end: what is later than every run's is of a run of its own.
+    alone = []
     for entry in entries:
-        if entry.output in late or not entry.made:
-            fitting = [
-                run for run in runs if entry.made and entry.made - entry.end - 0.3 <= run[0] <= entry.made - entry.start + 0.3
-            ]
-            if fitting:
-                fitting[-1][2].append(entry)
-            elif entry.made:
-                runs.append([entry.made - entry.end, entry.made, [entry]])
-                runs.sort(key=lambda run: run[0])
-    return [(origin, sorted(run, key=lambda entry: entry.start)) for origin, _, run in runs]
+        if entry.output in run_of or not entry.made:
+            continue
+        possible = [run for run in runs if run[0] >= entry.made - entry.end - 0.3]
+        fitting = [run for run in possible if run[0] <= entry.made - entry.start + 0.3]
+        if not possible:
+            alone.append(entry)
+        elif fitting:
+            run_of[entry.output] = fitting[0]
+            fitting[0][2].append(entry)
+    for run in group(alone, lambda entry: entry.made - entry.end):
+        runs.append(run)
+        run_of.update((entry.output, run) for entry in run[2])
+    neighbour = runs[0]
+    for entry in entries:
+        if entry.output in run_of:
+            neighbour = run_of[entry.output]
+        else:
+            neighbour[2].append(entry)
+    return [(run[0], run[2]) for run in runs]
 
 
 class Deps:
@@ -312,7 +337,8 @@ class Ninja:
 
     def value(self, edge, name):
         """A variable of the edge or of its rule, all of it said out."""
-        special = {"in": " ".join(quote(path) for path in edge.inputs), "out": " ".join(quote(path) for path in edge.outputs)}
+        word = quote if name == "command" else str
+        special = {"in": " ".join(map(word, edge.inputs)), "out": " ".join(map(word, edge.outputs))}
         text = edge.values.get(name, self.rules.get(edge.rule, {}).get(name, ""))
         return self.expand(text, edge.values, special)
 
@@ -328,7 +354,7 @@ RULE = re.compile(r"^(ASM\w*|C|CXX|CUDA|HIP|Fortran|OBJCXX?|ISPC)_(COMPILER|SCAN
 LANGUAGES = {
     ".cu": "CUDA", ".hip": "HIP", ".cpp": "CXX", ".cc": "CXX", ".cxx": "CXX", ".c++": "CXX", ".C": "CXX", ".c": "C",
 }  # fmt: skip
-# This report, and CMake's test, install, edit_cache ...
+# No part of the build: this report, and CMake's test, install, edit_cache ...; CMake's own runs neither.
 NO_WORK = re.compile(r"(^|/)CMakeFiles/(cudaops_build_report(-\w+)?|[^/]+\.util)$")
 COMPILERS = re.compile(r"(?:nvcc|hipcc|icpx|(?:[\w.]+-)*(?:g\+\+|gcc|c\+\+|cc|clang\+\+|clang))(?:-[\d.]+)?")
 
@@ -336,7 +362,7 @@ COMPILERS = re.compile(r"(?:nvcc|hipcc|icpx|(?:[\w.]+-)*(?:g\+\+|gcc|c\+\+|cc|cl
 class Job:
     def __init__(self, entry, edge):
         self.outputs = [entry.output]
-        self.start, self.end, self.made = entry.start, entry.end, entry.made
+        self.start, self.end, self.began = entry.start, entry.end, None
         self.edge = edge
         self.build, self.slot, self.alone = 0, 0, 0.0
         self.kind, self.language, self.target, self.source = "other", "", "", ""
@@ -375,8 +401,6 @@ def describe(job, ninja):
             job.kind = "link"
     elif edge.rule == "CUSTOM_COMMAND":
         job.kind = "command"
-    elif edge.rule in ("RERUN_CMAKE", "VERIFY_GLOBS"):
-        job.kind = "cmake"
     else:
         ending = os.path.splitext(job.source)[1]
         if ending in LANGUAGES and job.outputs[0].endswith((".o", ".obj")):
@@ -414,7 +438,7 @@ def make_jobs(builds, ninja):
             if edge is None and ninja.edges:
                 gone += 1
                 continue
-            if NO_WORK.search(entry.output):
+            if NO_WORK.search(entry.output) or edge and edge.rule in ("RERUN_CMAKE", "VERIFY_GLOBS"):
                 continue
             key = id(edge) if edge else (entry.start, entry.end, entry.hash)
             if key in here:
@@ -422,6 +446,7 @@ def make_jobs(builds, ninja):
                 continue
             job = here[key] = Job(entry, edge)
             job.build = len(kept)
+            job.began = origin + job.start if origin else None
             describe(job, ninja)
         if here:
             kept.append((origin, list(here.values())))
@@ -467,7 +492,7 @@ def add_traces(jobs, directory, notes):
         try:
             record = json.loads(read_text(base + ".json"))
             # One of a compile before, by a build that wasn't traced any more.
-            if job.made and abs(record["started_ns"] / 1e9 - job.made) > 5:
+            if job.began and abs(record["started_ns"] / 1e9 - job.began) > 5:
                 continue
             job.memory, job.cpu = int(record["peak_memory_bytes"]), float(record["cpu_seconds"])
             cache = record.get("cache")
@@ -488,16 +513,23 @@ def add_traces(jobs, directory, notes):
 
 
 def read_phases(text):
-    """[{"phase", "architecture", "seconds"}] of nvcc's --time: source, phase, inputs, output, arch, tool, metric, unit."""
+    """[{"phase", "architecture", "seconds"}] of nvcc's --time."""
     phases = []
     for row in csv.reader(text.splitlines()):
         cells = [cell.strip() for cell in row]
         if len(cells) < 8 or cells[1] == "phase name":
             continue
-        # File names may hold commas; the five at the end don't.
+        # source, phase, inputs, output, arch, tool, metric, unit. File names may hold commas; the last four don't.
         arch, metric, unit = cells[-4], float(cells[-2]), cells[-1]
         seconds = metric / {"ms": 1e3, "s": 1.0, "us": 1e6}[unit] if unit in ("ms", "s", "us") else 0.0
-        phase = next((cell for cell in cells[:-4] if re.match(r"(gcc|cl|nvcc|host) \(|cudafe|cicc|ptxas|fatbinary|nvlink", cell)), cells[1])
+        phase = next(
+            (
+                cell
+                for cell in cells[:-4]
+                if re.match(r"(gcc|cl|nvcc|host) \(|cudafe|cicc|ptxas|fatbinary|nvlink", cell)
+            ),
+            cells[1],
+        )
         phases.append({"phase": phase, "architecture": arch, "seconds": round(seconds, 4)})
     return phases
 
@@ -562,7 +594,9 @@ class Headers:
     def mentions(self, number):
         """The file names in a header's include lines."""
         if number not in self.named:
-            self.named[number] = frozenset(os.path.basename(spelled) for _, spelled, _ in self.includes(self.path(number)))
+            self.named[number] = frozenset(
+                os.path.basename(spelled) for _, spelled, _ in self.includes(self.path(number))
+            )
         return self.named[number]
 
     def came_with(self, ids, before, spot):
@@ -574,7 +608,7 @@ class Headers:
         return self.nested[key]
 
     def usages(self, job):
-        """([Include], bytes of all that the compiler read). Inclusive: a header of the project's and what it includes."""
+        """([Include], bytes of all that the compiler read). The project's headers count with what they include."""
         ids = self.deps.of(job.outputs[0])
         if not ids:
             return [], 0
@@ -712,7 +746,12 @@ def run_compile(words, text, beside, scratch, directory, until):
     started = time.monotonic()
     try:
         run = subprocess.run(
-            command, cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=left
+            command,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=left,
         )
     except subprocess.TimeoutExpired:
         return 0.0, "time"
@@ -751,9 +790,11 @@ def find_advice(jobs, builds, report, directory, root):
     advice += linker_advice(jobs, directory)
     compile_seconds = sum(job.seconds for job in jobs if job.kind == "compile")
     cache = report.get("cache") or {}
-    if not cache.get("launcher") and cache.get("problem") and compile_seconds >= 10 * WORTH_SECONDS:
-        text = "no compiler cache (%s): %s of compiles were made anew" % (cache["problem"], say(compile_seconds))
-        advice.append(Advice("cache", "", 0, text + "; apt-get install ccache", compile_seconds))
+    if str(cache.get("problem")).startswith("neither") and "(yours)" not in cache["problem"]:
+        if compile_seconds >= 10 * WORTH_SECONDS:
+            text = "no compiler cache (%s): %s of compiles were made anew" % (cache["problem"], say(compile_seconds))
+            # It spares none of them the first time, so it comes last.
+            advice.append(Advice("cache", "", 0, text + "; apt-get install ccache", 0.0))
     merged = {}
     for one in advice:
         # A header of the project's that brings it to many files is one line to change.
@@ -792,12 +833,16 @@ def header_advice(job, report, root):
         elif spelled in HEAVY_TORCH:
             text = file_text(include.at) + file_text(os.path.join(root, job.source))
             if "PYBIND11_MODULE" in text or (ops.get(job.target) or {}).get("abi") == "PYBIND":
-                cure = "where it needs tensors, sizes and the stream only, register it with STABLE_TORCH_LIBRARY (ABI STABLE)"
+                cure = "for tensors, sizes and the stream, STABLE_TORCH_LIBRARY (ABI STABLE) would do"
             else:
                 cure = "torch/csrc/stable/library.h (ABI STABLE) would do for tensors, sizes and the stream"
         if cure:
             at = short(include.at, root)
-            via = "" if os.path.basename(include.at) == os.path.basename(job.source) else ", which %s includes," % short(job.source, root)
+            via = (
+                ""
+                if os.path.basename(include.at) == os.path.basename(job.source)
+                else ", which %s includes," % short(job.source, root)
+            )
             text = "%s:%d%s includes %s: %s; %s" % (at, include.line, via, spelled, cost, cure)
             found.append(Advice("header", include.at, include.line, text, seconds))
     return found
@@ -815,17 +860,31 @@ def cost_of(include, job):
     share = include.bytes / job.bytes if job.bytes else 0
     if share < 0.3:
         return "", 0
-    return "%d %% of what the compiler reads for this file (%s)" % (round(100 * share), say(job.seconds)), share * job.seconds
+    return "%d %% of what the compiler reads for this file (%s)" % (
+        round(100 * share),
+        say(job.seconds),
+    ), share * job.seconds
 
 
 def cub_cure(job, include):
     """The headers of the parts of CUB that the file names, where all of them can be named."""
-    names = set(re.findall(r"\bcub::(?:Device|Block|Warp|Agent|Cache|Counting|Transform|ArgMax|ArgMin)\w*", file_text(include.at)))
+    names = set(
+        re.findall(
+            r"\bcub::(?:Device|Block|Warp|Agent|Cache|Counting|Transform|ArgMax|ArgMin)\w*", file_text(include.at)
+        )
+    )
     folder = os.path.dirname(include.header)
     wanted = []
     for name in sorted(names):
         file = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.split("::")[1]).lower() + ".cuh"
-        path = next((part for part in ("device", "block", "warp", "agent", "iterator") if os.path.exists(os.path.join(folder, part, file))), None)
+        path = next(
+            (
+                part
+                for part in ("device", "block", "warp", "agent", "iterator")
+                if os.path.exists(os.path.join(folder, part, file))
+            ),
+            None,
+        )
         if not path:
             return ""
         wanted.append("cub/%s/%s" % (path, file))
@@ -843,7 +902,11 @@ def threads_advice(job, root):
             serial[number] = serial.get(number, 0.0) + phase["seconds"]
     if len(serial) > 1:
         gain = sum(serial.values()) - max(serial.values())
-    text = "%s is compiled for %d architectures one after the other: %s" % (short(job.source, root), job.virtual, say(job.seconds))
+    text = "%s is compiled for %d architectures one after the other: %s" % (
+        short(job.source, root),
+        job.virtual,
+        say(job.seconds),
+    )
     if gain:
         text += ", of which %s could run beside the rest" % say(gain)
     text += "; nvcc's --threads=0 compiles them at once"
@@ -858,12 +921,30 @@ def tail_advice(builds, root):
         if build["slots"] < 2 or build["seconds"] < 2 * WORTH_SECONDS:
             continue
         job = max(build["members"], key=lambda job: job.alone)
-        if job.kind == "compile" and job.alone >= 0.25 * build["seconds"] and job.alone >= WORTH_SECONDS:
-            text = "%s ran alone for %s of the build's %s, while %s stood idle; split it (a file for each group of kernels)" % (
+        # Others that cost less show that it isn't the headers, which a second file would read as well.
+        others = [
+            other.seconds
+            for other in build["members"]
+            if other is not job and other.kind == "compile" and other.language == job.language
+            and (other.cache or {}).get("result") != "hit"
+        ]  # fmt: skip
+        if (
+            job.kind == "compile"
+            and job.alone >= 0.25 * build["seconds"]
+            and job.alone >= WORTH_SECONDS
+            and others
+            and min(others) <= 0.5 * job.seconds
+        ):
+            text = (
+                "%s ran alone for %s of the build's %s, while %s stood idle, and other %s files take from %s on; "
+                "split it (a file for each group of kernels)"
+            ) % (
                 short(job.source, root),
                 say(job.alone),
                 say(build["seconds"]),
                 "the other slot" if build["slots"] == 2 else "%d other slots" % (build["slots"] - 1),
+                job.language,
+                say(min(others)),
             )
             found.append(Advice("tail", job.source, 0, text, job.alone))
     return found
@@ -885,12 +966,16 @@ def linker_advice(jobs, directory):
     for program, name in (("mold", "mold"), ("ld.lld", "lld"), ("ld.gold", "gold")):
         if shutil.which(program):
             slowest = max(slow, key=lambda job: job.seconds)
-            text = "linking takes %s (%s alone %s) with GNU ld, and %s is here; target_link_options(<target> PRIVATE -fuse-ld=%s)" % (
-                say(seconds),
-                slowest.outputs[0],
-                say(slowest.seconds),
-                program,
-                name,
+            text = (
+                "linking takes %s (%s alone %s) with GNU ld, and %s is here; "
+                "target_link_options(<target> PRIVATE -fuse-ld=%s)"
+                % (
+                    say(seconds),
+                    slowest.outputs[0],
+                    say(slowest.seconds),
+                    program,
+                    name,
+                )
             )
             return [Advice("linker", slowest.outputs[0], 0, text, seconds)]
     return []
@@ -975,7 +1060,7 @@ def make_report(directory, options):
         entries, version, bad = read_log(log)
         notes += bad
     except OSError as error:
-        raise Problem("ninja's log can't be read.", ["found   %s: %s" % (log, error.strerror)])
+        raise Problem("ninja's log can't be read.", ["found   %s: %s" % (log, error.strerror)]) from None
     moved = cache.get("CMAKE_CACHEFILE_DIR")
     if moved and os.path.realpath(moved) != os.path.realpath(directory):
         notes.append("This build directory was made as %s: sources and headers may be those of another place." % moved)
@@ -986,7 +1071,7 @@ def make_report(directory, options):
             "build.ninja can't be read.",
             ["found   %s: %s" % (os.path.join(directory, "build.ninja"), error.strerror)],
             ["configure again: cmake " + quote(directory)],
-        )
+        ) from None
 
     late = {
         output
@@ -997,8 +1082,10 @@ def make_report(directory, options):
     jobs, builds, gone = make_jobs(split_builds(entries, late), ninja)
     if gone:
         notes.append("%s that this build makes no longer left out." % count(gone, "output"))
-    if not [job for job in jobs if job.kind != "cmake"]:
-        raise Problem("nothing has been built here yet.", ["found   no job in " + log], ["cmake --build " + quote(directory)])
+    if not jobs:
+        raise Problem(
+            "nothing has been built here yet.", ["found   no job in " + log], ["cmake --build " + quote(directory)]
+        )
     root = cache.get("CMAKE_HOME_DIRECTORY") or ""
     described = []
     for origin, members in builds:
@@ -1054,7 +1141,9 @@ def compose(directory, root, generator, version, jobs, builds, rows, advice, not
         "seconds_by_kind": kinds,
         "builds": [
             {
-                "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(build["started"])) if build["started"] else None,
+                "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(build["started"]))
+                if build["started"]
+                else None,
                 "seconds": round(build["seconds"], 3),
                 "work_seconds": round(build["work"], 3),
                 "most_at_once": build["slots"],
@@ -1098,7 +1187,13 @@ def compose(directory, root, generator, version, jobs, builds, rows, advice, not
             for row in best
         ],
         "advice": [
-            {"kind": one.kind, "file": short(one.file, root), "line": one.line, "text": one.text, "seconds": round(one.seconds, 3)}
+            {
+                "kind": one.kind,
+                "file": short(one.file, root),
+                "line": one.line,
+                "text": one.text,
+                "seconds": round(one.seconds, 3),
+            }
             for one in advice
         ],
         "notes": notes,
@@ -1108,22 +1203,18 @@ def compose(directory, root, generator, version, jobs, builds, rows, advice, not
 
 
 def facts(data):
-    """The three dearest: what can be changed first, then the dearest jobs and header."""
-    rows = [(one["seconds"] + 1e6, one["text"]) for one in data["advice"]]
+    """The three dearest of advice, headers and jobs. A job that an advice is about needs no second line."""
+    rows = [(one["seconds"], one["text"]) for one in data["advice"]]
+    named = {one["file"] for one in data["advice"]}
     for header in data["headers"]:
-        if header["seconds"]:
+        if header["seconds"] and not any(" includes %s:" % header["header"] in one["text"] for one in data["advice"]):
             text = "%s costs %s in %s" % (header["header"], say(header["seconds"]), count(header["files"], "file"))
             rows.append((header["seconds"], text))
-    for job in data["jobs"][:3]:
-        rows.append((job["seconds"], "%s takes %s, %d %% of the work" % (job["name"], say(job["seconds"]), round(100 * job["share"]))))
-    # What an advice names needs no second line.
+    for job in [job for job in data["jobs"] if job["name"] not in named][:3]:
+        text = "%s takes %s, %d %% of the work" % (job["name"], say(job["seconds"]), round(100 * job["share"]))
+        rows.append((job["seconds"], text))
     rows.sort(key=lambda row: -row[0])
-    chosen = []
-    for _, text in rows:
-        name = text.split(" ")[0]
-        if len(chosen) < 3 and not any(name in other for other in chosen):
-            chosen.append(text)
-    return chosen
+    return [text for _, text in rows[:3]]
 
 
 def summary(data):
@@ -1147,7 +1238,8 @@ def summary(data):
 
 STYLE = """
 :root { color-scheme: light dark; --back: #fff; --text: #1c1f23; --dim: #5b636d; --line: #d8dce1; --soft: #f4f5f7;
-  --cuda: #4c8c2b; --hip: #c0392b; --host: #2f6fb5; --link: #b9770e; --command: #7d5ba6; --other: #8a929b; --ink: #fff; }
+  --cuda: #4c8c2b; --hip: #c0392b; --host: #2f6fb5; --link: #b9770e;
+  --command: #7d5ba6; --other: #8a929b; --ink: #fff; }
 @media (prefers-color-scheme: dark) { :root { --back: #16191d; --text: #e4e7ea; --dim: #9aa3ad; --line: #343a41;
   --soft: #1f2429; --cuda: #7cb85a; --hip: #e57366; --host: #6ea8e0; --link: #dfa448; --command: #b194d6;
   --other: #7d868f; --ink: #111; } }
@@ -1160,14 +1252,17 @@ code, td { font-family: ui-monospace, monospace; font-size: 13px; }
 th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.name { overflow-wrap: anywhere; min-width: 16rem; } .number { text-align: right; white-space: nowrap; }
 th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid var(--host); }
-th[aria-sort=ascending] button::after { content: " \\25B2"; } th[aria-sort=descending] button::after { content: " \\25BC"; }
-svg { display: block; width: 100%; height: auto; background: var(--soft); } svg text { font: 10px system-ui, sans-serif; }
+th[aria-sort=ascending] button::after { content: " \\25B2"; }
+th[aria-sort=descending] button::after { content: " \\25BC"; }
+svg { display: block; width: 100%; height: auto; background: var(--soft); }
+svg text { font: 10px system-ui, sans-serif; }
 .axis { fill: var(--dim); } .grid { stroke: var(--line); } .label { fill: var(--ink); pointer-events: none; }
 .CUDA { fill: var(--cuda); } .HIP { fill: var(--hip); } .host { fill: var(--host); } .link { fill: var(--link); }
 .command { fill: var(--command); } .other { fill: var(--other); } rect.job { stroke: var(--back); stroke-width: .5; }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em; border-radius: 2px; }
 .key.CUDA { background: var(--cuda); } .key.HIP { background: var(--hip); } .key.host { background: var(--host); }
-.key.link { background: var(--link); } .key.command { background: var(--command); } .key.other { background: var(--other); }
+.key.link { background: var(--link); } .key.command { background: var(--command); }
+.key.other { background: var(--other); }
 details { margin: .6rem 0; } summary { cursor: pointer; } .more { margin: .6rem 0; }
 """
 
@@ -1177,7 +1272,8 @@ SCRIPT = """
 const data = JSON.parse(document.getElementById("data").textContent);
 function seconds(x) {
   if (x === null || x === undefined) return "";
-  return x < 0.995 ? Math.round(1000 * x) + " ms" : x < 9.95 ? x.toFixed(1) + " s" : x < 600 ? Math.round(x) + " s" : Math.round(x / 60) + " min";
+  if (x < 0.995) return Math.round(1000 * x) + " ms";
+  return x < 9.95 ? x.toFixed(1) + " s" : x < 600 ? Math.round(x) + " s" : Math.round(x / 60) + " min";
 }
 function bytes(x) {
   if (x === null || x === undefined) return "";
@@ -1191,22 +1287,22 @@ function phases(job) {
   }
   return [...sums].sort((a, b) => b[1] - a[1]).map(([name, time]) => name + " " + seconds(time)).join(", ");
 }
-const kinds = { compile: "", other: "" };
 const tables = {
   jobs: [
     ["seconds", "Seconds", j => j.seconds, seconds, "number"],
     ["share", "Share", j => j.share, x => (100 * x).toFixed(1) + " %", "number"],
     ["name", "File", j => j.name, String, "name"],
-    ["kind", "What", j => [j.kind in kinds ? kinds[j.kind] : j.kind, j.language].filter(Boolean).join(" "), String, ""],
+    ["kind", "What", j => [j.kind === "compile" ? "" : j.kind, j.language].filter(Boolean).join(" "), String, ""],
     ["target", "Target", j => j.target, String, ""],
-    ["architectures", "Architectures", j => j.architectures.join(" ") + (j.threads === null ? "" : " (threads " + j.threads + ")"), String, ""],
+    ["architectures", "Architectures",
+      j => j.architectures.join(" ") + (j.threads === null ? "" : " (threads " + j.threads + ")"), String, ""],
     ["phases", "Phases", phases, String, ""],
     ["memory", "Memory", j => j.peak_memory_bytes, bytes, "number"],
     ["cache", "Cache", j => j.cache ? j.cache.result + (j.cache.reason ? ": " + j.cache.reason : "") : "", String, ""]],
   headers: [
     ["seconds", "Seconds in all", h => h.seconds, seconds, "number"],
     ["each", "Alone", h => Object.entries(h.seconds_each).map(([l, s]) => l + " " + seconds(s)).join(", ") ||
-      Object.entries(h.not_measured).map(([l, s]) => l + ": " + s).join(", ") || "not measured", String, ""],
+      Object.entries(h.not_measured).map(([l, s]) => l + ": " + s).join(", "), String, ""],
     ["bytes", "Read", h => h.bytes, bytes, "number"],
     ["files", "Files", h => h.files, String, "number"],
     ["name", "Header", h => h.header, String, "name"],
@@ -1285,19 +1381,35 @@ def timeline(data, number):
     build = data["builds"][number]
     width, high, top = 1000.0, 16, 18
     scale = width / (build["seconds"] or 1.0)
-    lines = ['<svg viewBox="0 0 %d %d" role="img" aria-label="Timeline of build %d">' % (width, top + high * build["most_at_once"], number + 1)]
-    step = next((s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 36000) if s * scale >= 60), 86400)
+    lines = [
+        '<svg viewBox="0 0 %d %d" role="img" aria-label="Timeline of build %d">'
+        % (width, top + high * build["most_at_once"], number + 1)
+    ]
+    step = next(
+        (
+            s
+            for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 36000)
+            if s * scale >= 60
+        ),
+        86400,
+    )
     tick = 0
     while tick * step <= build["seconds"]:
         x = tick * step * scale
-        lines.append('<line class="grid" x1="%.1f" x2="%.1f" y1="0" y2="%d"/>' % (x, x, top + high * build["most_at_once"]))
+        lines.append(
+            '<line class="grid" x1="%.1f" x2="%.1f" y1="0" y2="%d"/>' % (x, x, top + high * build["most_at_once"])
+        )
         lines.append('<text class="axis" x="%.1f" y="12">%s</text>' % (x + 3, say(tick * step) if tick else "0"))
         tick += 1
     for job in data["jobs"]:
         if job["build"] != number:
             continue
         x, y, wide = job["start"] * scale, top + high * job["slot"], max(job["seconds"] * scale, 0.4)
-        title = "%s\n%s%s" % (job["name"], say(job["seconds"]), ", " + " ".join(job["architectures"]) if job["architectures"] else "")
+        title = "%s\n%s%s" % (
+            job["name"],
+            say(job["seconds"]),
+            ", " + " ".join(job["architectures"]) if job["architectures"] else "",
+        )
         lines.append(
             '<rect class="job %s" x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect>'
             % (colour(job), x, y, wide, high - 1, html.escape(title))
@@ -1334,8 +1446,10 @@ def render(data):
         parts += ["<h2>What to change</h2>", items("ul", [one["text"] for one in data["advice"]])]
     parts.append("<h2>Timeline</h2>")
     parts.append(
-        '<p class="dim"><span class="key CUDA"></span>CUDA<span class="key HIP"></span>HIP<span class="key host"></span>C++'
-        '<span class="key link"></span>link<span class="key command"></span>command<span class="key other"></span>other</p>'
+        '<p class="dim"><span class="key CUDA"></span>CUDA<span class="key HIP"></span>HIP'
+        '<span class="key host"></span>C++'
+        '<span class="key link"></span>link<span class="key command"></span>command'
+        '<span class="key other"></span>other</p>'
     )
     for place, number in enumerate(order):
         build = data["builds"][number]
@@ -1345,9 +1459,14 @@ def render(data):
         )  # fmt: skip
         if number < len(data["builds"]) - 1:
             title += "; without what was made again since"
-        parts.append("<details%s><summary>%s</summary>%s</details>" % (" open" if place == 0 else "", words(title), timeline(data, number)))
+        parts.append(
+            "<details%s><summary>%s</summary>%s</details>"
+            % (" open" if place == 0 else "", words(title), timeline(data, number))
+        )
     if len(order) < len(data["builds"]):
-        parts.append('<p class="dim">%s with less work are in the JSON.</p>' % count(len(data["builds"]) - len(order), "build"))
+        parts.append(
+            '<p class="dim">%s with less work are in the JSON.</p>' % count(len(data["builds"]) - len(order), "build")
+        )
     plain = ["%s  %s" % (say(job["seconds"]), job["name"]) for job in data["jobs"][:20]]
     parts += [
         "<h2>Files</h2>",
@@ -1355,7 +1474,8 @@ def render(data):
         "<noscript>%s</noscript>" % items("ol", plain),
         "<h2>Headers</h2>",
         '<p class="dim">Read: the bytes of the header and of all that it is the first to include, over all files. Seconds: '
-        "compiled alone, times the files (CUDAOPS_BUILD_TRACE or --measure-headers).</p>",
+        "compiled alone, times the files (with CUDAOPS_BUILD_TRACE or --measure-headers). What two headers both include "
+        "counts in each.</p>",
         '<div class="scroll"><table id="headers"></table></div>',
         "<noscript>%s</noscript>"
         % items("ol", ["%s, %s" % (header["header"], count(header["files"], "file")) for header in data["headers"]]),
@@ -1364,7 +1484,11 @@ def render(data):
         parts += ["<h2>Notes</h2>", items("ul", data["notes"])]
     # "</script>" in a file's name would end the element.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    parts += ['<script type="application/json" id="data">%s</script>' % text, "<script>%s</script>" % SCRIPT, "</body></html>"]
+    parts += [
+        '<script type="application/json" id="data">%s</script>' % text,
+        "<script>%s</script>" % SCRIPT,
+        "</body></html>",
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -1385,7 +1509,7 @@ def write(path, text):
             "the report can't be written.",
             ["found   %s: %s" % (path, error.strerror)],
             ["--output <file.html> in a directory that can be written"],
-        )
+        ) from None
 
 
 UMASK = os.umask(0)
@@ -1409,7 +1533,9 @@ def main(argv):
         data = make_report(options.directory, options)
         page = os.path.abspath(options.output or os.path.join(options.directory, "cudaops-build-report.html"))
         if not page.endswith((".html", ".htm")):
-            raise Problem("the page is an .html file.", ["found   --output " + page], ["--output %s.html" % quote(page)])
+            raise Problem(
+                "the page is an .html file.", ["found   --output " + page], ["--output %s.html" % quote(page)]
+            )
         write(os.path.splitext(page)[0] + ".json", json.dumps(data, indent=1) + "\n")
         write(page, render(data))
     except Problem as problem:

@@ -53,7 +53,9 @@ def why_missed(old, new):
         return "first compile of this file in this build tree"
     if old.get("words") != new["words"]:
         before, now = old.get("words") or [], new["words"]
-        changes = ["+ " + word for word in now if word not in before] + ["- " + word for word in before if word not in now]
+        changes = ["+ " + word for word in now if word not in before] + [
+            "- " + word for word in before if word not in now
+        ]
         return "other command: " + (" ".join(changes[:6]) or "other order of its options")
     before, now = old.get("inputs") or {}, new["inputs"]
     changed = [path for path in now if now[path] != before.get(path)] + [path for path in before if path not in now]

@@ -1,0 +1,38 @@
+include("${case_TESTS_DIR}/AddTorchOp/common/commands.cmake")
+set(commands_USAGE "cudaops_target_build_trace(<target> [PHASES])")
+
+# report(<out> <member>...): a value of the report's JSON, "<missing>" where there is none.
+function(report out)
+  set(text "")
+  if(EXISTS "${case_BUILD_DIR}/cudaops-build-report.json")
+    file(READ "${case_BUILD_DIR}/cudaops-build-report.json" text)
+  endif()
+  string(JSON value ERROR_VARIABLE error GET "${text}" ${ARGN})
+  if(error)
+    set(value "<missing>")
+  endif()
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# report_job(<out> <name>): the index of the job of that name, empty where there is none.
+function(report_job out name)
+  set(${out} "" PARENT_SCOPE)
+  report(jobs jobs)
+  string(JSON count ERROR_VARIABLE error LENGTH "${jobs}")
+  if(count GREATER 0)
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+      report(value jobs ${i} name)
+      if(value STREQUAL name)
+        set(${out} ${i} PARENT_SCOPE)
+      endif()
+    endforeach()
+  endif()
+endfunction()
+
+# needs_ninja(): skips the case where the suite runs with Makefiles.
+function(needs_ninja)
+  if(NOT case_GENERATOR MATCHES "Ninja")
+    case_skip("the report is made from ninja's log")
+  endif()
+endfunction()

@@ -1,0 +1,11 @@
+# Without a Python the target says so, when it is asked for.
+file(WRITE "${case_DIR}/src/op.cpp" "int op() { return 1; }\n")
+configure([[cudaops_add_kernels(parts SOURCES op.cpp)]])
+case_build()
+set(code 1)
+if(case_GENERATOR MATCHES "Makefiles")
+  set(code 2)
+endif()
+case_build(RESULT ${code} ARGS --target cudaops_build_report)
+expect_stdout("cudaops_build_report: needs a Python\\. Fix: -DPython_EXECUTABLE=<python>, or python3 on PATH")
+set_property(GLOBAL PROPERTY case_STDERR "")
