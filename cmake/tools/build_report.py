@@ -18,7 +18,8 @@ What the figures mean:
               the files that include it. In all: times the files that include it. What two headers both include counts
               in each.
   phases, memory, cache
-              of targets that were traced (CUDAOPS_BUILD_TRACE, CudaOpsReport.cmake); empty elsewhere
+              of targets that were traced (CUDAOPS_BUILD_TRACE, CudaOpsReport.cmake); memory of .cu files also where it
+              is short, because it is measured there for the number of jobs; empty elsewhere
 
 Read are .ninja_log (formats 5 to 7), .ninja_deps (3 and 4) or depfiles, build.ninja, and of CudaOps' own
 cudaops-report.json and CudaOps/trace. Nothing but the two files is written, except in a temporary directory.
@@ -510,6 +511,19 @@ def add_traces(jobs, directory, notes):
             bad += 1
     if bad:
         notes.append("%s of CudaOps/trace can't be read and left out." % count(bad, "file"))
+
+
+def add_memory(jobs, directory):
+    """What detail/jobs.cmake measured where memory is short: lines of KiB and source, the last of a source counts."""
+    text = file_text(os.path.join(directory, "CudaOps", "jobs", "memory"))
+    sizes = {}
+    for size, source in re.findall(r"^(\d+) (.+)$", text, re.M):
+        # Smaller than a compiler: a cache that had the object.
+        if int(size) > 65536:
+            sizes[os.path.normpath(os.path.join(directory, source))] = int(size) * 1024
+    for job in jobs:
+        if job.kind == "compile" and job.memory is None:
+            job.memory = sizes.get(os.path.normpath(os.path.join(directory, job.source)))
 
 
 def read_phases(text):
@@ -1101,6 +1115,7 @@ def make_report(directory, options):
         })  # fmt: skip
 
     add_traces(jobs, directory, notes)
+    add_memory(jobs, directory)
     deps = read_deps(os.path.join(directory, ".ninja_deps"))
     notes += deps.notes
     for job in jobs:

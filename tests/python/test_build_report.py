@@ -480,6 +480,17 @@ def test_traces(build):
     ]
 
 
+def test_memory_measured_for_the_number_of_jobs(build):
+    for number, name in enumerate(("a.cu", "b c.cu", "hit.cu")):
+        build.compile(name, number, number + 2.0, language="CUDA")
+    build.finish()
+    (build.directory / "CudaOps" / "jobs").mkdir(parents=True)
+    lines = ["9000000 %s" % (build.source / "a.cu"), "100000 ../b c.cu", "200000 %s" % (build.source / "a.cu")]
+    (build.directory / "CudaOps" / "jobs" / "memory").write_text("\n".join(lines + ["7000 ../hit.cu", "x"]))
+    found = {job["name"]: job["peak_memory_bytes"] for job in build.report()["jobs"]}
+    assert found == {"a.cu": 200000 << 10, "b c.cu": 100000 << 10, "hit.cu": None}
+
+
 def test_page(build):
     """One file, nothing from elsewhere, and names can't break out of it."""
     name = "a</script><b>&.cpp"
