@@ -296,9 +296,10 @@ class Ninja:
             if not line or line.startswith("#"):
                 continue
             if line[0] == " ":
-                name, equals, value = line.strip().partition("=")
+                # A blank at the end counts: CMake's LAUNCHER stands before the compiler with nothing between.
+                name, equals, value = line.partition("=")
                 if block is not None and equals:
-                    block[name.rstrip()] = value.lstrip()
+                    block[name.strip()] = value.lstrip()
                 continue
             word, _, rest = line.partition(" ")
             block = None

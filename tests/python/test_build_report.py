@@ -407,8 +407,9 @@ def test_measured_headers(build, tmp_path):
             start + 1,
             headers=[slow, bad],
             flags="-DX=1",
-            compiler="/bin/sh launch.sh set %s" % compiler(tmp_path),
+            compiler="${LAUNCHER}%s" % compiler(tmp_path),
         )
+        build.edges[-1][3]["LAUNCHER"] = "/bin/sh 'a launcher' set "
     build.finish()
     rows = {row["header"]: row for row in build.report("--measure-headers")["headers"]}
     assert 0.3 < rows["slow.h"]["seconds_each"]["CXX"] < 5
