@@ -15,8 +15,8 @@ What the figures mean:
               file, added up over the files that include it. What compilers read; no seconds follow from it.
   seconds of a header (--measure-headers)
               compiling a file that includes nothing else, less compiling an empty file, both with the command of one of
-              the files that include it. In all: times the files that include it. What two headers both include counts
-              in each.
+              the files that include it; no more than the processor worked for it. In all: times the files that include
+              it. What two headers both include counts in each.
   phases, memory, cache
               of targets that were traced (CUDAOPS_BUILD_TRACE, CudaOpsReport.cmake); memory of .cu files also where it
               is short, because it is measured there for the number of jobs; empty elsewhere
@@ -36,6 +36,7 @@ import html
 import json
 import os
 import re
+import resource
 import shlex
 import shutil
 import struct
@@ -758,7 +759,7 @@ def run_compile(words, text, beside, scratch, directory, until):
     with open(source, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
     command = words + (["-I" + beside] if beside else []) + [source, "-o", os.path.join(scratch, "header.o")]
-    started = time.monotonic()
+    started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         run = subprocess.run(
             command,
@@ -776,7 +777,10 @@ def run_compile(words, text, beside, scratch, directory, until):
         lines = run.stderr.decode("utf-8", "replace").splitlines()
         first = next((line for line in lines if "error" in line), lines[0] if lines else "no message")
         return 0.0, "does not compile alone: " + first.replace(scratch + os.sep, "")
-    return time.monotonic() - started, ""
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Not the time in which others had the processor.
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return min(time.monotonic() - started, processor), ""
 
 
 # ---------------------------------------------------------------------------------------------------------- advice

@@ -384,12 +384,14 @@ def test_depfiles_where_ninja_kept_none(build):
 
 
 def compiler(tmp_path):
-    """Sleeps 0.4 s for <slow.h> and fails for <bad.h>; notes how it was called."""
+    """Works 0.4 s and waits another for <slow.h>, fails for <bad.h>; notes how it was called."""
+    work = tmp_path / "work.py"
+    work.write_text("import time\nwhile time.process_time() < 0.4:\n    pass\ntime.sleep(0.4)\n")
     path = tmp_path / "g++"
     path.write_text(
         '#!/bin/sh\necho "$@" >> %s/calls\nfor word; do case $word in *.cpp) file=$word;; esac; done\n'
-        'grep -q slow.h "$file" && sleep 0.4\nif grep -q bad.h "$file"; then echo "$file:1: error: no" >&2; exit 1; fi\n'
-        % tmp_path
+        'if grep -q slow.h "$file"; then %s -I -S %s; fi\n'
+        'if grep -q bad.h "$file"; then echo "$file:1: error: no" >&2; exit 1; fi\n' % (tmp_path, sys.executable, work)
     )
     path.chmod(0o755)
     return path
@@ -412,7 +414,7 @@ def test_measured_headers(build, tmp_path):
         build.edges[-1][3]["LAUNCHER"] = "/bin/sh 'a launcher' set "
     build.finish()
     rows = {row["header"]: row for row in build.report("--measure-headers")["headers"]}
-    assert 0.3 < rows["slow.h"]["seconds_each"]["CXX"] < 5
+    assert 0.35 < rows["slow.h"]["seconds_each"]["CXX"] < 0.7
     assert rows["slow.h"]["seconds"] == pytest.approx(2 * rows["slow.h"]["seconds_each"]["CXX"], abs=0.01)
     assert rows["bad.h"]["seconds"] is None
     assert rows["bad.h"]["not_measured"] == {"CXX": "does not compile alone: header.cpp:1: error: no"}
