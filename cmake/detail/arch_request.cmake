@@ -217,8 +217,11 @@ endfunction()
 
 # _cudaops_arch_ask_nvcc(<out> <nvcc>): what this nvcc builds (75;80;…;90a;100f), remembered with the file.
 function(_cudaops_arch_ask_nvcc out nvcc)
-  _cudaops_probe(listed FILES "${nvcc}" MATCHALL "compute_[0-9]+[af]?" COMMAND "${nvcc}" --list-gpu-arch)
-  _cudaops_probe(helped FILES "${nvcc}" MATCHALL "'sm_[0-9]+[af]?'" COMMAND "${nvcc}" --help)
+  # What is beside it tells when a script's toolkit is another one.
+  cmake_path(GET nvcc PARENT_PATH directory)
+  set(files "${nvcc}" "${directory}/ptxas" "${directory}/../version.json")
+  _cudaops_probe(listed FILES ${files} MACHINE MATCHALL "compute_[0-9]+[af]?" COMMAND "${nvcc}" --list-gpu-arch)
+  _cudaops_probe(helped FILES ${files} MACHINE MATCHALL "'sm_[0-9]+[af]?'" COMMAND "${nvcc}" --help)
   _cudaops_arch_supported(archs LIST_GPU_ARCH "${listed_OUTPUT}" HELP "${helped_OUTPUT}")
   set(${out} "${archs}" PARENT_SCOPE)
 endfunction()
