@@ -19,7 +19,7 @@ foreach(case_GENERATOR IN ITEMS Ninja "Unix Makefiles")
   # A blank in its path too.
   set(build "${case_DIR}/build of ${id}")
   project_says("add_torch_op(real_op SOURCES op.cpp CUDA_SOURCES op_cuda.cpp op.cu)\nadd_subdirectory(sub)")
-  case_configure(BUILD_DIR "${build}" ARGS "-DCMAKE_CUDA_ARCHITECTURES=80;90" -DCMAKE_BUILD_TYPE=Release)
+  case_configure(BUILD_DIR "${build}" ARGS "-DTORCH_CUDA_ARCH_LIST=8.0 9.0" -DCMAKE_BUILD_TYPE=Release)
   case_build(BUILD_DIR "${build}" ARGS --verbose)
   refuse_stdout("[^-]-(-threads|t|-diag-suppress|-diag-warn) ")
   # What Ninja's build has left serves the other generator as well, where its commands are the same ones.

@@ -50,7 +50,7 @@ if(IS_DIRECTORY "${real_TOOLKIT}/targets")
   endforeach()
 endif()
 
-set(args "-DCMAKE_CUDA_ARCHITECTURES=80;90" -DCMAKE_BUILD_TYPE=Release)
+set(args "-DTORCH_CUDA_ARCH_LIST=8.0 9.0" -DCMAKE_BUILD_TYPE=Release)
 configure("add_torch_op(real_op SOURCES op.cpp CUDA_SOURCES op_cuda.cpp op.cu)" ARGS ${args})
 case_build()
 expect_hits("the first place" 0 4)
