@@ -41,9 +41,9 @@ endfunction()
 
 # _cudaops_seed_use(<lang> <policies>)
 #
-# Sets in the caller's scope _cudaops_seed_<lang> to HIT (all is laid down), MISS (detect, then keep) or OFF (detect).
+# Sets in the caller's scope _cudaops_seed_<lang> to HIT (all is laid down) or MISS (detect, then keep); unset: detect.
 function(_cudaops_seed_use lang policies)
-  set(_cudaops_seed_${lang} OFF PARENT_SCOPE)
+  unset(_cudaops_seed_${lang} PARENT_SCOPE)
   _cudaops_seed_key(${lang} "${policies}" key compiler doubt)
   if(doubt)
     _cudaops_verbose("Seed: ${lang} is detected: ${doubt}")

@@ -27,7 +27,9 @@ function(seed_project dir)
   list(JOIN arg_UNPARSED_ARGUMENTS " " languages)
   file(
     WRITE "${dir}/CMakeLists.txt"
-    "cmake_minimum_required(VERSION 3.25)\nproject(seeded LANGUAGES ${languages})\n${arg_BODY}\n"
+    "cmake_minimum_required(VERSION 3.25)\nproject(seeded LANGUAGES ${languages})\n"
+    "get_cmake_property(left VARIABLES)\nlist(FILTER left INCLUDE REGEX ^_cudaops)\n"
+    "if(left)\n  message(SEND_ERROR \"left behind: \${left}\")\nendif()\n${arg_BODY}\n"
   )
   file(WRITE "${dir}/one.cpp" "int one() { return 1; }\n")
   file(WRITE "${dir}/two.c" "int two(void) { return 2; }\n")

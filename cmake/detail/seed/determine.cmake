@@ -28,11 +28,11 @@ unset(_cudaops_seed_policies)
 unset(_cudaops_seed_policy)
 unset(_cudaops_seed_value)
 
-if(_cudaops_seed_${_cudaops_seed_language} STREQUAL "MISS")
+if("${_cudaops_seed_${_cudaops_seed_language}}" STREQUAL "MISS")
   _cudaops_seed_watch(${_cudaops_seed_language})
   include("${CMAKE_ROOT}/Modules/CMakeDetermine${_cudaops_seed_language}Compiler.cmake")
   _cudaops_seed_note(${_cudaops_seed_language})
-elseif(NOT _cudaops_seed_${_cudaops_seed_language} STREQUAL "HIT")
+elseif(NOT "${_cudaops_seed_${_cudaops_seed_language}}" STREQUAL "HIT")
   include("${CMAKE_ROOT}/Modules/CMakeDetermine${_cudaops_seed_language}Compiler.cmake")
 else()
   # What CMake reads after a detection; Ninja's generator writes more where the first of these is defined.
