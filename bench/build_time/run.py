@@ -297,7 +297,9 @@ def main():
         options.jobs, gcc, nvcc.group(1) if nvcc else "?", torch_version, cmake, today
     )
     document = {
-        "command": " ".join(["bench/build_time/run.py"] + [a for a in sys.argv[1:] if not os.path.isabs(a)]),
+        # Places of this machine are no part of it.
+        "command": "bench/build_time/run.py --rounds %d --jobs %d --ways %s --situations %s"
+        % (options.rounds, options.jobs, " ".join(options.ways), " ".join(options.situations)),
         "date": today,
         "machine": "%s, %d jobs" % (platform.machine(), options.jobs),
         "versions": {"torch": torch_version, "g++": gcc, "nvcc": nvcc.group(1) if nvcc else "", "cmake": cmake},
