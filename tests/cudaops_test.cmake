@@ -4,15 +4,22 @@
 include_guard(GLOBAL)
 
 # cudaops_add_case_suite(<Suite> [PROJECT] [LABELS <label>...] [EVERY_CMAKE] [EVERY_GENERATOR] [FOR_EACH_TORCH]
-#                        [TIMEOUT <s>])
+#                        [OTHER_CMAKE_CASES <regex>] [TIMEOUT <s>])
 #
 # One test "<Suite>.<case>" for each case in tests/<Suite>. A case is <case>.cmake or <case>-steps.cmake; they are
 # collected from the folder, because a case that stands in the folder but not in a list would never run and nobody
 # would notice. PROJECT: <case>.cmake is the body of a project; else a script. EVERY_CMAKE repeats the suite with the
-# other CMake versions ("@4.4"), EVERY_GENERATOR with Makefiles ("@make"), FOR_EACH_TORCH once for each Python in
+# other CMake versions ("@4.4"), or only the cases that match OTHER_CMAKE_CASES, where the others don't come to anything
+# that CMake releases do differently; EVERY_GENERATOR with Makefiles ("@make"), FOR_EACH_TORCH once for each Python in
 # CUDAOPS_TEST_TORCHES (variable case_TORCH in the case).
 function(cudaops_add_case_suite suite)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH" "TIMEOUT" "LABELS")
+  cmake_parse_arguments(
+    PARSE_ARGV 1
+    arg
+    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH"
+    "TIMEOUT;OTHER_CMAKE_CASES"
+    "LABELS"
+  )
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "cudaops_add_case_suite(${suite}): unknown ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -84,6 +91,9 @@ function(cudaops_add_case_suite suite)
       list(GET variant 1 cmake)
       list(GET variant 2 generator)
       list(GET variant 3 torch)
+      if(suffix MATCHES "^@[0-9]" AND arg_OTHER_CMAKE_CASES AND NOT case MATCHES "${arg_OTHER_CMAKE_CASES}")
+        continue()
+      endif()
       set(name "${suite}.${case}${suffix}")
       set(seed "${CMAKE_CURRENT_BINARY_DIR}/seed${suffix}")
       if(arg_FOR_EACH_TORCH)
