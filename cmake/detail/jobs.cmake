@@ -214,7 +214,9 @@ function(_cudaops_jobs_decide)
       endif()
       _cudaops_status("CudaOps: ${reason}; ${CMAKE_GENERATOR} have no job pools: -G Ninja, or make -j${fitting}")
     elseif(NOT cuda STREQUAL "")
-      _cudaops_status("CudaOps: CUDAOPS_CUDA_JOBS=${wanted} does nothing: ${CMAKE_GENERATOR} have no job pools; -G Ninja")
+      _cudaops_status(
+        "CudaOps: CUDAOPS_CUDA_JOBS=${wanted} does nothing: ${CMAKE_GENERATOR} have no job pools; -G Ninja"
+      )
     endif()
     # Not in the report: it isn't so.
     _cudaops_state_set(JOBS_REASON "")
@@ -406,16 +408,17 @@ endfunction()
 # _cudaops_jobs_reason(<out>): the arithmetic in a sentence. Reads the variables of _cudaops_jobs_decide().
 function(_cudaops_jobs_reason out)
   set(parts "")
+  _cudaops_state_get(BACKEND gpu)
   if(heavy STREQUAL "")
     if(NOT cuda STREQUAL "")
       set(jobs jobs)
       if(cuda EQUAL 1)
         set(jobs job)
       endif()
-      list(APPEND parts "${cuda} CUDA ${jobs}")
+      list(APPEND parts "${cuda} ${gpu} ${jobs}")
     endif()
   else()
-    list(APPEND parts "${heavy} heavy and ${cuda} light CUDA jobs")
+    list(APPEND parts "${heavy} heavy and ${cuda} light ${gpu} jobs")
   endif()
   if(NOT host STREQUAL "")
     set(jobs jobs)
@@ -545,6 +548,9 @@ function(_cudaops_jobs_apply)
     endif()
   endforeach()
   list(REMOVE_DUPLICATES pooled)
+  if(by_source)
+    _cudaops_jobs_unity("${edges}" "${pools}")
+  endif()
   # Two kinds of rules have two pools for host files: half of the jobs for each.
   set(host_cuda "${depth_HOST}")
   set(host_heavy "${depth_HOST}")
@@ -578,6 +584,36 @@ function(_cudaops_jobs_apply)
     )
   endforeach()
   set_property(GLOBAL PROPERTY JOB_POOLS ${pools})
+endfunction()
+
+# _cudaops_jobs_unity(<edges> <pools>)
+#
+# Sources that CMake puts together in one file are in the pool of that file, which CMake makes later.
+function(_cudaops_jobs_unity edges pools)
+  foreach(edge IN LISTS edges)
+    if(NOT edge MATCHES "^(cuda|heavy)\\|([^|]*)\\|")
+      continue()
+    endif()
+    set(pool ${CMAKE_MATCH_1})
+    set(target "${CMAKE_MATCH_2}")
+    get_target_property(unity ${target} UNITY_BUILD)
+    if(unity AND "${pools}" MATCHES "(^|;)cudaops_${pool}=")
+      if(NOT DEFINED count_${target})
+        set(count_${target} 0)
+      endif()
+      get_target_property(directory ${target} BINARY_DIR)
+      foreach(name IN ITEMS cu.cu hip.hip)
+        set_property(
+          SOURCE
+            "${directory}/CMakeFiles/${target}.dir/Unity/unity_${count_${target}}_${name}"
+            TARGET_DIRECTORY
+            ${target}
+          PROPERTY JOB_POOL_COMPILE cudaops_${pool}
+        )
+      endforeach()
+      math(EXPR count_${target} "${count_${target}} + 1")
+    endif()
+  endforeach()
 endfunction()
 
 # _cudaops_jobs_pool(<list> <name> <depth>): one of the user's of that name stays.

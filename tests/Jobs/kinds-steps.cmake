@@ -1,0 +1,40 @@
+# Everything else of a target stays as it is: its sources, objects for others, precompiled headers, unity files, separate
+# linking on the device, properties that come later, several configurations.
+machine(CUDA)
+lent(small LIMIT 4096 USED 300)
+slow(0.3)
+sources(cu 1 7 <torch/extension.h>)
+sources(cpp 1 6)
+file(WRITE "${case_DIR}/src/common.h" "#include <vector>\n")
+set(
+  ops
+  [==[
+cudaops_add_kernels(my_kernels SOURCES k3.cu k4.cu h4.cpp)
+add_torch_op(my_op ABI FULL SOURCES h1.cpp h2.cpp h3.cpp CUDA_SOURCES k1.cu k2.cu)
+target_link_libraries(my_op PRIVATE my_kernels)
+set_target_properties(my_op PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+target_precompile_headers(my_op PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${CMAKE_CURRENT_SOURCE_DIR}/common.h>")
+target_compile_definitions(my_op PRIVATE LATE=1)
+add_torch_op(one_op ABI FULL SOURCES h5.cpp h6.cpp CUDA_SOURCES k5.cu k6.cu k7.cu)
+set_target_properties(one_op PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 2)
+get_target_property(sources my_op SOURCES)
+message(STATUS "sources: ${sources}")
+file(GENERATE OUTPUT objects-$<CONFIG>.txt CONTENT "$<TARGET_OBJECTS:my_op>")
+]==]
+)
+configure("${ops}" ARGS ${jobs_LENT} ${jobs_SLOW} -DCMAKE_BUILD_TYPE=Release)
+expect_stdout("sources: h1\\.cpp;h2\\.cpp;h3\\.cpp;k1\\.cu;k2\\.cu" "CudaOps: 1 CUDA job")
+file(READ "${case_BUILD_DIR}/objects-Release.txt" objects)
+case_match("TARGET_OBJECTS" "${objects}" "my_op\\.dir/(\\./)?k1\\.cu\\.o;.*my_op\\.dir/(\\./)?k2\\.cu\\.o")
+case_build(ARGS -j18 --verbose)
+expect_stdout("-DLATE=1.*k1\\.cu" "-dlink" "unity_0_cxx\\.cxx" "cmake_pch\\.hxx\\.gch")
+at_once(cuda "\\.cu\\.o$")
+case_equal("CUDA jobs at once, in all targets" "${cuda}" 1)
+
+set(case_GENERATOR "Ninja Multi-Config")
+set(case_BUILD_DIR "${case_DIR}/multi")
+configure("${ops}" ARGS ${jobs_LENT} ${jobs_SLOW})
+expect_stdout("CudaOps: 1 CUDA job")
+case_build(ARGS -j18 --config Release)
+at_once(cuda "Release/.*\\.cu\\.o$")
+case_equal("CUDA jobs at once, several configurations" "${cuda}" 1)
