@@ -209,16 +209,7 @@ function(_cudaops_seed_files lang out_files out_dirs)
   foreach(
     question
     IN
-    ITEMS
-      prog-name=cc1plus
-      prog-name=cc1
-      prog-name=as
-      prog-name=collect2
-      prog-name=ld
-      file-name=specs
-      file-name=libgcc.a
-      file-name=crt1.o
-      file-name=libstdc++.so
+    ITEMS prog-name=cc1plus prog-name=cc1 prog-name=as prog-name=collect2 prog-name=ld file-name=specs
   )
     _cudaops_run(answer COMMAND "${compiler}" -print-${question})
     string(STRIP "${answer_OUTPUT}" answer_OUTPUT)
