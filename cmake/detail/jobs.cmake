@@ -5,7 +5,7 @@
 # CMake 4.2 and later can name the pool of a source (JOB_POOL_COMPILE); before, only that of a target, where host files
 # would wait behind CUDA's. There the pool is named in the rule: Ninja has one for each target and language, and
 # RULE_LAUNCH_COMPILE stands in it, with <LANGUAGE> filled in. The lines that are put there leave the command as it was,
-# so that nothing is compiled again when the number changes. No release of CMake with that gap is still to come.
+# so that nothing is compiled again when the number changes. Releases that need this, 3.25 to 4.1, are all out.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -190,7 +190,8 @@ function(_cudaops_jobs_decide)
       if(fitting LESS host_most)
         set(host ${fitting})
       endif()
-      # A link of an op takes up to 0.3 GiB, and runs beside compiles of others.
+      # A small op's link takes 30 MiB; one that holds much device code counts ten times as much. Compiles of others run
+      # beside it.
       math(EXPR fitting "${free} / 4 / 300")
       if(fitting LESS 1)
         set(fitting 1)
