@@ -57,8 +57,11 @@ case_build(ARGS --verbose)
 snapshot(mirror "${case_BUILD_DIR}/k.hipified")
 case_equal("mirrored" "${mirror_FILES}" "built/built.h\nk.cu\nlanguage/language.h\nlate/late.h\nown/own.h\npub/pub.h")
 string(REGEX MATCH "[^\n]* -c [^\n]*k\\.cu[^\n]*" line "${case_STEP_STDOUT}")
-string(REGEX MATCHALL "-I *[^ ]*/(own|late|language|pub|built)( |$)" options "${line}")
-list(TRANSFORM options REPLACE "^-I *${case_DIR}/" "")
+string(REPLACE "${case_DIR}/" "<case>/" line "${line}")
+string(REPLACE "\"" "" line "${line}")
+string(REPLACE "\\ " " " line "${line}")
+string(REGEX MATCHALL "-I *<case>/[^ ]*/(own|late|language|pub|built)( |$)" options "${line}")
+list(TRANSFORM options REPLACE "^-I *<case>/" "")
 list(TRANSFORM options REPLACE " $" "")
 case_equal(
   "-I"

@@ -32,7 +32,7 @@ foreach(place IN ITEMS "one project" two)
   file(
     WRITE "${case_DIR}/src/${place}/CMakeLists.txt"
     "project(sub LANGUAGES CXX)\nfind_package(CudaOps REQUIRED)\nfind_package(CudaTorchMatch REQUIRED)\n"
-    "string(REGEX MATCH \"one|two\" name \"\${CMAKE_CURRENT_SOURCE_DIR}\")\n"
+    "string(REGEX REPLACE \".*/(one|two)[^/]*\$\" \"\\\\1\" name \"\${CMAKE_CURRENT_SOURCE_DIR}\")\n"
     "cudaops_add_kernels(\${name} SHARED SOURCES${calls})\n"
     "target_include_directories(\${name} PRIVATE .)\n"
   )
