@@ -25,6 +25,8 @@ ${DEPENDENCIES_OUTPUT+x}${SUNPRO_DEPENDENCIES+x}${AS_SECURE_LOG_FILE+x}${DUMP_KN
 ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
     return
   fi
+  # sccache's server makes other dates than the compiler here.
+  [ "$_cudaops_engine" = ccache ] || [ -z "${SOURCE_DATE_EPOCH+x}" ] || return
 
   # The variables that nvcc, cicc, cudafe++, ptxas and the host compiler read and that can reach the object.
   _cudaops_key=
@@ -52,8 +54,13 @@ ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
     _cudaops_other "$NVCC_CCBIN"
   fi
   # The host compiler takes its assembler from the PATH.
-  _cudaops_a=$(command -v as)
-  [ "$_cudaops_a" = "$_cudaops_assembler" ] || _cudaops_other "$_cudaops_a"
+  _cudaops_ifs=$IFS
+  IFS=:
+  for _cudaops_a in $PATH; do
+    [ ! -x "$_cudaops_a/as" ] || break
+  done
+  IFS=$_cudaops_ifs
+  [ "$_cudaops_a/as" = "$_cudaops_assembler" ] || _cudaops_other "$_cudaops_a/as"
 
   # Option files, as CMake's Makefiles use for include directories: plain words and words in double quotes.
   case " $* " in
@@ -230,7 +237,7 @@ _cudaops_place() {
 # _cudaops_run <compiler> <argument>...
 _cudaops_run() {
   # The compiler's parts are those that the fingerprint was taken of; else it is taken again.
-  if ! _cudaops_a=$(_cudaops_parts stat -L -c '%s %Y %i'); then
+  if ! _cudaops_a=$(_cudaops_parts exec stat -L -c '%s %Y %i'); then
     return
   fi
   if [ "$_cudaops_a" != "$_cudaops_stamp" ]; then

@@ -7,8 +7,7 @@ if(NOT real_TORCH)
 endif()
 use_cache(ccache)
 file(
-  WRITE
-  "${case_DIR}/src/sub/CMakeLists.txt"
+  WRITE "${case_DIR}/src/sub/CMakeLists.txt"
   "cudaops_add_kernels(sub_kernels SHARED SOURCES k.cu h.cpp)\ntarget_include_directories(sub_kernels PRIVATE .)\n"
 )
 file(WRITE "${case_DIR}/src/sub/k.h" "#define TIMES 3\n")

@@ -65,11 +65,7 @@ case_configure(SOURCE_DIR "${checkout}" BUILD_DIR "${build}" ARGS ${args})
 case_build(BUILD_DIR "${build}")
 expect_hits("the second place" 4 0)
 
-foreach(
-  row
-  IN
-  ITEMS "${second}/torch/include/torch/csrc/stable/library.h|2" "${toolkit}/include/cuda_runtime.h|2"
-)
+foreach(row IN ITEMS "${second}/torch/include/torch/csrc/stable/library.h|2" "${toolkit}/include/cuda_runtime.h|2")
   string(REPLACE "|" ";" row "${row}")
   list(GET row 0 header)
   file(APPEND "${header}" "\n")

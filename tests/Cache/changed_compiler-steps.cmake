@@ -19,7 +19,10 @@ function(script file command)
 endfunction()
 script("${toolkit}/nvvm/bin/cicc" "${real_TOOLKIT}/nvvm/bin/cicc")
 script("${case_DIR}/bin/my-c++" "${case_CXX}")
-file(WRITE "${case_DIR}/src/k.cu" "__global__ void kernel(float* x) { x[0] /= x[1]; }\nint host() { return __OPTIMIZE__ + 0; }\n")
+file(
+  WRITE "${case_DIR}/src/k.cu"
+  "__global__ void kernel(float* x) { x[0] /= x[1]; }\n#ifdef CHANGED\nint changed() { return 1; }\n#endif\n"
+)
 set(case_ARGS "-DPython_EXECUTABLE=${real_TORCH}" "-DCUDAToolkit_ROOT=${toolkit}")
 configure(
   "cudaops_add_kernels(k SHARED SOURCES k.cu)"
@@ -43,9 +46,9 @@ foreach(what IN ITEMS nvcc.profile cicc host)
   if(what STREQUAL "nvcc.profile")
     file(APPEND "${toolkit}/bin/nvcc.profile" "\nPTXAS_FLAGS += -O0\n")
   elseif(what STREQUAL "cicc")
-    script("${toolkit}/nvvm/bin/cicc" "${real_TOOLKIT}/nvvm/bin/cicc --device-c")
+    script("${toolkit}/nvvm/bin/cicc" "${real_TOOLKIT}/nvvm/bin/cicc -O0")
   else()
-    script("${case_DIR}/bin/my-c++" "${case_CXX} -O1")
+    script("${case_DIR}/bin/my-c++" "${case_CXX} -DCHANGED")
   endif()
   build_again(hash)
   expect_hits("${what} changed" 0 1)

@@ -39,7 +39,13 @@ class Tree:
         return self.settings[kind]["compiler"]
 
     def cached(self, kind, args, env=None, cwd=None, check=True):
-        command = ["/bin/sh", str(self.launcher), str(self.build / "CudaOps/cache" / f"{kind}.sh"), self.command(kind), *args]
+        command = [
+            "/bin/sh",
+            str(self.launcher),
+            str(self.build / "CudaOps/cache" / f"{kind}.sh"),
+            self.command(kind),
+            *args,
+        ]
         return run(command, cwd or self.build, {**self.env, **(env or {})}, check)
 
     def plain(self, kind, args, env=None, cwd=None, check=True):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many compiles of one source at once, on an empty cache: each object is right, and afterwards one more is a hit.
 
-  race.py <repo> <build tree> <scratch directory> <processes>
+race.py <repo> <build tree> <scratch directory> <processes>
 """
 
 import concurrent.futures
@@ -21,7 +21,9 @@ def main():
     wrong = 0
     for kind, count in (("cxx", int(processes)), ("cuda", int(processes) // 4)):
         name = scratch / ("k.cpp" if kind == "cxx" else "k.cu")
-        name.write_text("__global__ void kernel(float* x) { x[0] *= 2; }\n" if kind == "cuda" else "int f() { return 1; }\n")
+        name.write_text(
+            "__global__ void kernel(float* x) { x[0] *= 2; }\n" if kind == "cuda" else "int f() { return 1; }\n"
+        )
         flags = [f"-ccbin={tree.settings['cuda']['host_compiler']}", "-arch=sm_80"] if kind == "cuda" else []
 
         def command(output):

@@ -49,6 +49,7 @@ ENVIRONMENT = {
     "PTXAS_FLAGS": [None, "-O1"],
 }
 
+
 class State:
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -67,7 +68,7 @@ class State:
         guard = self.guard()
         value = self.random.randrange(100)
         # Values only: whatever is there compiles.
-        return (f"#undef V\n#if {guard}\n#define V {value}\n#else\n#define V {self.random.randrange(100)}\n#endif\n")
+        return f"#undef V\n#if {guard}\n#define V {value}\n#else\n#define V {self.random.randrange(100)}\n#endif\n"
 
     def source(self):
         lines = ["#define V 0", "#ifndef FROM_FILE", "#define FROM_FILE 0", "#endif"]
@@ -77,20 +78,43 @@ class State:
             name = NAMES[which]
 
             include = f'#include "{name}"' if self.found(name) else ""
-            lines += [f"#if {guard}", include, f"__device__ const int v{number} = V + {self.values[0]};",
-                      "#else", f"__device__ const int v{number} = {self.values[1]};", "#endif"]
+            lines += [
+                f"#if {guard}",
+                include,
+                f"__device__ const int v{number} = V + {self.values[0]};",
+                "#else",
+                f"__device__ const int v{number} = {self.values[1]};",
+                "#endif",
+            ]
             lines = [line for line in lines if line]
             body.append(f"x[{number}] = x[{number}] / x[4] + v{number};")
             host += [f"#if {guard}", f"int host{number} = {self.values[0]};", "#endif"]
-        body.append("x[5] = FROM_FILE;\n#ifdef PREPENDED\nx[6] = PREPENDED;\n#endif\n#ifdef APPENDED\nx[7] = APPENDED;\n#endif")
+        body.append(
+            "x[5] = FROM_FILE;\n#ifdef PREPENDED\nx[6] = PREPENDED;\n#endif\n#ifdef APPENDED\nx[7] = APPENDED;\n#endif"
+        )
         return "\n".join([*lines, "__global__ void kernel(float* x) {", *body, "}", *host, ""])
 
     def found(self, name):
         return any(directory + name in self.files for directory in DIRECTORIES)
 
     def edit(self):
-        kind = self.random.choice(["guard", "value", "header", "header", "new", "shadow", "shadow", "remove", "flag", "flag",
-                                   "environment", "option file", "include"])
+        kind = self.random.choice(
+            [
+                "guard",
+                "value",
+                "header",
+                "header",
+                "new",
+                "shadow",
+                "shadow",
+                "remove",
+                "flag",
+                "flag",
+                "environment",
+                "option file",
+                "include",
+            ]
+        )
         if kind == "guard":
             at = self.random.randrange(len(self.blocks))
             self.blocks[at] = (self.guard(), self.blocks[at][1])
@@ -125,6 +149,7 @@ class State:
     def restore(self, saved):
         self.files, self.flags, self.environment, self.blocks, self.values = (type(part)(part) for part in saved)
 
+
 def main():
     repo, build, scratch, rounds = sys.argv[1:5]
     seed = int(sys.argv[5]) if len(sys.argv) > 5 else 1
@@ -149,7 +174,9 @@ def main():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             if state.random.random() < 0.5:
-                time = state.random.choices([1_000_000_000, 1_700_000_000, 1_700_000_001, 4_000_000_000], [8, 8, 8, 1])[0]
+                time = state.random.choices([1_000_000_000, 1_700_000_000, 1_700_000_001, 4_000_000_000], [8, 8, 8, 1])[
+                    0
+                ]
                 os.utime(path, (time, time))
         args = [f"-ccbin={host}"]
         for name, value in state.flags.items():
@@ -165,7 +192,20 @@ def main():
             output = scratch / f"{way}.o"
             for file in (output, scratch / f"{way}.d"):
                 file.unlink(missing_ok=True)
-            command = [*args, "-MD", "-MT", "k.o", "-MF", str(scratch / f"{way}.d"), "-x", "cu", "-c", str(project / "k.cu"), "-o", str(output)]
+            command = [
+                *args,
+                "-MD",
+                "-MT",
+                "k.o",
+                "-MF",
+                str(scratch / f"{way}.d"),
+                "-x",
+                "cu",
+                "-c",
+                str(project / "k.cu"),
+                "-o",
+                str(output),
+            ]
             result = compile_one("cuda", command, environment, check=False)
             if result.returncode == 0:
                 named = {os.path.realpath(os.path.join(tree.build, name)) for name in headers(scratch / f"{way}.d")}
@@ -174,14 +214,22 @@ def main():
                 results[way] = (result.returncode, "", [])
         if results["cached"] != results["plain"]:
             wrong += 1
-            differ = [name for name, a, b in zip(("exit code", "object", "dependencies"), results["cached"], results["plain"]) if a != b]
+            differ = [
+                name
+                for name, a, b in zip(("exit code", "object", "dependencies"), results["cached"], results["plain"])
+                if a != b
+            ]
             keep = scratch / f"wrong{number}"
             shutil.copytree(project, keep, dirs_exist_ok=True)
-            print(f"round {number} (seed {seed}): {', '.join(differ)} differ after {', '.join(done)}; {args} {environment}; kept in {keep}", flush=True)
+            print(
+                f"round {number} (seed {seed}): {', '.join(differ)} differ after {', '.join(done)}; {args} {environment}; kept in {keep}",
+                flush=True,
+            )
     hits = tree.hits()[0] - hits_before
     print(f"{rounds} rounds, seed {seed}: {wrong} wrong, {hits} answered by the cache")
     # Without an answer from the cache nothing was tested.
     return 1 if wrong or hits < int(rounds) // 10 else 0
+
 
 if __name__ == "__main__":
     sys.exit(main())
