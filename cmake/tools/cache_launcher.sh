@@ -305,6 +305,11 @@ _cudaops_run() {
       exit $_cudaops_status
       ;;
   esac
+  # sccache runs the compiler in its server: only its words tell whose failure it is.
+  case $_cudaops_engine:$_cudaops_status:$_cudaops_said in
+    sccache:[12][0-9][0-9]:* | *sccache:\ *) ;;
+    sccache:*) _cudaops_mark=failed ;;
+  esac
   case $_cudaops_mark in
     failed)
       # The compiler's own failure.
@@ -333,7 +338,7 @@ _cudaops_run() {
 
 # _cudaops_ask <argument>...: the cache, its exit code, what it said, and what became of the compile if there was one.
 _cudaops_ask() {
-  if [ -t 2 ]; then
+  if [ -t 2 ] && [ "$_cudaops_engine" = ccache ]; then
     "$_cudaops_cache" "$@"
     _cudaops_status=$?
     _cudaops_said=

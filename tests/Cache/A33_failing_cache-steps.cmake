@@ -22,7 +22,6 @@ foreach(
   case_step("both files are in it" COMMAND nm -D "${build}/libhost.so")
   expect_stdout("T _Z3onev" "T _Z3twov")
 endforeach()
-case_match("the line" "${case_STEP_STDOUT}" ".")
 
 # The compiler's own failure is shown once, with its exit code, and isn't the cache's.
 fake_cache(ccache "version 4.14")
@@ -34,6 +33,21 @@ list(LENGTH lines count)
 case_equal("errors shown" "${count}" 1)
 case_not_match("what is said" "${case_STEP_STDOUT}" "left out")
 set_property(GLOBAL PROPERTY case_STDERR "")
+
+# sccache tells whose failure it is by its words only.
+fake_cache(sccache 0.16.0 "\"$@\"")
+case_configure(BUILD_DIR "${case_DIR}/sccache" ARGS -DCUDAOPS_CACHE=sccache)
+case_build(RESULT 1 BUILD_DIR "${case_DIR}/sccache" ARGS -j1)
+string(REGEX MATCHALL "error: [^\n]*nothing[^\n]*" lines "${case_STEP_STDOUT}${case_STEP_STDERR}")
+list(LENGTH lines count)
+case_equal("errors shown" "${count}" 1)
+case_not_match("what is said" "${case_STEP_STDOUT}" "left out")
+set_property(GLOBAL PROPERTY case_STDERR "")
+fake_cache(sccache 0.16.0 "echo 'sccache: error: no server' >&2; exit 2")
+file(WRITE "${case_DIR}/src/one.cpp" "int one() { return 1; }\n")
+case_build(BUILD_DIR "${case_DIR}/sccache" ARGS -j1)
+string(REGEX MATCHALL "CudaOps: sccache failed[^\n]*" lines "${case_STEP_STDOUT}")
+case_equal("the line" "${lines}" "CudaOps: sccache failed and is left out for a minute: sccache: error: no server")
 
 # The programs that the settings name are gone.
 file(WRITE "${case_DIR}/src/one.cpp" "int one() { return 1; }\n")

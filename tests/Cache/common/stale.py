@@ -532,13 +532,16 @@ def check(tree, case, directory):
     first, first_plain = compile_both(case.args, env, "first")
     if first != first_plain and case.cached is not None and case.same is not None:
         raise Failure("the first object is not the compiler's")
+    cached = case.cached
+    if case.name == "SOURCE_DATE_EPOCH" and tree.settings["cxx"]["engine"] == "sccache":
+        cached = False
     before = tree.hits()
     (directory / "again.o").unlink(missing_ok=True)
     tree.cached(case.kind, arguments(tree, case, directory, case.args, directory / "again.o"), env)
     hit = tree.hits()[0] - before[0]
-    if case.cached and not hit:
+    if cached and not hit:
         raise Failure("the same command again is no hit")
-    if case.cached is False and hit:
+    if cached is False and hit:
         raise Failure("the same command again is a hit, and must not be one")
     if hit and content(directory / "again.o") != first and case.same is not None:
         raise Failure("the hit is another object")
