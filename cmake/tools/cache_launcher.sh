@@ -305,9 +305,10 @@ _cudaops_run() {
       exit $_cudaops_status
       ;;
   esac
-  # sccache runs the compiler in its server: only its words tell whose failure it is.
+  # sccache runs the compiler in its server: only its words tell whose failure it is, and at times they don't.
   case $_cudaops_engine:$_cudaops_status:$_cudaops_said in
-    sccache:[12][0-9][0-9]:* | *sccache:\ *) ;;
+    sccache:254:* | sccache:*sccache:\ Compiler\ killed*) return ;;
+    sccache:[12][0-9][0-9]:* | sccache:*:sccache:\ *) ;;
     sccache:*) _cudaops_mark=failed ;;
   esac
   case $_cudaops_mark in
