@@ -25,7 +25,9 @@ what is behind option files. The launcher used here takes the headers from the d
 passes, and puts into the key the variables that nvcc and the host compiler read, and the content of cicc, ptxas,
 cudafe++, nvcc.profile, libdevice and the host compiler's programs. What it can't describe is compiled without the
 cache: ``-dc`` (``-rdc=true -c`` is fine), ``-arch=native``, several option files in one, ``-keep``, ``-save-temps``,
-time traces, profiling, sources with ``.incbin``, HIP.
+time traces, profiling, sources with ``.incbin`` or with ``__has_include`` of a file of the project's, HIP (clang's
+dependency files leave out what only device passes include). An entry isn't used where a file has come since that the
+compiler would find before a header the entry names.
 
 Entries are found again from another checkout, venv, toolkit directory or home, because the launcher says paths relative
 to the build tree (``<build>/CudaOps/links`` leads to torch, Python and the toolkit). Builds with debug information
