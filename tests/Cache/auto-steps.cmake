@@ -7,7 +7,7 @@ case_report_equal(0.16.0 cache version)
 case_report_equal("" cache problem)
 refuse_stdout("sccache")
 case_build(ARGS --verbose)
-expect_stdout("/bin/sh [^ ]*cache_launcher\\.sh [^ ]*/CudaOps/cache/cxx\\.sh")
+expect_stdout("/bin/sh .*cache_launcher\\.sh .*/CudaOps/cache/cxx\\.sh")
 
 fake_cache(ccache "version 4.14.2")
 case_configure(BUILD_DIR "${case_DIR}/two" ARGS -DCUDAOPS_CACHE=)
@@ -19,7 +19,7 @@ fake_cache(sccache 0.4.0-pre.6)
 fake_cache(ccache "version 4.5.1")
 case_configure(BUILD_DIR "${case_DIR}/three")
 expect_stdout(
-  "no compiler cache: ccache 4\\.5\\.1 \\([^ ]*/bin/ccache\\) returns stale objects for CUDA, 4\\.7\\.5 and newer don't, sccache 0\\.4\\.0 \\([^ ]*/bin/sccache\\) returns stale objects for CUDA, 0\\.10 and newer don't"
+  "no compiler cache: ccache 4\\.5\\.1 \\(.*/bin/ccache\\) returns stale objects for CUDA, 4\\.7\\.5 and newer don't, sccache 0\\.4\\.0 \\(.*/bin/sccache\\) returns stale objects for CUDA, 0\\.10 and newer don't"
 )
 file(READ "${case_DIR}/three/cudaops-report.json" report)
 case_match("the report" "${report}" "\"launcher\": \"\".*\"problem\": \"ccache 4\\.5\\.1 ")
