@@ -294,9 +294,16 @@ _cudaops_run() {
     set -- "$CUDAOPS_CACHE_COMPILER" "$@"
   fi
   _cudaops_ask "$@"
-  if [ "$_cudaops_status$_cudaops_mark" = 0 ] && [ "$_cudaops_engine" = ccache ] && _cudaops_shadowed "$@"; then
+  if [ "$_cudaops_status" = 0 ] && [ "$_cudaops_engine" = sccache ]; then
+    # It has no step of ours: whether the entry may be used is asked afterwards.
+    CUDAOPS_CACHE_COMPILER=true "$_cudaops_step"
+    _cudaops_read_mark
+    [ "$_cudaops_mark" != unfit ] || return
+    _cudaops_mark=
+  fi
+  if [ "$_cudaops_status$_cudaops_mark" = 0 ] && _cudaops_shadowed "$@"; then
     # An entry made before that file was there.
-    export CCACHE_RECACHE=1
+    export CCACHE_RECACHE=1 SCCACHE_RECACHE=1
     _cudaops_ask "$@"
   fi
   case $_cudaops_status in
@@ -347,6 +354,10 @@ _cudaops_ask() {
     { _cudaops_said=$("$_cudaops_cache" "$@" 2>&1 >&3 3>&-); } 3>&1
     _cudaops_status=$?
   fi
+  _cudaops_read_mark
+}
+
+_cudaops_read_mark() {
   _cudaops_mark=
   if [ -e "$CUDAOPS_CACHE_MARK" ]; then
     IFS= read -r _cudaops_mark <"$CUDAOPS_CACHE_MARK"
