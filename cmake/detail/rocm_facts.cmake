@@ -5,7 +5,7 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/candidates.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
@@ -57,17 +57,9 @@ function(_cudaops_rocm_candidates out_places out_sources out_kinds)
     _cudaops_rocm_add("${hipcc}" "PATH" found)
   endforeach()
 
-  _cudaops_env(CONDA_PREFIX conda)
-  _cudaops_state_get(PYTHON_EXECUTABLE python)
-  set(prefixes "${conda}")
-  if(python)
-    cmake_path(GET python PARENT_PATH bin)
-    cmake_path(GET bin PARENT_PATH prefix)
-    list(APPEND prefixes "${prefix}")
-  endif()
-  list(REMOVE_DUPLICATES prefixes)
+  _cudaops_environment_prefixes(prefixes)
   foreach(prefix IN LISTS prefixes)
-    if(prefix AND EXISTS "${prefix}/include/hip/hip_version.h")
+    if(EXISTS "${prefix}/include/hip/hip_version.h")
       _cudaops_rocm_add("${prefix}" "environment of Python" found)
     endif()
   endforeach()
@@ -104,14 +96,15 @@ endfunction()
 macro(_cudaops_rocm_add value source kind)
   _cudaops_rocm_place_of("${value}" _cudaops_place)
   if(_cudaops_place STREQUAL "")
-    if("${kind}" STREQUAL "explicit")
-      _cudaops_stop(
-        "find_package(CudaTorchMatch): ${source} names no ROCm."
-        FACTS "found   ${value}" "wanted  a directory with include/hip/hip_version.h, or hipcc, or clang++"
-        FIX "-DROCm_ROOT=<rocm>   (or unset ${source})"
-      )
-    endif()
-    _cudaops_status("CudaTorchMatch: passed over ${value} (${source}): no ROCm there")
+    _cudaops_candidate_refuse(
+      "${value}"
+      "${source}"
+      "${kind}"
+      "ROCm"
+      "a directory with include/hip/hip_version.h, or hipcc, or clang++"
+      "ROCm"
+      "ROCm_ROOT=<rocm>"
+    )
   else()
     list(APPEND places "${_cudaops_place}")
     list(APPEND sources "${source}")
@@ -122,31 +115,19 @@ endmacro()
 # _cudaops_rocm_place_of(<value> <out>): what a setting names: a directory, a program, a name on PATH; or empty.
 function(_cudaops_rocm_place_of value out)
   set(${out} "" PARENT_SCOPE)
-  string(STRIP "${value}" value)
-  if(value MATCHES "^:|:$|;" OR value STREQUAL "")
-    return()
-  endif()
-  if(IS_DIRECTORY "${value}")
+  _cudaops_setting_names("${value}" "hipcc|clang" directory program)
+  if(NOT program STREQUAL "")
+    set(${out} "${program}" PARENT_SCOPE)
+  elseif(NOT directory STREQUAL "")
     # HIP_PATH may be <rocm>/hip, a setting may name <rocm>/bin.
     foreach(place IN ITEMS . .. ../..)
-      if(EXISTS "${value}/${place}/include/hip/hip_version.h" OR EXISTS "${value}/${place}/bin/hipcc")
-        cmake_path(SET root NORMALIZE "${value}/${place}")
+      if(EXISTS "${directory}/${place}/include/hip/hip_version.h" OR EXISTS "${directory}/${place}/bin/hipcc")
+        cmake_path(SET root NORMALIZE "${directory}/${place}")
         string(REGEX REPLACE "(.)/$" "\\1" root "${root}")
         set(${out} "${root}" PARENT_SCOPE)
         return()
       endif()
     endforeach()
-  elseif(EXISTS "${value}")
-    cmake_path(GET value FILENAME name)
-    if(name MATCHES "hipcc|clang")
-      set(${out} "${value}" PARENT_SCOPE)
-    endif()
-  elseif(NOT value MATCHES "/")
-    _cudaops_path_lookup("${value}" found)
-    if(found)
-      list(GET found 0 program)
-      set(${out} "${program}" PARENT_SCOPE)
-    endif()
   endif()
 endfunction()
 

@@ -4,7 +4,7 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/candidates.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/provide.cmake")
@@ -53,17 +53,9 @@ function(_cudaops_toolkit_candidates out_nvccs out_sources out_kinds)
     _cudaops_toolkit_add("${nvcc}" "PATH" found)
   endforeach()
 
-  _cudaops_env(CONDA_PREFIX conda)
-  _cudaops_state_get(PYTHON_EXECUTABLE python)
-  set(prefixes "${conda}")
-  if(python)
-    cmake_path(GET python PARENT_PATH bin)
-    cmake_path(GET bin PARENT_PATH prefix)
-    list(APPEND prefixes "${prefix}")
-  endif()
-  list(REMOVE_DUPLICATES prefixes)
+  _cudaops_environment_prefixes(prefixes)
   foreach(prefix IN LISTS prefixes)
-    if(prefix AND EXISTS "${prefix}/bin/nvcc")
+    if(EXISTS "${prefix}/bin/nvcc")
       _cudaops_toolkit_add("${prefix}/bin/nvcc" "environment of Python" found)
     endif()
   endforeach()
@@ -106,15 +98,15 @@ endfunction()
 macro(_cudaops_toolkit_add value source kind)
   _cudaops_nvcc_of("${value}" _cudaops_nvcc)
   if(_cudaops_nvcc STREQUAL "")
-    if("${kind}" STREQUAL "explicit")
-      _cudaops_stop(
-        "find_package(CudaTorchMatch): ${source} names no CUDA toolkit."
-        FACTS "found   ${value}" "wanted  a directory with bin/nvcc, or nvcc itself"
-        FIX "-DCUDAToolkit_ROOT=<toolkit>   (or unset ${source})"
-      )
-    endif()
-    # At once, because no list holds a ';' or a '[' that stands in such a value.
-    _cudaops_status("CudaTorchMatch: passed over ${value} (${source}): no bin/nvcc there")
+    _cudaops_candidate_refuse(
+      "${value}"
+      "${source}"
+      "${kind}"
+      "CUDA toolkit"
+      "a directory with bin/nvcc, or nvcc itself"
+      "bin/nvcc"
+      "CUDAToolkit_ROOT=<toolkit>"
+    )
   else()
     list(APPEND nvccs "${_cudaops_nvcc}")
     list(APPEND sources "${source}")
@@ -125,30 +117,17 @@ endmacro()
 # _cudaops_nvcc_of(<value> <out>): the nvcc that a setting names: a program, a directory, a name on PATH; or empty.
 function(_cudaops_nvcc_of value out)
   set(${out} "" PARENT_SCOPE)
-  string(STRIP "${value}" value)
-  if(value MATCHES "^:|:$|;")
-    return()
-  endif()
-  if(IS_DIRECTORY "${value}")
+  _cudaops_setting_names("${value}" "nvcc" directory program)
+  if(NOT program STREQUAL "")
+    set(${out} "${program}" PARENT_SCOPE)
+  elseif(NOT directory STREQUAL "")
     foreach(place IN ITEMS bin/nvcc nvcc ../bin/nvcc)
-      if(EXISTS "${value}/${place}" AND NOT IS_DIRECTORY "${value}/${place}")
-        cmake_path(SET nvcc NORMALIZE "${value}/${place}")
+      if(EXISTS "${directory}/${place}" AND NOT IS_DIRECTORY "${directory}/${place}")
+        cmake_path(SET nvcc NORMALIZE "${directory}/${place}")
         set(${out} "${nvcc}" PARENT_SCOPE)
         return()
       endif()
     endforeach()
-  elseif(EXISTS "${value}")
-    # CUDA_HOME=<some file> is no toolkit; a compiler is called nvcc, whatever stands before or behind it.
-    cmake_path(GET value FILENAME name)
-    if(name MATCHES "nvcc")
-      set(${out} "${value}" PARENT_SCOPE)
-    endif()
-  elseif(NOT value MATCHES "/")
-    _cudaops_path_lookup("${value}" found)
-    if(found)
-      list(GET found 0 nvcc)
-      set(${out} "${nvcc}" PARENT_SCOPE)
-    endif()
   endif()
 endfunction()
 
