@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a library's device code (fatbins of CUDA, bundles of HIP) really is for, read from the file by tools/inspect_library.py: compared with what was asked
-# for, and asked of torch's own library.
+# What a library's device code (fatbins of CUDA, bundles of HIP) really is for, read from the file by
+# tools/inspect_library.py: compared with what was asked for, and asked of torch's own library.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -10,6 +10,8 @@ if(POLICY CMP0174)
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
 # _cudaops_op_audit(<target> EXPECT <sm_XX|compute_XX|gfxXXX[:feature+-]>... PYTHON <python>)
 #
@@ -33,31 +35,37 @@ endfunction()
 # files are built for 90a or 103f besides, which says nothing of where torch runs; and for libtorch_hip.so.
 function(_cudaops_fatbin_archs out file)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "PYTHON" "")
-  set(archs "")
-  if(arg_PYTHON AND EXISTS "${file}")
-    _cudaops_inspect_command(command "${arg_PYTHON}")
-    _cudaops_inspect_tool(tool)
-    _cudaops_probe(probe FILES "${file}" "${tool}" MACHINE COMMAND ${command} "${file}" --common-archs)
-    if(probe_EXIT STREQUAL "0")
-      string(REGEX MATCHALL "[^,\r\n]+" archs "${probe_OUTPUT}")
-    endif()
-  endif()
+  _cudaops_inspect_list(archs "${file}" "${arg_PYTHON}" --common-archs)
+  set(${out} "${archs}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_torch_archs(<out> <cuda|hip>): what torch's device library was built for, plain; empty where it can't be read.
+function(_cudaops_torch_archs out kind)
+  _cudaops_state_get(TORCH_LIB_DIR lib)
+  _cudaops_python_tool(python)
+  _cudaops_fatbin_archs(archs "${lib}/libtorch_${kind}.so" PYTHON "${python}")
   set(${out} "${archs}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_needed(<out> <file> PYTHON <python>): the SONAMEs that <file> links, such as libcublas.so.13.
 function(_cudaops_needed out file)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "PYTHON" "")
-  set(needed "")
-  if(arg_PYTHON AND EXISTS "${file}")
-    _cudaops_inspect_command(command "${arg_PYTHON}")
+  _cudaops_inspect_list(needed "${file}" "${arg_PYTHON}" --needed)
+  set(${out} "${needed}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_inspect_list(<out> <file> <python> <option>): what the reader answers, as a list; empty where it can't.
+function(_cudaops_inspect_list out file python option)
+  set(found "")
+  if(python AND EXISTS "${file}")
+    _cudaops_inspect_command(command "${python}")
     _cudaops_inspect_tool(tool)
-    _cudaops_probe(probe FILES "${file}" "${tool}" MACHINE COMMAND ${command} "${file}" --needed)
+    _cudaops_probe(probe FILES "${file}" "${tool}" MACHINE COMMAND ${command} "${file}" ${option})
     if(probe_EXIT STREQUAL "0")
-      string(REGEX MATCHALL "[^,\r\n]+" needed "${probe_OUTPUT}")
+      string(REGEX MATCHALL "[^,\r\n]+" found "${probe_OUTPUT}")
     endif()
   endif()
-  set(${out} "${needed}" PARENT_SCOPE)
+  set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
 function(_cudaops_inspect_tool out)
