@@ -4,7 +4,7 @@ hip_sources()
 match(ARGS ${hip_ARGS} AFTER "add_torch_op(my_op ABI FULL SOURCES op.cpp CUDA_SOURCES op_gpu.cpp op.cu)
 target_link_options(my_op PRIVATE -Wl,--no-as-needed)"
 )
-expect_op(my_op state BUILT abi FULL architectures gfx90a)
+expect_target(my_op state BUILT abi FULL architectures gfx90a)
 case_build(ARGS --verbose)
 expect_stdout(
   "-DUSE_ROCM=1 .*op_gpu\\.cpp"

@@ -2,5 +2,5 @@
 hip_machine()
 hip_sources()
 match(ARGS ${hip_ARGS} AFTER "add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op_gpu.cpp op.cu CUDA REQUIRED)")
-expect_op(my_op state BUILT architectures gfx90a)
+expect_target(my_op state BUILT architectures gfx90a)
 match(AFTER "add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu CUDA REQUIRED ARCHITECTURES gfx1100)")
