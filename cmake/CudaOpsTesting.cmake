@@ -32,9 +32,9 @@ they do nothing.
 
     cudaops_add_python_test(<name> OP <op>... SCRIPT <file> [PYTEST] [ARGS <arg>...])
 
-  Runs ``SCRIPT`` with the Python that goes with torch. ``OP`` takes ops and SHARED kernels. Each one's library is in the environment as
-  ``CUDAOPS_<OP>_LIBRARY`` (upper case, other characters as ``_``), modules are on ``PYTHONPATH``. Exit code 77 means
-  skipped. ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
+  Runs ``SCRIPT`` with the Python that goes with torch. ``OP`` takes ops and SHARED kernels. Each one's library is in the
+  environment as ``CUDAOPS_<OP>_LIBRARY`` (upper case, other characters as ``_``), modules are on ``PYTHONPATH``. Exit
+  code 77 means skipped. ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
 
 GoogleTest and Google Benchmark are found by ``find_package`` (Debian's libgtest-dev and libbenchmark-dev, vcpkg,
 Conan); ``CUDAOPS_PROVIDE=GTEST;BENCHMARK`` brings them by CMake's FetchContent.
@@ -67,21 +67,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
 function(cudaops_add_gtest)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(name "")
-  if(ARGC GREATER 0)
-    set(name "${ARGV0}")
-  endif()
-  _cudaops_check_executable(
-    cudaops_add_gtest
-    "${name}"
-    sources
-    enabled
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    ${arg_SOURCES}
-  )
+  _cudaops_first_argument(name ${ARGC} "${ARGV0}")
+  _cudaops_check_executable(cudaops_add_gtest "${name}" "${ARGV}" sources enabled)
   if(NOT enabled)
     return()
   endif()
@@ -115,21 +102,8 @@ endfunction()
 function(cudaops_add_benchmark)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_benchmark")
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(name "")
-  if(ARGC GREATER 0)
-    set(name "${ARGV0}")
-  endif()
-  _cudaops_check_executable(
-    cudaops_add_benchmark
-    "${name}"
-    sources
-    enabled
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    ${arg_SOURCES}
-  )
+  _cudaops_first_argument(name ${ARGC} "${ARGV0}")
+  _cudaops_check_executable(cudaops_add_benchmark "${name}" "${ARGV}" sources enabled)
   if(NOT enabled)
     return()
   endif()
@@ -147,11 +121,7 @@ endfunction()
 function(cudaops_add_python_test)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_python_test")
   cmake_parse_arguments(PARSE_ARGV 1 arg "PYTEST" "SCRIPT" "OP;ARGS")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(name "")
-  if(ARGC GREATER 0)
-    set(name "${ARGV0}")
-  endif()
+  _cudaops_first_argument(name ${ARGC} "${ARGV0}")
   set(keywords OP SCRIPT PYTEST ARGS)
   set(usage "cudaops_add_python_test(<name> OP <op>... SCRIPT <file> [PYTEST] [ARGS <arg>...])")
   if(name STREQUAL "" OR name IN_LIST keywords)
@@ -270,18 +240,17 @@ function(cudaops_add_python_test)
   )
 endfunction()
 
-# _cudaops_check_executable(<command> <name> <out-sources> <out-enabled> <argv> <unparsed> <missing> <source>...)
+# _cudaops_check_executable(<command> <name> <argv> <out-sources> <out-enabled>)
+#
+# What the two commands that make programs check. Reads the arg_ variables of its caller.
 function(
   _cudaops_check_executable
   function
   name
+  argv
   out_sources
   out_enabled
-  argv
-  unparsed
-  missing
 )
-  set(arg_SOURCES "${ARGN}")
   set(keywords SOURCES LINK_LIBRARIES)
   set(usage "${function}(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])")
   _cudaops_check_name(${function} "${name}" KEYWORDS ${keywords} USAGE "${usage}")
@@ -289,8 +258,8 @@ function(
   _cudaops_check_keywords(
     "${command}"
     "${argv}"
-    "${unparsed}"
-    "${missing}"
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
     LISTS ${keywords}
     MAY_BE_EMPTY LINK_LIBRARIES
     USAGE "${usage}"
@@ -321,25 +290,24 @@ endfunction()
 
 # _cudaops_test_executable(<name> <source>...)
 function(_cudaops_test_executable name)
-  add_executable(${name} ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "")
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_compile_features(${name} PRIVATE cxx_std_17)
   cudaops_target_defaults(${name})
   _cudaops_link_headers(${name} ${name} "")
   _cudaops_state_get(BACKEND backend)
+  if(NOT backend STREQUAL "CPU")
+    target_compile_definitions(${name} PRIVATE CUDAOPS_WITH_CUDA=1)
+    _cudaops_link_toolkit(${name})
+    string(TOLOWER "${backend}" language)
+    target_compile_features(${name} PRIVATE ${language}_std_17)
+    _cudaops_state_get(ARCHITECTURES archs)
+    cudaops_target_architectures(${name} ${archs})
+  endif()
   if(backend STREQUAL "CUDA")
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
-    target_compile_definitions(${name} PRIVATE CUDAOPS_WITH_CUDA=1)
-    _cudaops_link_toolkit(${name})
-    target_compile_features(${name} PRIVATE cuda_std_17)
-    _cudaops_state_get(ARCHITECTURES archs)
-    cudaops_target_architectures(${name} ${archs})
   elseif(backend STREQUAL "HIP")
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
-    target_compile_definitions(${name} PRIVATE CUDAOPS_WITH_CUDA=1)
-    _cudaops_link_toolkit(${name})
-    target_compile_features(${name} PRIVATE hip_std_17)
-    _cudaops_state_get(ARCHITECTURES archs)
-    cudaops_target_architectures(${name} ${archs})
     cudaops_target_hipify(${name})
   endif()
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_finish_device_link [[${name}]])")

@@ -399,7 +399,8 @@ endfunction()
 # become its plain number (90), which CMake turns into one option. CMake checks the variable only while it enables the
 # language; property and device link take what stands there, so 100f works with 3.25 too.
 function(_cudaops_arch_spell out)
-  set(entries "${ARGN}")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "")
+  set(entries "${arg_UNPARSED_ARGUMENTS}")
   set(result "")
   foreach(entry IN LISTS entries)
     string(REGEX REPLACE "-(real|virtual)$" "" arch "${entry}")

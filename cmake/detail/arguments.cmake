@@ -13,6 +13,16 @@ include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
+# _cudaops_first_argument(<out> <ARGC> <ARGV0>): the first argument of the call, or empty.
+#
+# ARGV0 of a call without arguments would be the one of the function around it.
+function(_cudaops_first_argument out count first)
+  if(count EQUAL 0)
+    set(first "")
+  endif()
+  set(${out} "${first}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_check_name(<command> <name> KEYWORDS <keyword>... USAGE <line>...): the name of a target to be made.
 function(_cudaops_check_name command name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "KEYWORDS;USAGE")
@@ -124,7 +134,8 @@ endfunction()
 
 # _cudaops_check_choice(<command(target)> <keyword> <value> <valid>...)
 function(_cudaops_check_choice command keyword value)
-  set(valid "${ARGN}")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "")
+  set(valid "${arg_UNPARSED_ARGUMENTS}")
   if(value STREQUAL "" OR value IN_LIST valid)
     return()
   endif()
