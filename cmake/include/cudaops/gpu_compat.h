@@ -215,57 +215,29 @@ __device__ __forceinline__ void sync_warp(LaneMask lanes = kAllLanes) {
 
 namespace detail {
 
-struct ShflIndex {
-  static __device__ __forceinline__ uint32_t word(uint32_t value, int lane, int width,
-                                                  LaneMask lanes) {
-#if CUDAOPS_HIP
-    (void)lanes;
-    return __shfl(value, lane, width);
-#else
-    return __shfl_sync(lanes, value, lane, width);
-#endif
-  }
-};
+enum class Shuffle { kIndex, kUp, kDown, kXor };
 
-struct ShflUp {
-  static __device__ __forceinline__ uint32_t word(uint32_t value, int delta, int width,
+template <Shuffle kKind>
+__device__ __forceinline__ uint32_t shuffled_word(uint32_t value, int argument, int width,
                                                   LaneMask lanes) {
+  const unsigned int delta = static_cast<unsigned int>(argument);
 #if CUDAOPS_HIP
-    (void)lanes;
-    return __shfl_up(value, static_cast<unsigned int>(delta), width);
+  (void)lanes;
+  if constexpr (kKind == Shuffle::kUp) return __shfl_up(value, delta, width);
+  if constexpr (kKind == Shuffle::kDown) return __shfl_down(value, delta, width);
+  if constexpr (kKind == Shuffle::kXor) return __shfl_xor(value, argument, width);
+  return __shfl(value, argument, width);
 #else
-    return __shfl_up_sync(lanes, value, static_cast<unsigned int>(delta), width);
+  if constexpr (kKind == Shuffle::kUp) return __shfl_up_sync(lanes, value, delta, width);
+  if constexpr (kKind == Shuffle::kDown) return __shfl_down_sync(lanes, value, delta, width);
+  if constexpr (kKind == Shuffle::kXor) return __shfl_xor_sync(lanes, value, argument, width);
+  return __shfl_sync(lanes, value, argument, width);
 #endif
-  }
-};
-
-struct ShflDown {
-  static __device__ __forceinline__ uint32_t word(uint32_t value, int delta, int width,
-                                                  LaneMask lanes) {
-#if CUDAOPS_HIP
-    (void)lanes;
-    return __shfl_down(value, static_cast<unsigned int>(delta), width);
-#else
-    return __shfl_down_sync(lanes, value, static_cast<unsigned int>(delta), width);
-#endif
-  }
-};
-
-struct ShflXor {
-  static __device__ __forceinline__ uint32_t word(uint32_t value, int lane_mask, int width,
-                                                  LaneMask lanes) {
-#if CUDAOPS_HIP
-    (void)lanes;
-    return __shfl_xor(value, lane_mask, width);
-#else
-    return __shfl_xor_sync(lanes, value, lane_mask, width);
-#endif
-  }
-};
+}
 
 // By 32-bit words, as the hardware does it: one rule for every type, and no overload to miss. From
 // the last word down, like CUDA's own shuffle of a double: the same instructions come out.
-template <typename Shuffle, typename T>
+template <Shuffle kKind, typename T>
 __device__ __forceinline__ T shuffled(T value, int argument, int width, LaneMask lanes) {
   static_assert(std::is_trivially_copyable<T>::value, "only plain values can be shuffled");
   constexpr int kNumWords = (sizeof(T) + 3) / 4;
@@ -273,7 +245,7 @@ __device__ __forceinline__ T shuffled(T value, int argument, int width, LaneMask
   memcpy(words, &value, sizeof(T));
 #pragma unroll
   for (int i = kNumWords - 1; i >= 0; --i) {
-    words[i] = Shuffle::word(words[i], argument, width, lanes);
+    words[i] = shuffled_word<kKind>(words[i], argument, width, lanes);
   }
   memcpy(&value, words, sizeof(T));
   return value;
@@ -285,28 +257,28 @@ __device__ __forceinline__ T shuffled(T value, int argument, int width, LaneMask
 template <typename T>
 __device__ __forceinline__ T shfl(T value, int lane, int width = warp_size(),
                                   LaneMask lanes = kAllLanes) {
-  return detail::shuffled<detail::ShflIndex>(value, lane, width, lanes);
+  return detail::shuffled<detail::Shuffle::kIndex>(value, lane, width, lanes);
 }
 
 // The value of the lane `delta` below; lanes without one keep their own.
 template <typename T>
 __device__ __forceinline__ T shfl_up(T value, int delta, int width = warp_size(),
                                      LaneMask lanes = kAllLanes) {
-  return detail::shuffled<detail::ShflUp>(value, delta, width, lanes);
+  return detail::shuffled<detail::Shuffle::kUp>(value, delta, width, lanes);
 }
 
 // The value of the lane `delta` above; lanes without one keep their own.
 template <typename T>
 __device__ __forceinline__ T shfl_down(T value, int delta, int width = warp_size(),
                                        LaneMask lanes = kAllLanes) {
-  return detail::shuffled<detail::ShflDown>(value, delta, width, lanes);
+  return detail::shuffled<detail::Shuffle::kDown>(value, delta, width, lanes);
 }
 
 // The value of lane (own lane ^ lane_mask).
 template <typename T>
 __device__ __forceinline__ T shfl_xor(T value, int lane_mask, int width = warp_size(),
                                       LaneMask lanes = kAllLanes) {
-  return detail::shuffled<detail::ShflXor>(value, lane_mask, width, lanes);
+  return detail::shuffled<detail::Shuffle::kXor>(value, lane_mask, width, lanes);
 }
 
 // ---------------------------------------------------------------------------------------------------
