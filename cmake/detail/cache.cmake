@@ -5,6 +5,7 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
+include("${CMAKE_CURRENT_LIST_DIR}/cache_dist.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
@@ -92,6 +93,9 @@ function(_cudaops_cache_choose)
         _cudaops_state_set(CACHE_ENGINE ${engine})
         _cudaops_state_set(CACHE_PROGRAM "${program}")
         _cudaops_state_set(CACHE_VERSION "${version}")
+        if(engine STREQUAL "sccache")
+          _cudaops_cache_dist()
+        endif()
         return()
       endif()
       list(APPEND refused "${engine} ${version} (${program}) ${problem}")
@@ -264,6 +268,8 @@ function(_cudaops_cache_settings language out)
   endforeach()
   string(APPEND text "_cudaops_parts() {\n  \"$@\"${quoted}\n}\n")
   string(APPEND text "${check}${relative}")
+  _cudaops_state_get(CACHE_DIST_SETTINGS dist)
+  string(APPEND text "${dist}")
   _cudaops_cache_write("${directory}/${kind}.sh" "${text}")
 
   # A file of its own that can be executed: packages lose the permission.
@@ -547,9 +553,10 @@ function(_cudaops_cache_report out_json out_line)
   )
     _cudaops_json_quote(${key} "${${key}}")
   endforeach()
+  _cudaops_cache_dist_json(distributed)
   set(
     ${out_json}
-    "{ \"launcher\": ${ENGINE}, \"program\": ${PROGRAM}, \"version\": ${VERSION}, \"remote\": ${REMOTE}, \"problem\": ${PROBLEM} }"
+    "{ \"launcher\": ${ENGINE}, \"program\": ${PROGRAM}, \"version\": ${VERSION}, \"remote\": ${REMOTE}, \"problem\": ${PROBLEM}, \"distributed\": ${distributed} }"
     PARENT_SCOPE
   )
   set(${out_line} "${WORTH_SAYING}" PARENT_SCOPE)

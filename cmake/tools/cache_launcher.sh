@@ -291,6 +291,7 @@ _cudaops_run() {
     set -- "$_cudaops_step" "$@"
   else
     export SCCACHE_C_CUSTOM_CACHE_BUSTER="${SCCACHE_C_CUSTOM_CACHE_BUSTER-}$_cudaops_key"
+    [ -z "${_cudaops_dist+x}" ] || _cudaops_distribute
     set -- "$CUDAOPS_CACHE_COMPILER" "$@"
   fi
   _cudaops_ask "$@"
@@ -306,6 +307,7 @@ _cudaops_run() {
     export CCACHE_RECACHE=1 SCCACHE_RECACHE=1
     _cudaops_ask "$@"
   fi
+  [ -z "${_cudaops_dist-}" ] || _cudaops_dist_done "$@"
   case $_cudaops_status in
     0 | 129 | 130 | 143)
       [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
@@ -437,6 +439,7 @@ _cudaops_shadowed() {
 _cudaops_settings=$1
 shift
 if [ -r "$_cudaops_settings" ]; then
+  unset _cudaops_dist
   . "$_cudaops_settings"
   set -f
   _cudaops_debug=

@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Distributed compiles, for cache_launcher.sh, whose settings read this file where sccache has a scheduler.
+#
+#   sh cache_dist.sh without <configuration> <copy>
+#
+# There are two sccache servers, each with its own socket: one with the user's configuration, and one with a copy of it
+# that names no scheduler. detail/cache_dist.cmake says which one is right to begin with (_cudaops_dist).
+
+# _cudaops_distribute: the server that this compile goes to.
+_cudaops_distribute() {
+  if [ -n "$_cudaops_dist" ] && [ -e "$_cudaops_dir/here" ]; then
+    if [ -n "$(find "$_cudaops_dir/here" -prune -mmin +1 2>/dev/null)" ]; then
+      rmdir "$_cudaops_dir/here" 2>/dev/null
+    else
+      _cudaops_dist=
+    fi
+  fi
+  if [ -n "$_cudaops_dist" ]; then
+    export SCCACHE_CONF="$_cudaops_dist_config" SCCACHE_SERVER_UDS="$_cudaops_dist_socket"
+    if [ -z "${SCCACHE_LOG-}${SCCACHE_ERROR_LOG-}" ] && [ -n "$_cudaops_dist_log" ]; then
+      export SCCACHE_LOG=sccache::compiler=warn SCCACHE_ERROR_LOG="$_cudaops_dist_log"
+    fi
+  else
+    export SCCACHE_CONF="$_cudaops_dist_local_config" SCCACHE_SERVER_UDS="$_cudaops_dist_local_socket"
+  fi
+}
+
+# _cudaops_dist_done <compiler> <argument>...: after each compile that went to a distributing server. Returns where it
+# was right. A server on another machine fails for reasons of its own (a token, a full disk, no memory), and sccache
+# hands that on as the compiler's failure: only this machine's compiler is believed.
+_cudaops_dist_done() {
+  case $_cudaops_status in
+    0) ;;
+    129 | 130 | 143) return ;;
+    *) _cudaops_dist_failed "$@" ;;
+  esac
+  # sccache compiles here what another machine doesn't, and says so in its log only.
+  _cudaops_b=$_cudaops_dir/dist_read
+  [ -e "$_cudaops_b" ] || _cudaops_b=$_cudaops_settings
+  [ "$_cudaops_dist_log" -nt "$_cudaops_b" ] || return
+  _cudaops_a=
+  [ ! -r "$_cudaops_dir/dist_read" ] || IFS= read -r _cudaops_a <"$_cudaops_dir/dist_read"
+  _cudaops_b=$(sed -n '/falling back to local: /h;${x;p;}' "$_cudaops_dist_log")
+  printf '%s\n' "$_cudaops_b" >"$_cudaops_dir/dist_read"
+  if [ -n "$_cudaops_b" ] && [ "$_cudaops_a" != "$_cudaops_b" ] &&
+    [ -z "$(find "$_cudaops_dir/dist_said" -prune -mmin -1 2>/dev/null)" ]; then
+    : >"$_cudaops_dir/dist_said"
+    # Which server, and the last cause.
+    _cudaops_b=$(
+      printf '%s\n' "${_cudaops_b#*falling back to local: }" | sed \
+        -e 's/^.* for url (https*:\/\/\([^\/]*\)\/.*"description":"\([^"]*\)".*$/server \1: \2/' \
+        -e 's/^.*ServerId(\([^)]*\)): error sending request for url ([^)]*): /server \1: /'
+    )
+    printf '%s\n' "CudaOps: a compile that was to be distributed ran here: $_cudaops_b" >&2
+  fi
+}
+
+_cudaops_dist_failed() {
+  "$@"
+  _cudaops_status=$?
+  if [ $_cudaops_status -eq 0 ] && mkdir "$_cudaops_dir/here" 2>/dev/null; then
+    _cudaops_said=${_cudaops_said#*http error status: }
+    _cudaops_said=${_cudaops_said%%
+*}
+    _cudaops_said=${_cudaops_said%%sccache: Compiler*}
+    printf '%s\n' "CudaOps: a distributed compile failed, for a minute all run here: $_cudaops_said" >&2
+  fi
+  exit $_cudaops_status
+}
+
+# The configuration without its table "dist", whichever way it is written.
+if [ "${1-}" = without ]; then
+  umask 077
+  mkdir -p "${3%/*}" || exit
+  awk '
+    /^[ \t]*\[/ { skip = /^[ \t]*\[+[ \t]*"?dist"?[ \t]*[].]/ }
+    /^[ \t]*"?dist"?[ \t]*[.=]/ && !table { next }
+    /^[ \t]*\[/ { table = 1 }
+    !skip' "$2" >"$3.$$" && mv -f "$3.$$" "$3"
+  exit
+fi
