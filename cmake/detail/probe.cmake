@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every process that the modules start is started here.
+# Every process that the modules start is started here, and what the kernel says in files is read here.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -129,6 +129,20 @@ function(_cudaops_file_stamp file out)
   else()
     set(${out} "${file}:absent" PARENT_SCOPE)
   endif()
+endfunction()
+
+# _cudaops_kernel_file(<out> <file> [<regex>]): the lines of a file below /proc, or of a control group, that match (all
+# but empty ones without <regex>); empty where there is no such file.
+function(_cudaops_kernel_file out file)
+  set(regex ".")
+  if(ARGC GREATER 2)
+    set(regex "${ARGV2}")
+  endif()
+  set(lines "")
+  if(EXISTS "${file}")
+    file(STRINGS "${file}" lines REGEX "${regex}")
+  endif()
+  set(${out} "${lines}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_first_line(<text> <out>): the first line that isn't blank.
