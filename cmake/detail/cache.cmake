@@ -6,11 +6,13 @@ include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/cache_dist.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/cache_remote.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/report.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
 # _cudaops_cache_target(<target>)
@@ -68,13 +70,19 @@ function(_cudaops_cache_user_launcher target language out)
   endif()
 endfunction()
 
-# _cudaops_cache_choose(): fills CACHE_ENGINE, CACHE_PROGRAM, CACHE_VERSION and CACHE_PROBLEM, once.
+# _cudaops_cache_choose(): the cache, and the one it shares with other machines, once.
 function(_cudaops_cache_choose)
   _cudaops_state_get(CACHE_CHOSEN chosen)
   if(chosen)
     return()
   endif()
   _cudaops_state_set(CACHE_CHOSEN TRUE)
+  _cudaops_cache_choose_engine()
+  _cudaops_cache_remote_choose()
+endfunction()
+
+# _cudaops_cache_choose_engine(): fills CACHE_ENGINE, CACHE_PROGRAM, CACHE_VERSION and CACHE_PROBLEM.
+function(_cudaops_cache_choose_engine)
   _cudaops_option(CUDAOPS_CACHE wanted)
   if(wanted STREQUAL "OFF")
     _cudaops_state_set(CACHE_PROBLEM "CUDAOPS_CACHE=OFF")
@@ -208,8 +216,11 @@ function(_cudaops_cache_settings language out)
   string(SHA1 fingerprint "${sums_OUTPUT}|${key}")
 
   # The commands run in the top build tree or below it, whoever's project this is.
-  set(directory "${CMAKE_BINARY_DIR}/CudaOps/cache")
+  _cudaops_top_directories(source build)
+  set(directory "${build}/CudaOps/cache")
   file(MAKE_DIRECTORY "${directory}")
+  _cudaops_state_set(CACHE_DIRECTORY "${directory}")
+  _cudaops_state_set(CACHE_${language}_FINGERPRINT "${fingerprint}")
   _cudaops_cache_links(relative check)
   set(link_flags "")
   if(language STREQUAL "CUDA")
@@ -247,8 +258,8 @@ function(_cudaops_cache_settings language out)
       compiler=CMAKE_${language}_COMPILER
       host_compiler=host
       assembler=assembler
-      build=CMAKE_BINARY_DIR
-      root=CMAKE_SOURCE_DIR
+      build=build
+      root=source
       dir=directory
       fingerprint=fingerprint
       stamp=stamp
@@ -387,13 +398,14 @@ endfunction()
 
 # _cudaops_cache_link(<name> <directory>): a link to it in the top build tree, and a row in CACHE_LINKS.
 function(_cudaops_cache_link name directory)
-  set(link "${CMAKE_BINARY_DIR}/CudaOps/links/${name}")
+  _cudaops_top_directories(source build)
+  set(link "${build}/CudaOps/links/${name}")
   set(old "")
   if(IS_SYMLINK "${link}")
     file(READ_SYMLINK "${link}" old)
   endif()
   if(NOT old STREQUAL directory)
-    file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/CudaOps/links")
+    file(MAKE_DIRECTORY "${build}/CudaOps/links")
     file(REMOVE "${link}")
     file(CREATE_LINK "${directory}" "${link}" SYMBOLIC)
   endif()
@@ -440,8 +452,7 @@ function(_cudaops_cache_links out_relative out_check)
   endforeach()
 
   # The build tree and the source tree. A build tree inside of the source tree goes up, as anyone would write it.
-  set(build "${CMAKE_BINARY_DIR}")
-  set(source "${CMAKE_SOURCE_DIR}")
+  _cudaops_top_directories(source build)
   cmake_path(IS_PREFIX source "${build}" NORMALIZE inside)
   if(inside)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${build}" OUTPUT_VARIABLE up)
@@ -514,7 +525,7 @@ function(_cudaops_cache_report out_json out_line)
   foreach(
     key
     IN
-    ITEMS ENGINE PROGRAM VERSION PROBLEM REMOTE WORTH_SAYING TARGETS CUDA_PROBLEM CXX_PROBLEM
+    ITEMS ENGINE PROGRAM VERSION PROBLEM REMOTE REMOTE_PROBLEM WORTH_SAYING TARGETS CUDA_PROBLEM CXX_PROBLEM
   )
     _cudaops_state_get(CACHE_${key} ${key})
   endforeach()
@@ -549,14 +560,14 @@ function(_cudaops_cache_report out_json out_line)
   foreach(
     key
     IN
-    ITEMS ENGINE PROGRAM VERSION REMOTE PROBLEM
+    ITEMS ENGINE PROGRAM VERSION REMOTE REMOTE_PROBLEM PROBLEM
   )
     _cudaops_json_quote(${key} "${${key}}")
   endforeach()
   _cudaops_cache_dist_json(distributed)
   set(
     ${out_json}
-    "{ \"launcher\": ${ENGINE}, \"program\": ${PROGRAM}, \"version\": ${VERSION}, \"remote\": ${REMOTE}, \"problem\": ${PROBLEM}, \"distributed\": ${distributed} }"
+    "{ \"launcher\": ${ENGINE}, \"program\": ${PROGRAM}, \"version\": ${VERSION}, \"remote\": ${REMOTE}, \"remote_problem\": ${REMOTE_PROBLEM}, \"problem\": ${PROBLEM}, \"distributed\": ${distributed} }"
     PARENT_SCOPE
   )
   set(${out_line} "${WORTH_SAYING}" PARENT_SCOPE)

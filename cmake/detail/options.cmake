@@ -24,6 +24,9 @@ function(_cudaops_option name out)
   elseif(name STREQUAL "CUDAOPS_CACHE")
     set(default "AUTO")
     set(valid AUTO OFF ccache sccache)
+  elseif(name STREQUAL "CUDAOPS_CACHE_READONLY")
+    set(default "OFF")
+    set(valid OFF ON)
   elseif(name STREQUAL "CUDAOPS_BUILD_TRACE")
     set(default "OFF")
     set(valid OFF ON PHASES)
@@ -105,6 +108,8 @@ function(_cudaops_check_option_names)
   set(
     known
     CUDAOPS_CACHE
+    CUDAOPS_CACHE_REMOTE
+    CUDAOPS_CACHE_READONLY
     CUDAOPS_CUDA_JOBS
     CUDAOPS_VERSION_POLICY
     CUDAOPS_COMPATIBLE_VERSIONS
@@ -124,10 +129,11 @@ function(_cudaops_check_option_names)
       if(type STREQUAL "UNINITIALIZED" OR help MATCHES "No help, variable specified on the command line")
         _cudaops_closest("${entry}" "${known}" suggestion)
         if(suggestion)
+          _cudaops_mask("$CACHE{${entry}}" shown)
           _cudaops_warn(
             "CudaOps: there is no option ${entry}, did you mean ${suggestion}?"
-            FACTS "found   -D${entry}=$CACHE{${entry}}"
-            FIX "-U${entry} -D${suggestion}=$CACHE{${entry}}"
+            FACTS "found   -D${entry}=${shown}"
+            FIX "-U${entry} -D${suggestion}=${shown}"
           )
         endif()
       endif()
@@ -219,4 +225,78 @@ function(_cudaops_store out)
   endif()
   cmake_path(ABSOLUTE_PATH store BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE)
   set(${out} "${store}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_secret_option(<name> <out> <out-shown> <out-source>)
+#
+# An option whose value is a URL that may hold a password: the URL, the URL as it may be shown, and where it came from
+# (variable or environment). The password is kept in the user's store, in a file that nobody else may read
+# (_cudaops_secret_file), and nowhere in the build tree: a cache entry of this name is replaced by what may be shown. <out>
+# is empty where the password is known nowhere.
+function(_cudaops_secret_option name out out_shown out_source)
+  set(source variable)
+  if(DEFINED ${name} AND NOT "${${name}}" STREQUAL "")
+    set(value "${${name}}")
+    _cudaops_mask("${value}" shown)
+    if(NOT shown STREQUAL value AND DEFINED CACHE{${name}} AND "$CACHE{${name}}" STREQUAL value)
+      set(${name} "${shown}" CACHE STRING "Its password is kept in the store of CudaOps." FORCE)
+    endif()
+  else()
+    set(source environment)
+    set(value "$ENV{${name}}")
+    _cudaops_mask("${value}" shown)
+    set(entry "_CUDAOPS_ENV_${name}")
+    if(NOT DEFINED CACHE{${entry}})
+      set(${entry} "${shown}" CACHE INTERNAL "environment ${name} at the first configure")
+    elseif(NOT shown STREQUAL "$CACHE{${entry}}")
+      _cudaops_state_get(ENV_NOTED noted)
+      if(NOT name IN_LIST noted)
+        _cudaops_state_append(ENV_NOTED ${name})
+        _cudaops_status(
+          "CudaOps: environment ${name} was '$CACHE{${entry}}' at the first configure and is kept; it is '${shown}' now (cmake --fresh takes the new one)"
+        )
+      endif()
+      set(value "$CACHE{${entry}}")
+      set(shown "${value}")
+    endif()
+  endif()
+  if(value MATCHES "[*][*][*]@")
+    set(value "")
+    _cudaops_mask("$ENV{${name}}" now)
+    _cudaops_secret_file(file "${shown}")
+    if(now STREQUAL shown AND NOT "$ENV{${name}}" MATCHES "[*][*][*]@")
+      set(value "$ENV{${name}}")
+    elseif(EXISTS "${file}")
+      file(STRINGS "${file}" lines LIMIT_COUNT 1)
+      _cudaops_mask("${lines}" now)
+      if(now STREQUAL shown)
+        set(value "${lines}")
+      endif()
+    endif()
+  endif()
+  set(${out} "${value}" PARENT_SCOPE)
+  set(${out_shown} "${shown}" PARENT_SCOPE)
+  set(${out_source} "${source}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_secret_file(<out> <URL as it may be shown>): where its password is kept.
+function(_cudaops_secret_file out shown)
+  _cudaops_store(store)
+  string(SHA1 key "${shown}")
+  set(${out} "${store}/secrets/${key}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_mask(<text> <out>): a URL without its password. Whatever stands before the last @ may be one, however the rest
+# is spelt.
+function(_cudaops_mask text out)
+  if(NOT "${text}" MATCHES "^[Ff][Ii][Ll][Ee]:" AND "${text}" MATCHES "^([A-Za-z0-9+.-]*:/*)?(.*)@([^@]*)$")
+    set(before "${CMAKE_MATCH_1}")
+    set(after "${CMAKE_MATCH_3}")
+    set(user "")
+    if("${CMAKE_MATCH_2}" MATCHES "^([A-Za-z0-9_.-]+:)." AND before MATCHES "/")
+      set(user "${CMAKE_MATCH_1}")
+    endif()
+    set(text "${before}${user}***@${after}")
+  endif()
+  set(${out} "${text}" PARENT_SCOPE)
 endfunction()

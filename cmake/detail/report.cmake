@@ -17,6 +17,12 @@ include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/package.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
+# _cudaops_top_directories(<out-source> <out-build>): for what there is one of in a build tree.
+function(_cudaops_top_directories out_source out_build)
+  set(${out_source} "${CMAKE_SOURCE_DIR}" PARENT_SCOPE)
+  set(${out_build} "${CMAKE_BINARY_DIR}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_report_schedule(): the report at the end of the top-level directory, once.
 function(_cudaops_report_schedule)
   _cudaops_state_get(REPORT_DEFERRED deferred)
@@ -38,6 +44,8 @@ function(_cudaops_report_finish)
   endif()
   _cudaops_build_report_create()
   _cudaops_jobs_decide()
+  _cudaops_cache_remote_finish()
+  _cudaops_cache_summary_create()
   _cudaops_report_write()
   _cudaops_report_table()
   # Last, because it adds launchers, which the report would take for the user's.

@@ -9,12 +9,20 @@
 # dependency file, which names the headers of all passes, and its key holds everything else that decides what is in the
 # object. What can't be described so is compiled without the cache, and so is everything when the cache fails.
 #
+# A shared cache (<build>/CudaOps/cache/remote.sh) is asked through the cache's own means, with time-outs; one that fails
+# is left out for a while, and the local cache goes on.
+#
+# Each compile leaves a line in <build>/CudaOps/cache/log, fields parted by tabs:
+#
+#   hit | miss | failed | not cached   hit, miss, failed, left out or - (of the shared cache)   milliseconds   reason   object
+#
 # Builtins only on the way to a hit, but for one stat: a process costs a millisecond, the hit itself five.
 
 # _cudaops_cached <argument>...: returns where the compile must do without the cache, exits where it is done.
 _cudaops_cached() {
   # A cache that failed a moment ago is left alone.
   if [ -e "$_cudaops_dir/failed" ]; then
+    _cudaops_why="$_cudaops_engine failed"
     [ -n "$(find "$_cudaops_dir/failed" -prune -mmin +1 2>/dev/null)" ] || return
     rmdir "$_cudaops_dir/failed" 2>/dev/null
   fi
@@ -23,9 +31,11 @@ _cudaops_cached() {
   if [ -n "${GCC_EXEC_PREFIX+x}${COMPILER_PATH+x}${GCC_ROOT+x}${BINUTILS_ROOT+x}${GCC_COMPARE_DEBUG+x}\
 ${DEPENDENCIES_OUTPUT+x}${SUNPRO_DEPENDENCIES+x}${AS_SECURE_LOG_FILE+x}${DUMP_KNOBS_TO_FILE+x}\
 ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
+    _cudaops_why='a variable of the environment that moves the compiler'
     return
   fi
   # sccache's server makes other dates than the compiler here.
+  _cudaops_why=SOURCE_DATE_EPOCH
   [ "$_cudaops_engine" = ccache ] || [ -z "${SOURCE_DATE_EPOCH+x}" ] || return
 
   # The variables that nvcc, cicc, cudafe++, ptxas and the host compiler read and that can reach the object.
@@ -43,6 +53,7 @@ ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
       -optf* | --options-file* | -ccbin* | --compiler-bindir* | *native* | -M* | --generate-*dep* | -o | --output-* | \
         -keep* | --keep* | *-save-temps* | *time* | -dc | --device-c | -ldir* | --libdevice-directory* | *plugin* | \
         *specs* | *profile* | *coverage*)
+        _cudaops_why="$_cudaops_a in the environment"
         return
         ;;
       -g | -G | --debug | --device-debug | -lineinfo | --generate-line-info | *,-g* | *=-g*)
@@ -76,6 +87,7 @@ _cudaops_other() {
 }
 
 _cudaops_expand() {
+  _cudaops_why='an option file'
   _cudaops_n=$#
   _cudaops_wait=
   while [ $_cudaops_n -gt 0 ]; do
@@ -139,6 +151,7 @@ _cudaops_look() {
         *ftest-coverage* | *-fplugin* | *-specs* | *-wrapper* | *-fdump-* | *-fstack-usage* | *-fcallgraph* | \
         *-gsplit-dwarf* | *-fmodule* | *-fopt-info* | *-fsave-optimization* | *-fsanitize-*list* | -B* | *[=,]-B* | \
         *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-Wp,* | *-fembed-bitcode* | --ptxas-options*dump* | -Xptxas*dump*)
+        _cudaops_why=$_cudaops_a
         return
         ;;
       -g0) ;;
@@ -149,19 +162,28 @@ _cudaops_look() {
       *[=,]native*)
         case $_cudaops_a in
           -march=* | -mtune=* | -mcpu=* | -Xcompiler* | --compiler-options*) _cudaops_native=1 ;;
-          *) return ;;
+          *)
+            _cudaops_why=$_cudaops_a
+            return
+            ;;
         esac
         ;;
-      native) return ;;
+      native)
+        _cudaops_why="$_cudaops_previous $_cudaops_a"
+        return
+        ;;
     esac
   done
+  _cudaops_why='not a compile of one object with its dependency file'
   [ "$_cudaops_compile$_cudaops_md" = 11 ] && [ -n "$_cudaops_object" ] && [ -n "$_cudaops_dep" ] || return
   if [ "$_cudaops_kind" = cuda ] && [ "$_cudaops_host" != "$_cudaops_host_compiler" ]; then
+    _cudaops_why='no host compiler is named'
     [ -n "$_cudaops_host" ] || return
     _cudaops_other "$_cudaops_host"
   fi
   if [ -n "$_cudaops_native" ]; then
     # The same words mean another processor on another machine.
+    _cudaops_why='no /proc/cpuinfo'
     while IFS= read -r _cudaops_a; do
       case $_cudaops_a in
         model\ name* | flags* | Features* | CPU\ part*) _cudaops_key="$_cudaops_key|$_cudaops_a" ;;
@@ -190,7 +212,14 @@ _cudaops_place() {
         ;;
     esac
   fi
-  if [ -n "$_cudaops_debug" ] || [ "$_cudaops_up" = - ] || ! _cudaops_links; then
+  if [ -n "$_cudaops_debug" ]; then
+    _cudaops_bound='debug information belongs to this place'
+  elif [ "$_cudaops_up" = - ]; then
+    _cudaops_bound='run outside of the build tree'
+  elif ! _cudaops_links; then
+    _cudaops_bound='a link of the build tree leads nowhere'
+  fi
+  if [ -n "$_cudaops_bound" ]; then
     _cudaops_key="$_cudaops_key|$PWD|$_cudaops_root"
     _cudaops_run "$_cudaops_compiler" "$@"
     return
@@ -237,6 +266,7 @@ _cudaops_place() {
 # _cudaops_run <compiler> <argument>...
 _cudaops_run() {
   # The compiler's parts are those that the fingerprint was taken of; else it is taken again.
+  _cudaops_why="a part of the compiler is gone"
   if ! _cudaops_a=$(_cudaops_parts exec stat -L -c '%s %Y %i'); then
     return
   fi
@@ -266,8 +296,8 @@ _cudaops_run() {
   CUDAOPS_CACHE_COMPILER=$1
   CUDAOPS_CACHE_DEPFILE=$_cudaops_dep
   export CUDAOPS_CACHE_MARK CUDAOPS_CACHE_COMPILER CUDAOPS_CACHE_DEPFILE
-  [ ! -e "$CUDAOPS_CACHE_MARK" ] || rm -f "$CUDAOPS_CACHE_MARK"
   shift
+  [ ! -r "$_cudaops_dir/remote.sh" ] || _cudaops_remote_begin
   if [ "$_cudaops_engine" = ccache ]; then
     case " $* " in
       *" -G "*)
@@ -288,6 +318,9 @@ _cudaops_run() {
       CCACHE_COMPILERTYPE="$_cudaops_type" CCACHE_COMPILERCHECK=string:cudaops CCACHE_SLOPPINESS=locale \
       CCACHE_IGNOREHEADERS= CCACHE_IGNOREOPTIONS='--threads=*' CCACHE_PREFIX= \
       CCACHE_NAMESPACE="${CCACHE_NAMESPACE-}$_cudaops_key"
+    # Where it counts what it did, and the step says how the compiler ended.
+    _cudaops_their_log=${CCACHE_STATSLOG-}
+    export CCACHE_STATSLOG="$CUDAOPS_CACHE_MARK"
     set -- "$_cudaops_step" "$@"
   else
     export SCCACHE_C_CUSTOM_CACHE_BUSTER="${SCCACHE_C_CUSTOM_CACHE_BUSTER-}$_cudaops_key"
@@ -299,6 +332,7 @@ _cudaops_run() {
     # It has no step of ours: whether the entry may be used is asked afterwards.
     CUDAOPS_CACHE_COMPILER=true "$_cudaops_step"
     _cudaops_read_mark
+    _cudaops_why=$_cudaops_mark_why
     [ "$_cudaops_mark" != unfit ] || return
     _cudaops_mark=
   fi
@@ -311,10 +345,12 @@ _cudaops_run() {
   case $_cudaops_status in
     0 | 129 | 130 | 143)
       [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
+      [ $_cudaops_status != 0 ] || _cudaops_log "$_cudaops_result" "$_cudaops_bound"
       exit $_cudaops_status
       ;;
   esac
   # sccache runs the compiler in its server: only its words tell whose failure it is, and at times they don't.
+  _cudaops_why='sccache could not run the compiler'
   case $_cudaops_engine:$_cudaops_status:$_cudaops_said in
     sccache:254:* | sccache:*sccache:\ Compiler\ killed*) return ;;
     sccache:[12][0-9][0-9]:* | sccache:*:sccache:\ *) ;;
@@ -324,30 +360,37 @@ _cudaops_run() {
     failed)
       # The compiler's own failure.
       [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
+      _cudaops_log failed "exit code $_cudaops_status"
       exit $_cudaops_status
       ;;
     unfit)
       # Compiled, and not to be kept.
+      _cudaops_why=$_cudaops_mark_why
       if [ -s "$_cudaops_object" ]; then
         [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
+        _cudaops_log 'not cached' "$_cudaops_why"
         exit 0
       fi
       return
       ;;
   esac
   # The cache's failure. One line for all the compiles of a build, which do without for a minute.
+  _cudaops_why="$_cudaops_engine failed"
   if mkdir "$_cudaops_dir/failed" 2>/dev/null || [ ! -d "$_cudaops_dir/failed" ]; then
     _cudaops_said=${_cudaops_said%%
 *}
     printf '%s\n' "CudaOps: $_cudaops_engine failed and is left out for a minute: ${_cudaops_said:-exit code $_cudaops_status}" >&2
   fi
   if [ "$_cudaops_mark" = done ] && [ -s "$_cudaops_object" ] && [ -s "$_cudaops_dep" ]; then
+    _cudaops_log 'not cached' "$_cudaops_why"
     exit 0
   fi
 }
 
 # _cudaops_ask <argument>...: the cache, its exit code, what it said, and what became of the compile if there was one.
 _cudaops_ask() {
+  # Emptied, not removed: that would cost a process.
+  { true >"$CUDAOPS_CACHE_MARK"; } 2>/dev/null
   if [ -t 2 ] && [ "$_cudaops_engine" = ccache ]; then
     "$_cudaops_cache" "$@"
     _cudaops_status=$?
@@ -357,15 +400,132 @@ _cudaops_ask() {
     _cudaops_status=$?
   fi
   _cudaops_read_mark
+  [ "$_cudaops_remote_state" = - ] || _cudaops_remote_end
 }
 
+# _cudaops_read_mark: the step's word, and ccache's counters.
 _cudaops_read_mark() {
   _cudaops_mark=
-  if [ -e "$CUDAOPS_CACHE_MARK" ]; then
-    IFS= read -r _cudaops_mark <"$CUDAOPS_CACHE_MARK"
-    rm -f "$CUDAOPS_CACHE_MARK"
+  _cudaops_mark_why=
+  _cudaops_result=asked
+  _cudaops_remote_said=
+  while IFS= read -r _cudaops_a; do
+    case $_cudaops_a in
+      done | failed) _cudaops_mark=$_cudaops_a ;;
+      unfit*)
+        _cudaops_mark=unfit
+        _cudaops_mark_why=${_cudaops_a#unfit }
+        ;;
+      remote_storage_error | remote_storage_timeout) _cudaops_remote_said=failed ;;
+      remote_storage_read_hit) _cudaops_remote_said=${_cudaops_remote_said:-answered} ;;
+      remote_storage_hit) [ "$_cudaops_remote_said" = failed ] || _cudaops_remote_said=hit ;;
+      remote_storage_*)
+        case $_cudaops_remote_said in
+          '' | answered) _cudaops_remote_said=miss ;;
+        esac
+        ;;
+      *_cache_hit) _cudaops_result=hit ;;
+      cache_miss) _cudaops_result=miss ;;
+    esac
+    [ -z "$_cudaops_their_log" ] || printf '%s\n' "$_cudaops_a"
+  done <"$CUDAOPS_CACHE_MARK" >>"${_cudaops_their_log:-/dev/null}"
+} 2>/dev/null
+
+# _cudaops_remote_begin: the shared cache, or that it is left out. While it fails, one compile asks it again after one,
+# two, four ... minutes; the others don't wait for it.
+_cudaops_remote_begin() {
+  . "$_cudaops_dir/remote.sh"
+  _cudaops_remote_state=asked
+  _cudaops_remote_times=0
+  if [ -e "$_cudaops_dir/remote-failed" ]; then
+    read -r _cudaops_a _cudaops_remote_times _cudaops_b 2>/dev/null <"$_cudaops_dir/remote-failed"
+    case $_cudaops_a:$_cudaops_remote_times in
+      *[!0-9:]* | :* | *:) _cudaops_a=0 _cudaops_remote_times=1 ;;
+    esac
+    _cudaops_b=${_cudaops_start%??}
+    if [ "${_cudaops_b:-0}" -lt "$_cudaops_a" ] && [ $((_cudaops_a - ${_cudaops_b:-0})) -le 4000 ]; then
+      _cudaops_remote_state='left out'
+    else
+      _cudaops_remote_wait 2>/dev/null
+    fi
   fi
+  if [ "$_cudaops_remote_state" = asked ] && [ -n "$_cudaops_remote_file" ]; then
+    # Its second line is for ccache; nobody else may read the file.
+    _cudaops_remote_url=
+    { read -r _cudaops_a && IFS= read -r _cudaops_remote_url; } 2>/dev/null <"$_cudaops_remote_file"
+    [ -n "$_cudaops_remote_url" ] || _cudaops_remote_failed "its password is no longer in $_cudaops_remote_file"
+  fi
+  if [ "$_cudaops_remote_state" = asked ]; then
+    export CCACHE_REMOTE_STORAGE="$_cudaops_remote_url$_cudaops_remote_attributes"
+  else
+    export CCACHE_REMOTE_STORAGE=
+  fi
+  unset CCACHE_SECONDARY_STORAGE
 }
+
+# _cudaops_remote_wait: from now on, until the next try.
+_cudaops_remote_wait() {
+  _cudaops_a=${_cudaops_start%??}
+  printf '%s %s %s\n' $((${_cudaops_a:-0} + (60 << _cudaops_remote_times))) \
+    $((_cudaops_remote_times < 5 ? _cudaops_remote_times + 1 : 5)) "${1-}" >"$_cudaops_dir/remote-failed"
+}
+
+# _cudaops_remote_failed <what>: one line for all the compiles of a build.
+_cudaops_remote_failed() {
+  _cudaops_remote_state=failed
+  if set -C && { true >"$_cudaops_dir/remote-failed"; } 2>/dev/null; then
+    set +C
+    _cudaops_remote_times=0
+    _cudaops_remote_wait "$1"
+    printf '%s\n' "CudaOps: the shared cache $_cudaops_remote failed and is left out for a minute: $1" >&2
+  fi
+  set +C
+}
+
+# _cudaops_remote_end: what the shared cache did.
+_cudaops_remote_end() {
+  case $_cudaops_remote_state:$_cudaops_remote_said in
+    'left out':*) ;;
+    *:failed) _cudaops_remote_failed "no answer, or none that $_cudaops_engine understands" ;;
+    failed:* | *:) ;;
+    *)
+      _cudaops_remote_state=$_cudaops_remote_said
+      [ $_cudaops_remote_state = hit ] || _cudaops_remote_state=miss
+      # It is back.
+      [ $_cudaops_remote_times = 0 ] || rm -f "$_cudaops_dir/remote-failed"
+      ;;
+  esac
+}
+
+# _cudaops_log <result> <reason>
+_cudaops_log() {
+  _cudaops_now
+  case $_cudaops_object in
+    /*) ;;
+    *)
+      case $PWD in
+        "$_cudaops_build"/*) _cudaops_object=${PWD#"$_cudaops_build"/}/$_cudaops_object ;;
+        *) [ . -ef "$_cudaops_build" ] || _cudaops_object=$PWD/$_cudaops_object ;;
+      esac
+      ;;
+  esac
+  [ "$_cudaops_remote_state" != asked ] || _cudaops_remote_state=-
+  printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$_cudaops_remote_state" $(((_cudaops_time - _cudaops_start) * 10)) "$2" \
+    "$_cudaops_object" >>"$_cudaops_dir/log"
+} 2>/dev/null
+
+# Hundredths of a second since the machine was started, which no clock that is set can change.
+_cudaops_now() {
+  read -r _cudaops_time _cudaops_a </proc/uptime || _cudaops_time=0.00
+  _cudaops_time=${_cudaops_time%.*}${_cudaops_time#*.}
+  # A number with a leading zero is octal.
+  while :; do
+    case $_cudaops_time in
+      0?*) _cudaops_time=${_cudaops_time#0} ;;
+      *) return ;;
+    esac
+  done
+} 2>/dev/null
 
 # _cudaops_shadowed <argument>...: whether a file of the project is there now that the compiler would find before a
 # header that the entry names. The entry can't know it: a dependency file says what was found, not what was not.
@@ -443,10 +603,25 @@ if [ -r "$_cudaops_settings" ]; then
   . "$_cudaops_settings"
   set -f
   _cudaops_debug=
+  _cudaops_bound=
+  _cudaops_their_log=
+  _cudaops_remote_state=-
+  _cudaops_now
+  _cudaops_start=$_cudaops_time
+  _cudaops_why='another compiler than the one that was configured'
   if [ "$1" = "$_cudaops_compiler" ]; then
     shift
     _cudaops_cached "$@"
     set -- "$_cudaops_compiler" "$@"
   fi
+  # Compiled without the cache; how long that takes nobody waits to see.
+  _cudaops_object=
+  for _cudaops_a; do
+    case $_cudaops_object in
+      -o) _cudaops_object=$_cudaops_a && break ;;
+    esac
+    [ "$_cudaops_a" != -o ] || _cudaops_object=-o
+  done
+  _cudaops_log 'not cached' "$_cudaops_why"
 fi
 exec "$@"

@@ -22,9 +22,12 @@ else
       grep -E '__has_(include|embed)[a-z_]* *\('
   )
   if [ -n "$_cudaops_found" ]; then
-    _cudaops_mark=unfit
+    case $_cudaops_found in
+      *__has_*) _cudaops_mark='unfit __has_include of a file of the project' ;;
+      *) _cudaops_mark='unfit .incbin or .include of the assembler' ;;
+    esac
     _cudaops_status=1
   fi
 fi
-echo $_cudaops_mark >"$CUDAOPS_CACHE_MARK"
+echo "$_cudaops_mark" >>"$CUDAOPS_CACHE_MARK"
 exit $_cudaops_status
