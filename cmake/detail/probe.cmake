@@ -28,8 +28,11 @@ function(_cudaops_run prefix)
   # The variables are set here and put back: `cmake -E env` would cost a process more for each probe.
   set(names "")
   foreach(assignment IN LISTS arg_ENVIRONMENT)
-    string(REGEX MATCH "^[^=]+" name "${assignment}")
-    string(REGEX REPLACE "^[^=]+=" "" value "${assignment}")
+    # Not by REGEX REPLACE, whose ^ matches again after each replacement: a value may hold = as well.
+    string(FIND "${assignment}" "=" position)
+    string(SUBSTRING "${assignment}" 0 ${position} name)
+    math(EXPR position "${position} + 1")
+    string(SUBSTRING "${assignment}" ${position} -1 value)
     list(APPEND names ${name})
     if(DEFINED ENV{${name}})
       set(saved_${name} "$ENV{${name}}")
