@@ -7,8 +7,12 @@
 # There are two sccache servers, each with its own socket: one with the user's configuration, and one with a copy of it
 # that names no scheduler. detail/cache_dist.cmake says which one is right to begin with (_cudaops_dist).
 
-# _cudaops_distribute: the server that this compile goes to.
+# _cudaops_distribute <argument>...: chooses the server that this compile goes to; fails where sccache can't take nvcc
+# apart, which it would say with an exit code that a broken server has too.
 _cudaops_distribute() {
+  case " $* " in
+    *" --jobserver "* | *" -jobserver "* | *code=lto_* | *code=\[*lto_*) return 1 ;;
+  esac
   if [ -n "$_cudaops_dist" ] && [ -e "$_cudaops_dir/here" ]; then
     if [ -n "$(find "$_cudaops_dir/here" -prune -mmin +1 2>/dev/null)" ]; then
       rmdir "$_cudaops_dir/here" 2>/dev/null
@@ -57,13 +61,17 @@ _cudaops_dist_done() {
 }
 
 _cudaops_dist_failed() {
+  _cudaops_failed=$_cudaops_status
   "$@"
   _cudaops_status=$?
   if [ $_cudaops_status -eq 0 ] && mkdir "$_cudaops_dir/here" 2>/dev/null; then
     _cudaops_said=${_cudaops_said#*http error status: }
     _cudaops_said=${_cudaops_said%%
 *}
-    _cudaops_said=${_cudaops_said%%sccache: Compiler*}
+    case $_cudaops_said in
+      ?*sccache:\ Compiler*) _cudaops_said=${_cudaops_said%sccache: Compiler*} ;;
+      "") _cudaops_said="exit code $_cudaops_failed" ;;
+    esac
     printf '%s\n' "CudaOps: a distributed compile failed, for a minute all run here: $_cudaops_said" >&2
   fi
   exit $_cudaops_status
@@ -77,6 +85,9 @@ if [ "${1-}" = without ]; then
     /^[ \t]*\[/ { skip = /^[ \t]*\[+[ \t]*"?dist"?[ \t]*[].]/ }
     /^[ \t]*"?dist"?[ \t]*[.=]/ && !table { next }
     /^[ \t]*\[/ { table = 1 }
-    !skip' "$2" >"$3.$$" && mv -f "$3.$$" "$3"
+    !skip' "$2" >"$3.$$" || exit
+  # Written in a way that this doesn't know: then without all of it.
+  ! grep -q '^[^#]*scheduler_url' "$3.$$" || : >"$3.$$"
+  mv -f "$3.$$" "$3"
   exit
 fi

@@ -324,7 +324,7 @@ _cudaops_run() {
     set -- "$_cudaops_step" "$@"
   else
     export SCCACHE_C_CUSTOM_CACHE_BUSTER="${SCCACHE_C_CUSTOM_CACHE_BUSTER-}$_cudaops_key"
-    [ -z "${_cudaops_dist+x}" ] || _cudaops_distribute
+    [ -z "${_cudaops_dist+x}" ] || _cudaops_distribute "$@" || return
     set -- "$CUDAOPS_CACHE_COMPILER" "$@"
   fi
   _cudaops_ask "$@"
