@@ -3,18 +3,20 @@
 #
 # enable_language() asks CMAKE_MODULE_PATH first for CMakeDetermine<LANG>Compiler.cmake, CMakeTest<LANG>Compiler.cmake and
 # Internal/CMakeInspect<LANG>Linker.cmake, in this order. The files of these names in detail/seed/ run at the very moment
-# of a detection, in its scope and with its policies: they lay down what an earlier detection with the same inputs left (CMake<LANG>Compiler.cmake and cache entries), or call
-# CMake's own module and keep what that leaves. A tree that starts so is what any tree is at its second configure.
+# of a detection, in its scope and with its policies: they lay down what an earlier detection with the same inputs left
+# (CMake<LANG>Compiler.cmake and cache entries), or call CMake's own module and keep what that leaves. A tree that starts
+# so is what any tree is at its second configure.
 #
 # <store>/seeds/<key> is one text file, so that it is whole or not there: a checksum; what else must be as it was; the
-# cache entries; CMake<LANG>Compiler.cmake. seed/keep.cmake writes it. The key holds all inputs that can be known before a compiler
-# runs. Whatever isn't understood here goes the normal way, with a VERBOSE line.
+# cache entries; CMake<LANG>Compiler.cmake. seed/keep.cmake writes it. The key holds all inputs that can be known before
+# a compiler runs. Whatever isn't understood here goes the normal way, with a VERBOSE line.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 
 # _cudaops_seed_begin() and _cudaops_seed_end(): languages enabled in between, in the caller's scope, are seeded.
 function(_cudaops_seed_begin)
@@ -113,7 +115,9 @@ function(_cudaops_seed_lay lang file compiler out)
       if(NOT path STREQUAL "${dir}/${name}" OR NOT EXISTS "${path}")
         unset(_cudaops_found)
         find_program(_cudaops_found NAMES "${name}" HINTS "${dir}" NO_CACHE NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH)
-        if(NOT _cudaops_found STREQUAL path)
+        if(NOT _cudaops_found)
+          set(problem "${path} isn't found any more")
+        elseif(NOT _cudaops_found STREQUAL path)
           set(problem "${name} is ${_cudaops_found}, no longer ${path}")
         endif()
       endif()
@@ -368,6 +372,7 @@ function(
       set(doubt "${dir} replaces modules of CMake")
     endif()
   endforeach()
+  set(toolchain "")
   if(CMAKE_TOOLCHAIN_FILE)
     if(NOT EXISTS "${CMAKE_TOOLCHAIN_FILE}")
       set(doubt "${CMAKE_TOOLCHAIN_FILE} is looked for by CMake")

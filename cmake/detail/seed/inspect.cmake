@@ -6,16 +6,5 @@
 _cudaops_seed_watch(${_cudaops_seed_language})
 include("${CMAKE_ROOT}/Modules/Internal/CMakeInspect${_cudaops_seed_language}Linker.cmake")
 _cudaops_seed_note(${_cudaops_seed_language})
-_cudaops_seed_keep(${_cudaops_seed_language})
-foreach(
-  _cudaops_seed_name
-  _key
-  _compiler
-  _entries
-  _state
-  ""
-)
-  unset(_cudaops_seed_${_cudaops_seed_language}${_cudaops_seed_name})
-endforeach()
-unset(_cudaops_seed_name)
+_cudaops_seed_finish(${_cudaops_seed_language})
 unset(_cudaops_seed_language)

@@ -59,6 +59,18 @@ function(_cudaops_seed_entry name out)
   set(${out} "${code}" PARENT_SCOPE)
 endfunction()
 
+# _cudaops_seed_finish(<lang>): the detection is complete. Keeps it, and leaves none of the variables behind.
+function(_cudaops_seed_finish lang)
+  _cudaops_seed_keep(${lang})
+  foreach(
+    suffix
+    IN
+    ITEMS _key _compiler _entries _state ""
+  )
+    unset(_cudaops_seed_${lang}${suffix} PARENT_SCOPE)
+  endforeach()
+endfunction()
+
 # _cudaops_seed_keep(<lang>): what the detection just done has left goes to the store.
 function(_cudaops_seed_keep lang)
   set(record "${CMAKE_PLATFORM_INFO_DIR}/CMake${lang}Compiler.cmake")

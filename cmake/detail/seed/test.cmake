@@ -7,17 +7,6 @@ _cudaops_seed_watch(${_cudaops_seed_language})
 include("${CMAKE_ROOT}/Modules/CMakeTest${_cudaops_seed_language}Compiler.cmake")
 _cudaops_seed_note(${_cudaops_seed_language})
 if(NOT EXISTS "${CMAKE_ROOT}/Modules/Internal/CMakeInspect${_cudaops_seed_language}Linker.cmake")
-  _cudaops_seed_keep(${_cudaops_seed_language})
-  foreach(
-    _cudaops_seed_name
-    _key
-    _compiler
-    _entries
-    _state
-    ""
-  )
-    unset(_cudaops_seed_${_cudaops_seed_language}${_cudaops_seed_name})
-  endforeach()
-  unset(_cudaops_seed_name)
+  _cudaops_seed_finish(${_cudaops_seed_language})
 endif()
 unset(_cudaops_seed_language)
