@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Everything around enabling the HIP language: architectures that the compiler knows, a trial before, the options that
-# CMake needs on layouts it doesn't know, a comparison after. The enable_language() itself stands in
+# CMake needs on layouts it doesn't know, what it keeps of an earlier configure. The enable_language() itself stands in
 # FindCudaTorchMatch.cmake: inside a function it would be broken for the caller.
 
 include_guard(GLOBAL)
@@ -76,7 +76,6 @@ endfunction()
 # Whether the compiler builds for all of these at once; <out-problem> is its own sentence. An unknown name, a missing
 # device library and variants that can't stand side by side are all told by an empty compile.
 function(_cudaops_hip_check_archs out)
-  set(${out} "" PARENT_SCOPE)
   _cudaops_state_get(ROCM_COMPILER compiler)
   _cudaops_state_get(ROCM_DEVICE_LIB_DIR device_libs)
   _cudaops_hip_flags(flags)
@@ -90,19 +89,12 @@ function(_cudaops_hip_check_archs out)
     MACHINE
     COMMAND "${compiler}" -x hip ${flags} ${options} --cuda-device-only -nogpuinc -c /dev/null -o /dev/null
   )
-  if(empty_EXIT STREQUAL "0")
-    return()
-  endif()
-  _cudaops_compiler_error("${empty_ERROR}" line)
-  if(line STREQUAL "")
-    set(line "exit code ${empty_EXIT}")
-  endif()
-  set(${out} "${line}" PARENT_SCOPE)
+  _cudaops_compiler_error("${empty_EXIT}" "${empty_ERROR}" problem)
+  set(${out} "${problem}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_hip_trial(<arch> <out-problem>): one kernel with HIP's header.
 function(_cudaops_hip_trial arch out)
-  set(${out} "" PARENT_SCOPE)
   _cudaops_state_get(ROCM_COMPILER compiler)
   _cudaops_state_get(ROCM_ROOT root)
   _cudaops_state_get(ROCM_DEVICE_LIB_DIR device_libs)
@@ -115,23 +107,25 @@ function(_cudaops_hip_trial arch out)
     MACHINE
     COMMAND "${compiler}" -x hip ${own} ${flags} --offload-arch=${arch} --cuda-device-only -c "${source}" -o /dev/null
   )
-  if(NOT trial_EXIT STREQUAL "0")
-    _cudaops_compiler_error("${trial_ERROR}" line)
-    if(line STREQUAL "")
-      set(line "exit code ${trial_EXIT}")
-    endif()
-    set(${out} "${line}" PARENT_SCOPE)
-  endif()
+  _cudaops_compiler_error("${trial_EXIT}" "${trial_ERROR}" problem)
+  set(${out} "${problem}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_compiler_error(<text> <out>): the line of a compiler's output that says what is wrong.
-function(_cudaops_compiler_error text out)
+# _cudaops_compiler_error(<exit> <text> <out>): the line of a compiler's output that says what is wrong, or empty.
+function(_cudaops_compiler_error exit text out)
+  set(${out} "" PARENT_SCOPE)
+  if(exit STREQUAL "0")
+    return()
+  endif()
   string(REGEX MATCH "[^\n]*([Ee]rror|fatal)[^\n]*" line "${text}")
   if(line STREQUAL "")
     _cudaops_first_line("${text}" line)
   endif()
   string(STRIP "${line}" line)
   string(REGEX REPLACE "^[^ ]*clang[^ ]*: error: " "" line "${line}")
+  if(line STREQUAL "")
+    set(line "exit code ${exit}")
+  endif()
   set(${out} "${line}" PARENT_SCOPE)
 endfunction()
 
