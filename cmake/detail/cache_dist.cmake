@@ -179,10 +179,10 @@ function(
   if(EXISTS "${log}")
     file(SIZE "${log}" log_size)
   endif()
-  # Long enough for the first time, when the compilers are packed and sent.
+  # Long enough for the first time on a busy machine, when the compilers are packed and sent.
   _cudaops_run(
     compile
-    TIMEOUT 90
+    TIMEOUT 180
     WORKING_DIRECTORY "${directory}"
     ENVIRONMENT ${environment} SCCACHE_RECACHE=1
     COMMAND "${program}" ${compiler} -c ${source} -o probe.o
@@ -202,7 +202,7 @@ function(
     file(READ "${log}" logged OFFSET ${log_size})
   endif()
   if(compile_EXIT MATCHES "[Tt]imeout")
-    set(reason "a compile through ${scheduler} had not come back after 90 s")
+    set(reason "a compile through ${scheduler} had not come back after 180 s")
   elseif(said MATCHES "http error status: Error 40[13][^\r\n:]*:? *([^\r\n]*)")
     string(REGEX REPLACE "sccache: .*$" "" words "${CMAKE_MATCH_1}")
     set(reason "the scheduler ${scheduler} refuses this client (${words}): dist.auth.token is not the scheduler's")
