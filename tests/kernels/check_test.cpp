@@ -3,6 +3,7 @@
 #include <cudaops/check.h>
 #include <cudaops/testing.h>
 
+#include <cstring>
 #include <string>
 
 #if defined(CUDAOPS_TESTS_WITH_OTHER_ARCH)
@@ -15,81 +16,90 @@ namespace {
 
 using cudaops::architectures_serve;
 using cudaops::Device;
-using cudaops::launch_error_text;
 using cudaops::LaunchError;
 
 Device nvidia(int index, int major, int minor) { return {index, major, minor, "", false}; }
-Device amd(int index, const char* gfx) { return {index, -1, -1, gfx, true}; }
+Device amd(int index, const char* gfx) {
+  Device device = {index, -1, -1, "", true};
+  std::strcpy(device.gfx, gfx);
+  return device;
+}
+
+template <typename... Arguments>
+std::string sentence(const Arguments&... arguments) {
+  return cudaops::launch_error_text(arguments...).c_str();
+}
 
 const Device kBlackwell = nvidia(0, 12, 0);
 const Device kUnknownNvidia = nvidia(-1, -1, -1);
 const Device kUnknownAmd = amd(-1, "");
 
 TEST(LaunchErrorText, NamesOpCauseAndCureForADeviceNewerThanTheBinary) {
-  EXPECT_EQ(launch_error_text("my_ops", "sm_80, sm_90", "launch", LaunchError::kNoKernelImage, "",
-                              kBlackwell),
-            "op my_ops holds sm_80, sm_90; device 0 is sm_120: rebuild with "
-            "-DCMAKE_CUDA_ARCHITECTURES=120");
-  EXPECT_EQ(launch_error_text("my_ops", "sm_90a, PTX 90a", "launch", LaunchError::kNoKernelImage,
-                              "", nvidia(3, 8, 9)),
+  EXPECT_EQ(
+      sentence("my_ops", "sm_80, sm_90", "launch", LaunchError::kNoKernelImage, "", kBlackwell),
+      "op my_ops holds sm_80, sm_90; device 0 is sm_120: rebuild with "
+      "-DCMAKE_CUDA_ARCHITECTURES=120");
+  EXPECT_EQ(sentence("my_ops", "sm_90a, PTX 90a", "launch", LaunchError::kNoKernelImage, "",
+                     nvidia(3, 8, 9)),
             "op my_ops holds sm_90a, PTX 90a; device 3 is sm_89: rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=89");
 }
 
 TEST(LaunchErrorText, DoesWithoutWhatIsNotKnown) {
-  EXPECT_EQ(launch_error_text("my_ops", "", "launch", LaunchError::kNoKernelImage, "", kBlackwell),
+  EXPECT_EQ(sentence("my_ops", "", "launch", LaunchError::kNoKernelImage, "", kBlackwell),
             "op my_ops has no code for this device; device 0 is sm_120: rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=120");
-  EXPECT_EQ(launch_error_text("my_ops", "sm_80", "launch", LaunchError::kNoKernelImage, "",
-                              kUnknownNvidia),
+  EXPECT_EQ(sentence("my_ops", "sm_80", "launch", LaunchError::kNoKernelImage, "", kUnknownNvidia),
             "op my_ops holds sm_80, which this device can't run: rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=native");
 }
 
 TEST(LaunchErrorText, OtherCausesHaveOtherCures) {
   EXPECT_EQ(
-      launch_error_text("my_ops", "PTX 80", "launch", LaunchError::kPtxTooNew, "", kBlackwell),
+      sentence("my_ops", "PTX 80", "launch", LaunchError::kPtxTooNew, "", kBlackwell),
       "op my_ops holds PTX 80, and the driver is too old for the PTX of the toolkit that built "
       "it: update the driver, or rebuild with -DCMAKE_CUDA_ARCHITECTURES=120-real");
   EXPECT_EQ(
-      launch_error_text("my_ops", "sm_80", "launch", LaunchError::kDriverTooOld, "E, why",
-                        kUnknownNvidia),
+      sentence("my_ops", "sm_80", "launch", LaunchError::kDriverTooOld, "E, why", kUnknownNvidia),
       "op my_ops: the GPU driver is older than the CUDA runtime in the op (E, why): update the "
       "driver, or rebuild with an older toolkit");
   EXPECT_EQ(
-      launch_error_text("my_ops", "sm_80", "launch", LaunchError::kNoDevice, "E, why",
-                        kUnknownNvidia),
+      sentence("my_ops", "sm_80", "launch", LaunchError::kNoDevice, "E, why", kUnknownNvidia),
       "op my_ops: no GPU can be used here (E, why): check nvidia-smi and CUDA_VISIBLE_DEVICES");
   EXPECT_EQ(
-      launch_error_text("my_ops", "sm_80", "the launch in f", LaunchError::kEarlierFailure,
-                        "E, why", kBlackwell),
+      sentence("my_ops", "sm_80", "the launch in f", LaunchError::kEarlierFailure, "E, why",
+               kBlackwell),
       "op my_ops: the launch in f found the error of a kernel that ran before it (E, why): run "
       "again with CUDA_LAUNCH_BLOCKING=1 or under compute-sanitizer to see which");
-  EXPECT_EQ(launch_error_text("my_ops", "sm_80", "the launch in f", LaunchError::kOther, "E, why",
-                              kBlackwell),
-            "op my_ops: the launch in f failed: E, why");
+  EXPECT_EQ(
+      sentence("my_ops", "sm_80", "the launch in f", LaunchError::kOther, "E, why", kBlackwell),
+      "op my_ops: the launch in f failed: E, why");
 }
 
 TEST(LaunchErrorText, SpeaksOfHipWhereTheDeviceIsAmds) {
-  EXPECT_EQ(launch_error_text("my_ops", "gfx90a, gfx1100", "launch", LaunchError::kNoKernelImage,
-                              "", amd(1, "gfx942:sramecc+:xnack-")),
+  EXPECT_EQ(sentence("my_ops", "gfx90a, gfx1100", "launch", LaunchError::kNoKernelImage, "",
+                     amd(1, "gfx942:sramecc+:xnack-")),
             "op my_ops holds gfx90a, gfx1100; device 1 is gfx942: rebuild with "
             "-DCMAKE_HIP_ARCHITECTURES=gfx942");
+  EXPECT_EQ(sentence("my_ops", "gfx90a", "launch", LaunchError::kNoKernelImage, "", kUnknownAmd),
+            "op my_ops holds gfx90a, which this device can't run: rebuild with "
+            "-DCMAKE_HIP_ARCHITECTURES=native");
   EXPECT_EQ(
-      launch_error_text("my_ops", "gfx90a", "launch", LaunchError::kNoKernelImage, "", kUnknownAmd),
-      "op my_ops holds gfx90a, which this device can't run: rebuild with "
-      "-DCMAKE_HIP_ARCHITECTURES=native");
-  EXPECT_EQ(launch_error_text("my_ops", "gfx90a", "launch", LaunchError::kDriverTooOld, "E, why",
-                              kUnknownAmd),
-            "op my_ops: the GPU driver is older than the HIP runtime that the op found (E, why): "
-            "update the driver, or rebuild with an older ROCm");
-  EXPECT_EQ(launch_error_text("my_ops", "gfx90a", "launch", LaunchError::kNoDevice, "E, why",
-                              kUnknownAmd),
+      sentence("my_ops", "gfx90a", "launch", LaunchError::kDriverTooOld, "E, why", kUnknownAmd),
+      "op my_ops: the GPU driver is older than the HIP runtime that the op found (E, why): "
+      "update the driver, or rebuild with an older ROCm");
+  EXPECT_EQ(sentence("my_ops", "gfx90a", "launch", LaunchError::kNoDevice, "E, why", kUnknownAmd),
             "op my_ops: no GPU can be used here (E, why): check rocminfo and HIP_VISIBLE_DEVICES");
-  EXPECT_EQ(launch_error_text("my_ops", "gfx90a", "the launch in f", LaunchError::kEarlierFailure,
-                              "E, why", kUnknownAmd),
+  EXPECT_EQ(sentence("my_ops", "gfx90a", "the launch in f", LaunchError::kEarlierFailure, "E, why",
+                     kUnknownAmd),
             "op my_ops: the launch in f found the error of a kernel that ran before it (E, why): "
             "run again with AMD_SERIALIZE_KERNEL=3 to see which");
+}
+
+TEST(LaunchErrorText, SaysThatSomethingIsLeftOut) {
+  const std::string text = sentence("my_ops", "sm_80", std::string(5000, 'x').c_str(),
+                                    LaunchError::kOther, "E, why", kBlackwell);
+  EXPECT_EQ(text, "op my_ops: " + std::string(2047 - 11 - 3, 'x') + "...");
 }
 
 TEST(ArchitecturesServe, FollowsNvidiasRules) {
@@ -140,7 +150,8 @@ TEST(ArchitecturesServe, FollowsAmdsRules) {
 }
 
 TEST(ArchitecturesOfList, ReadsNvccsList) {
-  EXPECT_EQ(cudaops::detail::architectures_of_list({800, 900, 1200}), "sm_80, sm_90, sm_120");
+  EXPECT_STREQ(cudaops::detail::architectures_of_list("800,900, 1200").c_str(),
+               "sm_80, sm_90, sm_120");
 }
 
 #if defined(CUDAOPS_WITH_CUDA) || CUDAOPS_HIP

@@ -10,21 +10,32 @@
 //   op my_ops holds sm_80, sm_90; device 0 is sm_120: rebuild with -DCMAKE_CUDA_ARCHITECTURES=120
 //   op my_ops holds gfx90a; device 0 is gfx942: rebuild with -DCMAKE_HIP_ARCHITECTURES=gfx942
 //
-// Only the CUDA (or HIP) runtime is used, no torch. The op's name and what its binary holds come
-// from two definitions that cudaops_add_kernels() and add_torch_op() make:
+// Only the CUDA (or HIP) runtime is used, no torch, and of C++ nothing that takes nvcc long: with
+// <string> alone a small .cu compiles half as long again. The op's name and what its binary holds
+// come from two definitions that cudaops_add_kernels() and add_torch_op() make:
 //   CUDAOPS_OP_NAME        a string: "my_ops"
 //   CUDAOPS_ARCHITECTURES  a string: "sm_80, sm_90a, PTX 90", or "gfx90a, gfx942"
 // Without them the file's own __CUDA_ARCH_LIST__ is named (nvcc; it doesn't say what has PTX) and
 // the function that holds the check. The texts are composed by pure functions, which need no GPU
-// and no CUDA headers.
+// and no CUDA headers. A check that finds no error costs the call and a comparison.
 #pragma once
 
 #include <cstdlib>
-#include <initializer_list>
+#include <cstring>
+#if defined(__GLIBCXX__)
+#include <bits/functexcept.h>
+#else
 #include <stdexcept>
-#include <string>
+#endif
 
 #include "detail/gpu_runtime.h"
+
+// What runs once, if at all, is compiled for size and out of the way.
+#if defined(__GNUC__)
+#define CUDAOPS_COLD __attribute__((noinline, cold))
+#else
+#define CUDAOPS_COLD
+#endif
 
 namespace cudaops {
 
@@ -34,7 +45,7 @@ struct Device {
   int index = -1;
   int major = -1;
   int minor = -1;
-  std::string gfx = "";  // "gfx90a:sramecc+:xnack-"
+  char gfx[256] = "";  // "gfx90a:sramecc+:xnack-"
   bool is_amd = CUDAOPS_HIP;
 };
 
@@ -48,43 +59,80 @@ enum class LaunchError {
   kOther,
 };
 
+// One sentence. What goes beyond its size ends in "...".
+class ErrorText {
+ public:
+  CUDAOPS_COLD ErrorText& add(const char* text, size_t size) {
+    const size_t room = sizeof(text_) - 1 - size_;
+    memcpy(text_ + size_, text, size < room ? size : room);
+    size_ += size < room ? size : room;
+    text_[size_] = '\0';
+    if (size > room) memcpy(text_ + sizeof(text_) - 4, "...", 3);
+    return *this;
+  }
+  CUDAOPS_COLD ErrorText& operator<<(const char* text) { return add(text, strlen(text)); }
+  CUDAOPS_COLD ErrorText& operator<<(int number) {
+    char digits[12];
+    char* first = digits + sizeof(digits);
+    unsigned rest = number < 0 ? 0U - static_cast<unsigned>(number) : static_cast<unsigned>(number);
+    do {
+      *--first = static_cast<char>('0' + rest % 10);
+      rest /= 10;
+    } while (rest != 0);
+    if (number < 0) *--first = '-';
+    return add(first, static_cast<size_t>(digits + sizeof(digits) - first));
+  }
+  const char* c_str() const { return text_; }
+
+ private:
+  char text_[2048] = "";
+  size_t size_ = 0;
+};
+
 namespace detail {
 
-// "90" of compute capability 9.0; "" where it is not known.
-inline std::string compute_capability(const Device& device) {
-  if (device.major < 0) return "";
-  return std::to_string(device.major) + std::to_string(device.minor);
-}
-
-// "gfx90a" of "gfx90a:sramecc+:xnack-".
-inline std::string gfx_without_features(const std::string& gfx) {
-  return gfx.substr(0, gfx.find(':'));
+// "90" of compute capability 9.0, "gfx90a" of "gfx90a:sramecc+:xnack-"; "" where it is not known.
+CUDAOPS_COLD inline ErrorText architecture_of(const Device& device) {
+  ErrorText text;
+  if (device.is_amd) {
+    text.add(device.gfx, strcspn(device.gfx, ":"));
+  } else if (device.major >= 0) {
+    text << device.major << device.minor;
+  }
+  return text;
 }
 
 // "gfx90a:xnack-" runs where the name is the same and the device has every feature that it names.
-inline bool gfx_serves(const std::string& entry, const std::string& gfx) {
-  if (gfx_without_features(entry) != gfx_without_features(gfx)) return false;
-  size_t begin = entry.find(':');
-  while (begin != std::string::npos) {
-    const size_t end = entry.find(':', begin + 1);
-    const std::string feature = entry.substr(begin, end - begin);
-    if ((gfx + ":").find(feature + ":") == std::string::npos) return false;
-    begin = end;
+CUDAOPS_COLD inline bool gfx_serves(const char* entry, size_t size, const char* gfx) {
+  size_t begin = 0;
+  while (begin < size) {
+    size_t end = begin;
+    while (end < size && entry[end] != ':') ++end;
+    bool found = false;
+    // The name comes first in both; features in any order.
+    for (const char* part = gfx; !found && *part != '\0'; part += *part == ':' ? 1 : 0) {
+      const size_t part_size = strcspn(part, ":");
+      found = part_size == end - begin && strncmp(part, entry + begin, part_size) == 0;
+      if (begin == 0) break;
+      part += part_size;
+    }
+    if (!found) return false;
+    begin = end + 1;
   }
-  return true;
+  return size > 0;
 }
 
 // One entry of CUDAOPS_ARCHITECTURES ("sm_90a", "PTX 90") against a device: a plain sm_ runs on
 // later minors of its major, `a` on exactly its own, `f` on its family (the same major, forward),
 // plain PTX on everything later.
-inline bool architecture_serves(const std::string& entry, const Device& device) {
-  if (device.is_amd) return gfx_serves(entry, device.gfx);
-  const bool is_ptx = entry.compare(0, 4, "PTX ") == 0;
-  const bool is_sm = entry.compare(0, 3, "sm_") == 0;
+CUDAOPS_COLD inline bool architecture_serves(const char* entry, size_t size, const Device& device) {
+  if (device.is_amd) return gfx_serves(entry, size, device.gfx);
+  const bool is_ptx = strncmp(entry, "PTX ", 4) == 0;
+  const bool is_sm = strncmp(entry, "sm_", 3) == 0;
   if (!is_ptx && !is_sm) return false;
-  const char* digits = entry.c_str() + (is_ptx ? 4 : 3);
+  const char* digits = entry + (is_ptx ? 4 : 3);
   char* suffix = nullptr;
-  const long number = std::strtol(digits, &suffix, 10);
+  const long number = strtol(digits, &suffix, 10);
   const int major = static_cast<int>(number / 10);
   const int minor = static_cast<int>(number % 10);
   if (*suffix == 'a') return major == device.major && minor == device.minor;
@@ -98,16 +146,16 @@ inline bool architecture_serves(const std::string& entry, const Device& device) 
 
 // Whether code for `architectures` ("sm_80, sm_90a, PTX 90" or "gfx90a, gfx942") runs on the
 // device.
-inline bool architectures_serve(const std::string& architectures, const Device& device) {
-  size_t begin = 0;
-  while (begin < architectures.size()) {
-    size_t end = architectures.find(',', begin);
-    if (end == std::string::npos) end = architectures.size();
-    const size_t first = architectures.find_first_not_of(' ', begin);
-    if (first < end &&
-        detail::architecture_serves(architectures.substr(first, end - first), device))
+CUDAOPS_COLD inline bool architectures_serve(const char* architectures, const Device& device) {
+  while (*architectures != '\0') {
+    const size_t size = strcspn(architectures, ",");
+    const size_t blanks = strspn(architectures, " ");
+    if (blanks < size &&
+        detail::architecture_serves(architectures + blanks, size - blanks, device)) {
       return true;
-    begin = end + 1;
+    }
+    architectures += size;
+    if (*architectures == ',') ++architectures;
   }
   return false;
 }
@@ -117,63 +165,76 @@ inline bool architectures_serve(const std::string& architectures, const Device& 
 //   architectures  what its binary holds, as in CUDAOPS_ARCHITECTURES; "" if that is not known
 //   where          the function or call that failed
 //   error_text     the runtime's own name and description
-inline std::string launch_error_text(const std::string& op, const std::string& architectures,
-                                     const std::string& where, LaunchError error,
-                                     const std::string& error_text, const Device& device) {
-  const std::string arch =
-      device.is_amd ? detail::gfx_without_features(device.gfx) : detail::compute_capability(device);
-  const std::string option =
-      device.is_amd ? "-DCMAKE_HIP_ARCHITECTURES=" : "-DCMAKE_CUDA_ARCHITECTURES=";
+CUDAOPS_COLD inline ErrorText launch_error_text(const char* op, const char* architectures,
+                                                const char* where, LaunchError error,
+                                                const char* error_text, const Device& device) {
+  const bool is_amd = device.is_amd;
+  const ErrorText architecture = detail::architecture_of(device);
+  const char* const arch = architecture.c_str();
+  const char* const option = is_amd ? "-DCMAKE_HIP_ARCHITECTURES=" : "-DCMAKE_CUDA_ARCHITECTURES=";
+  ErrorText text;
+  text << "op " << op;
   switch (error) {
-    case LaunchError::kNoKernelImage: {
-      const std::string holds =
-          architectures.empty() ? "has no code for this device" : "holds " + architectures;
-      if (arch.empty()) {
-        return "op " + op + " " + holds + ", which this device can't run: rebuild with " + option +
-               "native";
+    case LaunchError::kNoKernelImage:
+      if (*architectures == '\0') {
+        text << " has no code for this device";
+      } else {
+        text << " holds " << architectures;
       }
-      return "op " + op + " " + holds + "; device " + std::to_string(device.index) + " is " +
-             (device.is_amd ? "" : "sm_") + arch + ": rebuild with " + option + arch;
-    }
-    case LaunchError::kPtxTooNew: {
-      std::string text = "op " + op;
-      if (!architectures.empty()) text += " holds " + architectures;
-      text +=
-          ", and the driver is too old for the PTX of the toolkit that built it: update the driver";
-      if (!arch.empty()) text += ", or rebuild with " + option + arch + "-real";
+      if (*arch == '\0') {
+        return text << ", which this device can't run: rebuild with " << option << "native";
+      }
+      return text << "; device " << device.index << " is " << (is_amd ? "" : "sm_") << arch
+                  << ": rebuild with " << option << arch;
+    case LaunchError::kPtxTooNew:
+      if (*architectures != '\0') text << " holds " << architectures;
+      text << ", and the driver is too old for the PTX of the toolkit that built it: update the "
+              "driver";
+      if (*arch != '\0') text << ", or rebuild with " << option << arch << "-real";
       return text;
-    }
     case LaunchError::kDriverTooOld:
-      return "op " + op + ": the GPU driver is older than the " +
-             (device.is_amd ? "HIP runtime that the op found" : "CUDA runtime in the op") + " (" +
-             error_text + "): update the driver, or rebuild with an older " +
-             (device.is_amd ? "ROCm" : "toolkit");
+      return text << ": the GPU driver is older than the "
+                  << (is_amd ? "HIP runtime that the op found" : "CUDA runtime in the op") << " ("
+                  << error_text << "): update the driver, or rebuild with an older "
+                  << (is_amd ? "ROCm" : "toolkit");
     case LaunchError::kNoDevice:
-      return "op " + op + ": no GPU can be used here (" + error_text + "): check " +
-             (device.is_amd ? "rocminfo and HIP_VISIBLE_DEVICES"
-                            : "nvidia-smi and CUDA_VISIBLE_DEVICES");
+      return text << ": no GPU can be used here (" << error_text << "): check "
+                  << (is_amd ? "rocminfo and HIP_VISIBLE_DEVICES"
+                             : "nvidia-smi and CUDA_VISIBLE_DEVICES");
     case LaunchError::kEarlierFailure:
-      return "op " + op + ": " + where + " found the error of a kernel that ran before it (" +
-             error_text + "): run again with " +
-             (device.is_amd ? "AMD_SERIALIZE_KERNEL=3"
-                            : "CUDA_LAUNCH_BLOCKING=1 or under compute-sanitizer") +
-             " to see which";
+      return text << ": " << where << " found the error of a kernel that ran before it ("
+                  << error_text << "): run again with "
+                  << (is_amd ? "AMD_SERIALIZE_KERNEL=3"
+                             : "CUDA_LAUNCH_BLOCKING=1 or under compute-sanitizer")
+                  << " to see which";
     case LaunchError::kOther:
       break;
   }
-  return "op " + op + ": " + where + " failed: " + error_text;
+  return text << ": " << where << " failed: " << error_text;
 }
 
 namespace detail {
 
-// "sm_80, sm_90" from the numbers of nvcc's __CUDA_ARCH_LIST__ (800, 900).
-inline std::string architectures_of_list(std::initializer_list<int> list) {
-  std::string text;
-  for (const int arch : list) {
-    if (!text.empty()) text += ", ";
-    text += "sm_" + std::to_string(arch / 10);
+// "sm_80, sm_90" from the numbers of nvcc's __CUDA_ARCH_LIST__ ("800,900").
+CUDAOPS_COLD inline ErrorText architectures_of_list(const char* list) {
+  ErrorText text;
+  while (*list != '\0') {
+    char* end = nullptr;
+    const long number = strtol(list, &end, 10);
+    if (end == list) break;
+    text << (*text.c_str() == '\0' ? "sm_" : ", sm_") << static_cast<int>(number / 10);
+    list = end + strspn(end, ", ");
   }
   return text;
+}
+
+// std::runtime_error, whose own header is the most of what a small .cu would have to read.
+[[noreturn]] inline void throw_runtime_error(const char* text) {
+#if defined(__GLIBCXX__)
+  std::__throw_runtime_error(text);
+#else
+  throw std::runtime_error(text);
+#endif
 }
 
 }  // namespace detail
@@ -184,13 +245,9 @@ namespace detail {
 
 using RuntimeError = CUDAOPS_GPU(Error_t);
 
-inline std::string describe(RuntimeError error) {
-  return std::string(CUDAOPS_GPU(GetErrorName)(error)) + ", " + CUDAOPS_GPU(GetErrorString)(error);
-}
-
 #if CUDAOPS_HIP
 
-inline LaunchError classify(RuntimeError error) {
+CUDAOPS_COLD inline LaunchError classify(RuntimeError error) {
   switch (error) {
     case hipErrorNoBinaryForGpu:
     case hipErrorInvalidDeviceFunction:
@@ -211,20 +268,20 @@ inline LaunchError classify(RuntimeError error) {
   }
 }
 
-inline Device current_device() {
+CUDAOPS_COLD inline Device current_device() {
   Device device;
   hipDeviceProp_t properties;
   if (hipGetDevice(&device.index) != hipSuccess ||
       hipGetDeviceProperties(&properties, device.index) != hipSuccess) {
     return {};
   }
-  device.gfx = properties.gcnArchName;
+  strncpy(device.gfx, properties.gcnArchName, sizeof(device.gfx) - 1);
   return device;
 }
 
 #else
 
-inline LaunchError classify(RuntimeError error) {
+CUDAOPS_COLD inline LaunchError classify(RuntimeError error) {
   switch (error) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
@@ -250,7 +307,7 @@ inline LaunchError classify(RuntimeError error) {
   }
 }
 
-inline Device current_device() {
+CUDAOPS_COLD inline Device current_device() {
   Device device;
   if (cudaGetDevice(&device.index) != cudaSuccess ||
       cudaDeviceGetAttribute(&device.major, cudaDevAttrComputeCapabilityMajor, device.index) !=
@@ -264,29 +321,47 @@ inline Device current_device() {
 
 #endif
 
-}  // namespace detail
-
-// Throws std::runtime_error unless error is success. Called through the macros below.
-inline void check(detail::RuntimeError error, const std::string& op,
-                  const std::string& architectures, const std::string& where) {
-  if (error == CUDAOPS_GPU(Success)) return;
-  const Device device = detail::current_device();
-  LaunchError cause = detail::classify(error);
+// Throws std::runtime_error with the sentence; `where` is the call, or "the launch in " and a name.
+// `architectures` are CUDAOPS_ARCHITECTURES, or the numbers of nvcc's __CUDA_ARCH_LIST__.
+[[noreturn]] CUDAOPS_COLD inline void fail(RuntimeError error, const char* op,
+                                           const char* architectures, const char* where_begin,
+                                           const char* where_end) {
+  const Device device = current_device();
+  ErrorText held;
+  if (*architectures >= '0' && *architectures <= '9') {
+    held = architectures_of_list(architectures);
+  } else {
+    held << architectures;
+  }
+  LaunchError cause = classify(error);
   // The runtime says "invalid device function" for a missing image and for a function that isn't a
   // kernel; the binary's own list tells which.
   if (cause == LaunchError::kNoKernelImage && device.index >= 0 &&
-      architectures_serve(architectures, device)) {
+      architectures_serve(held.c_str(), device)) {
     cause = LaunchError::kOther;
   }
-  throw std::runtime_error(
-      launch_error_text(op, architectures, where, cause, detail::describe(error), device));
+  ErrorText where;
+  where << where_begin << where_end;
+  ErrorText why;
+  why << CUDAOPS_GPU(GetErrorName)(error) << ", " << CUDAOPS_GPU(GetErrorString)(error);
+  throw_runtime_error(
+      launch_error_text(op, held.c_str(), where.c_str(), cause, why.c_str(), device).c_str());
 }
 
-inline void check_launch(const std::string& op, const std::string& architectures,
-                         const std::string& where) {
+}  // namespace detail
+
+// Throws std::runtime_error unless error is success. Called through the macros below.
+inline void check(detail::RuntimeError error, const char* op, const char* architectures,
+                  const char* where) {
+  if (error != CUDAOPS_GPU(Success)) detail::fail(error, op, architectures, where, "");
+}
+
+inline void check_launch(const char* op, const char* architectures, const char* where) {
   // Taking the error off keeps a failed launch from being reported once more by the next one.
   const detail::RuntimeError error = CUDAOPS_GPU(GetLastError)();
-  if (error != CUDAOPS_GPU(Success)) check(error, op, architectures, "the launch in " + where);
+  if (error != CUDAOPS_GPU(Success)) {
+    detail::fail(error, op, architectures, "the launch in ", where);
+  }
 }
 
 #endif  // CUDAOPS_GPU
@@ -303,7 +378,9 @@ inline void check_launch(const std::string& op, const std::string& architectures
 #if defined(CUDAOPS_ARCHITECTURES)
 #define CUDAOPS_CHECK_ARCHITECTURES CUDAOPS_ARCHITECTURES
 #elif defined(__CUDA_ARCH_LIST__)
-#define CUDAOPS_CHECK_ARCHITECTURES ::cudaops::detail::architectures_of_list({__CUDA_ARCH_LIST__})
+#define CUDAOPS_CHECK_STRING(...) CUDAOPS_CHECK_STRING_OF(__VA_ARGS__)
+#define CUDAOPS_CHECK_STRING_OF(...) #__VA_ARGS__
+#define CUDAOPS_CHECK_ARCHITECTURES CUDAOPS_CHECK_STRING(__CUDA_ARCH_LIST__)
 #else
 #define CUDAOPS_CHECK_ARCHITECTURES ""
 #endif
