@@ -11,7 +11,10 @@
 # apart, which it would say with an exit code that a broken server has too.
 _cudaops_distribute() {
   case " $* " in
-    *" --jobserver "* | *" -jobserver "* | *code=lto_* | *code=\[*lto_*) return 1 ;;
+    *" --jobserver "* | *" -jobserver "* | *code=lto_* | *code=\[*lto_*)
+      _cudaops_why="sccache can't take this nvcc apart"
+      return 1
+      ;;
   esac
   if [ -n "$_cudaops_dist" ] && [ -e "$_cudaops_dir/here" ]; then
     if [ -n "$(find "$_cudaops_dir/here" -prune -mmin +1 2>/dev/null)" ]; then
@@ -73,6 +76,11 @@ _cudaops_dist_failed() {
       "") _cudaops_said="exit code $_cudaops_failed" ;;
     esac
     printf '%s\n' "CudaOps: a distributed compile failed, for a minute all run here: $_cudaops_said" >&2
+  fi
+  if [ $_cudaops_status -eq 0 ]; then
+    _cudaops_log 'not cached' 'a distributed compile failed'
+  else
+    _cudaops_log failed "exit code $_cudaops_status"
   fi
   exit $_cudaops_status
 }
