@@ -50,17 +50,23 @@ _cudaops_dist_done() {
   [ ! -r "$_cudaops_dir/dist_read" ] || IFS= read -r _cudaops_a <"$_cudaops_dir/dist_read"
   _cudaops_b=$(sed -n '/falling back to local: /h;${x;p;}' "$_cudaops_dist_log")
   printf '%s\n' "$_cudaops_b" >"$_cudaops_dir/dist_read"
-  if [ -n "$_cudaops_b" ] && [ "$_cudaops_a" != "$_cudaops_b" ] &&
-    [ -z "$(find "$_cudaops_dir/dist_said" -prune -mmin -1 2>/dev/null)" ]; then
-    : >"$_cudaops_dir/dist_said"
-    # Which server, and the last cause.
-    _cudaops_b=$(
-      printf '%s\n' "${_cudaops_b#*falling back to local: }" | sed \
-        -e 's/^.* for url (https*:\/\/\([^\/]*\)\/.*"description":"\([^"]*\)".*$/server \1: \2/' \
-        -e 's/^.*ServerId(\([^)]*\)): error sending request for url ([^)]*): /server \1: /'
-    )
-    printf '%s\n' "CudaOps: a compile that was to be distributed ran here: $_cudaops_b" >&2
+  [ -n "$_cudaops_b" ] && [ "$_cudaops_a" != "$_cudaops_b" ] || return
+  # A server that is gone is known at once. For one that hangs or is cut off each compile would wait half a minute.
+  _cudaops_now
+  _cudaops_a=
+  if [ $((_cudaops_time - _cudaops_start)) -gt 2000 ] && mkdir "$_cudaops_dir/here" 2>/dev/null; then
+    _cudaops_a=", for a minute all run here"
+  elif [ -n "$(find "$_cudaops_dir/dist_said" -prune -mmin -1 2>/dev/null)" ]; then
+    return
   fi
+  : >"$_cudaops_dir/dist_said"
+  # Which server, and the last cause.
+  _cudaops_b=$(
+    printf '%s\n' "${_cudaops_b#*falling back to local: }" | sed \
+      -e 's/^.* for url (https*:\/\/\([^\/]*\)\/.*"description":"\([^"]*\)".*$/server \1: \2/' \
+      -e 's/^.*ServerId(\([^)]*\)): error sending request for url ([^)]*): /server \1: /'
+  )
+  printf '%s\n' "CudaOps: a compile that was to be distributed ran here$_cudaops_a: $_cudaops_b" >&2
 }
 
 _cudaops_dist_failed() {

@@ -152,6 +152,25 @@ case_step(
 )
 case_equal("distributed" "${case_STEP_STDOUT}" "-DX\n")
 
+# A server that keeps its clients waiting is left alone for a while.
+file(MAKE_DIRECTORY "${case_DIR}/slow")
+file(WRITE "${case_DIR}/slow/settings" "")
+file(WRITE "${case_DIR}/slow/log" "x: falling back to local: Error 500: slow\n")
+case_step(
+  "a slow one"
+  WORKING_DIRECTORY "${case_DIR}/slow"
+  COMMAND
+    sh -c
+    ". \"$1\"; _cudaops_now() { _cudaops_time=$now; }; now=2000; touch -d yesterday settings; _cudaops_dir=. _cudaops_settings=settings _cudaops_dist=1 _cudaops_dist_log=log _cudaops_status=0 _cudaops_start=100; _cudaops_dist_done 2>&1; ls -d here 2>&1; touch -d yesterday dist_read dist_said; echo 'y: falling back to local: Error 500: slower' >>log; now=3000; _cudaops_dist_done 2>&1; ls -d here"
+    sh "${case_REPO}/cmake/tools/cache_dist.sh"
+)
+string(REGEX REPLACE "ls: [^\n]*here[^\n]*" "none" said "${case_STEP_STDOUT}")
+case_equal(
+  "slow"
+  "${said}"
+  "CudaOps: a compile that was to be distributed ran here: Error 500: slow\nnone\nCudaOps: a compile that was to be distributed ran here, for a minute all run here: Error 500: slower\nhere\n"
+)
+
 # What keeps it from working: one line, and compiles run here.
 function(fails what mode status reason)
   farm(${mode} "${status}")
