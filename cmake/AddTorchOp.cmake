@@ -12,7 +12,7 @@ AddTorchOp
     add_torch_op(<name>
       [SOURCES <file>...] [CUDA_SOURCES <file>...]
       [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]
-      [ARCHITECTURES <arch>...] [PYTHON_MODULE <module>] [INSTALL <dir>])
+      [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module>] [INSTALL <dir>])
 
   ``lib<name>.so``, for ``torch.ops.load_library``; with ``PYTHON_MODULE`` a module that registers its ops on import.
   Needs :module:`FindCudaTorchMatch` before.
@@ -33,6 +33,9 @@ AddTorchOp
     error. ``OFF``: without its CUDA part.
   ``ARCHITECTURES``
     What the code supports: a filter on what is requested, see :module:`CudaOpsArchitectures`. Default: everything.
+  ``CUDA_CUBINS``
+    Compiles each architecture of a ``.cu`` by itself, which pays for files that compile for long; see
+    :module:`CudaOpsCubins`.
   ``PYTHON_MODULE``
     Name of a Python module: ``<module>.abi3.so`` (STABLE and FULL: one file for every Python), or
     ``<module>.cpython-*.so`` (PYBIND). A source's own ``PyInit_<module>`` wins over the generated one.
@@ -71,6 +74,7 @@ endif()
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/cubins.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/op_finish.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/op_module.cmake")
@@ -89,18 +93,18 @@ function(add_torch_op)
     INSTALL
   )
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "${singles}" "${lists}")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_CUBINS" "${singles}" "${lists}")
   # ARGV0 of a call without arguments would be the one of the function around it.
   set(name "")
   if(ARGC GREATER 0)
     set(name "${ARGV0}")
   endif()
-  set(keywords ${lists} ${singles})
+  set(keywords ${lists} ${singles} CUDA_CUBINS)
   set(
     usage
     "add_torch_op(<name> [SOURCES <file>...] [CUDA_SOURCES <file>...]"
     "  [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]"
-    "  [ARCHITECTURES <arch>...] [PYTHON_MODULE <module>] [INSTALL <dir>])"
+    "  [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module>] [INSTALL <dir>])"
   )
   _cudaops_check_name(add_torch_op "${name}" KEYWORDS ${keywords} USAGE ${usage})
   set(command "add_torch_op(${name})")
@@ -111,6 +115,7 @@ function(add_torch_op)
     "${arg_KEYWORDS_MISSING_VALUES}"
     SINGLES ${singles}
     LISTS ${lists}
+    OPTIONS CUDA_CUBINS
     USAGE ${usage}
   )
   _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
@@ -139,6 +144,9 @@ function(add_torch_op)
         FIX "CUDA_SOURCES <file>..., or leave ARCHITECTURES out"
       )
     endif()
+  endif()
+  if(arg_CUDA_CUBINS AND device STREQUAL "")
+    _cudaops_stop("${command}: CUDA_CUBINS is about .cu files, and CUDA_SOURCES holds none." FIX "leave CUDA_CUBINS out")
   endif()
   _cudaops_check_module("${command}" ${abi} "${arg_PYTHON_MODULE}")
   if(IS_ABSOLUTE "${arg_INSTALL}" OR "${arg_INSTALL}" MATCHES "\\$<|;")
@@ -187,6 +195,9 @@ function(add_torch_op)
     if(device AND state_GPU)
       set(archs "${state_ARCHITECTURES}")
       cudaops_target_architectures(${name} ${archs})
+      if(arg_CUDA_CUBINS)
+        _cudaops_cubins_target(${name} add_torch_op)
+      endif()
     endif()
     _cudaops_link_headers(${name} ${name} "${archs}")
     if(state_GPU STREQUAL "CUDA")

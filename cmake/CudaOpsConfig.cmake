@@ -13,6 +13,7 @@ endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsCache.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsCubins.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsReport.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/HipifySources.cmake")

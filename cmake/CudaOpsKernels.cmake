@@ -10,7 +10,7 @@ CudaOpsKernels
   .. code-block:: cmake
 
     cudaops_add_kernels(<name> [OBJECT|STATIC|SHARED] SOURCES <file>...
-      [ARCHITECTURES <arch>...] [DEFINE <macro>])
+      [ARCHITECTURES <arch>...] [CUDA_CUBINS] [DEFINE <macro>])
 
   Ops, gtests and benchmarks link it; several may share one. Host files are always built, ``.cu`` where CUDA is on and
   an architecture is left; with nothing left the target exists and is empty, so linking it needs no ``if()``.
@@ -21,6 +21,9 @@ CudaOpsKernels
     ``.cu``, host files and headers.
   ``ARCHITECTURES``
     What the code supports: a filter on what is requested, see :module:`CudaOpsArchitectures`. Default: everything.
+  ``CUDA_CUBINS``
+    Compiles each architecture of a ``.cu`` by itself, which pays for files that compile for long; see
+    :module:`CudaOpsCubins`.
   ``DEFINE``
     A PUBLIC definition ``<macro>=1``, there only where the ``.cu`` files are built.
 
@@ -47,6 +50,7 @@ endif()
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/cubins.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/op_rpath.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/op_state.cmake")
@@ -54,7 +58,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
 
 function(cudaops_add_kernels)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_kernels")
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;STATIC;SHARED" "DEFINE" "SOURCES;ARCHITECTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;STATIC;SHARED;CUDA_CUBINS" "DEFINE" "SOURCES;ARCHITECTURES")
   # ARGV0 of a call without arguments would be the one of the function around it.
   set(name "")
   if(ARGC GREATER 0)
@@ -67,12 +71,13 @@ function(cudaops_add_kernels)
     SHARED
     SOURCES
     ARCHITECTURES
+    CUDA_CUBINS
     DEFINE
   )
   set(
     usage
     "cudaops_add_kernels(<name> [OBJECT|STATIC|SHARED] SOURCES <file>..."
-    "  [ARCHITECTURES <arch>...] [DEFINE <macro>])"
+    "  [ARCHITECTURES <arch>...] [CUDA_CUBINS] [DEFINE <macro>])"
   )
   _cudaops_check_name(cudaops_add_kernels "${name}" KEYWORDS ${keywords} USAGE ${usage})
   set(command "cudaops_add_kernels(${name})")
@@ -83,7 +88,7 @@ function(cudaops_add_kernels)
     "${arg_KEYWORDS_MISSING_VALUES}"
     SINGLES DEFINE
     LISTS SOURCES ARCHITECTURES
-    OPTIONS OBJECT STATIC SHARED
+    OPTIONS OBJECT STATIC SHARED CUDA_CUBINS
     USAGE ${usage}
   )
   set(kind "")
@@ -112,8 +117,8 @@ function(cudaops_add_kernels)
   _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
   _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
-  foreach(keyword IN ITEMS ARCHITECTURES DEFINE)
-    if(NOT "${arg_${keyword}}" STREQUAL "" AND device STREQUAL "" AND NOT host MATCHES "\\$<")
+  foreach(keyword IN ITEMS ARCHITECTURES CUDA_CUBINS DEFINE)
+    if(NOT "${arg_${keyword}}" MATCHES "^(FALSE)?$" AND device STREQUAL "" AND NOT host MATCHES "\\$<")
       _cudaops_stop("${command}: ${keyword} is about .cu files, and SOURCES holds none." FIX "leave ${keyword} out")
     endif()
   endforeach()
@@ -145,6 +150,9 @@ function(cudaops_add_kernels)
   _cudaops_link_headers(${name} ${name} "${state_ARCHITECTURES}")
   if(state_GPU)
     cudaops_target_architectures(${name} ${state_ARCHITECTURES})
+    if(arg_CUDA_CUBINS)
+      _cudaops_cubins_target(${name} cudaops_add_kernels)
+    endif()
     if(state_GPU STREQUAL "CUDA")
       target_compile_features(${name} PRIVATE cuda_std_17)
     else()

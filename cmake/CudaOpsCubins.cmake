@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+CudaOpsCubins
+-------------
+
+Compiles each architecture of a ``.cu`` file by itself.
+
+``CUDA_CUBINS`` of :command:`add_torch_op` and :command:`cudaops_add_kernels` is this step; for targets made by hand:
+
+.. command:: cudaops_target_cubins
+
+  .. code-block:: cmake
+
+    cudaops_target_cubins(<target>)
+
+  Each ``.cu`` of ``<target>`` gets one compile step an architecture, and one that puts their code into the object. The
+  object is the one that nvcc makes of all architectures at once: the same commands run, which nvcc itself names.
+
+  It pays for files that compile for long, for several architectures. Architectures are jobs of Ninja's or Make's like
+  any other, over all cores, where ``--threads`` starts as many at once as it is told, busy cores or not. After an edit
+  only those are compiled again whose preprocessed text has changed: with one under ``#if __CUDA_ARCH__ >= 900``, those
+  from 9.0 up. With ccache, each architecture is kept by that text, so that going back to an older state, or another
+  build tree of this checkout, finds it.
+
+  It costs one more preprocessing and parsing of the host part, and a few processes a file: files of a second compile
+  slower with it.
+
+  Line numbers count as text only with debug information (``-lineinfo``, ``-G``) and where a file asks for them at
+  compile time (``__builtin_LINE()``, which ``std::source_location`` and some of CUDA's own headers do).
+
+What CMake says of the target holds for these steps as well, up to the end of its directory: include directories,
+definitions, options, standards, linked libraries, properties of sources. Where a step's commands come out different
+from the object's all the same (after a later ``target_compile_options()`` from another directory), its result isn't
+taken, and the build says so.
+
+The target is compiled as always, and the configure step says why, with one architecture, with another CUDA compiler
+than nvcc, with a launcher of your own, with sccache (which takes nvcc apart itself), with ``CUDAOPS_BUILD_TRACE``, with
+UNITY_BUILD or interprocedural optimisation, and with generators other than Ninja and Makefiles. For AMD GPUs the step
+means nothing. ``CUDA_SEPARABLE_COMPILATION`` is an error: that device code is linked later.
+
+Targets: ``<target>_cubins``, which holds the compile steps.
+
+Example:
+
+.. code-block:: cmake
+
+  cudaops_add_kernels(attention CUDA_CUBINS SOURCES forward.cu backward.cu)
+
+  add_library(sorting SHARED sorting.cu)
+  cudaops_target_architectures(sorting 80 90 100)
+  cudaops_target_cubins(sorting)
+#]=======================================================================]
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/cubins.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
+
+function(cudaops_target_cubins)
+  list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_cubins")
+  if(NOT ARGC EQUAL 1)
+    list(JOIN ARGV " " found)
+    _cudaops_stop(
+      "cudaops_target_cubins(): takes one argument, a target."
+      FACTS "found   '${found}'"
+      FIX "cudaops_target_cubins(<target>)"
+    )
+  endif()
+  set(target "${ARGV0}")
+  _cudaops_check_target(cudaops_target_cubins "${target}" "cudaops_target_cubins(<target>)")
+  _cudaops_cubins_target(${target} cudaops_target_cubins)
+endfunction()

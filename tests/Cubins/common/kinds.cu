@@ -1,0 +1,56 @@
+// Every kind of thing that host code knows of device code by name: kernels of all linkages and of
+// templates, variables that the host reads and writes, code that names the whole list of
+// architectures.
+#include "kinds.h"
+
+#define JOIN_NOW(a, b) a##b
+#define JOIN(a, b) JOIN_NOW(a, b)
+#define FIRST(a, ...) a
+#define FIRST_OF_LIST(...) JOIN(archs_from_, FIRST(__VA_ARGS__, 0))
+
+__device__ int counter = 3;
+__constant__ float weights[4] = {1, 2, 3, 4};
+static __device__ int hidden = 4;
+__managed__ int managed = 5;
+
+inline namespace FIRST_OF_LIST(__CUDA_ARCH_LIST__) {
+  template <class T>
+  __global__ void typed(T * x) {
+    __shared__ T tile[32];
+    static const int local = 7;
+    tile[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    x[0] = NEW_VALUE + tile[local];
+#else
+    x[0] = 2 + tile[31 - local];
+#endif
+    counter += hidden + managed;
+  }
+}  // namespace )
+namespace {
+__global__ void anonymous(int* p) { p[0] = hidden; }
+}  // namespace
+static __global__ void internal(int* p) { p[1] = hidden; }
+
+struct Functor {
+  __device__ float operator()(float x) const { return x * weights[1]; }
+};
+template <class F>
+__global__ void applied(float* x, F f) {
+  x[threadIdx.x] = f(x[threadIdx.x]);
+}
+
+extern "C" int launch_kinds(int* p, float* x, double* d) {
+  typed<<<1, 32>>>(x);
+  typed<<<1, 32>>>(d);
+  anonymous<<<1, 1>>>(p);
+  internal<<<1, 1>>>(p);
+  applied<<<1, 32>>>(x, Functor());
+  applied<<<1, 32>>>(x, [] __device__(float v) { return v + 1; });
+  int value = 0;
+  cudaMemcpyFromSymbol(&value, counter, sizeof(value));
+  int more = 0;
+  cudaMemcpyFromSymbol(&more, hidden, sizeof(more));
+  return value + more;
+}

@@ -1,0 +1,1 @@
+#define NEW_VALUE 1
