@@ -21,6 +21,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
 function(_cudaops_cache_target target)
   _cudaops_cache_choose()
   _cudaops_state_append(CACHE_TARGETS ${target})
+  # What is decided when all targets are known, where nothing but this command is used.
+  _cudaops_report_schedule()
   _cudaops_state_get(CACHE_ENGINE engine)
   if(engine STREQUAL "")
     return()

@@ -23,8 +23,8 @@ _cudaops_cached() {
   # A cache that failed a moment ago is left alone.
   if [ -e "$_cudaops_dir/failed" ]; then
     _cudaops_why="$_cudaops_engine failed"
-    [ -n "$(find "$_cudaops_dir/failed" -prune -mmin +1 2>/dev/null)" ] || return
-    rmdir "$_cudaops_dir/failed" 2>/dev/null
+    ! _cudaops_left_out "$_cudaops_dir/failed" || return
+    _cudaops_times=$_cudaops_n
   fi
 
   # What makes the compiler write more than its object, or takes its parts from elsewhere.
@@ -345,7 +345,10 @@ _cudaops_run() {
   case $_cudaops_status in
     0 | 129 | 130 | 143)
       [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
-      [ $_cudaops_status != 0 ] || _cudaops_log "$_cudaops_result" "$_cudaops_bound"
+      if [ $_cudaops_status = 0 ]; then
+        [ $_cudaops_times = 0 ] || rm -f "$_cudaops_dir/failed"
+        _cudaops_log "$_cudaops_result" "$_cudaops_bound"
+      fi
       exit $_cudaops_status
       ;;
   esac
@@ -376,9 +379,9 @@ _cudaops_run() {
   esac
   # The cache's failure. One line for all the compiles of a build, which do without for a minute.
   _cudaops_why="$_cudaops_engine failed"
-  if mkdir "$_cudaops_dir/failed" 2>/dev/null || [ ! -d "$_cudaops_dir/failed" ]; then
-    _cudaops_said=${_cudaops_said%%
+  _cudaops_said=${_cudaops_said%%
 *}
+  if _cudaops_leave_out "$_cudaops_dir/failed" "$_cudaops_said"; then
     printf '%s\n' "CudaOps: $_cudaops_engine failed and is left out for a minute: ${_cudaops_said:-exit code $_cudaops_status}" >&2
   fi
   if [ "$_cudaops_mark" = done ] && [ -s "$_cudaops_object" ] && [ -s "$_cudaops_dep" ]; then
@@ -438,15 +441,10 @@ _cudaops_remote_begin() {
   _cudaops_remote_state=asked
   _cudaops_remote_times=0
   if [ -e "$_cudaops_dir/remote-failed" ]; then
-    read -r _cudaops_a _cudaops_remote_times _cudaops_b 2>/dev/null <"$_cudaops_dir/remote-failed"
-    case $_cudaops_a:$_cudaops_remote_times in
-      *[!0-9:]* | :* | *:) _cudaops_a=0 _cudaops_remote_times=1 ;;
-    esac
-    _cudaops_b=${_cudaops_start%??}
-    if [ "${_cudaops_b:-0}" -lt "$_cudaops_a" ] && [ $((_cudaops_a - ${_cudaops_b:-0})) -le 4000 ]; then
+    if _cudaops_left_out "$_cudaops_dir/remote-failed"; then
       _cudaops_remote_state='left out'
     else
-      _cudaops_remote_wait 2>/dev/null
+      _cudaops_remote_times=$_cudaops_n
     fi
   fi
   if [ "$_cudaops_remote_state" = asked ] && [ -n "$_cudaops_remote_file" ]; then
@@ -463,23 +461,41 @@ _cudaops_remote_begin() {
   unset CCACHE_SECONDARY_STORAGE
 }
 
-# _cudaops_remote_wait: from now on, until the next try.
-_cudaops_remote_wait() {
-  _cudaops_a=${_cudaops_start%??}
-  printf '%s %s %s\n' $((${_cudaops_a:-0} + (60 << _cudaops_remote_times))) \
-    $((_cudaops_remote_times < 5 ? _cudaops_remote_times + 1 : 5)) "${1-}" >"$_cudaops_dir/remote-failed"
-}
+# _cudaops_left_out <file>: whether what failed is still left out; else this compile asks it again, alone: the file now
+# says the next time for the others, and _cudaops_n how often that was so.
+_cudaops_left_out() {
+  read -r _cudaops_a _cudaops_n _cudaops_b <"$1"
+  case $_cudaops_a:$_cudaops_n in
+    *[!0-9:]* | :* | *:) _cudaops_a=0 _cudaops_n=1 ;;
+  esac
+  _cudaops_line=${_cudaops_start%??}
+  _cudaops_line=${_cudaops_line:-0}
+  # A time long to come is one of before the machine was started.
+  if [ $_cudaops_line -lt $_cudaops_a ] && [ $((_cudaops_a - _cudaops_line)) -le 4000 ]; then
+    return 0
+  fi
+  printf '%s %s %s\n' $((_cudaops_line + (60 << _cudaops_n))) $((_cudaops_n < 5 ? _cudaops_n + 1 : 5)) "$_cudaops_b" >"$1"
+  return 1
+} 2>/dev/null
+
+# _cudaops_leave_out <file> <why>: for a minute from now on. Returns whether this is the compile that says so.
+_cudaops_leave_out() {
+  if ! { set -C && true >"$1"; }; then
+    set +C
+    [ ! -e "$1" ]
+    return
+  fi
+  set +C
+  _cudaops_line=${_cudaops_start%??}
+  printf '%s 1 %s\n' $((${_cudaops_line:-0} + 60)) "$2" >"$1"
+} 2>/dev/null
 
 # _cudaops_remote_failed <what>: one line for all the compiles of a build.
 _cudaops_remote_failed() {
   _cudaops_remote_state=failed
-  if set -C && { true >"$_cudaops_dir/remote-failed"; } 2>/dev/null; then
-    set +C
-    _cudaops_remote_times=0
-    _cudaops_remote_wait "$1"
+  if _cudaops_leave_out "$_cudaops_dir/remote-failed" "$1"; then
     printf '%s\n' "CudaOps: the shared cache $_cudaops_remote failed and is left out for a minute: $1" >&2
   fi
-  set +C
 }
 
 # _cudaops_remote_end: what the shared cache did.
@@ -487,7 +503,11 @@ _cudaops_remote_end() {
   case $_cudaops_remote_state:$_cudaops_remote_said in
     'left out':*) ;;
     *:failed) _cudaops_remote_failed "no answer, or none that $_cudaops_engine understands" ;;
-    failed:* | *:) ;;
+    failed:*) ;;
+    *:)
+      # The local cache had it: the next one is to ask.
+      [ $_cudaops_remote_times = 0 ] || printf '0 %s\n' $_cudaops_remote_times >"$_cudaops_dir/remote-failed"
+      ;;
     *)
       _cudaops_remote_state=$_cudaops_remote_said
       [ $_cudaops_remote_state = hit ] || _cudaops_remote_state=miss
@@ -606,6 +626,7 @@ if [ -r "$_cudaops_settings" ]; then
   _cudaops_bound=
   _cudaops_their_log=
   _cudaops_remote_state=-
+  _cudaops_times=0
   _cudaops_now
   _cudaops_start=$_cudaops_time
   _cudaops_why='another compiler than the one that was configured'

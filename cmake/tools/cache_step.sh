@@ -13,13 +13,16 @@ if [ $_cudaops_status -ne 0 ]; then
 else
   # No dependency file names what the assembler reads by itself, nor a file that was asked for in vain. The standard
   # library's headers have no ending; torch, the toolkit and the system don't get new ones by themselves.
-  _cudaops_files=$(sed -e 's/^[^:]*: *//' -e 's/ *\\$//' "$CUDAOPS_CACHE_DEPFILE" 2>/dev/null)
+  _cudaops_files=$(
+    sed -e '1s/^[^:]*: *//' -e 's/ *\\$//' -e 's/\\ /\x01/g' -e 's/\\#/#/g' -e 's/\$\$/$/g' \
+      "$CUDAOPS_CACHE_DEPFILE" 2>/dev/null | tr ' \001' '\n ' | grep .
+  )
   _cudaops_found=$(
-    printf '%s\n' "$_cudaops_files" | xargs grep -lE -e '\.incbin' -e '\.include[[:space:]]+\\?"' -- 2>&1
-    printf '%s\n' "$_cudaops_files" | xargs printf '%s\0' 2>&1 |
-      grep -zvE '^/usr/|(^|/)CudaOps/links/(torch|torch_include|python|package|toolkit|nvcc|nvidia[0-9]*)/' |
-      xargs -0r grep -hE '__has_(include|embed)' -- 2>&1 | sed -E 's/__has_include(_next)? *\( *<[a-z_\/0-9]+> *\)//g' |
-      grep -E '__has_(include|embed)[a-z_]* *\('
+    printf '%s\n' "$_cudaops_files" | xargs -d '\n' grep -lE -e '\.incbin' -e '\.include[[:space:]]+\\?"' -- 2>&1
+    printf '%s\n' "$_cudaops_files" |
+      grep -vE '^/usr/|(^|/)CudaOps/links/(torch|torch_include|python|package|toolkit|nvcc|nvidia[0-9]*)/' |
+      xargs -r -d '\n' grep -hE '__has_(include|embed)' -- 2>&1 |
+      sed -E 's/__has_include(_next)? *\( *<[a-z_\/0-9]+> *\)//g' | grep -E '__has_(include|embed)[a-z_]* *\('
   )
   if [ -n "$_cudaops_found" ]; then
     case $_cudaops_found in

@@ -47,9 +47,16 @@ _cudaops_ask() {
 
 _cudaops_ask 1
 case $_cudaops_counters in
-  *' remote_storage_read_hit '*)
+  *' remote_storage_hit '*)
     echo known
     exit
+    ;;
+  *' remote_storage_read_hit '*)
+    # Some entry that is none; what is written in its place may be better.
+    if [ "$_cudaops_readonly" = ON ]; then
+      echo 'what it answers was never stored'
+      exit 1
+    fi
     ;;
   *' remote_storage_read_miss '*) ;;
   *)
@@ -63,7 +70,7 @@ if [ "$_cudaops_readonly" = ON ]; then
 fi
 _cudaops_ask 2
 case $_cudaops_counters in
-  *' remote_storage_read_hit '*) echo new ;;
+  *' remote_storage_hit '*) echo new ;;
   *)
     echo 'what is stored there is not found again'
     exit 1

@@ -96,3 +96,29 @@ function(stale_table)
       "${case_PYTHON}" "${case_SUITE}/common/stale.py" "${case_REPO}" "${case_BUILD_DIR}" "${case_DIR}/table" -- ${ARGN}
   )
 endfunction()
+
+# use_redis(): a Redis of the machine's; skips the case where there is none.
+macro(use_redis)
+  find_program(suite_redis redis-server NO_CACHE)
+  if(NOT suite_redis)
+    case_skip("no redis-server on this machine")
+    return()
+  endif()
+endmacro()
+
+# shared(<scenario> [<name>=<value>...]): common/shared.py, with Redis where use_redis() was called.
+function(shared scenario)
+  set(options ${ARGN})
+  if(suite_redis)
+    # Not below the case: the path of a socket has 107 characters at most.
+    execute_process(COMMAND mktemp -d OUTPUT_VARIABLE sockets OUTPUT_STRIP_TRAILING_WHITESPACE)
+    list(APPEND options "redis=${suite_redis}" "socket=${sockets}/redis.sock")
+  endif()
+  case_step(
+    "${scenario}"
+    COMMAND "${case_PYTHON}" "${case_SUITE}/common/shared.py" ${scenario} "${case_DIR}" "${case_CMAKE}" "${case_REPO}" ${options}
+  )
+  if(suite_redis)
+    file(REMOVE_RECURSE "${sockets}")
+  endif()
+endfunction()

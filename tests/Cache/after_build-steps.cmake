@@ -1,0 +1,66 @@
+# The line after a build: what was compiled, what was found, what can't be cached and why; nothing where nothing missed,
+# and nothing runs where nothing was to do. With each generator.
+use_cache(ccache)
+host_kernels()
+file(WRITE "${case_DIR}/src/sub/CMakeLists.txt" "add_library(part OBJECT part.cpp)\ncudaops_target_cache(part)\n")
+file(WRITE "${case_DIR}/src/sub/part.cpp" "int part() { return 3; }\n")
+file(WRITE "${case_DIR}/src/away/CMakeLists.txt" "add_library(away SHARED away.cpp)\ncudaops_target_cache(away)\n")
+file(WRITE "${case_DIR}/src/away/away.cpp" "#error is not part of all\n")
+project_says(
+  "cudaops_add_kernels(host SHARED SOURCES one.cpp two.cpp)
+cudaops_add_kernels(never SHARED SOURCES away/away.cpp)
+set_target_properties(never PROPERTIES EXCLUDE_FROM_ALL ON)
+add_subdirectory(sub)
+add_subdirectory(away EXCLUDE_FROM_ALL)"
+)
+# expect_line(<line>...): what the last build said of the cache.
+function(expect_line)
+  string(REGEX MATCHALL "CudaOps: [^\n]+" lines "${case_STEP_STDOUT}")
+  case_equal("lines of ${case_GENERATOR}" "${lines}" "${ARGN}")
+endfunction()
+foreach(case_GENERATOR IN ITEMS Ninja "Unix Makefiles" "Ninja Multi-Config")
+  string(MAKE_C_IDENTIFIER "${case_GENERATOR}" id)
+  set(build "${case_DIR}/build of ${id}")
+  file(REMOVE_RECURSE "${case_DIR}/ccache")
+  case_configure(BUILD_DIR "${build}" ARGS -DCMAKE_BUILD_TYPE=Release)
+  case_build(BUILD_DIR "${build}")
+  expect_line("CudaOps: ccache: 3 compiles: 0 hits, 3 misses")
+  case_build(BUILD_DIR "${build}")
+  expect_line()
+  if(case_GENERATOR MATCHES "^Ninja")
+    expect_stdout("ninja: no work to do")
+  endif()
+  refuse_stdout("Compiler cache: hits")
+  case_build(BUILD_DIR "${build}" ARGS --clean-first)
+  expect_line()
+
+  # An edit, then one that the compiler refuses, then what came before it.
+  file(WRITE "${case_DIR}/src/one.cpp" "int one() { return \"${id}\"[0]; }\n")
+  case_build(BUILD_DIR "${build}")
+  expect_line("CudaOps: ccache: 1 compile: 0 hits, 1 miss")
+  file(WRITE "${case_DIR}/src/one.cpp" "int one() { return nothing; }\n")
+  case_step(refused RESULT 1 COMMAND sh -c "'${case_CMAKE}' --build '${build}' >/dev/null 2>&1 || exit 1")
+  file(STRINGS "${build}/CudaOps/cache/log" log)
+  case_match("the log" "${log}" "^failed - [0-9]+ exit code 1 [^ ]*one\\.cpp\\.o$")
+  file(WRITE "${case_DIR}/src/one.cpp" "int one() { return \"${id}\"[0]; }\n")
+  case_build(BUILD_DIR "${build}")
+  expect_line()
+
+  # What can't be cached, and an object that is kept in no cache.
+  file(APPEND "${case_DIR}/src/two.cpp" "#if __has_include(\"${id}.h\")\n#endif\n")
+  case_build(BUILD_DIR "${build}")
+  expect_line()
+  file(STRINGS "${build}/CudaOps/cache/compiles" compiles REGEX "two\\.cpp")
+  case_match("the record" "${compiles}" "^not cached - [0-9]+ __has_include of a file of the project [^ ]*two\\.cpp\\.o$")
+  file(WRITE "${case_DIR}/src/one.cpp" "int one() { return \"${id}\"[1]; }\n")
+  file(APPEND "${case_DIR}/src/two.cpp" "// once more\n")
+  case_build(BUILD_DIR "${build}")
+  expect_line(
+    "CudaOps: ccache: 2 compiles: 0 hits, 1 miss, 1 not cached (__has_include of a file of the project)"
+  )
+  file(WRITE "${case_DIR}/src/two.cpp" "int two() { return 2; }\n")
+  # One line of each object, however often it was compiled.
+  file(STRINGS "${build}/CudaOps/cache/compiles" compiles)
+  list(LENGTH compiles count)
+  case_equal("objects on record" "${count}" 3)
+endforeach()
