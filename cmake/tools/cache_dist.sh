@@ -54,6 +54,9 @@ _cudaops_dist_done() {
   # A server that is gone is known at once. For one that hangs or is cut off each compile would wait half a minute.
   _cudaops_now
   _cudaops_a=
+  case $_cudaops_b in
+    *[Cc]onnection\ refused* | *connection\ closed* | *[Cc]onnection\ reset*) _cudaops_time=$_cudaops_start ;;
+  esac
   if [ $((_cudaops_time - _cudaops_start)) -gt 2000 ] && mkdir "$_cudaops_dir/here" 2>/dev/null; then
     _cudaops_a=", for a minute all run here"
   elif [ -n "$(find "$_cudaops_dir/dist_said" -prune -mmin -1 2>/dev/null)" ]; then

@@ -161,14 +161,14 @@ case_step(
   WORKING_DIRECTORY "${case_DIR}/slow"
   COMMAND
     sh -c
-    ". \"$1\"; _cudaops_now() { _cudaops_time=$now; }; now=2000; touch -d yesterday settings; _cudaops_dir=. _cudaops_settings=settings _cudaops_dist=1 _cudaops_dist_log=log _cudaops_status=0 _cudaops_start=100; _cudaops_dist_done 2>&1; ls -d here 2>&1; touch -d yesterday dist_read dist_said; echo 'y: falling back to local: Error 500: slower' >>log; now=3000; _cudaops_dist_done 2>&1; ls -d here"
+    ". \"$1\"; _cudaops_now() { _cudaops_time=$now; }; now=2000; touch -d yesterday settings; _cudaops_dir=. _cudaops_settings=settings _cudaops_dist=1 _cudaops_dist_log=log _cudaops_status=0 _cudaops_start=100; _cudaops_dist_done 2>&1; ls -d here 2>&1; touch -d yesterday dist_read dist_said; echo 'y: falling back to local: Error 500: slower' >>log; now=3000; _cudaops_dist_done 2>&1; ls -d here; rmdir here; touch -d yesterday dist_read dist_said; echo 'z: falling back to local: Connection refused' >>log; _cudaops_dist_done 2>&1; ls -d here 2>&1; :"
     sh "${case_REPO}/cmake/tools/cache_dist.sh"
 )
 string(REGEX REPLACE "ls: [^\n]*here[^\n]*" "none" said "${case_STEP_STDOUT}")
 case_equal(
   "slow"
   "${said}"
-  "CudaOps: a compile that was to be distributed ran here: Error 500: slow\nnone\nCudaOps: a compile that was to be distributed ran here, for a minute all run here: Error 500: slower\nhere\n"
+  "CudaOps: a compile that was to be distributed ran here: Error 500: slow\nnone\nCudaOps: a compile that was to be distributed ran here, for a minute all run here: Error 500: slower\nhere\nCudaOps: a compile that was to be distributed ran here: Connection refused\nnone\n"
 )
 
 # What keeps it from working: one line, and compiles run here.
