@@ -212,6 +212,7 @@ function(_cudaops_test_make_tools_dir dir)
     mktemp
     tee
     sha256sum
+    stat
     od
     cc
     c++

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# What stable ops are linked against: torch's own libraries take the linker ten times as long as the rest of the link.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+
+# _cudaops_op_link_stubs(<target>)
+#
+# Links <target> through tools/link_stub.sh, unless its author has a launcher of their own there.
+function(_cudaops_op_link_stubs target)
+  get_target_property(launch ${target} RULE_LAUNCH_LINK)
+  get_property(directory DIRECTORY PROPERTY RULE_LAUNCH_LINK)
+  get_property(global GLOBAL PROPERTY RULE_LAUNCH_LINK)
+  if(launch OR directory OR global)
+    return()
+  endif()
+  _cudaops_link_stubs(stubs)
+  if(stubs)
+    cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/link_stub.sh")
+    set_property(TARGET ${target} PROPERTY RULE_LAUNCH_LINK "/bin/sh \"${tool}\" link \"${stubs}\"")
+  endif()
+endfunction()
+
+# _cudaops_link_stubs(<out>): the store's directory with stubs of this torch's libraries; empty where there is none.
+function(_cudaops_link_stubs out)
+  set(${out} "" PARENT_SCOPE)
+  _cudaops_state_get(LINK_STUBS stubs)
+  if(stubs)
+    if(NOT stubs STREQUAL "none")
+      set(${out} "${stubs}" PARENT_SCOPE)
+    endif()
+    return()
+  endif()
+  _cudaops_state_set(LINK_STUBS none)
+  _cudaops_state_get(TORCH_LIB_DIR lib)
+  set(libraries "")
+  set(key "")
+  foreach(library IN ITEMS torch_cpu torch_cuda torch_hip)
+    if(EXISTS "${lib}/lib${library}.so")
+      list(APPEND libraries "${lib}/lib${library}.so")
+      _cudaops_file_stamp("${lib}/lib${library}.so" stamp)
+      string(APPEND key "|${stamp}")
+    endif()
+  endforeach()
+  _cudaops_store(store)
+  # Both stand in a shell's words in the build file.
+  if(
+    NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF"
+    OR libraries STREQUAL ""
+    OR NOT CMAKE_NM
+    OR NOT CMAKE_READELF
+    OR "${store}${CMAKE_CURRENT_FUNCTION_LIST_DIR}" MATCHES "[\"$`\\]"
+  )
+    return()
+  endif()
+  string(SHA1 key "1|${CMAKE_CXX_COMPILER}|${key}")
+  set(stubs "${store}/link/${key}")
+  if(NOT EXISTS "${stubs}/stamp")
+    _cudaops_run(
+      make
+      COMMAND
+        /bin/sh "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/link_stub.sh" make "${CMAKE_CXX_COMPILER}" "${CMAKE_NM}"
+        "${CMAKE_READELF}" "${stubs}" ${libraries}
+    )
+    if(NOT make_EXIT STREQUAL "0" OR NOT EXISTS "${stubs}/stamp")
+      _cudaops_verbose("stable ops are linked against torch itself, without stubs: ${make_ERROR}")
+      return()
+    endif()
+  endif()
+  _cudaops_state_set(LINK_STUBS "${stubs}")
+  set(${out} "${stubs}" PARENT_SCOPE)
+endfunction()

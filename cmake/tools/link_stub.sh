@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Links stable ops against stubs of torch's libraries: the linker reads 50 kB where torch's have half a gigabyte.
+#
+#   link_stub.sh make <compiler> <nm> <readelf> <directory> <library>...
+#   link_stub.sh link <directory> <command of the link>...
+#
+# `make` writes a stub of each library into <directory>: its SONAME, and of its functions those of the C interface, which
+# are all that a stable op may use. `stamp` in it names the libraries that they were made of. `link` runs the command
+# with stubs in the place of these libraries. Where the libraries are others by now, or the link fails, the command runs
+# as it was given: what can't be linked is said by a link with torch itself.
+
+_cudaops_identify() {
+  stat -L -c '%s %Y %n' -- "$@" 2>/dev/null
+}
+
+_cudaops_make() {
+  compiler=$1 nm=$2 readelf=$3 directory=$4
+  shift 4
+  new=$directory.$$
+  trap 'rm -rf "$new"' EXIT
+  mkdir -p "$new" || exit
+  for library; do
+    name=${library##*/}
+    "$readelf" -d "$library" | grep -q "SONAME.*\[$name\]" || exit
+    "$nm" -D --defined-only "$library" |
+      awk '$2 == "T" && $3 ~ /^(aoti_)?torch_[A-Za-z0-9_]+$/ { print ".globl " $3 "\n.type " $3 ",@function\n" $3 ":" }
+        END { print ".section .note.GNU-stack,\"\",@progbits" }' >"$new/stub.s"
+    grep -q '^\.globl' "$new/stub.s" || exit
+    "$compiler" -shared -nostdlib "-Wl,-soname,$name" -o "$new/$name" "$new/stub.s" || exit
+  done
+  rm "$new/stub.s"
+  _cudaops_identify "$@" >"$new/stamp" || exit
+  # Another configure may have been faster; one directory is as good as the other.
+  mv -T "$new" "$directory" 2>/dev/null || [ -e "$directory/stamp" ]
+}
+
+_cudaops_with_stubs() {
+  count=$#
+  while [ "$count" -gt 0 ]; do
+    count=$((count - 1))
+    argument=$1
+    shift
+    case $argument in
+      "$prefix"/lib*.so) [ ! -e "$stubs/${argument##*/}" ] || argument=$stubs/${argument##*/} ;;
+    esac
+    set -- "$@" "$argument"
+  done
+  "$@"
+}
+
+mode=$1
+shift
+if [ "$mode" = make ]; then
+  _cudaops_make "$@"
+  exit
+fi
+stubs=$1
+shift
+if [ -r "$stubs/stamp" ]; then
+  libraries=
+  set -f
+  while IFS=' ' read -r _ _ library; do
+    prefix=${library%/*}
+    libraries="$libraries
+$library"
+  done <"$stubs/stamp"
+  IFS='
+'
+  # shellcheck disable=SC2086
+  now=$(_cudaops_identify $libraries)
+  unset IFS
+  if [ "$now" = "$(cat "$stubs/stamp")" ] && said=$(_cudaops_with_stubs "$@" 2>&1); then
+    [ -z "$said" ] || printf '%s\n' "$said"
+    exit 0
+  fi
+fi
+exec "$@"
