@@ -28,17 +28,16 @@ Compiles each architecture of a ``.cu`` file by itself.
   Line numbers count as text only with debug information (``-lineinfo``, ``-G``) and where a file asks for them at
   compile time (``__builtin_LINE()``, which ``std::source_location`` and some of CUDA's own headers do).
 
-What CMake says of the target holds for these steps as well, up to the end of its directory: include directories,
-definitions, options, standards, linked libraries, properties of sources. Where a step's commands come out different
-from the object's all the same (after a later ``target_compile_options()`` from another directory), its result isn't
-taken, and the build says so.
+At the end of the directory, files that stand for the source and its architectures take the place of each ``.cu`` in the
+target's ``SOURCES``; so whatever CMake knows of target and source holds for these steps as well. A result is taken only
+if its commands were those of the object; where they were not, or there is none, that architecture is compiled with the
+object, and the build says so. So it does, always, for a file whose first definition is there for the host alone
+(``#ifndef __CUDA_ARCH__``): nvcc names its internal symbols by it.
 
 The target is compiled as always, and the configure step says why, with one architecture, with another CUDA compiler
 than nvcc, with a launcher of your own, with sccache (which takes nvcc apart itself), with ``CUDAOPS_BUILD_TRACE``, with
 UNITY_BUILD or interprocedural optimisation, and with generators other than Ninja and Makefiles. For AMD GPUs the step
 means nothing. ``CUDA_SEPARABLE_COMPILATION`` is an error: that device code is linked later.
-
-Targets: ``<target>_cubins``, which holds the compile steps.
 
 Example:
 

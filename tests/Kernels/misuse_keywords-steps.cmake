@@ -72,7 +72,7 @@ misuse(
   [[
 cudaops_add_kernels(k): SOURCES holds 'shared', which is no file; did you mean SHARED?
   looked <case>/src/shared
-  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES DEFINE
+  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES CUDA_CUBINS DEFINE
  Fix: SHARED (instead of shared)
 ]]
 )
@@ -82,7 +82,7 @@ misuse(
   [[
 cudaops_add_kernels(k): SOURCES holds 'SHARD', which is no file; did you mean SHARED?
   looked <case>/src/SHARD
-  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES DEFINE
+  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES CUDA_CUBINS DEFINE
  Fix: SHARED (instead of SHARD)
 ]]
 )
@@ -100,7 +100,7 @@ misuse(
   [[
 cudaops_add_kernels(k): SOURCES holds 'ARCHS', which is no file.
   looked <case>/src/ARCHS
-  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES DEFINE
+  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES CUDA_CUBINS DEFINE
  Fix: the name of a file, or a keyword
 ]]
 )
@@ -182,7 +182,7 @@ misuse(
   [[
 cudaops_add_kernels(k): SOURCES holds 'CUDA', which is no file.
   looked <case>/src/CUDA
-  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES DEFINE
+  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES CUDA_CUBINS DEFINE
  Fix: the name of a file, or a keyword
 ]]
 )
@@ -192,7 +192,7 @@ misuse(
   [[
 cudaops_add_kernels(k): SOURCES holds 'ABI', which is no file.
   looked <case>/src/ABI
-  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES DEFINE
+  wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES CUDA_CUBINS DEFINE
  Fix: the name of a file, or a keyword
 ]]
 )

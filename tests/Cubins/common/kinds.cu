@@ -54,3 +54,29 @@ extern "C" int launch_kinds(int* p, float* x, double* d) {
   cudaMemcpyFromSymbol(&more, hidden, sizeof(more));
   return value + more;
 }
+
+// What the kernels leave, or the number of a CUDA error.
+extern "C" int run_kinds(double* values) {
+  int* p = nullptr;
+  float* x = nullptr;
+  double* d = nullptr;
+  cudaMalloc(&p, 4 * sizeof(*p));
+  cudaMalloc(&x, 32 * sizeof(*x));
+  cudaMalloc(&d, 32 * sizeof(*d));
+  float host_x[32];
+  double host_d[32];
+  int host_p[4] = {};
+  for (int i = 0; i < 32; ++i) host_x[i] = host_d[i] = i;
+  cudaMemcpy(p, host_p, sizeof(host_p), cudaMemcpyHostToDevice);
+  cudaMemcpy(x, host_x, sizeof(host_x), cudaMemcpyHostToDevice);
+  cudaMemcpy(d, host_d, sizeof(host_d), cudaMemcpyHostToDevice);
+  values[0] = launch_kinds(p, x, d);
+  cudaMemcpy(host_p, p, sizeof(host_p), cudaMemcpyDeviceToHost);
+  cudaMemcpy(host_x, x, sizeof(host_x), cudaMemcpyDeviceToHost);
+  cudaMemcpy(host_d, d, sizeof(host_d), cudaMemcpyDeviceToHost);
+  values[1] = host_p[0];
+  values[2] = host_p[1];
+  for (int i = 0; i < 3; ++i) values[3 + i] = host_x[i];
+  for (int i = 0; i < 2; ++i) values[6 + i] = host_d[i];
+  return cudaGetLastError();
+}
