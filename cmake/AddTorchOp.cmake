@@ -50,6 +50,13 @@ AddTorchOp
   ``CUDA_SEPARABLE_COMPILATION``, ``CUDA_RUNTIME_LIBRARY`` (default: static, so that one file serves torch builds of
   several CUDA majors).
 
+  Two things make a STABLE op quick to build. Its sources don't read ``torch/csrc/stable/library.h``, where that is the
+  first header in them: with gcc it is precompiled, once for each user, torch and set of options, 60 MB in the store
+  (:variable:`CUDAOPS_STORE`). It is read as ever where a header in it has changed, where options or macros differ, with
+  a compiler cache, ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, headers that the target precompiles itself, or
+  ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name). And it is linked against stubs of
+  torch's libraries, with torch's own where that fails, unless ``RULE_LAUNCH_LINK`` is set.
+
   The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table that ends the
   configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and says the reason
   when it is built. ``<name>.architectures`` is a test that the built file holds what was asked for.

@@ -33,7 +33,7 @@ function(_cudaops_option name out)
   elseif(name STREQUAL "CUDAOPS_PROVIDE")
     set(valid TOOLKIT TORCH GTEST BENCHMARK)
     set(list TRUE)
-  elseif(name STREQUAL "CUDAOPS_SEED_COMPILERS")
+  elseif(name MATCHES "^CUDAOPS_(SEED_COMPILERS|PRECOMPILE)$")
     set(default "ON")
     set(valid ON OFF)
   elseif(name STREQUAL "CUDAOPS_TORCH_VERSION")
@@ -116,6 +116,7 @@ function(_cudaops_check_option_names)
     CUDAOPS_BACKEND
     CUDAOPS_BUILD_TRACE
     CUDAOPS_HIPIFY
+    CUDAOPS_PRECOMPILE
     CUDAOPS_PROVIDE
     CUDAOPS_TORCH_VERSION
     CUDAOPS_STORE

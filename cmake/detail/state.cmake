@@ -21,6 +21,7 @@ cmake_policy(VERSION 3.25)
 # JOBS_*                   jobs                 targets that are counted; jobs at a time, and why
 # SEED_STORE               seed                 where compiler detections are kept
 # LINK_STUBS               op_stub              what stable ops are linked against; none
+# PRECOMPILED              op_precompile        precompiled headers that were looked at
 # OPS KERNELS              the add commands     names in the order of the calls
 # *_DEFERRED *_SAID *_NOTED                     what is done or said once
 function(_cudaops_state_set key value)
@@ -45,7 +46,7 @@ function(_cudaops_state_check key)
     NOT
       key
         MATCHES
-        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|REASON_FIX|BACKEND|CANDIDATES|OPS|KERNELS|REPORT_DEFERRED|ENV_NOTED|BUILD_TYPE_SAID|GPUS|SEED_STORE|LINK_STUBS|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|ROCM_[A-Z_]+|HIPIFY_[A-Z_]+|CACHE_[A-Z_]+|JOBS_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
+        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|REASON_FIX|BACKEND|CANDIDATES|OPS|KERNELS|REPORT_DEFERRED|ENV_NOTED|BUILD_TYPE_SAID|GPUS|SEED_STORE|LINK_STUBS|PRECOMPILED|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|ROCM_[A-Z_]+|HIPIFY_[A-Z_]+|CACHE_[A-Z_]+|JOBS_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
   )
     message(FATAL_ERROR "CudaOps: internal error: unknown state key '${key}' (detail/state.cmake lists them).")
   endif()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.ops.fallback_ops.center: CUDA kernel for float32; other types take the general way.
+#include <torch/csrc/stable/library.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/csrc/stable/accelerator.h>
-#include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 

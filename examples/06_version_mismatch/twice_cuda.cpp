@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.ops.mismatch_ops.twice: CUDA kernel.
+#include <torch/csrc/stable/library.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/csrc/stable/accelerator.h>
-#include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 #include <torch/headeronly/util/Exception.h>

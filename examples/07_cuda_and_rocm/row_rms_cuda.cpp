@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.ops.both_ops.row_rms: GPU kernel. A torch for ROCm calls its devices, its streams and its
 // dispatch key CUDA, too.
+#include <torch/csrc/stable/library.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/csrc/stable/accelerator.h>
-#include <torch/csrc/stable/library.h>
 
 #include "binding.h"
 #include "row_rms.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.ops.rowwise_ops.absmax: CUDA kernel.
+#include <torch/csrc/stable/library.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/csrc/stable/accelerator.h>
-#include <torch/csrc/stable/library.h>
 
 #include "absmax.h"
 #include "binding.h"

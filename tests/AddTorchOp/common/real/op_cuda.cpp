@@ -1,9 +1,9 @@
 // torch.ops.real_op.twice: registration of the CUDA kernel. CUDA 13 hides Thrust from host
 // compilers.
+#include <torch/csrc/stable/library.h>
 #include <cuda_runtime_api.h>
 #include <thrust/complex.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
-#include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 

@@ -1,0 +1,98 @@
+# Torch's stable headers come precompiled to a STABLE op, and its objects are what they would be without: also where a
+# header has changed, a macro or option differs, the header is included twice, or the file is damaged.
+real_machine()
+if(NOT real_TORCH)
+  return()
+endif()
+case_environment(CUDAOPS_PRECOMPILE=ON)
+# gcc's own temporary names are in no object; debug information names the directories.
+set(args -DCMAKE_BUILD_TYPE=Release -DCUDAOPS_BACKEND=CPU)
+set(code "add_torch_op(quick SOURCES op.cpp)\ntarget_compile_definitions(quick PRIVATE OF_ITS_OWN)")
+set(object "${case_BUILD_DIR}/CMakeFiles/quick.dir/op.cpp.o")
+
+configure("${code}" ARGS ${args})
+expect_stdout("torch's stable headers are precompiled for [^\n]*, once for these options")
+case_build(ARGS --verbose)
+expect_stdout("precompile\\.sh\"? run [^\n]*op\\.cpp")
+file(GLOB made "${case_DIR}/store/precompiled/*")
+file(SHA256 "${object}" with)
+# It was taken, not only offered.
+file(READ "${case_BUILD_DIR}/build.ninja" ninja)
+case_step(
+  taken
+  COMMAND
+    sh -c
+    "command=\$(ninja -C \"$1\" -t commands CMakeFiles/quick.dir/op.cpp.o | tail -1) && cd \"$1\" && eval \"$command -H\" 2>&1"
+    sh "${case_BUILD_DIR}"
+)
+expect_stdout("! [^\n]*/torch/csrc/stable/library\\.h\\.gch")
+case_step(deps COMMAND ninja -C "${case_BUILD_DIR}" -t deps CMakeFiles/quick.dir/op.cpp.o)
+expect_stdout("torch/csrc/stable/library\\.h " "torch/headeronly/macros/Macros\\.h ")
+
+# Another configure finds it; without it the object is the same.
+configure("${code}" ARGS ${args} --fresh)
+refuse_stdout("are precompiled for")
+configure("${code}" ARGS ${args} -DCUDAOPS_PRECOMPILE=OFF)
+case_build(ARGS --verbose)
+refuse_stdout("precompile\\.sh")
+file(SHA256 "${object}" without)
+case_equal("the object" "${with}" "${without}")
+
+# The tool by itself, on a torch of three lines, each time against the compiler alone.
+set(torch "${case_DIR}/torch 1/include")
+set(tool "${case_REPO}/cmake/tools/precompile.sh")
+file(
+  WRITE "${torch}/torch/csrc/stable/library.h"
+  "#pragma once\n#include <torch/inner.h>\ninline int a() { return INNER; }\n"
+)
+file(WRITE "${torch}/torch/inner.h" "#pragma once\n#ifdef SWITCH\n#define INNER 1\n#else\n#define INNER 2\n#endif\n")
+file(WRITE "${case_DIR}/once.cpp" "#include <torch/csrc/stable/library.h>\nint b() { return a(); }\n")
+file(
+  WRITE "${case_DIR}/twice.cpp"
+  "#include <torch/csrc/stable/library.h>\n#include <torch/csrc/stable/library.h>\nint b() { return a(); }\n"
+)
+set(place "${case_DIR}/pre compiled/1")
+case_step(make COMMAND sh "${tool}" make "${place}" "${case_CXX}" "${torch}" -O1)
+# same(<what> <source> <option>...)
+function(same what source)
+  set(
+    command
+    "${case_CXX}"
+    -O1
+    ${ARGN}
+    "-I${torch}"
+    -MD
+    -MF
+    "${case_DIR}/depfile"
+    -c
+    "${case_DIR}/${source}.cpp"
+    -o
+  )
+  case_step("${what}, without" COMMAND ${command} "${case_DIR}/without.o")
+  case_step("${what}, with" COMMAND sh "${tool}" run "${place}" ${command} "${case_DIR}/with.o")
+  file(SHA256 "${case_DIR}/without.o" without)
+  file(SHA256 "${case_DIR}/with.o" with)
+  case_equal("${what}: the object" "${with}" "${without}")
+  file(READ "${case_DIR}/depfile" depfile)
+  if(NOT depfile MATCHES "torch/inner\\.h")
+    case_fail("${what}: the dependency file doesn't name torch/inner.h:\n${depfile}")
+  endif()
+endfunction()
+same("as made" once)
+same("included twice" twice)
+same("a macro that matters" once -DSWITCH)
+same("another option" once -O2 -fno-exceptions)
+same("debug information of none" once -DOTHER -Wall -Werror -Wpedantic)
+file(WRITE "${torch}/torch/inner.h" "#pragma once\n#define INNER 333\n")
+same("an edited header" once)
+case_step("is it valid" RESULT 1 COMMAND sh "${tool}" valid "${place}")
+case_step(
+  "made again"
+  COMMAND sh "${tool}" make "${case_DIR}/pre compiled/2" "${case_CXX}" "${torch}" -O1
+)
+set(place "${case_DIR}/pre compiled/2")
+same("made again" once)
+file(WRITE "${place}/torch/csrc/stable/library.h.gch" "damaged")
+same("damaged" once)
+file(REMOVE_RECURSE "${place}")
+same("removed" once)
