@@ -30,6 +30,11 @@ Compiles through a compiler cache, so that the object is always the one that the
   network file system that hangs: nobody can time that out.) Whoever may write to a shared cache decides what is in your
   objects: only a cache whose writers you trust.
 
+  sccache is given the same by its environment: a server of its own for each shared cache, with its own directory before it
+  (0.15 and newer), ``http://`` as WebDAV, ``rediss://`` and ``https://`` too. As it waits a minute for a server that
+  doesn't answer, each compile asks that first (half a second at most; bash and timeout are used). It counts the steps of
+  nvcc, not compiles. Where compiles are shared but not distributed ccache is the faster one.
+
 ``CUDAOPS_CACHE_READONLY`` (variable, or environment variable of the same name)
   ``ON``: the shared cache is read and never written, as for the builds of strangers' pull requests. ``OFF`` (default).
 

@@ -515,6 +515,31 @@ def add_traces(jobs, directory, notes):
         notes.append("%s of CudaOps/trace can't be read and left out." % count(bad, "file"))
 
 
+def add_cache_log(jobs, directory):
+    """What tools/cache_launcher.sh noted, which it does in every build: result, what the shared cache did, time, reason
+    and object, a compile a line, the last of an object counts. A trace knows more of why there was no entry."""
+    found = {}
+    for name in ("compiles", "log"):
+        for line in file_text(os.path.join(directory, "CudaOps", "cache", name)).splitlines():
+            fields = line.split("\t")
+            if len(fields) == 5:
+                found[os.path.normpath(os.path.join(directory, fields[4]))] = fields
+    for job in jobs:
+        fields = found.get(os.path.normpath(os.path.join(directory, job.outputs[0]))) if job.kind == "compile" else None
+        if not fields or job.cache or fields[0] not in ("hit", "miss", "not cached"):
+            continue
+        reason = fields[3]
+        if fields[0] == "hit" and fields[1] == "hit":
+            reason = "from the shared cache"
+        elif fields[0] == "miss" and not reason:
+            reason = "no entry for these files and flags; CUDAOPS_BUILD_TRACE=ON tells what is new"
+        if fields[0] != "hit" and fields[1] in ("failed", "left out"):
+            reason = ("%s; " % reason if reason else "") + "the shared cache " + (
+                "failed" if fields[1] == "failed" else "was left out"
+            )
+        job.cache = {"result": fields[0], "reason": reason}
+
+
 def add_memory(jobs, directory):
     """What detail/jobs.cmake measured where memory is short: lines of KiB and source, the last of a source counts."""
     text = file_text(os.path.join(directory, "CudaOps", "jobs", "memory"))
@@ -1120,6 +1145,7 @@ def make_report(directory, options):
         })  # fmt: skip
 
     add_traces(jobs, directory, notes)
+    add_cache_log(jobs, directory)
     add_memory(jobs, directory)
     deps = read_deps(os.path.join(directory, ".ninja_deps"))
     notes += deps.notes

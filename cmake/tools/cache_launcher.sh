@@ -325,6 +325,8 @@ _cudaops_run() {
   else
     export SCCACHE_C_CUSTOM_CACHE_BUSTER="${SCCACHE_C_CUSTOM_CACHE_BUSTER-}$_cudaops_key"
     [ -z "${_cudaops_dist+x}" ] || _cudaops_distribute "$@" || return
+    # Another server than the one that knows no shared cache.
+    [ "$_cudaops_remote_state$_cudaops_dist" != asked1 ] || export SCCACHE_SERVER_UDS="$SCCACHE_SERVER_UDS-shared"
     set -- "$CUDAOPS_CACHE_COMPILER" "$@"
   fi
   _cudaops_ask "$@"
@@ -381,6 +383,11 @@ _cudaops_run() {
   _cudaops_why="$_cudaops_engine failed"
   _cudaops_said=${_cudaops_said%%
 *}
+  if [ "$_cudaops_engine:$_cudaops_remote_state" = sccache:asked ]; then
+    # Its server can't do without the shared cache; the user's own can.
+    _cudaops_remote_failed "${_cudaops_said:-exit code $_cudaops_status}"
+    return
+  fi
   if _cudaops_leave_out "$_cudaops_dir/failed" "$_cudaops_said"; then
     printf '%s\n' "CudaOps: $_cudaops_engine failed and is left out for a minute: ${_cudaops_said:-exit code $_cudaops_status}" >&2
   fi
@@ -447,6 +454,23 @@ _cudaops_remote_begin() {
       _cudaops_remote_times=$_cudaops_n
     fi
   fi
+  if [ "$_cudaops_engine" = sccache ]; then
+    [ "$_cudaops_remote_state" = asked ] || return
+    if [ ! -r "$_cudaops_remote_file" ]; then
+      _cudaops_remote_failed "its settings are no longer in $_cudaops_remote_file"
+      return
+    fi
+    # It waits a minute for a server that doesn't answer.
+    _cudaops_a=$(
+      . "$_cudaops_remote_file"
+      _cudaops_remote_ping
+    ) || {
+      _cudaops_remote_failed "${_cudaops_a:-no answer}"
+      return
+    }
+    . "$_cudaops_remote_file"
+    return
+  fi
   if [ "$_cudaops_remote_state" = asked ] && [ -n "$_cudaops_remote_file" ]; then
     # Its second line is for ccache; nobody else may read the file.
     _cudaops_remote_url=
@@ -505,7 +529,8 @@ _cudaops_remote_end() {
     *:failed) _cudaops_remote_failed "no answer, or none that $_cudaops_engine understands" ;;
     failed:*) ;;
     *:)
-      # The local cache had it: the next one is to ask.
+      # The local cache had it: the next one is to ask. What sccache does in its server is not known.
+      [ "$_cudaops_engine" = ccache ] || return
       [ $_cudaops_remote_times = 0 ] || printf '0 %s\n' $_cudaops_remote_times >"$_cudaops_dir/remote-failed"
       ;;
     *)

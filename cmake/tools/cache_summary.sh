@@ -3,7 +3,9 @@
 # Sums up what the compiler cache did since the last time, in one line where something was compiled anew or a cache is
 # shared, and keeps the last word on each object in <directory>/compiles. Never fails a build.
 #
-#   cache_summary.sh <build>/CudaOps/cache <engine> <stamp>
+#   cache_summary.sh <build>/CudaOps/cache <engine> <stamp> <program>
+#
+# sccache counts in its server, for all who use it, and the steps of nvcc one by one: what came since the last time.
 
 cd "$1" 2>/dev/null || exit 0
 _cudaops_engine=$2
@@ -16,6 +18,18 @@ if [ -s log ]; then
   mv -f log "log.$$" && [ -e compiles ] || true >compiles
   _cudaops_failed=
   [ ! -r remote-failed ] || read -r _cudaops_a _cudaops_b _cudaops_failed <remote-failed
+  _cudaops_steps=
+  if [ "$_cudaops_engine" = sccache ]; then
+    _cudaops_a=$(
+      [ -z "$_cudaops_remote" ] || [ -n "$_cudaops_failed" ] || . "$_cudaops_remote_file"
+      "$4" --show-stats 2>/dev/null | sed -n 's/^Cache \(hits\|misses\) *\([0-9]*\)$/\2/p' | tr '\n' ' '
+    )
+    _cudaops_b=
+    [ ! -r steps ] || read -r _cudaops_b <steps
+    echo "$_cudaops_a" >steps
+    _cudaops_steps="$_cudaops_a${_cudaops_b:-0 0}"
+  fi
+  export _cudaops_steps
   export _cudaops_engine _cudaops_remote _cudaops_remote_readonly _cudaops_remote_answer _cudaops_failed
   # The object comes first in what is kept, so that it is the key.
   awk -F '\t' '
@@ -33,9 +47,18 @@ if [ -s log ]; then
     END {
       for (object in last) print last[object] >"compiles.new"
       shared = ENVIRON["_cudaops_remote"]
+      if (ENVIRON["_cudaops_engine"] == "sccache") {
+        if (split(ENVIRON["_cudaops_steps"], step, " ") == 4) {
+          # A server that was started since counts from nothing.
+          if (step[1] < step[3] || step[2] < step[4]) step[3] = step[4] = 0
+          count["hit"] = step[1] - step[3]
+          count["miss"] = step[2] - step[4]
+        }
+        first = asked
+      }
       if (!asked && !count["not cached"]) exit
       if (!count["miss"] && shared == "") exit
-      text = plural(asked + count["not cached"], "compile") ": " plural(count["hit"] + 0, "hit")
+      text = plural(asked + count["not cached"], "compile") (count["asked"] ? ", in steps: " : ": ") plural(count["hit"] + 0, "hit")
       if (shared != "" && remote["hit"]) text = text " (" remote["hit"] " from the shared cache)"
       text = text ", " plural(count["miss"] + 0, "miss")
       if (count["not cached"]) {

@@ -1,21 +1,41 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Asks a shared cache through ccache, as a build would: stores an object and gets it back. Prints "known" where it was
-# there before, "new" where it is now, or what is wrong.
+# Asks a shared cache as a build would: stores an object and gets it back. Prints "known" where it was there before, "new"
+# where it is now ("works" where sccache doesn't say which), or what is wrong.
 #
-#   cache_try.sh <scratch directory> <ccache> <compiler> <key> ON|OFF     (CCACHE_REMOTE_STORAGE in the environment)
+#   cache_try.sh <scratch directory> ccache|sccache <program> <compiler> <key> ON|OFF <settings> [<cache_ping.sh> ...]
+#
+# (CCACHE_REMOTE_STORAGE in the environment; <settings> are sccache's.)
 
 umask 077
-_cudaops_cache=$2
-_cudaops_compiler=$3
-_cudaops_readonly=$5
+_cudaops_engine=$2
+_cudaops_cache=$3
+_cudaops_compiler=$4
+_cudaops_readonly=$6
+_cudaops_settings=$7
 rm -rf "$1"
 mkdir -p "$1" && cd "$1" || exit
 echo 'int cudaops;' >try.cpp
+if [ "$_cudaops_engine" = sccache ]; then
+  _cudaops_key=$5
+  # shellcheck disable=SC1090
+  . "$_cudaops_settings" || exit
+  shift 7
+  if [ $# -gt 0 ]; then
+    /bin/sh "$@" || exit
+  fi
+  export SCCACHE_C_CUSTOM_CACHE_BUSTER="cudaops try $_cudaops_key"
+  if _cudaops_said=$("$_cudaops_cache" "$_cudaops_compiler" -c try.cpp -o try.o 2>&1); then
+    echo works
+    exit
+  fi
+  printf '%s\n' "$_cudaops_said" | grep . | head -n 1
+  exit 1
+fi
 unset CCACHE_SECONDARY_STORAGE CCACHE_RECACHE CCACHE_REMOTE_ONLY CCACHE_READONLY CCACHE_READONLY_DIRECT CCACHE_HASHDIR \
   CCACHE_CONFIGPATH
 export CCACHE_DIRECT=1 CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1 CCACHE_COMPILERCHECK=string:cudaops \
-  CCACHE_NAMESPACE="cudaops try $4"
+  CCACHE_NAMESPACE="cudaops try $5"
 
 # _cudaops_ask <number>: with an empty cache of its own, so that only the shared one can answer.
 _cudaops_ask() {

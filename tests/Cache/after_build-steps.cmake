@@ -58,6 +58,11 @@ foreach(case_GENERATOR IN ITEMS Ninja "Unix Makefiles" "Ninja Multi-Config")
   expect_line(
     "CudaOps: ccache: 2 compiles: 0 hits, 1 miss, 1 not cached (__has_include of a file of the project)"
   )
+  # The build report has it from the same record.
+  if(case_GENERATOR STREQUAL "Ninja")
+    case_step(report COMMAND "${case_PYTHON}" "${case_REPO}/cmake/tools/build_report.py" "${build}")
+    expect_stdout("; cache: 1 hits, 1 misses, 1 not cached")
+  endif()
   file(WRITE "${case_DIR}/src/two.cpp" "int two() { return 2; }\n")
   # One line of each object, however often it was compiled.
   file(STRINGS "${build}/CudaOps/cache/compiles" compiles)

@@ -2,7 +2,7 @@
 include("${case_TESTS_DIR}/AddTorchOp/common/commands.cmake")
 
 # What the launcher calls and other cases don't.
-foreach(program IN ITEMS stat awk)
+foreach(program IN ITEMS stat awk timeout)
   find_program(suite_program ${program} NO_CACHE REQUIRED)
   file(MAKE_DIRECTORY "${case_DIR}/bin")
   file(CREATE_LINK "${suite_program}" "${case_DIR}/bin/${program}" SYMBOLIC)

@@ -3,7 +3,7 @@
 
   shared.py <scenario> <case directory> <cmake> <repo> [<name>=<value>...]
 
-Scenarios: kinds, failing, machines, killed; with redis=<redis-server> those of Redis, without it the others. The environment is the case's; servers are started here and end with us.
+Scenarios: kinds, failing, machines, killed, sccache; with redis=<redis-server> those of Redis, without it the others. The environment is the case's; servers are started here and end with us.
 """
 
 import collections
@@ -615,6 +615,53 @@ def machines(case, cmake, repo, options):
             check("the password", not machine.holds(PASSWORD), machine.holds(PASSWORD))
 
 
+def sccache(case, cmake, repo, options):
+    """sccache, whose server is told by the environment, waits a minute for a Redis that doesn't answer: we don't."""
+    with contextlib.ExitStack() as stack:
+        redis = Redis(options["redis"], case, password=PASSWORD)
+        stack.callback(redis.end)
+        url = f"redis://:{PASSWORD}@127.0.0.1:{redis.port}"
+        truth = host_project(Machine(case, "truth", cmake, repo))
+        truth.configure("-DCUDAOPS_CACHE=OFF")
+        truth.make()
+
+        def machine(name):
+            made = host_project(Machine(case, name, cmake, repo))
+            made.env["SCCACHE_DIR"] = str(made.root / "sccache")
+            made.env["SCCACHE_SERVER_UDS"] = f"{options['socket']}-{name}"
+            made.env["SCCACHE_IDLE_TIMEOUT"] = "20"
+            return made
+
+        def gets():
+            return int(re.search(rb"keyspace_hits:(\d+)", redis.ask("INFO", "stats"))[1])
+
+        one = machine("one")
+        one.configure("-DCUDAOPS_CACHE=sccache", f"-DCUDAOPS_CACHE_REMOTE={url}")
+        check("configure", "shared cache" not in one.said, one.said)
+        one.make()
+        check("what is stored", int(redis.ask("DBSIZE")[1:]) >= HOST_FILES, redis.ask("DBSIZE"))
+        before = gets()
+        two = machine("two")
+        two.configure("-DCUDAOPS_CACHE=sccache", f"-DCUDAOPS_CACHE_REMOTE={url}")
+        two.make()
+        check(f"{gets() - before} found", gets() - before >= HOST_FILES, two.said)
+        check("the line", f"sccache: {HOST_FILES} compiles, in steps: " in two.said, two.said)
+        wrong = machine("wrong")
+        wrong.configure("-DCUDAOPS_CACHE=sccache", f"-DCUDAOPS_CACHE_REMOTE=redis://:wrong@127.0.0.1:{redis.port}")
+        check("wrong password", re.search(r"\*\*\*@\S+ does not work \(WRONGPASS ", wrong.said), wrong.said)
+        wrong.make()
+        plain = wrong.seconds
+        redis.process.send_signal(signal.SIGSTOP)
+        two.again()
+        two.make()
+        found = [line for line in two.lines if "left out for a minute: no answer in half a second" in line]
+        check("hung: lines", len(found) == 1, two.said)
+        check(f"hung: {two.seconds - plain:.1f} s longer", two.seconds - plain <= 2, two.said)
+        for made in (one, two, wrong):
+            check("objects", made.objects() == truth.objects())
+            check("the password", not made.holds(PASSWORD), made.holds(PASSWORD))
+
+
 def killed(case, cmake, repo, options):
     """Builds that are killed at any moment, times that lie in the future or long ago: the next build is right."""
     # Files that take a while, so that there is something to kill.
@@ -687,7 +734,7 @@ def main():
     scratch = pathlib.Path(case).resolve() / "shared"
     scratch.mkdir()
     try:
-        {"kinds": kinds, "failing": failing, "machines": machines, "killed": killed}[scenario](
+        {"kinds": kinds, "failing": failing, "machines": machines, "killed": killed, "sccache": sccache}[scenario](
             scratch, cmake, repo, options
         )
     except Wrong as wrong:
