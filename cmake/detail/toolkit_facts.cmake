@@ -146,7 +146,20 @@ function(_cudaops_toolkit_describe prefix nvcc)
     cmake_path(GET real PARENT_PATH directory)
     list(APPEND stamp "${directory}/ptxas" "${directory}/../version.json")
   endif()
-  _cudaops_probe(about FILES ${stamp} COMMAND "${nvcc}" --version)
+  # What nvcc itself says (not a script, which may ask anything) is the same in every build tree.
+  set(shared "")
+  file(READ "${nvcc}" magic LIMIT 4 HEX)
+  if(magic STREQUAL "7f454c46")
+    cmake_path(GET real PARENT_PATH directory)
+    list(APPEND stamp "${directory}/nvcc.profile")
+    set(environment "")
+    foreach(variable IN ITEMS NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS NVCC_CCBIN CONDA_PREFIX)
+      string(APPEND environment "|$ENV{${variable}}")
+    endforeach()
+    string(SHA1 environment "${environment}")
+    set(shared MACHINE ENVIRONMENT "CUDAOPS_ENVIRONMENT=${environment}")
+  endif()
+  _cudaops_probe(about FILES ${stamp} ${shared} COMMAND "${nvcc}" --version)
   set(version "")
   if(about_EXIT STREQUAL "0")
     _cudaops_read_nvcc_version("${about_OUTPUT}" version)
@@ -168,6 +181,7 @@ function(_cudaops_toolkit_describe prefix nvcc)
       FILES ${stamp}
       MATCHALL "#\\$ (TOP|_HERE_|CICC_PATH|INCLUDES|SYSTEM_INCLUDES|LIBRARIES)=[^\n]*"
       STREAM ERROR
+      ${shared}
       COMMAND "${nvcc}" --dryrun __cudaops__.cu
     )
     # A script that says one release and runs another's nvcc must not pass for the toolkit it runs.
@@ -312,7 +326,12 @@ function(
   set(ptxas_version "")
   if(ptxas)
     file(REAL_PATH "${ptxas}" real)
-    _cudaops_probe(run FILES "${real}" COMMAND "${ptxas}" --version)
+    file(READ "${real}" magic LIMIT 4 HEX)
+    set(shared "")
+    if(magic STREQUAL "7f454c46")
+      set(shared MACHINE)
+    endif()
+    _cudaops_probe(run FILES "${real}" ${shared} COMMAND "${ptxas}" --version)
     _cudaops_read_nvcc_version("${run_OUTPUT}" ptxas_version)
   else()
     list(APPEND problems "no ptxas beside nvcc")
