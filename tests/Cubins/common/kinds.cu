@@ -13,21 +13,23 @@ __constant__ float weights[4] = {1, 2, 3, 4};
 static __device__ int hidden = 4;
 __managed__ int managed = 5;
 
-inline namespace FIRST_OF_LIST(__CUDA_ARCH_LIST__) {
-  template <class T>
-  __global__ void typed(T * x) {
-    __shared__ T tile[32];
-    static const int local = 7;
-    tile[threadIdx.x] = x[threadIdx.x];
-    __syncthreads();
+#define ARCHS FIRST_OF_LIST(__CUDA_ARCH_LIST__)
+
+inline namespace ARCHS {
+template <class T>
+__global__ void typed(T* x) {
+  __shared__ T tile[32];
+  static const int local = 7;
+  tile[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    x[0] = NEW_VALUE + tile[local];
+  x[0] = NEW_VALUE + tile[local];
 #else
-    x[0] = 2 + tile[31 - local];
+  x[0] = 2 + tile[31 - local];
 #endif
-    counter += hidden + managed;
-  }
-}  // namespace )
+  counter += hidden + managed;
+}
+}  // namespace ARCHS
 namespace {
 __global__ void anonymous(int* p) { p[0] = hidden; }
 }  // namespace
