@@ -110,10 +110,8 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/arch_request.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/hip_archs.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/jobs_machine.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/version_text.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+_cudaops_use(arch_request hip_archs jobs_machine version_text)
 
 function(cudaops_resolve_architectures)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_resolve_architectures")

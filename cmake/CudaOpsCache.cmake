@@ -141,9 +141,8 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/cache.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+_cudaops_use(arguments cache message)
 
 function(cudaops_target_cache)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_cache")

@@ -4,22 +4,16 @@
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/package.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+_cudaops_use(package)
 _cudaops_package_check("${CMAKE_CURRENT_LIST_DIR}")
 
 if(NOT CMAKE_CURRENT_LIST_DIR IN_LIST CMAKE_MODULE_PATH)
   list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsArchitectures.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsCache.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsCubins.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsReport.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsShard.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTargets.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/HipifySources.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsKernels.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/AddTorchOp.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/CudaOpsTesting.cmake")
+_cudaops_use(../AddTorchOp ../HipifySources)
+_cudaops_use(../CudaOpsArchitectures ../CudaOpsCache ../CudaOpsCubins ../CudaOpsKernels ../CudaOpsReport ../CudaOpsShard)
+_cudaops_use(../CudaOpsTargets ../CudaOpsTesting)
 
 cmake_policy(POP)

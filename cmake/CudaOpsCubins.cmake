@@ -53,10 +53,8 @@ Example:
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/cubins.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+_cudaops_use(arguments cubins message state)
 
 function(cudaops_target_cubins)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_cubins")

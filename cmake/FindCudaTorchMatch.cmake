@@ -100,10 +100,8 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 list(APPEND CMAKE_MESSAGE_CONTEXT "CudaTorchMatch")
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/match.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/report.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/seed.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/torch_targets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+_cudaops_use(match report seed torch_targets)
 
 _cudaops_state_set(QUIET "${CudaTorchMatch_FIND_QUIETLY}")
 _cudaops_language_clean_flags()

@@ -70,10 +70,8 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/hipify.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+_cudaops_use(arguments hipify message state)
 
 function(hipify_sources)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.hipify_sources")

@@ -9,13 +9,8 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/arch_select.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/gpus.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(arch_select gpus message op_audit options probe state)
 
 # _cudaops_arch_match(SUPPORTED <arch>... TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir> [CALLER <command>])
 #

@@ -5,8 +5,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(options python)
 
 # _cudaops_build_report_create(): the target cudaops_build_report, once a build tree; never part of ALL.
 function(_cudaops_build_report_create)

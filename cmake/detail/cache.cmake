@@ -5,15 +5,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/cache_dist.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/cache_remote.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/report.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(cache_dist cache_remote message op_provenance options probe python report state)
 
 # _cudaops_cache_target(<target>)
 #

@@ -9,10 +9,8 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(message options probe state)
 
 # _cudaops_cache_remote_choose(): after the cache was chosen. Fills CACHE_REMOTE (as it may be shown), _REMOTE_URL (as
 # the cache is told, password included, never written below the build tree), _REMOTE_SCHEME, _REMOTE_ATTRIBUTES,

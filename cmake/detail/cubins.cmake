@@ -7,11 +7,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/cache.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/jobs.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(cache jobs message options state)
 
 # _cudaops_cubins_target(<target> <command>): at the end of this directory, when all is known of the target.
 function(_cudaops_cubins_target target command)

@@ -5,12 +5,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/gpus.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/hip_language.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(gpus hip_language message op_audit options state)
 
 # _cudaops_hip_arch_match(<out-problem>)
 #

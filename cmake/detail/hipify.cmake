@@ -8,11 +8,8 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/torch_facts.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(message options python state torch_facts)
 
 # _cudaops_hipify_translator(<command>)
 #

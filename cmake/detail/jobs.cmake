@@ -14,12 +14,8 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/jobs_machine.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/jobs_weight.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(jobs_machine jobs_weight message op_provenance options state)
 
 # _cudaops_jobs_target(<target>): counts <target> in.
 function(_cudaops_jobs_target target)

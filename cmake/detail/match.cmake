@@ -5,17 +5,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/arch_request.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/languages.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/match_rocm.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/provide.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/toolkit_facts.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/torch_facts.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/verdict.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(arch_request languages match_rocm message options probe provide state toolkit_facts torch_facts verdict)
 
 # _cudaops_match_begin(<out-first>)
 #

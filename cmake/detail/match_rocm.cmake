@@ -5,12 +5,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/hip_archs.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/hip_language.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/rocm_facts.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/verdict.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(hip_archs hip_language message rocm_facts state verdict)
 
 # _cudaops_match_rocm(<policy> <compatible-versions> <required> <out-usable>)
 #

@@ -4,16 +4,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/arch_select.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_precompile.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_rpath.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_stub.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/report.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(arch_select message op_audit op_provenance op_precompile op_rpath op_stub python report state)
 
 # _cudaops_op_not_built(<target> SHARED|MODULE <reason>)
 #

@@ -5,10 +5,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_sources.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(message op_audit op_sources state)
 
 # _cudaops_op_linking(<target> <abi> <module> <host source>...)
 #

@@ -4,9 +4,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(options probe state)
 
 # _cudaops_python_explicit(<out-path> <out-source>): the interpreter the user named, or empty.
 function(_cudaops_python_explicit out out_source)

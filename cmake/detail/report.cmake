@@ -9,13 +9,8 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/build_report.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/cache.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/jobs.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_provenance.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/package.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(build_report cache jobs message op_provenance package state)
 
 # _cudaops_top_directories(<out-source> <out-build>): for what there is one of in a build tree.
 function(_cudaops_top_directories out_source out_build)

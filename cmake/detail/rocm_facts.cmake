@@ -5,11 +5,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/candidates.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(candidates options probe python state)
 
 # _cudaops_rocm_candidates(<out-places> <out-sources> <out-kinds>)
 #

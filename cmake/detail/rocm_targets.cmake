@@ -4,7 +4,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(state)
 
 # CudaOps::hip: what code that was translated needs to compile and to link, as C++ and as HIP.
 # CudaOps::cuda_headers is the same: what needs the runtime's headers says that name for both.

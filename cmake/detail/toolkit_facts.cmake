@@ -4,13 +4,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/candidates.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/options.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/probe.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/provide.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/version_text.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(candidates options probe provide python state version_text)
 
 # _cudaops_toolkit_candidates(<out-nvccs> <out-sources> <out-kinds>)
 #

@@ -4,10 +4,8 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/message.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/op_audit.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/rocm_targets.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/state.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+_cudaops_use(message op_audit rocm_targets state)
 
 # _cudaops_targets_create(): all of them, as far as their files exist. What is missing is named where an op needs it.
 function(_cudaops_targets_create)

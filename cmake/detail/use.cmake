@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# How the modules name each other. include() reads and parses a file before its include_guard() can end it, and a fifth
+# of a configure step went into files that were there already.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+# _cudaops_use(<module>...): includes detail/<module>.cmake, once in a build tree. A module sets no variable at file scope
+# that its functions read, so it does not matter who includes it.
+function(_cudaops_use)
+  foreach(module IN LISTS ARGV)
+    set(file "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${module}.cmake")
+    get_property(used GLOBAL PROPERTY "_CUDAOPS_USED ${file}")
+    if(NOT used)
+      set_property(GLOBAL PROPERTY "_CUDAOPS_USED ${file}" TRUE)
+      include("${file}")
+    endif()
+  endforeach()
+endfunction()
