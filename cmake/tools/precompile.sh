@@ -27,14 +27,15 @@ _cudaops_make() {
   new=$directory.$$
   trap 'rm -rf "$new"' EXIT
   mkdir -p "$new/torch/csrc/stable" || exit
-  # gcc comes here again where the file can't be taken, and in a source that includes the header twice.
+  # gcc comes here where the precompiled file can't be taken, and in a source that includes the header twice.
   header=torch/csrc/stable/library.h
   printf '#pragma GCC system_header\n#include_next <%s>\n' $header >"$new/$header"
-  # -w: gcc warns of both lines in a main file.
-  "$compiler" "$@" -w "-I$include" -x c++-header -MD -MF "$new/depfile" -o "$new/$header.gch" "$new/$header" || exit
+  # Of the header itself, whose place is in the dependency files of all that take it. -w: gcc warns of #pragma once in a
+  # main file.
+  "$compiler" "$@" -w "-I$include" -x c++-header -MD -MF "$new/depfile" -o "$new/$header.gch" "$include/$header" || exit
   # A line a file. Blanks in names come as "\ ".
   sed -e '1s/^[^:]*: *//' -e 's/ *\\$//' -e 's/^ *//' "$new/depfile" |
-    sed -e 's/\\ /\x01/g' -e 's/  */\n/g' | tr '\001' ' ' | grep . | grep -vxF "$new/$header" | sort -u >"$new/files"
+    sed -e 's/\\ /\x01/g' -e 's/  */\n/g' | tr '\001' ' ' | grep . | sort -u >"$new/files"
   rm "$new/depfile"
   _cudaops_identify "$new/files" >"$new/stamp" || exit
   mv -T "$new" "$directory" 2>/dev/null || [ -e "$directory/stamp" ] || exit
