@@ -183,7 +183,8 @@ class Bench:
             note("edit_cpp", self.measure(way, build, arch, configure=False))
         if "seven" in situations:
             note("seven", self.measure(way, self.fresh(way), SEVEN))
-        if "cached" in situations and (way in ("full", "stable") or shutil.which("ccache")):
+        ours = way in ("full", "stable")
+        if "cached" in situations and (ours or self.options.cached == "all" and shutil.which("ccache")):
             self.measure(way, self.fresh(way), arch, cache=True)
             note("cached", self.measure(way, self.fresh(way), arch, cache=True))
 
@@ -252,6 +253,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     parser.add_argument("--situations", nargs="+", default=SITUATIONS, choices=SITUATIONS)
+    parser.add_argument("--cached", default="all", choices=("all", "ours"), help="ways for the situation of that name")
     parser.add_argument("--no-seed", dest="seed", action="store_false", help="without CudaOpsSeed.cmake")
     parser.add_argument("--scratch", help="where to build (default: a temporary directory)")
     parser.add_argument("--out", help="the JSON file")
@@ -298,8 +300,8 @@ def main():
     )
     document = {
         # Places of this machine are no part of it.
-        "command": "bench/build_time/run.py --rounds %d --jobs %d --ways %s --situations %s"
-        % (options.rounds, options.jobs, " ".join(options.ways), " ".join(options.situations)),
+        "command": "bench/build_time/run.py --rounds %d --jobs %d --cached %s --ways %s --situations %s"
+        % (options.rounds, options.jobs, options.cached, " ".join(options.ways), " ".join(options.situations)),
         "date": today,
         "machine": "%s, %d jobs" % (platform.machine(), options.jobs),
         "versions": {"torch": torch_version, "g++": gcc, "nvcc": nvcc.group(1) if nvcc else "", "cmake": cmake},
