@@ -23,7 +23,8 @@ Compiles each architecture of a ``.cu`` file by itself.
   build tree of this checkout, finds it.
 
   It costs one more preprocessing and parsing of the host part, and a few processes a file: files of a second compile
-  slower with it.
+  slower with it, and so does a file that has all cores for itself. (7 architectures, 12 s, on 2 cores: 8 % slower from
+  nothing, 3 times faster after an edit of one architecture; with 16 idle cores 20 % and 15 % slower.)
 
   Line numbers count as text only with debug information (``-lineinfo``, ``-G``) and where a file asks for them at
   compile time (``__builtin_LINE()``, which ``std::source_location`` and some of CUDA's own headers do).
