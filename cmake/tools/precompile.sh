@@ -18,14 +18,14 @@ _cudaops_identify() (
   IFS='
 '
   # shellcheck disable=SC2046
-  stat -L -c '%s %Y %i' -- $(cat "$1") 2>/dev/null
+  stat -L -c '%s %.Y %i' -- $(cat "$1") 2>/dev/null
 )
 
 _cudaops_make() {
   compiler=$1 include=$2
   shift 2
   new=$directory.$$
-  trap 'rm -rf "$new"' EXIT
+  trap 'rm -rf "$new" "$new.old"' EXIT
   mkdir -p "$new/torch/csrc/stable" || exit
   # gcc comes here where the precompiled file can't be taken, and in a source that includes the header twice.
   header=torch/csrc/stable/library.h
@@ -38,7 +38,11 @@ _cudaops_make() {
     sed -e 's/\\ /\x01/g' -e 's/  */\n/g' | tr '\001' ' ' | grep . | sort -u >"$new/files"
   rm "$new/depfile"
   _cudaops_identify "$new/files" >"$new/stamp" || exit
-  mv -T "$new" "$directory" 2>/dev/null || [ -e "$directory/stamp" ] || exit
+  # Another configure may have been faster; what was there before is of headers that have changed.
+  _cudaops_valid || {
+    [ ! -e "$directory" ] || mv -T "$directory" "$new.old"
+    mv -T "$new" "$directory" || exit
+  }
   # They are large: the latest few are kept.
   ls -dt "${directory%/*}"/*/stamp | tail -n +5 | while IFS= read -r old; do
     rm -rf "${old%/stamp}"

@@ -9,7 +9,7 @@ case_configure(ARGS "-DCMAKE_CXX_COMPILER_LAUNCHER=${case_DIR}/bin/mine")
 case_report_equal("${said}" cache problem)
 case_build(ARGS --verbose)
 refuse_stdout("cache_launcher")
-expect_stdout("${case_DIR}/bin/mine [^ ]*c\\+\\+")
+expect_stdout("${case_DIR}/bin/mine\"? [^ ]*c\\+\\+")
 
 file(REMOVE_RECURSE "${case_BUILD_DIR}")
 case_environment("CMAKE_CXX_COMPILER_LAUNCHER=${case_DIR}/bin/mine")
@@ -19,20 +19,21 @@ case_build(ARGS --verbose)
 refuse_stdout("cache_launcher")
 case_environment(UNSET CMAKE_CXX_COMPILER_LAUNCHER)
 
-foreach(
-  code
-  IN
-  ITEMS
-    "set_property(TARGET host PROPERTY CXX_COMPILER_LAUNCHER [[${case_DIR}/bin/mine]])"
-    "set_property(TARGET host PROPERTY RULE_LAUNCH_COMPILE [[${case_DIR}/bin/mine]])\nset_property(TARGET host PROPERTY CXX_COMPILER_LAUNCHER)"
-)
+foreach(property IN ITEMS CXX_COMPILER_LAUNCHER RULE_LAUNCH_COMPILE)
   file(REMOVE_RECURSE "${case_BUILD_DIR}")
-  project_says("cudaops_add_kernels(host SHARED SOURCES one.cpp two.cpp)\n${code}")
+  set(value "${case_DIR}/bin/mine")
+  if(property STREQUAL "RULE_LAUNCH_COMPILE")
+    # A shell reads it.
+    set(value "\"${value}\"")
+  endif()
+  project_says(
+    "cudaops_add_kernels(host SHARED SOURCES one.cpp two.cpp)\nset_property(TARGET host PROPERTY CXX_COMPILER_LAUNCHER)\nset_property(TARGET host PROPERTY ${property} [[${value}]])"
+  )
   case_configure()
-  case_report_equal("${said}" cache problem)
+  case_report_equal("CXX: ${value} (yours)" cache problem)
   case_build(ARGS --verbose)
   refuse_stdout("cache_launcher")
-  expect_stdout("${case_DIR}/bin/mine [^ ]*c\\+\\+")
+  expect_stdout("${case_DIR}/bin/mine\"? [^ ]*c\\+\\+")
 endforeach()
 
 # Plain ccache on nvcc is worth a line.

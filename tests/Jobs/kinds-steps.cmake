@@ -23,7 +23,7 @@ file(GENERATE OUTPUT objects-$<CONFIG>.txt CONTENT "$<TARGET_OBJECTS:my_op>")
 ]==]
 )
 configure("${ops}" ARGS ${jobs_LENT} ${jobs_SLOW} -DCMAKE_BUILD_TYPE=Release)
-expect_stdout("sources: h1\\.cpp;h2\\.cpp;h3\\.cpp;k1\\.cu;k2\\.cu" "CudaOps: 1 CUDA job")
+expect_stdout("sources: k1\\.cu;k2\\.cu;h1\\.cpp;h2\\.cpp;h3\\.cpp" "CudaOps: 1 CUDA job")
 file(READ "${case_BUILD_DIR}/objects-Release.txt" objects)
 case_match("TARGET_OBJECTS" "${objects}" "my_op\\.dir/(\\./)?k1\\.cu\\.o;.*my_op\\.dir/(\\./)?k2\\.cu\\.o")
 case_build(ARGS -j18 --verbose)
