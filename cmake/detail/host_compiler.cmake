@@ -246,8 +246,8 @@ endfunction()
 #
 # The first glibc whose math.h this toolkit's header contradicts, or empty. glibc 2.41 declares cospi and sinpi, 2.42
 # rsqrt, all noexcept; CUDA up to 12.9 declares them without, CUDA 13.0 and 13.1 still do so for rsqrt. The text is read
-# rather than the toolkit's version because distributions mend the header. The lines that name cospi or rsqrt will do
-# (file(STRINGS ... REGEX "cospi|rsqrt")): the whole file has half a megabyte.
+# rather than the toolkit's version because distributions mend the header. The declarations of cospi and rsqrt will do:
+# the whole file has half a megabyte.
 function(_cudaops_glibc_bound text out)
   set(bound "")
   # file(STRINGS) writes a semicolon as "\;".

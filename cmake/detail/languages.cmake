@@ -133,8 +133,15 @@ function(_cudaops_host_compiler_verify host_config)
 
   string(REPLACE "host_config.h" "math_functions.h" math "${host_config}")
   if(EXISTS "${math}")
-    file(STRINGS "${math}" lines REGEX "cospi|rsqrt")
-    _cudaops_glibc_bound("${lines}" bound)
+    # Half a megabyte, so it is read once on a machine.
+    _cudaops_probe(
+      math
+      FILES "${math}"
+      MATCHALL "double[ \t]+(cospi|rsqrt)[^;\n]*"
+      MACHINE
+      COMMAND grep -E "cospi|rsqrt" "${math}"
+    )
+    _cudaops_glibc_bound("${math_OUTPUT};" bound)
     if(bound)
       _cudaops_probe(
         libc

@@ -45,7 +45,12 @@ function(_cudaops_op_precompile target)
   _cudaops_state_get(PRECOMPILED known)
   if(NOT directory IN_LIST known)
     _cudaops_state_append(PRECOMPILED "${directory}")
-    _cudaops_run(valid COMMAND /bin/sh "${tool}" valid "${directory}")
+    # Asked once in a build tree: each compile asks for itself.
+    _cudaops_probe(
+      valid
+      FILES "${directory}/stamp" "${include}/torch/csrc/stable/library.h"
+      COMMAND /bin/sh "${tool}" valid "${directory}"
+    )
     if(NOT valid_EXIT STREQUAL "0")
       _cudaops_status("CudaOps: torch's stable headers are precompiled for ${CMAKE_CXX_COMPILER}, once for these options")
       _cudaops_run(
