@@ -93,11 +93,7 @@ function(add_torch_op)
   )
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_CUBINS" "${singles}" "${lists}")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(name "")
-  if(ARGC GREATER 0)
-    set(name "${ARGV0}")
-  endif()
+  _cudaops_first_argument(name ${ARGC} "${ARGV0}")
   set(keywords ${lists} ${singles} CUDA_CUBINS)
   set(
     usage

@@ -111,18 +111,14 @@ if(POLICY CMP0174)
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
-_cudaops_use(arch_request hip_archs jobs_machine version_text)
+_cudaops_use(arch_request arguments hip_archs jobs_machine version_text)
 
 function(cudaops_resolve_architectures)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_resolve_architectures")
   set(lists REQUEST ARCHITECTURES)
   set(singles UNSERVED NVCC)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "${singles}" "${lists}")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(out "")
-  if(ARGC GREATER 0)
-    set(out "${ARGV0}")
-  endif()
+  _cudaops_first_argument(out ${ARGC} "${ARGV0}")
   set(caller "cudaops_resolve_architectures(${out})")
   set(
     usage
@@ -297,11 +293,7 @@ endfunction()
 function(cudaops_target_architectures)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_architectures")
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(target "")
-  if(ARGC GREATER 0)
-    set(target "${ARGV0}")
-  endif()
+  _cudaops_first_argument(target ${ARGC} "${ARGV0}")
   set(caller "cudaops_target_architectures(${target})")
   set(usage "cudaops_target_architectures(<target> <arch>...)")
   if(NOT TARGET "${target}")

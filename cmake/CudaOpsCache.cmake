@@ -146,15 +146,6 @@ _cudaops_use(arguments cache message)
 
 function(cudaops_target_cache)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_cache")
-  if(NOT ARGC EQUAL 1)
-    list(JOIN ARGV " " found)
-    _cudaops_stop(
-      "cudaops_target_cache(): takes one argument, a target."
-      FACTS "found   '${found}'"
-      FIX "cudaops_target_cache(<target>)"
-    )
-  endif()
-  set(target "${ARGV0}")
-  _cudaops_check_target(cudaops_target_cache "${target}" "cudaops_target_cache(<target>)")
+  _cudaops_check_one_target(cudaops_target_cache target ${ARGC} "${ARGV}")
   _cudaops_cache_target(${target})
 endfunction()

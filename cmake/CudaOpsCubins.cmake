@@ -59,15 +59,6 @@ _cudaops_use(arguments cubins message state)
 
 function(cudaops_target_cubins)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_cubins")
-  if(NOT ARGC EQUAL 1)
-    list(JOIN ARGV " " found)
-    _cudaops_stop(
-      "cudaops_target_cubins(): takes one argument, a target."
-      FACTS "found   '${found}'"
-      FIX "cudaops_target_cubins(<target>)"
-    )
-  endif()
-  set(target "${ARGV0}")
-  _cudaops_check_target(cudaops_target_cubins "${target}" "cudaops_target_cubins(<target>)")
+  _cudaops_check_one_target(cudaops_target_cubins target ${ARGC} "${ARGV}")
   _cudaops_cubins_target(${target} cudaops_target_cubins)
 endfunction()

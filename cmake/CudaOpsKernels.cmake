@@ -53,11 +53,7 @@ _cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments cubins message 
 function(cudaops_add_kernels)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_kernels")
   cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;STATIC;SHARED;CUDA_CUBINS" "DEFINE" "SOURCES;ARCHITECTURES")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(name "")
-  if(ARGC GREATER 0)
-    set(name "${ARGV0}")
-  endif()
+  _cudaops_first_argument(name ${ARGC} "${ARGV0}")
   set(
     keywords
     OBJECT

@@ -57,11 +57,7 @@ function(cudaops_shard_instantiations)
   set(singles TEMPLATE FILES)
   set(lists INSTANTIATIONS)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "${singles}" "${lists}")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(out "")
-  if(ARGC GREATER 0)
-    set(out "${ARGV0}")
-  endif()
+  _cudaops_first_argument(out ${ARGC} "${ARGV0}")
   set(
     usage
     "cudaops_shard_instantiations(<out-var>"

@@ -63,11 +63,7 @@ _cudaops_use(arguments build_report cache jobs languages message state torch_tar
 function(cudaops_target_torch)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_torch")
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "ABI;TORCH_TARGET" "")
-  # ARGV0 of a call without arguments would be the one of the function around it.
-  set(target "")
-  if(ARGC GREATER 0)
-    set(target "${ARGV0}")
-  endif()
+  _cudaops_first_argument(target ${ARGC} "${ARGV0}")
   set(command "cudaops_target_torch(${target})")
   set(usage "cudaops_target_torch(<target> [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA])")
   _cudaops_check_target(cudaops_target_torch "${target}" "${usage}")
@@ -249,16 +245,7 @@ endfunction()
 
 function(cudaops_target_defaults)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_defaults")
-  if(NOT ARGC EQUAL 1)
-    list(JOIN ARGV " " found)
-    _cudaops_stop(
-      "cudaops_target_defaults(): takes one argument, a target."
-      FACTS "found   '${found}'"
-      FIX "cudaops_target_defaults(<target>)"
-    )
-  endif()
-  set(target "${ARGV0}")
-  _cudaops_check_target(cudaops_target_defaults "${target}" "cudaops_target_defaults(<target>)")
+  _cudaops_check_one_target(cudaops_target_defaults target ${ARGC} "${ARGV}")
   get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(NOT multi AND "${CMAKE_BUILD_TYPE}" STREQUAL "")
     # -O0 by accident costs a host loop a factor of 100. Flags of the user's that say how to optimise win.

@@ -108,6 +108,16 @@ function(_cudaops_check_keywords command argv unparsed missing)
   endif()
 endfunction()
 
+# _cudaops_check_one_target(<command> <out> <ARGC> <ARGV>): a command whose only argument is a target.
+function(_cudaops_check_one_target command out count arguments)
+  if(NOT count EQUAL 1)
+    list(JOIN arguments " " found)
+    _cudaops_stop("${command}(): takes one argument, a target." FACTS "found   '${found}'" FIX "${command}(<target>)")
+  endif()
+  _cudaops_check_target(${command} "${arguments}" "${command}(<target>)")
+  set(${out} "${arguments}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_check_target(<command> <target> <usage>): a target that is compiled in this project.
 function(_cudaops_check_target command target usage)
   if(NOT TARGET "${target}")
@@ -155,6 +165,7 @@ endfunction()
 
 # _cudaops_check_architectures(<command(target)> <keywords> <arch>...): spelling only; the toolkit is asked later.
 function(_cudaops_check_architectures command keywords)
+  # With PARSE_ARGV a quoted "8.0;9.0" would keep its semicolon escaped.
   set(text "${ARGN}")
   # Whether a name of AMD's is one is the compiler's to say.
   list(FILTER text EXCLUDE REGEX "^gfx[0-9]")
