@@ -6,7 +6,7 @@ include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
-_cudaops_use(options python)
+_cudaops_use(options python report)
 
 # _cudaops_build_report_create(): the target cudaops_build_report, once a build tree; never part of ALL.
 function(_cudaops_build_report_create)
@@ -31,9 +31,10 @@ function(_cudaops_build_report_create)
   if(NOT trace STREQUAL "OFF")
     set(measure --measure-headers)
   endif()
+  _cudaops_top_directories(ignored build)
   add_custom_target(
     cudaops_build_report
-    COMMAND "${python}" -I -S -B "${tool}" ${measure} "${CMAKE_BINARY_DIR}"
+    COMMAND "${python}" -I -S -B "${tool}" ${measure} "${build}"
     COMMENT "Looking where the time of the build went"
     USES_TERMINAL
     VERBATIM
@@ -51,6 +52,7 @@ function(_cudaops_trace_target target mode)
     return()
   endif()
   cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/build_trace.py")
+  _cudaops_top_directories(ignored build)
   foreach(language IN ITEMS C CXX CUDA HIP)
     get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
     if(NOT launcher)
@@ -65,15 +67,7 @@ function(_cudaops_trace_target target mode)
     set_property(
       TARGET ${target}
       PROPERTY
-        ${language}_COMPILER_LAUNCHER
-          "${python}"
-          -I
-          -S
-          -B
-          "${tool}"
-          "${CMAKE_BINARY_DIR}/CudaOps/trace"
-          ${phases}
-          ${launcher}
+        ${language}_COMPILER_LAUNCHER "${python}" -I -S -B "${tool}" "${build}/CudaOps/trace" ${phases} ${launcher}
     )
   endforeach()
 endfunction()

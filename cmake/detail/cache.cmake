@@ -241,31 +241,24 @@ function(_cudaops_cache_settings language out)
   _cudaops_state_get(CACHE_ENGINE engine)
   _cudaops_state_get(CACHE_PROGRAM program)
   string(TOLOWER "${language}" kind)
-  set(text "# For cache_launcher.sh; written by CudaOps at each configure.\n")
-  foreach(
-    pair
-    IN
-    ITEMS
-      engine=engine
-      cache=program
-      kind=kind
-      type=type
-      compiler=CMAKE_${language}_COMPILER
-      host_compiler=host
-      assembler=assembler
-      build=build
-      root=source
-      dir=directory
-      fingerprint=fingerprint
-      stamp=stamp
-      link_compiler=link_compiler
-      link_flags=link_flags
+  _cudaops_cache_assign(
+    text
+    cache_launcher.sh
+    engine=engine
+    cache=program
+    kind=kind
+    type=type
+    compiler=CMAKE_${language}_COMPILER
+    host_compiler=host
+    assembler=assembler
+    build=build
+    root=source
+    dir=directory
+    fingerprint=fingerprint
+    stamp=stamp
+    link_compiler=link_compiler
+    link_flags=link_flags
   )
-    string(REGEX MATCH "^([^=]+)=(.+)$" pair "${pair}")
-    set(name "${CMAKE_MATCH_1}")
-    _cudaops_cache_quote(value "${${CMAKE_MATCH_2}}")
-    string(APPEND text "_cudaops_${name}=${value}\n")
-  endforeach()
   string(APPEND text "_cudaops_step=$_cudaops_dir/step\n")
   set(quoted "")
   foreach(part IN LISTS parts)
@@ -278,16 +271,34 @@ function(_cudaops_cache_settings language out)
   string(APPEND text "${dist}")
   _cudaops_cache_write("${directory}/${kind}.sh" "${text}")
 
-  # A file of its own that can be executed: packages lose the permission.
-  cmake_path(SET step NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/cache_step.sh")
-  file(READ "${step}" text)
-  _cudaops_cache_write("${directory}/step" "${text}")
-  file(
-    CHMOD "${directory}/step"
-    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
-  )
+  _cudaops_cache_program(cache_step.sh "${directory}/step")
   _cudaops_state_set(CACHE_${language}_SETTINGS "${directory}/${kind}.sh")
   set(${out} "${directory}/${kind}.sh" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_cache_assign(<out> <reader> <name>=<variable>...)
+#
+# The text of a file that a shell reads: _cudaops_<name> is set to what <variable> holds in the caller.
+function(_cudaops_cache_assign _out _reader)
+  set(_text "# For ${_reader}; written by CudaOps at each configure.\n")
+  cmake_parse_arguments(PARSE_ARGV 2 _arg "" "" "")
+  foreach(_pair IN LISTS _arg_UNPARSED_ARGUMENTS)
+    string(REGEX MATCH "^([^=]+)=(.+)$" _pair "${_pair}")
+    set(_name "${CMAKE_MATCH_1}")
+    _cudaops_cache_quote(_value "${${CMAKE_MATCH_2}}")
+    string(APPEND _text "_cudaops_${_name}=${_value}\n")
+  endforeach()
+  set(${_out} "${_text}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_cache_program(<tool> <file>): a copy that can be executed: packages lose the permission.
+function(_cudaops_cache_program tool file)
+  file(READ "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/${tool}" text)
+  _cudaops_cache_write("${file}" "${text}")
+  file(
+    CHMOD "${file}"
+    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
+  )
 endfunction()
 
 # _cudaops_cache_host_parts(<compiler> <id> <out-files> <out-key> <out-problem>)

@@ -415,23 +415,16 @@ function(_cudaops_cache_remote_finish)
   if(NOT REMOTE_FILE STREQUAL "")
     set(url "")
   endif()
-  set(text "# For cache_launcher.sh; written by CudaOps at each configure.\n")
-  foreach(
-    pair
-    IN
-    ITEMS
-      remote=shown
-      remote_url=url
-      remote_file=REMOTE_FILE
-      remote_attributes=REMOTE_ATTRIBUTES
-      remote_readonly=readonly
-      remote_answer=answer
+  _cudaops_cache_assign(
+    text
+    cache_launcher.sh
+    remote=shown
+    remote_url=url
+    remote_file=REMOTE_FILE
+    remote_attributes=REMOTE_ATTRIBUTES
+    remote_readonly=readonly
+    remote_answer=answer
   )
-    string(REGEX MATCH "^([^=]+)=(.+)$" pair "${pair}")
-    set(name "${CMAKE_MATCH_1}")
-    _cudaops_cache_quote(value "${${CMAKE_MATCH_2}}")
-    string(APPEND text "_cudaops_${name}=${value}\n")
-  endforeach()
   set(words "")
   foreach(word IN LISTS REMOTE_PING)
     _cudaops_cache_quote(word "${word}")

@@ -8,7 +8,7 @@ include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
-_cudaops_use(cache jobs message options state)
+_cudaops_use(cache jobs message options report state)
 
 # _cudaops_cubins_target(<target> <command>): at the end of this directory, when all is known of the target.
 function(_cudaops_cubins_target target command)
@@ -43,6 +43,7 @@ function(_cudaops_cubins_finish target command)
   endif()
 
   _cudaops_cubins_tools()
+  _cudaops_top_directories(ignored build)
   set(directory "CudaOps/cubins/${target}")
   set(objects "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/${directory}")
   set(table "")
@@ -66,9 +67,9 @@ function(_cudaops_cubins_finish target command)
     set(name "${stem}_${id}")
     # As CMake says it in a command.
     set(said "${path}")
-    cmake_path(IS_PREFIX CMAKE_BINARY_DIR "${path}" NORMALIZE inside)
+    cmake_path(IS_PREFIX build "${path}" NORMALIZE inside)
     if(CMAKE_GENERATOR STREQUAL "Ninja" AND inside)
-      cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE said)
+      cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${build}" OUTPUT_VARIABLE said)
     endif()
     string(APPEND table "${name}\t${said}\n")
     set(outputs "")
@@ -93,7 +94,7 @@ function(_cudaops_cubins_finish target command)
         /bin/sh
         "${tool}"
         --launch
-        "${CMAKE_BINARY_DIR}/CudaOps/cubins.sh"
+        "${build}/CudaOps/cubins.sh"
         "${CMAKE_CURRENT_BINARY_DIR}/${directory}/sources"
   )
   # A step is one architecture; what puts them together compiles none.
@@ -174,7 +175,8 @@ endfunction()
 
 # _cudaops_cubins_tools(): what tools/cubins.sh reads and starts in this build tree.
 function(_cudaops_cubins_tools)
-  set(directory "${CMAKE_BINARY_DIR}/CudaOps")
+  _cudaops_top_directories(ignored build)
+  set(directory "${build}/CudaOps")
   cmake_path(SET tools NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools")
   set(launcher "${tools}/cache_launcher.sh")
   set(compiler "${directory}/cubins_compiler")
@@ -188,46 +190,34 @@ function(_cudaops_cubins_tools)
       set(cache "${directory}/cubins_cache.sh")
     endif()
   endif()
-  foreach(
-    name
-    IN
-    ITEMS launcher compiler empty plain cache CMAKE_AR CMAKE_CXX_COMPILER
+  _cudaops_cache_assign(
+    text
+    cubins.sh
+    cxx=CMAKE_CXX_COMPILER
+    empty=empty
+    compiler=compiler
+    launcher=launcher
+    plain=plain
+    cache=cache
   )
-    _cudaops_cache_quote(${name} "${${name}}")
-  endforeach()
-  set(head "written by CudaOps at each configure.")
-  string(
-    CONCAT text
-    "# For cubins.sh; ${head}\n"
-    "CUDAOPS_CUBINS_AR=${CMAKE_AR}\n"
-    "_cudaops_cxx=${CMAKE_CXX_COMPILER}\n"
-    "_cudaops_empty=${empty}\n"
-    "_cudaops_compiler=${compiler}\n"
-    "_cudaops_launcher=${launcher}\n"
-    "_cudaops_plain=${plain}\n"
-    "_cudaops_cache=${cache}\n"
-  )
+  _cudaops_cache_quote(ar "${CMAKE_AR}")
+  string(APPEND text "CUDAOPS_CUBINS_AR=${ar}\n")
   _cudaops_cache_write("${directory}/cubins.sh" "${text}")
-  if(NOT plain STREQUAL "''")
+  if(plain)
     # The launcher of the cache is told that the compiler is that program; what it knows of nvcc stays.
+    _cudaops_cache_quote(plain "${plain}")
+    _cudaops_cache_assign(text cache_launcher.sh cubins_compiler=compiler)
     string(
-      CONCAT text
-      "# For cache_launcher.sh; ${head}\n"
+      APPEND text
       ". ${plain}\n"
       "CUDAOPS_CUBINS_CCACHE=\n"
       "[ -n \"\${CCACHE_DISABLE+x}\" ] || CUDAOPS_CUBINS_CCACHE=$_cudaops_cache\n"
       "CUDAOPS_CUBINS_LINK=$_cudaops_link_compiler\n"
       "export CUDAOPS_CUBINS_CCACHE CUDAOPS_CUBINS_LINK\n"
-      "_cudaops_compiler=${compiler}\n"
+      "_cudaops_compiler=$_cudaops_cubins_compiler\n"
       "_cudaops_link_compiler=\n"
     )
     _cudaops_cache_write("${directory}/cubins_cache.sh" "${text}")
   endif()
-  # A file of its own that can be executed: packages lose the permission.
-  file(READ "${tools}/cubins.sh" text)
-  _cudaops_cache_write("${directory}/cubins_compiler" "${text}")
-  file(
-    CHMOD "${directory}/cubins_compiler"
-    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
-  )
+  _cudaops_cache_program(cubins.sh "${compiler}")
 endfunction()

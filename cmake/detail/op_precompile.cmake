@@ -21,13 +21,13 @@ function(_cudaops_op_precompile target)
   _cudaops_state_get(TORCH_INCLUDE_DIR include)
   _cudaops_store(store)
   _cudaops_option(CUDAOPS_PRECOMPILE wanted)
-  file(REAL_PATH "${CMAKE_CXX_COMPILER}" compiler)
+  file(REAL_PATH "${CMAKE_CXX_COMPILER}" program)
   if(
     NOT wanted
     OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
     OR multi
     OR launcher
-    OR compiler MATCHES "/(s?ccache|distcc|icecc)$"
+    OR program MATCHES "/(s?ccache|distcc|icecc)$"
     OR own
     OR disabled
     OR CMAKE_DISABLE_PRECOMPILE_HEADERS

@@ -17,15 +17,15 @@ function(_cudaops_op_link_stubs target)
   if(launch OR directory OR global)
     return()
   endif()
-  _cudaops_link_stubs(stubs)
+  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/link_stub.sh")
+  _cudaops_link_stubs("${tool}" stubs)
   if(stubs)
-    cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/link_stub.sh")
     set_property(TARGET ${target} PROPERTY RULE_LAUNCH_LINK "/bin/sh \"${tool}\" link \"${stubs}\"")
   endif()
 endfunction()
 
-# _cudaops_link_stubs(<out>): the store's directory with stubs of this torch's libraries; empty where there is none.
-function(_cudaops_link_stubs out)
+# _cudaops_link_stubs(<tool> <out>): the store's directory with stubs of this torch's libraries; empty where there is none.
+function(_cudaops_link_stubs tool out)
   set(${out} "" PARENT_SCOPE)
   _cudaops_state_get(LINK_STUBS stubs)
   if(stubs)
@@ -52,7 +52,7 @@ function(_cudaops_link_stubs out)
     OR libraries STREQUAL ""
     OR NOT CMAKE_NM
     OR NOT CMAKE_READELF
-    OR "${store}${CMAKE_CURRENT_FUNCTION_LIST_DIR}" MATCHES "[\"$`\\]"
+    OR "${store}${tool}" MATCHES "[\"$`\\]"
   )
     return()
   endif()
@@ -62,7 +62,7 @@ function(_cudaops_link_stubs out)
     _cudaops_run(
       make
       COMMAND
-        /bin/sh "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/link_stub.sh" make "${CMAKE_CXX_COMPILER}" "${CMAKE_NM}"
+        /bin/sh "${tool}" make "${CMAKE_CXX_COMPILER}" "${CMAKE_NM}"
         "${CMAKE_READELF}" "${stubs}" ${libraries}
     )
     if(NOT make_EXIT STREQUAL "0" OR NOT EXISTS "${stubs}/stamp")

@@ -203,15 +203,20 @@ function(_cudaops_env name out)
   if(NOT DEFINED CACHE{${entry}})
     set(${entry} "$ENV{${name}}" CACHE INTERNAL "environment ${name} at the first configure")
   elseif(NOT "$ENV{${name}}" STREQUAL "$CACHE{${entry}}" AND NOT name STREQUAL "PATH")
-    _cudaops_state_get(ENV_NOTED noted)
-    if(NOT name IN_LIST noted)
-      _cudaops_state_append(ENV_NOTED ${name})
-      _cudaops_status(
-        "CudaOps: environment ${name} was '$CACHE{${entry}}' at the first configure and is kept; it is '$ENV{${name}}' now (cmake --fresh takes the new one)"
-      )
-    endif()
+    _cudaops_env_changed(${name} "$CACHE{${entry}}" "$ENV{${name}}")
   endif()
   set(${out} "$CACHE{${entry}}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_env_changed(<name> <first> <now>): said once.
+function(_cudaops_env_changed name first now)
+  _cudaops_state_get(ENV_NOTED noted)
+  if(NOT name IN_LIST noted)
+    _cudaops_state_append(ENV_NOTED ${name})
+    _cudaops_status(
+      "CudaOps: environment ${name} was '${first}' at the first configure and is kept; it is '${now}' now (cmake --fresh takes the new one)"
+    )
+  endif()
 endfunction()
 
 # _cudaops_store(<out>): the per-user directory for what is brought from elsewhere (not created here).
@@ -250,13 +255,7 @@ function(_cudaops_secret_option name out out_shown out_source)
     if(NOT DEFINED CACHE{${entry}})
       set(${entry} "${shown}" CACHE INTERNAL "environment ${name} at the first configure")
     elseif(NOT shown STREQUAL "$CACHE{${entry}}")
-      _cudaops_state_get(ENV_NOTED noted)
-      if(NOT name IN_LIST noted)
-        _cudaops_state_append(ENV_NOTED ${name})
-        _cudaops_status(
-          "CudaOps: environment ${name} was '$CACHE{${entry}}' at the first configure and is kept; it is '${shown}' now (cmake --fresh takes the new one)"
-        )
-      endif()
+      _cudaops_env_changed(${name} "$CACHE{${entry}}" "${shown}")
       set(value "$CACHE{${entry}}")
       set(shown "${value}")
     endif()

@@ -9,14 +9,7 @@ if(NOT real_TORCH)
 endif()
 use_cache(ccache)
 file(COPY "${case_SUITE}/common/" DESTINATION "${case_DIR}/src")
-set(
-  code
-  [==[
-cudaops_add_kernels(kinds SHARED ${CUBINS} SOURCES kinds.cu)
-target_compile_options(kinds PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda;--resource-usage>")
-]==]
-)
-two_projects("${code}" ARGS "-DTORCH_CUDA_ARCH_LIST=8.0 9.0+PTX")
+two_projects("${kinds_CODE}" ARGS "-DTORCH_CUDA_ARCH_LIST=8.0 9.0+PTX")
 set(apart "${case_DIR}/apart")
 set(together "${case_DIR}/together")
 

@@ -10,14 +10,7 @@ if(NOT real_TORCH)
   return()
 endif()
 file(COPY "${case_SUITE}/common/" DESTINATION "${case_DIR}/src")
-set(
-  code
-  [==[
-cudaops_add_kernels(kinds SHARED ${CUBINS} SOURCES kinds.cu)
-target_compile_options(kinds PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>")
-]==]
-)
-two_projects("${code}" ARGS "-DTORCH_CUDA_ARCH_LIST=8.0 9.0 10.0 12.0+PTX" -DCUDAOPS_CACHE=OFF)
+two_projects("${kinds_CODE}" ARGS "-DTORCH_CUDA_ARCH_LIST=8.0 9.0 10.0 12.0+PTX" -DCUDAOPS_CACHE=OFF)
 foreach(kind IN ITEMS apart together)
   case_build(BUILD_DIR "${case_DIR}/${kind}" ARGS --parallel 2)
   case_step(

@@ -8,6 +8,15 @@ foreach(program IN ITEMS sha256sum cmp)
   unset(suite_program)
 endforeach()
 
+# Kernels of every kind; what nvcc compiles is told on stdout. For two_projects().
+set(
+  kinds_CODE
+  [==[
+cudaops_add_kernels(kinds SHARED ${CUBINS} SOURCES kinds.cu)
+target_compile_options(kinds PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda;--resource-usage>")
+]==]
+)
+
 # two_projects(<code> ARGS <argument>...): a project whose kernels with CUDA_CUBINS and without are built in two trees,
 # apart and together. <code> may use ${CUBINS}.
 function(two_projects code)

@@ -6,14 +6,7 @@ if(NOT real_TORCH)
   return()
 endif()
 file(COPY "${case_SUITE}/common/" DESTINATION "${case_DIR}/src")
-set(
-  code
-  [==[
-cudaops_add_kernels(kinds SHARED ${CUBINS} SOURCES kinds.cu)
-target_compile_options(kinds PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda;--resource-usage>")
-]==]
-)
-two_projects("${code}" ARGS "-DTORCH_CUDA_ARCH_LIST=8.0 9.0" -DCUDAOPS_CACHE=OFF)
+two_projects("${kinds_CODE}" ARGS "-DTORCH_CUDA_ARCH_LIST=8.0 9.0" -DCUDAOPS_CACHE=OFF)
 case_build(BUILD_DIR "${case_DIR}/apart" ARGS --parallel 2)
 expect_stdout("for .sm_80" "for .sm_90")
 file(READ "${case_DIR}/src/kinds.cu" text)
