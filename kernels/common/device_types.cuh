@@ -6,7 +6,9 @@
 
 #include <cstdint>
 
-namespace cudaops_examples {
+#include "dtype.h"
+
+namespace cudaops_kernels {
 
 using cudaops::bfloat16;
 using cudaops::from_float;
@@ -59,4 +61,17 @@ inline unsigned int num_blocks(int64_t num_items, int64_t per_block) {
   return static_cast<unsigned int>((num_items + per_block - 1) / per_block);
 }
 
-}  // namespace cudaops_examples
+// Call::run<T>(arguments...) with the element type that dtype names.
+template <typename Call, typename... Arguments>
+void for_device_type(DType dtype, const Arguments&... arguments) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return Call::template run<float>(arguments...);
+    case DType::kFloat16:
+      return Call::template run<__half>(arguments...);
+    case DType::kBFloat16:
+      return Call::template run<bfloat16>(arguments...);
+  }
+}
+
+}  // namespace cudaops_kernels

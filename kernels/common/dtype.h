@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-namespace cudaops_examples {
+namespace cudaops_kernels {
 
 enum class DType { kFloat32, kFloat16, kBFloat16 };
 
 constexpr int64_t size_of(DType dtype) { return dtype == DType::kFloat32 ? 4 : 2; }
 
-}  // namespace cudaops_examples
+}  // namespace cudaops_kernels

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace cudaops_examples {
+namespace cudaops_kernels {
 
 struct Float16 {
   uint16_t bits;
@@ -87,4 +87,4 @@ inline Float16 from_float<Float16>(float value) {
   return Float16{static_cast<uint16_t>(sign | result)};
 }
 
-}  // namespace cudaops_examples
+}  // namespace cudaops_kernels

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace cudaops_examples {
+namespace cudaops_kernels {
 
 using ParallelBody = void (*)(int64_t begin, int64_t end, void* context);
 
@@ -31,4 +31,4 @@ void run_parallel(ParallelFor parallel_for, int64_t begin, int64_t end, int64_t 
       const_cast<Body*>(&body));
 }
 
-}  // namespace cudaops_examples
+}  // namespace cudaops_kernels

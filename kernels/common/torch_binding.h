@@ -13,7 +13,7 @@
 #include "dtype.h"
 #include "parallel_for.h"
 
-namespace cudaops_examples {
+namespace cudaops_kernels {
 
 using torch::stable::Tensor;
 
@@ -84,4 +84,4 @@ inline void torch_threads(int64_t begin, int64_t end, int64_t grain_size, Parall
   }
 }
 
-}  // namespace cudaops_examples
+}  // namespace cudaops_kernels

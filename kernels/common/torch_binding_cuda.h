@@ -7,7 +7,9 @@
 
 #include "torch_binding.h"
 
-namespace cudaops_examples {
+namespace cudaops_kernels {
+
+using torch::stable::accelerator::DeviceGuard;
 
 // The stream that torch's caller has made current on the tensor's device. From torch 2.13 on the
 // stable ABI has a typed way to it; the C function is what 2.10 offers.
@@ -19,4 +21,16 @@ inline void* current_stream(const Tensor& tensor) {
   return stream;
 }
 
-}  // namespace cudaops_examples
+// Device memory for the length of a call: torch's allocator gives it to others only behind the
+// call's work on the stream.
+class Workspace {
+ public:
+  Workspace(const Tensor& like, int64_t bytes)
+      : bytes_(torch::stable::new_empty(like, {bytes}, torch::headeronly::ScalarType::Byte)) {}
+  void* data() const { return bytes_.mutable_data_ptr(); }
+
+ private:
+  Tensor bytes_;
+};
+
+}  // namespace cudaops_kernels

@@ -20,6 +20,8 @@
 
 namespace cudaops_examples {
 
+using namespace cudaops_kernels;
+
 // Bytes of device memory, aligned to 4, that launch_sum needs as workspace; 0 for small arrays.
 int64_t sum_workspace_bytes(int64_t num_elements, DType dtype);
 

@@ -14,6 +14,8 @@
 
 namespace cudaops_examples {
 
+using namespace cudaops_kernels;
+
 // Device pointers, aligned to the element size; fastest where all three have the same address
 // modulo 16. Enqueues one kernel on `stream` (a cudaStream_t) of the current device and returns.
 // Throws std::runtime_error when the launch fails.

@@ -11,7 +11,7 @@
 
 namespace {
 
-namespace kernels = cudaops_examples;
+namespace kernels = cudaops_kernels;
 using cudaops::testing::exact;
 using cudaops::testing::Random;
 using cudaops::testing::rounded;

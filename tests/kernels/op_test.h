@@ -22,13 +22,13 @@ struct TypeNames {
 };
 
 template <typename T>
-constexpr cudaops_examples::DType kDType = cudaops_examples::DType::kFloat32;
+constexpr cudaops_kernels::DType kDType = cudaops_kernels::DType::kFloat32;
 template <>
-constexpr cudaops_examples::DType kDType<cudaops::testing::Float16> =
-    cudaops_examples::DType::kFloat16;
+constexpr cudaops_kernels::DType kDType<cudaops::testing::Float16> =
+    cudaops_kernels::DType::kFloat16;
 template <>
-constexpr cudaops_examples::DType kDType<cudaops::testing::BFloat16> =
-    cudaops_examples::DType::kBFloat16;
+constexpr cudaops_kernels::DType kDType<cudaops::testing::BFloat16> =
+    cudaops_kernels::DType::kBFloat16;
 
 inline const std::vector<int64_t>& sizes() {
   static const std::vector<int64_t> values{0,    1,    2,    3,     7,     8,     9,     15,   17,
@@ -39,7 +39,7 @@ inline const std::vector<int64_t>& sizes() {
 
 // Two real threads' worth of ranges without threads: calls come out of order and in odd lengths, so
 // that a body which relies on either shows.
-inline void scattered_for(int64_t begin, int64_t end, int64_t, cudaops_examples::ParallelBody body,
+inline void scattered_for(int64_t begin, int64_t end, int64_t, cudaops_kernels::ParallelBody body,
                           void* context) {
   const int64_t middle = begin + (end - begin) / 3;
   if (middle < end) body(middle, end, context);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python tests of all ops share: the library, its fake kernels and gradients, devices.
+"""What the Python tests of all ops share: inputs, devices, how a file is run.
 
 A test file runs as a script (`test_square.py --device cpu`) and under pytest. As a script its exit
 code is 0 when every test passed, 1 when one failed, 77 when nothing could be tested; then the reason
@@ -13,7 +13,6 @@ import traceback
 import unittest
 
 SKIPPED = 77
-LIBRARY_VARIABLE = "CUDAOPS_CUDAOPS_EXAMPLES_LIBRARY"
 
 
 def skip_file(reason):
@@ -26,59 +25,28 @@ def skip_file(reason):
     sys.exit(SKIPPED)
 
 
-_library = os.environ.get(LIBRARY_VARIABLE)
-if not _library:
-    skip_file(f"{LIBRARY_VARIABLE} does not name the library to test")
+def library(variable):
+    """The path in an environment variable; without one nothing here can be tested."""
+    path = os.environ.get(variable)
+    if not path:
+        skip_file(f"{variable} does not name the library to test")
+    return path
 
-import torch  # noqa: E402  (a missing library is reported before a slow import)
 
-DTYPES = (torch.float32, torch.float16, torch.bfloat16)
-
-# Once a process: pytest collects several files into one.
-if not torch._C._dispatch_has_kernel("cudaops_examples::square"):
-    torch.ops.load_library(_library)
-    ops = torch.ops.cudaops_examples
-
-    @torch.library.register_fake("cudaops_examples::vector_add")
-    def _(a, b):
-        return torch.empty_like(a, memory_format=torch.contiguous_format)
-
-    @torch.library.register_fake("cudaops_examples::square")
-    def _(input):
-        return torch.empty_like(input, memory_format=torch.contiguous_format)
-
-    @torch.library.register_fake("cudaops_examples::sum")
-    def _(input):
-        return input.new_empty(())
-
-    def _save_input(ctx, inputs, output):
-        ctx.save_for_backward(inputs[0])
-
-    def _square_backward(ctx, grad_output):
-        return 2 * ctx.saved_tensors[0] * grad_output
-
-    def _sum_backward(ctx, grad_output):
-        return grad_output.expand_as(ctx.saved_tensors[0])
-
-    torch.library.register_autograd(
-        "cudaops_examples::vector_add", lambda ctx, grad_output: (grad_output, grad_output)
-    )
-    torch.library.register_autograd(
-        "cudaops_examples::square", _square_backward, setup_context=_save_input
-    )
-    torch.library.register_autograd(
-        "cudaops_examples::sum", _sum_backward, setup_context=_save_input
-    )
-
-ops = torch.ops.cudaops_examples
+# An op of the library under test, that has all kernels which the library was built with.
+probed_op = None
 
 
 def has_cuda_kernels():
-    return torch._C._dispatch_has_kernel_for_dispatch_key("cudaops_examples::square", "CUDA")
+    import torch
+
+    return torch._C._dispatch_has_kernel_for_dispatch_key(probed_op, "CUDA")
 
 
 def skip_reason(device):
     """Why nothing can be tested on this device; None if it can."""
+    import torch
+
     if device == "cpu":
         return None
     if not has_cuda_kernels():
@@ -92,13 +60,23 @@ def gpu_is_required():
     return os.environ.get("CUDAOPS_REQUIRE_GPU", "0") not in ("", "0")
 
 
+def dtypes():
+    import torch
+
+    return (torch.float32, torch.float16, torch.bfloat16)
+
+
 def normal(*shape, dtype, device, seed=0):
+    import torch
+
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(shape, generator=generator).to(dtype).to(device)
 
 
 def opcheck(op, args):
     """torch's own four checks; one that fails raises with its name and reason."""
+    import torch
+
     torch.library.opcheck(op, args)
 
 
@@ -154,5 +132,7 @@ def main(module):
             failed += 1
             print(f"FAILED {name} [{device}]")
             traceback.print_exc(file=sys.stdout)
+    import torch
+
     print(f"torch {torch.__version__}: {passed} of {len(tests)} tests passed")
     sys.exit(1 if failed or passed == 0 else 0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.cudaops_examples.sum against torch.sum."""
 
-from op_testing import DTYPES, main, normal, opcheck, ops, refusal
-from op_testing import pytest_generate_tests  # noqa: F401
+from example_testing import DTYPES, main, normal, opcheck, ops, refusal
+from example_testing import pytest_generate_tests  # noqa: F401
 
 import torch
 

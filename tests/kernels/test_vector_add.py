@@ -3,8 +3,8 @@
 
 import unittest
 
-from op_testing import DTYPES, main, normal, opcheck, ops, refusal
-from op_testing import pytest_generate_tests  # noqa: F401
+from example_testing import DTYPES, main, normal, opcheck, ops, refusal
+from example_testing import pytest_generate_tests  # noqa: F401
 
 import torch
 

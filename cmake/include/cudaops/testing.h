@@ -90,10 +90,11 @@ class HostBuffer {
   HostBuffer& operator=(const HostBuffer&) = delete;
 
   T* data() { return base_ + before_; }
+  const T* data() const { return base_ + before_; }
   int64_t size() const { return num_elements_; }
-  std::vector<T> to_host() { return std::vector<T>(data(), data() + num_elements_); }
+  std::vector<T> to_host() const { return std::vector<T>(data(), data() + num_elements_); }
 
-  ::testing::AssertionResult guards_intact() {
+  ::testing::AssertionResult guards_intact() const {
     return detail::guards_intact(base_, before_, data() + num_elements_, detail::kGuardElements);
   }
 
@@ -191,6 +192,7 @@ class DeviceBuffer {
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
   T* data() { return static_cast<T*>(memory_) + before_; }
+  const T* data() const { return static_cast<const T*>(memory_) + before_; }
   int64_t size() const { return num_elements_; }
 
   void copy_from(const std::vector<T>& values) {
@@ -199,20 +201,20 @@ class DeviceBuffer {
   }
 
   // Waits for all work on the device; throws what a kernel did wrong.
-  std::vector<T> to_host() { return to_host(0, num_elements_); }
+  std::vector<T> to_host() const { return to_host(0, num_elements_); }
 
-  std::vector<T> to_host(int64_t first, int64_t num_elements) {
+  std::vector<T> to_host(int64_t first, int64_t num_elements) const {
     return read(before_ + first, num_elements);
   }
 
-  ::testing::AssertionResult guards_intact() {
+  ::testing::AssertionResult guards_intact() const {
     const std::vector<T> before = read(0, before_);
     const std::vector<T> after = read(before_ + num_elements_, detail::kGuardElements);
     return detail::guards_intact(before.data(), before_, after.data(), detail::kGuardElements);
   }
 
  private:
-  std::vector<T> read(int64_t first, int64_t num_elements) {
+  std::vector<T> read(int64_t first, int64_t num_elements) const {
     std::vector<T> values(static_cast<size_t>(num_elements));
     cudaops::detail::require(CUDAOPS_GPU(DeviceSynchronize)(), "a kernel before this point");
     CUDAOPS_GPU_CALL(Memcpy, values.data(), static_cast<T*>(memory_) + first,

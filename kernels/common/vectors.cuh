@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sixteen bytes of elements: loaded and stored at any alignment, calculated with in float.
+//
+// In registers a vector stays packed in four words: as an array of 16-bit elements nvcc gives it
+// eight registers.
+#pragma once
+
+#include <cudaops/gpu_compat.h>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "device_types.cuh"
+
+namespace cudaops_kernels {
+
+using Packed = uint4;
+
+// The elements of a vector as numbers, with arithmetic element by element.
+template <int kElements>
+struct Floats {
+  static constexpr int kSize = kElements;
+  float element[kSize];
+  __device__ __forceinline__ float& operator[](int k) { return element[k]; }
+  __device__ __forceinline__ float operator[](int k) const { return element[k]; }
+};
+
+template <typename T>
+using Numbers = Floats<Vector<T>::kSize>;
+
+template <typename F, int kSize, typename... Others>
+__device__ __forceinline__ Floats<kSize> map(const F& f, const Floats<kSize>& first,
+                                             const Others&... others) {
+  Floats<kSize> result;
+#pragma unroll
+  for (int k = 0; k < kSize; ++k) result[k] = f(first[k], others[k]...);
+  return result;
+}
+template <int kSize>
+__device__ __forceinline__ Floats<kSize> operator+(const Floats<kSize>& a, const Floats<kSize>& b) {
+  return map([](float x, float y) { return x + y; }, a, b);
+}
+template <int kSize>
+__device__ __forceinline__ Floats<kSize> operator-(const Floats<kSize>& a, const Floats<kSize>& b) {
+  return map([](float x, float y) { return x - y; }, a, b);
+}
+template <int kSize>
+__device__ __forceinline__ Floats<kSize> operator*(const Floats<kSize>& a, const Floats<kSize>& b) {
+  return map([](float x, float y) { return x * y; }, a, b);
+}
+template <int kSize>
+__device__ __forceinline__ Floats<kSize> operator+(const Floats<kSize>& a, float b) {
+  return map([b](float x) { return x + b; }, a);
+}
+template <int kSize>
+__device__ __forceinline__ Floats<kSize> operator-(const Floats<kSize>& a, float b) {
+  return map([b](float x) { return x - b; }, a);
+}
+template <int kSize>
+__device__ __forceinline__ Floats<kSize> operator*(const Floats<kSize>& a, float b) {
+  return map([b](float x) { return x * b; }, a);
+}
+template <int kSize>
+__device__ __forceinline__ float total(const Floats<kSize>& a) {
+  float sum = a[0];
+#pragma unroll
+  for (int k = 1; k < kSize; ++k) sum += a[k];
+  return sum;
+}
+template <int kSize>
+__device__ __forceinline__ float dot(const Floats<kSize>& a, const Floats<kSize>& b) {
+  return total(a * b);
+}
+
+namespace detail {
+
+template <typename T>
+using BitsOf = typename std::conditional<sizeof(T) == 4, uint32_t, uint16_t>::type;
+
+template <typename T>
+__device__ __forceinline__ T element_of(uint32_t bits) {
+  const BitsOf<T> narrow = static_cast<BitsOf<T>>(bits);
+  T element;
+  memcpy(&element, &narrow, sizeof element);
+  return element;
+}
+
+template <typename T>
+__device__ __forceinline__ uint32_t bits_of(T element) {
+  BitsOf<T> bits;
+  memcpy(&bits, &element, sizeof bits);
+  return bits;
+}
+
+// Two 16-bit elements, the first in the lower half.
+template <typename T>
+__device__ __forceinline__ uint32_t pack_pair(float first, float second) {
+#if !CUDAOPS_HIP
+  if constexpr (std::is_same<T, bfloat16>::value) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
+    uint32_t word;
+    memcpy(&word, &pair, sizeof word);
+    return word;
+  } else if constexpr (std::is_same<T, __half>::value) {
+    const __half2 pair = __floats2half2_rn(first, second);
+    uint32_t word;
+    memcpy(&word, &pair, sizeof word);
+    return word;
+  }
+#endif
+  return bits_of(from_float<T>(first)) | bits_of(from_float<T>(second)) << 16;
+}
+
+}  // namespace detail
+
+template <typename T>
+__device__ __forceinline__ Numbers<T> unpack(const Packed& packed) {
+  const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
+  Numbers<T> result;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (sizeof(T) == 4) {
+      result[i] = __uint_as_float(words[i]);
+    } else if constexpr (std::is_same<T, bfloat16>::value) {
+      result[2 * i] = __uint_as_float(words[i] << 16);
+      result[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    } else {
+      result[2 * i] = to_float(detail::element_of<T>(words[i] & 0xffffu));
+      result[2 * i + 1] = to_float(detail::element_of<T>(words[i] >> 16));
+    }
+  }
+  return result;
+}
+
+// Rounds to T, to nearest even.
+template <typename T>
+__device__ __forceinline__ Packed pack(const Numbers<T>& numbers) {
+  uint32_t words[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (sizeof(T) == 4) {
+      words[i] = __float_as_uint(numbers[i]);
+    } else {
+      words[i] = detail::pack_pair<T>(numbers[2 * i], numbers[2 * i + 1]);
+    }
+  }
+  return {words[0], words[1], words[2], words[3]};
+}
+
+// The same vector, but the compiler can't know it. What is used in two passes it would else convert
+// once and keep as numbers, which for 16-bit types take twice the registers.
+template <typename T>
+__device__ __forceinline__ Packed kept_packed(Packed packed) {
+  if constexpr (sizeof(T) < 4) {
+#if CUDAOPS_HIP
+    asm volatile("" : "+v"(packed.x), "+v"(packed.y), "+v"(packed.z), "+v"(packed.w));
+#else
+    asm volatile("" : "+r"(packed.x), "+r"(packed.y), "+r"(packed.z), "+r"(packed.w));
+#endif
+  }
+  return packed;
+}
+
+__device__ __forceinline__ bool is_aligned_to_16(const void* data) {
+  return reinterpret_cast<uintptr_t>(data) % 16 == 0;
+}
+
+// Aligned to 16 bytes.
+template <typename T>
+__device__ __forceinline__ Packed load_aligned(const T* data) {
+  return *reinterpret_cast<const Packed*>(data);
+}
+template <typename T>
+__device__ __forceinline__ void store_aligned(T* data, const Packed& packed) {
+  *reinterpret_cast<Packed*>(data) = packed;
+}
+
+// At any address that is a multiple of T's size: put together from the two aligned vectors around
+// it, so up to 14 bytes on either side are read as well and must be readable.
+template <typename T>
+__device__ __forceinline__ Packed load_across(const T* data) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(data);
+  const unsigned int offset = static_cast<unsigned int>(address % 16);
+  const Packed* aligned = reinterpret_cast<const Packed*>(address - offset);
+  const Packed low = aligned[0], high = aligned[1];
+  uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+  for (int i = 0; i < 6; ++i) words[i] = (offset & 8) != 0 ? words[i + 2] : words[i];
+#pragma unroll
+  for (int i = 0; i < 5; ++i) words[i] = (offset & 4) != 0 ? words[i + 1] : words[i];
+  if constexpr (sizeof(T) < 4) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      words[i] =
+          static_cast<uint32_t>((uint64_t{words[i + 1]} << 32 | words[i]) >> (offset % 4 * 8));
+    }
+  }
+  return {words[0], words[1], words[2], words[3]};
+}
+
+// Elements begin … end - 1 of the vector at `data`, the others 0. A loop with shifts, because it is
+// rare and stands in the code once for each vector of each op; an array would go to local memory.
+template <typename T>
+__device__ __forceinline__ Packed load_part(const T* data, int begin, int end) {
+  constexpr int kHalf = Vector<T>::kSize / 2;
+  uint64_t low = 0, high = 0;
+#pragma unroll 1
+  for (int k = begin; k < end; ++k) {
+    const uint64_t bits = uint64_t{detail::bits_of(data[k])}
+                          << (k % kHalf * 8 * static_cast<int>(sizeof(T)));
+    if (k < kHalf) {
+      low |= bits;
+    } else {
+      high |= bits;
+    }
+  }
+  return {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32), static_cast<uint32_t>(high),
+          static_cast<uint32_t>(high >> 32)};
+}
+
+template <typename T>
+__device__ __forceinline__ void store_part(T* data, const Packed& packed, int begin, int end) {
+  constexpr int kHalf = Vector<T>::kSize / 2;
+  const uint64_t low = uint64_t{packed.y} << 32 | packed.x;
+  const uint64_t high = uint64_t{packed.w} << 32 | packed.z;
+#pragma unroll 1
+  for (int k = begin; k < end; ++k) {
+    const uint64_t bits = (k < kHalf ? low : high) >> (k % kHalf * 8 * static_cast<int>(sizeof(T)));
+    data[k] = detail::element_of<T>(static_cast<uint32_t>(bits));
+  }
+}
+
+}  // namespace cudaops_kernels

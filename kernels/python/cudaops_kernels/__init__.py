@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fast kernels for PyTorch: torch.ops.cudaops, and functions named as in torch.nn.functional.
+
+The ops work on CPU and CUDA tensors of float32, float16 and bfloat16, with gradients and under
+torch.compile. Importing this module registers them.
+"""
+
+from . import _library  # noqa: F401  (first: it registers the ops)
+from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
+
+__all__ = ["RMSNorm", "fused_add_rms_norm", "fused_add_rms_norm_", "rms_norm"]

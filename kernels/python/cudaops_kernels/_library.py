@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads the library that registers torch.ops.cudaops; once a process."""
+
+import importlib.util
+import os
+
+import torch
+
+# A library elsewhere, for those who build it themselves: a path.
+VARIABLE = "CUDAOPS_CUDAOPS_KERNELS_LIBRARY"
+
+
+def _load():
+    if torch._C._dispatch_has_kernel("cudaops::rms_norm"):
+        return
+    path = os.environ.get(VARIABLE)
+    if path:
+        torch.ops.load_library(path)
+        return
+    if importlib.util.find_spec("._C", __package__) is None:
+        raise ImportError(
+            f"cudaops_kernels: the library is missing.\n"
+            f"  found   no _C.abi3.so in {os.path.dirname(__file__)}, {VARIABLE} is not set\n"
+            f"Fix: pip install ./kernels   (in a checkout of CudaOps)"
+        )
+    from . import _C  # noqa: F401  (importing it registers the ops)
+
+
+_load()
+ops = torch.ops.cudaops

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rms_norm: fake kernels, gradients, functions."""
+
+import torch
+
+from ._library import ops
+
+
+def _per_row(input):
+    return input.new_empty((*input.shape[:-1], 1), dtype=torch.float32)
+
+
+@torch.library.register_fake("cudaops::rms_norm")
+def _(input, weight, eps, weight_offset=0.0):
+    return input.new_empty(input.shape), _per_row(input)
+
+
+@torch.library.register_fake("cudaops::fused_add_rms_norm")
+def _(input, residual, weight, eps, weight_offset=0.0):
+    return input.new_empty(input.shape), input.new_empty(input.shape), _per_row(input)
+
+
+@torch.library.register_fake("cudaops::fused_add_rms_norm_")
+def _(input, residual, weight, eps):
+    return None
+
+
+@torch.library.register_fake("cudaops::rms_norm_backward")
+def _(grad_output, grad_residual_out, x, weight, rstd, weight_offset=0.0):
+    return x.new_empty(x.shape), x.new_empty(0) if weight is None else weight.new_empty(weight.shape)
+
+
+def _setup(ctx, inputs, output):
+    _, weight, _, weight_offset = inputs
+    _, rstd = output
+    ctx.mark_non_differentiable(rstd)
+    ctx.save_for_backward(inputs[0], weight, rstd)
+    ctx.weight_offset = weight_offset
+
+
+def _backward(ctx, grad_output, _):
+    x, weight, rstd = ctx.saved_tensors
+    grad_x, grad_weight = ops.rms_norm_backward(
+        grad_output, None, x, weight, rstd, ctx.weight_offset
+    )
+    return grad_x, None if weight is None else grad_weight, None, None
+
+
+def _setup_fused(ctx, inputs, output):
+    _, _, weight, _, weight_offset = inputs
+    _, residual_out, rstd = output
+    ctx.mark_non_differentiable(rstd)
+    ctx.save_for_backward(residual_out, weight, rstd)
+    ctx.weight_offset = weight_offset
+
+
+def _backward_fused(ctx, grad_output, grad_residual_out, _):
+    x, weight, rstd = ctx.saved_tensors
+    grad_x, grad_weight = ops.rms_norm_backward(
+        grad_output, grad_residual_out, x, weight, rstd, ctx.weight_offset
+    )
+    return grad_x, grad_x, None if weight is None else grad_weight, None, None
+
+
+torch.library.register_autograd("cudaops::rms_norm", _backward, setup_context=_setup)
+torch.library.register_autograd(
+    "cudaops::fused_add_rms_norm", _backward_fused, setup_context=_setup_fused
+)
+
+
+def _rows(input, normalized_shape, weight, op):
+    """input and weight with the normalised dimensions made one."""
+    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    if not shape or list(input.shape[input.dim() - len(shape) :]) != shape:
+        raise RuntimeError(
+            f"{op}: wanted input's last dimensions to be normalized_shape {shape}, "
+            f"found shape {list(input.shape)}."
+        )
+    if len(shape) == 1:
+        return input, weight
+    if weight is not None and list(weight.shape) != shape:
+        raise RuntimeError(
+            f"{op}: wanted shape {shape} for weight, found {list(weight.shape)}."
+        )
+    return input.flatten(input.dim() - len(shape)), None if weight is None else weight.flatten()
+
+
+def _eps(eps, input):
+    return torch.finfo(input.dtype).eps if eps is None else eps
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.0):
+    """torch.nn.functional.rms_norm in one pass.
+
+    weight may be float32 where input is not. weight_offset is added to it (1 for Gemma's norm).
+    """
+    rows, columns = _rows(input, normalized_shape, weight, "rms_norm")
+    output, _ = ops.rms_norm(rows, columns, _eps(eps, input), weight_offset)
+    return output.view(input.shape)
+
+
+def fused_add_rms_norm(
+    input, residual, normalized_shape, weight=None, eps=None, *, weight_offset=0.0
+):
+    """(rms_norm(input + residual), input + residual) in one pass, both differentiable."""
+    rows, columns = _rows(input, normalized_shape, weight, "fused_add_rms_norm")
+    residual_rows, _ = _rows(residual, normalized_shape, None, "fused_add_rms_norm")
+    output, residual_out, _ = ops.fused_add_rms_norm(
+        rows, residual_rows, columns, _eps(eps, input), weight_offset
+    )
+    return output.view(input.shape), residual_out.view(input.shape)
+
+
+def fused_add_rms_norm_(input, residual, weight=None, eps=1e-6):
+    """The same over the last dimension without new tensors and without gradients: input becomes the
+    normalised sum, residual the sum."""
+    ops.fused_add_rms_norm_(input, residual, weight, eps)
+
+
+class RMSNorm(torch.nn.RMSNorm):
+    """torch.nn.RMSNorm, computed by rms_norm()."""
+
+    def forward(self, input):
+        return rms_norm(input, self.normalized_shape, self.weight, self.eps)
