@@ -22,11 +22,11 @@ using cudaops::testing::BFloat16;
 using cudaops::testing::Float16;
 
 template <typename T>
-constexpr cudaops_examples::DType kDType = cudaops_examples::DType::kFloat32;
+constexpr cudaops_kernels::DType kDType = cudaops_kernels::DType::kFloat32;
 template <>
-constexpr cudaops_examples::DType kDType<Float16> = cudaops_examples::DType::kFloat16;
+constexpr cudaops_kernels::DType kDType<Float16> = cudaops_kernels::DType::kFloat16;
 template <>
-constexpr cudaops_examples::DType kDType<BFloat16> = cudaops_examples::DType::kBFloat16;
+constexpr cudaops_kernels::DType kDType<BFloat16> = cudaops_kernels::DType::kBFloat16;
 
 // Sizes in bytes an array: from what one launch costs to what only bandwidth decides.
 inline void sizes(cudaops::benchmark::Registered registered) {
