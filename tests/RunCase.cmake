@@ -24,7 +24,8 @@
 #
 # A case that passed is not run again while nothing that it depends on has changed: the package, the kernels, the
 # examples, this file and the fakes, its own suite, its settings, and the compilers, the torch and the tools in use.
-# CUDAOPS_TEST_AGAIN=1 in the environment runs it all the same.
+# CUDAOPS_TEST_AGAIN=1 in the environment runs it all the same. CUDAOPS_TEST_LONG=1 runs the whole of the proofs that
+# take many minutes (case_LONG), of which a suite runs a part otherwise.
 #
 # The tests call it so:
 #   cmake -Dcase_SETTINGS=<file> -Dcase_SUITE=<dir> -Dcase_NAME=<case> -Dcase_KIND=SCRIPT|PROJECT -Dcase_DIR=<dir>
@@ -409,7 +410,7 @@ function(_case_inputs out)
   foreach(
     name
     IN
-    ITEMS SUITE NAME KIND CMAKE GENERATOR SEED_DIR TORCH
+    ITEMS SUITE NAME KIND CMAKE GENERATOR SEED_DIR TORCH LONG
   )
     string(APPEND key "${name}=${case_${name}}\n")
   endforeach()
@@ -417,6 +418,10 @@ function(_case_inputs out)
 endfunction()
 
 function(_case_main)
+  set(case_LONG FALSE)
+  if("$ENV{CUDAOPS_TEST_LONG}")
+    set(case_LONG TRUE)
+  endif()
   # The record of the last pass stands beside the directory, and is removed first of all: it returns with a pass only.
   set(record "${case_DIR}.passed")
   _case_inputs(inputs)

@@ -88,12 +88,16 @@ function(expect_hits what wanted_hits wanted_misses)
   case_equal("hits and misses, ${what}" "${hit} ${missed}" "${wanted_hits} ${wanted_misses}")
 endfunction()
 
-# stale_table(<case>...): the named rows of common/stale.py, by the launcher of the build tree; all rows where none is.
+# stale_table(): common/stale.py by the launcher of the build tree; every row of it with CUDAOPS_TEST_LONG.
 function(stale_table)
+  set(all "")
+  if(case_LONG)
+    set(all --all)
+  endif()
   case_step(
     "the table of wrong objects"
     COMMAND
-      "${case_PYTHON}" "${case_SUITE}/common/stale.py" "${case_REPO}" "${case_BUILD_DIR}" "${case_DIR}/table" -- ${ARGN}
+      "${case_PYTHON}" "${case_SUITE}/common/stale.py" "${case_REPO}" "${case_BUILD_DIR}" "${case_DIR}/table" ${all}
   )
 endfunction()
 

@@ -228,7 +228,7 @@ def main():
     hits = tree.hits()[0] - hits_before
     print(f"{rounds} rounds, seed {seed}: {wrong} wrong, {hits} answered by the cache")
     # Without an answer from the cache nothing was tested.
-    return 1 if wrong or hits < int(rounds) // 10 else 0
+    return 1 if wrong or hits < max(1, int(rounds) // 10) else 0
 
 
 if __name__ == "__main__":

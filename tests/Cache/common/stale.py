@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every change that a compiler cache is known to miss, and each variable that the compilers read.
 
-  stale.py <repo> <build tree> <scratch directory> [<name>...]
+  stale.py <repo> <build tree> <scratch directory> [--all | <name>...]
 
 Each case compiles something twice through the launcher (the second must be a hit where the case says so: else it would
-prove nothing), changes one thing, compiles again, and compares the object with what the compiler makes of it alone.
+prove nothing), changes one thing, compiles again, and compares the object with what the compiler makes of it alone. Without --all and names: of CUDA one row for each hole that plain
+ccache has. In a tree with HIP: the rows of HIP.
 """
 
 import argparse
@@ -62,6 +63,21 @@ BOTH = [
     "--generate-code=arch=compute_90,code=[compute_90,sm_90]",
 ]
 ONE = ["--generate-code=arch=compute_80,code=[sm_80]"]
+# Each a way of its own through the launcher; the others are more of the same kind, at four compiles of nvcc each.
+HOLES = {
+    "edit under __CUDA_ARCH__ >= 900",
+    "header of one arch",
+    "header of the host pass",
+    "NVCC_PREPEND_FLAGS=-DVALUE=2",
+    "NVCC_APPEND_FLAGS=-DVALUE=2",
+    "NVCC_CCBIN",
+    "PTXAS_FLAGS=-O0",
+    "-rdc=true after -c",
+    "-dc after -c",
+    "--options-file=F",
+    "-arch=native",
+    "a header before the one that was found",
+}
 
 
 class Case:
@@ -89,7 +105,7 @@ class Case:
         self.then_env = self.env if then_env is None else then_env
         self.cached = cached  # the first command is answered from the cache when it is given again
         self.same = same  # the change doesn't show in the object
-        self.source = source or ("k.cu" if kind == "cuda" else "k.cpp")
+        self.source = source or {"cuda": "k.cu", "hip": "k.hip", "cxx": "k.cpp"}[kind]
 
 
 def cases():
@@ -463,6 +479,136 @@ def cases():
     )
 
 
+def hip_cases():
+    """The same of HIP: an object of clang's own device passes and the host's."""
+    guarded = GUARDED.replace("__CUDA_ARCH__ >= 900", "defined(__gfx90a__)").replace(
+        "__CUDA_ARCH__ < 900", "defined(__gfx906__)"
+    )
+    guarded = guarded.replace("defined(__CUDA_ARCH__)", "defined(__HIP_DEVICE_COMPILE__)")
+    guarded = guarded.replace("__CUDA_ARCH__", "__HIP_DEVICE_COMPILE__").replace(
+        "#if defined(__gfx90a__)\n  x[3]", "#ifdef __gfx90a__\n  x[3]"
+    )
+    # Without HIP's own headers, which are most of a compile.
+    declared = (
+        "struct dim3 { unsigned x, y, z; };\n"
+        'extern "C" int hipLaunchKernel(const void*, dim3, dim3, void**, unsigned long, void*);\n'
+    )
+    guarded = declared + guarded.replace("__global__", "__attribute__((global))")
+    kernel = declared + KERNEL.replace("__global__", "__attribute__((global))").replace("x[threadIdx.x]", "x[1]")
+    plain = ["-nogpuinc", "-O2"]
+    both = [*plain, "--offload-arch=gfx90a", "--offload-arch=gfx906"]
+    one = [*plain, "--offload-arch=gfx90a"]
+
+    def edit(name, file, old, new):
+        text = {"k.hip": guarded, **HEADERS}[file]
+        assert old in text
+        return Case(
+            name, "hip", files={"k.hip": guarded, **HEADERS}, args=both, then={file: text.replace(old, new)}
+        )
+
+    yield edit("edit under a guard of one arch", "k.hip", "x[3] = 1", "x[3] = 2")
+    yield edit("header of one arch", "new.h", "90", "91")
+    yield edit("header of the other arch", "old.h", "80", "81")
+    yield edit("header of device passes", "device.h", "3", "5")
+    yield edit("header of the host pass", "host.h", "4", "5")
+    yield edit("header of all passes", "always.h", "1", "2")
+    yield Case("one arch, then two", "hip", files={"k.hip": kernel}, args=one, then_args=both)
+    yield Case(
+        "another arch",
+        "hip",
+        files={"k.hip": kernel},
+        args=one,
+        then_args=[*plain, "--offload-arch=gfx906"],
+    )
+    for old, new in (
+        ("-O1", "-O3"),
+        ("-DVALUE=1", "-DVALUE=2"),
+        ("-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero"),
+        ("-fno-gpu-rdc", "-fgpu-rdc"),
+        ("-munsafe-fp-atomics", "-mno-unsafe-fp-atomics"),
+    ):
+        same = "atomics" in old
+        files = {"k.hip": kernel.replace("x[0] *", "x[0] / x[1] *")}
+        yield Case(f"{old} to {new}", "hip", files=files, args=[*one, old], then_args=[*one, new], same=same)
+    yield Case(
+        "-include",
+        "hip",
+        files={"k.hip": kernel, "i.h": "#ifdef __HIP_DEVICE_COMPILE__\n#define VALUE 2\n#endif\n"},
+        args=[*one, "-include", "<case>/i.h"],
+        then={"i.h": "#ifdef __HIP_DEVICE_COMPILE__\n#define VALUE 3\n#endif\n"},
+    )
+    yield Case(
+        "a header that only a header of device passes includes",
+        "hip",
+        files={**HEADERS, "k.hip": guarded, "device.h": '#include "deeper.h"\n', "deeper.h": "#define DEVICE 3\n"},
+        args=both,
+        then={"deeper.h": "#define DEVICE 5\n"},
+    )
+    yield Case(
+        "a header before the one that device passes found",
+        "hip",
+        files={
+            **HEADERS,
+            "k.hip": guarded.replace('"device.h"', "<v.h>"),
+            "b/v.h": "#define DEVICE 1\n",
+            "a/other.h": "",
+        },
+        args=[*both, "-I<case>/a", "-I<case>/b"],
+        then={"a/v.h": "#define DEVICE 2\n"},
+    )
+    yield Case(
+        "HIP's own headers hit",
+        "hip",
+        files={"k.hip": "#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n" + KERNEL},
+        args=["--offload-arch=gfx90a", "-O2"],
+        then={"k.hip": "#include <hip/hip_runtime.h>\n" + KERNEL.replace("* VALUE", "+ VALUE")},
+    )
+    yield Case(
+        "-MMD",
+        "hip",
+        files={"k.hip": "#include <s.h>\n" + kernel, "s/s.h": "#define VALUE 2\n"},
+        args=[*one, "-isystem", "<case>/s", "-MMD", "<no -MD>"],
+        then={"s/s.h": "#define VALUE 3\n"},
+        cached=False,
+    )
+    yield Case(
+        "CPATH",
+        "hip",
+        files={
+            "k.hip": "#ifdef __HIP_DEVICE_COMPILE__\n#include <found.h>\n#endif\n" + kernel,
+            "a/found.h": "#define VALUE 2\n",
+            "b/found.h": "#define VALUE 3\n",
+        },
+        args=one,
+        env={"CPATH": "<case>/a"},
+        then_env={"CPATH": "<case>/b"},
+    )
+    yield Case(
+        "another place of the device libraries",
+        "hip",
+        files={"k.hip": kernel},
+        args=[*one, "--rocm-device-lib-path=<libraries>/."],
+        then={"k.hip": kernel.replace("* VALUE", "+ VALUE")},
+        cached=False,
+    )
+    yield Case(
+        "ROCM_PATH",
+        "hip",
+        files={"k.hip": kernel},
+        args=one,
+        then={"k.hip": kernel.replace("* VALUE", "+ VALUE")},
+        env={"ROCM_PATH": "<case>"},
+    )
+    yield Case(
+        "-save-temps",
+        "hip",
+        files={"k.hip": kernel},
+        args=[*one, "-save-temps=obj"],
+        then={"k.hip": kernel.replace("* VALUE", "+ VALUE")},
+        cached=False,
+    )
+
+
 def substitute(value, directory):
     if isinstance(value, dict):
         return {key: substitute(entry, directory) for key, entry in value.items()}
@@ -508,6 +654,12 @@ def arguments(tree, case, directory, args, output):
             "-o",
             str(output),
         ]
+    if case.kind == "hip":
+        rocm = [flag for flag in tree.settings["hip"]["rocm"].split("|") if flag]
+        take += ["-MT", "k.o", "-MF", str(output) + ".d", "-x", "hip"]
+        libraries = next(flag for flag in rocm if "device-lib" in flag).split("=")[1]
+        rest = [arg.replace("<libraries>", libraries) for arg in rest]
+        return [*rocm, *rest, "-o", str(output), *take, str(directory / source)]
     return [*rest, *take, "-MT", "k.o", "-MF", str(output) + ".d", "-o", str(output), str(directory / source)]
 
 
@@ -518,7 +670,7 @@ def check(tree, case, directory):
     directory.mkdir(parents=True)
     files = substitute(case.files, directory)
     for name in list(files):
-        if name.endswith((".cu", ".cpp")):
+        if name.endswith((".cu", ".hip", ".cpp")):
             files[name] += f"// {case.name}\n"
     write(directory, files)
     env = substitute(case.env, directory)
@@ -552,7 +704,7 @@ def check(tree, case, directory):
     write(
         directory,
         {
-            name: text + (f"// {case.name}\n" if name.endswith((".cu", ".cpp")) else "")
+            name: text + (f"// {case.name}\n" if name.endswith((".cu", ".hip", ".cpp")) else "")
             for name, text in substitute(case.then, directory).items()
         },
     )
@@ -574,11 +726,24 @@ def main():
     parser.add_argument("repo")
     parser.add_argument("build")
     parser.add_argument("scratch")
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     scratch = pathlib.Path(options.scratch).resolve()
     tree = Tree(options.repo, options.build, os.environ.get("CCACHE_DIR", scratch / "ccache"))
-    chosen = [(number, case) for number, case in enumerate(cases()) if not options.names or case.name in options.names]
+    table = list(enumerate([*cases(), *hip_cases()]))
+    known = {case.name for _, case in table}
+    if not known.issuperset([*HOLES, *options.names]):
+        parser.error(f"no such case: {sorted({*HOLES, *options.names} - known)}")
+
+    def wanted(case):
+        if case.kind not in tree.settings or ("hip" in tree.settings and case.kind == "cxx"):
+            return False
+        if options.names:
+            return case.name in options.names
+        return options.all or case.kind != "cuda" or case.name in HOLES
+
+    chosen = [(number, case) for number, case in table if wanted(case)]
 
     def one(numbered):
         number, case = numbered
