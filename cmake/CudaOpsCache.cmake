@@ -55,9 +55,13 @@ what is behind option files. The launcher used here takes the headers from the d
 passes, and puts into the key the variables that nvcc and the host compiler read, and the content of cicc, ptxas,
 cudafe++, nvcc.profile, libdevice and the host compiler's programs. What it can't describe is compiled without the
 cache: ``-dc`` (``-rdc=true -c`` is fine), ``-arch=native``, several option files in one, ``-keep``, ``-save-temps``,
-time traces, profiling, sources with ``.incbin`` or with ``__has_include`` of a file of the project's, HIP (clang's
-dependency files leave out what only device passes include). An entry isn't used where a file has come since that the
-compiler would find before a header the entry names.
+time traces, profiling, sources with ``.incbin`` or with ``__has_include`` of a file of the project's. An entry isn't used
+where a file has come since that the compiler would find before a header the entry names.
+
+Clang's dependency file of a HIP source leaves out what only device code includes: without a cache too, an edit there
+builds nothing. Here HIP is compiled through ``tools/cache_hip.sh``, with the cache or without it, which completes the
+dependency file from clang's own list of headers (``CC_PRINT_HEADERS``) at no cost; a launcher of your own takes its
+place. ccache then caches HIP like CUDA, with the device libraries in the key; sccache doesn't cache it.
 
 Entries are found again from another checkout, venv, toolkit directory or home, because the launcher says paths relative
 to the build tree (``<build>/CudaOps/links`` leads to torch, Python and the toolkit). Builds with debug information

@@ -64,6 +64,14 @@ ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
   if [ "$_cudaops_kind" = cuda ] && [ -n "${NVCC_CCBIN+x}" ]; then
     _cudaops_other "$NVCC_CCBIN"
   fi
+  # What clang takes from ROCm, and from where.
+  if [ "$_cudaops_kind" = hip ] && [ -n "${ROCM_PATH-}${HIP_PATH-}${HIP_DEVICE_LIB_PATH-}" ]; then
+    _cudaops_why='ROCM_PATH, HIP_PATH or HIP_DEVICE_LIB_PATH decides on the device libraries'
+    case $_cudaops_rocm in
+      *device-lib-path=*) _cudaops_key="$_cudaops_key|${ROCM_PATH-}|${HIP_PATH-}|${HIP_DEVICE_LIB_PATH-}" ;;
+      *) return ;;
+    esac
+  fi
   # The host compiler takes its assembler from the PATH.
   _cudaops_ifs=$IFS
   IFS=:
@@ -121,6 +129,7 @@ _cudaops_look() {
   _cudaops_host=
   _cudaops_native=
   _cudaops_md=
+  _cudaops_rocm_said=
   _cudaops_previous=
   for _cudaops_a; do
     case $_cudaops_previous in
@@ -136,6 +145,9 @@ _cudaops_look() {
     case $_cudaops_a in
       -c | --compile) _cudaops_compile=1 ;;
       -D* | --define-macro* | -I* | --include-path*) ;;
+      --rocm-path=* | --rocm-device-lib-path=* | --hip-device-lib-path=* | --hip-path=*)
+        _cudaops_rocm_said="$_cudaops_rocm_said|$_cudaops_a"
+        ;;
       -MD | --generate-dependencies-with-compile) _cudaops_md=1 ;;
       -MP | -MT | -MQ | -MF | --dependency-output | --dependency-target-name | --generate-dependency-targets) ;;
       --output-file=*) _cudaops_object=${_cudaops_a#*=} ;;
@@ -150,7 +162,7 @@ _cudaops_look() {
         -noprof | --dont-use-profile | *-optf* | *-options-file* | *fprofile* | *auto-profile* | *-coverage* | \
         *ftest-coverage* | *-fplugin* | *-specs* | *-wrapper* | *-fdump-* | *-fstack-usage* | *-fcallgraph* | \
         *-gsplit-dwarf* | *-fmodule* | *-fopt-info* | *-fsave-optimization* | *-fsanitize-*list* | -B* | *[=,]-B* | \
-        *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-Wp,* | *-fembed-bitcode* | --ptxas-options*dump* | -Xptxas*dump*)
+        *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-Wp,* | *-fembed-bitcode* | *link-builtin-bitcode* | *vfsoverlay* | --config* | --ptxas-options*dump* | -Xptxas*dump*)
         _cudaops_why=$_cudaops_a
         return
         ;;
@@ -180,6 +192,10 @@ _cudaops_look() {
     _cudaops_why='no host compiler is named'
     [ -n "$_cudaops_host" ] || return
     _cudaops_other "$_cudaops_host"
+  fi
+  if [ "$_cudaops_kind" = hip ] && [ "$_cudaops_rocm_said" != "$_cudaops_rocm" ]; then
+    _cudaops_why='another ROCm than the one that was configured'
+    return
   fi
   if [ -n "$_cudaops_native" ]; then
     # The same words mean another processor on another machine.
@@ -295,7 +311,9 @@ _cudaops_run() {
   CUDAOPS_CACHE_MARK=$_cudaops_object.cudaops
   CUDAOPS_CACHE_COMPILER=$1
   CUDAOPS_CACHE_DEPFILE=$_cudaops_dep
-  export CUDAOPS_CACHE_MARK CUDAOPS_CACHE_COMPILER CUDAOPS_CACHE_DEPFILE
+  CUDAOPS_CACHE_HIP=$_cudaops_hip
+  CUDAOPS_CACHE_SYSTEM=$_cudaops_system
+  export CUDAOPS_CACHE_MARK CUDAOPS_CACHE_COMPILER CUDAOPS_CACHE_DEPFILE CUDAOPS_CACHE_HIP CUDAOPS_CACHE_SYSTEM
   shift
   [ ! -r "$_cudaops_dir/remote.sh" ] || _cudaops_remote_begin
   if [ "$_cudaops_engine" = ccache ]; then
@@ -594,6 +612,7 @@ _cudaops_shadowed() {
   done
   CUDAOPS_DIRS=$_cudaops_dirs awk '
     function own(path) {
+      if (system_dir != "" && index(path, system_dir) == 1) return 0
       if (path ~ /(^|\/)CudaOps\/links\//) return path ~ /(^|\/)CudaOps\/links\/source(\/|$)/
       return path !~ /^\/usr\//
     }
@@ -605,7 +624,10 @@ _cudaops_shadowed() {
       found = 1
       return 1
     }
-    BEGIN { count = split(ENVIRON["CUDAOPS_DIRS"], dir, "\n") - 1 }
+    BEGIN {
+      count = split(ENVIRON["CUDAOPS_DIRS"], dir, "\n") - 1
+      system_dir = ENVIRON["CUDAOPS_CACHE_SYSTEM"]
+    }
     {
       if (NR == 1) sub(/^[^:]*: */, "")
       sub(/ *\\$/, "")
@@ -632,6 +654,10 @@ _cudaops_shadowed() {
           name[++hits] = substr(path, RSTART + RLENGTH)
           before[hits] = count + 1
         }
+        if (!hits && system_dir != "" && index(path, system_dir "include/") == 1) {
+          name[++hits] = substr(path, length(system_dir) + 9)
+          before[hits] = count + 1
+        }
         for (i = 1; i <= hits && !found; ++i) {
           for (k = 1; k < before[i] && !found; ++k) if (own(dir[k])) tried(dir[k] "/" name[i])
           for (k = 1; k <= places && !found; ++k) tried((near[k] == "." ? "" : near[k] "/") name[i])
@@ -645,6 +671,8 @@ _cudaops_settings=$1
 shift
 if [ -r "$_cudaops_settings" ]; then
   unset _cudaops_dist
+  _cudaops_hip=
+  _cudaops_system=
   . "$_cudaops_settings"
   set -f
   _cudaops_debug=
@@ -660,6 +688,7 @@ if [ -r "$_cudaops_settings" ]; then
     _cudaops_cached "$@"
     set -- "$_cudaops_compiler" "$@"
   fi
+  [ -z "$_cudaops_hip" ] || set -- "$_cudaops_hip" "$@"
   # Compiled without the cache; how long that takes nobody waits to see.
   _cudaops_object=
   for _cudaops_a; do

@@ -30,7 +30,7 @@ class Tree:
         self.env = dict(os.environ if env is None else env)
         self.env["CCACHE_DIR"] = str(cache_dir)
         self.settings = {}
-        for kind in ("cuda", "cxx"):
+        for kind in ("cuda", "hip", "cxx"):
             file = self.build / "CudaOps/cache" / f"{kind}.sh"
             if file.exists():
                 self.settings[kind] = dict(re.findall(r"^_cudaops_(\w+)='(.*)'$", file.read_text(), re.M))
