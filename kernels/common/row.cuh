@@ -57,25 +57,52 @@ struct Place {
 
 namespace detail {
 
-// The vector at row[place.column]. `width` is the row's: nothing beyond its end is touched.
+// Whether two vectors before and behind a row may be read: what lies there belongs to other rows,
+// except near the ends of the array.
+struct Around {
+  bool before;
+  bool behind;
+};
+
+// The vector at row[place.column].
 template <typename T, int kSize, bool kWhole>
 __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, kWhole>& place,
-                                              int64_t width) {
+                                              int64_t width, const Around& around) {
   static_assert(kSize == Vector<T>::kSize, "a vector of another type's size");
   const T* data = row + place.column;
-  if (place.is_whole()) {
-    if (kWhole || is_aligned_to_16(data)) return load_aligned(data);
-    if (place.column >= kSize && place.column + 2 * kSize <= width) return load_across(data);
+  if constexpr (kWhole) return load_aligned(data);
+  const bool is_aligned = is_aligned_to_16(data);
+  const int64_t reach = is_aligned ? kSize : 2 * kSize - 1;
+  if ((around.before || place.column >= (is_aligned ? 0 : kSize - 1)) &&
+      (around.behind || place.column + reach <= width)) {
+    const Packed packed = is_aligned ? load_aligned(data) : load_across(data);
+    return place.is_whole() ? packed : masked<T>(packed, place.begin, place.end);
   }
   return load_part(data, place.begin, place.end);
 }
 
+// The same of what all rows share: it has no rows around it, and each row needs its ends.
+template <typename T, int kSize, bool kWhole>
+__device__ __forceinline__ Packed load_columns(const T* columns, const Place<kSize, kWhole>& place,
+                                               int64_t width) {
+  const T* data = columns + place.column;
+  if constexpr (kWhole) return load_aligned(data);
+  if (place.column >= kSize - 1 && place.column + 2 * kSize - 1 <= width) {
+    return is_aligned_to_16(data) ? load_aligned(data) : load_across(data);
+  }
+  return load_elements(data, place.begin, place.end);
+}
+
+// `num_lanes`: so many lanes of the warp, from the first on, store a vector of this row at once; 0
+// if that is not known.
 template <typename T, int kSize, bool kWhole>
 __device__ __forceinline__ void store_vector(T* row, const Place<kSize, kWhole>& place,
-                                             const Packed& packed) {
+                                             const Packed& packed, int num_lanes) {
   T* data = row + place.column;
   if (kWhole || (place.is_whole() && is_aligned_to_16(data))) {
     store_aligned(data, packed);
+  } else if (num_lanes > 0 && !is_aligned_to_16(data)) {
+    store_across(data, packed, place.begin, place.end, num_lanes);
   } else {
     store_part(data, packed, place.begin, place.end);
   }
@@ -98,7 +125,7 @@ class Row {
       if constexpr (kVectors > 0) {
         return unpack<T>(kept_packed<T>(vectors_[place.slot]));
       } else {
-        return unpack<T>(detail::load_vector(row_, place, width_));
+        return unpack<T>(detail::load_vector(row_, place, width_, around_));
       }
     }
 
@@ -107,17 +134,22 @@ class Row {
     Packed vectors_[kVectors > 0 ? kVectors : 1];
     const T* row_;
     int64_t width_;
+    detail::Around around_;
   };
 
   // `scratch`: of the block, 2 * 32 floats.
-  __device__ __forceinline__ Row(int64_t index, bool exists, int64_t width, const void* anchor,
+  __device__ __forceinline__ Row(int64_t index, int64_t num_rows, int64_t width, const void* anchor,
                                  float* scratch)
-      : index_(index), width_(width), scratch_(scratch), exists_(exists) {
+      : index_(index),
+        num_rows_(num_rows),
+        width_(width),
+        scratch_(scratch),
+        exists_(index < num_rows) {
     shift_ = 0;
     if constexpr (!kWhole) {
       shift_ = static_cast<int>(reinterpret_cast<uintptr_t>(anchor) % 16 / sizeof(T));
     }
-    num_vectors_ = exists ? static_cast<int>((width + shift_ + kSize - 1) / kSize) : 0;
+    num_vectors_ = exists_ ? static_cast<int>((width + shift_ + kSize - 1) / kSize) : 0;
   }
 
   // Which half of the scratch is free: for a row that a block takes after another.
@@ -153,9 +185,10 @@ class Row {
     Tile tile;
     tile.row_ = rows.template row<T>(index_);
     tile.width_ = width_;
+    tile.around_ = around(rows.stride);
     if constexpr (kVectors > 0) {
       each([&](const Place& place) {
-        tile.vectors_[place.slot] = detail::load_vector(tile.row_, place, width_);
+        tile.vectors_[place.slot] = detail::load_vector(tile.row_, place, width_, tile.around_);
       });
     }
     return tile;
@@ -167,24 +200,25 @@ class Row {
     Tile tile;
     tile.row_ = out.template row<T>(index_);
     tile.width_ = width_;
+    tile.around_ = around(out.stride);
     each([&](const Place& place) {
       const Packed vector = pack<T>(body(place));
       if constexpr (kVectors > 0) tile.vectors_[place.slot] = vector;
-      detail::store_vector(out.template row<T>(index_), place, vector);
+      detail::store_vector(out.template row<T>(index_), place, vector, num_lanes(place));
     });
     return tile;
   }
 
   __device__ __forceinline__ void store(const Rows& rows, const Place& place,
                                         const Numbers& numbers) const {
-    detail::store_vector(rows.template row<T>(index_), place, pack<T>(numbers));
+    detail::store_vector(rows.template row<T>(index_), place, pack<T>(numbers), num_lanes(place));
   }
 
   // What is the same for all rows, of T or float.
   __device__ __forceinline__ Numbers columns(const void* data, DType dtype,
                                              const Place& place) const {
     if (sizeof(T) < 4 && dtype == DType::kFloat32) return float_columns(data, place);
-    return unpack<T>(detail::load_vector(static_cast<const T*>(data), place, width_));
+    return unpack<T>(detail::load_columns(static_cast<const T*>(data), place, width_));
   }
 
   // Over the row's threads; all of them get the result. Every thread of the block must call these.
@@ -196,6 +230,19 @@ class Row {
   }
 
  private:
+  // Two vectors' worth of other rows on this side and that?
+  __device__ __forceinline__ detail::Around around(int64_t stride) const {
+    return {index_ * stride >= 2 * kSize, (num_rows_ - 1 - index_) * stride >= 2 * kSize};
+  }
+
+  // Lanes with a vector beside this one's. Where rows are shorter than a warp it is not worth it.
+  __device__ __forceinline__ int num_lanes(const Place& place) const {
+    if (kWhole || blockDim.x < kGroup) return 0;
+    const int first =
+        static_cast<int>((place.column + shift_) / kSize) - static_cast<int>(threadIdx.x % kGroup);
+    return num_vectors_ - first < kGroup ? num_vectors_ - first : kGroup;
+  }
+
   __device__ __forceinline__ Place place_of(int slot, int vector) const {
     const int64_t column = int64_t{vector} * kSize - shift_;
     if constexpr (kWhole) return {slot, column, 0, kSize};
@@ -214,7 +261,7 @@ class Row {
       const auto clamp = [](int k) { return k < 0 ? 0 : (k > kFloats ? kFloats : k); };
       const cudaops_kernels::Place<kFloats, kWhole> part{
           place.slot, place.column + first, clamp(place.begin - first), clamp(place.end - first)};
-      const Floats<kFloats> loaded = unpack<float>(detail::load_vector(columns, part, width_));
+      const Floats<kFloats> loaded = unpack<float>(detail::load_columns(columns, part, width_));
 #pragma unroll
       for (int k = 0; k < kFloats; ++k) numbers[first + k] = loaded[k];
     }
@@ -240,6 +287,7 @@ class Row {
   static constexpr int kGroup = 32;
 
   int64_t index_;
+  int64_t num_rows_;
   int64_t width_;
   float* scratch_;
   int num_vectors_;
@@ -266,8 +314,8 @@ __global__ void __launch_bounds__(kMaxRowThreads) rows_kernel(const Op op, const
   using T = typename Op::Element;
   __shared__ float scratch[2 * 32];
   const int64_t index = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-  Row<T, kVectors, kWhole> row(index, index < grid.num_rows, grid.width,
-                               grid.anchor.template row<T>(index), scratch);
+  Row<T, kVectors, kWhole> row(index, grid.num_rows, grid.width, grid.anchor.template row<T>(index),
+                               scratch);
   op(row);
 }
 

@@ -176,14 +176,10 @@ __device__ __forceinline__ void store_aligned(T* data, const Packed& packed) {
   *reinterpret_cast<Packed*>(data) = packed;
 }
 
-// At any address that is a multiple of T's size: put together from the two aligned vectors around
-// it, so up to 14 bytes on either side are read as well and must be readable.
+// Sixteen bytes from the `offset`-th of two vectors on; a multiple of T's size below 16.
 template <typename T>
-__device__ __forceinline__ Packed load_across(const T* data) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(data);
-  const unsigned int offset = static_cast<unsigned int>(address % 16);
-  const Packed* aligned = reinterpret_cast<const Packed*>(address - offset);
-  const Packed low = aligned[0], high = aligned[1];
+__device__ __forceinline__ Packed across(const Packed& low, const Packed& high,
+                                         unsigned int offset) {
   uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
   for (int i = 0; i < 6; ++i) words[i] = (offset & 8) != 0 ? words[i + 2] : words[i];
@@ -199,8 +195,51 @@ __device__ __forceinline__ Packed load_across(const T* data) {
   return {words[0], words[1], words[2], words[3]};
 }
 
-// Elements begin … end - 1 of the vector at `data`, the others 0. A loop with shifts, because it is
-// rare and stands in the code once for each vector of each op; an array would go to local memory.
+// From any address that is a multiple of T's size, out of the two aligned vectors around it: up to
+// 14 bytes on either side are read as well and must be readable.
+template <typename T>
+__device__ __forceinline__ Packed load_across(const T* data) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(data);
+  const unsigned int offset = static_cast<unsigned int>(address % 16);
+  const Packed* aligned = reinterpret_cast<const Packed*>(address - offset);
+  return across<T>(aligned[0], aligned[1], offset);
+}
+
+// Elements begin … end - 1 of a vector, the others 0.
+template <typename T>
+__device__ __forceinline__ Packed masked(const Packed& packed, int begin, int end) {
+  const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
+  uint32_t result[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (sizeof(T) == 4) {
+      result[i] = i >= begin && i < end ? words[i] : 0;
+    } else {
+      const uint32_t low = 2 * i >= begin && 2 * i < end ? 0xffffu : 0;
+      const uint32_t high = 2 * i + 1 >= begin && 2 * i + 1 < end ? 0xffff0000u : 0;
+      result[i] = words[i] & (low | high);
+    }
+  }
+  return {result[0], result[1], result[2], result[3]};
+}
+
+// The same from memory, where nothing but these elements may be read. All loads are in flight at
+// once: one after the other they would take longer than the rest of a row.
+template <typename T>
+__device__ __forceinline__ Packed load_elements(const T* data, int begin, int end) {
+  constexpr int kSize = Vector<T>::kSize;
+  uint32_t bits[kSize];
+#pragma unroll
+  for (int k = 0; k < kSize; ++k) bits[k] = k >= begin && k < end ? detail::bits_of(data[k]) : 0;
+  if constexpr (sizeof(T) == 4) {
+    return {bits[0], bits[1], bits[2], bits[3]};
+  } else {
+    return {bits[0] | bits[1] << 16, bits[2] | bits[3] << 16, bits[4] | bits[5] << 16,
+            bits[6] | bits[7] << 16};
+  }
+}
+
+// The same for what is read once in a whole array: a loop with shifts is little code.
 template <typename T>
 __device__ __forceinline__ Packed load_part(const T* data, int begin, int end) {
   constexpr int kHalf = Vector<T>::kSize / 2;
@@ -229,6 +268,29 @@ __device__ __forceinline__ void store_part(T* data, const Packed& packed, int be
     const uint64_t bits = (k < kHalf ? low : high) >> (k % kHalf * 8 * static_cast<int>(sizeof(T)));
     data[k] = detail::element_of<T>(static_cast<uint32_t>(bits));
   }
+}
+
+// To any address that is a multiple of T's size, by neighbouring lanes for neighbouring vectors:
+// the lower `num_lanes` of a warp call it together. Where an aligned vector lies across two lanes',
+// the lower one stores it.
+template <typename T>
+__device__ __forceinline__ void store_across(T* data, const Packed& packed, int begin, int end,
+                                             int num_lanes) {
+  constexpr int kSize = Vector<T>::kSize;
+  const cudaops::LaneMask lanes =
+      num_lanes >= 32 ? cudaops::kAllLanes : (cudaops::LaneMask{1} << num_lanes) - 1;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int is_whole = end - begin == kSize;
+  const Packed next = cudaops::shfl_down(packed, 1, 32, lanes);
+  const int next_is_whole = cudaops::shfl_down(is_whole, 1, 32, lanes);
+  const int last_is_whole = cudaops::shfl_up(is_whole, 1, 32, lanes);
+  const bool joins_next = lane + 1 < num_lanes && is_whole != 0 && next_is_whole != 0;
+  const bool joins_last = lane > 0 && is_whole != 0 && last_is_whole != 0;
+  const unsigned int misaligned_bytes =
+      static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
+  const int middle = kSize - static_cast<int>(misaligned_bytes / sizeof(T));
+  if (joins_next) store_aligned(data + middle, across<T>(packed, next, 16 - misaligned_bytes));
+  store_part(data, packed, joins_last ? middle : begin, joins_next ? middle : end);
 }
 
 }  // namespace cudaops_kernels

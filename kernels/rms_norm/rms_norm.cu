@@ -47,38 +47,34 @@ template <typename T, bool kResidual>
 struct Backward {
   using Element = T;
   static constexpr int kNumSums = 1;
+  static constexpr int kNumInputs = kResidual ? 3 : 2;
   RmsNormBackward call;
 
-  template <typename Row>
-  struct Tiles {
-    typename Row::Tile grad_output, x, grad_residual_out;
+  struct Scalars {
     float rstd;
   };
 
-  template <typename Row>
-  __device__ __forceinline__ Tiles<Row> load(const Row& row) const {
-    Tiles<Row> tiles;
-    tiles.grad_output = row.load(call.grad_output);
-    tiles.x = row.load(call.x);
-    if constexpr (kResidual) tiles.grad_residual_out = row.load(call.grad_residual_out);
-    tiles.rstd = row.exists() ? call.rstd[row.index()] : 0;
-    return tiles;
+  __device__ __forceinline__ ConstRows input(int i) const {
+    return i == 0 ? call.grad_output : (i == 1 ? call.x : call.grad_residual_out);
   }
 
-  template <typename Row, typename Sums>
-  __device__ __forceinline__ void finish(Row& row, const Tiles<Row>& tiles, Sums& sums) const {
-    const float rstd = tiles.rstd;
+  __device__ __forceinline__ Scalars scalars(int64_t index) const { return {call.rstd[index]}; }
+
+  template <typename Row, typename Tiles, typename Sums>
+  __device__ __forceinline__ void operator()(Row& row, const Tiles& tiles, const Scalars& scalars,
+                                             Sums& sums) const {
+    const float rstd = scalars.rstd;
     float products = 0;
     row.each([&](const auto& place) {
-      const auto grad = tiles.grad_output.at(place), x = tiles.x.at(place);
+      const auto grad = tiles[0].at(place), x = tiles[1].at(place);
       products += dot(grad * scale(row, call, place), x);
       sums.add(0, place, grad * x * rstd);
     });
     const float shift = -row.sum(products) * rstd * rstd * rstd / static_cast<float>(call.width);
     row.each([&](const auto& place) {
       auto grad_x =
-          tiles.grad_output.at(place) * scale(row, call, place) * rstd + tiles.x.at(place) * shift;
-      if constexpr (kResidual) grad_x = grad_x + tiles.grad_residual_out.at(place);
+          tiles[0].at(place) * scale(row, call, place) * rstd + tiles[1].at(place) * shift;
+      if constexpr (kResidual) grad_x = grad_x + tiles[2].at(place);
       row.store(call.grad_x, place, grad_x);
     });
   }
