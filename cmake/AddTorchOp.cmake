@@ -55,7 +55,9 @@ AddTorchOp
   (:variable:`CUDAOPS_STORE`). It is read as ever where a header in it has changed, where options or macros differ, with
   a compiler cache, ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, headers that the target precompiles itself, or
   ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name). And it is linked against stubs of
-  torch's libraries, with torch's own where that fails, unless ``RULE_LAUNCH_LINK`` is set.
+  torch's libraries, with torch's own where that fails, unless ``RULE_LAUNCH_LINK`` is set. Another linker is picked as
+  for any target: ``CMAKE_LINKER_TYPE`` (CMake 3.29 and later) or ``target_link_options(<name> PRIVATE -fuse-ld=mold)``;
+  bfd, gold, lld and mold are tested.
 
   The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table that ends the
   configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and says the reason

@@ -1,0 +1,63 @@
+# A STABLE op with the linkers that a user may pick, as many as this machine has: stubs of torch's libraries serve each,
+# the library needs and exports the same, its notes and device code are there, and what torch lacks is still said.
+real_machine()
+if(NOT real_TORCH)
+  return()
+endif()
+set(linkers "")
+foreach(linker IN ITEMS gold lld mold)
+  find_program(program ld.${linker} NO_CACHE)
+  if(program)
+    file(MAKE_DIRECTORY "${case_DIR}/bin")
+    file(CREATE_LINK "${program}" "${case_DIR}/bin/ld.${linker}" SYMBOLIC)
+    list(APPEND linkers ${linker})
+  endif()
+  unset(program)
+endforeach()
+if(linkers STREQUAL "")
+  case_skip("none of ld.gold, ld.lld and ld.mold on this machine")
+  return()
+endif()
+case_path("${case_DIR}/bin")
+
+# what_it_is(<out>): what liblinked.so needs, looks in, takes from torch and gives, and what `inspect` reads of it.
+function(what_it_is out)
+  set(library "${case_BUILD_DIR}/liblinked.so")
+  case_step(dynamic COMMAND readelf -d "${library}")
+  string(REGEX MATCHALL "\\((NEEDED|RUNPATH|SONAME)\\)[^\n]*" result "${case_STEP_STDOUT}")
+  list(SORT result)
+  case_step(symbols COMMAND sh -c "nm -D \"$1\" | grep -E ' (T |U (aoti_)?torch_)' | sed 's/^[0-9a-f]* *//' | LC_ALL=C sort" sh "${library}")
+  string(REGEX REPLACE "T (_init|_fini|_edata|_end|__bss_start)\n" "" symbols "${case_STEP_STDOUT}")
+  case_step(
+    notes
+    COMMAND "${case_PYTHON}" "${case_REPO}/cmake/tools/inspect_library.py" "${library}"
+  )
+  set(${out} "${result}\n${symbols}\n${case_STEP_STDOUT}" PARENT_SCOPE)
+endfunction()
+
+set(args -DCMAKE_CUDA_ARCHITECTURES=90-real -DCMAKE_BUILD_TYPE=Release)
+set(
+  code
+  "add_torch_op(linked SOURCES op.cpp CUDA_SOURCES op_cuda.cpp op.cu)\ntarget_link_options(linked PRIVATE \${LINKER})"
+)
+configure("${code}" ARGS ${args})
+case_build()
+what_it_is(usual)
+foreach(linker IN LISTS linkers)
+  configure("${code}" ARGS ${args} -DLINKER=-fuse-ld=${linker})
+  case_build(ARGS --verbose)
+  expect_stdout("link_stub\\.sh\"? link [^\n]*-fuse-ld=${linker}")
+  refuse_stdout("Building")
+  what_it_is(${linker})
+  case_equal("the library by ${linker}" "${${linker}}" "${usual}")
+endforeach()
+
+file(
+  APPEND "${case_DIR}/src/op.cpp"
+  "extern \"C\" void aoti_torch_there_is_none();\nvoid more() { aoti_torch_there_is_none(); }\n"
+)
+foreach(linker IN LISTS linkers)
+  configure("${code}" ARGS ${args} -DLINKER=-fuse-ld=${linker})
+  case_build(RESULT 1)
+  expect_stdout("undefined (reference to|symbol).*aoti_torch_there_is_none")
+endforeach()
