@@ -41,14 +41,15 @@ if CUDAOPS_LIST=$_cudaops_list awk '
   {
     line = $0
     rule = rule (NR > 1 ? "\n" : "") line
-    names = names " " line
+    name = line
+    sub(/ \\$/, "", name)
+    names = names " " name
     if (line !~ /\\$/ && !ended) { ended = 1; first = rule; rule = "" }
   }
   END {
     if (!ended) exit 1
     rest = rule
     sub(/\n/, "", rest)
-    gsub(/ \\ /, " ", names)
     names = names " "
     while ((getline path < ENVIRON["CUDAOPS_LIST"]) > 0) {
       listed = 1
@@ -61,7 +62,8 @@ if CUDAOPS_LIST=$_cudaops_list awk '
       if (rest != "") rest = rest "\n" name ":"
     }
     # Nothing is listed where there is no header at all.
-    if (!listed && split(names, word_of, " ") > 2) exit 1
+    gsub(/\\ /, "", names)
+    if (!listed && split(names, words, " ") > 2) exit 1
     print first
     if (rest != "") print rest
   }' "$_cudaops_dep" >"$_cudaops_list.new" && mv -f "$_cudaops_list.new" "$_cudaops_dep"; then

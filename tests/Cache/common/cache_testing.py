@@ -78,4 +78,5 @@ def content(path):
 def headers(depfile):
     """The prerequisites in a dependency file."""
     text = pathlib.Path(depfile).read_text().replace("\\\n", " ")
-    return text.split(":", 1)[1].split()
+    names = re.findall(r"(?:\\.|[^\s\\])+", text.split(":", 1)[1])
+    return [re.sub(r"\\(.)", r"\1", name).replace("$$", "$") for name in names]
