@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // float16 and bfloat16 on the CPU, without torch and without a compiler extension: 16 bits of
 // storage, arithmetic in float. Both directions round like the hardware does (to nearest, ties to
-// even), so CPU results are bit-equal to torch's. No branch in the common path: loops vectorise.
+// even), so CPU results are bit-equal to torch's. No branch in the common path, and none that GCC
+// could make out of a choice between numbers (it must assume that a float operation in a branch
+// traps): loops vectorise.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +32,11 @@ inline float bits_float(uint32_t bits) {
   return value;
 }
 
+inline uint32_t choose(bool condition, uint32_t yes, uint32_t no) {
+  const uint32_t mask = 0u - static_cast<uint32_t>(condition);
+  return (yes & mask) | (no & ~mask);
+}
+
 }  // namespace detail
 
 inline float to_float(float value) { return value; }
@@ -48,7 +55,7 @@ inline float to_float(Float16 value) {
   // step makes a subnormal float, which a thread that flushes them would lose.
   const float subnormal =
       detail::bits_float(magnitude + (113u << 23)) - detail::bits_float(113u << 23);
-  if (magnitude < 0x00800000u) result = detail::float_bits(subnormal);
+  result = detail::choose(magnitude < 0x00800000u, detail::float_bits(subnormal), result);
   return detail::bits_float(sign | result);
 }
 
@@ -81,9 +88,9 @@ inline Float16 from_float<Float16>(float value) {
   // itself rounds.
   const uint32_t subnormal =
       detail::float_bits(detail::bits_float(magnitude) + 0.5f) - detail::float_bits(0.5f);
-  uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
-  if (magnitude >= 0x47800000u) result = 0x7c00u;  // 65536 and above
-  if (magnitude > 0x7f800000u) result = 0x7e00u;   // NaN
+  uint32_t result = detail::choose(magnitude < 0x38800000u, subnormal, normal);
+  result = detail::choose(magnitude >= 0x47800000u, 0x7c00u, result);  // 65536 and above
+  result = detail::choose(magnitude > 0x7f800000u, 0x7e00u, result);   // NaN
   return Float16{static_cast<uint16_t>(sign | result)};
 }
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.ops.cudaops.bias_gelu and its backward: schemas and CPU kernels.
+#include "bias_gelu_torch.h"
+
+#include <torch/csrc/stable/library.h>
+
+namespace cudaops_kernels {
+namespace {
+
+Tensor bias_gelu_on_cpu(const Tensor& input, const OptionalTensor& bias,
+                        const std::string& approximate) {
+  return bias_gelu_on(input, bias, approximate,
+                      [](const BiasGelu& call) { bias_gelu_cpu(call, torch_threads); });
+}
+
+std::tuple<Tensor, Tensor> bias_gelu_backward_on_cpu(const Tensor& grad_output, const Tensor& input,
+                                                     const OptionalTensor& bias,
+                                                     const std::string& approximate) {
+  return bias_gelu_backward_on(
+      grad_output, input, bias, approximate,
+      [](const BiasGeluBackward& call) { bias_gelu_backward_cpu(call, torch_threads); });
+}
+
+}  // namespace
+
+STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
+  library.def("bias_gelu(Tensor input, Tensor? bias, str approximate=\"none\") -> Tensor");
+  library.def(
+      "bias_gelu_backward(Tensor grad_output, Tensor input, Tensor? bias, "
+      "str approximate=\"none\") -> (Tensor grad_input, Tensor grad_bias)");
+}
+
+STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
+  library.impl("bias_gelu", TORCH_BOX(&bias_gelu_on_cpu));
+  library.impl("bias_gelu_backward", TORCH_BOX(&bias_gelu_backward_on_cpu));
+}
+
+}  // namespace cudaops_kernels

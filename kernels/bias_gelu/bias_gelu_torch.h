@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.ops.cudaops.bias_gelu and its backward on any device: checks, outputs, the call. `run` is
+// the CPU's function or the launcher of CUDA.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "../common/torch_gelu.h"
+#include "../common/torch_rows.h"
+#include "bias_gelu.h"
+
+namespace cudaops_kernels {
+
+using OptionalTensor = std::optional<Tensor>;
+
+template <typename Run>
+Tensor bias_gelu_on(const Tensor& input, const OptionalTensor& bias, const std::string& approximate,
+                    const Run& run) {
+  const char* const op = "bias_gelu";
+  BiasGelu call{};
+  call.kind = gelu_kind(op, approximate);
+  call.dtype = checked_dtype(op, "input", input);
+  const TensorRows rows = rows_of(op, "input", input);
+  const Columns columns = columns_of(op, "bias", bias, "input", input, rows.width);
+  const Tensor output = empty_of_shape(input);
+  call.num_rows = rows.num_rows;
+  call.width = rows.width;
+  call.bias_dtype = columns.dtype;
+  call.input = rows.read();
+  call.bias = columns.data();
+  call.output = {output.mutable_data_ptr(), rows.width};
+  run(call);
+  return output;
+}
+
+// grad_bias has no elements where there is no bias.
+template <typename Run>
+std::tuple<Tensor, Tensor> bias_gelu_backward_on(const Tensor& grad_output, const Tensor& input,
+                                                 const OptionalTensor& bias,
+                                                 const std::string& approximate, const Run& run) {
+  const char* const op = "bias_gelu_backward";
+  BiasGeluBackward call{};
+  call.kind = gelu_kind(op, approximate);
+  call.dtype = checked_dtype(op, "grad_output", grad_output);
+  check_same(op, "grad_output", grad_output, "input", input);
+  const TensorRows grad_rows = rows_of(op, "grad_output", grad_output);
+  const TensorRows rows = rows_of(op, "input", input);
+  const Columns columns = columns_of(op, "bias", bias, "input", input, rows.width);
+  const Tensor grad_input = empty_of_shape(input);
+  const Tensor grad_bias =
+      bias.has_value() ? empty_of_shape(*bias) : torch::stable::new_empty(input, {0});
+  call.num_rows = rows.num_rows;
+  call.width = rows.width;
+  call.bias_dtype = columns.dtype;
+  call.grad_output = grad_rows.read();
+  call.input = rows.read();
+  call.bias = columns.data();
+  call.grad_input = {grad_input.mutable_data_ptr(), rows.width};
+  if (bias.has_value()) call.grad_bias = grad_bias.mutable_data_ptr();
+  run(call);
+  return {grad_input, grad_bias};
+}
+
+}  // namespace cudaops_kernels
