@@ -6,6 +6,17 @@ torch.compile. Importing this module registers them.
 """
 
 from . import _library  # noqa: F401  (first: it registers the ops)
+from ._bias_gelu import bias_gelu
+from ._geglu import geglu
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
+from ._swiglu import swiglu
 
-__all__ = ["RMSNorm", "fused_add_rms_norm", "fused_add_rms_norm_", "rms_norm"]
+__all__ = [
+    "RMSNorm",
+    "bias_gelu",
+    "fused_add_rms_norm",
+    "fused_add_rms_norm_",
+    "geglu",
+    "rms_norm",
+    "swiglu",
+]
