@@ -119,8 +119,8 @@ struct IsAligned {
 template <typename T>
 struct WithOp {
   template <typename Run>
-  static void run(const AdamW& call, bool has_master, const Run& run_op) {
-    if (!has_master) return run_op(Update<T, false>{Settings(call)});
+  static void run(const AdamW& call, const Run& run_op) {
+    if (!call.has_master) return run_op(Update<T, false>{Settings(call)});
     if constexpr (sizeof(T) == 4) {
       throw std::runtime_error("adamw: wanted no master for float32 params.");
     } else {
@@ -133,7 +133,7 @@ struct LaunchList {
   template <typename T>
   static void run(const AdamW& call, const AdamWTensor* tensors, int64_t num_tensors,
                   void* workspace, cudaStream_t stream) {
-    WithOp<T>::run(call, tensors[0].master != nullptr, [&](const auto& op) {
+    WithOp<T>::run(call, [&](const auto& op) {
       launch_multi_tensor_list(op, tensors, num_tensors, IsAligned{call.dtype}, workspace, stream);
     });
   }
@@ -142,7 +142,7 @@ struct LaunchList {
 struct LaunchTable {
   template <typename T>
   static void run(const AdamW& call, const AdamWTable& table, cudaStream_t stream) {
-    WithOp<T>::run(call, table.has_master, [&](const auto& op) {
+    WithOp<T>::run(call, [&](const auto& op) {
       launch_multi_tensor(op, device_table<AdamWTensor>(table.memory, table.num_tensors),
                           table.num_blocks, stream);
     });
@@ -170,7 +170,7 @@ AdamWTable write_adamw_table(DType dtype, const AdamWTensor* tensors, int64_t nu
                              void* memory, void* stream) {
   const int64_t num_blocks = write_device_table(tensors, num_tensors, IsAligned{dtype}, memory,
                                                 static_cast<cudaStream_t>(stream));
-  return {memory, num_tensors, num_blocks, num_tensors > 0 && tensors[0].master != nullptr};
+  return {memory, num_tensors, num_blocks};
 }
 
 void launch_adamw(const AdamW& call, const AdamWTable& table, void* stream) {

@@ -31,7 +31,7 @@ struct AdamWTensor {
   void* grad;
   float* exp_avg;
   float* exp_avg_sq;
-  float* master;  // for all tensors of a list, or null for all
+  float* master;  // where has_master
   float* step;    // one number: how many steps this one makes, the first is 1
   int64_t num_elements;
 };
@@ -40,6 +40,7 @@ struct AdamWTensor {
 // they are read when the kernel runs, so a captured graph sees their values of that time.
 struct AdamW {
   DType dtype;
+  bool has_master;  // never for float32
   double lr;
   double beta1;
   double beta2;
@@ -70,7 +71,6 @@ struct AdamWTable {
   const void* memory;
   int64_t num_tensors;
   int64_t num_blocks;
-  bool has_master;
 };
 int64_t adamw_table_bytes(int64_t num_tensors);
 AdamWTable write_adamw_table(DType dtype, const AdamWTensor* tensors, int64_t num_tensors,

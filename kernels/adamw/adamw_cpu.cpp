@@ -46,30 +46,30 @@ inline __attribute__((always_inline)) float multiply_add(float a, float b, float
   }
 }
 
-// Square roots of kGroup numbers. A compiler that has to set errno takes them one by one.
+// Square roots, of whole vectors. A compiler that has to set errno takes them one by one.
 constexpr int kGroup = 256;
 
 #if defined(__x86_64__)
-inline void roots_plain(float* numbers) {
-  for (int i = 0; i < kGroup; i += 4) {
+inline void roots_plain(float* numbers, int count) {
+  for (int i = 0; i < count; i += 4) {
     _mm_storeu_ps(numbers + i, _mm_sqrt_ps(_mm_loadu_ps(numbers + i)));
   }
 }
-__attribute__((target("avx2"))) inline void roots_avx2(float* numbers) {
-  for (int i = 0; i < kGroup; i += 8) {
+__attribute__((target("avx2"))) inline void roots_avx2(float* numbers, int count) {
+  for (int i = 0; i < count; i += 8) {
     _mm256_storeu_ps(numbers + i, _mm256_sqrt_ps(_mm256_loadu_ps(numbers + i)));
   }
 }
-__attribute__((target("avx512f"))) inline void roots_avx512(float* numbers) {
-  for (int i = 0; i < kGroup; i += 16) {
+__attribute__((target("avx512f"))) inline void roots_avx512(float* numbers, int count) {
+  for (int i = 0; i < count; i += 16) {
     const __m512 group = _mm512_loadu_ps(numbers + i);
     // With a mask: the plain one makes GCC 12 warn of its own header.
     _mm512_storeu_ps(numbers + i, _mm512_mask_sqrt_ps(group, 0xffff, group));
   }
 }
 #else
-inline void roots_plain(float* numbers) {
-  for (int i = 0; i < kGroup; ++i) numbers[i] = std::sqrt(numbers[i]);
+inline void roots_plain(float* numbers, int count) {
+  for (int i = 0; i < count; ++i) numbers[i] = std::sqrt(numbers[i]);
 }
 #endif
 
@@ -82,7 +82,7 @@ inline void roots_plain(float* numbers) {
 #endif
 
 // Inlined into functions for several instruction sets, which each vectorise it.
-template <typename T, bool kMaster, bool kScaled, bool kFma, void (*roots)(float*)>
+template <typename T, bool kMaster, bool kScaled, bool kFma, void (*roots)(float*, int)>
 inline __attribute__((always_inline)) void update(const Step& step, const AdamWTensor& tensor,
                                                   int64_t begin, int64_t end) {
   const Step s = step;
@@ -109,7 +109,7 @@ inline __attribute__((always_inline)) void update(const Step& step, const AdamWT
       exp_avg_sq[i] = v;
       denominator[i] = v;
     }
-    roots(denominator);
+    roots(denominator, count);
     CUDAOPS_NO_OVERLAP
     for (int i = 0; i < count; ++i) {
       float p = kMaster ? master[i] : to_float(param[i]);
@@ -161,7 +161,7 @@ struct Run {
   template <typename T>
   static void run(CpuLevel level, const AdamW& call, const AdamWTensor* tensors,
                   int64_t num_tensors, ParallelFor parallel_for) {
-    const bool has_master = tensors[0].master != nullptr, is_scaled = call.grad_scale != nullptr;
+    const bool has_master = call.has_master, is_scaled = call.grad_scale != nullptr;
     const UpdateRange update_range =
         has_master
             ? (is_scaled ? update_for<T, true, true>(level) : update_for<T, true, false>(level))

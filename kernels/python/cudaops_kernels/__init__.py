@@ -6,6 +6,7 @@ torch.compile. Importing this module registers them.
 """
 
 from . import _library  # noqa: F401  (first: it registers the ops)
+from . import optim
 from ._bias_gelu import bias_gelu
 from ._geglu import geglu
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
@@ -17,6 +18,7 @@ __all__ = [
     "fused_add_rms_norm",
     "fused_add_rms_norm_",
     "geglu",
+    "optim",
     "rms_norm",
     "swiglu",
 ]

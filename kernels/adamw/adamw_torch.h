@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.ops.cudaops.adamw_ and its relatives on any device: checks, and the call. `run` is the
+// CPU's function or the launcher of CUDA.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "../common/torch_lists.h"
+#include "adamw.h"
+
+namespace cudaops_kernels {
+
+using OptionalTensor = std::optional<Tensor>;
+
+// What all tensors of a step have in common, as it comes from torch.
+struct AdamWArguments {
+  double lr;
+  OptionalTensor lr_tensor;
+  double beta1;
+  double beta2;
+  double weight_decay;
+  double eps;
+  bool maximize;
+  OptionalTensor grad_scale;
+  OptionalTensor found_inf;
+  OptionalTensor clip_factor;
+};
+
+// The lists that a step changes, but for the gradients.
+struct AdamWState {
+  TensorList params;
+  TensorList exp_avgs;
+  TensorList exp_avg_sqs;
+  TensorList steps;
+  TensorList masters;  // or none
+};
+
+// From a call's arguments, which torch has made for it: they are moved, not copied.
+inline AdamWState taken(TensorList& params, TensorList& exp_avgs, TensorList& exp_avg_sqs,
+                        TensorList& steps, TensorList& masters) {
+  return {std::move(params), std::move(exp_avgs), std::move(exp_avg_sqs), std::move(steps),
+          std::move(masters)};
+}
+
+inline AdamW adamw_call(const char* op, const AdamWArguments& arguments, const AdamWState& state) {
+  const Tensor& param = state.params[0];
+  const auto pointer = [&](const char* name, const OptionalTensor& tensor) {
+    return number_pointer(op, name, tensor, "self", param);
+  };
+  AdamW call{};
+  call.dtype = checked_dtype(op, "self", param);
+  call.has_master = !state.masters.empty();
+  call.lr = arguments.lr;
+  const OptionalTensor& lr = arguments.lr_tensor;
+  if (lr.has_value() && lr->is_cpu() && lr->numel() == 1) {
+    // As torch does it: the number of now, also in a graph.
+    const bool is_double = Kind(*lr).dtype == aoti_torch_dtype_float64();
+    call.lr = is_double ? *static_cast<const double*>(lr->const_data_ptr())
+                        : *number_pointer(op, "lr", lr, "lr", *lr);
+  } else {
+    call.lr_pointer = pointer("lr", lr);
+  }
+  call.beta1 = arguments.beta1;
+  call.beta2 = arguments.beta2;
+  call.weight_decay = arguments.weight_decay;
+  call.eps = arguments.eps;
+  call.maximize = arguments.maximize;
+  call.grad_scale = pointer("grad_scale", arguments.grad_scale);
+  call.found_inf = pointer("found_inf", arguments.found_inf);
+  call.clip_factor = pointer("clip_factor", arguments.clip_factor);
+  return call;
+}
+
+inline float* float_data(const Tensor& tensor) {
+  return static_cast<float*>(tensor.mutable_data_ptr());
+}
+
+// Tensor i of the lists as the launcher wants it, unchecked.
+inline AdamWTensor adamw_tensor(const AdamWState& state, const TensorList& grads, size_t i) {
+  return {state.params[i].mutable_data_ptr(),
+          grads[i].mutable_data_ptr(),
+          float_data(state.exp_avgs[i]),
+          float_data(state.exp_avg_sqs[i]),
+          state.masters.empty() ? nullptr : float_data(state.masters[i]),
+          float_data(state.steps[i]),
+          state.params[i].numel()};
+}
+
+// All of the lists, checked.
+inline std::vector<AdamWTensor> adamw_tensors(const char* op, const AdamWState& state,
+                                              const TensorList& grads) {
+  const TensorList& params = state.params;
+  check_main_list(op, "self", params);
+  const DType dtype = checked_dtype(op, "self", params[0]);
+  const bool has_master = !state.masters.empty();
+  check_length(op, "grads", grads, "self", params);
+  check_length(op, "exp_avgs", state.exp_avgs, "self", params);
+  check_length(op, "exp_avg_sqs", state.exp_avg_sqs, "self", params);
+  check_length(op, "state_steps", state.steps, "self", params);
+  if (has_master) {
+    check_length(op, "master_params", state.masters, "self", params);
+    if (dtype == DType::kFloat32) {
+      refuse(op, "wanted no master_params, as self has dtype Float, found " +
+                     std::to_string(state.masters.size()) + ".");
+    }
+  }
+  const int32_t float32 = aoti_torch_dtype_float32();
+  const Kind kind(params[0]);
+  MemoryRanges ranges(params.size() * 5);
+  std::vector<AdamWTensor> tensors;
+  tensors.reserve(params.size());
+  for (size_t i = 0; i < params.size(); ++i) {
+    const auto check = [&](const char* name, const TensorList& list, int32_t wanted) {
+      check_element(op, name, i, list[i], "self", params[i], kind, wanted);
+    };
+    check("grads", grads, kind.dtype);
+    check("exp_avgs", state.exp_avgs, float32);
+    check("exp_avg_sqs", state.exp_avg_sqs, float32);
+    if (has_master) check("master_params", state.masters, float32);
+    const Kind step_kind(state.steps[i]);
+    if (!step_kind.same_device(kind) || step_kind.dtype != float32 || state.steps[i].numel() != 1) {
+      check_number(op, element_text("state_steps", i), state.steps[i], "self", params[0]);
+    }
+    const AdamWTensor tensor = adamw_tensor(state, grads, i);
+    const int64_t bytes = tensor.num_elements * size_of(dtype);
+    ranges.add(tensor.param, bytes, "self", i);
+    ranges.add(tensor.grad, bytes, "grads", i);
+    ranges.add(tensor.exp_avg, tensor.num_elements * 4, "exp_avgs", i);
+    ranges.add(tensor.exp_avg_sq, tensor.num_elements * 4, "exp_avg_sqs", i);
+    if (has_master) ranges.add(tensor.master, tensor.num_elements * 4, "master_params", i);
+    tensors.push_back(tensor);
+  }
+  ranges.check(op);
+  return tensors;
+}
+
+// run(call, tensors, a tensor of them)
+template <typename Run>
+void adamw_on(const AdamWState& state, const TensorList& grads, const TensorList& max_exp_avg_sqs,
+              bool amsgrad, const AdamWArguments& arguments, const Run& run) {
+  const char* const op = "adamw_";
+  if (amsgrad || !max_exp_avg_sqs.empty()) {
+    refuse(op, "wanted amsgrad False and no max_exp_avg_sqs, found " +
+                   std::string(amsgrad ? "True" : "False") + " and " +
+                   std::to_string(max_exp_avg_sqs.size()) + " tensors.");
+  }
+  const std::vector<AdamWTensor> tensors = adamw_tensors(op, state, grads);
+  run(adamw_call(op, arguments, state), tensors, state.params[0]);
+}
+
+// A list that is used again and again: all but the gradients stays here, and what a step asks of it
+// is whether it is where it was.
+struct PreparedAdamW {
+  AdamWState state;
+  std::vector<AdamWTensor> tensors;  // of the last step
+  // On a device: the same there, written on this stream; none after a change.
+  std::optional<Tensor> table_memory;
+  AdamWTable table{};
+  void* stream = nullptr;
+};
+
+// By number, because torch's stable ABI has no type for it.
+class PreparedAdamWs {
+ public:
+  static PreparedAdamWs& all() {
+    static PreparedAdamWs* const result = new PreparedAdamWs;  // outlives torch's own end
+    return *result;
+  }
+  int64_t add(std::unique_ptr<PreparedAdamW> prepared) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    prepared_[++last_] = std::move(prepared);
+    return last_;
+  }
+  PreparedAdamW& get(const char* op, int64_t number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = prepared_.find(number);
+    if (found == prepared_.end()) {
+      refuse(op, "wanted a prepared list, found the number " + std::to_string(number) + ".");
+    }
+    return *found->second;
+  }
+  void release(int64_t number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    prepared_.erase(number);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int64_t, std::unique_ptr<PreparedAdamW>> prepared_;
+  int64_t last_ = 0;
+};
+
+inline bool same_arrays(const AdamWTensor& a, const AdamWTensor& b) {
+  return a.param == b.param && a.grad == b.grad && a.exp_avg == b.exp_avg &&
+         a.exp_avg_sq == b.exp_avg_sq && a.master == b.master && a.step == b.step &&
+         a.num_elements == b.num_elements;
+}
+
+// Whether every array is where it was at the last step, and the gradients, which others make, are
+// still what was checked.
+inline bool is_unchanged(const PreparedAdamW& prepared, const TensorList& grads) {
+  const TensorList& params = prepared.state.params;
+  if (grads.size() != prepared.tensors.size()) return false;
+  const Kind wanted(params[0]);
+  for (size_t i = 0; i < grads.size(); ++i) {
+    if (!same_arrays(prepared.tensors[i], adamw_tensor(prepared.state, grads, i))) return false;
+    const Kind kind(grads[i]);
+    if (kind.dtype != wanted.dtype || !kind.same_device(wanted)) return false;
+    if (!same_shape(grads[i], params[i]) || !same_order(grads[i], params[i])) return false;
+  }
+  return true;
+}
+
+// run(prepared, call): the steps are not advanced yet.
+template <typename Run>
+void adamw_prepared_on(int64_t number, const TensorList& grads, const AdamWArguments& arguments,
+                       const Run& run) {
+  const char* const op = "adamw_";
+  PreparedAdamW& prepared = PreparedAdamWs::all().get(op, number);
+  if (!is_unchanged(prepared, grads)) {
+    prepared.tensors.clear();  // also where the new ones are refused
+    prepared.table_memory.reset();
+    prepared.tensors = adamw_tensors(op, prepared.state, grads);
+  }
+  run(prepared, adamw_call(op, arguments, prepared.state));
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""adamw_: fake kernels, and the optimizer that is made of it."""
+
+import operator
+import weakref
+
+import torch
+
+from ._library import ops
+
+# What a state holds in float32 whatever its parameter's dtype.
+_FLOAT32_STATES = ("exp_avg", "exp_avg_sq", "master_param")
+
+
+@torch.library.register_fake("cudaops::adamw_")
+def _(*args, **kwargs):
+    return None
+
+
+@torch.library.register_fake("cudaops::adamw_.tensor_lr")
+def _(*args, **kwargs):
+    return None
+
+
+class _Held:
+    """A tensor that torch's load_state_dict() is not to cast to its parameter's dtype."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+class _Part:
+    """The tensors of a group that lie on one device and have one dtype, packed."""
+
+    def __init__(self, params, states, places, device):
+        steps = set()
+        for state in states:
+            if state["step"].data_ptr() in steps:  # a state_dict may hold one tensor for all
+                state["step"] = state["step"].clone()
+            steps.add(state["step"].data_ptr())
+        masters = [state["master_param"] for state in states if "master_param" in state]
+        self.places = places  # in the group's list of gradients; None: all of it
+        self.device = device
+        self.number = ops._adamw_prepare(
+            params,
+            [state["exp_avg"] for state in states],
+            [state["exp_avg_sq"] for state in states],
+            [state["step"] for state in states],
+            masters,
+        )
+        weakref.finalize(self, ops._adamw_release, self.number)
+
+
+class _Prepared:
+    """A group as its last step found it."""
+
+    def __init__(self, params, state, parts):
+        self.params = params
+        self.state = state
+        self.num_states = len(state)
+        self.parts = parts
+
+    def serves(self, params, state):
+        return (
+            len(params) == len(self.params)
+            and all(map(operator.is_, params, self.params))
+            and state is self.state
+            and len(state) == self.num_states
+        )
+
+
+def _on(tensor, device):
+    return None if tensor is None else tensor.to(device, non_blocking=True)
+
+
+class AdamW(torch.optim.Optimizer):
+    """torch.optim.AdamW in one launch for all tensors of a device and a dtype.
+
+    Arguments, groups and state_dict are torch.optim.AdamW's, with fused=True; either loads the
+    other's state_dict. The differences:
+
+    - exp_avg and exp_avg_sq are float32 for parameters of every dtype.
+    - master_weights (default: True) keeps a float32 copy of each float16 and bfloat16 parameter in
+      its state as master_param. Steps are added to that; the parameter is its rounded value.
+      After writing to parameters by other means, load a state_dict without master_param.
+    - step(clip_factor=...), a float32 tensor with one element, multiplies all gradients in the same
+      pass; the gradients themselves stay as they are.
+    - Every step can be captured into a CUDA graph, whatever `capturable` says.
+
+    A state's tensors may be changed in place. To put others in their place, use load_state_dict().
+    """
+
+    # GradScaler leaves grad_scale and found_inf to step().
+    _step_supports_amp_scaling = True
+
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=1e-2,
+        amsgrad=False,
+        *,
+        maximize=False,
+        foreach=None,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+        master_weights=True,
+    ):
+        for name, value, supported in (
+            ("amsgrad", amsgrad, (False,)),
+            ("foreach", foreach, (None, False)),
+            ("differentiable", differentiable, (False,)),
+            ("fused", fused, (None, True)),
+        ):
+            if not any(value is one for one in supported):
+                raise ValueError(f"AdamW: wanted {name}={supported[-1]}, found {value}.")
+        if isinstance(lr, torch.Tensor) and lr.numel() != 1:
+            raise ValueError(f"AdamW: wanted one element for lr, found shape {list(lr.shape)}.")
+        if not 0.0 <= lr:
+            raise ValueError(f"AdamW: wanted lr from 0 on, found {lr}.")
+        if not 0.0 <= eps:
+            raise ValueError(f"AdamW: wanted eps from 0 on, found {eps}.")
+        for index, beta in enumerate(betas):
+            if isinstance(beta, torch.Tensor):
+                raise ValueError(f"AdamW: wanted a float for betas[{index}], found a tensor.")
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"AdamW: wanted betas[{index}] from 0 to below 1, found {beta}.")
+        if not 0.0 <= weight_decay:
+            raise ValueError(f"AdamW: wanted weight_decay from 0 on, found {weight_decay}.")
+        self._prepared = {}
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "amsgrad": False,
+                "foreach": None,
+                "maximize": maximize,
+                "capturable": capturable,
+                "differentiable": False,
+                "fused": True,
+                "decoupled_weight_decay": True,
+                "master_weights": master_weights,
+            },
+        )
+
+    def load_state_dict(self, state_dict):
+        # The last of the hooks: what others make of the state_dict is what is loaded.
+        handle = self.register_load_state_dict_pre_hook(AdamW._hold)
+        try:
+            super().load_state_dict(state_dict)
+        finally:
+            handle.remove()
+
+    def _hold(self, state_dict):
+        for index, group in enumerate(state_dict["param_groups"]):
+            if group.get("amsgrad", False):
+                raise ValueError(
+                    f"AdamW: wanted amsgrad=False, found True in the state_dict's "
+                    f"param_groups[{index}]."
+                )
+        held = {
+            key: {
+                name: _Held(value) if name in _FLOAT32_STATES else value
+                for name, value in state.items()
+            }
+            for key, state in state_dict["state"].items()
+        }
+        return {**state_dict, "state": held}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self._prepared = {}
+        for group in self.param_groups:
+            group.setdefault("maximize", False)
+            group.setdefault("capturable", False)
+            group.setdefault("master_weights", self.defaults.get("master_weights", True))
+            group.update(
+                amsgrad=False,
+                foreach=None,
+                differentiable=False,
+                fused=True,
+                decoupled_weight_decay=True,
+            )
+            for param in group["params"]:
+                if param in self.state:
+                    self._adopt(param, self.state[param])
+
+    @staticmethod
+    def _adopt(param, state):
+        """Brings a loaded state to where and how a step wants it."""
+        if "step" in state:
+            state["step"] = torch.as_tensor(
+                state["step"], dtype=torch.float32, device=param.device
+            )
+        for name in _FLOAT32_STATES:
+            if name not in state:
+                continue
+            value = state[name]
+            if isinstance(value, _Held):
+                value = value.tensor
+            value = value.to(dtype=torch.float32, device=param.device)
+            if value.stride() != param.stride():
+                value = torch.empty_like(param, dtype=torch.float32).copy_(value)
+            state[name] = value
+
+    def _state_of(self, param, group):
+        state = self.state[param]
+        if "step" not in state:
+            state["step"] = torch.zeros((), dtype=torch.float32, device=param.device)
+            state["exp_avg"] = torch.zeros_like(param, dtype=torch.float32)
+            state["exp_avg_sq"] = torch.zeros_like(param, dtype=torch.float32)
+        if not group["master_weights"] or param.dtype == torch.float32:
+            state.pop("master_param", None)
+        elif "master_param" not in state:
+            state["master_param"] = param.detach().to(torch.float32)
+        return state
+
+    def _prepare(self, group, params):
+        for param in params:
+            if param.grad.is_sparse:
+                raise RuntimeError("AdamW: wanted dense gradients, found a sparse one.")
+        places = {}
+        for place, param in enumerate(params):
+            places.setdefault((param.device, param.dtype), []).append(place)
+        parts = []
+        for (device, _), chosen in places.items():
+            some = [params[place] for place in chosen]
+            states = [self._state_of(param, group) for param in some]
+            parts.append(_Part(some, states, chosen if len(places) > 1 else None, device))
+        return _Prepared(list(params), self.state, parts)
+
+    @torch.no_grad()
+    def step(self, closure=None, *, clip_factor=None):
+        """One step. closure: computes the loss anew, which is then returned."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for index, group in enumerate(self.param_groups):
+            self._step_group(index, group, clip_factor)
+        return loss
+
+    @torch.compiler.disable
+    def _step_group(self, index, group, clip_factor):
+        params = group["params"]
+        grads = [grad for param in params if (grad := param.grad) is not None]
+        if not grads:
+            return
+        if len(grads) != len(params):
+            params = [param for param in params if param.grad is not None]
+        prepared = self._prepared.get(index)
+        if prepared is None or not prepared.serves(params, self.state):
+            self._prepared[index] = None  # frees its memory first
+            prepared = self._prepared[index] = self._prepare(group, params)
+        lr = group["lr"]
+        lr_tensor = lr if isinstance(lr, torch.Tensor) else None
+        for part in prepared.parts:
+            if lr_tensor is not None and not lr_tensor.is_cpu:
+                lr_tensor = _on(lr_tensor, part.device)
+            ops._adamw_prepared_step.default(
+                part.number,
+                grads if part.places is None else [grads[place] for place in part.places],
+                0.0 if lr_tensor is not None else lr,
+                lr_tensor,
+                *group["betas"],
+                group["weight_decay"],
+                group["eps"],
+                group["maximize"],
+                _on(getattr(self, "grad_scale", None), part.device),
+                _on(getattr(self, "found_inf", None), part.device),
+                _on(clip_factor, part.device),
+            )
+        # Whoever saved a parameter for a backward pass learns that it has changed.
+        torch.autograd.graph.increment_version(params)
