@@ -70,12 +70,12 @@ __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, k
                                               int64_t width, const Around& around) {
   static_assert(kSize == Vector<T>::kSize, "a vector of another type's size");
   const T* data = row + place.column;
-  if constexpr (kWhole) return load_aligned(data);
+  if constexpr (kWhole) return load_early(data);
   const bool is_aligned = is_aligned_to_16(data);
   const int64_t reach = is_aligned ? kSize : 2 * kSize - 1;
   if ((around.before || place.column >= (is_aligned ? 0 : kSize - 1)) &&
       (around.behind || place.column + reach <= width)) {
-    const Packed packed = is_aligned ? load_aligned(data) : load_across(data);
+    const Packed packed = is_aligned ? load_early(data) : load_across(data);
     return place.is_whole() ? packed : masked<T>(packed, place.begin, place.end);
   }
   return load_part(data, place.begin, place.end);
@@ -221,15 +221,52 @@ class Row {
     return unpack<T>(detail::load_columns(static_cast<const T*>(data), place, width_));
   }
 
+  // The same for a thread that comes to its columns again and again: kept in registers.
+  struct Columns {
+    Numbers vectors[kVectors > 0 ? kVectors : 1];
+    const void* data;
+    DType dtype;
+    float offset;
+  };
+  // data + offset; ones where data is null.
+  __device__ __forceinline__ Columns keep_columns(const void* data, DType dtype,
+                                                  float offset) const {
+    Columns columns;
+    columns.data = data;
+    columns.dtype = dtype;
+    columns.offset = offset;
+    if constexpr (kVectors > 0) {
+      each([&](const Place& place) { columns.vectors[place.slot] = read(columns, place); });
+    }
+    return columns;
+  }
+  __device__ __forceinline__ Numbers at(const Columns& columns, const Place& place) const {
+    if constexpr (kVectors > 0) return columns.vectors[place.slot];
+    return read(columns, place);
+  }
+
   // Over the row's threads; all of them get the result. Every thread of the block must call these.
   __device__ __forceinline__ float sum(float value) {
     return reduce(value, 0.0f, [](float a, float b) { return a + b; });
+  }
+  template <int kCount>
+  __device__ __forceinline__ Floats<kCount> sum(Floats<kCount> values) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) values[i] = sum(values[i]);
+    return values;
   }
   __device__ __forceinline__ float max(float value) {
     return reduce(value, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
   }
 
  private:
+  __device__ __forceinline__ Numbers read(const Columns& columns, const Place& place) const {
+    if (columns.data != nullptr) {
+      return this->columns(columns.data, columns.dtype, place) + columns.offset;
+    }
+    return map([](float) { return 1.0f; }, Numbers());
+  }
+
   // Two vectors' worth of other rows on this side and that?
   __device__ __forceinline__ detail::Around around(int64_t stride) const {
     return {index_ * stride >= 2 * kSize, (num_rows_ - 1 - index_) * stride >= 2 * kSize};

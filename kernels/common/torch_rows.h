@@ -62,6 +62,12 @@ inline Tensor empty_of_shape(const Tensor& like) {
   return torch::stable::new_empty(like, like.sizes());
 }
 
+// For a gradient that there may be no need of; without one a tensor of no elements, as torch's
+// schemas have no optional results.
+inline Tensor empty_like_or_none(const std::optional<Tensor>& tensor, const Tensor& like) {
+  return tensor.has_value() ? empty_of_shape(*tensor) : torch::stable::new_empty(like, {0});
+}
+
 // Statistics of rows: float32, the last dimension 1.
 inline Tensor empty_per_row(const Tensor& like) {
   std::vector<int64_t> shape;

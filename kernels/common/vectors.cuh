@@ -171,6 +171,20 @@ template <typename T>
 __device__ __forceinline__ Packed load_aligned(const T* data) {
   return *reinterpret_cast<const Packed*>(data);
 }
+// The same, not later than where it stands: the compiler would move the load of a next row behind
+// the work on this one, to have the registers.
+template <typename T>
+__device__ __forceinline__ Packed load_early(const T* data) {
+#if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
+  return load_aligned(data);
+#else
+  Packed packed;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(packed.x), "=r"(packed.y), "=r"(packed.z), "=r"(packed.w)
+               : "l"(__cvta_generic_to_global(data)));
+  return packed;
+#endif
+}
 template <typename T>
 __device__ __forceinline__ void store_aligned(T* data, const Packed& packed) {
   *reinterpret_cast<Packed*>(data) = packed;
@@ -281,7 +295,10 @@ __device__ __forceinline__ void store_across(T* data, const Packed& packed, int 
       num_lanes >= 32 ? cudaops::kAllLanes : (cudaops::LaneMask{1} << num_lanes) - 1;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int is_whole = end - begin == kSize;
-  const Packed next = cudaops::shfl_down(packed, 1, 32, lanes);
+  // Word by word: HIP's uint4 is no plain value.
+  const Packed next = {
+      cudaops::shfl_down(packed.x, 1, 32, lanes), cudaops::shfl_down(packed.y, 1, 32, lanes),
+      cudaops::shfl_down(packed.z, 1, 32, lanes), cudaops::shfl_down(packed.w, 1, 32, lanes)};
   const int next_is_whole = cudaops::shfl_down(is_whole, 1, 32, lanes);
   const int last_is_whole = cudaops::shfl_up(is_whole, 1, 32, lanes);
   const bool joins_next = lane + 1 < num_lanes && is_whole != 0 && next_is_whole != 0;

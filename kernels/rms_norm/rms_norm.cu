@@ -47,6 +47,7 @@ template <typename T, bool kResidual>
 struct Backward {
   using Element = T;
   static constexpr int kNumSums = 1;
+  static constexpr int kNumTotals = 1;
   static constexpr int kNumInputs = kResidual ? 3 : 2;
   RmsNormBackward call;
 
@@ -60,20 +61,32 @@ struct Backward {
 
   __device__ __forceinline__ Scalars scalars(int64_t index) const { return {call.rstd[index]}; }
 
+  template <typename Row>
+  __device__ __forceinline__ typename Row::Columns fixed(const Row& row) const {
+    return row.keep_columns(call.weight, call.weight_dtype, call.weight_offset);
+  }
+
   template <typename Row, typename Tiles, typename Sums>
-  __device__ __forceinline__ void operator()(Row& row, const Tiles& tiles, const Scalars& scalars,
-                                             Sums& sums) const {
-    const float rstd = scalars.rstd;
+  __device__ __forceinline__ Floats<1> totals(const Row& row, const Tiles& tiles,
+                                              const typename Row::Columns& weight,
+                                              const Scalars& scalars, Sums& sums) const {
     float products = 0;
     row.each([&](const auto& place) {
-      const auto grad = tiles[0].at(place), x = tiles[1].at(place);
-      products += dot(grad * scale(row, call, place), x);
-      sums.add(0, place, grad * x * rstd);
+      const auto product = tiles[0].at(place) * tiles[1].at(place);
+      products += dot(product, row.at(weight, place));
+      sums.add(0, place, product * scalars.rstd);
     });
-    const float shift = -row.sum(products) * rstd * rstd * rstd / static_cast<float>(call.width);
+    return {products};
+  }
+
+  template <typename Row, typename Tiles>
+  __device__ __forceinline__ void gradient(const Row& row, const Tiles& tiles,
+                                           const typename Row::Columns& weight,
+                                           const Scalars& scalars, const Floats<1>& totals) const {
+    const float rstd = scalars.rstd;
+    const float shift = -totals[0] * rstd * rstd * rstd / static_cast<float>(call.width);
     row.each([&](const auto& place) {
-      auto grad_x =
-          tiles[0].at(place) * scale(row, call, place) * rstd + tiles[1].at(place) * shift;
+      auto grad_x = tiles[0].at(place) * row.at(weight, place) * rstd + tiles[1].at(place) * shift;
       if constexpr (kResidual) grad_x = grad_x + tiles[2].at(place);
       row.store(call.grad_x, place, grad_x);
     });

@@ -107,8 +107,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward_on(const Tensor& grad_output,
   const Columns scale = columns_of(op, "weight", weight, "x", x, x_rows.width);
   const Tensor contiguous_rstd = per_row(op, "rstd", rstd, "x", x, x_rows.num_rows);
   const Tensor grad_x = empty_of_shape(x);
-  const Tensor grad_weight =
-      weight.has_value() ? empty_of_shape(*weight) : torch::stable::new_empty(x, {0});
+  const Tensor grad_weight = empty_like_or_none(weight, x);
   std::optional<TensorRows> residual_rows;
   RmsNormBackward call{};
   call.num_rows = x_rows.num_rows;

@@ -9,15 +9,18 @@ from . import _library  # noqa: F401  (first: it registers the ops)
 from . import optim
 from ._bias_gelu import bias_gelu
 from ._geglu import geglu
+from ._layer_norm import LayerNorm, layer_norm
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
 from ._swiglu import swiglu
 
 __all__ = [
+    "LayerNorm",
     "RMSNorm",
     "bias_gelu",
     "fused_add_rms_norm",
     "fused_add_rms_norm_",
     "geglu",
+    "layer_norm",
     "optim",
     "rms_norm",
     "swiglu",

@@ -4,20 +4,17 @@
 import torch
 
 from ._library import ops
-
-
-def _per_row(input):
-    return input.new_empty((*input.shape[:-1], 1), dtype=torch.float32)
+from ._rows import flat_rows, per_row
 
 
 @torch.library.register_fake("cudaops::rms_norm")
 def _(input, weight, eps, weight_offset=0.0):
-    return input.new_empty(input.shape), _per_row(input)
+    return input.new_empty(input.shape), per_row(input)
 
 
 @torch.library.register_fake("cudaops::fused_add_rms_norm")
 def _(input, residual, weight, eps, weight_offset=0.0):
-    return input.new_empty(input.shape), input.new_empty(input.shape), _per_row(input)
+    return input.new_empty(input.shape), input.new_empty(input.shape), per_row(input)
 
 
 @torch.library.register_fake("cudaops::fused_add_rms_norm_")
@@ -68,23 +65,6 @@ torch.library.register_autograd(
 )
 
 
-def _rows(input, normalized_shape, weight, op):
-    """input and weight with the normalised dimensions made one."""
-    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-    if not shape or list(input.shape[input.dim() - len(shape) :]) != shape:
-        raise RuntimeError(
-            f"{op}: wanted input's last dimensions to be normalized_shape {shape}, "
-            f"found shape {list(input.shape)}."
-        )
-    if len(shape) == 1:
-        return input, weight
-    if weight is not None and list(weight.shape) != shape:
-        raise RuntimeError(
-            f"{op}: wanted shape {shape} for weight, found {list(weight.shape)}."
-        )
-    return input.flatten(input.dim() - len(shape)), None if weight is None else weight.flatten()
-
-
 def _eps(eps, input):
     return torch.finfo(input.dtype).eps if eps is None else eps
 
@@ -94,7 +74,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.
 
     weight may be float32 where input is not. weight_offset is added to it (1 for Gemma's norm).
     """
-    rows, columns = _rows(input, normalized_shape, weight, "rms_norm")
+    rows, (columns,) = flat_rows("rms_norm", input, normalized_shape, {"weight": weight})
     output, _ = ops.rms_norm(rows, columns, _eps(eps, input), weight_offset)
     return output.view(input.shape)
 
@@ -103,8 +83,9 @@ def fused_add_rms_norm(
     input, residual, normalized_shape, weight=None, eps=None, *, weight_offset=0.0
 ):
     """(rms_norm(input + residual), input + residual) in one pass, both differentiable."""
-    rows, columns = _rows(input, normalized_shape, weight, "fused_add_rms_norm")
-    residual_rows, _ = _rows(residual, normalized_shape, None, "fused_add_rms_norm")
+    op = "fused_add_rms_norm"
+    rows, (columns,) = flat_rows(op, input, normalized_shape, {"weight": weight})
+    residual_rows, _ = flat_rows(op, residual, normalized_shape, {})
     output, residual_out, _ = ops.fused_add_rms_norm(
         rows, residual_rows, columns, _eps(eps, input), weight_offset
     )

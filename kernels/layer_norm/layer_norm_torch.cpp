@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.ops.cudaops.layer_norm and layer_norm_backward: schemas and CPU kernels.
+#include "layer_norm_torch.h"
+
+#include <torch/csrc/stable/library.h>
+
+namespace cudaops_kernels {
+namespace {
+
+std::tuple<Tensor, Tensor, Tensor> layer_norm_on_cpu(const Tensor& input,
+                                                     const OptionalTensor& weight,
+                                                     const OptionalTensor& bias, double eps) {
+  return layer_norm_on(input, weight, bias, eps,
+                       [](const LayerNorm& call) { layer_norm_cpu(call, torch_threads); });
+}
+
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on_cpu(
+    const Tensor& grad_output, const Tensor& input, const OptionalTensor& weight,
+    const OptionalTensor& bias, const Tensor& mean, const Tensor& rstd) {
+  return layer_norm_backward_on(
+      grad_output, input, weight, bias, mean, rstd,
+      [](const LayerNormBackward& call) { layer_norm_backward_cpu(call, torch_threads); });
+}
+
+}  // namespace
+
+STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
+  library.def(
+      "layer_norm(Tensor input, Tensor? weight, Tensor? bias, float eps) "
+      "-> (Tensor output, Tensor mean, Tensor rstd)");
+  library.def(
+      "layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor? bias, "
+      "Tensor mean, Tensor rstd) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)");
+}
+
+STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
+  library.impl("layer_norm", TORCH_BOX(&layer_norm_on_cpu));
+  library.impl("layer_norm_backward", TORCH_BOX(&layer_norm_backward_on_cpu));
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.ops.cudaops.layer_norm and layer_norm_backward on any device: checks, outputs, the call.
+// `run` is the CPU's function or the launcher of CUDA.
+#pragma once
+
+#include <tuple>
+
+#include "../common/torch_rows.h"
+#include "layer_norm.h"
+
+namespace cudaops_kernels {
+
+using OptionalTensor = std::optional<Tensor>;
+
+template <typename Run>
+std::tuple<Tensor, Tensor, Tensor> layer_norm_on(const Tensor& input, const OptionalTensor& weight,
+                                                 const OptionalTensor& bias, double eps,
+                                                 const Run& run) {
+  const char* const op = "layer_norm";
+  const DType dtype = checked_dtype(op, "input", input);
+  const TensorRows rows = rows_of(op, "input", input);
+  const Columns scale = columns_of(op, "weight", weight, "input", input, rows.width);
+  const Columns shift = columns_of(op, "bias", bias, "input", input, rows.width);
+  if (weight.has_value() && bias.has_value()) check_same(op, "weight", *weight, "bias", *bias);
+  const Tensor output = empty_of_shape(input);
+  const Tensor mean = empty_per_row(input), rstd = empty_per_row(input);
+  LayerNorm call{};
+  call.num_rows = rows.num_rows;
+  call.width = rows.width;
+  call.dtype = dtype;
+  call.weight_dtype = weight.has_value() ? scale.dtype : shift.dtype;
+  call.input = rows.read();
+  call.weight = scale.data();
+  call.bias = shift.data();
+  call.output = {output.mutable_data_ptr(), rows.width};
+  call.mean = static_cast<float*>(mean.mutable_data_ptr());
+  call.rstd = static_cast<float*>(rstd.mutable_data_ptr());
+  call.eps = static_cast<float>(eps);
+  run(call);
+  return {output, mean, rstd};
+}
+
+// grad_weight and grad_bias have no elements where there is no weight, no bias.
+template <typename Run>
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on(
+    const Tensor& grad_output, const Tensor& input, const OptionalTensor& weight,
+    const OptionalTensor& bias, const Tensor& mean, const Tensor& rstd, const Run& run) {
+  const char* const op = "layer_norm_backward";
+  const DType dtype = checked_dtype(op, "grad_output", grad_output);
+  check_same(op, "grad_output", grad_output, "input", input);
+  const TensorRows grad_rows = rows_of(op, "grad_output", grad_output);
+  const TensorRows rows = rows_of(op, "input", input);
+  const Columns scale = columns_of(op, "weight", weight, "input", input, rows.width);
+  const Columns shift = columns_of(op, "bias", bias, "input", input, rows.width);
+  if (weight.has_value() && bias.has_value()) check_same(op, "weight", *weight, "bias", *bias);
+  const Tensor means = per_row(op, "mean", mean, "input", input, rows.num_rows);
+  const Tensor rstds = per_row(op, "rstd", rstd, "input", input, rows.num_rows);
+  const Tensor grad_input = empty_of_shape(input);
+  const Tensor grad_weight = empty_like_or_none(weight, input);
+  const Tensor grad_bias = empty_like_or_none(bias, input);
+  LayerNormBackward call{};
+  call.num_rows = rows.num_rows;
+  call.width = rows.width;
+  call.dtype = dtype;
+  call.weight_dtype = weight.has_value() ? scale.dtype : shift.dtype;
+  call.grad_output = grad_rows.read();
+  call.input = rows.read();
+  call.weight = scale.data();
+  call.mean = static_cast<const float*>(means.const_data_ptr());
+  call.rstd = static_cast<const float*>(rstds.const_data_ptr());
+  call.grad_input = {grad_input.mutable_data_ptr(), rows.width};
+  if (weight.has_value()) call.grad_weight = grad_weight.mutable_data_ptr();
+  if (bias.has_value()) call.grad_bias = grad_bias.mutable_data_ptr();
+  run(call);
+  return {grad_input, grad_weight, grad_bias};
+}
+
+}  // namespace cudaops_kernels
