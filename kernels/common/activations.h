@@ -68,7 +68,7 @@ CUDAOPS_HOST_DEVICE inline float exp2_of(float x) {
 }
 
 CUDAOPS_HOST_DEVICE inline float reciprocal_of(float x) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
   float result;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
