@@ -67,7 +67,7 @@ struct Update {
     FourFloats exp_avg = at.load(tensor.exp_avg);
     FourFloats exp_avg_sq = at.load(tensor.exp_avg_sq);
 
-    const float step = *tensor.step;
+    const float step = *in_global_memory(tensor.step);
     const float lr = settings.lr_pointer != nullptr ? *settings.lr_pointer : settings.lr;
     const float step_size = __fdividef(lr, -expm1f(step * settings.log_beta1));
     const float denominator_scale = rsqrtf(-expm1f(step * settings.log_beta2));

@@ -55,7 +55,7 @@ void prepared_step_on_cpu(int64_t prepared, TensorList& grads, double lr,
                     [](PreparedAdamW& list, const AdamW& call) {
                       if (call.found_inf != nullptr && *call.found_inf != 0) return;
                       for (const AdamWTensor& tensor : list.tensors) *tensor.step += 1;
-                      run_on_cpu(call, list.tensors, list.state.params[0]);
+                      run_on_cpu(call, list.tensors, list.state.params[0].tensor());
                     });
 }
 

@@ -46,7 +46,7 @@ inline AdamWState taken(TensorList& params, TensorList& exp_avgs, TensorList& ex
 }
 
 inline AdamW adamw_call(const char* op, const AdamWArguments& arguments, const AdamWState& state) {
-  const Tensor& param = state.params[0];
+  const Tensor param = state.params[0].tensor();
   const auto pointer = [&](const char* name, const OptionalTensor& tensor) {
     return number_pointer(op, name, tensor, "self", param);
   };
@@ -74,14 +74,12 @@ inline AdamW adamw_call(const char* op, const AdamWArguments& arguments, const A
   return call;
 }
 
-inline float* float_data(const Tensor& tensor) {
-  return static_cast<float*>(tensor.mutable_data_ptr());
-}
+inline float* float_data(const ListedTensor& tensor) { return static_cast<float*>(tensor.data()); }
 
 // Tensor i of the lists as the launcher wants it, unchecked.
 inline AdamWTensor adamw_tensor(const AdamWState& state, const TensorList& grads, size_t i) {
-  return {state.params[i].mutable_data_ptr(),
-          grads[i].mutable_data_ptr(),
+  return {state.params[i].data(),
+          grads[i].data(),
           float_data(state.exp_avgs[i]),
           float_data(state.exp_avg_sqs[i]),
           state.masters.empty() ? nullptr : float_data(state.masters[i]),
@@ -94,7 +92,7 @@ inline std::vector<AdamWTensor> adamw_tensors(const char* op, const AdamWState& 
                                               const TensorList& grads) {
   const TensorList& params = state.params;
   check_main_list(op, "self", params);
-  const DType dtype = checked_dtype(op, "self", params[0]);
+  const DType dtype = checked_dtype(op, "self", params[0].tensor());
   const bool has_master = !state.masters.empty();
   check_length(op, "grads", grads, "self", params);
   check_length(op, "exp_avgs", state.exp_avgs, "self", params);
@@ -122,7 +120,8 @@ inline std::vector<AdamWTensor> adamw_tensors(const char* op, const AdamWState& 
     if (has_master) check("master_params", state.masters, float32);
     const Kind step_kind(state.steps[i]);
     if (!step_kind.same_device(kind) || step_kind.dtype != float32 || state.steps[i].numel() != 1) {
-      check_number(op, element_text("state_steps", i), state.steps[i], "self", params[0]);
+      check_number(op, element_text("state_steps", i), state.steps[i].tensor(), "self",
+                   params[0].tensor());
     }
     const AdamWTensor tensor = adamw_tensor(state, grads, i);
     const int64_t bytes = tensor.num_elements * size_of(dtype);
@@ -148,7 +147,7 @@ void adamw_on(const AdamWState& state, const TensorList& grads, const TensorList
                    std::to_string(max_exp_avg_sqs.size()) + " tensors.");
   }
   const std::vector<AdamWTensor> tensors = adamw_tensors(op, state, grads);
-  run(adamw_call(op, arguments, state), tensors, state.params[0]);
+  run(adamw_call(op, arguments, state), tensors, state.params[0].tensor());
 }
 
 // A list that is used again and again: all but the gradients stays here, and what a step asks of it
@@ -200,16 +199,17 @@ inline bool same_arrays(const AdamWTensor& a, const AdamWTensor& b) {
 }
 
 // Whether every array is where it was at the last step, and the gradients, which others make, are
-// still what was checked.
+// still what was checked. Of those torch itself asks the parameter's shape.
 inline bool is_unchanged(const PreparedAdamW& prepared, const TensorList& grads) {
   const TensorList& params = prepared.state.params;
   if (grads.size() != prepared.tensors.size()) return false;
-  const Kind wanted(params[0]);
+  const int32_t dtype = Kind(params[0]).dtype;
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!same_arrays(prepared.tensors[i], adamw_tensor(prepared.state, grads, i))) return false;
-    const Kind kind(grads[i]);
-    if (kind.dtype != wanted.dtype || !kind.same_device(wanted)) return false;
-    if (!same_shape(grads[i], params[i]) || !same_order(grads[i], params[i])) return false;
+    int32_t grad_dtype = 0;
+    (void)aoti_torch_get_dtype(grads[i].get(), &grad_dtype);
+    if (grad_dtype != dtype || grads[i].numel() != prepared.tensors[i].num_elements) return false;
+    if (!same_order(grads[i], params[i])) return false;
   }
   return true;
 }

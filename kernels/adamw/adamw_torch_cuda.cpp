@@ -20,7 +20,7 @@ void adamw_on_cuda(TensorList& self, TensorList& grads, TensorList& exp_avgs,
                    double weight_decay, double eps, bool amsgrad, bool maximize,
                    const OptionalTensor& grad_scale, const OptionalTensor& found_inf,
                    const OptionalTensor& clip_factor) {
-  const DeviceGuard guard(self.at(0).get_device_index());
+  const DeviceGuard guard(Kind(self.at(0)).device_index);
   adamw_on(taken(self, exp_avgs, exp_avg_sqs, state_steps, master_params), grads, max_exp_avg_sqs,
            amsgrad,
            {lr, {}, beta1, beta2, weight_decay, eps, maximize, grad_scale, found_inf, clip_factor},
@@ -33,7 +33,7 @@ void adamw_tensor_lr_on_cuda(TensorList& self, TensorList& grads, TensorList& ex
                              double beta1, double beta2, double weight_decay, double eps,
                              bool amsgrad, bool maximize, const OptionalTensor& grad_scale,
                              const OptionalTensor& found_inf, const OptionalTensor& clip_factor) {
-  const DeviceGuard guard(self.at(0).get_device_index());
+  const DeviceGuard guard(Kind(self.at(0)).device_index);
   adamw_on(taken(self, exp_avgs, exp_avg_sqs, state_steps, master_params), grads, max_exp_avg_sqs,
            amsgrad,
            {0, lr, beta1, beta2, weight_decay, eps, maximize, grad_scale, found_inf, clip_factor},
@@ -43,7 +43,7 @@ void adamw_tensor_lr_on_cuda(TensorList& self, TensorList& grads, TensorList& ex
 // The table is written anew when anything moved, on another stream (the old one may still read it),
 // and into each captured graph: what is kept belongs to the next step, a graph runs when it likes.
 void run_prepared(PreparedAdamW& prepared, const AdamW& call) {
-  const Tensor& param = prepared.state.params[0];
+  const Tensor param = prepared.state.params[0].tensor();
   void* const stream = current_stream(param);
   const int64_t count = static_cast<int64_t>(prepared.tensors.size());
   const auto write = [&](const Tensor& memory) {
@@ -77,7 +77,7 @@ void prepared_step_on_cuda(int64_t prepared, TensorList& grads, double lr,
                            double weight_decay, double eps, bool maximize,
                            const OptionalTensor& grad_scale, const OptionalTensor& found_inf,
                            const OptionalTensor& clip_factor) {
-  const DeviceGuard guard(grads.at(0).get_device_index());
+  const DeviceGuard guard(Kind(grads.at(0)).device_index);
   adamw_prepared_on(prepared, grads,
                     {lr, lr_tensor, beta1, beta2, weight_decay, eps, maximize, grad_scale,
                      found_inf, clip_factor},

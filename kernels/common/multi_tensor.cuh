@@ -103,6 +103,15 @@ struct InlineTable {
   }
 };
 
+// Tells the compiler of an address from a table what it knows of a kernel's argument.
+template <typename T>
+__device__ __forceinline__ T* in_global_memory(T* data) {
+#if !CUDAOPS_HIP
+  __builtin_assume(__isGlobal(data));
+#endif
+  return data;
+}
+
 using FourFloats = Floats<kMultiTensorSize>;
 
 // Four neighbouring elements of an aligned array, with one instruction.
@@ -116,7 +125,7 @@ struct VectorAccess {
 
   template <typename T>
   __device__ __forceinline__ FourFloats load(const T* data) const {
-    const Four<T> four = reinterpret_cast<const Four<T>*>(data)[index];
+    const Four<T> four = reinterpret_cast<const Four<T>*>(in_global_memory(data))[index];
     FourFloats result;
 #pragma unroll
     for (int k = 0; k < kMultiTensorSize; ++k) {
@@ -141,7 +150,7 @@ struct VectorAccess {
         four.words[i] = detail::pack_pair<T>(numbers[2 * i], numbers[2 * i + 1]);
       }
     }
-    reinterpret_cast<Four<T>*>(data)[index] = four;
+    reinterpret_cast<Four<T>*>(in_global_memory(data))[index] = four;
   }
 };
 
@@ -157,7 +166,7 @@ struct ScalarAccess {
 #pragma unroll
     for (int k = 0; k < kMultiTensorSize; ++k) {
       const int64_t i = first + k * kMultiTensorThreads;
-      result[k] = i < num_elements ? to_float(data[i]) : 0.0f;
+      result[k] = i < num_elements ? to_float(in_global_memory(data)[i]) : 0.0f;
     }
     return result;
   }
@@ -167,7 +176,7 @@ struct ScalarAccess {
 #pragma unroll
     for (int k = 0; k < kMultiTensorSize; ++k) {
       const int64_t i = first + k * kMultiTensorThreads;
-      if (i < num_elements) data[i] = from_float<T>(numbers[k]);
+      if (i < num_elements) in_global_memory(data)[i] = from_float<T>(numbers[k]);
     }
   }
 };
