@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointwise ops on the CPU: threads over elements, loops that vectorise.
+// Pointwise ops on the CPU: threads over elements, loops that vectorise, compiled for what x86-64
+// CPUs have and chosen at run time.
 #pragma once
 
 #include "cpu_rows.h"
@@ -28,8 +29,10 @@ namespace detail {
 
 // Part of a row by a formula, with column(i) for its column's number.
 template <typename T, typename Formula, typename Column>
-void run_part(const Formula& formula, const PointwiseCallOf<Formula>& call, int64_t row,
-              int64_t begin, int64_t end, const Column& column) {
+inline __attribute__((always_inline)) void run_part(const Formula& formula,
+                                                    const PointwiseCallOf<Formula>& call,
+                                                    int64_t row, int64_t begin, int64_t end,
+                                                    const Column& column) {
   const T* inputs[Formula::kNumInputs];
   T* outputs[Formula::kNumOutputs];
   for (int j = 0; j < Formula::kNumInputs; ++j) inputs[j] = call.inputs[j].template row<T>(row);
@@ -43,21 +46,53 @@ void run_part(const Formula& formula, const PointwiseCallOf<Formula>& call, int6
   }
 }
 
+#if defined(__x86_64__)
+template <typename T, typename Formula, typename Column>
+__attribute__((flatten, target("avx2,fma"))) void run_part_avx2(
+    const Formula& formula, const PointwiseCallOf<Formula>& call, int64_t row, int64_t begin,
+    int64_t end, const Column& column) {
+  run_part<T>(formula, call, row, begin, end, column);
+}
+
+template <typename T, typename Formula, typename Column>
+__attribute__((flatten,
+               target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512"))) void
+run_part_avx512(const Formula& formula, const PointwiseCallOf<Formula>& call, int64_t row,
+                int64_t begin, int64_t end, const Column& column) {
+  run_part<T>(formula, call, row, begin, end, column);
+}
+#endif
+
+template <typename T, typename Formula, typename Column>
+void run_part_by_cpu(const Formula& formula, const PointwiseCallOf<Formula>& call, int64_t row,
+                     int64_t begin, int64_t end, const Column& column) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    return run_part_avx512<T>(formula, call, row, begin, end, column);
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return run_part_avx2<T>(formula, call, row, begin, end, column);
+  }
+#endif
+  run_part<T>(formula, call, row, begin, end, column);
+}
+
 template <typename Formula>
 struct RunPointwise {
   template <typename T>
   static void run(const Formula& formula, const PointwiseCallOf<Formula>& call,
                   ParallelFor parallel_for) {
-    for_row_parts(parallel_for, call.num_rows, call.width,
-                  [&](int64_t row, int64_t begin, int64_t end) {
-                    if (call.columns == nullptr) {
-                      run_part<T>(formula, call, row, begin, end, [](int64_t) { return 0.0f; });
-                      return;
-                    }
-                    with_columns<T>(call.columns, call.columns_dtype, [&](auto column) {
-                      run_part<T>(formula, call, row, begin, end, column);
-                    });
-                  });
+    for_row_parts(
+        parallel_for, call.num_rows, call.width, [&](int64_t row, int64_t begin, int64_t end) {
+          if (call.columns == nullptr) {
+            run_part_by_cpu<T>(formula, call, row, begin, end, [](int64_t) { return 0.0f; });
+            return;
+          }
+          with_columns<T>(call.columns, call.columns_dtype, [&](auto column) {
+            run_part_by_cpu<T>(formula, call, row, begin, end, column);
+          });
+        });
   }
 };
 
