@@ -247,15 +247,24 @@ def test_group_of_several_dtypes(device):
 def test_sees_what_moved(device):
     ours, theirs = parameters(torch.float32, device), parameters(torch.float32, device)
     mine, torchs = AdamW(ours), torch.optim.AdamW(theirs, foreach=False)
+    # Gradients that stay where they are, or they would be what moved; and all memory is kept, or
+    # what moves could come to where it was.
+    kept = [torch.zeros_like(param) for param in ours]
     for step in range(8):
         set_grads(ours, step)
         set_grads(theirs, step)
+        for param, grad in zip(ours, kept):
+            param.grad = grad.copy_(param.grad)
+        kept += [param.detach() for param in ours]
+        kept += [state["exp_avg"].detach() for state in mine.state.values()]
         if step == 3:
             for param in ours:
                 param.data = param.data.clone()
         if step == 5:
             for state in mine.state.values():
-                state["exp_avg"].data = state["exp_avg"].clone()
+                state["exp_avg"].data = state["exp_avg"] * 2
+            for state in torchs.state.values():
+                state["exp_avg"].mul_(2)
         if step == 6:
             for optimizer, params in ((mine, ours), (torchs, theirs)):
                 optimizer.state.clear()
