@@ -81,8 +81,8 @@ Two options of nvcc's that are worth their price in some targets, and are left t
 ``--compress-mode=size``
   Device code compressed harder, since CUDA 12.4: half the library, for a compile that takes
   a third longer. Before CUDA 13 such a library needs a driver of 12.4 or later, where another
-  one runs with any driver of its major version. The right thing for what is shipped, in a
-  preset for releases; not for a build that is edited.
+  one runs with any driver of its major version. The right thing for what is shipped, so wheels
+  are built with it (:command:`cudaops_target_defaults`); not for a build that is edited.
 
 Example:
 

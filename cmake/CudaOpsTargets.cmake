@@ -29,7 +29,9 @@ The steps that :command:`add_torch_op` is made of, for targets of your own.
     cudaops_target_defaults(<target>)
 
   Compiles ``<target>`` as Release where ``CMAKE_BUILD_TYPE`` is empty; adds ``-lineinfo`` (RelWithDebInfo) and ``-G``
-  (Debug) for CUDA; compiles it through a compiler cache where there is one (:module:`CudaOpsCache`).
+  (Debug) for CUDA; compiles it through a compiler cache where there is one (:module:`CudaOpsCache`). In a wheel build
+  (``SKBUILD``), which is what is shipped, nvcc 13 and later compress device code harder (``--compress-mode=size``:
+  half the library), unless ``CMAKE_CUDA_FLAGS`` names a mode.
 
 ``CUDAOPS_CUDA_JOBS`` (variable, or environment variable of the same name)
   How many CUDA or HIP sources of such targets, and of ops and kernels, compile at once under Ninja. Default: as many as
@@ -58,7 +60,7 @@ if(POLICY CMP0174)
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
-_cudaops_use(arguments build_report cache jobs languages message state torch_targets)
+_cudaops_use(arguments build_report cache jobs languages message options state torch_targets)
 
 function(cudaops_target_torch)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_torch")
@@ -267,6 +269,15 @@ function(cudaops_target_defaults)
       "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:RelWithDebInfo>>:-lineinfo>"
       "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>"
   )
+  _cudaops_wheel_build(wheel)
+  if(
+    wheel
+    AND "${CMAKE_CUDA_COMPILER_ID}" STREQUAL "NVIDIA"
+    AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13
+    AND NOT CMAKE_CUDA_FLAGS MATCHES "compress-mode"
+  )
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>")
+  endif()
   _cudaops_cache_target(${target})
   _cudaops_jobs_target(${target})
   _cudaops_option(CUDAOPS_BUILD_TRACE trace)

@@ -6,7 +6,7 @@ include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
-_cudaops_use(message op_audit op_sources state)
+_cudaops_use(message op_audit op_sources options state)
 
 # _cudaops_op_linking(<target> <abi> <module> <host source>...)
 #
@@ -76,7 +76,8 @@ function(_cudaops_op_install target directory)
   cmake_path(APPEND place "${directory}")
   cmake_path(NORMAL_PATH place)
   set(site "")
-  if(NOT "${SKBUILD}" STREQUAL "" OR NOT "$ENV{SKBUILD}" STREQUAL "")
+  _cudaops_wheel_build(wheel)
+  if(wheel)
     # The prefix is what becomes site-packages.
     set(site "${CMAKE_INSTALL_PREFIX}")
   elseif(place MATCHES "^(.*/(site|dist)-packages)(/|$)")

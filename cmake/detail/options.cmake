@@ -219,6 +219,14 @@ function(_cudaops_env_changed name first now)
   endif()
 endfunction()
 
+# _cudaops_wheel_build(<out>): whether scikit-build-core runs this configure step.
+function(_cudaops_wheel_build out)
+  set(${out} FALSE PARENT_SCOPE)
+  if(NOT "${SKBUILD}" STREQUAL "" OR NOT "$ENV{SKBUILD}" STREQUAL "")
+    set(${out} TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
 # _cudaops_store(<out>): the per-user directory for what is brought from elsewhere (not created here).
 function(_cudaops_store out)
   _cudaops_option(CUDAOPS_STORE store)
