@@ -152,7 +152,8 @@ __global__ void __launch_bounds__(kMaxRowThreads) sweep_kernel(const Op op, cons
     OneRow next_row = row_at(index);
     load_tiles(op, next_row, next_tiles);
     const auto next_scalars = scalars_of(index);
-    op.gradient(row, tiles, fixed, scalars, row.sum(op.totals(row, tiles, fixed, scalars, sums)));
+    const Floats<Op::kNumTotals> share = op.totals(row, tiles, fixed, scalars, sums);
+    op.gradient(row, tiles, fixed, scalars, row.sum(share));
     next_row.follow(row);
     row = next_row;
 #pragma unroll
@@ -405,7 +406,8 @@ struct RowsOfSweep {
     load_tiles(op, row, tiles);
     const auto fixed = op.fixed(row);
     const auto scalars = op.scalars(row.index());
-    op.gradient(row, tiles, fixed, scalars, row.sum(op.totals(row, tiles, fixed, scalars, none)));
+    const Floats<Op::kNumTotals> share = op.totals(row, tiles, fixed, scalars, none);
+    op.gradient(row, tiles, fixed, scalars, row.sum(share));
   }
 };
 
