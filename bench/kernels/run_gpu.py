@@ -23,19 +23,37 @@ import sys
 import time
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-OPS = ("vector_add", "square", "sum")
+EXAMPLES = ("vector_add", "square", "sum")
+KERNELS = ("rms_norm", "layer_norm", "swiglu", "geglu", "bias_gelu", "adamw")
+OPS = EXAMPLES + KERNELS
+# What racecheck and synccheck are for.
+USE_SHARED_MEMORY = ("sum", "rms_norm", "layer_norm", "bias_gelu")
 TARGETS = (
-    ["cudaops_examples", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
+    ["cudaops_examples", "cudaops_kernels", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
     + [f"{op}_test" for op in OPS]
     + [f"{op}_benchmark" for op in OPS]
 )
 STEPS = ("build", "test", "memcheck", "bench")
 LARGE_BYTES = 64 << 20
 
-# What the ops are to reach: counter, least value, which benchmarks. The last is for one H200.
+# What the ops are to reach: counter, least value, which benchmarks. TB/s are for one H200.
 TARGET_FIGURES = (
     ("of_copy", 0.98, r"(vector_add|square)<"),
     ("TB/s", 4.4, r"sum<float>/bytes:1073741824/"),
+    ("TB/s", 3.75, r"(rms|layer)_norm<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
+    ("TB/s", 3.9, r"fused_add_rms_norm<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
+    ("TB/s", 3.8, r"rms_norm_backward<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
+    ("TB/s", 3.6, r"rms_norm_backward<BFloat16>/rows:8192/width:16384/"),
+    ("TB/s", 3.95, r"fused_add_rms_norm_backward<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
+    ("TB/s", 3.75, r"fused_add_rms_norm_backward<BFloat16>/rows:8192/width:16384/"),
+    ("TB/s", 3.4, r"layer_norm_backward<BFloat16>/rows:(32768|16384|8192)/width:(4096|8192|16384)/"),
+    ("TB/s", 4.1, r"(swiglu|geglu)\w*<BFloat16>/rows:32768/width:4096/"),
+    ("TB/s", 3.85, r"bias_gelu_tanh<BFloat16>/rows:32768/width:4096/"),
+    ("TB/s", 3.6, r"bias_gelu_erf<BFloat16>/rows:32768/width:4096/"),
+    ("TB/s", 3.8, r"bias_gelu_(erf|tanh)_backward<BFloat16>/rows:32768/width:4096/"),
+    ("TB/s", 4.15, r"adamw<float>/tensors:1/elements:536870912/"),
+    ("TB/s", 4.1, r"adamw<float>/tensors:1000/elements:524288/"),
+    ("TB/s", 4.05, r"adamw<BFloat16>/tensors:(1|1000)/elements:(536870912|524288)/"),
 )
 
 
@@ -133,10 +151,10 @@ def program(arguments, name):
     return name
 
 
-def library(arguments):
+def library(arguments, target):
     for folder, _, files in os.walk(os.path.join(arguments.build, "kernels")):
         for name in files:
-            if name.startswith("libcudaops_examples.") and not name.endswith(".a"):
+            if name.startswith(f"lib{target}.") and not name.endswith(".a"):
                 return os.path.join(folder, name)
     return ""
 
@@ -167,7 +185,10 @@ def sanitizer_errors(output):
 
 def test(arguments, log, wrapper=(), skip=()):
     results = []
-    variables = {"CUDAOPS_CUDAOPS_EXAMPLES_LIBRARY": library(arguments)}
+    variables = {
+        f"CUDAOPS_{target.upper()}_LIBRARY": library(arguments, target)
+        for target in ("cudaops_examples", "cudaops_kernels")
+    }
     if not wrapper:
         variables["CUDAOPS_TEST_LARGE"] = "1"
     for name, command in cases():
@@ -193,12 +214,13 @@ def memcheck(arguments, log):
     # API errors are not memory errors: one test provokes one on purpose.
     options = ["--report-api-errors", "no", "--error-exitcode", "86", "--target-processes", "all"]
     results = []
+    tests = [f"{op}_test" for op in USE_SHARED_MEMORY]
+    without_shared_memory = [name for name, _ in cases() if name not in tests]
     for tool, skip in (
         # A clock is nothing to check under a tool that slows the device down.
         ("memcheck", ["benchmark_test"]),
-        # Shared memory is used by one op only.
-        ("racecheck", [name for name, _ in cases() if name != "sum_test"]),
-        ("synccheck", [name for name, _ in cases() if name != "sum_test"]),
+        ("racecheck", without_shared_memory),
+        ("synccheck", without_shared_memory),
     ):
         wrapper = ["compute-sanitizer", "--tool", tool, *options]
         if tool == "racecheck":
