@@ -17,7 +17,7 @@
 //         for (int k = 0; k < v.kSize; ++k) largest = fmaxf(largest, v[k]);
 //       });
 //       largest = row.max(largest);
-//       row.each([&](auto place) { row.store(output, place, x.at(place) / largest); });
+//       row.each([&](auto place) { row.store(output, place, x.at(place) * (1 / largest)); });
 //     }
 //   };
 //   launch_rows(Scale<T>{input, output}, RowGrid{num_rows, width, output}, aligned, stream);
