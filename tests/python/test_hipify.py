@@ -356,8 +356,8 @@ print(len(words))
             torch.translate(name)
             seconds[name] = cpu_seconds() - start - (start - before)
         print({name: round(value, 3) for name, value in seconds.items()})
-        # The first one learns torch's tables. On two cores two seconds of work are one second.
-        assert sum(seconds.values()) <= 2.0
+        # The first one learns torch's tables. A busy machine takes half as much again.
+        assert sum(seconds.values()) <= 0.5 + 0.1 * len(sources)
         assert sorted(seconds.values())[-2] <= 0.3
 
         once = torch.tree()
