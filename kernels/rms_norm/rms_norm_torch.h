@@ -12,6 +12,21 @@ namespace cudaops_kernels {
 
 using OptionalTensor = std::optional<Tensor>;
 
+// What all of them have: the inputs.
+inline RmsNorm rms_norm_call(const TensorRows& rows, DType dtype, const Columns& weight, double eps,
+                             double weight_offset) {
+  RmsNorm call{};
+  call.num_rows = rows.num_rows;
+  call.width = rows.width;
+  call.dtype = dtype;
+  call.weight_dtype = weight.dtype;
+  call.input = rows.read();
+  call.weight = weight.data();
+  call.eps = static_cast<float>(eps);
+  call.weight_offset = static_cast<float>(weight_offset);
+  return call;
+}
+
 template <typename Run>
 std::tuple<Tensor, Tensor> rms_norm_on(const Tensor& input, const OptionalTensor& weight,
                                        double eps, double weight_offset, const Run& run) {
@@ -20,17 +35,9 @@ std::tuple<Tensor, Tensor> rms_norm_on(const Tensor& input, const OptionalTensor
   const TensorRows rows = rows_of(op, "input", input);
   const Columns scale = columns_of(op, "weight", weight, "input", input, rows.width);
   const Tensor output = empty_of_shape(input), rstd = empty_per_row(input);
-  RmsNorm call{};
-  call.num_rows = rows.num_rows;
-  call.width = rows.width;
-  call.dtype = dtype;
-  call.weight_dtype = scale.dtype;
-  call.input = rows.read();
-  call.weight = scale.data();
+  RmsNorm call = rms_norm_call(rows, dtype, scale, eps, weight_offset);
   call.output = {output.mutable_data_ptr(), rows.width};
   call.rstd = static_cast<float*>(rstd.mutable_data_ptr());
-  call.eps = static_cast<float>(eps);
-  call.weight_offset = static_cast<float>(weight_offset);
   run(call);
   return {output, rstd};
 }
@@ -48,19 +55,11 @@ std::tuple<Tensor, Tensor, Tensor> fused_add_rms_norm_on(const Tensor& input,
   const Columns scale = columns_of(op, "weight", weight, "input", input, rows.width);
   const Tensor output = empty_of_shape(input), residual_out = empty_of_shape(input);
   const Tensor rstd = empty_per_row(input);
-  RmsNorm call{};
-  call.num_rows = rows.num_rows;
-  call.width = rows.width;
-  call.dtype = dtype;
-  call.weight_dtype = scale.dtype;
-  call.input = rows.read();
+  RmsNorm call = rms_norm_call(rows, dtype, scale, eps, weight_offset);
   call.residual = residual_rows.read();
-  call.weight = scale.data();
   call.output = {output.mutable_data_ptr(), rows.width};
   call.residual_out = {residual_out.mutable_data_ptr(), rows.width};
   call.rstd = static_cast<float*>(rstd.mutable_data_ptr());
-  call.eps = static_cast<float>(eps);
-  call.weight_offset = static_cast<float>(weight_offset);
   run(call);
   return {output, residual_out, rstd};
 }
@@ -75,17 +74,10 @@ void fused_add_rms_norm_in_place_on(Tensor input, Tensor residual, const Optiona
   const TensorRows rows = rows_of(op, "input", input);
   const TensorRows residual_rows = rows_of(op, "residual", residual);
   const Columns scale = columns_of(op, "weight", weight, "input", input, rows.width);
-  RmsNorm call{};
-  call.num_rows = rows.num_rows;
-  call.width = rows.width;
-  call.dtype = dtype;
-  call.weight_dtype = scale.dtype;
-  call.input = rows.read();
+  RmsNorm call = rms_norm_call(rows, dtype, scale, eps, 0);
   call.residual = residual_rows.read();
-  call.weight = scale.data();
   call.output = rows.write();
   call.residual_out = residual_rows.write();
-  call.eps = static_cast<float>(eps);
   run(call);
   // Rows that had to be copied go back to where they came from.
   write_back(input, rows.tensor);
