@@ -159,7 +159,6 @@ class Row {
   }
 
   __device__ __forceinline__ int64_t index() const { return index_; }
-  __device__ __forceinline__ bool exists() const { return exists_; }
   __device__ __forceinline__ int64_t width() const { return width_; }
   // One thread of each row: it writes what there is once a row.
   __device__ __forceinline__ bool is_leader() const { return threadIdx.x == 0 && exists_; }
