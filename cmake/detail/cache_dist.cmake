@@ -114,7 +114,8 @@ function(
   log
   out_reason
 )
-  set(environment ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 5 arg "" "" "")
+  set(environment "${arg_UNPARSED_ARGUMENTS}")
   set(compiler "${CMAKE_CXX_COMPILER}")
   set(source probe.cpp)
   set(text "int cudaops_probe() { return 1; }\n")
