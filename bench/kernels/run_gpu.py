@@ -24,10 +24,10 @@ import time
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLES = ("vector_add", "square", "sum")
-KERNELS = ("rms_norm", "layer_norm", "swiglu", "geglu", "bias_gelu", "adamw")
+KERNELS = ("rms_norm", "layer_norm", "softmax", "cross_entropy", "swiglu", "geglu", "bias_gelu", "adamw")
 OPS = EXAMPLES + KERNELS
 # What racecheck and synccheck are for.
-USE_SHARED_MEMORY = ("sum", "rms_norm", "layer_norm", "bias_gelu")
+USE_SHARED_MEMORY = ("sum", "rms_norm", "layer_norm", "softmax", "cross_entropy", "bias_gelu")
 TARGETS = (
     ["cudaops_examples", "cudaops_kernels", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
     + [f"{op}_test" for op in OPS]
@@ -47,6 +47,12 @@ TARGET_FIGURES = (
     ("TB/s", 3.95, r"fused_add_rms_norm_backward<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
     ("TB/s", 3.75, r"fused_add_rms_norm_backward<BFloat16>/rows:8192/width:16384/"),
     ("TB/s", 3.4, r"layer_norm_backward<BFloat16>/rows:(32768|16384|8192)/width:(4096|8192|16384)/"),
+    ("of_copy", 0.95, r"softmax<BFloat16>/rows:8192/width:1024/"),
+    ("TB/s", 3.75, r"softmax<BFloat16>/rows:4096/width:16384/"),
+    ("TB/s", 3.4, r"softmax<BFloat16>/rows:1024/width:131072/"),
+    ("TB/s", 3.6, r"softmax<BFloat16>/rows:4096/width:131072/"),
+    ("TB/s", 4.0, r"softmax_backward<BFloat16>/rows:(32768|16384|4096)/width:(4096|8192|16384)/"),
+    ("TB/s", 3.75, r"cross_entropy_with_gradient<BFloat16>/rows:4096/width:128256/"),
     ("TB/s", 4.1, r"(swiglu|geglu)\w*<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.85, r"bias_gelu_tanh<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.6, r"bias_gelu_erf<BFloat16>/rows:32768/width:4096/"),

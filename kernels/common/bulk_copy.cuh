@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hopper's copy engine (sm_90 and later): memory to shared memory without registers, completion on
 // a barrier in shared memory. PTX ISA, cp.async.bulk and mbarrier.
-//
-// Code for it is compiled where CUDAOPS_HAS_BULK_COPY; a launcher asks has_bulk_copy(kernel),
-// because what the binary holds for this device decides, not the device.
 #pragma once
-
-#include <cuda_runtime.h>
-#include <cudaops/gpu_compat.h>
 
 #include <cstdint>
 
-#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define CUDAOPS_HAS_BULK_COPY 1
-#else
-#define CUDAOPS_HAS_BULK_COPY 0
-#endif
+#include "hopper.cuh"
 
 namespace cudaops_kernels {
 
-#if CUDAOPS_HAS_BULK_COPY
-
-__device__ __forceinline__ uint32_t shared_address(const void* data) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(data));
-}
+#if CUDAOPS_HAS_HOPPER
 
 // One arrival completes a phase, together with the bytes that it announces.
 __device__ __forceinline__ void init_barrier(uint64_t* barrier) {
@@ -58,27 +44,6 @@ __device__ __forceinline__ void copy_to_shared(void* to, const void* from, uint3
           "r"(shared_address(to)),
       "l"(from), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
-}
-
-#endif
-
-#if !CUDAOPS_HIP
-
-// Whether the code of this kernel that runs on the current device was compiled for sm_90 or later.
-// The answer of the first call is kept for each device.
-template <typename Kernel>
-bool has_bulk_copy(Kernel* kernel, signed char (&known)[64]) {
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess || device >= 64) return false;
-  if (known[device] == 0) {
-    cudaFuncAttributes attributes;
-    const bool answered =
-        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)) == cudaSuccess;
-    if (!answered) (void)cudaGetLastError();
-    known[device] =
-        answered && attributes.binaryVersion >= 90 && attributes.ptxVersion >= 90 ? 1 : -1;
-  }
-  return known[device] > 0;
 }
 
 #endif

@@ -6,6 +6,7 @@
 //   template <typename T>
 //   struct Scale {  // rows divided by their largest element
 //     using Element = T;
+//     static constexpr int kNumTiles = 1;  // rows that it has in registers at once
 //     ConstRows input;
 //     Rows output;
 //     template <typename Row>
@@ -24,8 +25,10 @@
 //
 // How a row is spread: its 16-byte vectors go round the threads, vector i * threads + t to thread
 // t, so that each load of a warp is contiguous. Up to 128 vectors a row belongs to a warp or a part
-// of one, up to 4096 to a block; longer rows are read again for each pass. Short-lived blocks with
-// one row each keep more loads in flight than a persistent grid does.
+// of one, up to 4096 to a block, up to 32768 (16384 if the op holds several rows at once) to a
+// cluster of blocks (cluster.cuh); longer rows, and on GPUs without clusters those above 4096, are
+// read again for each pass. Short-lived blocks with one row each keep more loads in flight than a
+// persistent grid does.
 //
 // Alignment: vectors lie where the *output's* row has its multiples of 16 bytes (RowGrid's anchor),
 // so that stores are always whole; a row that starts elsewhere has a shorter first and last vector.
@@ -38,6 +41,7 @@
 
 #include <cmath>
 
+#include "cluster.cuh"
 #include "rows.h"
 #include "vectors.cuh"
 
@@ -110,41 +114,76 @@ __device__ __forceinline__ void store_vector(T* row, const Place<kSize, kWhole>&
 
 }  // namespace detail
 
-// A row of kVectors vectors a thread; 0: any number, read again in each pass.
-template <typename T, int kVectors, bool kWhole>
+// What the warps of a block, and the blocks of a cluster, tell each other in a reduction; twice, so
+// that one barrier does.
+struct RowScratch {
+  static constexpr int kMaxValueBytes = 16;
+  alignas(16) char warps[2][32 * kMaxValueBytes];
+  alignas(16) char blocks[2][kMaxClusterSize * kMaxValueBytes];
+};
+
+// A row of kVectors vectors a thread; 0: any number, read again in each pass. kCluster: a cluster's
+// row, not a block's.
+template <typename T, int kVectors, bool kWhole, bool kCluster = false>
 class Row {
  public:
   static constexpr int kSize = Vector<T>::kSize;
   using Place = cudaops_kernels::Place<kSize, kWhole>;
   using Numbers = cudaops_kernels::Numbers<T>;
 
-  // What load() and make() return: the row's elements, place by place.
+  // What load() and make() return: the row's elements, place by place; 0, or what is said to be
+  // hidden, where the row has none.
   class Tile {
    public:
+    Tile() = default;
     __device__ __forceinline__ Numbers at(const Place& place) const {
       if constexpr (kVectors > 0) {
         return unpack<T>(kept_packed<T>(vectors_[place.slot]));
       } else {
-        return unpack<T>(detail::load_vector(row_, place, width_, around_));
+        Packed vector = {};
+        if (shows(place)) vector = detail::load_vector(row_, place, width_, around_);
+        return unpack<T>(shows_all(place) ? vector : with_hidden(vector, place));
       }
+    }
+    // Whether the vector at `place` has a visible element; nothing else.
+    __device__ __forceinline__ bool shows(const Place& place) const {
+      return place.column < visible_;
+    }
+    __device__ __forceinline__ bool shows_all(const Place& place) const {
+      return place.is_whole() && place.column + kSize <= visible_;
     }
 
    private:
     friend class Row;
+    __device__ __forceinline__ Tile(const Row& row, const T* data, int64_t stride)
+        : row_(data), width_(row.width_), around_(row.around(stride)) {}
+    __device__ __forceinline__ Packed with_hidden(const Packed& vector, const Place& place) const {
+      int end = place.end;
+      if (place.column + end > visible_) {
+        end = shows(place) ? static_cast<int>(visible_ - place.column) : 0;
+      }
+      return masked<T>(vector, place.begin, end, hidden_);
+    }
+
     Packed vectors_[kVectors > 0 ? kVectors : 1];
     const T* row_;
     int64_t width_;
+    int64_t visible_ = INT64_MAX;
+    float hidden_ = 0;
     detail::Around around_;
   };
 
-  // `scratch`: of the block, 2 * 32 floats.
+  // `scratch`: of the block.
   __device__ __forceinline__ Row(int64_t index, int64_t num_rows, int64_t width, const void* anchor,
-                                 float* scratch)
+                                 RowScratch* scratch)
       : index_(index),
         num_rows_(num_rows),
         width_(width),
         scratch_(scratch),
         exists_(index < num_rows) {
+#if CUDAOPS_HAS_HOPPER
+    if constexpr (kCluster) arrive_at_cluster_barrier();
+#endif
     shift_ = 0;
     if constexpr (!kWhole) {
       shift_ = static_cast<int>(reinterpret_cast<uintptr_t>(anchor) % 16 / sizeof(T));
@@ -153,15 +192,21 @@ class Row {
   }
 
   // Which half of the scratch is free: for a row that a block takes after another.
-  __device__ __forceinline__ void follow(const Row& other) {
-    scratch_ = other.scratch_;
-    is_second_ = other.is_second_;
-  }
+  __device__ __forceinline__ void follow(const Row& other) { buffer_ = other.buffer_; }
 
   __device__ __forceinline__ int64_t index() const { return index_; }
   __device__ __forceinline__ int64_t width() const { return width_; }
+  // A block's last rows may be none.
+  __device__ __forceinline__ bool exists() const { return exists_; }
+#if CUDAOPS_HAS_HOPPER
+  // At the end, for an op that has not called for a reduction: each arrival has its wait.
+  __device__ __forceinline__ void leave_cluster() const {
+    if (!others_run_) wait_at_cluster_barrier();
+  }
+#endif
+
   // One thread of each row: it writes what there is once a row.
-  __device__ __forceinline__ bool is_leader() const { return threadIdx.x == 0 && exists_; }
+  __device__ __forceinline__ bool is_leader() const { return thread() == 0 && exists_; }
 
   // body(place) for each vector of this thread's.
   template <typename Body>
@@ -169,11 +214,11 @@ class Row {
     if constexpr (kVectors > 0) {
 #pragma unroll
       for (int slot = 0; slot < kVectors; ++slot) {
-        const int vector = slot * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
+        const int vector = slot * num_threads() + thread();
         if (vector < num_vectors_) body(place_of(slot, vector));
       }
     } else {
-      for (int vector = threadIdx.x; vector < num_vectors_; vector += blockDim.x) {
+      for (int vector = thread(); vector < num_vectors_; vector += num_threads()) {
         body(place_of(0, vector));
       }
     }
@@ -181,13 +226,31 @@ class Row {
 
   // All loads are issued before the first is used.
   __device__ __forceinline__ Tile load(const ConstRows& rows) const {
-    Tile tile;
-    tile.row_ = rows.template row<T>(index_);
-    tile.width_ = width_;
-    tile.around_ = around(rows.stride);
+    Tile tile(*this, rows.template row<T>(index_), rows.stride);
     if constexpr (kVectors > 0) {
+      load_all(tile, [](const Place&) { return true; });
+      if constexpr (!kWhole) {
+        each([&](const Place& place) {
+          Packed& vector = tile.vectors_[place.slot];
+          if (!place.is_whole()) vector = masked<T>(vector, place.begin, place.end);
+        });
+      }
+    }
+    return tile;
+  }
+
+  // The same of the row's first `visible` elements; the others are not read, they are `hidden`.
+  __device__ __forceinline__ Tile load_visible(const ConstRows& rows, int64_t visible,
+                                               float hidden) const {
+    Tile tile(*this, rows.template row<T>(index_), rows.stride);
+    tile.visible_ = visible;
+    tile.hidden_ = hidden;
+    if constexpr (kVectors > 0) {
+      load_all(tile, [&](const Place& place) { return tile.shows(place); });
       each([&](const Place& place) {
-        tile.vectors_[place.slot] = detail::load_vector(tile.row_, place, width_, tile.around_);
+        if (!tile.shows_all(place)) {
+          tile.vectors_[place.slot] = tile.with_hidden(tile.vectors_[place.slot], place);
+        }
       });
     }
     return tile;
@@ -196,10 +259,7 @@ class Row {
   // A new row, rounded to T and written to `out`: body(place) gives its numbers.
   template <typename Body>
   __device__ __forceinline__ Tile make(const Rows& out, const Body& body) const {
-    Tile tile;
-    tile.row_ = out.template row<T>(index_);
-    tile.width_ = width_;
-    tile.around_ = around(out.stride);
+    Tile tile(*this, out.template row<T>(index_), out.stride);
     each([&](const Place& place) {
       const Packed vector = pack<T>(body(place));
       if constexpr (kVectors > 0) tile.vectors_[place.slot] = vector;
@@ -245,20 +305,70 @@ class Row {
   }
 
   // Over the row's threads; all of them get the result. Every thread of the block must call these.
+  // Value: at most 16 bytes that a shuffle takes; identity: op(identity, x) is x.
+  template <typename Value, typename Op>
+  __device__ __forceinline__ Value reduce(Value value, const Value& identity, const Op& op) {
+    static_assert(sizeof(Value) <= RowScratch::kMaxValueBytes, "no room for so large a value");
+    const int block_threads = blockDim.x;
+    value = cudaops::warp_reduce(value, op, block_threads < kGroup ? block_threads : kGroup);
+    if (block_threads <= kGroup) return value;
+    // One barrier: a buffer is used again only after the barrier of the reduction between.
+    Value* const warps = reinterpret_cast<Value*>(scratch_->warps[buffer_]);
+    const int lane = threadIdx.x % kGroup;
+    if (lane == 0) warps[threadIdx.x / kGroup] = value;
+    __syncthreads();
+    value = lane < block_threads / kGroup ? warps[lane] : identity;
+    value = cudaops::warp_reduce(value, op, kGroup);
+#if CUDAOPS_HAS_HOPPER
+    if constexpr (kCluster) {
+      // Only when all blocks have arrived does each have its shared memory.
+      if (!others_run_) wait_at_cluster_barrier();
+      others_run_ = true;
+      value = reduce_over_cluster(scratch_->blocks[buffer_], value, identity, op);
+    }
+#endif
+    buffer_ ^= 1;
+    return value;
+  }
   __device__ __forceinline__ float sum(float value) {
     return reduce(value, 0.0f, [](float a, float b) { return a + b; });
   }
   template <int kCount>
-  __device__ __forceinline__ Floats<kCount> sum(Floats<kCount> values) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) values[i] = sum(values[i]);
-    return values;
+  __device__ __forceinline__ Floats<kCount> sum(const Floats<kCount>& values) {
+    using Values = Floats<kCount>;
+    return reduce(values, Values(), [](const Values& a, const Values& b) { return a + b; });
   }
   __device__ __forceinline__ float max(float value) {
     return reduce(value, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
   }
 
  private:
+  // A row between others is loaded without a look at its ends: a branch or a choice for each vector
+  // would have each load wait for the one before.
+  template <typename Wanted>
+  __device__ __forceinline__ void load_all(Tile& tile, const Wanted& wanted) const {
+    const T* const first = tile.row_ - shift_;
+    if (kWhole || (tile.around_.before && tile.around_.behind && is_aligned_to_16(first))) {
+      each([&](const Place& place) {
+        if (wanted(place)) {
+          tile.vectors_[place.slot] = load_early(tile.row_ + place.column);
+        }
+      });
+    } else if (tile.around_.before && tile.around_.behind) {
+      each([&](const Place& place) {
+        if (wanted(place)) {
+          tile.vectors_[place.slot] = load_across(tile.row_ + place.column);
+        }
+      });
+    } else {
+      each([&](const Place& place) {
+        if (wanted(place)) {
+          tile.vectors_[place.slot] = detail::load_vector(tile.row_, place, width_, tile.around_);
+        }
+      });
+    }
+  }
+
   __device__ __forceinline__ Numbers read(const Columns& columns, const Place& place) const {
     if (columns.data != nullptr) {
       return this->columns(columns.data, columns.dtype, place) + columns.offset;
@@ -304,19 +414,18 @@ class Row {
     return numbers;
   }
 
-  // One barrier: a buffer is used again only after the barrier of the reduction between.
-  template <typename Op>
-  __device__ __forceinline__ float reduce(float value, float identity, const Op& op) {
-    const int num_threads = blockDim.x;
-    value = cudaops::warp_reduce(value, op, num_threads < kGroup ? num_threads : kGroup);
-    if (num_threads <= kGroup) return value;
-    const int lane = threadIdx.x % kGroup;
-    if (lane == 0) scratch_[threadIdx.x / kGroup] = value;
-    __syncthreads();
-    value = lane < num_threads / kGroup ? scratch_[lane] : identity;
-    scratch_ += is_second_ ? -kGroup : kGroup;
-    is_second_ = !is_second_;
-    return cudaops::warp_reduce(value, op, kGroup);
+  // Of the threads that share the row.
+  __device__ __forceinline__ int thread() const {
+#if CUDAOPS_HAS_HOPPER
+    if constexpr (kCluster) return static_cast<int>(cluster_rank() * blockDim.x + threadIdx.x);
+#endif
+    return static_cast<int>(threadIdx.x);
+  }
+  __device__ __forceinline__ int num_threads() const {
+#if CUDAOPS_HAS_HOPPER
+    if constexpr (kCluster) return static_cast<int>(cluster_size() * blockDim.x);
+#endif
+    return static_cast<int>(blockDim.x);
   }
 
   // Lanes that reduce among themselves, on GPUs with warps of 64 too: the same bits everywhere.
@@ -325,11 +434,12 @@ class Row {
   int64_t index_;
   int64_t num_rows_;
   int64_t width_;
-  float* scratch_;
+  RowScratch* scratch_;
   int num_vectors_;
   int shift_;
+  int buffer_ = 0;
   bool exists_;
-  bool is_second_ = false;
+  bool others_run_ = false;
 };
 
 // ---------------------------------------------------------------------------------------------------
@@ -345,13 +455,19 @@ namespace detail {
 
 constexpr int kMaxRowThreads = 512;  // leaves a thread 128 registers
 
+// At most; of rows that start and end anywhere in a vector where they are not aligned.
+template <int64_t kSize>
+int64_t num_vectors(int64_t width, bool aligned) {
+  return (width + (aligned ? 1 : 2) * (kSize - 1)) / kSize;
+}
+
 template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(kMaxRowThreads) rows_kernel(const Op op, const RowGrid grid) {
   using T = typename Op::Element;
-  __shared__ float scratch[2 * 32];
+  __shared__ RowScratch scratch;
   const int64_t index = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   Row<T, kVectors, kWhole> row(index, grid.num_rows, grid.width, grid.anchor.template row<T>(index),
-                               scratch);
+                               &scratch);
   op(row);
 }
 
@@ -370,6 +486,57 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, int64_t num_th
   CUDAOPS_CHECK_LAUNCH();
 }
 
+#if !CUDAOPS_HIP
+
+// As long as a cluster has blocks enough: four small ones of a multiprocessor overlap better than
+// two large ones.
+constexpr int kClusterThreads = 256;
+template <typename Op>
+constexpr int kClusterVectors = Op::kNumTiles > 1 ? 4 : 8;
+
+// Two blocks of a multiprocessor take turns at loading and storing, as far as registers allow.
+template <typename Op, bool kWhole>
+__global__ void __launch_bounds__(kMaxRowThreads, Op::kNumTiles > 2 ? 1 : 2)
+    cluster_rows_kernel(const Op op, const RowGrid grid) {
+#if CUDAOPS_HAS_HOPPER
+  using T = typename Op::Element;
+  __shared__ RowScratch scratch;
+  const int64_t index = blockIdx.x / cluster_size();
+  Row<T, kClusterVectors<Op>, kWhole, true> row(index, grid.num_rows, grid.width,
+                                                grid.anchor.template row<T>(index), &scratch);
+  op(row);
+  row.leave_cluster();
+#endif
+}
+
+// False where rows are too long or this device's code in the binary has no clusters.
+template <typename Op, bool kWhole>
+bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
+                         cudaStream_t stream) {
+  constexpr int64_t kVectors = kClusterVectors<Op>;
+  unsigned int size = 2;
+  while (size < kMaxClusterSize && size * kVectors * kClusterThreads < num_vectors) size *= 2;
+  const auto kernel = cluster_rows_kernel<Op, kWhole>;
+  static signed char known[64];
+  if (size * kVectors * kMaxRowThreads < num_vectors) return false;
+  if (!is_compiled_for_hopper(kernel, known)) return false;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = size;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
+  config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
+                                                   (32 * kVectors * size) * 32));
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid));
+  return true;
+}
+
+#endif
+
 }  // namespace detail
 
 // Whether all rows start at multiples of 16 bytes.
@@ -386,13 +553,28 @@ bool rows_are_aligned(const Rows& rows) {
   return rows.data == nullptr || rows_are_aligned<T>(rows.data, rows.stride);
 }
 
+// For rows that are known to be longer than what a block has registers for.
+template <typename Op>
+void launch_long_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
+  if (grid.num_rows == 0) return;  // a grid of 0 blocks is a launch error
+#if !CUDAOPS_HIP
+  constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
+  const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
+  const bool whole = aligned && grid.width % kSize == 0;
+  if (whole ? detail::launch_cluster_rows<Op, true>(op, grid, num_vectors, stream)
+            : detail::launch_cluster_rows<Op, false>(op, grid, num_vectors, stream)) {
+    return;
+  }
+#endif
+  detail::launch_rows<Op, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);
+}
+
 // `aligned`: rows_are_aligned() of everything that op touches.
 template <typename Op>
 void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
   if (grid.num_rows == 0) return;  // a grid of 0 blocks is a launch error
   constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
-  // Of a row that starts within a vector and ends within one.
-  const int64_t num_vectors = (grid.width + (aligned ? 1 : 2) * (kSize - 1)) / kSize;
+  const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
   const auto whole_warps = [&](int per_thread) {
     return (num_vectors + 32 * per_thread - 1) / (32 * per_thread) * 32;
   };
@@ -405,15 +587,7 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
   } else if (num_vectors <= 8 * detail::kMaxRowThreads) {
     detail::launch_rows<Op, 8>(op, grid, aligned, whole_warps(8), stream);
   } else {
-    detail::launch_rows<Op, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);
-  }
-}
-
-// The same for rows that are known to be longer than what fits in registers.
-template <typename Op>
-void launch_long_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
-  if (grid.num_rows > 0) {
-    detail::launch_rows<Op, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);
+    launch_long_rows(op, grid, aligned, stream);
   }
 }
 

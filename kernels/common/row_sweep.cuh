@@ -132,11 +132,11 @@ template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(kMaxRowThreads) sweep_kernel(const Op op, const SweepGrid grid) {
   using T = typename Op::Element;
   using OneRow = Row<T, kVectors, kWhole>;
-  __shared__ float scratch[2 * 32];
+  __shared__ RowScratch scratch;
   ColumnSums<Op::kNumSums, kVectors, OneRow::kSize> sums = {};
   const auto row_at = [&](int64_t index) {
     // Vectors lie at the same columns in each row, so that a thread keeps its columns.
-    return OneRow(index, grid.num_rows, grid.width, nullptr, scratch);
+    return OneRow(index, grid.num_rows, grid.width, nullptr, &scratch);
   };
   const auto scalars_of = [&](int64_t index) {
     return op.scalars(index < grid.num_rows ? index : grid.num_rows - 1);
@@ -211,7 +211,7 @@ struct SharedTile {
  private:
   static __device__ __forceinline__ Packed load_shared(const T* data) {
     Packed packed = {};
-#if CUDAOPS_HAS_BULK_COPY
+#if CUDAOPS_HAS_HOPPER
     asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(packed.x), "=r"(packed.y), "=r"(packed.z), "=r"(packed.w)
                  : "r"(shared_address(data)));
@@ -235,7 +235,7 @@ constexpr int most_ring_threads() {
 template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(most_ring_threads<Op, kWhole>())
     sweep_ring_kernel(const Op op, const SweepGrid grid, int num_stages) {
-#if CUDAOPS_HAS_BULK_COPY
+#if CUDAOPS_HAS_HOPPER
   using T = typename Op::Element;
   using OneRow = Row<T, kVectors, kWhole>;
   using Tile = SharedTile<T, kWhole>;
@@ -369,7 +369,7 @@ int64_t sweep_with_ring(const Op& op, const SweepGrid& grid, int64_t num_vectors
                         cudaStream_t stream) {
   static signed char known[64];
   auto* const kernel = &sweep_ring_kernel<Op, kVectors, kWhole>;
-  if (!has_bulk_copy(kernel, known)) return 0;
+  if (!is_compiled_for_hopper(kernel, known)) return 0;
   const int num_threads = 32 * warps_for(num_vectors, kVectors);
   const int64_t stage_bytes =
       Op::kNumInputs * row_room(grid.width * int64_t{sizeof(typename Op::Element)}, kWhole);
@@ -398,6 +398,7 @@ int64_t sweep_with_ring(const Op& op, const SweepGrid& grid, int64_t num_vectors
 template <typename Op>
 struct RowsOfSweep {
   using Element = typename Op::Element;
+  static constexpr int kNumTiles = 3;  // columns that are kept count too
   Op op;
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {

@@ -69,6 +69,13 @@ __device__ __forceinline__ float total(const Floats<kSize>& a) {
   return sum;
 }
 template <int kSize>
+__device__ __forceinline__ float largest(const Floats<kSize>& a) {
+  float max = a[0];
+#pragma unroll
+  for (int k = 1; k < kSize; ++k) max = fmaxf(max, a[k]);
+  return max;
+}
+template <int kSize>
 __device__ __forceinline__ float dot(const Floats<kSize>& a, const Floats<kSize>& b) {
   return total(a * b);
 }
@@ -225,19 +232,22 @@ __device__ __forceinline__ Packed load_across(const T* data) {
   return across<T>(load_early(aligned), load_early(aligned + Vector<T>::kSize), offset);
 }
 
-// Elements begin … end - 1 of a vector, the others 0.
+// Elements begin … end - 1 of a vector, instead of the others `other`.
 template <typename T>
-__device__ __forceinline__ Packed masked(const Packed& packed, int begin, int end) {
+__device__ __forceinline__ Packed masked(const Packed& packed, int begin, int end,
+                                         float other = 0) {
   const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
+  uint32_t others = detail::bits_of(from_float<T>(other));
+  if constexpr (sizeof(T) < 4) others |= others << 16;
   uint32_t result[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     if constexpr (sizeof(T) == 4) {
-      result[i] = i >= begin && i < end ? words[i] : 0;
+      result[i] = i >= begin && i < end ? words[i] : others;
     } else {
       const uint32_t low = 2 * i >= begin && 2 * i < end ? 0xffffu : 0;
       const uint32_t high = 2 * i + 1 >= begin && 2 * i + 1 < end ? 0xffff0000u : 0;
-      result[i] = words[i] & (low | high);
+      result[i] = (words[i] & (low | high)) | (others & ~(low | high));
     }
   }
   return {result[0], result[1], result[2], result[3]};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rms_norm on CUDA devices. Forward moves 2 * sizeof(T) bytes an element, with a residual 4;
-// backward 3, with a residual's gradient 4: each row is read once and stays in registers.
-#include "../common/row_sweep.cuh"
+// rms_norm on CUDA devices: forward. Moves 2 * sizeof(T) bytes an element, with a residual 4: each
+// row is read once and stays in registers.
+#include "../common/row.cuh"
 #include "rms_norm.h"
 
 namespace cudaops_kernels {
@@ -23,6 +23,7 @@ __device__ __forceinline__ typename Row::Numbers scale(const Row& row, const Cal
 template <typename T, bool kResidual>
 struct Forward {
   using Element = T;
+  static constexpr int kNumTiles = kResidual ? 2 : 1;
   RmsNorm call;
 
   template <typename Row>
@@ -43,72 +44,10 @@ struct Forward {
   }
 };
 
-template <typename T, bool kResidual>
-struct Backward {
-  using Element = T;
-  static constexpr int kNumSums = 1;
-  static constexpr int kNumTotals = 1;
-  static constexpr int kNumInputs = kResidual ? 3 : 2;
-  RmsNormBackward call;
-
-  struct Scalars {
-    float rstd;
-  };
-
-  __device__ __forceinline__ ConstRows input(int i) const {
-    return i == 0 ? call.grad_output : (i == 1 ? call.x : call.grad_residual_out);
-  }
-
-  __device__ __forceinline__ Scalars scalars(int64_t index) const { return {call.rstd[index]}; }
-
-  template <typename Row>
-  __device__ __forceinline__ typename Row::Columns fixed(const Row& row) const {
-    return row.keep_columns(call.weight, call.weight_dtype, call.weight_offset);
-  }
-
-  template <typename Row, typename Tiles, typename Sums>
-  __device__ __forceinline__ Floats<1> totals(const Row& row, const Tiles& tiles,
-                                              const typename Row::Columns& weight,
-                                              const Scalars& scalars, Sums& sums) const {
-    float products = 0;
-    row.each([&](const auto& place) {
-      const auto product = tiles[0].at(place) * tiles[1].at(place);
-      products += dot(product, row.at(weight, place));
-      sums.add(0, place, product * scalars.rstd);
-    });
-    return {products};
-  }
-
-  template <typename Row, typename Tiles>
-  __device__ __forceinline__ void gradient(const Row& row, const Tiles& tiles,
-                                           const typename Row::Columns& weight,
-                                           const Scalars& scalars, const Floats<1>& totals) const {
-    const float rstd = scalars.rstd;
-    const float shift = -totals[0] * rstd * rstd * rstd / static_cast<float>(call.width);
-    row.each([&](const auto& place) {
-      auto grad_x = tiles[0].at(place) * row.at(weight, place) * rstd + tiles[1].at(place) * shift;
-      if constexpr (kResidual) grad_x = grad_x + tiles[2].at(place);
-      row.store(call.grad_x, place, grad_x);
-    });
-  }
-
-  __device__ __forceinline__ void add_to_sums(int64_t index, int64_t column, float* sums) const {
-    sums[0] += to_float(call.grad_output.template row<T>(index)[column]) *
-               to_float(call.x.template row<T>(index)[column]) * call.rstd[index];
-  }
-};
-
 template <typename T>
 bool is_aligned(const RmsNorm& call) {
   return rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.residual) &&
          rows_are_aligned<T>(call.output) && rows_are_aligned<T>(call.residual_out) &&
-         rows_are_aligned<T>(call.weight, 0);
-}
-
-template <typename T>
-bool is_aligned(const RmsNormBackward& call) {
-  return rows_are_aligned<T>(call.grad_output) && rows_are_aligned<T>(call.grad_residual_out) &&
-         rows_are_aligned<T>(call.x) && rows_are_aligned<T>(call.grad_x) &&
          rows_are_aligned<T>(call.weight, 0);
 }
 
@@ -124,33 +63,10 @@ struct LaunchForward {
   }
 };
 
-struct LaunchBackward {
-  template <typename T>
-  static void run(const RmsNormBackward& call, void* workspace, cudaStream_t stream) {
-    const SweepGrid grid{call.num_rows, call.width, call.grad_x, static_cast<float*>(workspace)};
-    void* const sums[] = {call.grad_weight};
-    if (call.grad_residual_out.data != nullptr) {
-      sweep_rows(Backward<T, true>{call}, grid, sums, call.weight_dtype, is_aligned<T>(call),
-                 stream);
-    } else {
-      sweep_rows(Backward<T, false>{call}, grid, sums, call.weight_dtype, is_aligned<T>(call),
-                 stream);
-    }
-  }
-};
-
 }  // namespace
 
 void launch_rms_norm(const RmsNorm& call, void* stream) {
   for_device_type<LaunchForward>(call.dtype, call, static_cast<cudaStream_t>(stream));
-}
-
-int64_t rms_norm_backward_workspace_bytes(const RmsNormBackward& call) {
-  return sweep_workspace_bytes(call.num_rows, call.width, call.dtype, 1);
-}
-
-void launch_rms_norm_backward(const RmsNormBackward& call, void* workspace, void* stream) {
-  for_device_type<LaunchBackward>(call.dtype, call, workspace, static_cast<cudaStream_t>(stream));
 }
 
 }  // namespace cudaops_kernels

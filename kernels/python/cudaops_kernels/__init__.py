@@ -8,20 +8,25 @@ torch.compile. Importing this module registers them.
 from . import _library  # noqa: F401  (first: it registers the ops)
 from . import optim
 from ._bias_gelu import bias_gelu
+from ._cross_entropy import cross_entropy, cross_entropy_
 from ._geglu import geglu
 from ._layer_norm import LayerNorm, layer_norm
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
+from ._softmax import softmax
 from ._swiglu import swiglu
 
 __all__ = [
     "LayerNorm",
     "RMSNorm",
     "bias_gelu",
+    "cross_entropy",
+    "cross_entropy_",
     "fused_add_rms_norm",
     "fused_add_rms_norm_",
     "geglu",
     "layer_norm",
     "optim",
     "rms_norm",
+    "softmax",
     "swiglu",
 ]

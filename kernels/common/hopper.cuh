@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What code for sm_90 and later needs, whatever it uses of it: it is compiled where
+// CUDAOPS_HAS_HOPPER, and a launcher asks is_compiled_for_hopper(kernel), because what the binary
+// holds for this device decides, not the device.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <cudaops/gpu_compat.h>
+
+#include <cstdint>
+
+#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define CUDAOPS_HAS_HOPPER 1
+#else
+#define CUDAOPS_HAS_HOPPER 0
+#endif
+
+namespace cudaops_kernels {
+
+#if CUDAOPS_HAS_HOPPER
+
+__device__ __forceinline__ uint32_t shared_address(const void* data) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(data));
+}
+
+#endif
+
+#if !CUDAOPS_HIP
+
+// Whether the code of this kernel that runs on the current device was compiled for sm_90 or later.
+// The answer of the first call is kept for each device.
+template <typename Kernel>
+bool is_compiled_for_hopper(Kernel* kernel, signed char (&known)[64]) {
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess || device >= 64) return false;
+  if (known[device] == 0) {
+    cudaFuncAttributes attributes;
+    const bool answered =
+        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)) == cudaSuccess;
+    if (!answered) (void)cudaGetLastError();
+    known[device] =
+        answered && attributes.binaryVersion >= 90 && attributes.ptxVersion >= 90 ? 1 : -1;
+  }
+  return known[device] > 0;
+}
+
+#endif
+
+}  // namespace cudaops_kernels

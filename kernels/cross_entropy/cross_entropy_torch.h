@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.ops.cudaops.cross_entropy and its relatives on any device: checks, outputs, the call. `run`
+// is the CPU's function or the launcher of CUDA.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "../common/torch_rows.h"
+#include "cross_entropy.h"
+
+namespace cudaops_kernels {
+
+// The arguments that all of them have.
+struct CrossEntropyOptions {
+  int64_t ignore_index;
+  double label_smoothing, lse_square_scale, softcap;
+  const std::string& reduction;
+};
+
+inline Reduction reduction_of(const char* op, const std::string& reduction) {
+  if (reduction == "none") return Reduction::kNone;
+  if (reduction == "mean") return Reduction::kMean;
+  if (reduction == "sum") return Reduction::kSum;
+  refuse(op, "wanted \"none\", \"mean\" or \"sum\" for reduction, found \"" + reduction + "\".");
+}
+
+inline float checked_option(const char* op, const char* name, double value, bool is_right,
+                            const char* wanted) {
+  if (!is_right) {
+    refuse(op, std::string("wanted ") + wanted + " for " + name + ", found " +
+                   std::to_string(value) + ".");
+  }
+  return static_cast<float>(value);
+}
+
+// Logits and targets with what they belong to.
+struct CrossEntropyInputs {
+  TensorRows rows;
+  Tensor target;
+  CrossEntropyProblem problem;
+};
+
+inline CrossEntropyInputs cross_entropy_inputs(const char* op, const Tensor& logits,
+                                               const Tensor& target,
+                                               const CrossEntropyOptions& options) {
+  using torch::headeronly::ScalarType;
+  CrossEntropyProblem problem{};
+  problem.dtype = checked_dtype(op, "logits", logits);
+  const TensorRows rows = rows_of(op, "logits", logits);
+  check_device(op, "logits", logits, "target", target);
+  if (target.scalar_type() != ScalarType::Long && target.scalar_type() != ScalarType::Int) {
+    refuse(op, std::string("wanted int64 (Long) or int32 (Int) for target, found ") +
+                   torch::headeronly::toString(target.scalar_type()) + ".");
+  }
+  bool fits = target.dim() == logits.dim() - 1;
+  for (int64_t dim = 0; fits && dim < target.dim(); ++dim) {
+    fits = target.size(dim) == logits.size(dim);
+  }
+  if (!fits) {
+    refuse(op, "wanted logits' shape without the last dimension for target, found " +
+                   shape_text(target) + " for logits' " + shape_text(logits) + ".");
+  }
+  if (rows.width == 0 && rows.num_rows > 0) {
+    refuse(op, "wanted at least one class in logits, found shape " + shape_text(logits) + ".");
+  }
+  problem.num_rows = rows.num_rows;
+  problem.num_classes = rows.width;
+  problem.logits = rows.read();
+  problem.target_is_int32 = target.scalar_type() == ScalarType::Int;
+  problem.ignore_index = options.ignore_index;
+  const double smoothing = options.label_smoothing;
+  problem.label_smoothing =
+      checked_option(op, "label_smoothing", smoothing, smoothing >= 0 && smoothing <= 1, "0 to 1");
+  problem.lse_square_scale =
+      checked_option(op, "lse_square_scale", options.lse_square_scale,
+                     std::isfinite(options.lse_square_scale), "a finite number");
+  problem.softcap = checked_option(op, "softcap", options.softcap,
+                                   options.softcap >= 0 && std::isfinite(options.softcap),
+                                   "a positive number, or 0 for none,");
+  problem.reduction = reduction_of(op, options.reduction);
+  const Tensor contiguous_target = as_contiguous(target);
+  problem.target = contiguous_target.const_data_ptr();
+  if (target.is_cpu()) {
+    const int64_t wrong = cross_entropy_find_wrong_target(problem);
+    if (wrong >= 0) {
+      refuse(op, "wanted classes from 0 to " + std::to_string(problem.num_classes - 1) +
+                     " or ignore_index " + std::to_string(problem.ignore_index) +
+                     " in target, found " + std::to_string(target_of(problem, wrong)) +
+                     " for row " + std::to_string(wrong) + ".");
+    }
+  }
+  return {rows, contiguous_target, problem};
+}
+
+// float32, of the target's shape or, if reduced, of none.
+inline Tensor empty_loss(const Tensor& logits, const Tensor& target, Reduction reduction) {
+  using torch::headeronly::ScalarType;
+  if (reduction == Reduction::kNone) {
+    return torch::stable::new_empty(logits, target.sizes(), ScalarType::Float);
+  }
+  return torch::stable::new_empty(logits, {}, ScalarType::Float);
+}
+
+template <typename Run>
+std::tuple<Tensor, Tensor> cross_entropy_forward(CrossEntropyInputs& inputs, const Tensor& logits,
+                                                 Rows grad_logits, const Run& run) {
+  using torch::headeronly::ScalarType;
+  const Reduction reduction = inputs.problem.reduction;
+  const Tensor loss = empty_loss(logits, inputs.target, reduction);
+  const Tensor lse = torch::stable::new_empty(logits, inputs.target.sizes(), ScalarType::Float);
+  const Tensor row_loss =
+      reduction == Reduction::kNone
+          ? loss
+          : torch::stable::new_empty(logits, {inputs.rows.num_rows}, ScalarType::Float);
+  CrossEntropy call{};
+  call.problem = inputs.problem;
+  call.row_loss = static_cast<float*>(row_loss.mutable_data_ptr());
+  call.lse = static_cast<float*>(lse.mutable_data_ptr());
+  call.loss = static_cast<float*>(loss.mutable_data_ptr());
+  call.grad_logits = grad_logits;
+  run(call);
+  return {loss, lse};
+}
+
+template <typename Run>
+std::tuple<Tensor, Tensor> cross_entropy_on(const Tensor& logits, const Tensor& target,
+                                            const CrossEntropyOptions& options, const Run& run) {
+  CrossEntropyInputs inputs = cross_entropy_inputs("cross_entropy", logits, target, options);
+  return cross_entropy_forward(inputs, logits, {nullptr, 0}, run);
+}
+
+// logits become the gradient of the loss.
+template <typename Run>
+std::tuple<Tensor, Tensor> cross_entropy_in_place_on(Tensor logits, const Tensor& target,
+                                                     const CrossEntropyOptions& options,
+                                                     const Run& run) {
+  CrossEntropyInputs inputs = cross_entropy_inputs("cross_entropy_", logits, target, options);
+  const auto result = cross_entropy_forward(inputs, logits, inputs.rows.write(), run);
+  write_back(logits, inputs.rows.tensor);
+  return result;
+}
+
+// grad_loss: float32; one number a row if `one_a_row`, else one.
+inline Tensor checked_grad_loss(const char* op, const Tensor& grad_loss, const Tensor& logits,
+                                int64_t num_rows, bool one_a_row) {
+  return per_row(op, "grad_loss", grad_loss, "logits", logits, one_a_row ? num_rows : 1);
+}
+
+template <typename Run>
+Tensor cross_entropy_backward_on(const Tensor& grad_loss, const Tensor& logits,
+                                 const Tensor& target, const Tensor& lse,
+                                 const CrossEntropyOptions& options, const Run& run) {
+  const char* const op = "cross_entropy_backward";
+  const CrossEntropyInputs inputs = cross_entropy_inputs(op, logits, target, options);
+  const int64_t num_rows = inputs.rows.num_rows;
+  const Tensor contiguous_grad = checked_grad_loss(op, grad_loss, logits, num_rows,
+                                                   inputs.problem.reduction == Reduction::kNone);
+  const Tensor contiguous_lse = per_row(op, "lse", lse, "logits", logits, num_rows);
+  const Tensor grad_logits = empty_of_shape(logits);
+  CrossEntropyBackward call{};
+  call.problem = inputs.problem;
+  call.grad_loss = static_cast<const float*>(contiguous_grad.const_data_ptr());
+  call.lse = static_cast<const float*>(contiguous_lse.const_data_ptr());
+  call.grad_logits = {grad_logits.mutable_data_ptr(), inputs.rows.width};
+  run(call);
+  return grad_logits;
+}
+
+template <typename Run>
+void cross_entropy_scale_on(Tensor grad_logits, const Tensor& grad_loss, const Run& run) {
+  const char* const op = "cross_entropy_scale_";
+  CrossEntropyScale call{};
+  call.dtype = checked_dtype(op, "grad_logits", grad_logits);
+  const TensorRows rows = rows_of(op, "grad_logits", grad_logits);
+  call.one_a_row = grad_loss.numel() != 1;
+  const Tensor contiguous_grad = per_row(op, "grad_loss", grad_loss, "grad_logits", grad_logits,
+                                         call.one_a_row ? rows.num_rows : 1);
+  call.num_rows = rows.num_rows;
+  call.num_classes = rows.width;
+  call.grad_logits = rows.write();
+  call.grad_loss = static_cast<const float*>(contiguous_grad.const_data_ptr());
+  run(call);
+  write_back(grad_logits, rows.tensor);
+}
+
+}  // namespace cudaops_kernels

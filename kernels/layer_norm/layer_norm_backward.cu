@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// layer_norm on CUDA devices: backward, a file of its own because it takes nvcc as long as forward.
+// Moves 3 * sizeof(T) bytes an element.
+#include "../common/row_sweep.cuh"
+#include "layer_norm.h"
+
+namespace cudaops_kernels {
+namespace {
+
+template <typename T>
+struct Backward {
+  using Element = T;
+  static constexpr int kNumSums = 2;
+  static constexpr int kNumTotals = 2;
+  static constexpr int kNumInputs = 2;
+  LayerNormBackward call;
+
+  struct Scalars {
+    float mean, rstd;
+  };
+
+  __device__ __forceinline__ ConstRows input(int i) const {
+    return i == 0 ? call.grad_output : call.input;
+  }
+
+  __device__ __forceinline__ Scalars scalars(int64_t index) const {
+    return {call.mean[index], call.rstd[index]};
+  }
+
+  template <typename Row>
+  __device__ __forceinline__ typename Row::Columns fixed(const Row& row) const {
+    return row.keep_columns(call.weight, call.weight_dtype, 0);
+  }
+
+  template <typename Row, typename Tiles, typename Sums>
+  __device__ __forceinline__ Floats<2> totals(const Row& row, const Tiles& tiles,
+                                              const typename Row::Columns& weight,
+                                              const Scalars& scalars, Sums& sums) const {
+    float sum = 0, products = 0;
+    row.each([&](const auto& place) {
+      const auto grad = tiles[0].at(place);
+      const auto product = grad * ((tiles[1].at(place) - scalars.mean) * scalars.rstd);
+      const auto scale = row.at(weight, place);
+      sum += dot(grad, scale);
+      products += dot(product, scale);
+      sums.add(0, place, product);
+      sums.add(1, place, grad);
+    });
+    return {sum, products};
+  }
+
+  template <typename Row, typename Tiles>
+  __device__ __forceinline__ void gradient(const Row& row, const Tiles& tiles,
+                                           const typename Row::Columns& weight,
+                                           const Scalars& scalars, const Floats<2>& totals) const {
+    const float width = static_cast<float>(call.width);
+    // rstd * (h - mean_h - (input - mean) * rstd * mean_product), as h * rstd + input * a + b
+    const float rstd = scalars.rstd;
+    const float a = -rstd * rstd * (totals[1] / width);
+    const float b = -rstd * (totals[0] / width) - scalars.mean * a;
+    row.each([&](const auto& place) {
+      const auto h = tiles[0].at(place) * row.at(weight, place);
+      row.store(call.grad_input, place, h * rstd + (tiles[1].at(place) * a + b));
+    });
+  }
+
+  __device__ __forceinline__ void add_to_sums(int64_t index, int64_t column, float* sums) const {
+    const float grad = to_float(call.grad_output.template row<T>(index)[column]);
+    const float x = to_float(call.input.template row<T>(index)[column]);
+    sums[0] += grad * (x - call.mean[index]) * call.rstd[index];
+    sums[1] += grad;
+  }
+};
+
+struct LaunchBackward {
+  template <typename T>
+  static void run(const LayerNormBackward& call, void* workspace, cudaStream_t stream) {
+    const bool aligned = rows_are_aligned<T>(call.grad_output) && rows_are_aligned<T>(call.input) &&
+                         rows_are_aligned<T>(call.grad_input) &&
+                         rows_are_aligned<T>(call.weight, 0);
+    void* const sums[] = {call.grad_weight, call.grad_bias};
+    sweep_rows(
+        Backward<T>{call},
+        SweepGrid{call.num_rows, call.width, call.grad_input, static_cast<float*>(workspace)}, sums,
+        call.weight_dtype, aligned, stream);
+  }
+};
+
+}  // namespace
+
+int64_t layer_norm_backward_workspace_bytes(const LayerNormBackward& call) {
+  return sweep_workspace_bytes(call.num_rows, call.width, call.dtype, 2);
+}
+
+void launch_layer_norm_backward(const LayerNormBackward& call, void* workspace, void* stream) {
+  for_device_type<LaunchBackward>(call.dtype, call, workspace, static_cast<cudaStream_t>(stream));
+}
+
+}  // namespace cudaops_kernels

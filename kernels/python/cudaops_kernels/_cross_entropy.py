@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cross_entropy: fake kernels, gradients, functions."""
+
+import torch
+
+from ._library import ops
+
+
+def _fake(logits, target, reduction):
+    shape = target.shape if reduction == "none" else ()
+    return (
+        logits.new_empty(shape, dtype=torch.float32),
+        logits.new_empty(target.shape, dtype=torch.float32),
+    )
+
+
+@torch.library.register_fake("cudaops::cross_entropy")
+def _(
+    logits,
+    target,
+    ignore_index=-100,
+    label_smoothing=0.0,
+    lse_square_scale=0.0,
+    softcap=0.0,
+    reduction="mean",
+):
+    return _fake(logits, target, reduction)
+
+
+@torch.library.register_fake("cudaops::cross_entropy_")
+def _(
+    logits,
+    target,
+    ignore_index=-100,
+    label_smoothing=0.0,
+    lse_square_scale=0.0,
+    softcap=0.0,
+    reduction="mean",
+):
+    return _fake(logits, target, reduction)
+
+
+@torch.library.register_fake("cudaops::cross_entropy_backward")
+def _(
+    grad_loss,
+    logits,
+    target,
+    lse,
+    ignore_index=-100,
+    label_smoothing=0.0,
+    lse_square_scale=0.0,
+    softcap=0.0,
+    reduction="mean",
+):
+    return logits.new_empty(logits.shape)
+
+
+@torch.library.register_fake("cudaops::cross_entropy_scale_")
+def _(grad_logits, grad_loss):
+    return None
+
+
+def _setup(ctx, inputs, output):
+    logits, target, *ctx.options = inputs
+    _, lse = output
+    ctx.mark_non_differentiable(lse)
+    ctx.save_for_backward(logits, target, lse)
+
+
+def _backward(ctx, grad_loss, _):
+    logits, target, lse = ctx.saved_tensors
+    grad = ops.cross_entropy_backward(grad_loss, logits, target, lse, *ctx.options)
+    return grad, None, None, None, None, None, None
+
+
+torch.library.register_autograd("cudaops::cross_entropy", _backward, setup_context=_setup)
+
+
+class _InPlace(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, logits, target, *options):
+        loss, lse = ops.cross_entropy_(logits.detach(), target, *options)
+        ctx.mark_non_differentiable(lse)
+        ctx.save_for_backward(logits)
+        ctx.is_used = False
+        return loss, lse
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad_loss, _):
+        if ctx.is_used:
+            raise RuntimeError(
+                "cross_entropy_: wanted one backward pass, found a second: the first one has used "
+                "up the gradient that stands in place of logits."
+            )
+        ctx.is_used = True
+        grad = ctx.saved_tensors[0].detach()
+        ops.cross_entropy_scale_(grad, grad_loss)
+        return grad, None, None, None, None, None, None
+
+
+def cross_entropy(
+    input,
+    target,
+    ignore_index=-100,
+    reduction="mean",
+    label_smoothing=0.0,
+    *,
+    lse_square_scale=0.0,
+    softcap=0.0,
+):
+    """torch.nn.functional.cross_entropy of logits [*, classes] and targets [*]; the loss is float32.
+
+    lse_square_scale adds so much of the squared log-sum-exp (z-loss); softcap bounds logits to
+    softcap * tanh(input / softcap).
+    """
+    loss, _ = ops.cross_entropy(
+        input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
+    )
+    return loss
+
+
+def cross_entropy_(
+    input,
+    target,
+    ignore_index=-100,
+    reduction="mean",
+    label_smoothing=0.0,
+    *,
+    lse_square_scale=0.0,
+    softcap=0.0,
+):
+    """The same, with the gradient computed at once and kept in input's memory: half the traffic and
+    no second tensor of logits. input must not be used afterwards; backward() works once."""
+    options = (ignore_index, label_smoothing, lse_square_scale, softcap, reduction)
+    if not (input.requires_grad and torch.is_grad_enabled()):
+        return ops.cross_entropy(input, target, *options)[0]
+    if input.is_leaf:
+        raise RuntimeError(
+            "cross_entropy_: wanted an input that was computed, found a leaf that requires a "
+            "gradient: it would be overwritten."
+        )
+    return _InPlace.apply(input, target, *options)[0]

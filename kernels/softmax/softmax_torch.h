@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.ops.cudaops.softmax and its backward on any device: checks, outputs, the call. `run` is the
+// CPU's function or the launcher of CUDA.
+#pragma once
+
+#include "../common/torch_rows.h"
+#include "softmax.h"
+
+namespace cudaops_kernels {
+
+using OptionalTensor = std::optional<Tensor>;
+
+// The queries of causal attention: the rows of the last two dimensions.
+inline int64_t causal_queries(const char* op, const char* name, const Tensor& tensor, bool causal) {
+  if (!causal) return 0;
+  if (tensor.dim() < 2) {
+    refuse(op, std::string("wanted at least two dimensions, [queries, keys], for ") + name +
+                   " with causal=True, found shape " + shape_text(tensor) + ".");
+  }
+  return tensor.size(tensor.dim() - 2);
+}
+
+// Dimensions of the mask's rows as those of the input's are, innermost first, neighbours made one
+// where they can be; whether they are few enough.
+inline bool set_mask_dims(const Tensor& mask, const Tensor& input, SoftmaxMask& result) {
+  result.num_dims = 0;
+  const int64_t missing = input.dim() - mask.dim();
+  for (int64_t dim = input.dim() - 2; dim >= 0; --dim) {
+    const int64_t size = input.size(dim);
+    if (size == 1) continue;
+    const int64_t own = dim - missing;
+    const int64_t stride = own < 0 || mask.size(own) == 1 ? 0 : mask.stride(own);
+    const int last = result.num_dims - 1;
+    if (last >= 0 && stride == result.strides[last] * result.sizes[last]) {
+      result.sizes[last] *= size;
+      continue;
+    }
+    if (result.num_dims == SoftmaxMask::kMaxDims) return false;
+    result.sizes[result.num_dims] = size;
+    result.strides[result.num_dims] = stride;
+    ++result.num_dims;
+  }
+  return true;
+}
+
+// `kept` is what the mask's data belongs to.
+inline SoftmaxMask softmax_mask(const char* op, const OptionalTensor& mask, const Tensor& input,
+                                OptionalTensor& kept) {
+  SoftmaxMask result{};
+  if (!mask.has_value()) return result;
+  check_device(op, "input", input, "mask", *mask);
+  if (mask->scalar_type() == torch::headeronly::ScalarType::Bool) {
+    result.kind = SoftmaxMask::Kind::kSeen;
+  } else if (mask->scalar_type() == input.scalar_type() ||
+             mask->scalar_type() == torch::headeronly::ScalarType::Float) {
+    result.kind = SoftmaxMask::Kind::kAdded;
+    result.dtype = checked_dtype(op, "mask", *mask);
+  } else {
+    refuse(op, std::string("wanted bool, input's dtype or float32 (Float) for mask, found ") +
+                   torch::headeronly::toString(mask->scalar_type()) + ".");
+  }
+  bool fits = mask->dim() > 0 && mask->dim() <= input.dim() &&
+              mask->size(mask->dim() - 1) == input.size(input.dim() - 1);
+  for (int64_t dim = 0; fits && dim < mask->dim(); ++dim) {
+    const int64_t size = mask->size(dim);
+    fits = size == 1 || size == input.size(input.dim() - mask->dim() + dim);
+  }
+  if (!fits) {
+    refuse(op, "wanted a mask of input's last dimension whose others broadcast to input's shape " +
+                   shape_text(input) + ", found shape " + shape_text(*mask) + ".");
+  }
+  const int64_t last = mask->dim() - 1;
+  kept = mask->size(last) > 1 && mask->stride(last) != 1 ? torch::stable::contiguous(*mask) : *mask;
+  if (!set_mask_dims(*kept, input, result)) {
+    refuse(op, "wanted a mask that is broadcast in fewer dimensions, found shape " +
+                   shape_text(*mask) + " for input's " + shape_text(input) + ".");
+  }
+  result.data = kept->const_data_ptr();
+  return result;
+}
+
+template <typename Run>
+Tensor softmax_on(const Tensor& input, const OptionalTensor& mask, double scale, bool causal,
+                  const Run& run) {
+  const char* const op = "softmax";
+  Softmax call{};
+  call.dtype = checked_dtype(op, "input", input);
+  const TensorRows rows = rows_of(op, "input", input);
+  call.num_queries = causal_queries(op, "input", input, causal);
+  OptionalTensor kept;
+  call.mask = softmax_mask(op, mask, input, kept);
+  const Tensor output = empty_of_shape(input);
+  call.num_rows = rows.num_rows;
+  call.width = rows.width;
+  call.input = rows.read();
+  call.output = {output.mutable_data_ptr(), rows.width};
+  call.scale = static_cast<float>(scale);
+  run(call);
+  return output;
+}
+
+template <typename Run>
+Tensor softmax_backward_on(const Tensor& grad_output, const Tensor& output, double scale,
+                           bool causal, const Run& run) {
+  const char* const op = "softmax_backward";
+  SoftmaxBackward call{};
+  call.dtype = checked_dtype(op, "grad_output", grad_output);
+  check_same(op, "grad_output", grad_output, "output", output);
+  const TensorRows grad_rows = rows_of(op, "grad_output", grad_output);
+  const TensorRows rows = rows_of(op, "output", output);
+  call.num_queries = causal_queries(op, "output", output, causal);
+  const Tensor grad_input = empty_of_shape(output);
+  call.num_rows = rows.num_rows;
+  call.width = rows.width;
+  call.grad_output = grad_rows.read();
+  call.output = rows.read();
+  call.grad_input = {grad_input.mutable_data_ptr(), rows.width};
+  call.scale = static_cast<float>(scale);
+  run(call);
+  return grad_input;
+}
+
+}  // namespace cudaops_kernels
