@@ -24,7 +24,7 @@ import time
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLES = ("vector_add", "square", "sum")
-KERNELS = ("rms_norm", "layer_norm", "softmax", "cross_entropy", "swiglu", "geglu", "bias_gelu", "adamw")
+KERNELS = ("rms_norm", "layer_norm", "softmax", "cross_entropy", "swiglu", "geglu", "bias_gelu", "rope", "adamw")
 OPS = EXAMPLES + KERNELS
 # What racecheck and synccheck are for.
 USE_SHARED_MEMORY = ("sum", "rms_norm", "layer_norm", "softmax", "cross_entropy", "bias_gelu")
@@ -57,6 +57,7 @@ TARGET_FIGURES = (
     ("TB/s", 3.85, r"bias_gelu_tanh<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.6, r"bias_gelu_erf<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.8, r"bias_gelu_(erf|tanh)_backward<BFloat16>/rows:32768/width:4096/"),
+    ("TB/s", 3.85, r"rope<BFloat16, (float|BFloat16)>/batch:(4|16)/seq:4096/q:32/"),
     ("TB/s", 4.15, r"adamw<float>/tensors:1/elements:536870912/"),
     ("TB/s", 4.1, r"adamw<float>/tensors:1000/elements:524288/"),
     ("TB/s", 4.05, r"adamw<BFloat16>/tensors:(1|1000)/elements:(536870912|524288)/"),

@@ -12,6 +12,7 @@ from ._cross_entropy import cross_entropy, cross_entropy_
 from ._geglu import geglu
 from ._layer_norm import LayerNorm, layer_norm
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
+from ._rope import rope, rope_
 from ._softmax import softmax
 from ._swiglu import swiglu
 
@@ -27,6 +28,8 @@ __all__ = [
     "layer_norm",
     "optim",
     "rms_norm",
+    "rope",
+    "rope_",
     "softmax",
     "swiglu",
 ]
