@@ -24,10 +24,10 @@ import time
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLES = ("vector_add", "square", "sum")
-KERNELS = ("rms_norm", "layer_norm", "softmax", "cross_entropy", "swiglu", "geglu", "bias_gelu", "rope", "adamw")
+KERNELS = ("rms_norm", "layer_norm", "softmax", "cross_entropy", "swiglu", "geglu", "bias_gelu", "rope", "adamw", "transpose", "transpose")
 OPS = EXAMPLES + KERNELS
 # What racecheck and synccheck are for.
-USE_SHARED_MEMORY = ("sum", "rms_norm", "layer_norm", "softmax", "cross_entropy", "bias_gelu")
+USE_SHARED_MEMORY = ("sum", "rms_norm", "layer_norm", "softmax", "cross_entropy", "bias_gelu", "transpose", "transpose")
 TARGETS = (
     ["cudaops_examples", "cudaops_kernels", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
     + [f"{op}_test" for op in OPS]
@@ -58,6 +58,8 @@ TARGET_FIGURES = (
     ("TB/s", 3.6, r"bias_gelu_erf<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.8, r"bias_gelu_(erf|tanh)_backward<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.85, r"rope<BFloat16, (float|BFloat16)>/batch:(4|16)/seq:4096/q:32/"),
+    ("of_copy", 0.95, r"transpose<float>/batch:\d+/rows:(8192|16384|1024)/columns:(8192|16384|1024)/"),
+    ("of_copy", 0.92, r"transpose<BFloat16>/batch:\d+/rows:(8192|16384)/columns:(8192|16384)/"),
     ("TB/s", 4.15, r"adamw<float>/tensors:1/elements:536870912/"),
     ("TB/s", 4.1, r"adamw<float>/tensors:1000/elements:524288/"),
     ("TB/s", 4.05, r"adamw<BFloat16>/tensors:(1|1000)/elements:(536870912|524288)/"),

@@ -15,6 +15,7 @@ from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_nor
 from ._rope import rope, rope_
 from ._softmax import softmax
 from ._swiglu import swiglu
+from ._transpose import transpose
 
 __all__ = [
     "LayerNorm",
@@ -32,4 +33,5 @@ __all__ = [
     "rope_",
     "softmax",
     "swiglu",
+    "transpose",
 ]
