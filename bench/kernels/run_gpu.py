@@ -58,7 +58,7 @@ TARGET_FIGURES = (
     ("TB/s", 3.6, r"bias_gelu_erf<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.8, r"bias_gelu_(erf|tanh)_backward<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.85, r"rope<BFloat16, (float|BFloat16)>/batch:(4|16)/seq:4096/q:32/"),
-    ("of_copy", 0.95, r"transpose<float>/batch:\d+/rows:(8192|16384|1024)/columns:(8192|16384|1024)/"),
+    ("of_copy", 0.95, r"transpose<float>/batch:\d+/rows:(1024|8192|16384)/columns:\d*[24]/"),
     ("of_copy", 0.92, r"transpose<BFloat16>/batch:\d+/rows:(8192|16384)/columns:(8192|16384)/"),
     ("TB/s", 4.15, r"adamw<float>/tensors:1/elements:536870912/"),
     ("TB/s", 4.1, r"adamw<float>/tensors:1000/elements:524288/"),

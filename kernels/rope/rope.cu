@@ -11,6 +11,7 @@
 #include <cudaops/check.h>
 
 #include <stdexcept>
+#include <type_traits>
 
 #include "../common/pointwise.cuh"
 #include "rope.h"
@@ -70,6 +71,9 @@ __device__ __forceinline__ Floats<kSize> numbers_of(
   for (int i = 0; i < kSize; ++i) {
     if constexpr (sizeof(T) == 4) {
       result[i] = __uint_as_float(words.word[i]);
+    } else if constexpr (std::is_same<T, bfloat16>::value) {
+      const uint32_t word = words.word[i / 2];
+      result[i] = __uint_as_float(i % 2 == 0 ? word << 16 : word & 0xffff0000u);
     } else {
       result[i] = to_float(detail::element_of<T>(words.word[i / 2] >> (i % 2 * 16)));
     }
@@ -336,7 +340,7 @@ void launch_chunks(const Rope& call, int64_t rest, cudaStream_t stream) {
   }
   const int64_t blocks_per_batch = (call.seq_length + threads_y - 1) / threads_y;
   constexpr int64_t kMost = 0x7fffffff;
-  if (token_threads > kMost || blocks_per_batch > kMost ||
+  if (num_heads > kMost || token_threads > kMost || blocks_per_batch > kMost ||
       call.num_batches > kMost / blocks_per_batch / blocks_per_token) {
     throw std::runtime_error("rope: wanted work for at most 2147483647 blocks, found more.");
   }

@@ -31,6 +31,13 @@ struct TransposeGrid {
   detail::Divider column_tiles;  // of a batch
 };
 
+// Where in the input.
+struct Corner {
+  uint32_t batch;
+  int64_t row;
+  int64_t column;
+};
+
 // A tile in shared memory. T: bits of an element's size. kWhole: all rows of both sides start at
 // multiples of 16 bytes and have whole vectors only.
 template <typename T, bool kWhole>
@@ -42,7 +49,9 @@ struct Tile {
 
   // Where a row starts, in vectors. Vectors are written along rows; elements are read by eight
   // lanes whose rows are kSize apart: neither meets a bank twice.
-  static __device__ __forceinline__ int row(int index) { return index * kVectors + index / kSize; }
+  static __device__ __forceinline__ uint32_t row(uint32_t index) {
+    return index * kVectors + index / kSize;
+  }
 
   Packed vectors[kRows * kVectors + kRows / kSize];
 };
@@ -51,110 +60,100 @@ __device__ __forceinline__ int at_most(int64_t count, int most) {
   return count < most ? static_cast<int>(count) : most;
 }
 
-// Vector `vector` of the part of a row that starts at `data`, counted from the multiple of 16 bytes
-// at or before that; `shift` elements lie between. Of an array that reaches from `first` to `last`
-// nothing else is touched.
+// The end of an array of matrices.
 template <typename T>
-__device__ __forceinline__ Packed load_shifted(const T* data, int shift, int vector, const T* first,
-                                               const T* last) {
-  constexpr int kSize = Vector<T>::kSize;
-  const T* const aligned = data - shift + vector * kSize;
-  if (aligned >= first && last - aligned >= kSize) return load_aligned(aligned);
-  return load_part(aligned, vector == 0 ? shift : 0, at_most(last - aligned, kSize));
+__device__ __forceinline__ const T* end_of_input(const Transpose& call) {
+  return static_cast<const T*>(call.input) + (call.num_batches - 1) * call.batch_stride +
+         (call.num_rows - 1) * call.row_stride + call.num_columns;
 }
 
-template <typename T, bool kWhole>
-__global__ void __launch_bounds__(kThreads) transpose_kernel(const TransposeGrid grid) {
+// kInner: all of the tile is there, and so is what its loads touch around it.
+template <typename T, bool kWhole, bool kInner>
+__device__ __forceinline__ void move_tile(const Transpose& call, const Corner& corner,
+                                          Tile<T, kWhole>& tile) {
   using TileOf = Tile<T, kWhole>;
-  constexpr int kSize = TileOf::kSize, kBefore = TileOf::kBefore, kVectors = TileOf::kVectors;
-  constexpr int kLoads = (TileOf::kRows * kVectors + kThreads - 1) / kThreads;
-  __shared__ TileOf tile;
-
-  const Transpose& call = grid.call;
-  const uint32_t column_tile = grid.row_tiles.quotient(blockIdx.x);
-  const uint32_t row_tile = blockIdx.x - column_tile * grid.row_tiles.divisor();
-  const uint32_t batch = grid.column_tiles.quotient(column_tile);
-  const int64_t first_row = int64_t{row_tile} * kTileRows;
-  const int64_t first_column =
-      int64_t{column_tile - batch * grid.column_tiles.divisor()} * (kTileVectors * kSize);
-  const int thread = static_cast<int>(threadIdx.x);
-
+  constexpr uint32_t kSize = TileOf::kSize, kBefore = TileOf::kBefore, kRows = TileOf::kRows;
+  const uint32_t thread = threadIdx.x;
   const T* const input = static_cast<const T*>(call.input);
-  const T* const matrix = input + batch * call.batch_stride + first_column;
+  const T* const matrix = input + corner.batch * call.batch_stride +
+                          (corner.row - kBefore) * call.row_stride + corner.column;
   // Elements from a multiple of 16 bytes to the tile's part of a row, by the low bits alone.
   const uint32_t matrix_shift =
       static_cast<uint32_t>(reinterpret_cast<uintptr_t>(matrix) / sizeof(T));
   const uint32_t row_shift = static_cast<uint32_t>(call.row_stride);
   const auto shift_of = [&](uint32_t row) {
-    return kWhole ? 0 : static_cast<int>((matrix_shift + row * row_shift) % kSize);
+    return kWhole ? 0 : (matrix_shift + row * row_shift) % kSize;
   };
 
-  // What there is of the tile.
-  const int first_there = first_row < kBefore ? kBefore : 0;
-  const int rows_there = at_most(call.num_rows - first_row + kBefore, TileOf::kRows);
-  const int columns_there = at_most(call.num_columns - first_column, kTileVectors * kSize);
-  Packed loaded[kLoads];
-#pragma unroll
-  for (int i = 0; i < kLoads; ++i) {
-    const int index = i * kThreads + thread;
-    const int row_of_tile = index / kVectors, vector = index % kVectors;
-    const int64_t row = first_row + row_of_tile - kBefore;
-    const int shift = shift_of(static_cast<uint32_t>(row));
-    loaded[i] = {};
-    if (row_of_tile < first_there || row_of_tile >= rows_there ||
-        vector * kSize - shift >= columns_there) {
-      continue;
+  // Vector `vector` of the tile's row `row`, counted from the multiple of 16 bytes at or before the
+  // row. Outside of the array nothing is touched.
+  const auto load = [&](uint32_t row, uint32_t vector) -> Packed {
+    const uint32_t shift = shift_of(row);
+    const T* const data = matrix + row * call.row_stride - shift + vector * kSize;
+    if constexpr (!kInner) {
+      const int64_t row_of_input = corner.row + row - kBefore;
+      const int64_t columns_left = call.num_columns - corner.column;
+      if (row_of_input < 0 || row_of_input >= call.num_rows ||
+          int64_t{vector * kSize} - shift >= columns_left) {
+        return {};
+      }
+      const T* const last = end_of_input<T>(call);
+      if (!kWhole && (data < input || last - data < kSize)) {
+        return load_part(data, vector == 0 ? static_cast<int>(shift) : 0,
+                         at_most(last - data, kSize));
+      }
     }
-    const T* const data = matrix + row * call.row_stride;
-    if constexpr (kWhole) {
-      loaded[i] = load_aligned(data + vector * kSize);
-    } else {
-      const T* const last = input + (call.num_batches - 1) * call.batch_stride +
-                            (call.num_rows - 1) * call.row_stride + call.num_columns;
-      loaded[i] = load_shifted(data, shift, vector, input, last);
+    return load_aligned(data);
+  };
+  // The tile's own rows without their last vector; then all last vectors and the rows before.
+  constexpr uint32_t kRowsAtOnce = kThreads / kTileVectors;
+  const uint32_t row = kBefore + thread / kTileVectors, vector = thread % kTileVectors;
+  const Packed first = load(row, vector), second = load(row + kRowsAtOnce, vector);
+  if constexpr (!kWhole) {
+    const bool is_last = thread < kRows;
+    const uint32_t other_row = is_last ? thread : (thread - kRows) / kTileVectors;
+    const uint32_t other_vector = is_last ? kTileVectors : (thread - kRows) % kTileVectors;
+    if (other_row < (is_last ? kRows : kBefore)) {
+      const Packed other = load(other_row, other_vector);
+      tile.vectors[TileOf::row(other_row) + other_vector] = other;
     }
   }
-#pragma unroll
-  for (int i = 0; i < kLoads; ++i) {
-    const int index = i * kThreads + thread;
-    if (!kWhole && index >= TileOf::kRows * kVectors) break;
-    tile.vectors[TileOf::row(index / kVectors) + index % kVectors] = loaded[i];
-  }
+  tile.vectors[TileOf::row(row) + vector] = first;
+  tile.vectors[TileOf::row(row + kRowsAtOnce) + vector] = second;
   __syncthreads();
 
   // A warp has the columns of one vector: eight lanes go down each of its words. A word has one
   // column or two; each thread has two vectors of the output, below or beside each other.
-  const int vector = thread / 32, word = thread % 32 / 8;
+  constexpr uint32_t kWordColumns = 4 / sizeof(T);
+  const uint32_t word_column = thread / 32 * kSize + thread % 32 / 8 * kWordColumns;
   uint32_t bits[kSize];  // of elements, or of words
 #pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const int half = sizeof(T) == 4 ? 0 : i;
-    const int part = thread % 8 + (sizeof(T) == 4 ? 8 * i : 0);
-    const int column_of_tile = vector * kSize + word * (sizeof(T) == 4 ? 1 : 2) + half;
-    const int64_t column = first_column + column_of_tile;
-    if (column >= call.num_columns) continue;
+  for (uint32_t i = 0; i < 2; ++i) {
+    const uint32_t half = kWordColumns == 1 ? 0 : i;
+    const uint32_t part = thread % 8 + (kWordColumns == 1 ? 8 * i : 0);
+    const int64_t column = corner.column + word_column + half;
+    if (!kInner && column >= call.num_columns) continue;
     T* const output =
-        static_cast<T*>(call.output) + (batch * call.num_columns + column) * call.num_rows;
-    const int shift =
-        kWhole ? 0 : static_cast<int>(reinterpret_cast<uintptr_t>(output) / sizeof(T) % kSize);
-    const int64_t row = first_row + part * kSize - shift;
-    if (row >= call.num_rows) continue;
-    const int row_of_tile = kBefore + part * kSize - shift;
-    Packed packed;
+        static_cast<T*>(call.output) + (corner.batch * call.num_columns + column) * call.num_rows;
+    const uint32_t shift =
+        kWhole ? 0 : static_cast<uint32_t>(reinterpret_cast<uintptr_t>(output) / sizeof(T)) % kSize;
+    const int64_t row_of_input = corner.row + part * kSize - shift;
+    if (!kInner && row_of_input >= call.num_rows) continue;
+    const uint32_t row_of_tile = kBefore + part * kSize - shift;
     if constexpr (kWhole) {
       const uint32_t* const words = reinterpret_cast<const uint32_t*>(tile.vectors) +
-                                    4 * (TileOf::row(row_of_tile) + vector) + word;
+                                    4 * TileOf::row(row_of_tile) + word_column / kWordColumns;
 #pragma unroll
-      for (int k = 0; k < kSize && half == 0; ++k) bits[k] = words[4 * k * kVectors];
+      for (uint32_t k = 0; k < kSize && half == 0; ++k) bits[k] = words[4 * k * kTileVectors];
     } else {
+      const T* const elements = reinterpret_cast<const T*>(tile.vectors) + word_column + half;
 #pragma unroll
-      for (int k = 0; k < kSize; ++k) {
-        const int shift_of_row = shift_of(static_cast<uint32_t>(row + k));
-        bits[k] = reinterpret_cast<const T*>(
-            tile.vectors)[kSize * TileOf::row(row_of_tile + k) + column_of_tile + shift_of_row];
+      for (uint32_t k = 0; k < kSize; ++k) {
+        bits[k] = elements[kSize * TileOf::row(row_of_tile + k) + shift_of(row_of_tile + k)];
       }
     }
-    if constexpr (sizeof(T) == 4) {
+    Packed packed;
+    if constexpr (kWordColumns == 1) {
       packed = {bits[0], bits[1], bits[2], bits[3]};
     } else {
       uint32_t pairs[4];
@@ -167,14 +166,37 @@ __global__ void __launch_bounds__(kThreads) transpose_kernel(const TransposeGrid
       packed = {pairs[0], pairs[1], pairs[2], pairs[3]};
     }
     Packed* const destination =
-        reinterpret_cast<Packed*>(output - shift) + (first_row / kSize + part);
-    const int begin = row < 0 ? shift : 0;
-    const int end = at_most(call.num_rows - row, kSize);
-    if (kWhole || end - begin == kSize) {
+        reinterpret_cast<Packed*>(output - shift) + (corner.row / kSize + part);
+    const int begin = row_of_input < 0 ? static_cast<int>(shift) : 0;
+    const int end = at_most(call.num_rows - row_of_input, kSize);
+    if (kWhole || kInner || end - begin == kSize) {
       *destination = packed;
     } else {
       store_part(reinterpret_cast<T*>(destination), packed, begin, end);
     }
+  }
+}
+
+template <typename T, bool kWhole>
+__global__ void __launch_bounds__(kThreads) transpose_kernel(const TransposeGrid grid) {
+  constexpr int64_t kTileColumns = kTileVectors * Vector<T>::kSize;
+  __shared__ Tile<T, kWhole> tile;
+  const Transpose& call = grid.call;
+  const uint32_t column_tile = grid.row_tiles.quotient(blockIdx.x);
+  const uint32_t row_tile = blockIdx.x - column_tile * grid.row_tiles.divisor();
+  const uint32_t batch = grid.column_tiles.quotient(column_tile);
+  const Corner corner{batch, int64_t{row_tile} * kTileRows,
+                      int64_t{column_tile - batch * grid.column_tiles.divisor()} * kTileColumns};
+  // Loads touch less than a vector before and behind a row: with a row of the array before and one
+  // behind the tile that is the array's too.
+  const bool is_inner = call.num_columns - corner.column >= kTileColumns &&
+                        (kWhole ? call.num_rows - corner.row >= kTileRows
+                                : corner.row > 0 && call.num_rows - corner.row > kTileRows &&
+                                      call.row_stride >= kTileColumns);
+  if (is_inner) {
+    move_tile<T, kWhole, true>(call, corner, tile);
+  } else {
+    move_tile<T, kWhole, false>(call, corner, tile);
   }
 }
 
