@@ -48,7 +48,8 @@ struct Tile {
   static constexpr int kVectors = kTileVectors + (kWhole ? 0 : 1);  // a row
 
   // Where a row starts, in vectors. Vectors are written along rows; elements are read by eight
-  // lanes whose rows are kSize apart: neither meets a bank twice.
+  // lanes whose rows are kSize apart: neither meets a bank twice. The warp's other columns do so
+  // only where rows are shifted.
   static __device__ __forceinline__ uint32_t row(uint32_t index) {
     return index * kVectors + index / kSize;
   }
