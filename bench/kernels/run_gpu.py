@@ -24,10 +24,29 @@ import time
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLES = ("vector_add", "square", "sum")
-KERNELS = ("rms_norm", "layer_norm", "softmax", "cross_entropy", "swiglu", "geglu", "bias_gelu", "rope", "adamw", "transpose", "transpose")
+KERNELS = (
+    "rms_norm",
+    "layer_norm",
+    "softmax",
+    "cross_entropy",
+    "swiglu",
+    "geglu",
+    "bias_gelu",
+    "rope",
+    "transpose",
+    "adamw",
+)
 OPS = EXAMPLES + KERNELS
 # What racecheck and synccheck are for.
-USE_SHARED_MEMORY = ("sum", "rms_norm", "layer_norm", "softmax", "cross_entropy", "bias_gelu", "transpose", "transpose")
+USE_SHARED_MEMORY = (
+    "sum",
+    "rms_norm",
+    "layer_norm",
+    "softmax",
+    "cross_entropy",
+    "bias_gelu",
+    "transpose",
+)
 TARGETS = (
     ["cudaops_examples", "cudaops_kernels", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
     + [f"{op}_test" for op in OPS]

@@ -6,7 +6,7 @@
 //   template <typename T>
 //   struct Scale {  // rows divided by their largest element
 //     using Element = T;
-//     static constexpr int kNumTiles = 1;  // rows that it has in registers at once
+//     static constexpr int kNumTiles = 1;  // rows that it has at once; 0 if it reads them once
 //     ConstRows input;
 //     Rows output;
 //     template <typename Row>
@@ -123,9 +123,11 @@ struct RowScratch {
 };
 
 // A row of kVectors vectors a thread; 0: any number, read again in each pass. kCluster: a cluster's
-// row, not a block's.
-template <typename T, int kVectors, bool kWhole, bool kCluster = false>
+// row, not a block's. The last kStashed vectors of a tile are kept in shared memory.
+template <typename T, int kVectors, bool kWhole, bool kCluster = false, int kStashed = 0>
 class Row {
+  static constexpr int kInRegisters = kVectors - kStashed;
+
  public:
   static constexpr int kSize = Vector<T>::kSize;
   using Place = cudaops_kernels::Place<kSize, kWhole>;
@@ -138,7 +140,7 @@ class Row {
     Tile() = default;
     __device__ __forceinline__ Numbers at(const Place& place) const {
       if constexpr (kVectors > 0) {
-        return unpack<T>(kept_packed<T>(vectors_[place.slot]));
+        return unpack<T>(kept_packed<T>(get(place.slot)));
       } else {
         Packed vector = {};
         if (shows(place)) vector = detail::load_vector(row_, place, width_, around_);
@@ -147,7 +149,7 @@ class Row {
     }
     // Whether the vector at `place` has a visible element; nothing else.
     __device__ __forceinline__ bool shows(const Place& place) const {
-      return place.column < visible_;
+      return place.column + place.begin < visible_;
     }
     __device__ __forceinline__ bool shows_all(const Place& place) const {
       return place.is_whole() && place.column + kSize <= visible_;
@@ -156,7 +158,28 @@ class Row {
    private:
     friend class Row;
     __device__ __forceinline__ Tile(const Row& row, const T* data, int64_t stride)
-        : row_(data), width_(row.width_), around_(row.around(stride)) {}
+        : row_(data), width_(row.width_), around_(row.around(stride)) {
+      if constexpr (kStashed > 0) stash_ = row.new_stash();
+    }
+    // Each thread reads only what it has written.
+    __device__ __forceinline__ Packed* stashed(int slot) const {
+      return stash_ + (slot - kInRegisters) * static_cast<int>(blockDim.x);
+    }
+    __device__ __forceinline__ Packed get(int slot) const {
+      if constexpr (kStashed > 0) {
+        if (slot >= kInRegisters) return *stashed(slot);
+      }
+      return vectors_[slot];
+    }
+    __device__ __forceinline__ void set(int slot, const Packed& vector) {
+      if constexpr (kStashed > 0) {
+        if (slot >= kInRegisters) {
+          *stashed(slot) = vector;
+          return;
+        }
+      }
+      vectors_[slot] = vector;
+    }
     __device__ __forceinline__ Packed with_hidden(const Packed& vector, const Place& place) const {
       int end = place.end;
       if (place.column + end > visible_) {
@@ -165,7 +188,8 @@ class Row {
       return masked<T>(vector, place.begin, end, hidden_);
     }
 
-    Packed vectors_[kVectors > 0 ? kVectors : 1];
+    Packed vectors_[kVectors > 0 ? kInRegisters : 1];
+    Packed* stash_;
     const T* row_;
     int64_t width_;
     int64_t visible_ = INT64_MAX;
@@ -173,13 +197,14 @@ class Row {
     detail::Around around_;
   };
 
-  // `scratch`: of the block.
+  // `scratch`: of the block; `stash`: kStashed vectors for each of its threads and each tile.
   __device__ __forceinline__ Row(int64_t index, int64_t num_rows, int64_t width, const void* anchor,
-                                 RowScratch* scratch)
+                                 RowScratch* scratch, Packed* stash = nullptr)
       : index_(index),
         num_rows_(num_rows),
         width_(width),
         scratch_(scratch),
+        stash_(stash),
         exists_(index < num_rows) {
 #if CUDAOPS_HAS_HOPPER
     if constexpr (kCluster) arrive_at_cluster_barrier();
@@ -231,8 +256,8 @@ class Row {
       load_all(tile, [](const Place&) { return true; });
       if constexpr (!kWhole) {
         each([&](const Place& place) {
-          Packed& vector = tile.vectors_[place.slot];
-          if (!place.is_whole()) vector = masked<T>(vector, place.begin, place.end);
+          if (place.is_whole()) return;
+          tile.set(place.slot, masked<T>(tile.get(place.slot), place.begin, place.end));
         });
       }
     }
@@ -249,7 +274,7 @@ class Row {
       load_all(tile, [&](const Place& place) { return tile.shows(place); });
       each([&](const Place& place) {
         if (!tile.shows_all(place)) {
-          tile.vectors_[place.slot] = tile.with_hidden(tile.vectors_[place.slot], place);
+          tile.set(place.slot, tile.with_hidden(tile.get(place.slot), place));
         }
       });
     }
@@ -262,7 +287,7 @@ class Row {
     Tile tile(*this, out.template row<T>(index_), out.stride);
     each([&](const Place& place) {
       const Packed vector = pack<T>(body(place));
-      if constexpr (kVectors > 0) tile.vectors_[place.slot] = vector;
+      if constexpr (kVectors > 0) tile.set(place.slot, vector);
       detail::store_vector(out.template row<T>(index_), place, vector, num_lanes(place));
     });
     return tile;
@@ -350,23 +375,35 @@ class Row {
     const T* const first = tile.row_ - shift_;
     if (kWhole || (tile.around_.before && tile.around_.behind && is_aligned_to_16(first))) {
       each([&](const Place& place) {
-        if (wanted(place)) {
-          tile.vectors_[place.slot] = load_early(tile.row_ + place.column);
+        if (!wanted(place)) return;
+        const T* const data = tile.row_ + place.column;
+#if CUDAOPS_HAS_HOPPER
+        if (kStashed > 0 && place.slot >= kInRegisters) {
+          copy_early(tile.stashed(place.slot), data);
+          return;
         }
+#endif
+        tile.set(place.slot, load_early(data));
       });
     } else if (tile.around_.before && tile.around_.behind) {
       each([&](const Place& place) {
-        if (wanted(place)) {
-          tile.vectors_[place.slot] = load_across(tile.row_ + place.column);
-        }
+        if (wanted(place)) tile.set(place.slot, load_across(tile.row_ + place.column));
       });
     } else {
       each([&](const Place& place) {
-        if (wanted(place)) {
-          tile.vectors_[place.slot] = detail::load_vector(tile.row_, place, width_, tile.around_);
-        }
+        if (!wanted(place)) return;
+        tile.set(place.slot, detail::load_vector(tile.row_, place, width_, tile.around_));
       });
     }
+#if CUDAOPS_HAS_HOPPER
+    if constexpr (kStashed > 0) wait_for_copies();
+#endif
+  }
+
+  __device__ __forceinline__ Packed* new_stash() const {
+    Packed* const own = stash_ + threadIdx.x;
+    stash_ += kStashed * static_cast<int>(blockDim.x);
+    return own;
   }
 
   __device__ __forceinline__ Numbers read(const Columns& columns, const Place& place) const {
@@ -435,6 +472,7 @@ class Row {
   int64_t num_rows_;
   int64_t width_;
   RowScratch* scratch_;
+  mutable Packed* stash_;
   int num_vectors_;
   int shift_;
   int buffer_ = 0;
@@ -488,22 +526,27 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, int64_t num_th
 
 #if !CUDAOPS_HIP
 
-// As long as a cluster has blocks enough: four small ones of a multiprocessor overlap better than
-// two large ones.
-constexpr int kClusterThreads = 256;
+// Of a cluster's row; more than a thread has registers for stand in shared memory, so that more
+// bytes are on their way while others wait for their cluster.
 template <typename Op>
-constexpr int kClusterVectors = Op::kNumTiles > 1 ? 4 : 8;
+constexpr int kClusterVectors = Op::kNumTiles == 1 ? 16 : (Op::kNumTiles == 2 ? 8 : 4);
+template <typename Op>
+constexpr int kStashedVectors = Op::kNumTiles > 2 ? 0 : kClusterVectors<Op> / 2;
+// Two tiles may make a third.
+template <typename Op>
+constexpr int kNumStashes = Op::kNumTiles == 2 ? 3 : 1;
 
-// Two blocks of a multiprocessor take turns at loading and storing, as far as registers allow.
+// Several blocks of a multiprocessor take turns at loading and storing, as far as registers allow.
 template <typename Op, bool kWhole>
 __global__ void __launch_bounds__(kMaxRowThreads, Op::kNumTiles > 2 ? 1 : 2)
     cluster_rows_kernel(const Op op, const RowGrid grid) {
 #if CUDAOPS_HAS_HOPPER
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
+  extern __shared__ Packed stash[];
   const int64_t index = blockIdx.x / cluster_size();
-  Row<T, kClusterVectors<Op>, kWhole, true> row(index, grid.num_rows, grid.width,
-                                                grid.anchor.template row<T>(index), &scratch);
+  Row<T, kClusterVectors<Op>, kWhole, true, kStashedVectors<Op>> row(
+      index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch, stash);
   op(row);
   row.leave_cluster();
 #endif
@@ -515,7 +558,7 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
                          cudaStream_t stream) {
   constexpr int64_t kVectors = kClusterVectors<Op>;
   unsigned int size = 2;
-  while (size < kMaxClusterSize && size * kVectors * kClusterThreads < num_vectors) size *= 2;
+  while (size < kMaxClusterSize && size * kVectors * kMaxRowThreads / 2 < num_vectors) size *= 2;
   const auto kernel = cluster_rows_kernel<Op, kWhole>;
   static signed char known[64];
   if (size * kVectors * kMaxRowThreads < num_vectors) return false;
@@ -528,6 +571,10 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
   config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
                                                    (32 * kVectors * size) * 32));
+  config.dynamicSmemBytes =
+      kNumStashes<Op> * kStashedVectors<Op> * config.blockDim.x * sizeof(Packed);
+  CUDAOPS_CHECK(
+      cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(config.dynamicSmemBytes)));
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
@@ -558,12 +605,14 @@ template <typename Op>
 void launch_long_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
   if (grid.num_rows == 0) return;  // a grid of 0 blocks is a launch error
 #if !CUDAOPS_HIP
-  constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
-  const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
-  const bool whole = aligned && grid.width % kSize == 0;
-  if (whole ? detail::launch_cluster_rows<Op, true>(op, grid, num_vectors, stream)
-            : detail::launch_cluster_rows<Op, false>(op, grid, num_vectors, stream)) {
-    return;
+  if constexpr (Op::kNumTiles > 0) {
+    constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
+    const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
+    const bool whole = aligned && grid.width % kSize == 0;
+    if (whole ? detail::launch_cluster_rows<Op, true>(op, grid, num_vectors, stream)
+              : detail::launch_cluster_rows<Op, false>(op, grid, num_vectors, stream)) {
+      return;
+    }
   }
 #endif
   detail::launch_rows<Op, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);

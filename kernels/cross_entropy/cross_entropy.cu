@@ -52,7 +52,7 @@ struct LogitSums {
 template <typename T, bool kGradient>
 struct Forward {
   using Element = T;
-  static constexpr int kNumTiles = 1;
+  static constexpr int kNumTiles = kGradient ? 1 : 0;
   CrossEntropy call;
   const int* counts;
   int num_counts;
@@ -61,22 +61,20 @@ struct Forward {
   __device__ __forceinline__ void operator()(Row& row) const {
     const CrossEntropyProblem& problem = call.problem;
     const int64_t ignored = problem.ignore_index;
+    // Before the target is known, though some rows count for nothing: to wait for it costs more.
+    const auto logits = row.load_visible(problem.logits, row.width(), -INFINITY);
     const int64_t target = row.exists() ? target_of(problem, row.index()) : ignored;
-    // Of an ignored row nothing is read.
-    const int64_t visible = target == ignored ? 0 : row.width();
-    const auto logits = row.load_visible(problem.logits, visible, -INFINITY);
     // Before the row's first barrier, behind which the gradient may overwrite it.
-    Floats<1> target_logit = {};
+    float target_logit = 0;
     if (target != ignored && is_class(problem, target)) {
-      target_logit[0] = to_float(problem.logits.template row<T>(row.index())[target]);
+      target_logit = to_float(problem.logits.template row<T>(row.index())[target]);
     }
     float factor = 1;
     if constexpr (kGradient) factor = gradient_factor(problem, counts, num_counts);
 
     LogitSums sums;
     row.each([&](const auto& place) {
-      if (!logits.shows(place)) return;
-      const auto z = capped(problem, logits.at(place));
+      const auto z = capped(problem, logits.at(place), place);
       sums.softmax.raise_max(largest(z) * kLog2E);
       const float shift = sums.softmax.shift();
       sums.softmax.sum +=
@@ -93,7 +91,7 @@ struct Forward {
     const float shift = sums.softmax.shift();
     const float lse = shift * kLn2 + logf(sums.softmax.sum);
     if (row.is_leader()) {
-      const float of_target = capped(problem, target_logit)[0];
+      const float of_target = capped(problem, target_logit);
       const float smoothing = problem.label_smoothing;
       float loss = lse - (1 - smoothing) * of_target + problem.lse_square_scale * lse * lse;
       if (smoothing != 0) loss -= smoothing * (sums.total / static_cast<float>(row.width()));
@@ -106,12 +104,11 @@ struct Forward {
       const float inverse = 1 / sums.softmax.sum;
       row.each([&](const auto& place) {
         typename Row::Numbers grad = {};
-        if (logits.shows(place)) {
-          const auto z = capped(problem, logits.at(place));
+        if (target != ignored) {
+          const auto z = capped(problem, logits.at(place), place);
           const auto probabilities =
               map([&](float x) { return detail::exp2_of(fmaf(x, kLog2E, -shift)) * inverse; }, z);
-          // A factor of NaN would not reach all of it where lse does not count.
-          grad = gradient(problem, probabilities, z, place, target, lse, lse != lse ? NAN : factor);
+          grad = gradient(problem, probabilities, z, place, target, lse, factor);
         }
         row.store(call.grad_logits, place, grad);
       });

@@ -48,15 +48,24 @@ __device__ __forceinline__ float gradient_factor(const CrossEntropyProblem& prob
   return 1 / static_cast<float>(cudaops::warp_sum(lane < num_counts ? counts[lane] : 0, 32));
 }
 
-// What a vector of logits becomes before anything else.
-template <int kSize>
-__device__ __forceinline__ Floats<kSize> capped(const CrossEntropyProblem& problem,
-                                                const Floats<kSize>& logits) {
+// What a logit becomes before anything else.
+__device__ __forceinline__ float capped(const CrossEntropyProblem& problem, float logit) {
   const float cap = problem.softcap;
-  if (cap == 0) return logits;
+  if (cap == 0) return logit;
   // tanh(x) = 2 * logistic(2 * x) - 1: exact to a step of `cap`.
-  const float factor = 2 * kLog2E / cap;
-  return map([&](float x) { return cap * (2 * detail::logistic2(x * factor) - 1); }, logits);
+  return cap * (2 * detail::logistic2(logit * (2 * kLog2E / cap)) - 1);
+}
+// Where the row has no logit minus infinity stays.
+template <typename Numbers, typename Place>
+__device__ __forceinline__ Numbers capped(const CrossEntropyProblem& problem, const Numbers& logits,
+                                          const Place& place) {
+  if (problem.softcap == 0) return logits;
+  Numbers result;
+#pragma unroll
+  for (int k = 0; k < Numbers::kSize; ++k) {
+    result[k] = place.holds(k) ? capped(problem, logits[k]) : logits[k];
+  }
+  return result;
 }
 
 // The gradient of a row_loss by a vector of logits, times `factor`; z: the same, capped.

@@ -19,9 +19,8 @@ struct Backward {
   __device__ __forceinline__ void operator()(Row& row) const {
     const CrossEntropyProblem& problem = call.problem;
     const int64_t ignored = problem.ignore_index;
+    const auto logits = row.load_visible(problem.logits, row.width(), -INFINITY);
     const int64_t target = row.exists() ? target_of(problem, row.index()) : ignored;
-    const auto logits =
-        row.load_visible(problem.logits, target == ignored ? 0 : row.width(), -INFINITY);
     float factor = gradient_factor(problem, counts, num_counts);
     float lse = 0;
     if (target != ignored) {
@@ -31,8 +30,8 @@ struct Backward {
     if (!is_class(problem, target)) factor = NAN;
     row.each([&](const auto& place) {
       typename Row::Numbers grad = {};
-      if (logits.shows(place)) {
-        const auto z = capped(problem, logits.at(place));
+      if (target != ignored) {
+        const auto z = capped(problem, logits.at(place), place);
         const auto probabilities =
             map([&](float x) { return detail::exp2_of((x - lse) * kLog2E); }, z);
         grad = gradient(problem, probabilities, z, place, target, lse, factor);

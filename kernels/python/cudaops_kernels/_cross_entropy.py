@@ -109,7 +109,7 @@ def cross_entropy(
     lse_square_scale=0.0,
     softcap=0.0,
 ):
-    """torch.nn.functional.cross_entropy of logits [*, classes] and targets [*]; the loss is float32.
+    """torch.nn.functional.cross_entropy of logits [*, classes], targets [*]; the loss is float32.
 
     lse_square_scale adds so much of the squared log-sum-exp (z-loss); softcap bounds logits to
     softcap * tanh(input / softcap).
