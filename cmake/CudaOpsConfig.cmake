@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Defines the commands and makes FindCudaTorchMatch known to this directory. Sets no flag, enables no language.
+#
+# Result variable: CudaOps_KERNELS_DIR, the reference kernels' sources, to be built with cudaops_add_kernels(); headers are
+# included as "<op>/<op>.h" with it as the include directory. Not set where this copy of the package came without them.
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
@@ -15,5 +18,13 @@ endif()
 _cudaops_use(../AddTorchOp ../HipifySources)
 _cudaops_use(../CudaOpsArchitectures ../CudaOpsCache ../CudaOpsCubins ../CudaOpsKernels ../CudaOpsReport ../CudaOpsShard)
 _cudaops_use(../CudaOpsTargets ../CudaOpsTesting)
+
+# Installed they lie inside the package, in a checkout beside it.
+unset(CudaOps_KERNELS_DIR)
+if(IS_DIRECTORY "${CMAKE_CURRENT_LIST_DIR}/kernels")
+  set(CudaOps_KERNELS_DIR "${CMAKE_CURRENT_LIST_DIR}/kernels")
+elseif(EXISTS "${CMAKE_CURRENT_LIST_DIR}/../kernels/common/dtype.h")
+  cmake_path(SET CudaOps_KERNELS_DIR NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../kernels")
+endif()
 
 cmake_policy(POP)

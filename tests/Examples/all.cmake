@@ -19,7 +19,7 @@ endfunction()
 
 file(GLOB examples LIST_DIRECTORIES TRUE RELATIVE "${case_REPO}/examples" "${case_REPO}/examples/[0-9]*")
 list(LENGTH examples count)
-if(count LESS 8)
+if(count LESS 9)
   message(SEND_ERROR "found ${count} examples: ${examples}")
 endif()
 foreach(example IN LISTS examples)

@@ -27,6 +27,7 @@ function(consumer)
     "${arg_HEAD}\n"
     "find_package(CudaOps ${arg_FIND})\n"
     "${arg_BODY}\n"
+    "file(WRITE \"\${CMAKE_BINARY_DIR}/kernels_dir.txt\" \"\${CudaOps_KERNELS_DIR}\")\n"
   )
   file(WRITE "${arg_DIR}/CMakeLists.txt" "${text}")
   set(result "")
@@ -52,6 +53,13 @@ function(expect_consumer where)
   file(STRINGS "${case_BUILD_DIR}/CMakeCache.txt" dir REGEX "^CudaOps_DIR:")
   string(REGEX REPLACE "^[^=]*=" "" dir "${dir}")
   case_match("CudaOps_DIR" "${dir}" "${where}")
+  # The kernels' sources come with the package, wherever it stands.
+  file(READ "${case_BUILD_DIR}/kernels_dir.txt" kernels)
+  foreach(file IN ITEMS rms_norm.h rms_norm.cu rms_norm_cpu.cpp)
+    if(NOT IS_ABSOLUTE "${kernels}" OR NOT EXISTS "${kernels}/rms_norm/${file}")
+      case_fail("CudaOps_KERNELS_DIR" "found   ${kernels}" "wanted  a directory with rms_norm/${file}")
+    endif()
+  endforeach()
 endfunction()
 
 # install_package(<prefix>): as the README says: no compiler, no torch, no build.

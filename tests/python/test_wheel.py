@@ -19,7 +19,7 @@ def wheel(tmp_path_factory):
     source.mkdir()
     for name in ("pyproject.toml", "LICENSE", "README.md"):
         shutil.copy(REPOSITORY / name, source)
-    for name in ("cmake", "python"):
+    for name in ("cmake", "kernels", "python"):
         shutil.copytree(REPOSITORY / name, source / name)
     ways = [
         (importlib.util.find_spec("hatchling"), [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d"]),
@@ -38,10 +38,15 @@ def test_content(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         text = {name.partition("dist-info/")[2]: archive.read(name).decode() for name in names if "dist-info/" in name}
+    wanted = set()
     for folder, inside in (("cmake", "cudaops/cmake"), ("python/cudaops", "cudaops")):
         for file in (REPOSITORY / folder).rglob("*"):
             if file.is_file() and "__pycache__" not in file.parts:
-                assert "%s/%s" % (inside, file.relative_to(REPOSITORY / folder)) in names
+                wanted.add("%s/%s" % (inside, file.relative_to(REPOSITORY / folder)))
+    for file in (REPOSITORY / "kernels").glob("*/*"):
+        if file.suffix in (".h", ".cuh", ".cu", ".cpp") and "torch" not in file.name:
+            wanted.add("cudaops/cmake/%s" % file.relative_to(REPOSITORY))
+    assert wanted == {name for name in names if "dist-info/" not in name}
     assert not [name for name in names if not name.startswith("cudaops") or "__pycache__" in name]
     assert "[cmake.root]\nCudaOps = cudaops" in text["entry_points.txt"]
     assert "Requires-Dist" not in text["METADATA"]
@@ -66,9 +71,11 @@ def test_works_where_it_is_unpacked(wheel, tmp_path):
     (source / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(wheel LANGUAGES NONE)\n"
         'find_package(CudaOps 0.1 REQUIRED)\nmessage(STATUS "found in [${CudaOps_DIR}]")\n'
+        'message(STATUS "kernels in [${CudaOps_KERNELS_DIR}]")\n'
     )
     for number, root in enumerate((package, inside)):
         command = [cmake, "-S", source, "-B", tmp_path / str(number), "-DCudaOps_ROOT=%s" % root]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
         assert "-- found in [%s]\n" % inside in done.stdout
+        assert "-- kernels in [%s/kernels]\n" % inside in done.stdout
