@@ -45,6 +45,7 @@ endfunction()
 
 install(format -r "${CMAKE_CURRENT_LIST_DIR}/requirements.txt")
 install(pytest "pytest==8.*" "hatchling==1.*")
+install(plot "matplotlib==3.*")
 install(pip_package pip "scikit-build-core==1.*" "hatchling==1.*")
 foreach(version IN LISTS cmakes)
   install("cmake-${version}" "cmake==${version}.*")

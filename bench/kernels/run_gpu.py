@@ -11,10 +11,8 @@ exit code is 0 when all steps passed and every target was reached.
 """
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import re
 import shlex
 import shutil
@@ -22,7 +20,10 @@ import subprocess
 import sys
 import time
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import result_file
+import rivals
+from result_file import SOURCE
+
 EXAMPLES = ("vector_add", "square", "sum")
 KERNELS = (
     "rms_norm",
@@ -52,7 +53,7 @@ TARGETS = (
     + [f"{op}_test" for op in OPS]
     + [f"{op}_benchmark" for op in OPS]
 )
-STEPS = ("build", "test", "memcheck", "bench")
+STEPS = ("build", "test", "memcheck", "bench", "rivals")
 LARGE_BYTES = 64 << 20
 
 # What the ops are to reach: counter, least value, which benchmarks. TB/s are for one H200.
@@ -113,31 +114,6 @@ def run(command, log, timeout=540, **extra_environment):
     log.write(output + f"\n(exit code {code})\n")
     log.flush()
     return code, output, round(time.monotonic() - begin, 1)
-
-
-def first_line(command, pattern=r"(.+)"):
-    try:
-        output = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120
-        ).stdout
-    except OSError:
-        return None
-    found = re.search(pattern, output)
-    return found.group(1).strip() if found else None
-
-
-def machine():
-    query = "name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit"
-    row = first_line(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"]) or ""
-    facts = dict(zip(query.split(","), (value.strip() for value in row.split(","))))
-    facts["nvcc"] = first_line(["nvcc", "--version"], r"release [^,]+, V(\S+)")
-    facts["cmake"] = first_line(["cmake", "--version"], r"cmake version (\S+)")
-    facts["compiler"] = first_line(["c++", "--version"])
-    facts["compute-sanitizer"] = first_line(["compute-sanitizer", "--version"], r"Version (\S+)")
-    facts["torch"] = first_line([sys.executable, "-c", "import torch; print(torch.__version__)"])
-    facts["python"] = platform.python_version()
-    facts["system"] = platform.platform()
-    return facts
 
 
 def build(arguments, log):
@@ -342,22 +318,20 @@ def main():
     os.makedirs(arguments.out, exist_ok=True)
 
     # One file over several calls, so that steps can be run apart.
-    facts = machine()
-    device = re.sub(r"[^A-Za-z0-9.]+", "_", facts.get("name") or "no_gpu").strip("_")
-    path = os.path.join(arguments.out, f"{device}.json")
-    document = {}
-    if set(steps) != set(STEPS) and os.path.exists(path):
-        with open(path, encoding="utf-8") as stream:
-            document = json.load(stream)
+    facts = result_file.machine()
+    path = result_file.device_path(arguments.out, facts)
+    document = result_file.read(path) if set(steps) != set(STEPS) else {}
     document.update(
-        date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        date=result_file.now(),
         command=shlex.join(["bench/kernels/run_gpu.py", *sys.argv[1:]]),
-        commit=arguments.commit
-        or first_line(["git", "-C", SOURCE, "rev-parse", "HEAD"], r"^([0-9a-f]{40})$"),
+        commit=arguments.commit or result_file.commit(),
         machine=facts,
     )
 
-    with open(os.path.join(arguments.out, f"{device}.log"), "a", encoding="utf-8") as log:
+    def write():
+        result_file.write(path, document, build=arguments.build, out=arguments.out)
+
+    with open(f"{os.path.splitext(path)[0]}.log", "a", encoding="utf-8") as log:
         if "build" in steps:
             document["build"] = build(arguments, log)
         if all(step["passed"] for step in document.get("build", [])):
@@ -371,26 +345,26 @@ def main():
                 document["benchmark_programs"] = bench_steps
                 document["benchmark_context"] = context
                 document["targets"] = judge(results)
+            if "rivals" in steps:
+                write()  # it may end here, where torch sees no GPU
+                document["rivals"] = rivals.measure(
+                    rivals.parser().parse_args(
+                        ["--library", library(arguments, "cudaops_kernels")]
+                    ),
+                    document["commit"],
+                    document.get("rivals"),
+                )
 
-    # What is measured is the same wherever it was built.
-    text = json.dumps(document, indent=1) + "\n"
-    for place, name in (
-        (os.path.abspath(arguments.build), "<build>"),
-        (os.path.abspath(arguments.out), "<out>"),
-        (SOURCE, "<source>"),
-    ):
-        text = text.replace(place, name)
-    with open(path, "w", encoding="utf-8") as stream:
-        stream.write(text)
-
+    write()
     for entry in document.get("benchmarks", []):
         figures = "  ".join(
             f"{key} {entry[key]:.3f}" for key in ("TB/s", "copy_TB/s", "of_copy") if key in entry
         )
-        name = re.sub(r"/iterations:1/manual_time$", "", entry["name"])
-        print(f"{name:45} {entry.get('median_us') or 0:10.2f} us  {figures}{entry.get('error', '')}")
+        name, time_us = result_file.short_name(entry["name"]), entry.get("median_us") or 0
+        print(f"{name:45} {time_us:10.2f} us  {figures}{entry.get('error', '')}")
     lists = ("build", "tests", "sanitizer", "benchmark_programs", "targets")
     failed = [entry for key in lists for entry in document.get(key, []) if not entry["passed"]]
+    failed += rivals.failures(document.get("rivals", {}))
     for entry in failed:
         print("FAILED " + json.dumps(entry))
     print(f"{path}: {len(failed)} failed")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs that measure, and those that show what was measured, share: facts of the
+machine, and bench/results/<device>.json."""
+
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def first_line(command, pattern=r"(.+)"):
+    try:
+        output = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120
+        ).stdout
+    except OSError:
+        return None
+    found = re.search(pattern, output)
+    return found.group(1).strip() if found else None
+
+
+def machine():
+    query = "name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit"
+    row = first_line(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"]) or ""
+    facts = dict(zip(query.split(","), (value.strip() for value in row.split(","))))
+    facts["nvcc"] = first_line(["nvcc", "--version"], r"release [^,]+, V(\S+)")
+    facts["cmake"] = first_line(["cmake", "--version"], r"cmake version (\S+)")
+    facts["compiler"] = first_line(["c++", "--version"])
+    facts["compute-sanitizer"] = first_line(["compute-sanitizer", "--version"], r"Version (\S+)")
+    facts["torch"] = first_line([sys.executable, "-c", "import torch; print(torch.__version__)"])
+    facts["python"] = platform.python_version()
+    facts["system"] = platform.platform()
+    return facts
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+
+
+def commit():
+    return first_line(["git", "-C", SOURCE, "rev-parse", "HEAD"], r"^([0-9a-f]{40})$")
+
+
+def device_path(folder, facts):
+    device = re.sub(r"[^A-Za-z0-9.]+", "_", facts.get("name") or "no_gpu").strip("_")
+    return os.path.join(folder, f"{device}.json")
+
+
+def read(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def read_all(paths):
+    """The oldest first: what several files hold is taken from the newest."""
+    return sorted(map(read, paths), key=lambda document: document.get("date", ""))
+
+
+def write(path, document, **places):
+    """places: directories of this machine, written as <name>: what is measured is the same wherever
+    it was built."""
+    text = json.dumps(document, indent=1) + "\n"
+    for name, place in (*places.items(), ("source", SOURCE)):
+        text = text.replace(os.path.abspath(place), f"<{name}>")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def short_name(name):
+    """A benchmark's name without what Google Benchmark adds to it."""
+    return re.sub(r"(/iterations:1|/manual_time)+$", "", name)
+
+
+def benchmarks(documents):
+    """name → figures of our kernels; what a later document has too is the later's."""
+    found = {}
+    for document in documents:
+        for entry in document.get("benchmarks", []):
+            if "error" not in entry:
+                found[short_name(entry["name"])] = entry
+    return found
+
+
+def rivals(documents):
+    """name → case of rivals.py, in which ours was measured beside the others."""
+    found = {}
+    for document in documents:
+        for op in document.get("rivals", {}).get("ops", {}).values():
+            for case in op["cases"]:
+                found[case["name"]] = case
+    return found

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops that rivals.py measures: for each its inputs, our call, and the same in plain torch. That
+is a rival as it stands (eager) and compiled (torch.compile), and in float64 the reference of all.
+
+A new op is one entry of OPS. Shapes and dtypes are those of <op>_benchmark.cpp, and so are the
+names: `<name><BFloat16>/rows:…/width:…`, with `_backward` behind the name for the gradients.
+"""
+
+import dataclasses
+import importlib
+import typing
+
+import torch
+import torch.nn.functional as F
+
+ops = torch.ops.cudaops
+EPS = 1e-6
+DTYPES = {"BFloat16": torch.bfloat16, "Float16": torch.float16, "float": torch.float32}
+
+# As row_shapes() in row_benchmark.h, by what they stand for.
+ROWS = {
+    "small": ((64, 4096),),
+    "medium": ((4096, 4096),),
+    "large": ((32768, 4096), (16384, 8192), (8192, 16384)),
+    "awkward": ((32768, 4097),),
+    "more": (
+        (131072, 1024),
+        (1024, 131072),
+        (1048576, 128),
+        (32768, 4099),
+        (131072, 1000),
+        (1048576, 127),
+    ),
+}
+# As lists() in adamw_benchmark.cpp.
+LISTS = {
+    "small": ((1000, 4096),),
+    "medium": (),
+    "large": ((1, 1 << 29), (1000, 524288)),
+    "awkward": ((1000, 524287),),
+    "more": ((1000, 4095),),
+}
+QUICK = {"rows": ((3, 8), (5, 33)), "lists": ((3, 40),)}
+
+
+@dataclasses.dataclass
+class Other:
+    """A function of a package that may be here; with backward=False it has no gradient, or one that
+    writes over its inputs, so that it can't be called again on them."""
+
+    module: str
+    call: typing.Callable  # (module, *inputs)
+    backward: bool = True
+
+    def function(self):
+        """None where the package isn't here."""
+        try:
+            module = importlib.import_module(self.module)
+        except Exception:  # there, but not for this torch
+            return None
+        return lambda *inputs: self.call(module, *inputs)
+
+
+@dataclasses.dataclass
+class Op:
+    """A function of tensors."""
+
+    op: str  # in torch.ops.cudaops
+    inputs: typing.Callable  # (shape, new) → tensors; new(*shape) makes one of normal numbers
+    ours: typing.Callable
+    torch: typing.Callable
+    # How often a pass reads or writes an array of the shape's size; backward None: there is none.
+    forward: float
+    backward: typing.Optional[float] = None
+    others: dict = dataclasses.field(default_factory=dict)
+    dtypes: tuple = ("BFloat16", "float")
+    shapes: dict = dataclasses.field(default_factory=lambda: ROWS)
+    quick: tuple = QUICK["rows"]
+    sides: tuple = ("rows", "width")
+
+
+@dataclasses.dataclass
+class Optimizer:
+    """torch.optim.AdamW's step on a list of tensors; its rivals are torch's own ways to do it."""
+
+    op: str
+    ours: typing.Callable  # params → optimizer
+    torch: dict  # name → (params → optimizer)
+    bytes: float  # of an element, read and written
+    dtypes: tuple = ("float", "BFloat16")
+    shapes: dict = dataclasses.field(default_factory=lambda: LISTS)
+    quick: tuple = QUICK["lists"]
+    sides: tuple = ("tensors", "elements")
+
+
+def rows(arrays, columns):
+    """Inputs: so many arrays of the shape's size, then so many vectors of one element a column."""
+
+    def inputs(shape, new):
+        return tuple(new(*shape) for _ in range(arrays)) + tuple(
+            new(shape[-1]) for _ in range(columns)
+        )
+
+    return inputs
+
+
+def fused_add_rms_norm(input, residual, weight):
+    total = input + residual
+    return F.rms_norm(total, weight.shape, weight, EPS), total
+
+
+def bias_gelu(approximate, dtypes):
+    return Op(
+        "bias_gelu",
+        rows(1, 1),
+        lambda input, bias: ops.bias_gelu(input, bias, approximate),
+        lambda input, bias: F.gelu(input + bias, approximate=approximate),
+        2,
+        3,
+        dtypes=dtypes,
+    )
+
+
+def geglu(approximate, others):
+    return Op(
+        "geglu",
+        rows(2, 0),
+        lambda gate, up: ops.geglu(gate, up, approximate),
+        lambda gate, up: F.gelu(gate, approximate=approximate) * up,
+        3,
+        5,
+        others,
+        dtypes=("BFloat16",),
+    )
+
+
+def optimizer(make, **arguments):
+    return lambda params: make(
+        params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, **arguments
+    )
+
+
+def our_adamw(params):
+    from cudaops_kernels import optim
+
+    return optimizer(optim.AdamW)(params)
+
+
+LIGER = "liger_kernel.transformers.functional"
+FLASH = "flash_attn.ops.triton.layer_norm"
+
+OPS = {
+    "rms_norm": Op(
+        "rms_norm",
+        rows(1, 1),
+        lambda input, weight: ops.rms_norm(input, weight, EPS)[0],
+        lambda input, weight: F.rms_norm(input, weight.shape, weight, EPS),
+        2,
+        3,
+        {
+            "liger": Other(LIGER, lambda m, x, w: m.liger_rms_norm(x, w, EPS, in_place=False)),
+            "flash_attn": Other(FLASH, lambda m, x, w: m.rms_norm_fn(x, w, None, eps=EPS)),
+        },
+    ),
+    "fused_add_rms_norm": Op(
+        "fused_add_rms_norm",
+        rows(2, 1),
+        lambda input, residual, weight: ops.fused_add_rms_norm(input, residual, weight, EPS)[:2],
+        fused_add_rms_norm,
+        4,
+        4,
+        {
+            "flash_attn": Other(
+                FLASH,
+                lambda m, x, r, w: m.rms_norm_fn(x, w, None, residual=r, eps=EPS, prenorm=True),
+            ),
+        },
+        dtypes=("BFloat16",),
+    ),
+    "layer_norm": Op(
+        "layer_norm",
+        rows(1, 2),
+        lambda input, weight, bias: ops.layer_norm(input, weight, bias, EPS)[0],
+        lambda input, weight, bias: F.layer_norm(input, weight.shape, weight, bias, EPS),
+        2,
+        3,
+        {
+            "liger": Other(LIGER, lambda m, x, w, b: m.liger_layer_norm(x, w, b, EPS)),
+            "flash_attn": Other(FLASH, lambda m, x, w, b: m.layer_norm_fn(x, w, b, eps=EPS)),
+        },
+    ),
+    "swiglu": Op(
+        "swiglu",
+        rows(2, 0),
+        lambda gate, up: ops.swiglu(gate, up),
+        lambda gate, up: F.silu(gate) * up,
+        3,
+        5,
+        # Its gradients are written over gate and up.
+        {"liger": Other(LIGER, lambda m, gate, up: m.liger_swiglu(gate, up), backward=False)},
+    ),
+    "geglu_erf": geglu("none", {}),
+    "geglu_tanh": geglu(
+        "tanh", {"liger": Other(LIGER, lambda m, gate, up: m.liger_geglu(gate, up), backward=False)}
+    ),
+    "bias_gelu_erf": bias_gelu("none", ("BFloat16", "float")),
+    "bias_gelu_tanh": bias_gelu("tanh", ("BFloat16",)),
+    "adamw": Optimizer(
+        "adamw_",
+        our_adamw,
+        {
+            "fused": optimizer(torch.optim.AdamW, fused=True),
+            "foreach": optimizer(torch.optim.AdamW, foreach=True),
+            "compile": optimizer(torch.optim.AdamW, foreach=True),
+        },
+        28,
+    ),
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the README's table of what was measured, from bench/results. Columns for rivals are there
+where the files hold figures of them.
+
+    bench/kernels/table.py bench/results/NVIDIA_H200*.json --readme README.md
+
+What several files hold is taken from the newest.
+"""
+
+import argparse
+import sys
+
+import result_file
+
+MARKS = ("<!-- kernels: written by bench/kernels/table.py -->", "<!-- kernels: end -->")
+OURS = "cudaops"
+RIVALS = {
+    "eager": "torch eager",
+    "compile": "`torch.compile`",
+    "fused": "`AdamW(fused=True)`",
+    "foreach": "`AdamW(foreach=True)`",
+    "liger": "Liger",
+    "flash_attn": "flash-attn",
+}
+LARGE = "rows:32768/width:4096"
+# What is shown: op, size, the benchmark.
+ROWS = (
+    *(
+        (f"`{op}<{dtype}>`", "1 GiB an array", f"{op}<{dtype}>/bytes:1073741824")
+        for dtype in ("float", "BFloat16")
+        for op in ("vector_add", "square", "sum")
+    ),
+    *(
+        (title, sides.replace("rows:", "").replace("/width:", " × "), f"{op}<BFloat16>/{sides}")
+        for title, op, sides in (
+            ("`rms_norm`", "rms_norm", LARGE),
+            ("`fused_add_rms_norm`", "fused_add_rms_norm", LARGE),
+            ("`rms_norm`, backward", "rms_norm_backward", "rows:16384/width:8192"),
+            (
+                "`fused_add_rms_norm`, backward",
+                "fused_add_rms_norm_backward",
+                "rows:16384/width:8192",
+            ),
+            ("`layer_norm`", "layer_norm", LARGE),
+            ("`layer_norm`, backward", "layer_norm_backward", "rows:8192/width:16384"),
+            ("`swiglu`", "swiglu", LARGE),
+            ("`swiglu`, backward", "swiglu_backward", LARGE),
+            ("`geglu` by tanh", "geglu_tanh", LARGE),
+            ("`bias_gelu` by erf", "bias_gelu_erf", LARGE),
+            ("`bias_gelu` by erf, backward", "bias_gelu_erf_backward", LARGE),
+        )
+    ),
+    *(
+        (title, "1000 × 524288", f"adamw<{dtype}>/tensors:1000/elements:524288")
+        for title, dtype in (
+            ("`adamw_`, float32", "float"),
+            ("`adamw_`, bfloat16 with float32 masters", "BFloat16"),
+        )
+    ),
+)
+
+
+def table(documents):
+    """The README's block."""
+    ours, others = result_file.benchmarks(documents), result_file.rivals(documents)
+    shown = [row for row in ROWS if row[2] in ours or OURS in others.get(row[2], {}).get("us", {})]
+    ways = [
+        way
+        for way in RIVALS
+        if any(way in others.get(name, {}).get("ratio", {}) for _, _, name in shown)
+    ]
+    titles = ["op", "size", "µs", "TB/s", "copy of as many bytes, TB/s", "ratio"]
+    lines = [
+        "| " + " | ".join(titles + [RIVALS[way] for way in ways]) + " |",
+        "|---" * (len(titles) + len(ways)) + "|",
+    ]
+    for title, size, name in shown:
+        beside = others.get(name, {})
+        entry = ours.get(name) or {
+            "median_us": beside["us"][OURS],
+            "TB/s": beside["TB/s"][OURS],
+        }
+        cells = [title, size, f"{entry['median_us']:.0f}", f"{entry['TB/s']:.2f}"]
+        copied = "copy_TB/s" in entry
+        cells += [f"{entry['copy_TB/s']:.2f}", f"{entry['of_copy']:.2f}"] if copied else ["", ""]
+        for way in ways:
+            ratio = beside.get("ratio", {}).get(way)
+            cells.append(f"{beside['us'][way]:.0f} ({ratio:.2f} ×)" if ratio else "")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n\n" + note(documents, ways)
+
+
+def note(documents, ways):
+    words, tools = [], []
+    for document in documents:
+        machine = document.get("machine", {})
+        words.append(machine.get("name") or document.get("device"))
+        for label, value in (
+            ("CUDA", machine.get("nvcc") or document.get("nvcc")),
+            ("driver", machine.get("driver_version") or document.get("driver")),
+        ):
+            if value and not any(tool.startswith(f"{label} {value}") for tool in tools):
+                tools.append(f"{label} {value}")
+    dates = {document["date"][:10] for document in documents if "date" in document}
+    text = (
+        f"One {' and '.join(dict.fromkeys(filter(None, words)))} ({', '.join(tools)}, "
+        f"{' and '.join(sorted(dates))}), bfloat16 where nothing else is said, inputs not in L2, "
+        "median of event times; `bench/kernels/run_gpu.py`."
+    )
+    if ways:
+        runs = [document["rivals"] for document in documents if "rivals" in document]
+        torches = sorted({op["torch"] for run in runs for op in run["ops"].values()})
+        text += (
+            f" Rivals: torch {', '.join(torches)}, {runs[-1]['date'][:10]}, µs and how many times as "
+            "long as ours beside them in the same process (`bench/kernels/rivals.py`)."
+        )
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", nargs="+", help="<device>.json")
+    parser.add_argument("--readme", help="the file whose block is written anew")
+    arguments = parser.parse_args()
+    text = table(result_file.read_all(arguments.results))
+    print(text)
+    if not arguments.readme:
+        return
+    with open(arguments.readme, encoding="utf-8") as stream:
+        page = stream.read()
+    if page.count(MARKS[0]) != 1 or page.count(MARKS[1]) != 1:
+        sys.exit(f"table.py: {arguments.readme} has no block\n wanted  {MARKS[0]} … {MARKS[1]}")
+    head, rest = page.split(MARKS[0])
+    tail = rest.split(MARKS[1])[1]
+    with open(arguments.readme, "w", encoding="utf-8") as stream:
+        stream.write(f"{head}{MARKS[0]}\n{text}\n{MARKS[1]}{tail}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/kernels/rivals.py: every op of its table agrees with its rivals, on tiny shapes."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import kernel_testing  # noqa: F401  (first: the library)
+from kernel_testing import main
+from kernel_testing import pytest_generate_tests  # noqa: F401
+
+BENCH = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "bench", "kernels")
+sys.path.insert(0, BENCH)
+
+import rival_ops  # noqa: E402
+import rivals  # noqa: E402
+
+LIBRARY = os.environ["CUDAOPS_CUDAOPS_KERNELS_LIBRARY"]
+
+
+def program(*arguments):
+    """(exit code, stdout and stderr)"""
+    done = subprocess.run(
+        [sys.executable, os.path.join(BENCH, "rivals.py"), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.returncode, done.stdout
+
+
+def test_every_op_agrees(device):
+    with tempfile.TemporaryDirectory() as folder:
+        code, output = program(
+            "--device", device, "--quick", "--library", LIBRARY, "--out", folder
+        )
+        assert code == 0, output
+        with open(os.path.join(folder, "cpu.json"), encoding="utf-8") as stream:
+            document = json.load(stream)["rivals"]
+    registered = [
+        name for name, op in rival_ops.OPS.items() if hasattr(kernel_testing.ops, op.op)
+    ]
+    assert list(document["ops"]) == registered
+    for name, report in document["ops"].items():
+        op = rival_ops.OPS[name]
+        ways = set(op.torch) if isinstance(op, rival_ops.Optimizer) else {"eager", "compile"}
+        assert report["torch"] and report["date"] and report["commit"] != ""
+        names = [case["name"] for case in report["cases"]]
+        assert len(names) == len(set(names)) >= len(op.dtypes) * len(op.quick)
+        assert names[0].startswith(f"{name}<{op.dtypes[0]}>/{op.sides[0]}:")
+        for case in report["cases"]:
+            assert "failed" not in case, case
+            assert set(case["us"]) == set(case["TB/s"]) == {rivals.OURS, *ways}, case
+            assert set(case["ratio"]) == ways, case
+            assert case["bytes"] > 0
+
+
+def test_names_are_those_of_the_benchmarks(device):
+    """A name of the table is a function of some benchmark program, so that figures meet."""
+    text = ""
+    for file in os.listdir(BENCH):
+        if file.endswith("_benchmark.cpp"):
+            with open(os.path.join(BENCH, file), encoding="utf-8") as stream:
+                text += stream.read()
+    for name, op in rival_ops.OPS.items():
+        for dtype in op.dtypes:
+            assert f"BENCHMARK({name}<{dtype}>)" in text, (name, dtype)
+        if getattr(op, "backward", None):
+            assert f"BENCHMARK({name}_backward<{op.dtypes[0]}>)" in text, name
+
+
+def measured(op, device):
+    """The report of an op that is not in the table."""
+    options = rivals.parser().parse_args(["--device", device, "--quick", "--library", LIBRARY])
+    table = rival_ops.OPS
+    with tempfile.TemporaryDirectory() as folder:
+        options.part = os.path.join(folder, "part.json")
+        rival_ops.OPS = {"tried": op}
+        try:
+            rivals.measure_op("tried", options)
+        finally:
+            rival_ops.OPS = table
+        with open(options.part, encoding="utf-8") as stream:
+            return json.load(stream)
+
+
+def test_a_wrong_result_gets_no_figure(device):
+    right = dataclasses.replace(rival_ops.OPS["swiglu"], dtypes=("float",), quick=((3, 8),))
+
+    def wrong_gradient(gate, up):
+        output = right.ours(gate, up)
+        return output + (output - output.detach())  # the same value, twice the slope
+
+    for function in (lambda gate, up: right.ours(up, gate), wrong_gradient):
+        cases = measured(dataclasses.replace(right, ours=function), device)["cases"]
+        assert len(cases) == 2  # forward and backward
+        for case in cases:
+            assert set(case["us"]) == {"eager", "compile"} and "ratio" not in case
+            assert "result 0 is wrong: relative error" in case["failed"][rivals.OURS]
+        assert len(rivals.failures({"ops": {"tried": {"cases": cases}}})) == 2
+
+
+def test_help_and_misuse(device):
+    code, output = program("--help")
+    assert code == 0 and "--compile-seconds" in output and "--child" not in output
+    for arguments, sentence in (
+        (["--library", ""], "rivals.py: which library? --library <libcudaops_kernels.so>\n"),
+        (
+            ["--device", device, "--library", LIBRARY, "--ops", "rms_norm,rsm_norm"],
+            f"rivals.py: --ops: found rsm_norm, wanted some of {', '.join(rival_ops.OPS)}\n",
+        ),
+        (
+            ["--device", device, "--library", LIBRARY, "--sizes", "tiny"],
+            "rivals.py: --sizes: found tiny, wanted some of small, medium, large, awkward, more\n",
+        ),
+    ):
+        code, output = program(*arguments)
+        assert (code, output) == (1, sentence), output
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What shows measurements: the README's table and the plot, from bench/results and from a document with rivals."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import REPOSITORY
+
+BENCH = REPOSITORY / "bench" / "kernels"
+RESULTS = sorted((REPOSITORY / "bench" / "results").glob("NVIDIA_H200*.json"))
+sys.path.insert(0, str(BENCH))
+
+import plot  # noqa: E402
+import result_file  # noqa: E402
+import table  # noqa: E402
+
+DOCUMENT = {
+    "date": "2030-01-02T03:04:05+00:00",
+    "machine": {"name": "A GPU", "nvcc": "13.0.88", "driver_version": "580.1"},
+    "benchmarks": [
+        {
+            "name": "%s<BFloat16>/rows:%d/width:%d/iterations:1/manual_time" % (op, rows, width),
+            "median_us": 100.0,
+            "TB/s": 4.0,
+            "copy_TB/s": 4.2,
+            "of_copy": 0.95,
+        }
+        for op in ("swiglu", "swiglu_backward")
+        for rows, width in ((64, 4096), (32768, 4096), (32768, 4097))
+    ]
+    + [{"name": "rms_norm<BFloat16>/rows:32768/width:4096", "error": "wrong result"}],
+    "rivals": {
+        "date": "2030-01-03T00:00:00+00:00",
+        "ops": {
+            "swiglu": {
+                "torch": "2.15.0",
+                "cases": [
+                    {
+                        "name": "swiglu<BFloat16>/rows:32768/width:4096",
+                        "bytes": 8e8,
+                        "us": {"cudaops": 101.0, "eager": 303.0, "compile": 111.0},
+                        "TB/s": {"cudaops": 3.9, "eager": 1.3, "compile": 3.6},
+                        "ratio": {"eager": 3.0, "compile": 1.099},
+                    },
+                    # In a run of their own.
+                    {
+                        "name": "geglu_tanh<BFloat16>/rows:32768/width:4096",
+                        "bytes": 8e8,
+                        "us": {"cudaops": 102.0, "eager": 304.0},
+                        "TB/s": {"cudaops": 3.8, "eager": 1.2},
+                        "ratio": {"eager": 2.98},
+                        "failed": {"compile": "failed: ran past 90 s"},
+                    },
+                    {"name": "swiglu<float>(1, 2)", "failed": {"cudaops": "failed: OutOfMemoryError"}},
+                ],
+            }
+        },
+    },
+}
+
+
+def run(program, *arguments, python=sys.executable, path=""):
+    command = [python, BENCH / program, *arguments]
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_readme_shows_what_the_results_hold():
+    assert RESULTS
+    page = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    block = page.split(table.MARKS[0])[1].split(table.MARKS[1])[0]
+    assert block == "\n%s\n" % table.table(result_file.read_all(RESULTS)), (
+        "write it anew: bench/kernels/table.py bench/results/NVIDIA_H200*.json --readme README.md"
+    )
+
+
+def test_table_with_rivals():
+    lines = table.table([DOCUMENT]).splitlines()
+    assert lines[0] == (
+        "| op | size | µs | TB/s | copy of as many bytes, TB/s | ratio | torch eager | `torch.compile` |"
+    )
+    assert lines[2:5] == [
+        "| `swiglu` | 32768 × 4096 | 100 | 4.00 | 4.20 | 0.95 | 303 (3.00 ×) | 111 (1.10 ×) |",
+        "| `swiglu`, backward | 32768 × 4096 | 100 | 4.00 | 4.20 | 0.95 |  |  |",
+        "| `geglu` by tanh | 32768 × 4096 | 102 | 3.80 |  |  | 304 (2.98 ×) |  |",
+    ]
+    assert "One A GPU (CUDA 13.0.88, driver 580.1, 2030-01-02)" in lines[-1]
+    assert "Rivals: torch 2.15.0, 2030-01-03, µs and" in lines[-1]
+
+
+def test_newest_file_wins(tmp_path):
+    for name, date, time_us in (("a", "2030-01-02", 5.0), ("b", "2030-01-01T00:00:00+00:00", 6.0)):
+        entry = {"name": "square<float>/bytes:1", "median_us": time_us}
+        (tmp_path / name).write_text(json.dumps({"date": date, "benchmarks": [entry]}))
+    documents = result_file.read_all([tmp_path / "a", tmp_path / "b"])
+    assert result_file.benchmarks(documents)["square<float>/bytes:1"]["median_us"] == 5.0
+
+
+def test_table_writes_its_block_only(tmp_path):
+    results, page = tmp_path / "results.json", tmp_path / "page.md"
+    results.write_text(json.dumps(DOCUMENT))
+    page.write_text("before\n%s\nold\n%s\nafter\n" % table.MARKS)
+    assert run("table.py", results, "--readme", page)[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!--") and text.endswith("-->\nafter\n") and "old" not in text
+    page.write_text("no block")
+    code, _, error = run("table.py", results, "--readme", page)
+    assert code == 1 and error.startswith("table.py: %s has no block" % page)
+    assert page.read_text() == "no block"
+
+
+def test_panels():
+    drawn = plot.panels([DOCUMENT])
+    assert list(drawn) == ["swiglu", "swiglu_backward", "geglu_tanh"]
+    assert drawn["swiglu"]["rivals"] == {"eager": [(8e8, 1.3, True)], "compile": [(8e8, 3.6, True)]}
+    assert [point[2] for point in drawn["swiglu"]["ours"]] == [True, True, False]
+    assert drawn["geglu_tanh"]["ours"] == [(8e8, 3.8, True)]
+    for name, parsed in (
+        ("rms_norm<float>/rows:3/width:4", ("rms_norm", "float", True)),
+        ("adamw<BFloat16>/tensors:1000/elements:4095", ("adamw", "BFloat16", False)),
+        ("square<BFloat16>/bytes:1048576", ("square", "BFloat16", True)),
+        ("empty_kernel", None),
+        ("swiglu<float>(1, 2)", None),
+    ):
+        assert plot.parse(name) == parsed
+    assert set(plot.panels(result_file.read_all(RESULTS))) >= {"vector_add", "rms_norm_backward", "adamw"}
+
+
+def test_plot(tmp_path):
+    python = os.environ.get("CUDAOPS_TEST_PLOT_PYTHON", sys.executable)
+    path = os.environ.get("CUDAOPS_TEST_PLOT_PATH", "")
+    if subprocess.run([python, "-c", "import matplotlib"], env={**os.environ, "PYTHONPATH": path}).returncode != 0:
+        pytest.skip("no matplotlib")
+    with_rivals = tmp_path / "rivals.json"
+    with_rivals.write_text(json.dumps(DOCUMENT))
+    for number, results in enumerate((RESULTS, [with_rivals])):
+        image = tmp_path / ("%d.png" % number)
+        assert run("plot.py", *results, "--out", image, python=python, path=path) == (0, "", "")
+        assert image.read_bytes().startswith(b"\x89PNG")
+    code, _, error = run("plot.py", tmp_path / "missing.json", "--out", image, python=python, path=path)
+    assert code == 1 and "plot.py: no benchmark in these files" in error
+
+
+@pytest.mark.parametrize("program", ["plot.py", "table.py", "rivals.py", "run_gpu.py"])
+def test_help(program):
+    code, output, error = run(program, "--help")
+    assert (code, error) == (0, "") and output.startswith("usage: %s" % program)
