@@ -168,9 +168,9 @@ def cases():
     commands run under compute-sanitizer too."""
     for name in ("testing_test", "check_test", "benchmark_test", *(f"{op}_test" for op in OPS)):
         yield name, lambda a, name=name: [program(a, name), "--gtest_filter=*Gpu*"]
-    for op in OPS:
-        script = os.path.join(SOURCE, "tests", "kernels", f"test_{op}.py")
-        yield f"{op}_python", lambda a, s=script: [sys.executable, s, "--device", "cuda"]
+    for name in (*OPS, "llama_block"):
+        script = os.path.join(SOURCE, "tests", "kernels", f"test_{name}.py")
+        yield f"{name}_python", lambda a, s=script: [sys.executable, s, "--device", "cuda"]
 
 
 def gtest_counts(output):
@@ -221,8 +221,9 @@ def memcheck(arguments, log):
     tests = [f"{op}_test" for op in USE_SHARED_MEMORY]
     without_shared_memory = [name for name, _ in cases() if name not in tests]
     for tool, skip in (
-        # A clock is nothing to check under a tool that slows the device down.
-        ("memcheck", ["benchmark_test"]),
+        # A clock is nothing to check under a tool that slows the device down; what inductor compiles
+        # is not ours.
+        ("memcheck", ["benchmark_test", "llama_block_python"]),
         ("racecheck", without_shared_memory),
         ("synccheck", without_shared_memory),
     ):
