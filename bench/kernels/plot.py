@@ -30,14 +30,24 @@ STYLES = {
 }
 
 
+def bytes_of(dtype):
+    """Of an element; dtype: a benchmark's template arguments, as "BFloat16, float"."""
+    return DTYPES.get(dtype.split(",")[0], 4)
+
+
+def rank(dtype):
+    first = dtype.split(",")[0]
+    return list(DTYPES).index(first) if first in DTYPES else len(DTYPES)
+
+
 def parse(name):
     """(op, dtype, whether rows start at multiples of 16 bytes) of a benchmark's name."""
-    found = re.fullmatch(r"(\w+)<(\w+)>((?:/\w+:\d+)+)", name)
+    found = re.fullmatch(r"(\w+)<(\w+(?:, \w+)*)>((?:/\w+:\d+)+)", name)
     if not found:
         return None
     op, dtype, sides = found.groups()
     width = int(re.findall(r":(\d+)", sides)[-1])
-    size = width if "bytes:" in sides else width * DTYPES.get(dtype, 4)
+    size = width if "bytes:" in sides else width * bytes_of(dtype)
     return op, dtype, size % 16 == 0
 
 
@@ -51,7 +61,7 @@ def panels(documents):
             measured.setdefault(parsed[0], {}).setdefault(parsed[1], []).append(name)
     found = {}
     for op, by_dtype in measured.items():
-        dtype = min(by_dtype, key=list(DTYPES).index)
+        dtype = min(by_dtype, key=rank)
         panel = {"dtype": dtype, "ours": [], "roof": {}, "rivals": {}}
         for name in by_dtype[dtype]:
             aligned = parse(name)[2]

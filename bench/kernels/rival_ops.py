@@ -8,6 +8,7 @@ names: `<name><BFloat16>/rows:…/width:…`, with `_backward` behind the name f
 
 import dataclasses
 import importlib
+import math
 import typing
 
 import torch
@@ -16,6 +17,13 @@ import torch.nn.functional as F
 ops = torch.ops.cudaops
 EPS = 1e-6
 DTYPES = {"BFloat16": torch.bfloat16, "Float16": torch.float16, "float": torch.float32}
+
+
+def element(dtype):
+    """Of a benchmark's template arguments the first, as "BFloat16" of "BFloat16, float"."""
+    return dtype.split(",")[0]
+
+
 
 # As row_shapes() in row_benchmark.h, by what they stand for.
 ROWS = {
@@ -40,6 +48,22 @@ LISTS = {
     "awkward": ((1000, 524287),),
     "more": ((1000, 4095),),
 }
+# Of rope_benchmark.cpp: batch, seq, heads of q and of k, their elements, those that are turned.
+HEADS = {
+    "small": ((1, 64, 32, 8, 128, 128),),
+    "medium": (),
+    "large": ((4, 4096, 32, 8, 128, 128), (16, 4096, 32, 8, 128, 128)),
+    "awkward": ((8, 4096, 32, 8, 66, 66),),
+    "more": ((4, 4096, 32, 32, 128, 128), (64, 1, 32, 8, 128, 128), (8, 4096, 32, 8, 80, 32)),
+}
+# Of transpose_benchmark.cpp: batches of matrices.
+MATRICES = {
+    "small": ((1, 256, 256),),
+    "medium": ((1, 4096, 4096),),
+    "large": ((1, 16384, 16384),),
+    "awkward": ((1, 8191, 8193),),
+    "more": ((1, 8192, 8192), (64, 1024, 1024), (16384, 64, 64), (1, 1048576, 128)),
+}
 QUICK = {"rows": ((3, 8), (5, 33)), "lists": ((3, 40),)}
 
 
@@ -63,13 +87,14 @@ class Other:
 
 @dataclasses.dataclass
 class Op:
-    """A function of tensors."""
+    """A function of tensors, with gradients for the floating ones but the last `constants`."""
 
     op: str  # in torch.ops.cudaops
     inputs: typing.Callable  # (shape, new) → tensors; new(*shape) makes one of normal numbers
     ours: typing.Callable
     torch: typing.Callable
-    # How often a pass reads or writes an array of the shape's size; backward None: there is none.
+    # How often a pass reads or writes an array of the shape's size, which elements() knows;
+    # backward None: there is none.
     forward: float
     backward: typing.Optional[float] = None
     others: dict = dataclasses.field(default_factory=dict)
@@ -77,6 +102,8 @@ class Op:
     shapes: dict = dataclasses.field(default_factory=lambda: ROWS)
     quick: tuple = QUICK["rows"]
     sides: tuple = ("rows", "width")
+    elements: typing.Callable = math.prod
+    constants: int = 0
 
 
 @dataclasses.dataclass
@@ -132,6 +159,26 @@ def geglu(approximate, others):
         others,
         dtypes=("BFloat16",),
     )
+
+
+def rope_inputs(shape, new):
+    batch, seq, q_heads, k_heads, head_dim, rotary_dim = shape
+    q, k = new(batch, seq, q_heads, head_dim), new(batch, seq, k_heads, head_dim)
+    pairs = torch.arange(rotary_dim // 2, device=q.device) / (rotary_dim // 2)
+    angles = torch.arange(seq, device=q.device)[:, None] * 10000.0**-pairs
+    return q, k, angles.cos(), angles.sin()
+
+
+def rope(q, k, cos, sin):
+    """By float32 (or float64) tables, in their precision, rounded once."""
+
+    def turned(x):
+        turning, rest = x.split((2 * cos.shape[-1], x.shape[-1] - 2 * cos.shape[-1]), -1)
+        a, b = turning.chunk(2, -1)
+        c, s = cos.unsqueeze(1), sin.unsqueeze(1)
+        return torch.cat(((a * c - b * s).to(x.dtype), (b * c + a * s).to(x.dtype), rest), -1)
+
+    return turned(q), turned(k)
 
 
 def optimizer(make, **arguments):
@@ -205,6 +252,31 @@ OPS = {
     ),
     "bias_gelu_erf": bias_gelu("none", ("BFloat16", "float")),
     "bias_gelu_tanh": bias_gelu("tanh", ("BFloat16",)),
+    "rope": Op(
+        "rope",
+        rope_inputs,
+        lambda q, k, cos, sin: ops.rope(q, k, cos, sin, None),
+        rope,
+        2,
+        2,
+        dtypes=("BFloat16, float",),
+        shapes=HEADS,
+        quick=((2, 5, 4, 2, 8, 8), (2, 3, 2, 2, 10, 6)),
+        sides=("batch", "seq", "q", "k", "dim", "rotary"),
+        elements=lambda shape: shape[0] * shape[1] * (shape[2] + shape[3]) * shape[4],
+        constants=2,
+    ),
+    "transpose": Op(
+        "transpose",
+        lambda shape, new: (new(*shape),),
+        lambda input: ops.transpose(input),
+        lambda input: input.transpose(-2, -1).contiguous(),
+        2,
+        dtypes=("float", "BFloat16"),
+        shapes=MATRICES,
+        quick=((2, 3, 8), (1, 7, 5)),
+        sides=("batch", "rows", "columns"),
+    ),
     "adamw": Optimizer(
         "adamw_",
         our_adamw,

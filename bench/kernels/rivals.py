@@ -67,7 +67,7 @@ def parser():
         default="small,medium,large,awkward",
         help=f"some of {','.join(SIZES)} (default: all but more)",
     )
-    result.add_argument("--dtypes", help="some of BFloat16,Float16,float (default: the table's)")
+    result.add_argument("--dtypes", help="of the table's only some of BFloat16,Float16,float")
     result.add_argument("--seconds", type=float, default=300, help="for one op (default: 300)")
     result.add_argument(
         "--compile-seconds", type=int, default=90, help="for one torch.compile (default: 90)"
@@ -107,7 +107,7 @@ class Clock:
         if self.cuda:
             self.l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
             self.flush = torch.empty(2 * self.l2_bytes, dtype=torch.uint8, device=device)
-            torch.cuda._sleep(1000)
+            torch.cuda._sleep(int(4e8))  # or its clock would be that of an idle device
             self.cycles_per_s = 1e7 / self._seconds(lambda: torch.cuda._sleep(int(1e7)))
 
     def num_sets(self, num_bytes):
@@ -243,21 +243,24 @@ class FunctionCases:
     def __init__(self, name, op, shape, dtype, clock, options, table):
         import torch
 
-        self.torch, self.op, self.dtype, self.options = torch, op, dtype, options
+        self.torch, self.op, self.options = torch, op, options
+        self.dtype = table.element(dtype)
         sides = "".join(f"/{side}:{size}" for side, size in zip(op.sides, shape))
         self.label = lambda suffix: f"{name}{suffix}<{dtype}>{sides}"
-        array_bytes = math.prod(shape) * table.DTYPES[dtype].itemsize
+        array_bytes = op.elements(shape) * table.DTYPES[self.dtype].itemsize
         self.forward_bytes = op.forward * array_bytes
         self.backward_bytes = op.backward and op.backward * array_bytes
         generator = torch.Generator(options.device).manual_seed(1)
 
         def new(*size):
             values = torch.randn(size, generator=generator, device=options.device)
-            return values.to(table.DTYPES[dtype])
+            return values.to(table.DTYPES[self.dtype])
 
         first = op.inputs(shape, new)
         num_sets = clock.num_sets(min(filter(None, (self.forward_bytes, self.backward_bytes))))
-        self.sets = [tuple(self._leaf(t) for t in first) for _ in range(num_sets)]
+        self.num_leaves = len(first) - op.constants
+        self.sets = [tuple(map(self._leaf, first, range(len(first)))) for _ in range(num_sets)]
+        torch._dynamo.reset()  # or the ninth shape would run uncompiled
         self.functions = {OURS: op.ours, "eager": op.torch, "compile": self._compiled(op.torch)}
         self.without_backward = set()
         for other, package in op.others.items():
@@ -268,7 +271,10 @@ class FunctionCases:
                     self.without_backward.add(other)
 
         # In float64, once: the reference of all.
-        exact = [t.detach().double().requires_grad_(t.requires_grad) for t in self.sets[0]]
+        exact = [
+            t.detach().double().requires_grad_(t.requires_grad) if t.is_floating_point() else t
+            for t in self.sets[0]
+        ]
         outputs = tensors(op.torch(*exact))
         self.wanted = [t.detach() for t in outputs]
         self.grads = self.wanted_grads = None
@@ -278,16 +284,15 @@ class FunctionCases:
                 outputs, self._leaves(exact), [g.double() for g in self.grads]
             )
 
-    def _leaf(self, tensor):
-        copy = tensor.clone()
-        return copy.requires_grad_(bool(self.op.backward) and copy.is_floating_point())
+    def _leaf(self, tensor, place):
+        differentiable = self.op.backward and tensor.is_floating_point() and place < self.num_leaves
+        return tensor.clone().requires_grad_(bool(differentiable))
 
     @staticmethod
     def _leaves(inputs):
         return [t for t in inputs if t.requires_grad]
 
     def _compiled(self, function):
-        self.torch._dynamo.reset()  # or the ninth shape would run uncompiled
         if self.options.quick:
             return self.torch.compile(function, backend="aot_eager", fullgraph=True, dynamic=False)
         return self.torch.compile(function, fullgraph=True, dynamic=False)
@@ -343,12 +348,14 @@ class OptimizerCases:
     def __init__(self, name, op, shape, dtype, clock, options, table):
         import torch
 
-        self.torch, self.op, self.dtype, self.options = torch, op, dtype, options
+        self.torch, self.op, self.options = torch, op, options
+        self.dtype = table.element(dtype)
         sides = "".join(f"/{side}:{size}" for side, size in zip(op.sides, shape))
         self.label = f"{name}<{dtype}>{sides}"
         self.bytes = op.bytes * math.prod(shape)
-        self.shape, self.torch_dtype = shape, table.DTYPES[dtype]
+        self.shape, self.torch_dtype = shape, table.DTYPES[self.dtype]
         self.num_sets = clock.num_sets(self.bytes)
+        torch._dynamo.reset()
         self.makers = {OURS: op.ours, **op.torch}
         self.ways = {}
 
@@ -417,7 +424,6 @@ class OptimizerCases:
         return steps[0]
 
     def _compiled(self, step):
-        self.torch._dynamo.reset()
         backend = {"backend": "aot_eager"} if self.options.quick else {}
         return self.torch.compile(step, dynamic=False, **backend)
 
@@ -487,10 +493,13 @@ def measure_op(name, options):
     op = table.OPS[name]
     clock = Clock(options.device, options.quick)
     report = {"date": result_file.now(), "cases": []}
-    shapes = op.quick if options.quick else [s for k in options.sizes.split(",") for s in op.shapes[k]]
+    shapes = op.quick
+    if not options.quick:
+        shapes = [shape for size in options.sizes.split(",") for shape in op.shapes[size]]
     kind = OptimizerCases if isinstance(op, table.Optimizer) else FunctionCases
     given_up = {}
-    for dtype in options.dtypes.split(",") if options.dtypes else op.dtypes:
+    wanted = options.dtypes and options.dtypes.split(",")
+    for dtype in [d for d in op.dtypes if not wanted or table.element(d) in wanted]:
         for shape in shapes:
             failed = {}
             cases = None

@@ -221,8 +221,8 @@ def memcheck(arguments, log):
     tests = [f"{op}_test" for op in USE_SHARED_MEMORY]
     without_shared_memory = [name for name, _ in cases() if name not in tests]
     for tool, skip in (
-        # A clock is nothing to check under a tool that slows the device down; what inductor compiles
-        # is not ours.
+        # A clock is nothing to check under a tool that slows the device down; what inductor
+        # compiles is not ours.
         ("memcheck", ["benchmark_test", "llama_block_python"]),
         ("racecheck", without_shared_memory),
         ("synccheck", without_shared_memory),

@@ -51,6 +51,12 @@ ROWS = (
             ("`bias_gelu` by erf, backward", "bias_gelu_erf_backward", LARGE),
         )
     ),
+    (
+        "`rope`, q and k",
+        "4 × 4096 × (32 + 8) × 128",
+        "rope<BFloat16, float>/batch:4/seq:4096/q:32/k:8/dim:128/rotary:128",
+    ),
+    ("`transpose`, float32", "16384 × 16384", "transpose<float>/batch:1/rows:16384/columns:16384"),
     *(
         (title, "1000 × 524288", f"adamw<{dtype}>/tensors:1000/elements:524288")
         for title, dtype in (

@@ -137,7 +137,7 @@ def run(block, function, input, cos, sin, grad):
 
 
 def assert_same(found, expected, dtype):
-    """Every element in float32; in bfloat16, where a dozen roundings follow each other, the whole."""
+    """Every element in float32; in bfloat16, after a dozen roundings, the whole."""
     assert found.keys() == expected.keys()
     for name, b in expected.items():
         a = found[name].double()

@@ -123,6 +123,7 @@ def test_panels():
         ("rms_norm<float>/rows:3/width:4", ("rms_norm", "float", True)),
         ("adamw<BFloat16>/tensors:1000/elements:4095", ("adamw", "BFloat16", False)),
         ("square<BFloat16>/bytes:1048576", ("square", "BFloat16", True)),
+        ("rope<BFloat16, float>/dim:128/rotary:66", ("rope", "BFloat16, float", False)),
         ("empty_kernel", None),
         ("swiglu<float>(1, 2)", None),
     ):
