@@ -84,7 +84,7 @@ class Backend:
     """torch.compile's backend, and what it was given."""
 
     def __init__(self, device):
-        # On the CPU inductor spends minutes in the C++ compiler. What is tested here comes before
+        # On the CPU inductor takes over a minute for C++ code. What is tested here comes before
         # it: the capture without a break, fake kernels, gradients, functionalisation.
         name = "inductor" if device == "cuda" else "aot_eager"
         self.compile = torch._dynamo.lookup_backend(name)
