@@ -181,6 +181,75 @@ def rope(q, k, cos, sin):
     return turned(q), turned(k)
 
 
+def in_float(x):
+    """16-bit numbers in float32; float64's reference keeps its own."""
+    return x if x.dtype == torch.float64 else x.float()
+
+
+def groups_of(x, count):
+    """[rows, groups, count]; the last group is filled up with zeros."""
+    missing = -x.shape[-1] % count
+    return (F.pad(x, (0, missing)) if missing else x).unflatten(-1, (-1, count))
+
+
+# What the largest magnitude becomes.
+LARGEST = {torch.int8: 127.0, torch.float8_e4m3fn: 448.0}
+
+
+def scaled(x, dtype, dims=(-1,)):
+    scale = (x.abs().amax(dims, keepdim=True) / LARGEST[dtype]).clamp(min=1e-12)
+    numbers = x / scale
+    return (numbers.round() if dtype == torch.int8 else numbers).to(dtype), scale.float()
+
+
+def quantize_rows(input, dtype):
+    return scaled(in_float(input), dtype)
+
+
+def quantize_groups(input, dtype):
+    output, scale = scaled(groups_of(in_float(input), 128), dtype)
+    return output.flatten(-2)[..., : input.shape[-1]], scale.squeeze(-1)
+
+
+def quantize_tensor(input, dtype):
+    return scaled(in_float(input), dtype, (-2, -1))
+
+
+def quantize(dtype, block_size, plain, forward):
+    return Op(
+        "quantize",
+        rows(1, 0),
+        lambda input: ops.quantize(input, dtype, block_size)[:2],
+        lambda input: plain(input, dtype),
+        forward,
+        dtypes=("BFloat16",),
+    )
+
+
+def dequantize(dtype, group, forward):
+    """group: elements a scale; 0: the row."""
+
+    def inputs(shape, new):
+        num_scales = -(-shape[-1] // group) if group else 1
+        scale = new(shape[0], num_scales).float().abs() + 0.1
+        return (100 * new(*shape)).clamp(-127, 127).to(dtype), scale
+
+    def plain(input, scale):
+        if group:
+            scale = scale.repeat_interleave(group, -1)[..., : input.shape[-1]]
+        return (input.to(scale.dtype) * scale).to(torch.bfloat16)
+
+    block_size = [1, group or -1]
+    return Op(
+        "dequantize",
+        inputs,
+        lambda input, scale: ops.dequantize(input, scale, None, block_size, torch.bfloat16),
+        plain,
+        forward,
+        dtypes=("BFloat16",),
+    )
+
+
 def optimizer(make, **arguments):
     return lambda params: make(
         params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, **arguments
@@ -277,6 +346,13 @@ OPS = {
         quick=((2, 3, 8), (1, 7, 5)),
         sides=("batch", "rows", "columns"),
     ),
+    # A byte for each element's two; two reads for one scale of all.
+    "quantize_rows_int8": quantize(torch.int8, [1, -1], quantize_rows, 1.5),
+    "quantize_rows_float8": quantize(torch.float8_e4m3fn, [1, -1], quantize_rows, 1.5),
+    "quantize_groups_float8": quantize(torch.float8_e4m3fn, [1, 128], quantize_groups, 1.5),
+    "quantize_tensor_float8": quantize(torch.float8_e4m3fn, [-1, -1], quantize_tensor, 2.5),
+    "dequantize_rows_int8": dequantize(torch.int8, 0, 1.5),
+    "dequantize_groups_float8": dequantize(torch.float8_e4m3fn, 128, 1.5),
     "adamw": Optimizer(
         "adamw_",
         our_adamw,

@@ -227,6 +227,7 @@ def require_close(found, wanted, dtype):
     for index, (a, b) in enumerate(zip(tensors(found), tensors(wanted), strict=True)):
         if a.shape != b.shape:
             raise Failed(f"result {index} has shape {list(a.shape)}, wanted {list(b.shape)}")
+        b = b.double()  # of integers there is no norm
         error, size = a.double() - b, b.norm().item()
         norm, peak = error.norm().item(), error.abs().max().item()
         # A NaN fails both.

@@ -49,6 +49,9 @@ ROWS = (
             ("`geglu` by tanh", "geglu_tanh", LARGE),
             ("`bias_gelu` by erf", "bias_gelu_erf", LARGE),
             ("`bias_gelu` by erf, backward", "bias_gelu_erf_backward", LARGE),
+            ("`quantize` to int8 by row", "quantize_rows_int8", LARGE),
+            ("`quantize` to float8 by 128", "quantize_groups_float8", LARGE),
+            ("`dequantize` of float8 by 128", "dequantize_groups_float8", LARGE),
         )
     ),
     (
