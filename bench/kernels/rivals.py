@@ -484,6 +484,13 @@ def figures(samples, num_bytes):
     return result
 
 
+def keep(report, path):
+    """Whole at any time: whoever measures may be ended."""
+    with open(f"{path}.new", "w", encoding="utf-8") as stream:
+        json.dump(report, stream)
+    os.replace(f"{path}.new", path)
+
+
 def measure_op(name, options):
     """Every shape and dtype of one op; what is done so far stands in options.part."""
     table = load_table(options.library)
@@ -522,11 +529,9 @@ def measure_op(name, options):
             gc.collect()
             if clock.cuda:
                 torch.cuda.empty_cache()
-            with open(options.part, "w", encoding="utf-8") as stream:
-                json.dump(report, stream)
+            keep(report, options.part)
     report["clocks"] = clocks_under_load(clock.cuda)
-    with open(options.part, "w", encoding="utf-8") as stream:
-        json.dump(report, stream)
+    keep(report, options.part)
 
 
 # ---- the parent ----
@@ -566,8 +571,8 @@ def chosen(options, table, registered):
     return names
 
 
-def measure(options, commit=None, before=None):
-    """The document's "rivals"; before: what there is already, of which other ops' figures stay."""
+def measure(options, document, save, commit=None):
+    """Makes document["rivals"], and saves it after each op; other ops' figures stay."""
     unknown = [size for size in options.sizes.split(",") if size not in SIZES]
     if unknown:
         raise SystemExit(
@@ -579,13 +584,13 @@ def measure(options, commit=None, before=None):
     if options.device == "cuda" and not torch.cuda.is_available():
         raise SystemExit("rivals.py: torch sees no GPU (--device cpu --quick checks the table)")
     names = chosen(options, table, torch.ops.cudaops)
-    result = {
+    document["rivals"] = {
         "date": result_file.now(),
         "command": shlex.join(
             [f"bench/kernels/{os.path.basename(sys.argv[0])}", *sys.argv[1:]]
         ),
         "machine": result_file.machine(),
-        "ops": dict((before or {}).get("ops", {})),
+        "ops": document.get("rivals", {}).get("ops", {}),
     }
     for number, name in enumerate(names, 1):
         print(f"[{number}/{len(names)}] {name}", flush=True)
@@ -601,8 +606,8 @@ def measure(options, commit=None, before=None):
         if why:
             report["failed"] = why
             print(f"  {why}", flush=True)
-        result["ops"][name] = report
-    return result
+        document["rivals"]["ops"][name] = report
+        save()
 
 
 def run_child(name, options):
@@ -639,10 +644,14 @@ def main():
         facts = result_file.machine() if options.device == "cuda" else {"name": "cpu"}
         path = result_file.device_path(options.out, facts)
     document = result_file.read(path) if path else {}
-    document["rivals"] = measure(options, before=document.get("rivals"))
+
+    def save():
+        if path:
+            library = os.path.dirname(os.path.abspath(options.library))
+            result_file.write(path, document, library=library, out=options.out)
+
+    measure(options, document, save)
     if path:
-        library = os.path.dirname(os.path.abspath(options.library))
-        result_file.write(path, document, library=library, out=options.out)
         print(path)
     failed = failures(document["rivals"], of_rivals=options.quick)
     for entry in failed:

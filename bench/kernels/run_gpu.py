@@ -347,14 +347,10 @@ def main():
                 document["benchmark_context"] = context
                 document["targets"] = judge(results)
             if "rivals" in steps:
-                write()  # it may end here, where torch sees no GPU
-                document["rivals"] = rivals.measure(
-                    rivals.parser().parse_args(
-                        ["--library", library(arguments, "cudaops_kernels")]
-                    ),
-                    document["commit"],
-                    document.get("rivals"),
-                )
+                write()  # it ends here where torch sees no GPU
+                options = ["--library", library(arguments, "cudaops_kernels")]
+                options = rivals.parser().parse_args(options)
+                rivals.measure(options, document, write, document["commit"])
 
     write()
     for entry in document.get("benchmarks", []):
