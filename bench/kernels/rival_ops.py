@@ -24,7 +24,6 @@ def element(dtype):
     return dtype.split(",")[0]
 
 
-
 # As row_shapes() in row_benchmark.h, by what they stand for.
 ROWS = {
     "small": ((64, 4096),),
@@ -39,6 +38,19 @@ ROWS = {
         (131072, 1000),
         (1048576, 127),
     ),
+}
+# As shapes() in softmax_benchmark.cpp and cross_entropy_benchmark.cpp.
+SCORES = {
+    **ROWS,
+    "large": ((32768, 4096), (4096, 16384), (4096, 131072)),
+    "more": (*ROWS["more"], (8192, 1024)),
+}
+CLASSES = {
+    "small": ((64, 4096),),
+    "medium": ((65536, 1000),),
+    "large": ((8192, 32000), (4096, 128256)),
+    "awkward": ((8192, 50257),),
+    "more": ((4096, 152064), (1024, 262144)),
 }
 # As lists() in adamw_benchmark.cpp.
 LISTS = {
@@ -134,6 +146,16 @@ def rows(arrays, columns):
 def fused_add_rms_norm(input, residual, weight):
     total = input + residual
     return F.rms_norm(total, weight.shape, weight, EPS), total
+
+
+def classes(shape, new):
+    target = torch.arange(shape[0], device=new(1).device) * 7919 % shape[1]
+    return new(*shape), target
+
+
+def cross_entropy(logits, target):
+    """The loss is float32, as ours; a 16-bit one would hide what is computed."""
+    return F.cross_entropy(in_float(logits), target)
 
 
 def bias_gelu(approximate, dtypes):
@@ -304,6 +326,25 @@ OPS = {
             "liger": Other(LIGER, lambda m, x, w, b: m.liger_layer_norm(x, w, b, EPS)),
             "flash_attn": Other(FLASH, lambda m, x, w, b: m.layer_norm_fn(x, w, b, eps=EPS)),
         },
+    ),
+    "softmax": Op(
+        "softmax",
+        rows(1, 0),
+        lambda input: ops.softmax(input),
+        lambda input: torch.softmax(input, -1),
+        2,
+        3,
+        shapes=SCORES,
+    ),
+    "cross_entropy": Op(
+        "cross_entropy",
+        classes,
+        lambda logits, target: ops.cross_entropy(logits, target)[0],
+        cross_entropy,
+        1,
+        2,
+        shapes=CLASSES,
+        constants=1,
     ),
     "swiglu": Op(
         "swiglu",

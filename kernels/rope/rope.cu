@@ -151,11 +151,17 @@ __device__ __forceinline__ Floats<kSize> load_table(const void* table, int64_t f
   return numbers_of<Table, kSize>(words);
 }
 
+// A thread's. With a table of larger elements than the heads' twice as many, for what is read of
+// the table would else be more than what is read of them.
+template <typename T, typename Table, int kBytes>
+constexpr int kHeadsEach = kBytes == kChunkBytes ? (sizeof(Table) > sizeof(T) ? 2 : 1)
+                                                 : kChunkBytes / kBytes;
+
 // Interleaved with one element a chunk: the two chunks are a pair.
 template <typename T, typename Table, int kBytes, bool kInterleaved>
 __global__ void __launch_bounds__(kThreads) rope_kernel(const RopeGrid grid) {
   constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
-  constexpr int kHeads = kChunkBytes / kBytes;
+  constexpr int kHeads = kHeadsEach<T, Table, kBytes>;
   static_assert(!kInterleaved || kSize > 1, "a chunk has whole pairs");
 
   const uint32_t row = grid.blocks_per_token.quotient(blockIdx.x);
@@ -314,7 +320,7 @@ int chunk_bytes(const Rope& call, int64_t rest) {
 
 template <typename T, typename Table, int kBytes>
 void launch_chunks(const Rope& call, int64_t rest, cudaStream_t stream) {
-  constexpr int64_t kSize = kBytes / sizeof(T), kHeads = kChunkBytes / kBytes;
+  constexpr int64_t kSize = kBytes / sizeof(T), kHeads = kHeadsEach<T, Table, kBytes>;
   const auto in_chunks = [](const RopeStrides& strides) {
     return RopeStrides{strides.batch / kSize, strides.token / kSize, strides.head / kSize};
   };
