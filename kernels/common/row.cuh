@@ -90,9 +90,9 @@ template <typename T, int kSize, bool kWhole>
 __device__ __forceinline__ Packed load_columns(const T* columns, const Place<kSize, kWhole>& place,
                                                int64_t width) {
   const T* data = columns + place.column;
-  if constexpr (kWhole) return load_aligned(data);
+  if constexpr (kWhole) return load_constant(data);
   if (place.column >= kSize - 1 && place.column + 2 * kSize - 1 <= width) {
-    return is_aligned_to_16(data) ? load_aligned(data) : load_across(data);
+    return is_aligned_to_16(data) ? load_constant(data) : load_across(data);
   }
   return load_elements(data, place.begin, place.end);
 }
@@ -167,7 +167,12 @@ class Row {
     }
     __device__ __forceinline__ Packed get(int slot) const {
       if constexpr (kStashed > 0) {
-        if (slot >= kInRegisters) return *stashed(slot);
+        if (slot >= kInRegisters) {
+#if CUDAOPS_HAS_HOPPER
+          wait_for_copies();  // here, so that an op can do something else meanwhile
+#endif
+          return *stashed(slot);
+        }
       }
       return vectors_[slot];
     }
@@ -221,6 +226,10 @@ class Row {
 
   __device__ __forceinline__ int64_t index() const { return index_; }
   __device__ __forceinline__ int64_t width() const { return width_; }
+  // Whether the thread stores the element at this column, in rows that lie as the anchor's.
+  __device__ __forceinline__ bool owns(int64_t column) const {
+    return exists_ && (column + shift_) / kSize % num_threads() == thread();
+  }
   // A block's last rows may be none.
   __device__ __forceinline__ bool exists() const { return exists_; }
 #if CUDAOPS_HAS_HOPPER
@@ -395,9 +404,6 @@ class Row {
         tile.set(place.slot, detail::load_vector(tile.row_, place, width_, tile.around_));
       });
     }
-#if CUDAOPS_HAS_HOPPER
-    if constexpr (kStashed > 0) wait_for_copies();
-#endif
   }
 
   __device__ __forceinline__ Packed* new_stash() const {
@@ -600,7 +606,8 @@ bool rows_are_aligned(const Rows& rows) {
   return rows.data == nullptr || rows_are_aligned<T>(rows.data, rows.stride);
 }
 
-// For rows that are known to be longer than what a block has registers for.
+// For rows that are known to be longer than what a block has registers for. `aligned`:
+// rows_are_aligned() of everything that op touches.
 template <typename Op>
 void launch_long_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
   if (grid.num_rows == 0) return;  // a grid of 0 blocks is a launch error
@@ -618,10 +625,9 @@ void launch_long_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStrea
   detail::launch_rows<Op, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);
 }
 
-// `aligned`: rows_are_aligned() of everything that op touches.
 template <typename Op>
 void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
-  if (grid.num_rows == 0) return;  // a grid of 0 blocks is a launch error
+  if (grid.num_rows == 0) return;
   constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
   const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
   const auto whole_warps = [&](int per_thread) {
@@ -631,12 +637,21 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     int64_t num_threads = 1;
     while (4 * num_threads < num_vectors) num_threads *= 2;
     detail::launch_rows<Op, 4>(op, grid, aligned, num_threads, stream);
-  } else if (num_vectors <= 4 * detail::kMaxRowThreads) {
-    detail::launch_rows<Op, 4>(op, grid, aligned, whole_warps(4), stream);
-  } else if (num_vectors <= 8 * detail::kMaxRowThreads) {
-    detail::launch_rows<Op, 8>(op, grid, aligned, whole_warps(8), stream);
+    return;
+  }
+  if constexpr (Op::kNumTiles > 0) {
+    if (num_vectors <= 4 * detail::kMaxRowThreads) {
+      detail::launch_rows<Op, 4>(op, grid, aligned, whole_warps(4), stream);
+    } else if (num_vectors <= 8 * detail::kMaxRowThreads) {
+      detail::launch_rows<Op, 8>(op, grid, aligned, whole_warps(8), stream);
+    } else {
+      launch_long_rows(op, grid, aligned, stream);
+    }
   } else {
-    launch_long_rows(op, grid, aligned, stream);
+    const int64_t num_threads = whole_warps(4);
+    detail::launch_rows<Op, 0>(
+        op, grid, aligned,
+        num_threads < detail::kMaxRowThreads ? num_threads : detail::kMaxRowThreads, stream);
   }
 }
 

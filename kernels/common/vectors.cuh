@@ -178,6 +178,19 @@ template <typename T>
 __device__ __forceinline__ Packed load_aligned(const T* data) {
   return *reinterpret_cast<const Packed*>(data);
 }
+// The same of what nothing writes while the kernel runs: not held up by stores before it.
+template <typename T>
+__device__ __forceinline__ Packed load_constant(const T* data) {
+#if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
+  return load_aligned(data);
+#else
+  Packed packed;
+  asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(packed.x), "=r"(packed.y), "=r"(packed.z), "=r"(packed.w)
+      : "l"(__cvta_generic_to_global(data)));
+  return packed;
+#endif
+}
 // The same, not later than where it stands: the compiler would move the load of a next row behind
 // the work on this one, to have the registers.
 template <typename T>

@@ -49,10 +49,10 @@ struct LogitSums {
   float total = 0;
 };
 
-template <typename T, bool kGradient>
+template <typename T, bool kGradient, bool kSoftcap>
 struct Forward {
   using Element = T;
-  static constexpr int kNumTiles = kGradient ? 1 : 0;
+  static constexpr int kNumTiles = kGradient && !kSoftcap ? 1 : 0;
   CrossEntropy call;
   const int* counts;
   int num_counts;
@@ -61,9 +61,9 @@ struct Forward {
   __device__ __forceinline__ void operator()(Row& row) const {
     const CrossEntropyProblem& problem = call.problem;
     const int64_t ignored = problem.ignore_index;
-    // Before the target is known, though some rows count for nothing: to wait for it costs more.
+    int64_t target = ignored;
+    if (row.exists()) target = target_early(problem, row.index());
     const auto logits = row.load_visible(problem.logits, row.width(), -INFINITY);
-    const int64_t target = row.exists() ? target_of(problem, row.index()) : ignored;
     // Before the row's first barrier, behind which the gradient may overwrite it.
     float target_logit = 0;
     if (target != ignored && is_class(problem, target)) {
@@ -74,16 +74,19 @@ struct Forward {
 
     LogitSums sums;
     row.each([&](const auto& place) {
-      const auto z = capped(problem, logits.at(place), place);
+      const auto z = capped<kSoftcap>(problem, logits.at(place), place);
       sums.softmax.raise_max(largest(z) * kLog2E);
       const float shift = sums.softmax.shift();
       sums.softmax.sum +=
           total(map([&](float x) { return detail::exp2_of(fmaf(x, kLog2E, -shift)); }, z));
-      if (problem.label_smoothing != 0) {
+    });
+    if (problem.label_smoothing != 0) {
+      row.each([&](const auto& place) {
+        const auto z = capped<kSoftcap>(problem, logits.at(place), place);
 #pragma unroll
         for (int k = 0; k < Row::kSize; ++k) sums.total += place.holds(k) ? z[k] : 0;
-      }
-    });
+      });
+    }
     sums = row.reduce(sums, LogitSums(), [](const LogitSums& a, const LogitSums& b) {
       return LogitSums{merged(a.softmax, b.softmax), a.total + b.total};
     });
@@ -91,7 +94,7 @@ struct Forward {
     const float shift = sums.softmax.shift();
     const float lse = shift * kLn2 + logf(sums.softmax.sum);
     if (row.is_leader()) {
-      const float of_target = capped(problem, target_logit);
+      const float of_target = capped<kSoftcap>(problem, target_logit);
       const float smoothing = problem.label_smoothing;
       float loss = lse - (1 - smoothing) * of_target + problem.lse_square_scale * lse * lse;
       if (smoothing != 0) loss -= smoothing * (sums.total / static_cast<float>(row.width()));
@@ -101,17 +104,9 @@ struct Forward {
     }
     if constexpr (kGradient) {
       if (!is_class(problem, target)) factor = NAN;
-      const float inverse = 1 / sums.softmax.sum;
-      row.each([&](const auto& place) {
-        typename Row::Numbers grad = {};
-        if (target != ignored) {
-          const auto z = capped(problem, logits.at(place), place);
-          const auto probabilities =
-              map([&](float x) { return detail::exp2_of(fmaf(x, kLog2E, -shift)) * inverse; }, z);
-          grad = gradient(problem, probabilities, z, place, target, lse, factor);
-        }
-        row.store(call.grad_logits, place, grad);
-      });
+      const GradientTerms terms(problem, shift, sums.softmax.sum, lse, factor);
+      store_gradient<kSoftcap, T>(problem, row, logits, target, target_logit, terms,
+                                  call.grad_logits);
     }
   }
 };
@@ -124,11 +119,21 @@ struct LaunchForward {
     RowGrid grid{problem.num_rows, problem.num_classes, call.grad_logits};
     const bool aligned = rows_are_aligned<T>(problem.logits);
     if (call.grad_logits.data != nullptr) {
-      launch_rows(Forward<T, true>{call, workspace.counts, parts}, grid,
-                  aligned && rows_are_aligned<T>(call.grad_logits), stream);
+      const bool both_aligned = aligned && rows_are_aligned<T>(call.grad_logits);
+      if (problem.softcap != 0) {
+        launch_rows(Forward<T, true, true>{call, workspace.counts, parts}, grid, both_aligned,
+                    stream);
+      } else {
+        launch_rows(Forward<T, true, false>{call, workspace.counts, parts}, grid, both_aligned,
+                    stream);
+      }
+      return;
+    }
+    grid.anchor = {const_cast<void*>(problem.logits.data), problem.logits.stride};
+    if (problem.softcap != 0) {
+      launch_rows(Forward<T, false, true>{call, workspace.counts, parts}, grid, aligned, stream);
     } else {
-      grid.anchor = {const_cast<void*>(problem.logits.data), problem.logits.stride};
-      launch_rows(Forward<T, false>{call, workspace.counts, parts}, grid, aligned, stream);
+      launch_rows(Forward<T, false, false>{call, workspace.counts, parts}, grid, aligned, stream);
     }
   }
 };

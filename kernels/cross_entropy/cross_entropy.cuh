@@ -48,48 +48,99 @@ __device__ __forceinline__ float gradient_factor(const CrossEntropyProblem& prob
   return 1 / static_cast<float>(cudaops::warp_sum(lane < num_counts ? counts[lane] : 0, 32));
 }
 
-// What a logit becomes before anything else.
+// What logits become before anything else; where the row has none minus infinity stays.
+template <bool kSoftcap>
 __device__ __forceinline__ float capped(const CrossEntropyProblem& problem, float logit) {
+  if constexpr (!kSoftcap) return logit;
   const float cap = problem.softcap;
-  if (cap == 0) return logit;
   // tanh(x) = 2 * logistic(2 * x) - 1: exact to a step of `cap`.
   return cap * (2 * detail::logistic2(logit * (2 * kLog2E / cap)) - 1);
 }
-// Where the row has no logit minus infinity stays.
-template <typename Numbers, typename Place>
+template <bool kSoftcap, typename Numbers, typename Place>
 __device__ __forceinline__ Numbers capped(const CrossEntropyProblem& problem, const Numbers& logits,
                                           const Place& place) {
-  if (problem.softcap == 0) return logits;
-  Numbers result;
-#pragma unroll
-  for (int k = 0; k < Numbers::kSize; ++k) {
-    result[k] = place.holds(k) ? capped(problem, logits[k]) : logits[k];
-  }
-  return result;
-}
-
-// The gradient of a row_loss by a vector of logits, times `factor`; z: the same, capped.
-template <typename Place, typename Numbers>
-__device__ __forceinline__ Numbers gradient(const CrossEntropyProblem& problem,
-                                            const Numbers& probabilities, const Numbers& z,
-                                            const Place& place, int64_t target, float lse,
-                                            float factor) {
-  const float scale = factor * (1 + 2 * problem.lse_square_scale * lse);
-  const float smoothing =
-      factor * problem.label_smoothing / static_cast<float>(problem.num_classes);
-  Numbers grad = probabilities * scale - smoothing;
-  const int64_t k_of_target = target - place.column;
-  if (k_of_target >= 0 && k_of_target < Numbers::kSize) {
+  if constexpr (kSoftcap) {
+    Numbers result;
 #pragma unroll
     for (int k = 0; k < Numbers::kSize; ++k) {
-      if (k == k_of_target) grad[k] -= factor * (1 - problem.label_smoothing);
+      result[k] = place.holds(k) ? capped<kSoftcap>(problem, logits[k]) : logits[k];
     }
+    return result;
+  } else {
+    return logits;
   }
-  if (problem.softcap != 0) {
-    const float inverse = 1 / problem.softcap;
-    grad = map([&](float g, float c) { return g * (1 - c * inverse * (c * inverse)); }, grad, z);
+}
+
+// A row's gradient by its capped logits z, times what follows from them:
+//   exp(z - shift) * scale - smoothing, and for the target less `of_target`.
+struct GradientTerms {
+  float shift;  // in powers of two
+  float scale;
+  float smoothing;
+  float of_target;
+
+  // sum: of exp(z - shift); factor: of the row's loss.
+  __device__ __forceinline__ GradientTerms(const CrossEntropyProblem& problem, float shift,
+                                           float sum, float lse, float factor)
+      : shift(shift),
+        scale(factor * (1 + 2 * problem.lse_square_scale * lse) / sum),
+        smoothing(factor * problem.label_smoothing / static_cast<float>(problem.num_classes)),
+        of_target(factor * (1 - problem.label_smoothing)) {}
+
+  template <bool kSoftcap>
+  __device__ __forceinline__ float at(const CrossEntropyProblem& problem, float z,
+                                      bool is_target) const {
+    float grad = fmaf(detail::exp2_of(fmaf(z, kLog2E, -shift)), scale, -smoothing);
+    if (is_target) grad -= of_target;
+    if constexpr (kSoftcap) {
+      const float share = z / problem.softcap;
+      grad *= 1 - share * share;
+    }
+    return grad;
   }
-  return grad;
+};
+
+// Writes a row's gradient: zeros where it is ignored.
+template <bool kSoftcap, typename T, typename Row>
+__device__ __forceinline__ void store_gradient(const CrossEntropyProblem& problem, const Row& row,
+                                               const typename Row::Tile& logits, int64_t target,
+                                               float target_logit, const GradientTerms& terms,
+                                               const Rows& grad_logits) {
+  const bool counts = target != problem.ignore_index;
+  row.each([&](const auto& place) {
+    const auto z = capped<kSoftcap>(problem, logits.at(place), place);
+    const auto grad =
+        map([&](float x) { return terms.template at<kSoftcap>(problem, x, false); }, z);
+    row.store(grad_logits, place, counts ? grad : typename Row::Numbers());
+  });
+  // Over what the same thread has just written: to ask each vector for its target costs more.
+  if (counts && is_class(problem, target) && row.owns(target)) {
+    const float z = capped<kSoftcap>(problem, target_logit);
+    grad_logits.template row<T>(row.index())[target] =
+        from_float<T>(terms.template at<kSoftcap>(problem, z, true));
+  }
+}
+
+// Early, as a row's other loads are: what follows waits for it.
+__device__ __forceinline__ int64_t target_early(const CrossEntropyProblem& problem, int64_t index) {
+#if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
+  return target_of(problem, index);
+#else
+  if (problem.target_is_int32) {
+    int32_t target;
+    asm volatile(
+        "ld.global.s32 %0, [%1];"
+        : "=r"(target)
+        : "l"(__cvta_generic_to_global(static_cast<const int32_t*>(problem.target) + index)));
+    return target;
+  }
+  int64_t target;
+  asm volatile(
+      "ld.global.s64 %0, [%1];"
+      : "=l"(target)
+      : "l"(__cvta_generic_to_global(static_cast<const int64_t*>(problem.target) + index)));
+  return target;
+#endif
 }
 
 struct Workspace {

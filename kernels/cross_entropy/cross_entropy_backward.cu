@@ -7,10 +7,10 @@ namespace cudaops_kernels {
 namespace cross_entropy {
 namespace {
 
-template <typename T>
+template <typename T, bool kSoftcap>
 struct Backward {
   using Element = T;
-  static constexpr int kNumTiles = 1;
+  static constexpr int kNumTiles = 0;
   CrossEntropyBackward call;
   const int* counts;
   int num_counts;
@@ -19,25 +19,22 @@ struct Backward {
   __device__ __forceinline__ void operator()(Row& row) const {
     const CrossEntropyProblem& problem = call.problem;
     const int64_t ignored = problem.ignore_index;
+    int64_t target = ignored;
+    if (row.exists()) target = target_early(problem, row.index());
     const auto logits = row.load_visible(problem.logits, row.width(), -INFINITY);
-    const int64_t target = row.exists() ? target_of(problem, row.index()) : ignored;
     float factor = gradient_factor(problem, counts, num_counts);
-    float lse = 0;
+    float lse = 0, target_logit = 0;
     if (target != ignored) {
       factor *= call.grad_loss[problem.reduction == Reduction::kNone ? row.index() : 0];
       lse = call.lse[row.index()];
     }
+    if (is_class(problem, target) && row.owns(target)) {
+      target_logit = to_float(problem.logits.template row<T>(row.index())[target]);
+    }
     if (!is_class(problem, target)) factor = NAN;
-    row.each([&](const auto& place) {
-      typename Row::Numbers grad = {};
-      if (target != ignored) {
-        const auto z = capped(problem, logits.at(place), place);
-        const auto probabilities =
-            map([&](float x) { return detail::exp2_of((x - lse) * kLog2E); }, z);
-        grad = gradient(problem, probabilities, z, place, target, lse, factor);
-      }
-      row.store(call.grad_logits, place, grad);
-    });
+    const GradientTerms terms(problem, lse * kLog2E, 1, lse, factor);
+    store_gradient<kSoftcap, T>(problem, row, logits, target, target_logit, terms,
+                                call.grad_logits);
   }
 };
 
@@ -77,7 +74,11 @@ struct LaunchBackward {
     const RowGrid grid{problem.num_rows, problem.num_classes, call.grad_logits};
     const bool aligned =
         rows_are_aligned<T>(problem.logits) && rows_are_aligned<T>(call.grad_logits);
-    launch_rows(Backward<T>{call, workspace.counts, parts}, grid, aligned, stream);
+    if (problem.softcap != 0) {
+      launch_rows(Backward<T, true>{call, workspace.counts, parts}, grid, aligned, stream);
+    } else {
+      launch_rows(Backward<T, false>{call, workspace.counts, parts}, grid, aligned, stream);
+    }
   }
 };
 

@@ -105,6 +105,7 @@ struct Problem {
     double sum = 0;
     for (const double loss : row_loss) sum += loss;
     if (options.reduction == Reduction::kMean) sum /= num_counted;
+    tolerance.atol *= std::sqrt(static_cast<double>(num_rows));
     EXPECT_TRUE(close(
         loss_found, [&](int64_t) { return sum; }, {}, tolerance));
   }
