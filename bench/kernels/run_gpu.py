@@ -35,6 +35,10 @@ KERNELS = (
     "bias_gelu",
     "rope",
     "transpose",
+    "quantize",
+    "dequantize",
+    "rms_norm_quantize",
+    "swiglu_quantize",
     "adamw",
 )
 OPS = EXAMPLES + KERNELS
@@ -47,6 +51,9 @@ USE_SHARED_MEMORY = (
     "cross_entropy",
     "bias_gelu",
     "transpose",
+    "quantize",
+    "rms_norm_quantize",
+    "swiglu_quantize",
 )
 TARGETS = (
     ["cudaops_examples", "cudaops_kernels", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
@@ -73,13 +80,18 @@ TARGET_FIGURES = (
     ("TB/s", 3.6, r"softmax<BFloat16>/rows:4096/width:131072/"),
     ("TB/s", 4.0, r"softmax_backward<BFloat16>/rows:(32768|16384|4096)/width:(4096|8192|16384)/"),
     ("TB/s", 3.75, r"cross_entropy_with_gradient<BFloat16>/rows:4096/width:128256/"),
-    ("TB/s", 4.1, r"(swiglu|geglu)\w*<BFloat16>/rows:32768/width:4096/"),
+    ("TB/s", 4.1, r"(swiglu|geglu)(?!_quantize)\w*<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.85, r"bias_gelu_tanh<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.6, r"bias_gelu_erf<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.8, r"bias_gelu_(erf|tanh)_backward<BFloat16>/rows:32768/width:4096/"),
     ("TB/s", 3.85, r"rope<BFloat16, (float|BFloat16)>/batch:(4|16)/seq:4096/q:32/"),
     ("of_copy", 0.95, r"transpose<float>/batch:\d+/rows:(1024|8192|16384)/columns:\d*[24]/"),
     ("of_copy", 0.92, r"transpose<BFloat16>/batch:\d+/rows:(8192|16384)/columns:(8192|16384)/"),
+    ("TB/s", 3.85, r"quantize_rows_int8<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
+    ("TB/s", 3.9, r"quantize_groups_float8<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
+    ("TB/s", 3.8, r"quantize_tensor_float8<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
+    ("TB/s", 3.7, r"dequantize_\w+<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
+    ("TB/s", 3.8, r"(rms_norm|swiglu)_quantize\w*<BFloat16>/rows:(32768|16384)/width:(4096|8192)/"),
     ("TB/s", 4.15, r"adamw<float>/tensors:1/elements:536870912/"),
     ("TB/s", 4.1, r"adamw<float>/tensors:1000/elements:524288/"),
     ("TB/s", 4.05, r"adamw<BFloat16>/tensors:(1|1000)/elements:(536870912|524288)/"),

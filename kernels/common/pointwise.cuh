@@ -44,6 +44,44 @@ class Divider {
   int shift_;
 };
 
+// The blocks of threads for rows of so many vectors: each has several short rows, or a part of a
+// long one.
+struct RowParts {
+  dim3 block;
+  unsigned int blocks;
+  Divider blocks_per_row;
+
+  RowParts(int64_t num_rows, int64_t vectors_per_row) : blocks_per_row(1) {
+    constexpr int64_t kThreads = kPointwiseThreads;
+    const int64_t num_parts = (vectors_per_row + kThreads - 1) / kThreads;
+    int64_t threads_x = vectors_per_row, threads_y = 1, per_row = 1;
+    if (num_parts == 1) {
+      threads_y = kThreads / vectors_per_row;
+      if (threads_y > num_rows) threads_y = num_rows;
+    } else {
+      // Parts of one size, of whole warps.
+      threads_x = ((vectors_per_row + num_parts - 1) / num_parts + 31) / 32 * 32;
+      per_row = (vectors_per_row + threads_x - 1) / threads_x;
+    }
+    block = dim3(static_cast<unsigned int>(threads_x), static_cast<unsigned int>(threads_y));
+    blocks = num_blocks(num_rows, threads_y) * static_cast<unsigned int>(per_row);
+    blocks_per_row = Divider(static_cast<uint32_t>(per_row));
+  }
+};
+
+// A thread's row and its vector in it; perhaps none that there is.
+struct RowPart {
+  int64_t index;
+  int64_t vector;
+
+  __device__ __forceinline__ explicit RowPart(const Divider& blocks_per_row) {
+    const uint32_t row_block = blocks_per_row.quotient(blockIdx.x);
+    const uint32_t part = blockIdx.x - row_block * blocks_per_row.divisor();
+    index = int64_t{row_block} * blockDim.y + threadIdx.y;
+    vector = int64_t{part} * blockDim.x + threadIdx.x;
+  }
+};
+
 template <int kNumInputs, int kNumOutputs>
 struct PointwiseGrid {
   PointwiseCall<kNumInputs, kNumOutputs> call;
@@ -150,10 +188,8 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   constexpr int kSize = Vector<T>::kSize;
   constexpr int kNumInputs = Formula::kNumInputs, kNumOutputs = Formula::kNumOutputs;
   const auto& call = grid.call;
-  const uint32_t row_block = grid.blocks_per_row.quotient(blockIdx.x);
-  const uint32_t part = blockIdx.x - row_block * grid.blocks_per_row.divisor();
-  const int64_t index = int64_t{row_block} * blockDim.y + threadIdx.y;
-  const int64_t vector = int64_t{part} * blockDim.x + threadIdx.x;
+  const RowPart part(grid.blocks_per_row);
+  const int64_t index = part.index, vector = part.vector;
   if (index >= call.num_rows || vector >= grid.vectors_per_row) return;
 
   int64_t column = vector * kSize;
@@ -220,32 +256,20 @@ struct LaunchPointwise {
   template <typename T>
   static void run(const Formula& formula, const PointwiseCallOf<Formula>& call,
                   cudaStream_t stream) {
-    constexpr int64_t kSize = Vector<T>::kSize, kThreads = kPointwiseThreads;
+    constexpr int64_t kSize = Vector<T>::kSize;
     const Rows& anchor = call.outputs[0];
     const bool one_shift = call.num_rows == 1 || anchor.stride % kSize == 0;
     const int64_t shift =
         one_shift ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(anchor.data) % 16 / sizeof(T))
                   : kSize - 1;
     const int64_t vectors_per_row = (call.width + shift + kSize - 1) / kSize;
-    const int64_t num_parts = (vectors_per_row + kThreads - 1) / kThreads;
-    int64_t threads_x = vectors_per_row, threads_y = 1, blocks_per_row = 1;
-    if (num_parts == 1) {
-      threads_y = kThreads / vectors_per_row;
-      if (threads_y > call.num_rows) threads_y = call.num_rows;
-    } else {
-      // Parts of one size, of whole warps.
-      threads_x = ((vectors_per_row + num_parts - 1) / num_parts + 31) / 32 * 32;
-      blocks_per_row = (vectors_per_row + threads_x - 1) / threads_x;
-    }
-    const PointwiseGrid<Formula::kNumInputs, Formula::kNumOutputs> grid{
-        call, vectors_per_row, Divider(static_cast<uint32_t>(blocks_per_row))};
-    const unsigned int blocks =
-        num_blocks(call.num_rows, threads_y) * static_cast<unsigned int>(blocks_per_row);
-    const dim3 block(static_cast<unsigned int>(threads_x), static_cast<unsigned int>(threads_y));
+    const RowParts parts(call.num_rows, vectors_per_row);
+    const PointwiseGrid<Formula::kNumInputs, Formula::kNumOutputs> grid{call, vectors_per_row,
+                                                                        parts.blocks_per_row};
     if (is_whole<T>(call)) {
-      pointwise_kernel<T, true><<<blocks, block, 0, stream>>>(formula, grid);
+      pointwise_kernel<T, true><<<parts.blocks, parts.block, 0, stream>>>(formula, grid);
     } else {
-      pointwise_kernel<T, false><<<blocks, block, 0, stream>>>(formula, grid);
+      pointwise_kernel<T, false><<<parts.blocks, parts.block, 0, stream>>>(formula, grid);
     }
     CUDAOPS_CHECK_LAUNCH();
   }

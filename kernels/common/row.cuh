@@ -129,7 +129,10 @@ class Row {
   static constexpr int kInRegisters = kVectors - kStashed;
 
  public:
+  using Element = T;
   static constexpr int kSize = Vector<T>::kSize;
+  static constexpr int kSlots = kVectors;
+  static constexpr bool kIsWhole = kWhole;
   using Place = cudaops_kernels::Place<kSize, kWhole>;
   using Numbers = cudaops_kernels::Numbers<T>;
 
@@ -200,6 +203,27 @@ class Row {
     int64_t visible_ = INT64_MAX;
     float hidden_ = 0;
     detail::Around around_;
+  };
+
+  // What compute() returns: rows that no array holds. Kept where registers have room for them.
+  template <typename Body>
+  class Computed {
+    static constexpr bool kIsKept = kVectors > 0 && kStashed == 0;
+
+   public:
+    __device__ __forceinline__ Numbers at(const Place& place) const {
+      if constexpr (kIsKept) {
+        return unpack<T>(kept_packed<T>(vectors_[place.slot]));
+      } else {
+        return unpack<T>(pack<T>(body_(place)));
+      }
+    }
+
+   private:
+    friend class Row;
+    __device__ __forceinline__ explicit Computed(const Body& body) : body_(body) {}
+    Packed vectors_[kIsKept ? kVectors : 1];
+    Body body_;
   };
 
   // `scratch`: of the block; `stash`: kStashed vectors for each of its threads and each tile.
@@ -300,6 +324,17 @@ class Row {
       detail::store_vector(out.template row<T>(index_), place, vector, num_lanes(place));
     });
     return tile;
+  }
+
+  // A new row, rounded to T: body(place) gives its numbers, as often as they are asked for where a
+  // row does not fit in registers.
+  template <typename Body>
+  __device__ __forceinline__ Computed<Body> compute(const Body& body) const {
+    Computed<Body> computed(body);
+    if constexpr (Computed<Body>::kIsKept) {
+      each([&](const Place& place) { computed.vectors_[place.slot] = pack<T>(body(place)); });
+    }
+    return computed;
   }
 
   __device__ __forceinline__ void store(const Rows& rows, const Place& place,

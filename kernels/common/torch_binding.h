@@ -22,9 +22,9 @@ using torch::stable::Tensor;
   throw std::runtime_error(std::string(op) + ": " + sentence);
 }
 
-inline DType checked_dtype(const char* op, const char* name, const Tensor& tensor) {
+inline DType checked_dtype(const char* op, const char* name, torch::headeronly::ScalarType type) {
   using torch::headeronly::ScalarType;
-  switch (tensor.scalar_type()) {
+  switch (type) {
     case ScalarType::Float:
       return DType::kFloat32;
     case ScalarType::Half:
@@ -33,8 +33,12 @@ inline DType checked_dtype(const char* op, const char* name, const Tensor& tenso
       return DType::kBFloat16;
     default:
       refuse(op, std::string("wanted float32 (Float), float16 (Half) or bfloat16 (BFloat16) for ") +
-                     name + ", found " + torch::headeronly::toString(tensor.scalar_type()) + ".");
+                     name + ", found " + torch::headeronly::toString(type) + ".");
   }
+}
+
+inline DType checked_dtype(const char* op, const char* name, const Tensor& tensor) {
+  return checked_dtype(op, name, tensor.scalar_type());
 }
 
 inline std::string shape_text(const Tensor& tensor) {

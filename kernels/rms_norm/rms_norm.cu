@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rms_norm on CUDA devices: forward. Moves 2 * sizeof(T) bytes an element, with a residual 4: each
 // row is read once and stays in registers.
-#include "../common/row.cuh"
-#include "rms_norm.h"
+#include "rms_norm_row.cuh"
 
 namespace cudaops_kernels {
 namespace {
-
-// weight + weight_offset at a place; ones without a weight.
-template <typename Row, typename Call>
-__device__ __forceinline__ typename Row::Numbers scale(const Row& row, const Call& call,
-                                                       const typename Row::Place& place) {
-  if (call.weight != nullptr) {
-    return row.columns(call.weight, call.weight_dtype, place) + call.weight_offset;
-  }
-  typename Row::Numbers ones;
-#pragma unroll
-  for (int k = 0; k < Row::kSize; ++k) ones[k] = 1;
-  return ones;
-}
 
 template <typename T, bool kResidual>
 struct Forward {
@@ -28,18 +14,11 @@ struct Forward {
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
-    auto x = row.load(call.input);
-    if constexpr (kResidual) {
-      const auto residual = row.load(call.residual);
-      x = row.make(call.residual_out,
-                   [&](const auto& place) { return x.at(place) + residual.at(place); });
-    }
-    float squares = 0;
-    row.each([&](const auto& place) { squares += dot(x.at(place), x.at(place)); });
-    const float rstd = rsqrtf(row.sum(squares) / static_cast<float>(call.width) + call.eps);
+    const auto x = rms_norm_input<kResidual>(row, call);
+    const float rstd = rms_norm_rstd(row, call, x);
     if (call.rstd != nullptr && row.is_leader()) call.rstd[row.index()] = rstd;
     row.each([&](const auto& place) {
-      row.store(call.output, place, x.at(place) * rstd * scale(row, call, place));
+      row.store(call.output, place, rms_norm_output(row, call, x, rstd, place));
     });
   }
 };

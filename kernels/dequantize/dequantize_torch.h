@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.ops.cudaops.dequantize on any device: checks, output, the call. `run` is the CPU's function
+// or the launcher of CUDA.
+#pragma once
+
+#include "../common/torch_quantized.h"
+#include "dequantize.h"
+
+namespace cudaops_kernels {
+
+template <typename Run>
+Tensor dequantize_on(const Tensor& input, const Tensor& scale,
+                     const std::optional<Tensor>& zero_point,
+                     const std::vector<int64_t>& block_size, ScalarType dtype, const Run& run) {
+  const char* const op = "dequantize";
+  Dequantize call{};
+  call.type = quantized_type(op, "input", input.scalar_type());
+  call.dtype = checked_dtype(op, "dtype", dtype);
+  const TensorRows rows = rows_of(op, "input", input);
+  const Blocks blocks = blocks_of(op, input, block_size);
+  BlockNumbers scales =
+      block_numbers_of(op, "scale", scale, ScalarType::Float, "input", input, blocks);
+  std::optional<BlockNumbers> zeros;
+  if (zero_point.has_value()) {
+    if (call.type == QuantizedType::kFloat8) {
+      refuse(op, "wanted no zero_point for input of Float8_e4m3fn.");
+    }
+    zeros =
+        block_numbers_of(op, "zero_point", *zero_point, ScalarType::Int, "input", input, blocks);
+    const BlockStrides &a = scales.strides, &b = zeros->strides;
+    if (a.matrix != b.matrix || a.row != b.row || a.column != b.column) {
+      const int64_t num_rows = blocks.grid.rows_of_blocks();
+      const int64_t columns = blocks.grid.columns_of_blocks();
+      scales = {as_contiguous(scales.tensor), {num_rows * columns, columns, 1}};
+      zeros = {as_contiguous(zeros->tensor), scales.strides};
+    }
+    call.zero_point = static_cast<const int32_t*>(zeros->tensor.const_data_ptr());
+  }
+  const Tensor output = torch::stable::new_empty(input, input.sizes(), dtype);
+  call.grid = blocks.grid;
+  call.input = rows.read();
+  call.output = {output.mutable_data_ptr(), rows.width};
+  call.scale = static_cast<const float*>(scales.tensor.const_data_ptr());
+  call.strides = scales.strides;
+  run(call);
+  return output;
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the quantised ops share on Python's side."""
+
+import torch
+
+
+def empty_per_block(input, block_size, dtype, column_major=False):
+    """For a fake kernel: a number a block of input's last two dimensions, or of the only one."""
+    num_entries = len(block_size)
+    counts = []
+    for size, block in zip(input.shape[input.dim() - num_entries :], block_size):
+        block = size if block == -1 else block
+        counts.append((size + block - 1) // block if block > 0 else 0)
+    leading = input.shape[: input.dim() - num_entries]
+    if column_major and num_entries == 2:
+        return input.new_empty((*leading, *reversed(counts)), dtype=dtype).transpose(-1, -2)
+    return input.new_empty((*leading, *counts), dtype=dtype)
+
+
+def empty_per_group(input, group_size, column_major):
+    """For a fake kernel: scales of groups of rows; -1 and 0 are whole rows."""
+    block_size = (1, group_size or -1)[-min(input.dim(), 2) :]
+    return empty_per_block(input, block_size, torch.float32, column_major)
+
+
+def without_gradient(name, num_outputs):
+    """Outputs of this op don't require gradients, as those of torch's own quantising ops."""
+
+    def setup(ctx, inputs, output):
+        ctx.mark_non_differentiable(*(output if num_outputs > 1 else (output,)))
+
+    def backward(ctx, *_):
+        raise RuntimeError(f"{name}: there is no gradient.")
+
+    torch.library.register_autograd(f"cudaops::{name}", backward, setup_context=setup)

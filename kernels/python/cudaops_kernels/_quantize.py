@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quantize and dequantize: fake kernels, functions."""
+
+import torch
+
+from ._blocks import empty_per_block, without_gradient
+from ._library import ops
+
+
+@torch.library.register_fake("cudaops::quantize")
+def _(
+    input,
+    dtype,
+    block_size,
+    scale=None,
+    scale_ub=None,
+    symmetric=True,
+    ue8m0=False,
+    scales_column_major=False,
+    seed=None,
+):
+    def per_block(dtype):
+        return empty_per_block(input, block_size, dtype, scales_column_major)
+
+    return (
+        input.new_empty(input.shape, dtype=dtype),
+        per_block(torch.float32) if scale is None else input.new_empty(0, dtype=torch.float32),
+        input.new_empty(0, dtype=torch.int32) if symmetric else per_block(torch.int32),
+    )
+
+
+@torch.library.register_fake("cudaops::dequantize")
+def _(input, scale, zero_point, block_size, dtype):
+    return input.new_empty(input.shape, dtype=dtype)
+
+
+without_gradient("quantize", 3)
+without_gradient("dequantize", 1)
+
+
+def quantize(
+    input,
+    dtype,
+    block_size,
+    scale=None,
+    *,
+    scale_ub=None,
+    symmetric=True,
+    ue8m0=False,
+    scales_column_major=False,
+    seed=None,
+):
+    """(output, scale, zero_point): input as torch.int8 or torch.float8_e4m3fn, block by block.
+
+    block_size: an entry for each of the last two dimensions, -1 for all of one: (1, -1) is a scale
+    a row, (1, 128) one for each 128 elements of one, (128, 128) one a tile, (-1, -1) one a matrix.
+    Leading dimensions are a batch. The last block of a dimension may be smaller.
+
+    scale: float32, a number a block, by which the output is multiplied to have the input back. One
+    that is given must be positive and finite; it is returned as it is. scale_ub: an upper bound of
+    a block's largest magnitude. symmetric=False (int8): the range from a block's least to its
+    largest element, with a zero_point of int32; else zero_point is None. ue8m0: scales are powers
+    of two. scales_column_major: scale's strides are those of a transposed matrix. seed: rounds up
+    or down at random, by the distance; the same everywhere for the same seed. No gradients.
+    """
+    output, new_scale, zero_point = ops.quantize(
+        input, dtype, block_size, scale, scale_ub, symmetric, ue8m0, scales_column_major, seed
+    )
+    return output, new_scale if scale is None else scale, None if symmetric else zero_point
+
+
+def dequantize(input, scale, zero_point=None, *, block_size, dtype=torch.float32):
+    """(input - zero_point) * scale, with the blocks that quantize() had."""
+    return ops.dequantize(input, scale, zero_point, block_size, dtype)

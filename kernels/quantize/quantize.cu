@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantize on CUDA devices. Rows, groups and tiles are read once, sizeof(T) + 1 bytes an element.
+// Other blocks, zero points and random rounding take two passes: the ranges of all blocks, gathered
+// where their scales will stand by atomic maxima (whose order doesn't matter), then the elements.
+#include "../common/quantized.cuh"
+#include "quantize.h"
+
+namespace cudaops_kernels {
+namespace {
+
+constexpr int kThreads = 256;
+
+// ---------------------------------------------------------------------------------------------------
+// Tiles: a block of threads each, in registers.
+
+constexpr int kTileThreads = 512;
+
+// Tiles of `block_columns` elements, a power of two of vectors up to 32, by kTileThreads /
+// threads_x * kSlots rows at most. Rows start at multiples of 16 bytes and have whole vectors.
+template <typename T, int kSlots>
+__global__ void __launch_bounds__(kTileThreads)
+    tile_kernel(const Quantize call, const detail::Divider tile_columns,
+                const detail::Divider tile_rows) {
+  constexpr int kSize = Vector<T>::kSize, kGroup = 32;
+  __shared__ float maxima[kTileThreads / kGroup];
+  const BlockGrid& grid = call.grid;
+  const uint32_t tile_row_of_all = tile_columns.quotient(blockIdx.x);
+  const int64_t block_column = blockIdx.x - tile_row_of_all * tile_columns.divisor();
+  const int64_t matrix = tile_rows.quotient(tile_row_of_all);
+  const int64_t block_row = tile_row_of_all - matrix * tile_rows.divisor();
+  const int64_t column = block_column * grid.block_columns + int64_t{threadIdx.x} * kSize;
+  const int64_t num_rows = min(grid.block_rows, grid.num_rows - block_row * grid.block_rows);
+  const int64_t first_row = matrix * grid.num_rows + block_row * grid.block_rows;
+  Packed vectors[kSlots];
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
+    vectors[slot] = {0, 0, 0, 0};
+    if (row < num_rows && column < grid.width) {
+      vectors[slot] = load_early(call.input.row<T>(first_row + row) + column);
+    }
+  }
+  float largest = 0;
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) {
+    largest = largest_of(unpack<T>(kept_packed<T>(vectors[slot])), largest);
+  }
+  largest = largest_of_lanes(largest, kGroup);
+  const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  if (thread % kGroup == 0) maxima[thread / kGroup] = largest;
+  __syncthreads();
+  largest = thread % kGroup < kTileThreads / kGroup ? maxima[thread % kGroup] : 0;
+  const float scale = scale_for(largest_of_lanes(largest, kGroup), call.type, call.rule);
+  if (thread == 0) call.scale[call.strides.at(matrix, block_row, block_column)] = scale;
+  const float reciprocal = 1.0f / scale;
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
+    if (row < num_rows && column < grid.width) {
+      store_bytes<true>(
+          call.output.row<uint8_t>(first_row + row) + column,
+          quantized_bytes(unpack<T>(kept_packed<T>(vectors[slot])) * reciprocal, call.type), 0,
+          kSize);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Ranges: a block's vectors, row after row, go round the threads of one or several blocks of these.
+
+struct RangeGrid {
+  int64_t num_blocks;
+  int64_t vectors_per_row;  // of a block
+  Quotient by_vectors_per_row, by_columns_of_blocks, by_rows_of_blocks;
+  detail::Divider parts_per_block;
+};
+
+constexpr int kRangeVectors = 4;
+
+__device__ __forceinline__ void raise_to(float* shared, float largest) {
+  // Most have nothing to add: a load, perhaps of an older value, keeps them from queueing up.
+  const unsigned int bits = __float_as_uint(fabsf(largest));  // a zero may have a sign
+  unsigned int* const word = reinterpret_cast<unsigned int*>(shared);
+  if (bits > *word) atomicMax(word, bits);
+}
+
+template <typename T, bool kWhole>
+__global__ void __launch_bounds__(kThreads)
+    ranges_kernel(const Quantize call, const RangeGrid ranges) {
+  constexpr int kSize = Vector<T>::kSize, kGroup = 32;
+  __shared__ float maxima[2][kThreads / kGroup];
+  const BlockGrid& grid = call.grid;
+  const uint32_t group = ranges.parts_per_block.quotient(blockIdx.x);
+  const uint32_t part = blockIdx.x - group * ranges.parts_per_block.divisor();
+  const int64_t block = int64_t{group} * blockDim.y + threadIdx.y;
+  const int64_t block_row_of_all = ranges.by_columns_of_blocks.of(block);
+  const int64_t block_column = block - block_row_of_all * ranges.by_columns_of_blocks.divisor();
+  const int64_t matrix = ranges.by_rows_of_blocks.of(block_row_of_all);
+  const int64_t block_row = block_row_of_all - matrix * ranges.by_rows_of_blocks.divisor();
+  const int64_t first_row = matrix * grid.num_rows + block_row * grid.block_rows;
+  const int64_t num_rows = min(grid.block_rows, grid.num_rows - block_row * grid.block_rows);
+  const int64_t first_column = block_column * grid.block_columns;
+  const int64_t num_columns = min(grid.block_columns, grid.width - first_column);
+  const T* const first = call.input.row<T>(0);
+  const T* const last = call.input.row<T>(grid.total_rows() - 1) + grid.width;
+  detail::Window<T> windows[kRangeVectors];
+  int ends[kRangeVectors];
+#pragma unroll
+  for (int slot = 0; slot < kRangeVectors; ++slot) {
+    const int64_t vector = (int64_t{part} * kRangeVectors + slot) * blockDim.x + threadIdx.x;
+    const int64_t row = ranges.by_vectors_per_row.of(vector);
+    const int64_t column = (vector - row * ranges.vectors_per_row) * kSize;
+    const int64_t left = num_columns - column;
+    const bool exists = block < ranges.num_blocks && row < num_rows && left > 0;
+    ends[slot] = exists ? static_cast<int>(left < kSize ? left : kSize) : 0;
+    windows[slot] = {{0, 0, 0, 0}, {0, 0, 0, 0}, 0};
+    if (exists) {
+      const T* const data = call.input.row<T>(first_row + row) + first_column + column;
+      if constexpr (kWhole) {
+        windows[slot].low = load_early(data);
+      } else {
+        windows[slot] = detail::load_window(data, 0, ends[slot], first, last);
+      }
+    }
+  }
+  // Largest and, with a zero point, largest of what is negative.
+  float high = 0, low = 0;
+#pragma unroll
+  for (int slot = 0; slot < kRangeVectors; ++slot) {
+    const Numbers<T> x = windows[slot].numbers();
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) {
+      const float number = kWhole || k < ends[slot] ? x[k] : 0.0f;
+      if (call.zero_point == nullptr) {
+        high = fmaxf(high, fabsf(number));
+      } else {
+        high = fmaxf(high, number);
+        low = fmaxf(low, -number);
+      }
+    }
+  }
+  const int width = blockDim.x < kGroup ? static_cast<int>(blockDim.x) : kGroup;
+  high = largest_of_lanes(high, width);
+  low = largest_of_lanes(low, width);
+  if (blockDim.x > kGroup) {
+    const int lane = static_cast<int>(threadIdx.x % kGroup);
+    const int first_warp = static_cast<int>(threadIdx.y * blockDim.x) / kGroup;
+    const int num_warps = static_cast<int>(blockDim.x) / kGroup;
+    if (lane == 0) {
+      maxima[0][first_warp + threadIdx.x / kGroup] = high;
+      maxima[1][first_warp + threadIdx.x / kGroup] = low;
+    }
+    __syncthreads();
+    high = largest_of_lanes(lane < num_warps ? maxima[0][first_warp + lane] : 0, kGroup);
+    low = largest_of_lanes(lane < num_warps ? maxima[1][first_warp + lane] : 0, kGroup);
+  }
+  if (threadIdx.x != 0 || block >= ranges.num_blocks) return;
+  const int64_t at = call.strides.at(matrix, block_row, block_column);
+  raise_to(call.scale + at, high);
+  if (call.zero_point != nullptr) raise_to(reinterpret_cast<float*>(call.zero_point + at), low);
+}
+
+// Before the ranges are gathered, and after.
+template <bool kGathered>
+__global__ void __launch_bounds__(kThreads)
+    scales_kernel(const Quantize call, const RangeGrid ranges) {
+  const int64_t block = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (block >= ranges.num_blocks) return;
+  const int64_t row = ranges.by_columns_of_blocks.of(block);
+  const int64_t matrix = ranges.by_rows_of_blocks.of(row);
+  const int64_t at = call.strides.at(matrix, row - matrix * ranges.by_rows_of_blocks.divisor(),
+                                     block - row * ranges.by_columns_of_blocks.divisor());
+  if constexpr (!kGathered) {
+    call.scale[at] = 0;
+    if (call.zero_point != nullptr) call.zero_point[at] = 0;
+  } else if (call.zero_point == nullptr) {
+    call.scale[at] = scale_for(call.scale[at], call.type, call.rule);
+  } else {
+    const ScaleAndZero both = asymmetric_scale(static_cast<uint32_t>(call.zero_point[at]),
+                                               __float_as_uint(call.scale[at]), call.rule);
+    call.scale[at] = both.scale;
+    call.zero_point[at] = both.zero_point;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Elements by scales that are there.
+
+struct ScaledGrid {
+  int64_t vectors_per_row;
+  detail::Divider blocks_per_row;
+  ScalePlaces places;
+  bool one_scale_a_vector;
+};
+
+template <typename T, bool kWhole, bool kRandom>
+__global__ void __launch_bounds__(kThreads)
+    scaled_kernel(const Quantize call, const ScaledGrid grid) {
+  constexpr int kSize = Vector<T>::kSize;
+  const detail::RowPart part(grid.blocks_per_row);
+  const int64_t width = call.grid.width, total_rows = call.grid.total_rows();
+  if (part.index >= total_rows || part.vector >= grid.vectors_per_row) return;
+  uint8_t* const output = call.output.row<uint8_t>(part.index);
+  int shift = 0;  // where vectors lie: so that whole ones are stored at once
+  if constexpr (!kWhole) shift = static_cast<int>(reinterpret_cast<uintptr_t>(output) % kSize);
+  const int64_t column = part.vector * kSize - shift;
+  const int begin = column < 0 ? static_cast<int>(-column) : 0;
+  const int end = column + kSize > width ? static_cast<int>(width - column) : kSize;
+  if (end <= begin) return;
+  const detail::Window<T> window = detail::load_window<T, kWhole>(
+      call.input, part.index, part.vector, shift, begin, end, total_rows, width);
+  const VectorScales<kSize> scales(call.scale, call.zero_point, grid.places, part.index, column,
+                                   begin, end, grid.one_scale_a_vector,
+                                   [](float scale) { return 1.0f / scale; });
+  const Numbers<T> x = window.numbers() * scales.factor;
+  const bool has_zero_point = call.zero_point != nullptr;
+  const auto zero_point = [&](int k) { return scales.zero_point[k]; };
+  Bytes<kSize> bytes;
+  if constexpr (kRandom) {
+    bytes = random_bytes(x, call.type, has_zero_point, zero_point, call.seed,
+                         part.index * width + column);
+  } else {
+    bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
+  }
+  store_bytes<kWhole>(output + column, bytes, begin, end);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Launching
+
+// Blocks of whole matrices without gaps are long rows.
+Quantize with_longest_rows(Quantize call) {
+  BlockGrid& grid = call.grid;
+  if (grid.block_rows < grid.num_rows || grid.block_columns < grid.width || grid.num_rows == 1 ||
+      call.input.stride != grid.width || call.output.stride != grid.width) {
+    return call;
+  }
+  grid.width *= grid.num_rows;
+  grid.num_rows = grid.block_rows = 1;
+  grid.block_columns = grid.width;
+  call.input.stride = call.output.stride = grid.width;
+  return call;
+}
+
+struct Launch {
+  template <typename T>
+  static void gather_ranges(const Quantize& call, bool is_whole, cudaStream_t stream) {
+    constexpr int64_t kSize = Vector<T>::kSize;
+    const BlockGrid& grid = call.grid;
+    const int64_t columns = grid.block_columns < grid.width ? grid.block_columns : grid.width;
+    const int64_t rows = grid.block_rows < grid.num_rows ? grid.block_rows : grid.num_rows;
+    const int64_t vectors_per_row = (columns + kSize - 1) / kSize;
+    const int64_t num_vectors = vectors_per_row * rows;
+    int64_t threads = 1;
+    while (threads < kThreads && threads * kRangeVectors < num_vectors) threads *= 2;
+    const int64_t parts = (num_vectors + threads * kRangeVectors - 1) / (threads * kRangeVectors);
+    const RangeGrid ranges{grid.num_blocks(),
+                           vectors_per_row,
+                           Quotient(vectors_per_row),
+                           Quotient(grid.columns_of_blocks()),
+                           Quotient(grid.rows_of_blocks()),
+                           detail::Divider(static_cast<uint32_t>(parts))};
+    const unsigned int of_scales = num_blocks(ranges.num_blocks, kThreads);
+    scales_kernel<false><<<of_scales, kThreads, 0, stream>>>(call, ranges);
+    CUDAOPS_CHECK_LAUNCH();
+    const dim3 block(static_cast<unsigned int>(threads),
+                     static_cast<unsigned int>(kThreads / threads));
+    const unsigned int blocks =
+        num_blocks(ranges.num_blocks, block.y) * static_cast<unsigned int>(parts);
+    if (is_whole && grid.block_columns % kSize == 0) {
+      ranges_kernel<T, true><<<blocks, block, 0, stream>>>(call, ranges);
+    } else {
+      ranges_kernel<T, false><<<blocks, block, 0, stream>>>(call, ranges);
+    }
+    CUDAOPS_CHECK_LAUNCH();
+    scales_kernel<true><<<of_scales, kThreads, 0, stream>>>(call, ranges);
+    CUDAOPS_CHECK_LAUNCH();
+  }
+
+  template <typename T, bool kWhole>
+  static void run_scaled(const Quantize& call, cudaStream_t stream) {
+    constexpr int64_t kSize = Vector<T>::kSize;
+    const BlockGrid& grid = call.grid;
+    const int64_t shift = kWhole ? 0 : kSize - 1;
+    const int64_t vectors_per_row = (grid.width + shift + kSize - 1) / kSize;
+    const detail::RowParts parts(grid.total_rows(), vectors_per_row);
+    const bool starts_with_vectors = bytes_are_aligned<T>(call.output.data, call.output.stride);
+    const ScaledGrid scaled{vectors_per_row, parts.blocks_per_row, ScalePlaces(grid, call.strides),
+                            vectors_are_in_blocks<T>(grid, starts_with_vectors)};
+    if (call.is_random) {
+      scaled_kernel<T, kWhole, true><<<parts.blocks, parts.block, 0, stream>>>(call, scaled);
+    } else {
+      scaled_kernel<T, kWhole, false><<<parts.blocks, parts.block, 0, stream>>>(call, scaled);
+    }
+    CUDAOPS_CHECK_LAUNCH();
+  }
+
+  template <typename T>
+  static bool run_tiles(const Quantize& call, cudaStream_t stream) {
+    constexpr int kMostSlots = sizeof(T) == 4 ? 8 : 4;
+    const BlockGrid& grid = call.grid;
+    const int lanes = lanes_of(call.dtype, grid.block_columns);
+    if (lanes == 0) return false;
+    const dim3 block(static_cast<unsigned int>(lanes),
+                     static_cast<unsigned int>(kTileThreads / lanes));
+    const int64_t tiles = grid.num_blocks();
+    if (grid.block_rows > int64_t{block.y} * kMostSlots || tiles >> 31 != 0) return false;
+    tile_kernel<T, kMostSlots><<<static_cast<unsigned int>(tiles), block, 0, stream>>>(
+        call, detail::Divider(static_cast<uint32_t>(grid.columns_of_blocks())),
+        detail::Divider(static_cast<uint32_t>(grid.rows_of_blocks())));
+    CUDAOPS_CHECK_LAUNCH();
+    return true;
+  }
+
+  // false: not with what is asked for.
+  template <typename T>
+  static bool run_in_one_pass(const Quantize& call, bool is_whole, cudaStream_t stream) {
+    const BlockGrid& grid = call.grid;
+    if (call.has_scale || call.zero_point != nullptr || call.is_random) return false;
+    const PointwiseSource<Same> source{{call.input}};
+    const QuantizedRows result{call.type, call.output, call.scale, ScalePlaces(grid, call.strides),
+                               call.rule};
+    const bool single_rows = grid.block_rows == 1 || grid.num_rows == 1;
+    if (single_rows && grid.block_columns >= grid.width) {
+      // What a block of threads has no room for is shared out among several.
+      if (grid.width > 65536 && grid.total_rows() < 512) return false;
+      launch_row_quantize<T>(source, result, grid.total_rows(), grid.width, stream);
+      return true;
+    }
+    const int lanes = lanes_of(call.dtype, grid.block_columns);
+    if (single_rows && lanes > 0) {
+      launch_group_quantize<T>(source, result, grid.total_rows(), grid.width, lanes, stream);
+      return true;
+    }
+    // Tiles of a few vectors would leave most threads without work.
+    return is_whole && grid.block_rows >= 16 && run_tiles<T>(call, stream);
+  }
+
+  template <typename T>
+  static void run(const Quantize& call, cudaStream_t stream) {
+    constexpr int64_t kSize = Vector<T>::kSize;
+    const BlockGrid& grid = call.grid;
+    const bool is_whole =
+        grid.width % kSize == 0 &&
+        detail::all_start_aligned<T>(call.input.data, grid.total_rows(), call.input.stride) &&
+        bytes_are_aligned<T>(call.output.data, call.output.stride);
+    if (run_in_one_pass<T>(call, is_whole, stream)) return;
+    if (!call.has_scale) gather_ranges<T>(call, is_whole, stream);
+    if (is_whole) {
+      run_scaled<T, true>(call, stream);
+    } else {
+      run_scaled<T, false>(call, stream);
+    }
+  }
+};
+
+}  // namespace
+
+void launch_quantize(const Quantize& call, void* stream) {
+  if (call.grid.num_blocks() == 0) return;  // a grid of 0 blocks is a launch error
+  for_device_type<Launch>(call.dtype, with_longest_rows(call), static_cast<cudaStream_t>(stream));
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row's norm in the steps of row.cuh's ops, for those that do something else with it.
+#pragma once
+
+#include "../common/row.cuh"
+#include "rms_norm.h"
+
+namespace cudaops_kernels {
+
+// x: input, or the sum, which is written.
+template <bool kResidual, typename Row>
+__device__ __forceinline__ typename Row::Tile rms_norm_input(const Row& row, const RmsNorm& call) {
+  auto x = row.load(call.input);
+  if constexpr (kResidual) {
+    const auto residual = row.load(call.residual);
+    x = row.make(call.residual_out,
+                 [&](const auto& place) { return x.at(place) + residual.at(place); });
+  }
+  return x;
+}
+
+template <typename Row>
+__device__ __forceinline__ float rms_norm_rstd(Row& row, const RmsNorm& call,
+                                               const typename Row::Tile& x) {
+  float squares = 0;
+  row.each([&](const auto& place) { squares += dot(x.at(place), x.at(place)); });
+  return rsqrtf(row.sum(squares) / static_cast<float>(call.width) + call.eps);
+}
+
+// weight + weight_offset at a place; ones without a weight.
+template <typename Row>
+__device__ __forceinline__ typename Row::Numbers rms_norm_scale(const Row& row, const RmsNorm& call,
+                                                                const typename Row::Place& place) {
+  if (call.weight != nullptr) {
+    return row.columns(call.weight, call.weight_dtype, place) + call.weight_offset;
+  }
+  typename Row::Numbers ones;
+#pragma unroll
+  for (int k = 0; k < Row::kSize; ++k) ones[k] = 1;
+  return ones;
+}
+
+template <typename Row>
+__device__ __forceinline__ typename Row::Numbers rms_norm_output(const Row& row,
+                                                                 const RmsNorm& call,
+                                                                 const typename Row::Tile& x,
+                                                                 float rstd,
+                                                                 const typename Row::Place& place) {
+  return x.at(place) * rstd * rms_norm_scale(row, call, place);
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of rms_norm_quantize for one element type: instantiated a file each, as all together
+// take a minute to compile.
+#pragma once
+
+#include "../common/quantized.cuh"
+#include "../rms_norm/rms_norm_row.cuh"
+#include "rms_norm_quantize.h"
+
+namespace cudaops_kernels {
+
+template <bool kResidual>
+struct Normed {
+  static constexpr int kNumTiles = kResidual ? 2 : 1;  // as rms_norm's, to add in its order
+  RmsNorm call;
+
+  template <typename Row>
+  __device__ __forceinline__ auto load(Row& row) const {
+    const auto x = rms_norm_input<kResidual>(row, call);
+    const float rstd = rms_norm_rstd(row, call, x);
+    const RmsNorm& norm = call;
+    return row.compute([&row, &norm, x, rstd](const auto& place) {
+      return rms_norm_output(row, norm, x, rstd, place);
+    });
+  }
+
+  // By the same rule as rms_norm's: a row is added up in another order where vectors lie elsewhere.
+  template <typename T>
+  bool is_aligned(int64_t) const {
+    return rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.residual) &&
+           rows_are_aligned<T>(call.residual_out) && rows_are_aligned<T>(call.weight, 0);
+  }
+};
+
+template <typename T, typename Source>
+void launch_normed(const Source& source, const RmsNormQuantize& call, int lanes,
+                   cudaStream_t stream) {
+  const QuantizedRows result{call.type, call.output, call.scale,
+                             ScalePlaces(call.grid, call.strides), call.rule};
+  if (is_scale_a_row(call.grid)) {
+    launch_row_quantize<T>(source, result, call.norm.num_rows, call.norm.width, stream);
+  } else {
+    launch_row_group_quantize<T>(source, result, call.norm.num_rows, call.norm.width, lanes,
+                                 stream);
+  }
+}
+
+// In one pass. `lanes`: vectors a group.
+template <typename T>
+void launch_rms_norm_quantize_of(const RmsNormQuantize& call, int lanes, cudaStream_t stream) {
+  if (call.norm.residual.data != nullptr) {
+    launch_normed<T>(Normed<true>{call.norm}, call, lanes, stream);
+  } else {
+    launch_normed<T>(Normed<false>{call.norm}, call, lanes, stream);
+  }
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "swiglu_quantize/swiglu_quantize.h"
+
+#include "quantize/quantize.h"
+#include "quantized_test.h"
+
+namespace {
+
+using namespace cudaops_kernels;
+using namespace op_test;
+
+// Rows with stride width + gap; offsets in elements from a multiple of 256 bytes.
+struct Layout {
+  int64_t gap, offset, offset_out;
+};
+
+struct Result {
+  std::vector<uint8_t> output;
+  std::vector<float> scale;
+};
+
+template <typename T>
+struct Problem {
+  BlockGrid grid;
+  QuantizedType type;
+  std::vector<T> gate, up;
+
+  Problem(int64_t rows, int64_t width, int64_t group, QuantizedType quantized)
+      : grid{1, rows, width, 1, group},
+        type(quantized),
+        gate(Random(1).normal<T>(rows * width)),
+        up(Random(2).normal<T>(rows * width)) {}
+
+  // run(SwigluQuantize)
+  template <template <typename> class Buffer, typename Run>
+  Result run(const Layout& layout, const Run& run) const {
+    const int64_t stride = grid.width + layout.gap, n = grid.num_rows * grid.width;
+    const Buffer<T> gates(spread(gate, grid.width, stride), layout.offset);
+    const Buffer<T> ups(spread(up, grid.width, stride), layout.offset);
+    Buffer<uint8_t> output(n, layout.offset_out);
+    Buffer<float> scale(grid.num_blocks());
+    SwigluQuantize call{};
+    call.unit = {grid.num_rows,          grid.width,           kDType<T>,
+                 {gates.data(), stride}, {ups.data(), stride}, {}};
+    call.grid = grid;
+    call.type = type;
+    call.output = {output.data(), grid.width};
+    call.scale = scale.data();
+    call.strides = dense(grid);
+    run(call);
+    EXPECT_TRUE(output.guards_intact() && scale.guards_intact());
+    return {output.to_host(), scale.to_host()};
+  }
+};
+
+template <typename T>
+class SwigluQuantizeCpu : public ::testing::Test {};
+TYPED_TEST_SUITE(SwigluQuantizeCpu, Types, TypeNames);
+
+TYPED_TEST(SwigluQuantizeCpu, IsRightForAllWidths) {
+  using T = TypeParam;
+  for (const int64_t width : widths()) {
+    for (const QuantizedType type : types()) {
+      for (const int64_t group : {width, int64_t{128}}) {
+        SCOPED_TRACE(::testing::Message() << "width " << width << ", group " << group);
+        const Problem<T> problem(3, width, group, type);
+        std::vector<T> product;
+        const Result result =
+            problem.template run<HostBuffer>({0, 0, 0}, [&](const SwigluQuantize& call) {
+              HostBuffer<T> workspace(3 * width);
+              swiglu_quantize_cpu(call, workspace.data(), scattered_for);
+              EXPECT_TRUE(workspace.guards_intact());
+              product = workspace.to_host();
+            });
+        EXPECT_TRUE(close(product, [&](int64_t i) {
+          const double x = exact(problem.gate[static_cast<size_t>(i)]);
+          return x / (1 + std::exp(-x)) * exact(problem.up[static_cast<size_t>(i)]);
+        }));
+        EXPECT_TRUE(quantized_well(problem.grid, type, product, result.output, result.scale));
+      }
+    }
+  }
+}
+
+#if defined(CUDAOPS_KERNELS_WITH_CUDA)
+
+// What swiglu and quantize make of the same rows, one after the other.
+template <typename T>
+void in_two_steps(const SwigluQuantize& call) {
+  DeviceBuffer<T> product(call.unit.num_rows * call.unit.width);
+  GatedUnit unit = call.unit;
+  unit.output = {product.data(), unit.width};
+  launch_swiglu(unit, nullptr);
+  Quantize quantize{};
+  quantize.grid = call.grid;
+  quantize.dtype = unit.dtype;
+  quantize.type = call.type;
+  quantize.input = {product.data(), unit.width};
+  quantize.output = call.output;
+  quantize.scale = call.scale;
+  quantize.strides = call.strides;
+  launch_quantize(quantize, nullptr);
+  EXPECT_TRUE(product.guards_intact());  // waits
+}
+
+template <typename T>
+class SwigluQuantizeGpu : public ::testing::Test {
+ protected:
+  static void check(int64_t rows, int64_t width, int64_t group, const Layout& layout) {
+    for (const QuantizedType type : types()) {
+      SCOPED_TRACE(::testing::Message()
+                   << rows << " rows of " << width << ", group " << group << ", gap " << layout.gap
+                   << ", offsets " << layout.offset << ", " << layout.offset_out);
+      const Problem<T> problem(rows, width, group, type);
+      const Result wanted = problem.template run<DeviceBuffer>(layout, in_two_steps<T>);
+      const Result found =
+          problem.template run<DeviceBuffer>(layout, [](const SwigluQuantize& call) {
+            DeviceBuffer<char> workspace(swiglu_quantize_workspace_bytes(call));
+            launch_swiglu_quantize(call, workspace.data(), nullptr);
+            EXPECT_TRUE(workspace.guards_intact());
+          });
+      EXPECT_TRUE(same_bits(found.scale, wanted.scale));
+      EXPECT_TRUE(same_bits(found.output, wanted.output));
+    }
+  }
+};
+TYPED_TEST_SUITE(SwigluQuantizeGpu, Types, TypeNames);
+
+TYPED_TEST(SwigluQuantizeGpu, IsSwigluAndQuantizeForAllWidths) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  for (const int64_t width : widths()) {
+    for (const int64_t group : {width, int64_t{16}, int64_t{64}, int64_t{128}, int64_t{24}}) {
+      this->check(3, width, group, {0, 0, 0});
+    }
+  }
+  for (const int64_t width : {16384, 40000, 100001, 262144}) {
+    this->check(2, width, width, {0, 0, 0});
+    this->check(2, width, 128, {0, 0, 0});
+  }
+  this->check(1031, 96, 32, {0, 0, 0});
+  this->check(1031, 100, 100, {0, 0, 0});
+}
+
+TYPED_TEST(SwigluQuantizeGpu, IsSwigluAndQuantizeForAllAlignments) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  for (const int64_t width : {5, 128, 1000, 4099}) {
+    for (const int64_t group : {width, int64_t{128}}) {
+      for (const int64_t offset : {0, 1, 2, 4, 7, 8}) {
+        this->check(5, width, group, {0, offset, offset});
+        this->check(5, width, group, {3, offset, 0});
+        this->check(5, width, group, {8, 0, offset});
+      }
+    }
+  }
+}
+
+#endif
+
+}  // namespace
