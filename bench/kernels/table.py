@@ -44,6 +44,14 @@ ROWS = (
             ),
             ("`layer_norm`", "layer_norm", LARGE),
             ("`layer_norm`, backward", "layer_norm_backward", "rows:8192/width:16384"),
+            ("`softmax`", "softmax", LARGE),
+            ("`softmax`", "softmax", "rows:4096/width:131072"),
+            ("`softmax`, backward", "softmax_backward", LARGE),
+            (
+                "`cross_entropy_`: loss and gradient",
+                "cross_entropy_with_gradient",
+                "rows:4096/width:128256",
+            ),
             ("`swiglu`", "swiglu", LARGE),
             ("`swiglu`, backward", "swiglu_backward", LARGE),
             ("`geglu` by tanh", "geglu_tanh", LARGE),
@@ -52,6 +60,8 @@ ROWS = (
             ("`quantize` to int8 by row", "quantize_rows_int8", LARGE),
             ("`quantize` to float8 by 128", "quantize_groups_float8", LARGE),
             ("`dequantize` of float8 by 128", "dequantize_groups_float8", LARGE),
+            ("`rms_norm_quantize` to int8 by row", "rms_norm_quantize_rows_int8", LARGE),
+            ("`swiglu_quantize` to float8 by 128", "swiglu_quantize_groups_float8", LARGE),
         )
     ),
     (

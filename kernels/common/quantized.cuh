@@ -343,6 +343,7 @@ template <typename T, typename Source>
 struct QuantizeRows {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles;
+  static constexpr bool kReadsColumns = Source::kReadsColumns;
   Source source;
   QuantizedRows result;
 
@@ -369,6 +370,7 @@ template <typename T, typename Source>
 struct QuantizeRowGroups {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles;
+  static constexpr bool kReadsColumns = Source::kReadsColumns;
   Source source;
   QuantizedRows result;
   int num_lanes;
@@ -492,6 +494,7 @@ struct Same {
 template <typename Formula>
 struct PointwiseSource {
   static constexpr int kNumTiles = Formula::kNumInputs;
+  static constexpr bool kReadsColumns = false;
   static constexpr bool kIsSame = std::is_same<Formula, Same>::value;
   ConstRows inputs[Formula::kNumInputs];
 

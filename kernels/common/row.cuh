@@ -7,6 +7,7 @@
 //   struct Scale {  // rows divided by their largest element
 //     using Element = T;
 //     static constexpr int kNumTiles = 1;  // rows that it has at once; 0 if it reads them once
+//     static constexpr bool kReadsColumns = false;
 //     ConstRows input;
 //     Rows output;
 //     template <typename Row>
@@ -39,7 +40,9 @@
 #include <cuda_runtime.h>
 #include <cudaops/check.h>
 
+#include <climits>
 #include <cmath>
+#include <stdexcept>
 
 #include "cluster.cuh"
 #include "rows.h"
@@ -51,8 +54,8 @@ namespace cudaops_kernels {
 template <int kElements, bool kWhole>
 struct Place {
   static constexpr int kSize = kElements;
-  int slot;        // which of the thread's vectors
-  int64_t column;  // below 0 where the row starts within the vector
+  int slot;    // which of the thread's vectors
+  int column;  // below 0 where the row starts within the vector
   int begin;
   int end;
   __device__ __forceinline__ bool is_whole() const { return kWhole || end - begin == kSize; }
@@ -71,12 +74,12 @@ struct Around {
 // The vector at row[place.column].
 template <typename T, int kSize, bool kWhole>
 __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, kWhole>& place,
-                                              int64_t width, const Around& around) {
+                                              int width, const Around& around) {
   static_assert(kSize == Vector<T>::kSize, "a vector of another type's size");
   const T* data = row + place.column;
   if constexpr (kWhole) return load_early(data);
   const bool is_aligned = is_aligned_to_16(data);
-  const int64_t reach = is_aligned ? kSize : 2 * kSize - 1;
+  const int reach = is_aligned ? kSize : 2 * kSize - 1;
   if ((around.before || place.column >= (is_aligned ? 0 : kSize - 1)) &&
       (around.behind || place.column + reach <= width)) {
     const Packed packed = is_aligned ? load_early(data) : load_across(data);
@@ -88,7 +91,7 @@ __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, k
 // The same of what all rows share: it has no rows around it, and each row needs its ends.
 template <typename T, int kSize, bool kWhole>
 __device__ __forceinline__ Packed load_columns(const T* columns, const Place<kSize, kWhole>& place,
-                                               int64_t width) {
+                                               int width) {
   const T* data = columns + place.column;
   if constexpr (kWhole) return load_constant(data);
   if (place.column >= kSize - 1 && place.column + 2 * kSize - 1 <= width) {
@@ -191,7 +194,7 @@ class Row {
     __device__ __forceinline__ Packed with_hidden(const Packed& vector, const Place& place) const {
       int end = place.end;
       if (place.column + end > visible_) {
-        end = shows(place) ? static_cast<int>(visible_ - place.column) : 0;
+        end = shows(place) ? visible_ - place.column : 0;
       }
       return masked<T>(vector, place.begin, end, hidden_);
     }
@@ -199,8 +202,8 @@ class Row {
     Packed vectors_[kVectors > 0 ? kInRegisters : 1];
     Packed* stash_;
     const T* row_;
-    int64_t width_;
-    int64_t visible_ = INT64_MAX;
+    int width_;
+    int visible_ = INT_MAX;
     float hidden_ = 0;
     detail::Around around_;
   };
@@ -231,7 +234,7 @@ class Row {
                                  RowScratch* scratch, Packed* stash = nullptr)
       : index_(index),
         num_rows_(num_rows),
-        width_(width),
+        width_(static_cast<int>(width)),
         scratch_(scratch),
         stash_(stash),
         exists_(index < num_rows) {
@@ -301,7 +304,7 @@ class Row {
   __device__ __forceinline__ Tile load_visible(const ConstRows& rows, int64_t visible,
                                                float hidden) const {
     Tile tile(*this, rows.template row<T>(index_), rows.stride);
-    tile.visible_ = visible;
+    tile.visible_ = static_cast<int>(visible);
     tile.hidden_ = hidden;
     if constexpr (kVectors > 0) {
       load_all(tile, [&](const Place& place) { return tile.shows(place); });
@@ -468,11 +471,10 @@ class Row {
   }
 
   __device__ __forceinline__ Place place_of(int slot, int vector) const {
-    const int64_t column = int64_t{vector} * kSize - shift_;
+    const int column = vector * kSize - shift_;
     if constexpr (kWhole) return {slot, column, 0, kSize};
-    const int begin = column < 0 ? static_cast<int>(-column) : 0;
-    const int64_t left = width_ - column;
-    return {slot, column, begin, left < kSize ? static_cast<int>(left) : kSize};
+    const int left = width_ - column;
+    return {slot, column, column < 0 ? -column : 0, left < kSize ? left : kSize};
   }
 
   // In vectors of float: kSize of them are two.
@@ -511,7 +513,7 @@ class Row {
 
   int64_t index_;
   int64_t num_rows_;
-  int64_t width_;
+  int width_;
   RowScratch* scratch_;
   mutable Packed* stash_;
   int num_vectors_;
@@ -537,6 +539,9 @@ constexpr int kMaxRowThreads = 512;  // leaves a thread 128 registers
 // At most; of rows that start and end anywhere in a vector where they are not aligned.
 template <int64_t kSize>
 int64_t num_vectors(int64_t width, bool aligned) {
+  if (width > INT_MAX - 1024) {
+    throw std::runtime_error("wanted rows of less than 2^31 - 1024 elements, found longer ones.");
+  }
   return (width + (aligned ? 1 : 2) * (kSize - 1)) / kSize;
 }
 
@@ -568,11 +573,14 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, int64_t num_th
 #if !CUDAOPS_HIP
 
 // Of a cluster's row; more than a thread has registers for stand in shared memory, so that more
-// bytes are on their way while others wait for their cluster.
+// bytes are on their way while others wait for their cluster. Not where columns are read for each
+// row: they come from the L1 cache, which is the same memory.
 template <typename Op>
-constexpr int kClusterVectors = Op::kNumTiles == 1 ? 16 : (Op::kNumTiles == 2 ? 8 : 4);
+constexpr bool kHasStash = Op::kNumTiles <= 2 && !Op::kReadsColumns;
 template <typename Op>
-constexpr int kStashedVectors = Op::kNumTiles > 2 ? 0 : kClusterVectors<Op> / 2;
+constexpr int kStashedVectors = kHasStash<Op> ? (Op::kNumTiles == 1 ? 8 : 4) : 0;
+template <typename Op>
+constexpr int kClusterVectors = (Op::kNumTiles == 1 ? 8 : 4) + kStashedVectors<Op>;
 // Two tiles may make a third.
 template <typename Op>
 constexpr int kNumStashes = Op::kNumTiles == 2 ? 3 : 1;

@@ -399,6 +399,7 @@ template <typename Op>
 struct RowsOfSweep {
   using Element = typename Op::Element;
   static constexpr int kNumTiles = 3;  // columns that are kept count too
+  static constexpr bool kReadsColumns = true;
   Op op;
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {

@@ -20,28 +20,44 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
 
-// sums[part] of row_loss.
-__global__ void __launch_bounds__(kThreads)
-    sum_losses_kernel(const float* row_loss, int64_t num_rows, double* sums) {
-  const Part part(num_rows);
+struct LossSums {
+  const CrossEntropyProblem problem;
+  const float* row_loss;
+  const int* counts;
+  double* sums;
+  float* loss;
+
+  __device__ __forceinline__ void finish(double sum, int64_t count) const {
+    const bool is_mean = problem.reduction == Reduction::kMean;
+    *loss = static_cast<float>(is_mean ? sum / static_cast<double>(count) : sum);
+  }
+};
+
+// sums[part] of row_loss; the loss itself where there is one part.
+__global__ void __launch_bounds__(kThreads) sum_losses_kernel(const LossSums call) {
+  const Part part(call.problem.num_rows);
   double sum = 0;
 #pragma unroll 8
   for (int64_t index = part.begin + threadIdx.x; index < part.end; index += kThreads) {
-    sum += row_loss[index];
+    sum += call.row_loss[index];
   }
   sum = sum_of_block(sum);
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+  if (threadIdx.x != 0) return;
+  if (gridDim.x == 1) {
+    call.finish(sum, call.problem.reduction == Reduction::kMean ? call.counts[0] : 0);
+  } else {
+    call.sums[blockIdx.x] = sum;
+  }
 }
 
-__global__ void finish_loss_kernel(const double* sums, const int* counts, int num_sums,
-                                   bool is_mean, float* loss) {
+__global__ void finish_loss_kernel(const LossSums call, int num_parts) {
   double sum = 0;
   int64_t count = 0;
-  for (int part = 0; part < num_sums; ++part) {
-    sum += sums[part];
-    if (is_mean) count += counts[part];
+  for (int part = 0; part < num_parts; ++part) {
+    sum += call.sums[part];
+    if (call.problem.reduction == Reduction::kMean) count += call.counts[part];
   }
-  *loss = static_cast<float>(is_mean ? sum / static_cast<double>(count) : sum);
+  call.finish(sum, count);
 }
 
 struct LogitSums {
@@ -53,6 +69,7 @@ template <typename T, bool kGradient, bool kSoftcap>
 struct Forward {
   using Element = T;
   static constexpr int kNumTiles = kGradient && !kSoftcap ? 1 : 0;
+  [[maybe_unused]] static constexpr bool kReadsColumns = false;
   CrossEntropy call;
   const int* counts;
   int num_counts;
@@ -160,11 +177,11 @@ void launch_cross_entropy(const CrossEntropy& call, void* workspace, void* strea
   for_device_type<cross_entropy::LaunchForward>(problem.dtype, call, parts, cuda_stream);
   if (problem.reduction == Reduction::kNone) return;
   const int num_sums = cross_entropy::num_parts(problem.num_rows);
-  cross_entropy::sum_losses_kernel<<<num_sums, cross_entropy::kThreads, 0, cuda_stream>>>(
-      call.row_loss, problem.num_rows, parts.sums);
+  const cross_entropy::LossSums sums{problem, call.row_loss, parts.counts, parts.sums, call.loss};
+  cross_entropy::sum_losses_kernel<<<num_sums, cross_entropy::kThreads, 0, cuda_stream>>>(sums);
   CUDAOPS_CHECK_LAUNCH();
-  cross_entropy::finish_loss_kernel<<<1, 1, 0, cuda_stream>>>(
-      parts.sums, parts.counts, num_sums, problem.reduction == Reduction::kMean, call.loss);
+  if (num_sums == 1) return;
+  cross_entropy::finish_loss_kernel<<<1, 1, 0, cuda_stream>>>(sums, num_sums);
   CUDAOPS_CHECK_LAUNCH();
 }
 

@@ -11,6 +11,7 @@ template <typename T>
 struct Forward {
   using Element = T;
   static constexpr int kNumTiles = 1;
+  static constexpr bool kReadsColumns = true;
   LayerNorm call;
 
   template <typename Row>

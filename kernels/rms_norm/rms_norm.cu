@@ -10,6 +10,7 @@ template <typename T, bool kResidual>
 struct Forward {
   using Element = T;
   static constexpr int kNumTiles = kResidual ? 2 : 1;
+  static constexpr bool kReadsColumns = true;
   RmsNorm call;
 
   template <typename Row>

@@ -12,6 +12,7 @@ namespace cudaops_kernels {
 template <bool kResidual>
 struct Normed {
   static constexpr int kNumTiles = kResidual ? 2 : 1;  // as rms_norm's, to add in its order
+  static constexpr bool kReadsColumns = true;
   RmsNorm call;
 
   template <typename Row>

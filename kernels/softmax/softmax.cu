@@ -14,6 +14,7 @@ template <typename T, bool kMask>
 struct Forward {
   using Element = T;
   static constexpr int kNumTiles = kMask ? 2 : 1;
+  static constexpr bool kReadsColumns = false;
   Softmax call;
   float factor;  // of scores in powers of two; not 0
 
@@ -86,6 +87,7 @@ template <typename T>
 struct Backward {
   using Element = T;
   static constexpr int kNumTiles = 2;
+  static constexpr bool kReadsColumns = false;
   SoftmaxBackward call;
 
   template <typename Row>
