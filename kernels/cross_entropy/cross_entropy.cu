@@ -60,6 +60,8 @@ __global__ void finish_loss_kernel(const LossSums call, int num_parts) {
   call.finish(sum, count);
 }
 
+}  // namespace
+
 struct LogitSums {
   OnlineSoftmax softmax;
   float total = 0;
@@ -69,7 +71,7 @@ template <typename T, bool kGradient, bool kSoftcap>
 struct Forward {
   using Element = T;
   static constexpr int kNumTiles = kGradient && !kSoftcap ? 1 : 0;
-  [[maybe_unused]] static constexpr bool kReadsColumns = false;
+  static constexpr bool kReadsColumns = false;
   CrossEntropy call;
   const int* counts;
   int num_counts;
@@ -154,8 +156,6 @@ struct LaunchForward {
     }
   }
 };
-
-}  // namespace
 
 void count_targets(const CrossEntropyProblem& problem, int* counts, cudaStream_t stream) {
   if (problem.reduction != Reduction::kMean) return;

@@ -11,7 +11,6 @@ template <typename T, bool kSoftcap>
 struct Backward {
   using Element = T;
   static constexpr int kNumTiles = 0;
-  [[maybe_unused]] static constexpr bool kReadsColumns = false;
   CrossEntropyBackward call;
   const int* counts;
   int num_counts;
