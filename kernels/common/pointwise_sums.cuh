@@ -4,13 +4,15 @@
 //
 // A block has 32 vectors of a row side by side (all of them, where a row has fewer) and takes a
 // part of the rows in turns, some at once, so that enough loads are in flight. Its threads keep the
-// sums of their columns in registers. A second kernel adds up what the blocks have. Who takes which
-// row depends on the shape alone: results are the same bits from run to run and on every device.
+// sums of their columns in registers. A second kernel (column_sums.cuh) adds up what the blocks
+// have. Who takes which row depends on the shape alone: results are the same bits from run to run
+// and on every device.
 //
 // Vectors lie at the same columns in each row. Where that is not at multiples of 16 bytes, loads
 // are put together from two, and neighbouring lanes join their vectors to store whole ones.
 #pragma once
 
+#include "column_sums.cuh"
 #include "pointwise.cuh"
 
 namespace cudaops_kernels {
@@ -122,37 +124,6 @@ __global__ void __launch_bounds__(kSumThreads)
     parts[int64_t{blockIdx.y} * call.width + at] = sum;
   }
 }
-
-// 32 columns a block, 32 rows of threads.
-template <typename T>
-__global__ void __launch_bounds__(1024)
-    add_parts_kernel(const float* parts, int64_t num_parts, int64_t width, T* sums) {
-  __shared__ float of_threads[32][33];
-  const int64_t column = int64_t{blockIdx.x} * 32 + threadIdx.x;
-  float sum = 0;
-  if (column < width) {
-#pragma unroll 4
-    for (int64_t part = threadIdx.y; part < num_parts; part += 32) {
-      sum += parts[part * width + column];
-    }
-  }
-  of_threads[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y != 0 || column >= width) return;
-#pragma unroll
-  for (int y = 1; y < 32; ++y) sum += of_threads[y][threadIdx.x];
-  sums[column] = from_float<T>(sum);
-}
-
-struct AddParts {
-  template <typename T>
-  static void run(const float* parts, int64_t num_parts, int64_t width, void* sums,
-                  cudaStream_t stream) {
-    add_parts_kernel<T><<<num_blocks(width, 32), dim3(32, 32), 0, stream>>>(parts, num_parts, width,
-                                                                            static_cast<T*>(sums));
-    CUDAOPS_CHECK_LAUNCH();
-  }
-};
 
 template <typename Formula>
 struct LaunchPointwiseWithSums {

@@ -71,6 +71,11 @@ struct Around {
   bool behind;
 };
 
+template <int kSize>
+__device__ __forceinline__ Around rows_around(int64_t index, int64_t num_rows, int64_t stride) {
+  return {index * stride >= 2 * kSize, (num_rows - 1 - index) * stride >= 2 * kSize};
+}
+
 // The vector at row[place.column].
 template <typename T, int kSize, bool kWhole>
 __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, kWhole>& place,
@@ -287,17 +292,23 @@ class Row {
 
   // All loads are issued before the first is used.
   __device__ __forceinline__ Tile load(const ConstRows& rows) const {
-    Tile tile(*this, rows.template row<T>(index_), rows.stride);
-    if constexpr (kVectors > 0) {
-      load_all(tile, [](const Place&) { return true; });
-      if constexpr (!kWhole) {
-        each([&](const Place& place) {
-          if (place.is_whole()) return;
-          tile.set(place.slot, masked<T>(tile.get(place.slot), place.begin, place.end));
-        });
-      }
-    }
+    Tile tile = load_ahead(rows);
+    finish(tile);
     return tile;
+  }
+  // The same in two steps, for a row that is worked on later: finish() waits for the loads.
+  __device__ __forceinline__ Tile load_ahead(const ConstRows& rows) const {
+    Tile tile(*this, rows.template row<T>(index_), rows.stride);
+    if constexpr (kVectors > 0) load_all(tile, [](const Place&) { return true; });
+    return tile;
+  }
+  __device__ __forceinline__ void finish(Tile& tile) const {
+    if constexpr (kVectors > 0 && !kWhole) {
+      each([&](const Place& place) {
+        if (place.is_whole()) return;
+        tile.set(place.slot, masked<T>(tile.get(place.slot), place.begin, place.end));
+      });
+    }
   }
 
   // The same of the row's first `visible` elements; the others are not read, they are `hidden`.
@@ -457,9 +468,8 @@ class Row {
     return map([](float) { return 1.0f; }, Numbers());
   }
 
-  // Two vectors' worth of other rows on this side and that?
   __device__ __forceinline__ detail::Around around(int64_t stride) const {
-    return {index_ * stride >= 2 * kSize, (num_rows_ - 1 - index_) * stride >= 2 * kSize};
+    return detail::rows_around<kSize>(index_, num_rows_, stride);
   }
 
   // Lanes with a vector beside this one's. Where rows are shorter than a warp it is not worth it.

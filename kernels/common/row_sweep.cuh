@@ -12,14 +12,13 @@
 //     struct Scalars {…};                   // what is read once a row
 //     template <typename Row> struct Fixed {…};  // of a thread's columns, the same for all rows
 //     Fixed<Row> fixed(const Row& row) const;
-//     ConstRows input(int i) const;
+//     ConstRows input(int i) const;  // on the host too
 //     Scalars scalars(int64_t index) const;
-//     // A thread's share of the row's totals; tiles[i].at(place) are the numbers of input i, and
-//     // sums.add(which, place, numbers) adds to the columns' sums.
+//     // A thread's share of the row's totals; tiles[i].at(place) are the numbers of input i, asked
+//     // for once, and sums.add(which, place, numbers) adds to the columns' sums.
 //     Floats<kNumTotals> totals(const Row& row, tiles, fixed, scalars, Sums& sums) const;
-//     // With the whole totals: writes the row's gradient.
+//     // With the whole totals: writes the row's gradient, to the rows that SweepGrid has.
 //     void gradient(const Row& row, tiles, fixed, scalars, totals) const;
-//     void add_to_sums(int64_t index, int64_t column, float* sums) const;  // for long rows
 //   };
 //
 // Three ways to read:
@@ -27,12 +26,19 @@
 //   totals
 //             of the next row are taken before the gradient of this one is written, so that no
 //             thread waits for another's sum
-//   prefetch  the next row is loaded into registers while this one is worked on: short rows, and
-//             GPUs without a copy engine
+//   prefetch  the next row is loaded into registers while this one is worked on: short rows, of
+//             which a block has several at once, and GPUs without a copy engine
 //   long      rows beyond that are read twice: for their gradient, for the sums
+//
+// Alignment: vectors lie where the gradient's rows have their multiples of 16 bytes. Where that is
+// elsewhere from row to row, it comes again after a few rows (eight, if 16-bit rows are of odd
+// width), and a block takes such rows only: so its threads keep their columns, and stores are whole
+// but for a row's ends. Inputs that lie differently are not read through the ring, but put together
+// from two aligned loads.
 #pragma once
 
 #include "bulk_copy.cuh"
+#include "column_sums.cuh"
 #include "row.cuh"
 
 namespace cudaops_kernels {
@@ -42,6 +48,11 @@ struct SweepGrid {
   int64_t width;
   Rows anchor;       // the rows' gradients
   float* workspace;  // null: no sums wanted
+
+  // What a block has of a sum: [which][part][column].
+  __device__ __forceinline__ float* part(int which, int64_t part, int64_t num_parts) const {
+    return workspace + (which * num_parts + part) * width;
+  }
 };
 
 namespace detail {
@@ -50,6 +61,7 @@ constexpr int kMaxPrefetch =
     2;  // vectors a thread; with more the next row does not fit in registers
 constexpr int kMaxRingVectors = 2048;  // a row
 constexpr int kTallRows = 256;         // rows a block of the long way sums
+constexpr int kTallGroups = 8;         // at once
 
 // Sums of a thread's columns over the rows that its block takes.
 template <int kNumSums, int kVectors, int kSize>
@@ -62,26 +74,22 @@ struct ColumnSums {
     for (int k = 0; k < kSize; ++k) sums[which][place.slot][k] += numbers[k];
   }
 
-  // To this block's part of the workspace: [which][block][column].
+  // Column by column, `to` is the first's.
   template <typename Row>
-  __device__ __forceinline__ void store(const Row& row, float* workspace) const {
+  __device__ __forceinline__ void store(const Row& row, int which, float* to) const {
     row.each([&](const auto& place) {
+      const Floats<kSize>& numbers = sums[which][place.slot];
+      float* const part = to + place.column;
+      if (place.is_whole() && is_aligned_to_16(part)) {
 #pragma unroll
-      for (int which = 0; which < kNumSums; ++which) {
-        const Floats<kSize>& numbers = sums[which][place.slot];
-        float* part =
-            workspace + (which * int64_t{gridDim.x} + blockIdx.x) * row.width() + place.column;
-        if (place.is_whole() && is_aligned_to_16(part)) {
+        for (int k = 0; k < kSize; k += 4) {
+          *reinterpret_cast<float4*>(part + k) =
+              make_float4(numbers[k], numbers[k + 1], numbers[k + 2], numbers[k + 3]);
+        }
+      } else {
 #pragma unroll
-          for (int k = 0; k < kSize; k += 4) {
-            *reinterpret_cast<float4*>(part + k) =
-                make_float4(numbers[k], numbers[k + 1], numbers[k + 2], numbers[k + 3]);
-          }
-        } else {
-#pragma unroll
-          for (int k = 0; k < kSize; ++k) {
-            if (place.holds(k)) part[k] = numbers[k];
-          }
+        for (int k = 0; k < kSize; ++k) {
+          if (place.holds(k)) part[k] = numbers[k];
         }
       }
     });
@@ -92,6 +100,25 @@ struct NoSums {
   template <typename Place, typename Numbers>
   __device__ __forceinline__ void add(int, const Place&, const Numbers&) {}
 };
+
+// Adds up what the groups of threads of a block have, in pairs and always the same ones.
+// `of_groups` is shared memory: `width` floats a group.
+template <typename Sums, typename Row>
+__device__ __forceinline__ void store_sums_of_groups(const Sums& sums, const Row& row, int which,
+                                                     int width, float* of_groups, float* part) {
+  const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  const int num_threads = static_cast<int>(blockDim.x * blockDim.y);
+  __syncthreads();  // others may read what they had before
+  sums.store(row, which, of_groups + threadIdx.y * width);
+  for (int half = static_cast<int>(blockDim.y) / 2; half > 0; half /= 2) {
+    __syncthreads();
+    for (int i = thread; i < half * width; i += num_threads) {
+      of_groups[i] += of_groups[i + half * width];
+    }
+  }
+  __syncthreads();
+  for (int i = thread; i < width; i += num_threads) part[i] = of_groups[i];
+}
 
 inline int device_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
@@ -118,12 +145,79 @@ inline int64_t most_blocks(int num_threads) { return num_threads < 1024 ? 1024 /
 
 inline int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }
 
-template <typename Op, typename Row>
-__device__ __forceinline__ void load_tiles(const Op& op, const Row& row,
-                                           typename Row::Tile (&tiles)[Op::kNumInputs]) {
-#pragma unroll
-  for (int i = 0; i < Op::kNumInputs; ++i) tiles[i] = row.load(op.input(i));
+// After how many rows the next one starts at the same place in a vector.
+template <typename T>
+int64_t alignment_period(const Rows& rows) {
+  int64_t period = 1;
+  while (rows.stride * period % Vector<T>::kSize != 0) period *= 2;
+  return period;
 }
+
+// Blocks that take `rows_each` rows at once, at most `limit` of them unless there is no other way
+// to have the rows of a block's next turn start where its first ones do.
+inline int64_t num_sweep_blocks(int64_t num_rows, int64_t rows_each, int64_t limit,
+                                int64_t period) {
+  const int64_t wanted = (num_rows + rows_each - 1) / rows_each;
+  if (wanted <= limit) return wanted;  // one turn
+  const int64_t multiple = period > rows_each ? period / rows_each : 1;
+  return at_most(wanted, limit < multiple ? multiple : limit - limit % multiple);
+}
+
+// Which elements of a row's first or last vector the row has. Calculated where it is used: the
+// compiler would do it before the loop and keep it in registers, which the other vectors need.
+struct Ends {
+  int begin, end;
+};
+template <int kSize>
+__device__ __forceinline__ Ends ends_of(int64_t vector_column, int64_t width) {
+  int column = static_cast<int>(vector_column);
+#if CUDAOPS_HIP
+  asm volatile("" : "+v"(column));
+#else
+  asm volatile("" : "+r"(column));
+#endif
+  const int left = static_cast<int>(width) - column;
+  return {column < 0 ? -column : 0, left < kSize ? left : kSize};
+}
+
+// The row of a sweep: its vectors lie where those of the block's other rows do.
+template <typename T, int kVectors, bool kWhole>
+struct SweepRow : Row<T, kVectors, kWhole> {
+  using Base = Row<T, kVectors, kWhole>;
+  using Base::Base;
+  using typename Base::Numbers;
+  using typename Base::Place;
+
+  // To the rows that vectors are laid at.
+  __device__ __forceinline__ void store(const Rows& rows, const Place& place,
+                                        const Numbers& numbers) const {
+    T* const data = rows.template row<T>(this->index()) + place.column;
+    const Packed packed = pack<T>(numbers);
+    if (place.is_whole()) {
+      store_aligned(data, packed);
+    } else {
+      store_words(data, packed, ends_of<Base::kSize>(place.column, this->width()));
+    }
+  }
+
+ private:
+  // In words as far as they are whole: each store is a request of its own.
+  static __device__ __forceinline__ void store_words(T* data, const Packed& packed,
+                                                     const Ends& ends) {
+    const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
+    constexpr int kEach = 4 / sizeof(T);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int first = i * kEach, last = first + kEach - 1;
+      const bool has_first = first >= ends.begin && first < ends.end;
+      const bool has_last = last >= ends.begin && last < ends.end;
+      if (has_first && has_last) reinterpret_cast<uint32_t*>(data)[i] = words[i];
+      if (has_first != has_last) {
+        data[has_first ? first : last] = element_of<T>(has_first ? words[i] : words[i] >> 16);
+      }
+    }
+  }
+};
 
 // ---------------------------------------------------------------------------------------------------
 // Prefetch
@@ -131,27 +225,37 @@ __device__ __forceinline__ void load_tiles(const Op& op, const Row& row,
 template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(kMaxRowThreads) sweep_kernel(const Op op, const SweepGrid grid) {
   using T = typename Op::Element;
-  using OneRow = Row<T, kVectors, kWhole>;
+  using OneRow = SweepRow<T, kVectors, kWhole>;
   __shared__ RowScratch scratch;
+  extern __shared__ float of_groups[];
   ColumnSums<Op::kNumSums, kVectors, OneRow::kSize> sums = {};
+  // In rows: where this block's turns begin, how far apart they are.
+  int64_t turn = int64_t{blockIdx.x} * blockDim.y;
+  const int64_t step = int64_t{gridDim.x} * blockDim.y;
+  const T* const anchor = grid.anchor.template row<T>(turn + threadIdx.y);
   const auto row_at = [&](int64_t index) {
-    // Vectors lie at the same columns in each row, so that a thread keeps its columns.
-    return OneRow(index, grid.num_rows, grid.width, nullptr, &scratch);
+    return OneRow(index, grid.num_rows, grid.width, anchor, &scratch);
   };
   const auto scalars_of = [&](int64_t index) {
     return op.scalars(index < grid.num_rows ? index : grid.num_rows - 1);
   };
-  int64_t index = blockIdx.x;
-  OneRow row = row_at(index);
-  typename OneRow::Tile tiles[Op::kNumInputs], next_tiles[Op::kNumInputs];
-  load_tiles(op, row, tiles);
+  using Tile = typename OneRow::Tile;
+  const auto load_tiles = [&](const OneRow& row, Tile(&tiles)[Op::kNumInputs]) {
+#pragma unroll
+    for (int i = 0; i < Op::kNumInputs; ++i) tiles[i] = row.load_ahead(op.input(i));
+  };
+  OneRow row = row_at(turn + threadIdx.y);
+  Tile tiles[Op::kNumInputs], next_tiles[Op::kNumInputs];
+  load_tiles(row, tiles);
   const auto fixed = op.fixed(row);
-  auto scalars = scalars_of(index);
-  while (index < grid.num_rows) {
-    index += gridDim.x;
-    OneRow next_row = row_at(index);
-    load_tiles(op, next_row, next_tiles);
-    const auto next_scalars = scalars_of(index);
+  auto scalars = scalars_of(row.index());
+  // All threads take all turns: the last rows of a block may be none.
+  for (; turn < grid.num_rows; turn += step) {
+    OneRow next_row = row_at(row.index() + step);
+    load_tiles(next_row, next_tiles);
+    const auto next_scalars = scalars_of(next_row.index());
+#pragma unroll
+    for (int i = 0; i < Op::kNumInputs; ++i) row.finish(tiles[i]);
     const Floats<Op::kNumTotals> share = op.totals(row, tiles, fixed, scalars, sums);
     op.gradient(row, tiles, fixed, scalars, row.sum(share));
     next_row.follow(row);
@@ -160,20 +264,45 @@ __global__ void __launch_bounds__(kMaxRowThreads) sweep_kernel(const Op op, cons
     for (int i = 0; i < Op::kNumInputs; ++i) tiles[i] = next_tiles[i];
     scalars = next_scalars;
   }
-  if (grid.workspace != nullptr) sums.store(row_at(0), grid.workspace);
+  if (grid.workspace == nullptr) return;
+  const OneRow any_row = row_at(0);  // that exists
+#pragma unroll
+  for (int which = 0; which < Op::kNumSums; ++which) {
+    float* const part = grid.part(which, blockIdx.x, gridDim.x);
+    if (blockDim.y == 1) {
+      sums.store(any_row, which, part);
+    } else {
+      store_sums_of_groups(sums, any_row, which, static_cast<int>(grid.width), of_groups, part);
+    }
+  }
 }
+
+constexpr int kGroupThreads = 128;  // of a block with several rows
 
 template <typename Op, int kVectors, bool kWhole>
 int64_t sweep_with_prefetch(const Op& op, const SweepGrid& grid, int64_t num_vectors,
                             cudaStream_t stream) {
   auto* const kernel = &sweep_kernel<Op, kVectors, kWhole>;
-  const int num_threads = 32 * warps_for(num_vectors, kVectors);
+  int lanes = 32 * warps_for(num_vectors, kVectors), groups = 1;
+  int shared_bytes = 0;
+  if (lanes == 32) {
+    while (lanes > 1 && lanes / 2 * kVectors >= num_vectors) lanes /= 2;
+    groups = kGroupThreads / lanes;
+    if (grid.workspace != nullptr) {
+      shared_bytes = groups * static_cast<int>(grid.width * int64_t{sizeof(float)});
+    }
+  }
+  const int num_threads = lanes * groups;
   int blocks_each = 0;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks_each, reinterpret_cast<const void*>(kernel), num_threads, 0));
-  const int64_t blocks = at_most(grid.num_rows, device_attribute(cudaDevAttrMultiProcessorCount) *
-                                                    at_most(blocks_each, most_blocks(num_threads)));
-  kernel<<<static_cast<unsigned int>(blocks), num_threads, 0, stream>>>(op, grid);
+      &blocks_each, reinterpret_cast<const void*>(kernel), num_threads, shared_bytes));
+  const int64_t blocks =
+      num_sweep_blocks(grid.num_rows, groups,
+                       device_attribute(cudaDevAttrMultiProcessorCount) *
+                           at_most(blocks_each, most_blocks(num_threads)),
+                       kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
+  kernel<<<static_cast<unsigned int>(blocks), dim3(lanes, groups), shared_bytes, stream>>>(op,
+                                                                                           grid);
   CUDAOPS_CHECK_LAUNCH();
   return blocks;
 }
@@ -189,23 +318,23 @@ constexpr int kMaxStages = 8;
 
 #if !CUDAOPS_HIP
 
-// A row in shared memory, at any alignment.
-template <typename T, bool kWhole>
+// A row in shared memory, which lies in 16 bytes as it does in memory. kMasked: 0 where the row has
+// no elements; else what stands there.
+template <typename T, bool kMasked>
 struct SharedTile {
   const T* row;
+  int64_t width;
 
   template <typename Place>
   __device__ __forceinline__ Numbers<T> at(const Place& place) const {
-    if constexpr (kWhole) {
-      return unpack<T>(load_shared(row + place.column));
-    } else {
-      const T* data = row + place.column;
-      const unsigned int offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
-      const T* aligned = data - offset / sizeof(T);
-      Packed packed = load_shared(aligned);
-      if (offset != 0) packed = across<T>(packed, load_shared(aligned + Vector<T>::kSize), offset);
-      return unpack<T>(place.is_whole() ? packed : masked<T>(packed, place.begin, place.end));
+    Packed packed = load_shared(row + place.column);
+    if constexpr (kMasked) {
+      if (!place.is_whole()) {
+        const Ends ends = ends_of<Place::kSize>(place.column, width);
+        packed = masked<T>(packed, ends.begin, ends.end);
+      }
     }
+    return unpack<T>(packed);
   }
 
  private:
@@ -220,25 +349,36 @@ struct SharedTile {
   }
 };
 
-// What a row takes in shared memory: with what stands around it in its first and last 16 bytes, and
-// a vector on either side that may be read (and is not used).
+// What a row takes in shared memory: with what stands around it in its first and last 16 bytes.
 inline __host__ __device__ int64_t row_room(int64_t row_bytes, bool whole) {
-  return whole ? row_bytes : (row_bytes + 15) / 16 * 16 + 48;
+  return whole ? row_bytes : (row_bytes + 15) / 16 * 16 + 16;
 }
 
-// What the registers allow: 64 of them do for one sum a column of whole vectors.
-template <typename Op, bool kWhole>
+// Whether all inputs' rows start where the gradients' do in 16 bytes.
+template <typename Op>
+bool inputs_lie_as_gradients(const Op& op, const Rows& gradients) {
+  const auto place = [](const void* data) { return reinterpret_cast<uintptr_t>(data) % 16; };
+  for (int i = 0; i < Op::kNumInputs; ++i) {
+    const ConstRows input = op.input(i);
+    if (place(input.data) != place(gradients.data)) return false;
+    if ((input.stride - gradients.stride) % Vector<typename Op::Element>::kSize != 0) return false;
+  }
+  return true;
+}
+
+// What the registers allow: 64 of them do for two vectors with one sum a column, 96 with two sums.
+template <typename Op, int kVectors>
 constexpr int most_ring_threads() {
-  return kWhole && Op::kNumSums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads;
+  if (kVectors > 2) return kMaxRowThreads;
+  return Op::kNumSums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads + kMaxRowThreads / 4;
 }
 
 template <typename Op, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(most_ring_threads<Op, kWhole>())
+__global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
     sweep_ring_kernel(const Op op, const SweepGrid grid, int num_stages) {
 #if CUDAOPS_HAS_HOPPER
   using T = typename Op::Element;
-  using OneRow = Row<T, kVectors, kWhole>;
-  using Tile = SharedTile<T, kWhole>;
+  using OneRow = SweepRow<T, kVectors, kWhole>;
   using Totals = Floats<Op::kNumTotals>;
   extern __shared__ __align__(128) char ring[];
   __shared__ uint64_t full[kMaxStages];
@@ -246,7 +386,7 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kWhole>())
   const int64_t row_bytes = grid.width * int64_t{sizeof(T)};
   const int64_t room = row_room(row_bytes, kWhole);
   const auto slot = [&](int stage, int input) {
-    return ring + (stage * Op::kNumInputs + input) * room + (kWhole ? 0 : 16);
+    return ring + (stage * Op::kNumInputs + input) * room;
   };
   const auto misaligned_bytes = [](const T* row) {
     return kWhole ? 0 : static_cast<unsigned int>(reinterpret_cast<uintptr_t>(row) % 16);
@@ -282,15 +422,16 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kWhole>())
       if (sizes[i] > 0) copy_to_shared(slot(stage, i), from, sizes[i], &full[stage]);
     }
   };
+  const T* const anchor = grid.anchor.template row<T>(blockIdx.x);
   const auto row_at = [&](int64_t index) {
-    // Vectors lie at the same columns in each row, so that a thread keeps its columns.
-    return OneRow(index, grid.num_rows, grid.width, nullptr, nullptr);
+    return OneRow(index, grid.num_rows, grid.width, anchor, nullptr);
   };
-  const auto tiles_at = [&](int stage, int64_t index, Tile(&tiles)[Op::kNumInputs]) {
+  const auto tiles_at = [&](int stage, int64_t index, auto& tiles) {
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) {
       const T* row = op.input(i).template row<T>(index);
       tiles[i].row = reinterpret_cast<const T*>(slot(stage, i) + misaligned_bytes(row));
+      tiles[i].width = grid.width;
     }
   };
   ColumnSums<Op::kNumSums, kVectors, OneRow::kSize> sums = {};
@@ -298,7 +439,7 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kWhole>())
   // A thread's share of a row's totals, added up in its warp.
   const auto begin_row = [&](int stage, uint32_t parity, int64_t index,
                              const typename Op::Scalars& scalars, int buffer) {
-    Tile tiles[Op::kNumInputs];
+    SharedTile<T, !kWhole> tiles[Op::kNumInputs];
     tiles_at(stage, index, tiles);
     wait_for_phase(&full[stage], parity);
     const Totals share = op.totals(row_at(index), tiles, fixed, scalars, sums);
@@ -340,7 +481,7 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kWhole>())
       Totals totals = {};
       if (threadIdx.x % 32 < blockDim.x / 32) totals = scratch[buffer][threadIdx.x % 32];
       totals = cudaops::warp_reduce(totals, AddFloats<Op::kNumTotals>{}, 32);
-      Tile tiles[Op::kNumInputs];
+      SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(stage, index, tiles);
       op.gradient(row_at(index), tiles, fixed, scalars, totals);
     };
@@ -359,7 +500,11 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kWhole>())
     scalars = next_scalars;
     buffer ^= 1;
   }
-  if (grid.workspace != nullptr) sums.store(row_at(0), grid.workspace);
+  if (grid.workspace == nullptr) return;
+#pragma unroll
+  for (int which = 0; which < Op::kNumSums; ++which) {
+    sums.store(row_at(0), which, grid.part(which, blockIdx.x, gridDim.x));
+  }
 #endif
 }
 
@@ -375,13 +520,18 @@ int64_t sweep_with_ring(const Op& op, const SweepGrid& grid, int64_t num_vectors
       Op::kNumInputs * row_room(grid.width * int64_t{sizeof(typename Op::Element)}, kWhole);
   const int64_t own_bytes = 2048;  // barriers, scratch and what a block costs
   const int64_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  int fit_registers = 0;
+  CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &fit_registers, reinterpret_cast<const void*>(kernel), num_threads, 0));
   int64_t blocks_each =
-      at_most(all / (kGoodStages * stage_bytes + own_bytes), most_blocks(num_threads));
+      at_most(at_most(all / (kGoodStages * stage_bytes + own_bytes), fit_registers),
+              most_blocks(num_threads));
   if (blocks_each == 0 && kMinStages * stage_bytes + own_bytes > all) return 0;
   if (blocks_each == 0) blocks_each = 1;
   const int64_t stages = at_most((all / blocks_each - own_bytes) / stage_bytes, kMaxStages);
-  const int64_t blocks =
-      at_most(grid.num_rows, blocks_each * device_attribute(cudaDevAttrMultiProcessorCount));
+  const int64_t blocks = num_sweep_blocks(
+      grid.num_rows, 1, blocks_each * device_attribute(cudaDevAttrMultiProcessorCount),
+      kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
   const int bytes = static_cast<int>(stages * stage_bytes);
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
   kernel<<<static_cast<unsigned int>(blocks), num_threads, bytes, stream>>>(
@@ -405,7 +555,8 @@ struct RowsOfSweep {
   __device__ __forceinline__ void operator()(Row& row) const {
     NoSums none;
     typename Row::Tile tiles[Op::kNumInputs];
-    load_tiles(op, row, tiles);
+#pragma unroll
+    for (int i = 0; i < Op::kNumInputs; ++i) tiles[i] = row.load(op.input(i));
     const auto fixed = op.fixed(row);
     const auto scalars = op.scalars(row.index());
     const Floats<Op::kNumTotals> share = op.totals(row, tiles, fixed, scalars, none);
@@ -413,19 +564,65 @@ struct RowsOfSweep {
   }
 };
 
-// A thread a column, kTallRows rows a block.
-template <typename Op>
-__global__ void __launch_bounds__(256) sum_columns_kernel(const Op op, const SweepGrid grid) {
-  const int64_t column = int64_t{blockIdx.x} * 256 + threadIdx.x;
-  if (column >= grid.width) return;
+// One vector of each row, for Op::totals() where the columns' sums alone are wanted: what is
+// calculated of the totals the compiler drops.
+template <typename T, bool kWhole>
+struct SweepColumns {
+  using Place = cudaops_kernels::Place<Vector<T>::kSize, kWhole>;
+  struct Columns {};
+  struct Tile {
+    const T* row;
+    int64_t width;
+    Around around;
+    __device__ __forceinline__ Numbers<T> at(const Place& place) const {
+      return unpack<T>(load_vector(row, place, width, around));
+    }
+  };
+  Place place;
+  bool exists;
+
+  template <typename Body>
+  __device__ __forceinline__ void each(const Body& body) const {
+    if (exists) body(place);
+  }
+  __device__ __forceinline__ Numbers<T> at(const Columns&, const Place&) const { return {}; }
+};
+
+// 32 vectors of kTallRows rows a block, kTallGroups rows at once.
+template <typename Op, bool kWhole>
+__global__ void __launch_bounds__(32 * kTallGroups)
+    sum_columns_kernel(const Op op, const SweepGrid grid) {
+  using T = typename Op::Element;
+  using Columns = SweepColumns<T, kWhole>;
+  constexpr int kSize = Vector<T>::kSize, kWidth = 32 * kSize;
+  __shared__ float of_groups[kTallGroups * kWidth];
+  const int64_t first_column = int64_t{blockIdx.x} * kWidth;
+  const int64_t left = grid.width - first_column;
+  const int width = left < kWidth ? static_cast<int>(left) : kWidth;
+  // From the block's first column on.
+  const int column = static_cast<int>(threadIdx.x) * kSize;
+  const int end = width - column < kSize ? width - column : kSize;
+  const Columns columns{{0, column, 0, end}, end > 0};
   const int64_t first = int64_t{blockIdx.y} * kTallRows;
   const int64_t last = first + kTallRows < grid.num_rows ? first + kTallRows : grid.num_rows;
-  float sums[Op::kNumSums] = {};
+  ColumnSums<Op::kNumSums, 1, kSize> sums = {};
+  if (columns.exists) {
 #pragma unroll 4
-  for (int64_t index = first; index < last; ++index) op.add_to_sums(index, column, sums);
+    for (int64_t index = first + threadIdx.y; index < last; index += kTallGroups) {
+      typename Columns::Tile tiles[Op::kNumInputs];
+#pragma unroll
+      for (int i = 0; i < Op::kNumInputs; ++i) {
+        const ConstRows rows = op.input(i);
+        tiles[i] = {rows.template row<T>(index) + first_column, left,
+                    rows_around<kSize>(index, grid.num_rows, rows.stride)};
+      }
+      op.totals(columns, tiles, typename Columns::Columns(), op.scalars(index), sums);
+    }
+  }
 #pragma unroll
   for (int which = 0; which < Op::kNumSums; ++which) {
-    grid.workspace[(which * int64_t{gridDim.y} + blockIdx.y) * grid.width + column] = sums[which];
+    store_sums_of_groups(sums, columns, which, width, of_groups,
+                         grid.part(which, blockIdx.y, gridDim.y) + first_column);
   }
 }
 
@@ -434,66 +631,30 @@ int64_t sweep_long_rows(const Op& op, const SweepGrid& grid, bool aligned, cudaS
   launch_long_rows(RowsOfSweep<Op>{op}, RowGrid{grid.num_rows, grid.width, grid.anchor}, aligned,
                    stream);
   if (grid.workspace == nullptr) return 0;
+  constexpr int kSize = Vector<typename Op::Element>::kSize;
   const unsigned int parts = num_blocks(grid.num_rows, kTallRows);
-  sum_columns_kernel<<<dim3(num_blocks(grid.width, 256), parts), 256, 0, stream>>>(op, grid);
+  const dim3 blocks(num_blocks(grid.width, 32 * kSize), parts), block(32, kTallGroups);
+  if (aligned && grid.width % kSize == 0) {
+    sum_columns_kernel<Op, true><<<blocks, block, 0, stream>>>(op, grid);
+  } else {
+    sum_columns_kernel<Op, false><<<blocks, block, 0, stream>>>(op, grid);
+  }
   CUDAOPS_CHECK_LAUNCH();
   return parts;
 }
-
-// ---------------------------------------------------------------------------------------------------
-// Adding up the parts: 32 columns a block, kFinishRows rows of threads.
-
-constexpr int kFinishRows = 16;
-
-template <typename T>
-__global__ void __launch_bounds__(32 * kFinishRows)
-    finish_sums_kernel(const float* parts, int64_t num_parts, int64_t width, T* out) {
-  __shared__ float partial[kFinishRows][33];
-  const int64_t column = int64_t{blockIdx.x} * 32 + threadIdx.x;
-  float sum = 0;
-  if (column < width) {
-    // Eight loads on their way: there are few parts, and each waits for memory.
-    float sums[8] = {};
-    int64_t part = threadIdx.y;
-    for (; part + 7 * kFinishRows < num_parts; part += 8 * kFinishRows) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) sums[i] += parts[(part + i * kFinishRows) * width + column];
-    }
-    for (; part < num_parts; part += kFinishRows) sum += parts[part * width + column];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) sum += sums[i];
-  }
-  partial[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y != 0 || column >= width) return;
-#pragma unroll
-  for (int i = 1; i < kFinishRows; ++i) sum += partial[i][threadIdx.x];
-  out[column] = from_float<T>(sum);
-}
-
-struct FinishSums {
-  template <typename T>
-  static void run(const float* parts, int64_t num_parts, int64_t width, void* out,
-                  cudaStream_t stream) {
-    finish_sums_kernel<T><<<num_blocks(width, 32), dim3(32, kFinishRows), 0, stream>>>(
-        parts, num_parts, width, static_cast<T*>(out));
-    CUDAOPS_CHECK_LAUNCH();
-  }
-};
 
 // The number of blocks; -1 where rows are too long for both ways.
 template <typename Op, bool kWhole>
 int64_t sweep(const Op& op, const SweepGrid& grid, int64_t num_vectors, cudaStream_t stream) {
 #if !CUDAOPS_HIP
   // Shorter rows are not worth a barrier each.
-  if (num_vectors > 128 && num_vectors <= kMaxRingVectors) {
+  if (num_vectors > 128 && num_vectors <= kMaxRingVectors &&
+      (kWhole || inputs_lie_as_gradients(op, grid.anchor))) {
     int64_t blocks = 0;
-    if constexpr (kWhole) {
-      if (num_vectors <= 2 * most_ring_threads<Op, true>()) {
-        blocks = sweep_with_ring<Op, 2, true>(op, grid, num_vectors, stream);
-      }
+    if (num_vectors <= 2 * most_ring_threads<Op, 2>()) {
+      blocks = sweep_with_ring<Op, 2, kWhole>(op, grid, num_vectors, stream);
     }
-    if constexpr (!kWhole || most_ring_threads<Op, true>() == kMaxRowThreads) {
+    if constexpr (2 * most_ring_threads<Op, 2>() < kMaxRingVectors) {
       if (blocks == 0) blocks = sweep_with_ring<Op, 4, kWhole>(op, grid, num_vectors, stream);
     }
     if (blocks > 0) return blocks;
@@ -511,9 +672,10 @@ inline int64_t sweep_workspace_bytes(int64_t num_rows, int64_t width, DType dtyp
   const int64_t num_vectors = (width + elements - 1) / elements;
   int64_t parts = (num_rows + detail::kTallRows - 1) / detail::kTallRows;
   if (num_vectors <= detail::kMaxRingVectors) {
-    const int64_t blocks =
-        detail::at_most(num_rows, detail::device_attribute(cudaDevAttrMultiProcessorCount) *
-                                      detail::most_blocks(32 * detail::warps_for(num_vectors, 4)));
+    const int64_t most = detail::device_attribute(cudaDevAttrMultiProcessorCount) *
+                         detail::most_blocks(32 * detail::warps_for(num_vectors, 4));
+    // One block for each alignment at least.
+    const int64_t blocks = detail::at_most(num_rows, most < elements ? elements : most);
     if (blocks > parts) parts = blocks;
   }
   return parts * width * num_sums * int64_t{sizeof(float)};
@@ -528,7 +690,7 @@ void sweep_rows(const Op& op, SweepGrid grid, void* const (&sums)[Op::kNumSums],
   bool wanted = false;
   for (void* const sum : sums) wanted = wanted || sum != nullptr;
   if (!wanted) grid.workspace = nullptr;
-  const int64_t num_vectors = (grid.width + kSize - 1) / kSize;
+  const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
   const bool whole = aligned && grid.width % kSize == 0;
   int64_t parts = 0;
   if (grid.num_rows > 0) {
@@ -538,8 +700,8 @@ void sweep_rows(const Op& op, SweepGrid grid, void* const (&sums)[Op::kNumSums],
   }
   for (int which = 0; which < Op::kNumSums; ++which) {
     if (sums[which] == nullptr || grid.width == 0) continue;
-    for_device_type<detail::FinishSums>(sums_dtype, grid.workspace + which * parts * grid.width,
-                                        parts, grid.width, sums[which], stream);
+    for_device_type<detail::AddParts>(sums_dtype, grid.workspace + which * parts * grid.width,
+                                      parts, grid.width, sums[which], stream);
   }
 }
 

@@ -19,7 +19,7 @@ struct Backward {
     float mean, rstd;
   };
 
-  __device__ __forceinline__ ConstRows input(int i) const {
+  CUDAOPS_HOST_DEVICE ConstRows input(int i) const {
     return i == 0 ? call.grad_output : call.input;
   }
 
@@ -62,13 +62,6 @@ struct Backward {
       const auto h = tiles[0].at(place) * row.at(weight, place);
       row.store(call.grad_input, place, h * rstd + (tiles[1].at(place) * a + b));
     });
-  }
-
-  __device__ __forceinline__ void add_to_sums(int64_t index, int64_t column, float* sums) const {
-    const float grad = to_float(call.grad_output.template row<T>(index)[column]);
-    const float x = to_float(call.input.template row<T>(index)[column]);
-    sums[0] += grad * (x - call.mean[index]) * call.rstd[index];
-    sums[1] += grad;
   }
 };
 

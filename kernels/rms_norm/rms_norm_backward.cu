@@ -19,7 +19,7 @@ struct Backward {
     float rstd;
   };
 
-  __device__ __forceinline__ ConstRows input(int i) const {
+  CUDAOPS_HOST_DEVICE ConstRows input(int i) const {
     return i == 0 ? call.grad_output : (i == 1 ? call.x : call.grad_residual_out);
   }
 
@@ -54,11 +54,6 @@ struct Backward {
       if constexpr (kResidual) grad_x = grad_x + tiles[2].at(place);
       row.store(call.grad_x, place, grad_x);
     });
-  }
-
-  __device__ __forceinline__ void add_to_sums(int64_t index, int64_t column, float* sums) const {
-    sums[0] += to_float(call.grad_output.template row<T>(index)[column]) *
-               to_float(call.x.template row<T>(index)[column]) * call.rstd[index];
   }
 };
 
