@@ -135,6 +135,14 @@ def test_autograd(device):
                 assert_close(a, b, (dtype, causal), atol=2e-6 if dtype == torch.float32 else 2e-2)
 
 
+def test_autograd_of_the_op_alone(device):
+    x = normal(4, 6, dtype=torch.float32, device=device).requires_grad_()
+    grad = normal(4, 6, dtype=torch.float32, device=device, seed=1)
+    (found,) = torch.autograd.grad(ops.softmax(x), x, grad)
+    y = torch.softmax(x.detach().double(), -1)
+    assert_close(found, y * (grad - (grad * y).sum(-1, keepdim=True)), atol=2e-6)
+
+
 def test_gradient_agrees_with_finite_differences(device):
     x = normal(2, 5, dtype=torch.float32, device=device)
     grad = normal(2, 5, dtype=torch.float32, device=device, seed=1)

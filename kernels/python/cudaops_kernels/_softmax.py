@@ -27,7 +27,8 @@ def _backward(ctx, grad_output):
     grad_input = grad_mask = None
     if ctx.needs_input_grad[0]:
         grad_input = ops.softmax_backward(grad_output, output, ctx.scale, ctx.causal)
-    if ctx.needs_input_grad[1]:
+    # A call that leaves the mask out has no entry for it.
+    if ctx.mask is not None and ctx.needs_input_grad[1]:
         shape, dtype = ctx.mask
         grad_mask = ops.softmax_backward(grad_output, output, 1.0, ctx.causal)
         grad_mask = grad_mask.sum_to_size(shape).to(dtype)
