@@ -58,6 +58,32 @@ std::string wrong_bytes(const DeviceSets& out, const DeviceSets& scales, const B
   return "";
 }
 
+// The same where number(row, column) is what another op makes, before it is rounded to its type:
+// within a step of the quantised type, and what that rounding is worth. Bit for bit is the tests'
+// matter. begin(row) comes before a row's numbers.
+template <typename Begin, typename Number>
+std::string wrong_fused_bytes(const DeviceSets& out, const DeviceSets& scales,
+                              const BlockGrid& grid, QuantizedType type, const Begin& begin,
+                              const Number& number) {
+  for (const int64_t row : checked_rows(grid.num_rows)) {
+    const auto bytes = out.to_host<uint8_t>(row * grid.width, grid.width);
+    const int64_t columns = grid.columns_of_blocks();
+    const auto of_row = scales.to_host<float>(row * columns, columns);
+    begin(row);
+    for (int64_t column = 0; column < grid.width; ++column) {
+      const double scale = of_row[static_cast<size_t>(column / grid.block_columns)];
+      const double wanted = number(row, column) / scale;
+      const double found = op_test::stored(bytes[static_cast<size_t>(column)], type);
+      const double allowed = 0.5 * op_test::step_at(wanted * 1.01, type) + 0.01 * std::fabs(wanted);
+      if (!(std::fabs(found - wanted) <= allowed)) {
+        return "row " + std::to_string(row) + ", column " + std::to_string(column) + ": " +
+               std::to_string(found) + " for " + std::to_string(wanted);
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace op_benchmark
 
 #endif  // CUDAOPS_BENCH_WITH_CUDA

@@ -48,31 +48,19 @@ void quantize(benchmark::State& state, int64_t group) {
     call.output = {output[set], width};
     launch_rms_norm_quantize(call, workspace[0], stream);
   };
-  // Within a step of the type, and what rounding to T is worth: bit for bit is the tests' matter.
-  c.verify = [&]() -> std::string {
+  c.verify = [&] {
     const std::vector<double> of_columns = exact_row<T>(weight, 0, width);
-    for (const int64_t row : checked_rows(rows)) {
-      const std::vector<double> x = exact_row<T>(kResidual ? residual_out : input, row, width);
-      const auto bytes = output.to_host<uint8_t>(row * width, width);
-      const int64_t columns = grid.columns_of_blocks();
-      const auto scales = scale.to_host<float>(row * columns, columns);
+    std::vector<double> x;
+    double rstd = 0;
+    const auto begin = [&](int64_t row) {
+      x = exact_row<T>(kResidual ? residual_out : input, row, width);
       double squares = 0;
       for (const double value : x) squares += value * value;
-      const double rstd = 1 / std::sqrt(squares / static_cast<double>(width) + kEps);
-      for (int64_t i = 0; i < width; ++i) {
-        const size_t at = static_cast<size_t>(i);
-        const double of_block = scales[static_cast<size_t>(i / grid.block_columns)];
-        const double wanted = x[at] * rstd * of_columns[at] / of_block;
-        const double found = op_test::stored(bytes[at], kType);
-        const double allowed =
-            0.5 * op_test::step_at(wanted * 1.01, kType) + 0.01 * std::fabs(wanted);
-        if (!(std::fabs(found - wanted) <= allowed)) {
-          return "row " + std::to_string(row) + ", column " + std::to_string(i) + ": " +
-                 std::to_string(found) + " for " + std::to_string(wanted);
-        }
-      }
-    }
-    return "";
+      rstd = 1 / std::sqrt(squares / static_cast<double>(width) + kEps);
+    };
+    return wrong_fused_bytes(output, scale, grid, kType, begin, [&](int64_t, int64_t column) {
+      return x[static_cast<size_t>(column)] * rstd * of_columns[static_cast<size_t>(column)];
+    });
   };
   cudaops::benchmark::run(state, c);
 }

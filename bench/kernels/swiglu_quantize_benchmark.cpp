@@ -39,26 +39,13 @@ void quantize(benchmark::State& state, int64_t group) {
     call.output = {output[set], width};
     launch_swiglu_quantize(call, workspace[0], stream);
   };
-  // Within a step of the type, and what rounding to T is worth: bit for bit is the tests' matter.
-  c.verify = [&]() -> std::string {
-    for (const int64_t row : checked_rows(rows)) {
-      const auto bytes = output.to_host<uint8_t>(row * width, width);
-      const int64_t columns = grid.columns_of_blocks();
-      const auto scales = scale.to_host<float>(row * columns, columns);
-      for (int64_t i = 0; i < width; ++i) {
-        const double x = element(of_gate, row * width + i);
-        const double of_block = scales[static_cast<size_t>(i / grid.block_columns)];
-        const double wanted = x / (1 + std::exp(-x)) * element(of_up, row * width + i) / of_block;
-        const double found = op_test::stored(bytes[static_cast<size_t>(i)], kType);
-        const double allowed =
-            0.5 * op_test::step_at(wanted * 1.01, kType) + 0.01 * std::fabs(wanted);
-        if (!(std::fabs(found - wanted) <= allowed)) {
-          return "row " + std::to_string(row) + ", column " + std::to_string(i) + ": " +
-                 std::to_string(found) + " for " + std::to_string(wanted);
-        }
-      }
-    }
-    return "";
+  c.verify = [&] {
+    return wrong_fused_bytes(
+        output, scale, grid, kType, [](int64_t) {},
+        [&](int64_t row, int64_t column) {
+          const double x = element(of_gate, row * width + column);
+          return x / (1 + std::exp(-x)) * element(of_up, row * width + column);
+        });
   };
   cudaops::benchmark::run(state, c);
 }

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rms_norm_quantize/rms_norm_quantize.h"
 
-#include "quantize/quantize.h"
-#include "quantized_test.h"
+#include "fused_quantize_test.h"
 
 namespace {
 
 using namespace cudaops_kernels;
 using namespace op_test;
-
-// Rows with stride width + gap; offsets in elements from a multiple of 256 bytes.
-struct Layout {
-  int64_t gap, offset, offset_out;
-};
-
-struct Result {
-  std::vector<uint8_t> output;
-  std::vector<float> scale;
-};
 
 template <typename T>
 struct Problem {
@@ -37,7 +26,7 @@ struct Problem {
 
   // run(RmsNormQuantize)
   template <template <typename> class Buffer, typename Run>
-  Result run(const Layout& layout, std::vector<T>* residual_sum, const Run& run) const {
+  QuantizedResult run(const RowLayout& layout, std::vector<T>* residual_sum, const Run& run) const {
     const int64_t stride = grid.width + layout.gap, n = grid.num_rows * grid.width;
     const Buffer<T> rows(spread(input, grid.width, stride), layout.offset);
     const Buffer<T> more(spread(residual, grid.width, stride), layout.offset);
@@ -81,7 +70,7 @@ TYPED_TEST(RmsNormQuantizeCpu, IsRightForAllWidths) {
         SCOPED_TRACE(::testing::Message() << "width " << width << ", group " << group);
         const Problem<T> problem(3, width, group, type, width % 2 == 0);
         std::vector<T> sum, normed;
-        const Result result =
+        const QuantizedResult result =
             problem.template run<HostBuffer>({0, 0, 0}, &sum, [&](const RmsNormQuantize& call) {
               HostBuffer<T> workspace(3 * width);
               rms_norm_quantize_cpu(call, workspace.data(), scattered_for);
@@ -116,33 +105,22 @@ void in_two_steps(const RmsNormQuantize& call) {
   RmsNorm norm = call.norm;
   norm.output = {normed.data(), norm.width};
   launch_rms_norm(norm, nullptr);
-  Quantize quantize{};
-  quantize.grid = call.grid;
-  quantize.dtype = norm.dtype;
-  quantize.type = call.type;
-  quantize.input = {normed.data(), norm.width};
-  quantize.output = call.output;
-  quantize.scale = call.scale;
-  quantize.strides = call.strides;
-  launch_quantize(quantize, nullptr);
-  EXPECT_TRUE(normed.guards_intact());  // waits
+  quantize_rows(call, normed);
 }
 
 template <typename T>
 class RmsNormQuantizeGpu : public ::testing::Test {
  protected:
-  static void check(int64_t rows, int64_t width, int64_t group, const Layout& layout) {
+  static void check(int64_t rows, int64_t width, int64_t group, const RowLayout& layout) {
     for (const QuantizedType type : types()) {
       for (const bool has_residual : {false, true}) {
-        SCOPED_TRACE(::testing::Message()
-                     << rows << " rows of " << width << ", group " << group << ", gap "
-                     << layout.gap << ", offsets " << layout.offset << ", " << layout.offset_out
-                     << ", residual " << has_residual);
+        SCOPED_TRACE(::testing::Message() << rows << " rows of " << width << ", group " << group
+                                          << ", " << layout << ", residual " << has_residual);
         const Problem<T> problem(rows, width, group, type, has_residual);
         std::vector<T> sum, wanted_sum;
-        const Result wanted =
+        const QuantizedResult wanted =
             problem.template run<DeviceBuffer>(layout, &wanted_sum, in_two_steps<T>);
-        const Result found =
+        const QuantizedResult found =
             problem.template run<DeviceBuffer>(layout, &sum, [](const RmsNormQuantize& call) {
               DeviceBuffer<char> workspace(rms_norm_quantize_workspace_bytes(call));
               launch_rms_norm_quantize(call, workspace.data(), nullptr);
@@ -171,30 +149,12 @@ TYPED_TEST_SUITE(RmsNormQuantizeGpu, Types, TypeNames);
 
 TYPED_TEST(RmsNormQuantizeGpu, IsNormAndQuantizeForAllWidths) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : widths()) {
-    for (const int64_t group : {width, int64_t{16}, int64_t{64}, int64_t{128}, int64_t{24}}) {
-      this->check(3, width, group, {0, 0, 0});
-    }
-  }
-  for (const int64_t width : {16384, 40000, 65536, 100001, 262144}) {
-    this->check(2, width, width, {0, 0, 0});
-    this->check(2, width, 128, {0, 0, 0});
-  }
-  this->check(1031, 96, 32, {0, 0, 0});
-  this->check(1031, 100, 100, {0, 0, 0});
+  for_quantized_widths(this->check);
 }
 
 TYPED_TEST(RmsNormQuantizeGpu, IsNormAndQuantizeForAllAlignments) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {5, 128, 1000, 1024, 4099}) {
-    for (const int64_t group : {width, int64_t{128}}) {
-      for (const int64_t offset : {0, 1, 2, 4, 7, 8}) {
-        this->check(5, width, group, {0, offset, offset});
-        this->check(5, width, group, {3, offset, 0});
-        this->check(5, width, group, {8, 0, offset});
-      }
-    }
-  }
+  for_quantized_alignments(this->check);
 }
 
 #endif

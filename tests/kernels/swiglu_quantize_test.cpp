@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "swiglu_quantize/swiglu_quantize.h"
 
-#include "quantize/quantize.h"
-#include "quantized_test.h"
+#include "fused_quantize_test.h"
 
 namespace {
 
 using namespace cudaops_kernels;
 using namespace op_test;
-
-// Rows with stride width + gap; offsets in elements from a multiple of 256 bytes.
-struct Layout {
-  int64_t gap, offset, offset_out;
-};
-
-struct Result {
-  std::vector<uint8_t> output;
-  std::vector<float> scale;
-};
 
 template <typename T>
 struct Problem {
@@ -33,7 +22,7 @@ struct Problem {
 
   // run(SwigluQuantize)
   template <template <typename> class Buffer, typename Run>
-  Result run(const Layout& layout, const Run& run) const {
+  QuantizedResult run(const RowLayout& layout, const Run& run) const {
     const int64_t stride = grid.width + layout.gap, n = grid.num_rows * grid.width;
     const Buffer<T> gates(spread(gate, grid.width, stride), layout.offset);
     const Buffer<T> ups(spread(up, grid.width, stride), layout.offset);
@@ -65,7 +54,7 @@ TYPED_TEST(SwigluQuantizeCpu, IsRightForAllWidths) {
         SCOPED_TRACE(::testing::Message() << "width " << width << ", group " << group);
         const Problem<T> problem(3, width, group, type);
         std::vector<T> product;
-        const Result result =
+        const QuantizedResult result =
             problem.template run<HostBuffer>({0, 0, 0}, [&](const SwigluQuantize& call) {
               HostBuffer<T> workspace(3 * width);
               swiglu_quantize_cpu(call, workspace.data(), scattered_for);
@@ -91,29 +80,20 @@ void in_two_steps(const SwigluQuantize& call) {
   GatedUnit unit = call.unit;
   unit.output = {product.data(), unit.width};
   launch_swiglu(unit, nullptr);
-  Quantize quantize{};
-  quantize.grid = call.grid;
-  quantize.dtype = unit.dtype;
-  quantize.type = call.type;
-  quantize.input = {product.data(), unit.width};
-  quantize.output = call.output;
-  quantize.scale = call.scale;
-  quantize.strides = call.strides;
-  launch_quantize(quantize, nullptr);
-  EXPECT_TRUE(product.guards_intact());  // waits
+  quantize_rows(call, product);
 }
 
 template <typename T>
 class SwigluQuantizeGpu : public ::testing::Test {
  protected:
-  static void check(int64_t rows, int64_t width, int64_t group, const Layout& layout) {
+  static void check(int64_t rows, int64_t width, int64_t group, const RowLayout& layout) {
     for (const QuantizedType type : types()) {
       SCOPED_TRACE(::testing::Message()
                    << rows << " rows of " << width << ", group " << group << ", gap " << layout.gap
                    << ", offsets " << layout.offset << ", " << layout.offset_out);
       const Problem<T> problem(rows, width, group, type);
-      const Result wanted = problem.template run<DeviceBuffer>(layout, in_two_steps<T>);
-      const Result found =
+      const QuantizedResult wanted = problem.template run<DeviceBuffer>(layout, in_two_steps<T>);
+      const QuantizedResult found =
           problem.template run<DeviceBuffer>(layout, [](const SwigluQuantize& call) {
             DeviceBuffer<char> workspace(swiglu_quantize_workspace_bytes(call));
             launch_swiglu_quantize(call, workspace.data(), nullptr);
@@ -128,30 +108,12 @@ TYPED_TEST_SUITE(SwigluQuantizeGpu, Types, TypeNames);
 
 TYPED_TEST(SwigluQuantizeGpu, IsSwigluAndQuantizeForAllWidths) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : widths()) {
-    for (const int64_t group : {width, int64_t{16}, int64_t{64}, int64_t{128}, int64_t{24}}) {
-      this->check(3, width, group, {0, 0, 0});
-    }
-  }
-  for (const int64_t width : {16384, 40000, 100001, 262144}) {
-    this->check(2, width, width, {0, 0, 0});
-    this->check(2, width, 128, {0, 0, 0});
-  }
-  this->check(1031, 96, 32, {0, 0, 0});
-  this->check(1031, 100, 100, {0, 0, 0});
+  for_quantized_widths(this->check);
 }
 
 TYPED_TEST(SwigluQuantizeGpu, IsSwigluAndQuantizeForAllAlignments) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {5, 128, 1000, 4099}) {
-    for (const int64_t group : {width, int64_t{128}}) {
-      for (const int64_t offset : {0, 1, 2, 4, 7, 8}) {
-        this->check(5, width, group, {0, offset, offset});
-        this->check(5, width, group, {3, offset, 0});
-        this->check(5, width, group, {8, 0, offset});
-      }
-    }
-  }
+  for_quantized_alignments(this->check);
 }
 
 #endif
