@@ -45,7 +45,7 @@ void measure(benchmark::State& state) {
   const DeviceSets row_loss(1, static_cast<size_t>(rows) * sizeof(float));
   const DeviceSets lse(1, static_cast<size_t>(rows) * sizeof(float));
   const DeviceSets loss(1, sizeof(float));
-  const DeviceSets workspace(1, static_cast<size_t>(cross_entropy_workspace_bytes(rows)));
+  const DeviceSets workspace(1, static_cast<size_t>(cross_entropy_workspace_bytes()));
   CrossEntropyProblem problem{};
   problem.num_rows = rows;
   problem.num_classes = width;

@@ -25,21 +25,10 @@ import rivals
 from result_file import SOURCE
 
 EXAMPLES = ("vector_add", "square", "sum")
-KERNELS = (
-    "rms_norm",
-    "layer_norm",
-    "softmax",
-    "cross_entropy",
-    "swiglu",
-    "geglu",
-    "bias_gelu",
-    "rope",
-    "transpose",
-    "quantize",
-    "dequantize",
-    "rms_norm_quantize",
-    "swiglu_quantize",
-    "adamw",
+KERNELS = tuple(
+    name
+    for name in sorted(os.listdir(os.path.join(SOURCE, "kernels")))
+    if os.path.exists(os.path.join(SOURCE, "kernels", name, f"{name}.h")) and name not in EXAMPLES
 )
 OPS = EXAMPLES + KERNELS
 # What racecheck and synccheck are for.

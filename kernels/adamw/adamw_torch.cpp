@@ -2,8 +2,6 @@
 // torch.ops.cudaops.adamw_ and its relatives: schemas and CPU kernels.
 #include "adamw_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

@@ -3,6 +3,8 @@
 // CPU's function or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,8 +14,6 @@
 #include "adamw.h"
 
 namespace cudaops_kernels {
-
-using OptionalTensor = std::optional<Tensor>;
 
 // What all tensors of a step have in common, as it comes from torch.
 struct AdamWArguments {

@@ -10,6 +10,7 @@ namespace cudaops_kernels {
 template <typename Gelu>
 struct BiasGeluFormula {
   static constexpr int kNumInputs = 1, kNumOutputs = 1;
+  static constexpr bool kReadsColumn = true;
   CUDAOPS_HOST_DEVICE void operator()(const float* x, float bias, float* y) const {
     y[0] = Gelu::value(x[0] + bias);
   }
@@ -18,6 +19,7 @@ struct BiasGeluFormula {
 template <typename Gelu>
 struct BiasGeluBackwardFormula {
   static constexpr int kNumInputs = 2, kNumOutputs = 1;
+  static constexpr bool kReadsColumn = true;
   CUDAOPS_HOST_DEVICE void operator()(const float* x, float bias, float* y) const {
     y[0] = x[0] * Gelu::both(x[1] + bias).slope;
   }

@@ -2,8 +2,6 @@
 // torch.ops.cudaops.bias_gelu and its backward: schemas and CPU kernels.
 #include "bias_gelu_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

@@ -3,6 +3,8 @@
 // the CPU's function or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include <string>
 #include <tuple>
 
@@ -11,8 +13,6 @@
 #include "bias_gelu.h"
 
 namespace cudaops_kernels {
-
-using OptionalTensor = std::optional<Tensor>;
 
 template <typename Run>
 Tensor bias_gelu_on(const Tensor& input, const OptionalTensor& bias, const std::string& approximate,

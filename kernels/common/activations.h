@@ -82,10 +82,10 @@ CUDAOPS_HOST_DEVICE inline float logistic2(float x) { return reciprocal_of(1.0f 
 
 }  // namespace detail
 
+constexpr float kLog2E = 1.44269504f;
+
 // x * logistic(x) (Elfwing, Uchibe, Doya: Sigmoid-weighted linear units, 2017).
 struct Silu {
-  static constexpr float kLog2E = 1.44269504f;
-
   CUDAOPS_HOST_DEVICE static float value(float x) { return x * detail::logistic2(kLog2E * x); }
 
   CUDAOPS_HOST_DEVICE static ValueAndSlope both(float x) {

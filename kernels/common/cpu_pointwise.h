@@ -83,13 +83,15 @@ void run_part_by_cpu(const Formula& formula, const PointwiseCallOf<Formula>& cal
 template <typename T, typename Out, typename Formula>
 void run_part_with_columns(const Formula& formula, const PointwiseCallOf<Formula>& call,
                            int64_t row, int64_t begin, int64_t end) {
-  if (call.columns == nullptr) {
-    run_part_by_cpu<T, Out>(formula, call, row, begin, end, [](int64_t) { return 0.0f; });
-    return;
+  if constexpr (Formula::kReadsColumn) {
+    if (call.columns != nullptr) {
+      with_columns<T>(call.columns, call.columns_dtype, [&](auto column) {
+        run_part_by_cpu<T, Out>(formula, call, row, begin, end, column);
+      });
+      return;
+    }
   }
-  with_columns<T>(call.columns, call.columns_dtype, [&](auto column) {
-    run_part_by_cpu<T, Out>(formula, call, row, begin, end, column);
-  });
+  run_part_by_cpu<T, Out>(formula, call, row, begin, end, [](int64_t) { return 0.0f; });
 }
 
 template <typename Formula>

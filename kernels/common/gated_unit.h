@@ -42,6 +42,7 @@ struct GatedUnitBackward {
 template <typename Activation>
 struct GatedUnitFormula {
   static constexpr int kNumInputs = 2, kNumOutputs = 1;
+  static constexpr bool kReadsColumn = false;
   CUDAOPS_HOST_DEVICE void operator()(const float* x, float, float* y) const {
     y[0] = Activation::value(x[0]) * x[1];
   }
@@ -50,6 +51,7 @@ struct GatedUnitFormula {
 template <typename Activation>
 struct GatedUnitBackwardFormula {
   static constexpr int kNumInputs = 3, kNumOutputs = 2;
+  static constexpr bool kReadsColumn = false;
   CUDAOPS_HOST_DEVICE void operator()(const float* x, float, float* y) const {
     const float grad_output = x[0], gate = x[1], up = x[2];
     const auto activation = Activation::both(gate);

@@ -11,7 +11,6 @@
 
 namespace cudaops_kernels {
 
-constexpr float kLog2E = 1.44269504f;
 constexpr float kLn2 = 0.693147181f;
 
 struct OnlineSoftmax {

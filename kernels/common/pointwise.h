@@ -4,6 +4,7 @@
 //
 //   struct Swiglu {
 //     static constexpr int kNumInputs = 2, kNumOutputs = 1;
+//     static constexpr bool kReadsColumn = false;
 //     CUDAOPS_HOST_DEVICE void operator()(const float* x, float column, float* y) const {
 //       y[0] = Silu::value(x[0]) * x[1];
 //     }

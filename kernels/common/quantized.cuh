@@ -365,7 +365,7 @@ struct QuantizeRows {
 };
 
 // The same with a scale for each `num_lanes` vectors, a power of two up to 32, of which a row has a
-// whole number. Rows start with a vector: the grid's anchor is a row at null.
+// whole number. Rows are whole.
 template <typename T, typename Source>
 struct QuantizeRowGroups {
   using Element = T;
@@ -574,14 +574,13 @@ void launch_row_quantize(const Source& source, const QuantizedRows& result, int6
               RowGrid{num_rows, width, anchor_for_bytes<T>(result.output)}, aligned, stream);
 }
 
-// A scale for each num_lanes vectors of rows whose source needs all of a row.
+// A scale for each num_lanes vectors of rows whose source needs all of a row. Everything is
+// aligned.
 template <typename T, typename Source>
 void launch_row_group_quantize(const Source& source, const QuantizedRows& result, int64_t num_rows,
                                int64_t width, int num_lanes, cudaStream_t stream) {
-  const bool aligned = source.template is_aligned<T>(num_rows) &&
-                       bytes_are_aligned<T>(result.output.data, result.output.stride);
-  launch_rows(QuantizeRowGroups<T, Source>{source, result, num_lanes},
-              RowGrid{num_rows, width, Rows{nullptr, 0}}, aligned, stream);
+  launch_rows<true>(QuantizeRowGroups<T, Source>{source, result, num_lanes},
+                    RowGrid{num_rows, width, Rows{nullptr, 0}}, true, stream);
 }
 
 // A scale for each num_lanes vectors, two or more.

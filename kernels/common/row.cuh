@@ -555,6 +555,11 @@ int64_t num_vectors(int64_t width, bool aligned) {
   return (width + (aligned ? 1 : 2) * (kSize - 1)) / kSize;
 }
 
+template <bool kOnlyWhole, typename Op>
+bool rows_are_whole(const RowGrid& grid, bool aligned) {
+  return kOnlyWhole || (aligned && grid.width % Vector<typename Op::Element>::kSize == 0);
+}
+
 template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(kMaxRowThreads) rows_kernel(const Op op, const RowGrid grid) {
   using T = typename Op::Element;
@@ -565,16 +570,16 @@ __global__ void __launch_bounds__(kMaxRowThreads) rows_kernel(const Op op, const
   op(row);
 }
 
-template <typename Op, int kVectors>
+template <bool kOnlyWhole, int kVectors, typename Op>
 void launch_rows(const Op& op, const RowGrid& grid, bool aligned, int64_t num_threads,
                  cudaStream_t stream) {
   // Where a row takes less than a warp, a block has several.
   const int num_rows = static_cast<int>(num_threads <= 32 ? 128 / num_threads : 1);
   const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
   const unsigned int blocks = num_blocks(grid.num_rows, num_rows);
-  if (aligned && grid.width % Vector<typename Op::Element>::kSize == 0) {
+  if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
     rows_kernel<Op, kVectors, true><<<blocks, block, 0, stream>>>(op, grid);
-  } else {
+  } else if constexpr (!kOnlyWhole) {
     rows_kernel<Op, kVectors, false><<<blocks, block, 0, stream>>>(op, grid);
   }
   CUDAOPS_CHECK_LAUNCH();
@@ -616,6 +621,7 @@ template <typename Op, bool kWhole>
 bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
                          cudaStream_t stream) {
   constexpr int64_t kVectors = kClusterVectors<Op>;
+  // Half of the threads a block while there are blocks enough: many small ones overlap better.
   unsigned int size = 2;
   while (size < kMaxClusterSize && size * kVectors * kMaxRowThreads / 2 < num_vectors) size *= 2;
   const auto kernel = cluster_rows_kernel<Op, kWhole>;
@@ -660,25 +666,26 @@ bool rows_are_aligned(const Rows& rows) {
 }
 
 // For rows that are known to be longer than what a block has registers for. `aligned`:
-// rows_are_aligned() of everything that op touches.
-template <typename Op>
+// rows_are_aligned() of everything that op touches. kOnlyWhole: it always is, and rows have whole
+// vectors; most of what there is to compile is for other rows.
+template <bool kOnlyWhole = false, typename Op>
 void launch_long_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
   if (grid.num_rows == 0) return;  // a grid of 0 blocks is a launch error
 #if !CUDAOPS_HIP
   if constexpr (Op::kNumTiles > 0) {
     constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
     const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
-    const bool whole = aligned && grid.width % kSize == 0;
-    if (whole ? detail::launch_cluster_rows<Op, true>(op, grid, num_vectors, stream)
-              : detail::launch_cluster_rows<Op, false>(op, grid, num_vectors, stream)) {
-      return;
+    if (detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
+      if (detail::launch_cluster_rows<Op, true>(op, grid, num_vectors, stream)) return;
+    } else if constexpr (!kOnlyWhole) {
+      if (detail::launch_cluster_rows<Op, false>(op, grid, num_vectors, stream)) return;
     }
   }
 #endif
-  detail::launch_rows<Op, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);
+  detail::launch_rows<kOnlyWhole, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);
 }
 
-template <typename Op>
+template <bool kOnlyWhole = false, typename Op>
 void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
   if (grid.num_rows == 0) return;
   constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
@@ -689,20 +696,20 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
   if (num_vectors <= 128) {
     int64_t num_threads = 1;
     while (4 * num_threads < num_vectors) num_threads *= 2;
-    detail::launch_rows<Op, 4>(op, grid, aligned, num_threads, stream);
+    detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, num_threads, stream);
     return;
   }
   if constexpr (Op::kNumTiles > 0) {
     if (num_vectors <= 4 * detail::kMaxRowThreads) {
-      detail::launch_rows<Op, 4>(op, grid, aligned, whole_warps(4), stream);
+      detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, whole_warps(4), stream);
     } else if (num_vectors <= 8 * detail::kMaxRowThreads) {
-      detail::launch_rows<Op, 8>(op, grid, aligned, whole_warps(8), stream);
+      detail::launch_rows<kOnlyWhole, 8>(op, grid, aligned, whole_warps(8), stream);
     } else {
-      launch_long_rows(op, grid, aligned, stream);
+      launch_long_rows<kOnlyWhole>(op, grid, aligned, stream);
     }
   } else {
     const int64_t num_threads = whole_warps(4);
-    detail::launch_rows<Op, 0>(
+    detail::launch_rows<kOnlyWhole, 0>(
         op, grid, aligned,
         num_threads < detail::kMaxRowThreads ? num_threads : detail::kMaxRowThreads, stream);
   }

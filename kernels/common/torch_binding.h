@@ -7,6 +7,7 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -16,6 +17,7 @@
 namespace cudaops_kernels {
 
 using torch::stable::Tensor;
+using OptionalTensor = std::optional<Tensor>;
 
 // Not STD_TORCH_CHECK: it puts function, file and line before the sentence.
 [[noreturn]] inline void refuse(const char* op, const std::string& sentence) {

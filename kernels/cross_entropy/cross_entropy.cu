@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cross_entropy on CUDA devices: the loss, with or without the gradient. Together they move
 // 2 * sizeof(T) bytes an element, the loss alone 1: each row is read once and stays in registers.
-#include "cross_entropy.cuh"
+#include "cross_entropy_row.cuh"
 
 namespace cudaops_kernels {
 namespace cross_entropy {
@@ -60,102 +60,14 @@ __global__ void finish_loss_kernel(const LossSums call, int num_parts) {
   call.finish(sum, count);
 }
 
-}  // namespace
-
-struct LogitSums {
-  OnlineSoftmax softmax;
-  float total = 0;
-};
-
-template <typename T, bool kGradient, bool kSoftcap>
-struct Forward {
-  using Element = T;
-  static constexpr int kNumTiles = kGradient && !kSoftcap ? 1 : 0;
-  static constexpr bool kReadsColumns = false;
-  CrossEntropy call;
-  const int* counts;
-  int num_counts;
-
-  template <typename Row>
-  __device__ __forceinline__ void operator()(Row& row) const {
-    const CrossEntropyProblem& problem = call.problem;
-    const int64_t ignored = problem.ignore_index;
-    int64_t target = ignored;
-    if (row.exists()) target = target_early(problem, row.index());
-    const auto logits = row.load_visible(problem.logits, row.width(), -INFINITY);
-    // Before the row's first barrier, behind which the gradient may overwrite it.
-    float target_logit = 0;
-    if (target != ignored && is_class(problem, target)) {
-      target_logit = to_float(problem.logits.template row<T>(row.index())[target]);
-    }
-    float factor = 1;
-    if constexpr (kGradient) factor = gradient_factor(problem, counts, num_counts);
-
-    LogitSums sums;
-    row.each([&](const auto& place) {
-      const auto z = capped<kSoftcap>(problem, logits.at(place), place);
-      sums.softmax.raise_max(largest(z) * kLog2E);
-      const float shift = sums.softmax.shift();
-      sums.softmax.sum +=
-          total(map([&](float x) { return detail::exp2_of(fmaf(x, kLog2E, -shift)); }, z));
-    });
-    if (problem.label_smoothing != 0) {
-      row.each([&](const auto& place) {
-        const auto z = capped<kSoftcap>(problem, logits.at(place), place);
-#pragma unroll
-        for (int k = 0; k < Row::kSize; ++k) sums.total += place.holds(k) ? z[k] : 0;
-      });
-    }
-    sums = row.reduce(sums, LogitSums(), [](const LogitSums& a, const LogitSums& b) {
-      return LogitSums{merged(a.softmax, b.softmax), a.total + b.total};
-    });
-
-    const float shift = sums.softmax.shift();
-    const float lse = shift * kLn2 + logf(sums.softmax.sum);
-    if (row.is_leader()) {
-      const float of_target = capped<kSoftcap>(problem, target_logit);
-      const float smoothing = problem.label_smoothing;
-      float loss = lse - (1 - smoothing) * of_target + problem.lse_square_scale * lse * lse;
-      if (smoothing != 0) loss -= smoothing * (sums.total / static_cast<float>(row.width()));
-      if (!is_class(problem, target)) loss = NAN;
-      call.row_loss[row.index()] = target == ignored ? 0 : loss;
-      call.lse[row.index()] = target == ignored ? 0 : lse;
-    }
-    if constexpr (kGradient) {
-      if (!is_class(problem, target)) factor = NAN;
-      const GradientTerms terms(problem, shift, sums.softmax.sum, lse, factor);
-      store_gradient<kSoftcap, T>(problem, row, logits, target, target_logit, terms,
-                                  call.grad_logits);
-    }
-  }
-};
-
-struct LaunchForward {
+struct LaunchLoss {
   template <typename T>
   static void run(const CrossEntropy& call, const Workspace& workspace, cudaStream_t stream) {
-    const CrossEntropyProblem& problem = call.problem;
-    const int parts = num_parts(problem.num_rows);
-    RowGrid grid{problem.num_rows, problem.num_classes, call.grad_logits};
-    const bool aligned = rows_are_aligned<T>(problem.logits);
-    if (call.grad_logits.data != nullptr) {
-      const bool both_aligned = aligned && rows_are_aligned<T>(call.grad_logits);
-      if (problem.softcap != 0) {
-        launch_rows(Forward<T, true, true>{call, workspace.counts, parts}, grid, both_aligned,
-                    stream);
-      } else {
-        launch_rows(Forward<T, true, false>{call, workspace.counts, parts}, grid, both_aligned,
-                    stream);
-      }
-      return;
-    }
-    grid.anchor = {const_cast<void*>(problem.logits.data), problem.logits.stride};
-    if (problem.softcap != 0) {
-      launch_rows(Forward<T, false, true>{call, workspace.counts, parts}, grid, aligned, stream);
-    } else {
-      launch_rows(Forward<T, false, false>{call, workspace.counts, parts}, grid, aligned, stream);
-    }
+    launch_forward<T, false>(call, workspace, stream);
   }
 };
+
+}  // namespace
 
 void count_targets(const CrossEntropyProblem& problem, int* counts, cudaStream_t stream) {
   if (problem.reduction != Reduction::kMean) return;
@@ -165,7 +77,7 @@ void count_targets(const CrossEntropyProblem& problem, int* counts, cudaStream_t
 
 }  // namespace cross_entropy
 
-int64_t cross_entropy_workspace_bytes(int64_t) {
+int64_t cross_entropy_workspace_bytes() {
   return cross_entropy::kMaxParts * int64_t{sizeof(double) + sizeof(int)};
 }
 
@@ -174,7 +86,11 @@ void launch_cross_entropy(const CrossEntropy& call, void* workspace, void* strea
   const cudaStream_t cuda_stream = static_cast<cudaStream_t>(stream);
   const cross_entropy::Workspace parts(workspace);
   cross_entropy::count_targets(problem, parts.counts, cuda_stream);
-  for_device_type<cross_entropy::LaunchForward>(problem.dtype, call, parts, cuda_stream);
+  if (call.grad_logits.data != nullptr) {
+    cross_entropy::launch_with_gradient(call, parts, cuda_stream);
+  } else {
+    for_device_type<cross_entropy::LaunchLoss>(problem.dtype, call, parts, cuda_stream);
+  }
   if (problem.reduction == Reduction::kNone) return;
   const int num_sums = cross_entropy::num_parts(problem.num_rows);
   const cross_entropy::LossSums sums{problem, call.row_loss, parts.counts, parts.sums, call.loss};

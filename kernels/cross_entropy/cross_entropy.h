@@ -76,7 +76,7 @@ struct CrossEntropyScale {
 // bytes. Enqueue on `stream` (a cudaStream_t) of the current device and return. Throw
 // std::runtime_error when a launch fails. `workspace`: cross_entropy_workspace_bytes() of device
 // memory, free again when the stream has come past the call.
-int64_t cross_entropy_workspace_bytes(int64_t num_rows);
+int64_t cross_entropy_workspace_bytes();
 void launch_cross_entropy(const CrossEntropy& call, void* workspace, void* stream);
 void launch_cross_entropy_backward(const CrossEntropyBackward& call, void* workspace, void* stream);
 void launch_cross_entropy_scale(const CrossEntropyScale& call, void* stream);

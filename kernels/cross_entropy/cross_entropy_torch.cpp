@@ -2,8 +2,6 @@
 // torch.ops.cudaops.cross_entropy and its relatives: schemas and CPU kernels.
 #include "cross_entropy_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

@@ -3,6 +3,8 @@
 // is the CPU's function or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include <cmath>
 #include <string>
 #include <tuple>
@@ -142,12 +144,6 @@ std::tuple<Tensor, Tensor> cross_entropy_in_place_on(Tensor logits, const Tensor
   return result;
 }
 
-// grad_loss: float32; one number a row if `one_a_row`, else one.
-inline Tensor checked_grad_loss(const char* op, const Tensor& grad_loss, const Tensor& logits,
-                                int64_t num_rows, bool one_a_row) {
-  return per_row(op, "grad_loss", grad_loss, "logits", logits, one_a_row ? num_rows : 1);
-}
-
 template <typename Run>
 Tensor cross_entropy_backward_on(const Tensor& grad_loss, const Tensor& logits,
                                  const Tensor& target, const Tensor& lse,
@@ -155,8 +151,9 @@ Tensor cross_entropy_backward_on(const Tensor& grad_loss, const Tensor& logits,
   const char* const op = "cross_entropy_backward";
   const CrossEntropyInputs inputs = cross_entropy_inputs(op, logits, target, options);
   const int64_t num_rows = inputs.rows.num_rows;
-  const Tensor contiguous_grad = checked_grad_loss(op, grad_loss, logits, num_rows,
-                                                   inputs.problem.reduction == Reduction::kNone);
+  const bool one_a_row = inputs.problem.reduction == Reduction::kNone;
+  const Tensor contiguous_grad =
+      per_row(op, "grad_loss", grad_loss, "logits", logits, one_a_row ? num_rows : 1);
   const Tensor contiguous_lse = per_row(op, "lse", lse, "logits", logits, num_rows);
   const Tensor grad_logits = empty_of_shape(logits);
   CrossEntropyBackward call{};

@@ -10,7 +10,7 @@ namespace {
 
 auto forward_on(const Tensor& logits) {
   return [&](const CrossEntropy& call) {
-    const Workspace workspace(logits, cross_entropy_workspace_bytes(call.problem.num_rows));
+    const Workspace workspace(logits, cross_entropy_workspace_bytes());
     launch_cross_entropy(call, workspace.data(), current_stream(logits));
   };
 }
@@ -45,7 +45,7 @@ Tensor cross_entropy_backward_on_cuda(const Tensor& grad_loss, const Tensor& log
       grad_loss, logits, target, lse,
       {ignore_index, label_smoothing, lse_square_scale, softcap, reduction},
       [&](const CrossEntropyBackward& call) {
-        const Workspace workspace(logits, cross_entropy_workspace_bytes(call.problem.num_rows));
+        const Workspace workspace(logits, cross_entropy_workspace_bytes());
         launch_cross_entropy_backward(call, workspace.data(), current_stream(logits));
       });
 }

@@ -2,8 +2,6 @@
 // torch.ops.cudaops.dequantize: schema and CPU kernel.
 #include "dequantize_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

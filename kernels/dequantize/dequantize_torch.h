@@ -3,6 +3,8 @@
 // or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include "../common/torch_quantized.h"
 #include "dequantize.h"
 

@@ -2,8 +2,6 @@
 // torch.ops.cudaops.layer_norm and layer_norm_backward: schemas and CPU kernels.
 #include "layer_norm_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

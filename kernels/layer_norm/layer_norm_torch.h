@@ -3,14 +3,14 @@
 // `run` is the CPU's function or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include <tuple>
 
 #include "../common/torch_rows.h"
 #include "layer_norm.h"
 
 namespace cudaops_kernels {
-
-using OptionalTensor = std::optional<Tensor>;
 
 template <typename Run>
 std::tuple<Tensor, Tensor, Tensor> layer_norm_on(const Tensor& input, const OptionalTensor& weight,

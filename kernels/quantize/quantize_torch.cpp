@@ -2,8 +2,6 @@
 // torch.ops.cudaops.quantize: schema and CPU kernel.
 #include "quantize_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

@@ -24,21 +24,15 @@ struct Forward {
   }
 };
 
-template <typename T>
-bool is_aligned(const RmsNorm& call) {
-  return rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.residual) &&
-         rows_are_aligned<T>(call.output) && rows_are_aligned<T>(call.residual_out) &&
-         rows_are_aligned<T>(call.weight, 0);
-}
-
 struct LaunchForward {
   template <typename T>
   static void run(const RmsNorm& call, cudaStream_t stream) {
     const RowGrid grid{call.num_rows, call.width, call.output};
+    const bool aligned = rms_norm_is_aligned<T>(call);
     if (call.residual.data != nullptr) {
-      launch_rows(Forward<T, true>{call}, grid, is_aligned<T>(call), stream);
+      launch_rows(Forward<T, true>{call}, grid, aligned, stream);
     } else {
-      launch_rows(Forward<T, false>{call}, grid, is_aligned<T>(call), stream);
+      launch_rows(Forward<T, false>{call}, grid, aligned, stream);
     }
   }
 };

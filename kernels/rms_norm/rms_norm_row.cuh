@@ -7,6 +7,14 @@
 
 namespace cudaops_kernels {
 
+// Whether all rows start at multiples of 16 bytes. It decides in which order a row is added up.
+template <typename T>
+bool rms_norm_is_aligned(const RmsNorm& call) {
+  return rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.residual) &&
+         rows_are_aligned<T>(call.output) && rows_are_aligned<T>(call.residual_out) &&
+         rows_are_aligned<T>(call.weight, 0);
+}
+
 // x: input, or the sum, which is written.
 template <bool kResidual, typename Row>
 __device__ __forceinline__ typename Row::Tile rms_norm_input(const Row& row, const RmsNorm& call) {

@@ -2,8 +2,6 @@
 // torch.ops.cudaops.rms_norm and its relatives: schemas and CPU kernels.
 #include "rms_norm_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

@@ -3,14 +3,14 @@
 // the CPU's function or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include <tuple>
 
 #include "../common/torch_rows.h"
 #include "rms_norm.h"
 
 namespace cudaops_kernels {
-
-using OptionalTensor = std::optional<Tensor>;
 
 // What all of them have: the inputs.
 inline RmsNorm rms_norm_call(const TensorRows& rows, DType dtype, const Columns& weight, double eps,

@@ -13,9 +13,18 @@ extern template void launch_rms_norm_quantize_of<bfloat16>(const RmsNormQuantize
 
 namespace {
 
+struct IsAligned {
+  template <typename T>
+  static void run(const RmsNormQuantize& call, bool* is_aligned) {
+    *is_aligned = rms_norm_is_aligned<T>(call.norm) &&
+                  bytes_are_aligned<T>(call.output.data, call.output.stride);
+  }
+};
+
 // Vectors a group, where groups can be quantised in one pass; else 0.
 int lanes_a_group(const RmsNormQuantize& call) {
-  const bool are_whole = call.grid.width % call.grid.block_columns == 0;
+  bool are_whole = call.grid.width % call.grid.block_columns == 0;
+  if (are_whole) for_device_type<IsAligned>(call.norm.dtype, call, &are_whole);
   return are_whole ? lanes_of(call.norm.dtype, call.grid.block_columns) : 0;
 }
 

@@ -25,11 +25,9 @@ struct Normed {
     });
   }
 
-  // By the same rule as rms_norm's: a row is added up in another order where vectors lie elsewhere.
   template <typename T>
   bool is_aligned(int64_t) const {
-    return rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.residual) &&
-           rows_are_aligned<T>(call.residual_out) && rows_are_aligned<T>(call.weight, 0);
+    return rms_norm_is_aligned<T>(call);
   }
 };
 
@@ -46,7 +44,7 @@ void launch_normed(const Source& source, const RmsNormQuantize& call, int lanes,
   }
 }
 
-// In one pass. `lanes`: vectors a group.
+// In one pass. `lanes`: vectors a group; then all rows start at multiples of 16 bytes.
 template <typename T>
 void launch_rms_norm_quantize_of(const RmsNormQuantize& call, int lanes, cudaStream_t stream) {
   if (call.norm.residual.data != nullptr) {

@@ -28,9 +28,9 @@ struct RmsNormQuantize {
 // std::runtime_error when a launch fails.
 //
 // One pass for a scale a row, and for groups of a power of two from 16 to 128 elements of which a
-// row has a whole number. Else the norm is written to `workspace`:
-// rms_norm_quantize_workspace_bytes() of device memory, aligned to 16, free again when the stream
-// has come past the call.
+// row has a whole number, where rows start at multiples of 16 bytes. Else the norm is written to
+// `workspace`: rms_norm_quantize_workspace_bytes() of device memory, aligned to 16, free again when
+// the stream has come past the call.
 int64_t rms_norm_quantize_workspace_bytes(const RmsNormQuantize& call);
 void launch_rms_norm_quantize(const RmsNormQuantize& call, void* workspace, void* stream);
 

@@ -2,8 +2,6 @@
 // torch.ops.cudaops.rms_norm_quantize: schema and CPU kernel.
 #include "rms_norm_quantize_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

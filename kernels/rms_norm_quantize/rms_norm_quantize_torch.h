@@ -3,6 +3,8 @@
 // function or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include <tuple>
 
 #include "../common/torch_quantized.h"

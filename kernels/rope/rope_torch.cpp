@@ -2,8 +2,6 @@
 // torch.ops.cudaops.rope and its relatives: schemas and CPU kernels.
 #include "rope_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

@@ -3,6 +3,8 @@
 // CPU's function or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include <optional>
 #include <tuple>
 
@@ -10,8 +12,6 @@
 #include "rope.h"
 
 namespace cudaops_kernels {
-
-using OptionalTensor = std::optional<Tensor>;
 
 // Heads as the launcher takes them. Where the dimensions before [seq, heads, head_dim] have no one
 // stride, or a head's elements lie apart, `tensor` is a contiguous copy.

@@ -1,162 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax on CUDA devices. Forward moves 2 * sizeof(T) bytes an element and a mask's, backward 3:
-// each row is read once and stays in registers.
-#include <limits>
-
-#include "../common/online_softmax.h"
-#include "../common/row.cuh"
-#include "softmax.h"
+// softmax on CUDA devices: forward. Moves 2 * sizeof(T) bytes an element: each row is read once and
+// stays in registers.
+#include "softmax_row.cuh"
 
 namespace cudaops_kernels {
 namespace {
 
-template <typename T, bool kMask>
-struct Forward {
-  using Element = T;
-  static constexpr int kNumTiles = kMask ? 2 : 1;
-  static constexpr bool kReadsColumns = false;
-  Softmax call;
-  float factor;  // of scores in powers of two; not 0
-
-  // What the mask adds, in powers of two.
-  template <typename Row>
-  __device__ __forceinline__ typename Row::Numbers added(const Row& row, int64_t mask_offset,
-                                                         const typename Row::Place& place) const {
-    typename Row::Numbers numbers = {};
-    if (call.mask.kind == SoftmaxMask::Kind::kAdded) {
-      const char* const data = static_cast<const char*>(call.mask.data) +
-                               mask_offset * (call.mask.dtype == DType::kFloat32 ? 4 : 2);
-      return row.columns(data, call.mask.dtype, place) * kLog2E;
-    }
-    const uint8_t* const seen = static_cast<const uint8_t*>(call.mask.data) + mask_offset;
-#pragma unroll
-    for (int k = 0; k < Row::kSize; ++k) {
-      if (place.holds(k) && seen[place.column + k] == 0) numbers[k] = -INFINITY;
-    }
-    return numbers;
-  }
-
-  // The row's arguments at a place, less `shift`, each rounded once: a product of its own would
-  // lose what large scores differ by.
-  template <typename Row>
-  __device__ __forceinline__ typename Row::Numbers arguments(const typename Row::Numbers& x,
-                                                             const typename Row::Numbers& mask,
-                                                             float shift) const {
-    if constexpr (!kMask) return map([&](float x) { return fmaf(x, factor, -shift); }, x);
-    const bool hides = call.mask.kind == SoftmaxMask::Kind::kSeen;
-    return map(
-        [&](float x, float mask) {
-          const float argument = fmaf(x, factor, mask - shift);
-          return hides && mask == -INFINITY ? mask : argument;  // whatever x is
-        },
-        x, mask);
-  }
-
-  template <typename Row>
-  __device__ __forceinline__ void operator()(Row& row) const {
-    const int64_t visible = visible_columns(row.index(), call.num_queries, call.width);
-    const int64_t mask_offset = kMask ? call.mask.row_offset(row.index()) : 0;
-    // Whatever the factor's sign, what is hidden becomes minus infinity.
-    const auto x = row.load_visible(call.input, visible, factor < 0 ? INFINITY : -INFINITY);
-    OnlineSoftmax softmax;
-    row.each([&](const auto& place) {
-      if (!x.shows(place)) return;
-      typename Row::Numbers mask;
-      if constexpr (kMask) mask = added(row, mask_offset, place);
-      const auto numbers = x.at(place);
-      softmax.raise_max(largest(arguments<Row>(numbers, mask, 0)));
-      softmax.sum += total(map([](float argument) { return detail::exp2_of(argument); },
-                               arguments<Row>(numbers, mask, softmax.shift())));
-    });
-    softmax = row.reduce(softmax, OnlineSoftmax(), merged);
-    const float inverse = softmax.is_empty() ? 0 : 1 / softmax.sum;
-    row.each([&](const auto& place) {
-      typename Row::Numbers output = {};
-      if (x.shows(place)) {
-        typename Row::Numbers mask;
-        if constexpr (kMask) mask = added(row, mask_offset, place);
-        output = map([&](float argument) { return detail::exp2_of(argument) * inverse; },
-                     arguments<Row>(x.at(place), mask, softmax.shift()));
-      }
-      row.store(call.output, place, output);
-    });
-  }
-};
-
-template <typename T>
-struct Backward {
-  using Element = T;
-  static constexpr int kNumTiles = 2;
-  static constexpr bool kReadsColumns = false;
-  SoftmaxBackward call;
-
-  template <typename Row>
-  __device__ __forceinline__ void operator()(Row& row) const {
-    const int64_t visible = visible_columns(row.index(), call.num_queries, call.width);
-    const auto grad_output = row.load_visible(call.grad_output, visible, 0);
-    const auto output = row.load_visible(call.output, visible, 0);
-    float products = 0;
-    row.each([&](const auto& place) {
-      if (grad_output.shows(place)) products += dot(grad_output.at(place), output.at(place));
-    });
-    const float sum = row.sum(products);
-    row.each([&](const auto& place) {
-      typename Row::Numbers grad = {};
-      if (grad_output.shows(place)) {
-        grad = (grad_output.at(place) - sum) * output.at(place) * call.scale;
-      }
-      row.store(call.grad_input, place, grad);
-    });
-  }
-};
-
-// Whether each vector of the mask lies at a multiple of its size.
-template <typename T>
-bool is_aligned(const SoftmaxMask& mask) {
-  int element_bytes = 1;
-  if (mask.kind == SoftmaxMask::Kind::kAdded) element_bytes = mask.dtype == DType::kFloat32 ? 4 : 2;
-  if (reinterpret_cast<uintptr_t>(mask.data) % 16 != 0) return false;
-  for (int dim = 0; dim < mask.num_dims; ++dim) {
-    if (mask.strides[dim] * element_bytes % 16 != 0) return false;
-  }
-  return true;
-}
-
 struct LaunchForward {
   template <typename T>
   static void run(const Softmax& call, cudaStream_t stream) {
-    const RowGrid grid{call.num_rows, call.width, call.output};
-    const bool aligned = rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.output);
-    // With a factor of 0 minus infinity would become NaN; the smallest makes 0 of all numbers.
-    float factor = call.scale * kLog2E;
-    if (factor == 0) factor = std::numeric_limits<float>::denorm_min();
-    if (call.mask.kind == SoftmaxMask::Kind::kNone) {
-      launch_rows(Forward<T, false>{call, factor}, grid, aligned, stream);
-    } else {
-      launch_rows(Forward<T, true>{call, factor}, grid, aligned && is_aligned<T>(call.mask),
-                  stream);
-    }
-  }
-};
-
-struct LaunchBackward {
-  template <typename T>
-  static void run(const SoftmaxBackward& call, cudaStream_t stream) {
-    const bool aligned = rows_are_aligned<T>(call.grad_output) &&
-                         rows_are_aligned<T>(call.output) && rows_are_aligned<T>(call.grad_input);
-    launch_rows(Backward<T>{call}, RowGrid{call.num_rows, call.width, call.grad_input}, aligned,
-                stream);
+    softmax::launch_forward<T, false>(call, true, stream);
   }
 };
 
 }  // namespace
 
 void launch_softmax(const Softmax& call, void* stream) {
-  for_device_type<LaunchForward>(call.dtype, call, static_cast<cudaStream_t>(stream));
-}
-
-void launch_softmax_backward(const SoftmaxBackward& call, void* stream) {
-  for_device_type<LaunchBackward>(call.dtype, call, static_cast<cudaStream_t>(stream));
+  const cudaStream_t cuda_stream = static_cast<cudaStream_t>(stream);
+  if (call.mask.kind == SoftmaxMask::Kind::kNone) {
+    for_device_type<LaunchForward>(call.dtype, call, cuda_stream);
+  } else {
+    softmax::launch_masked(call, cuda_stream);
+  }
 }
 
 }  // namespace cudaops_kernels

@@ -2,8 +2,6 @@
 // torch.ops.cudaops.softmax: schemas and CPU kernels.
 #include "softmax_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

@@ -3,12 +3,12 @@
 // CPU's function or the launcher of CUDA.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
+
 #include "../common/torch_rows.h"
 #include "softmax.h"
 
 namespace cudaops_kernels {
-
-using OptionalTensor = std::optional<Tensor>;
 
 // The queries of causal attention: the rows of the last two dimensions.
 inline int64_t causal_queries(const char* op, const char* name, const Tensor& tensor, bool causal) {

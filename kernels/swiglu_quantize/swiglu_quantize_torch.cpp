@@ -2,8 +2,6 @@
 // torch.ops.cudaops.swiglu_quantize: schema and CPU kernel.
 #include "swiglu_quantize_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

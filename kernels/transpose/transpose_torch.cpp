@@ -2,8 +2,6 @@
 // torch.ops.cudaops.transpose: schema and CPU kernel.
 #include "transpose_torch.h"
 
-#include <torch/csrc/stable/library.h>
-
 namespace cudaops_kernels {
 namespace {
 

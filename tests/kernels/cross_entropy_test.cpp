@@ -168,7 +168,7 @@ class CrossEntropyGpu : public ::testing::Test {
     const DeviceBuffer<T> logits(spread(problem.logits, width, stride), offset);
     const DeviceBuffer<int64_t> target(problem.target);
     const DeviceBuffer<float> grad_loss(problem.grad_loss);
-    DeviceBuffer<char> workspace(cross_entropy_workspace_bytes(num_rows));
+    DeviceBuffer<char> workspace(cross_entropy_workspace_bytes());
     DeviceBuffer<T> grad(num_rows * width, offset_out);
     DeviceBuffer<float> row_loss(num_rows), lse(num_rows), loss(1);
     CrossEntropy call{};

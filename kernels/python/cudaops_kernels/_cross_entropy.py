@@ -6,7 +6,16 @@ import torch
 from ._library import ops
 
 
-def _fake(logits, target, reduction):
+@torch.library.register_fake("cudaops::cross_entropy")
+def _fake(
+    logits,
+    target,
+    ignore_index=-100,
+    label_smoothing=0.0,
+    lse_square_scale=0.0,
+    softcap=0.0,
+    reduction="mean",
+):
     shape = target.shape if reduction == "none" else ()
     return (
         logits.new_empty(shape, dtype=torch.float32),
@@ -14,30 +23,7 @@ def _fake(logits, target, reduction):
     )
 
 
-@torch.library.register_fake("cudaops::cross_entropy")
-def _(
-    logits,
-    target,
-    ignore_index=-100,
-    label_smoothing=0.0,
-    lse_square_scale=0.0,
-    softcap=0.0,
-    reduction="mean",
-):
-    return _fake(logits, target, reduction)
-
-
-@torch.library.register_fake("cudaops::cross_entropy_")
-def _(
-    logits,
-    target,
-    ignore_index=-100,
-    label_smoothing=0.0,
-    lse_square_scale=0.0,
-    softcap=0.0,
-    reduction="mean",
-):
-    return _fake(logits, target, reduction)
+torch.library.register_fake("cudaops::cross_entropy_", _fake)
 
 
 @torch.library.register_fake("cudaops::cross_entropy_backward")

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax on CUDA devices: backward. Moves 3 * sizeof(T) bytes an element: each row is read once
+// and stays in registers.
+#include "../common/row.cuh"
+#include "softmax.h"
+
+namespace cudaops_kernels {
+namespace {
+
+template <typename T>
+struct Backward {
+  using Element = T;
+  static constexpr int kNumTiles = 2;
+  static constexpr bool kReadsColumns = false;
+  SoftmaxBackward call;
+
+  template <typename Row>
+  __device__ __forceinline__ void operator()(Row& row) const {
+    const int64_t visible = visible_columns(row.index(), call.num_queries, call.width);
+    const auto grad_output = row.load_visible(call.grad_output, visible, 0);
+    const auto output = row.load_visible(call.output, visible, 0);
+    float products = 0;
+    row.each([&](const auto& place) {
+      if (grad_output.shows(place)) products += dot(grad_output.at(place), output.at(place));
+    });
+    const float sum = row.sum(products);
+    row.each([&](const auto& place) {
+      typename Row::Numbers grad = {};
+      if (grad_output.shows(place)) {
+        grad = (grad_output.at(place) - sum) * output.at(place) * call.scale;
+      }
+      row.store(call.grad_input, place, grad);
+    });
+  }
+};
+
+struct LaunchBackward {
+  template <typename T>
+  static void run(const SoftmaxBackward& call, cudaStream_t stream) {
+    const bool aligned = rows_are_aligned<T>(call.grad_output) &&
+                         rows_are_aligned<T>(call.output) && rows_are_aligned<T>(call.grad_input);
+    launch_rows(Backward<T>{call}, RowGrid{call.num_rows, call.width, call.grad_input}, aligned,
+                stream);
+  }
+};
+
+}  // namespace
+
+void launch_softmax_backward(const SoftmaxBackward& call, void* stream) {
+  for_device_type<LaunchBackward>(call.dtype, call, static_cast<cudaStream_t>(stream));
+}
+
+}  // namespace cudaops_kernels

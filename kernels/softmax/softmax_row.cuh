@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of softmax's forward pass, with and without a mask: a file each, as both together with the
+// backward pass take a minute to compile.
+#pragma once
+
+#include <limits>
+
+#include "../common/online_softmax.h"
+#include "../common/row.cuh"
+#include "softmax.h"
+
+namespace cudaops_kernels {
+namespace softmax {
+
+template <typename T, bool kMask>
+struct Forward {
+  using Element = T;
+  static constexpr int kNumTiles = kMask ? 2 : 1;
+  static constexpr bool kReadsColumns = false;
+  Softmax call;
+  float factor;  // of scores in powers of two; not 0
+
+  // What the mask adds, in powers of two.
+  template <typename Row>
+  __device__ __forceinline__ typename Row::Numbers added(const Row& row, int64_t mask_offset,
+                                                         const typename Row::Place& place) const {
+    typename Row::Numbers numbers = {};
+    if (call.mask.kind == SoftmaxMask::Kind::kAdded) {
+      const char* const data = static_cast<const char*>(call.mask.data) +
+                               mask_offset * (call.mask.dtype == DType::kFloat32 ? 4 : 2);
+      return row.columns(data, call.mask.dtype, place) * kLog2E;
+    }
+    const uint8_t* const seen = static_cast<const uint8_t*>(call.mask.data) + mask_offset;
+#pragma unroll
+    for (int k = 0; k < Row::kSize; ++k) {
+      if (place.holds(k) && seen[place.column + k] == 0) numbers[k] = -INFINITY;
+    }
+    return numbers;
+  }
+
+  // The row's arguments at a place, less `shift`, each rounded once: a product of its own would
+  // lose what large scores differ by.
+  template <typename Row>
+  __device__ __forceinline__ typename Row::Numbers arguments(const typename Row::Numbers& x,
+                                                             const typename Row::Numbers& mask,
+                                                             float shift) const {
+    if constexpr (!kMask) return map([&](float x) { return fmaf(x, factor, -shift); }, x);
+    const bool hides = call.mask.kind == SoftmaxMask::Kind::kSeen;
+    return map(
+        [&](float x, float mask) {
+          const float argument = fmaf(x, factor, mask - shift);
+          return hides && mask == -INFINITY ? mask : argument;  // whatever x is
+        },
+        x, mask);
+  }
+
+  template <typename Row>
+  __device__ __forceinline__ void operator()(Row& row) const {
+    const int64_t visible = visible_columns(row.index(), call.num_queries, call.width);
+    const int64_t mask_offset = kMask ? call.mask.row_offset(row.index()) : 0;
+    // Whatever the factor's sign, what is hidden becomes minus infinity.
+    const auto x = row.load_visible(call.input, visible, factor < 0 ? INFINITY : -INFINITY);
+    OnlineSoftmax softmax;
+    row.each([&](const auto& place) {
+      if (!x.shows(place)) return;
+      typename Row::Numbers mask;
+      if constexpr (kMask) mask = added(row, mask_offset, place);
+      const auto numbers = x.at(place);
+      softmax.raise_max(largest(arguments<Row>(numbers, mask, 0)));
+      softmax.sum += total(map([](float argument) { return detail::exp2_of(argument); },
+                               arguments<Row>(numbers, mask, softmax.shift())));
+    });
+    softmax = row.reduce(softmax, OnlineSoftmax(), merged);
+    const float inverse = softmax.is_empty() ? 0 : 1 / softmax.sum;
+    row.each([&](const auto& place) {
+      typename Row::Numbers output = {};
+      if (x.shows(place)) {
+        typename Row::Numbers mask;
+        if constexpr (kMask) mask = added(row, mask_offset, place);
+        output = map([&](float argument) { return detail::exp2_of(argument) * inverse; },
+                     arguments<Row>(x.at(place), mask, softmax.shift()));
+      }
+      row.store(call.output, place, output);
+    });
+  }
+};
+
+// `aligned`: rows_are_aligned() of everything that the call touches.
+template <typename T, bool kMask>
+void launch_forward(const Softmax& call, bool aligned, cudaStream_t stream) {
+  // With a factor of 0 minus infinity would become NaN; the smallest makes 0 of all numbers.
+  float factor = call.scale * kLog2E;
+  if (factor == 0) factor = std::numeric_limits<float>::denorm_min();
+  launch_rows(Forward<T, kMask>{call, factor}, RowGrid{call.num_rows, call.width, call.output},
+              aligned && rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.output),
+              stream);
+}
+
+void launch_masked(const Softmax& call, cudaStream_t stream);
+
+}  // namespace softmax
+}  // namespace cudaops_kernels
