@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // cross_entropy on CUDA devices: the loss, with or without the gradient. Together they move
 // 2 * sizeof(T) bytes an element, the loss alone 1: each row is read once and stays in registers.
-#include "cross_entropy_row.cuh"
+#include "cross_entropy_forward.cuh"
 
 namespace cudaops_kernels {
+
+#if defined(CUDAOPS_KERNELS_SHARDED)
+extern template void launch_cross_entropy_of<float>(const CrossEntropy&, const int*, cudaStream_t);
+extern template void launch_cross_entropy_of<__half>(const CrossEntropy&, const int*, cudaStream_t);
+extern template void launch_cross_entropy_of<bfloat16>(const CrossEntropy&, const int*,
+                                                       cudaStream_t);
+#endif
+
 namespace cross_entropy {
 namespace {
 
@@ -60,10 +68,10 @@ __global__ void finish_loss_kernel(const LossSums call, int num_parts) {
   call.finish(sum, count);
 }
 
-struct LaunchLoss {
+struct LaunchForward {
   template <typename T>
-  static void run(const CrossEntropy& call, const Workspace& workspace, cudaStream_t stream) {
-    launch_forward<T, false>(call, workspace, stream);
+  static void run(const CrossEntropy& call, const int* counts, cudaStream_t stream) {
+    launch_cross_entropy_of<T>(call, counts, stream);
   }
 };
 
@@ -86,11 +94,7 @@ void launch_cross_entropy(const CrossEntropy& call, void* workspace, void* strea
   const cudaStream_t cuda_stream = static_cast<cudaStream_t>(stream);
   const cross_entropy::Workspace parts(workspace);
   cross_entropy::count_targets(problem, parts.counts, cuda_stream);
-  if (call.grad_logits.data != nullptr) {
-    cross_entropy::launch_with_gradient(call, parts, cuda_stream);
-  } else {
-    for_device_type<cross_entropy::LaunchLoss>(problem.dtype, call, parts, cuda_stream);
-  }
+  for_device_type<cross_entropy::LaunchForward>(problem.dtype, call, parts.counts, cuda_stream);
   if (problem.reduction == Reduction::kNone) return;
   const int num_sums = cross_entropy::num_parts(problem.num_rows);
   const cross_entropy::LossSums sums{problem, call.row_loss, parts.counts, parts.sums, call.loss};

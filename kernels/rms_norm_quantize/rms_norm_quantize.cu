@@ -6,10 +6,12 @@
 
 namespace cudaops_kernels {
 
+#if defined(CUDAOPS_KERNELS_SHARDED)
 extern template void launch_rms_norm_quantize_of<float>(const RmsNormQuantize&, int, cudaStream_t);
 extern template void launch_rms_norm_quantize_of<__half>(const RmsNormQuantize&, int, cudaStream_t);
 extern template void launch_rms_norm_quantize_of<bfloat16>(const RmsNormQuantize&, int,
                                                            cudaStream_t);
+#endif
 
 namespace {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of rms_norm_quantize for one element type: instantiated a file each, as all together
-// take a minute to compile.
+// The kernels of rms_norm_quantize for one element type.
 #pragma once
 
 #include "../common/quantized.cuh"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of softmax's forward pass, with and without a mask: a file each, as both together with the
-// backward pass take a minute to compile.
+// The kernels of softmax's forward pass for one element type.
 #pragma once
 
 #include <limits>
@@ -85,18 +84,33 @@ struct Forward {
   }
 };
 
-// `aligned`: rows_are_aligned() of everything that the call touches.
-template <typename T, bool kMask>
-void launch_forward(const Softmax& call, bool aligned, cudaStream_t stream) {
+// Whether each vector of the mask lies at a multiple of its size.
+template <typename T>
+bool is_aligned(const SoftmaxMask& mask) {
+  int element_bytes = 1;
+  if (mask.kind == SoftmaxMask::Kind::kAdded) element_bytes = mask.dtype == DType::kFloat32 ? 4 : 2;
+  if (reinterpret_cast<uintptr_t>(mask.data) % 16 != 0) return false;
+  for (int dim = 0; dim < mask.num_dims; ++dim) {
+    if (mask.strides[dim] * element_bytes % 16 != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace softmax
+
+template <typename T>
+void launch_softmax_of(const Softmax& call, cudaStream_t stream) {
+  const RowGrid grid{call.num_rows, call.width, call.output};
+  const bool aligned = rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.output);
   // With a factor of 0 minus infinity would become NaN; the smallest makes 0 of all numbers.
   float factor = call.scale * kLog2E;
   if (factor == 0) factor = std::numeric_limits<float>::denorm_min();
-  launch_rows(Forward<T, kMask>{call, factor}, RowGrid{call.num_rows, call.width, call.output},
-              aligned && rows_are_aligned<T>(call.input) && rows_are_aligned<T>(call.output),
-              stream);
+  if (call.mask.kind == SoftmaxMask::Kind::kNone) {
+    launch_rows(softmax::Forward<T, false>{call, factor}, grid, aligned, stream);
+  } else {
+    launch_rows(softmax::Forward<T, true>{call, factor}, grid,
+                aligned && softmax::is_aligned<T>(call.mask), stream);
+  }
 }
 
-void launch_masked(const Softmax& call, cudaStream_t stream);
-
-}  // namespace softmax
 }  // namespace cudaops_kernels

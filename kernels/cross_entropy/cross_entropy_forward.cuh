@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of cross_entropy's forward pass, with and without the gradient: a file each, as both
-// together take the better part of a minute to compile.
+// The kernels of cross_entropy's forward pass for one element type, with and without the gradient.
 #pragma once
 
 #include "cross_entropy.cuh"
@@ -76,24 +75,30 @@ struct Forward {
   }
 };
 
-template <typename T, bool kGradient>
-void launch_forward(const CrossEntropy& call, const Workspace& workspace, cudaStream_t stream) {
+}  // namespace cross_entropy
+
+// counts: what count_targets() counted.
+template <typename T>
+void launch_cross_entropy_of(const CrossEntropy& call, const int* counts, cudaStream_t stream) {
+  using cross_entropy::Forward;
   const CrossEntropyProblem& problem = call.problem;
-  const int parts = num_parts(problem.num_rows);
+  const int parts = cross_entropy::num_parts(problem.num_rows);
   RowGrid grid{problem.num_rows, problem.num_classes, call.grad_logits};
-  if (!kGradient) {
-    grid.anchor = {const_cast<void*>(problem.logits.data), problem.logits.stride};
-  }
   const bool aligned = rows_are_aligned<T>(problem.logits) && rows_are_aligned<T>(call.grad_logits);
+  if (call.grad_logits.data != nullptr) {
+    if (problem.softcap != 0) {
+      launch_rows(Forward<T, true, true>{call, counts, parts}, grid, aligned, stream);
+    } else {
+      launch_rows(Forward<T, true, false>{call, counts, parts}, grid, aligned, stream);
+    }
+    return;
+  }
+  grid.anchor = {const_cast<void*>(problem.logits.data), problem.logits.stride};
   if (problem.softcap != 0) {
-    launch_rows(Forward<T, kGradient, true>{call, workspace.counts, parts}, grid, aligned, stream);
+    launch_rows(Forward<T, false, true>{call, counts, parts}, grid, aligned, stream);
   } else {
-    launch_rows(Forward<T, kGradient, false>{call, workspace.counts, parts}, grid, aligned, stream);
+    launch_rows(Forward<T, false, false>{call, counts, parts}, grid, aligned, stream);
   }
 }
 
-void launch_with_gradient(const CrossEntropy& call, const Workspace& workspace,
-                          cudaStream_t stream);
-
-}  // namespace cross_entropy
 }  // namespace cudaops_kernels
