@@ -40,6 +40,10 @@ int64_t prepare(TensorList& self, TensorList& exp_avgs, TensorList& exp_avg_sqs,
   return PreparedAdamWs::all().add(std::move(prepared));
 }
 
+void prepared_check(int64_t prepared, TensorList& grads) {
+  (void)checked_prepared("adamw_", prepared, grads);
+}
+
 void release(int64_t prepared) { PreparedAdamWs::all().release(prepared); }
 
 void prepared_step_on_cpu(int64_t prepared, TensorList& grads, double lr,
@@ -77,6 +81,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
   library.def(
       "_adamw_prepare(Tensor[] self, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, "
       "Tensor[] state_steps, Tensor[] master_params) -> int");
+  // For several lists: all are checked before the first is stepped.
+  library.def("_adamw_prepared_check(int prepared, Tensor[] grads) -> ()");
   library.def(
       "_adamw_prepared_step(int prepared, Tensor(a!)[] grads, float lr, Tensor? lr_tensor, "
       "float beta1, float beta2, float weight_decay, float eps, bool maximize, "
@@ -92,6 +98,7 @@ STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CompositeExplicitAutograd, library) {
   library.impl("_adamw_prepare", TORCH_BOX(&prepare));
+  library.impl("_adamw_prepared_check", TORCH_BOX(&prepared_check));
   library.impl("_adamw_release", TORCH_BOX(&release));
 }
 

@@ -91,15 +91,16 @@ inline AdamWTensor adamw_tensor(const AdamWState& state, const TensorList& grads
 inline std::vector<AdamWTensor> adamw_tensors(const char* op, const AdamWState& state,
                                               const TensorList& grads) {
   const TensorList& params = state.params;
-  check_main_list(op, "self", params);
-  const DType dtype = checked_dtype(op, "self", params[0].tensor());
   const bool has_master = !state.masters.empty();
   check_length(op, "grads", grads, "self", params);
   check_length(op, "exp_avgs", state.exp_avgs, "self", params);
   check_length(op, "exp_avg_sqs", state.exp_avg_sqs, "self", params);
   check_length(op, "state_steps", state.steps, "self", params);
+  if (has_master) check_length(op, "master_params", state.masters, "self", params);
+  if (params.empty()) return {};
+  check_main_list(op, "self", params);
+  const DType dtype = checked_dtype(op, "self", params[0].tensor());
   if (has_master) {
-    check_length(op, "master_params", state.masters, "self", params);
     if (dtype == DType::kFloat32) {
       refuse(op, "wanted no master_params, as self has dtype Float, found " +
                      std::to_string(state.masters.size()) + ".");
@@ -147,6 +148,7 @@ void adamw_on(const AdamWState& state, const TensorList& grads, const TensorList
                    std::to_string(max_exp_avg_sqs.size()) + " tensors.");
   }
   const std::vector<AdamWTensor> tensors = adamw_tensors(op, state, grads);
+  if (tensors.empty()) return;
   run(adamw_call(op, arguments, state), tensors, state.params[0].tensor());
 }
 
@@ -202,7 +204,7 @@ inline bool same_arrays(const AdamWTensor& a, const AdamWTensor& b) {
 // still what was checked. Of those torch itself asks the parameter's shape.
 inline bool is_unchanged(const PreparedAdamW& prepared, const TensorList& grads) {
   const TensorList& params = prepared.state.params;
-  if (grads.size() != prepared.tensors.size()) return false;
+  if (grads.empty() || grads.size() != prepared.tensors.size()) return false;
   const int32_t dtype = Kind(params[0]).dtype;
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!same_arrays(prepared.tensors[i], adamw_tensor(prepared.state, grads, i))) return false;
@@ -214,17 +216,24 @@ inline bool is_unchanged(const PreparedAdamW& prepared, const TensorList& grads)
   return true;
 }
 
-// run(prepared, call): the steps are not advanced yet.
-template <typename Run>
-void adamw_prepared_on(int64_t number, const TensorList& grads, const AdamWArguments& arguments,
-                       const Run& run) {
-  const char* const op = "adamw_";
+// A list with the arrays of this step, checked where they aren't those of the last one.
+inline PreparedAdamW& checked_prepared(const char* op, int64_t number, const TensorList& grads) {
   PreparedAdamW& prepared = PreparedAdamWs::all().get(op, number);
   if (!is_unchanged(prepared, grads)) {
     prepared.tensors.clear();  // also where the new ones are refused
     prepared.table_memory.reset();
     prepared.tensors = adamw_tensors(op, prepared.state, grads);
   }
+  return prepared;
+}
+
+// run(prepared, call): the steps are not advanced yet.
+template <typename Run>
+void adamw_prepared_on(int64_t number, const TensorList& grads, const AdamWArguments& arguments,
+                       const Run& run) {
+  const char* const op = "adamw_";
+  PreparedAdamW& prepared = checked_prepared(op, number, grads);
+  if (prepared.tensors.empty()) return;
   run(prepared, adamw_call(op, arguments, prepared.state));
 }
 

@@ -8,6 +8,17 @@
 namespace cudaops_kernels {
 namespace {
 
+// The device of a list's first tensor, if it has one.
+class ListGuard {
+ public:
+  explicit ListGuard(const TensorList& list) {
+    if (!list.empty()) guard_.emplace(Kind(list[0]).device_index);
+  }
+
+ private:
+  std::optional<DeviceGuard> guard_;
+};
+
 void run_on_cuda(const AdamW& call, const std::vector<AdamWTensor>& tensors, const Tensor& param) {
   const int64_t count = static_cast<int64_t>(tensors.size());
   const Workspace workspace(param, adamw_workspace_bytes(count));
@@ -20,7 +31,7 @@ void adamw_on_cuda(TensorList& self, TensorList& grads, TensorList& exp_avgs,
                    double weight_decay, double eps, bool amsgrad, bool maximize,
                    const OptionalTensor& grad_scale, const OptionalTensor& found_inf,
                    const OptionalTensor& clip_factor) {
-  const DeviceGuard guard(Kind(self.at(0)).device_index);
+  const ListGuard guard(self);
   adamw_on(taken(self, exp_avgs, exp_avg_sqs, state_steps, master_params), grads, max_exp_avg_sqs,
            amsgrad,
            {lr, {}, beta1, beta2, weight_decay, eps, maximize, grad_scale, found_inf, clip_factor},
@@ -33,7 +44,7 @@ void adamw_tensor_lr_on_cuda(TensorList& self, TensorList& grads, TensorList& ex
                              double beta1, double beta2, double weight_decay, double eps,
                              bool amsgrad, bool maximize, const OptionalTensor& grad_scale,
                              const OptionalTensor& found_inf, const OptionalTensor& clip_factor) {
-  const DeviceGuard guard(Kind(self.at(0)).device_index);
+  const ListGuard guard(self);
   adamw_on(taken(self, exp_avgs, exp_avg_sqs, state_steps, master_params), grads, max_exp_avg_sqs,
            amsgrad,
            {0, lr, beta1, beta2, weight_decay, eps, maximize, grad_scale, found_inf, clip_factor},
@@ -77,7 +88,7 @@ void prepared_step_on_cuda(int64_t prepared, TensorList& grads, double lr,
                            double weight_decay, double eps, bool maximize,
                            const OptionalTensor& grad_scale, const OptionalTensor& found_inf,
                            const OptionalTensor& clip_factor) {
-  const DeviceGuard guard(Kind(grads.at(0)).device_index);
+  const ListGuard guard(grads);
   adamw_prepared_on(prepared, grads,
                     {lr, lr_tensor, beta1, beta2, weight_decay, eps, maximize, grad_scale,
                      found_inf, clip_factor},

@@ -39,7 +39,15 @@ inline DType checked_dtype(const char* op, const char* name, torch::headeronly::
   }
 }
 
+// None becomes a tensor that isn't one.
+inline void check_is_tensor(const char* op, const char* name, const Tensor& tensor) {
+  if (!tensor.defined()) {
+    refuse(op, std::string("wanted a tensor for ") + name + ", found None.");
+  }
+}
+
 inline DType checked_dtype(const char* op, const char* name, const Tensor& tensor) {
+  check_is_tensor(op, name, tensor);
   return checked_dtype(op, name, tensor.scalar_type());
 }
 
@@ -61,6 +69,8 @@ inline std::string device_text(const Tensor& tensor) {
 // a and b: one shape (nothing is broadcast), one dtype, one device.
 inline void check_same(const char* op, const char* name_a, const Tensor& a, const char* name_b,
                        const Tensor& b) {
+  check_is_tensor(op, name_a, a);
+  check_is_tensor(op, name_b, b);
   const std::string wanted = std::string(" for ") + name_a + " and " + name_b + ", found ";
   const std::string device_a = device_text(a), device_b = device_text(b);
   if (device_a != device_b) {

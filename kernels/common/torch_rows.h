@@ -79,6 +79,8 @@ inline Tensor empty_per_row(const Tensor& like) {
 
 inline void check_device(const char* op, const char* name_a, const Tensor& a, const char* name_b,
                          const Tensor& b) {
+  check_is_tensor(op, name_a, a);
+  check_is_tensor(op, name_b, b);
   const std::string device_a = device_text(a), device_b = device_text(b);
   if (device_a != device_b) {
     refuse(op, std::string("wanted one device for ") + name_a + " and " + name_b + ", found " +

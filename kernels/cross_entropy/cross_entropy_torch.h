@@ -6,9 +6,11 @@
 #include <torch/csrc/stable/library.h>
 
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <tuple>
 
+#include "../common/torch_memory.h"
 #include "../common/torch_rows.h"
 #include "cross_entropy.h"
 
@@ -31,8 +33,9 @@ inline Reduction reduction_of(const char* op, const std::string& reduction) {
 inline float checked_option(const char* op, const char* name, double value, bool is_right,
                             const char* wanted) {
   if (!is_right) {
-    refuse(op, std::string("wanted ") + wanted + " for " + name + ", found " +
-                   std::to_string(value) + ".");
+    char found[32];
+    std::snprintf(found, sizeof found, "%g", value);
+    refuse(op, std::string("wanted ") + wanted + " for " + name + ", found " + found + ".");
   }
   return static_cast<float>(value);
 }
@@ -75,12 +78,13 @@ inline CrossEntropyInputs cross_entropy_inputs(const char* op, const Tensor& log
   const double smoothing = options.label_smoothing;
   problem.label_smoothing =
       checked_option(op, "label_smoothing", smoothing, smoothing >= 0 && smoothing <= 1, "0 to 1");
-  problem.lse_square_scale =
-      checked_option(op, "lse_square_scale", options.lse_square_scale,
-                     std::isfinite(options.lse_square_scale), "a finite number");
+  problem.lse_square_scale = checked_option(
+      op, "lse_square_scale", options.lse_square_scale,
+      std::isfinite(static_cast<float>(options.lse_square_scale)), "a finite float32 number");
+  const float softcap = static_cast<float>(options.softcap);
   problem.softcap = checked_option(op, "softcap", options.softcap,
-                                   options.softcap >= 0 && std::isfinite(options.softcap),
-                                   "a positive number, or 0 for none,");
+                                   std::isnormal(softcap) ? softcap > 0 : options.softcap == 0,
+                                   "a positive float32 number, or 0 for none,");
   problem.reduction = reduction_of(op, options.reduction);
   const Tensor contiguous_target = as_contiguous(target);
   problem.target = contiguous_target.const_data_ptr();
@@ -138,7 +142,9 @@ template <typename Run>
 std::tuple<Tensor, Tensor> cross_entropy_in_place_on(Tensor logits, const Tensor& target,
                                                      const CrossEntropyOptions& options,
                                                      const Run& run) {
-  CrossEntropyInputs inputs = cross_entropy_inputs("cross_entropy_", logits, target, options);
+  const char* const op = "cross_entropy_";
+  CrossEntropyInputs inputs = cross_entropy_inputs(op, logits, target, options);
+  check_writable(op, "logits", logits);
   const auto result = cross_entropy_forward(inputs, logits, inputs.rows.write(), run);
   write_back(logits, inputs.rows.tensor);
   return result;

@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "../common/torch_memory.h"
 #include "../common/torch_rows.h"
 #include "rms_norm.h"
 
@@ -74,6 +75,13 @@ void fused_add_rms_norm_in_place_on(Tensor input, Tensor residual, const Optiona
   const TensorRows rows = rows_of(op, "input", input);
   const TensorRows residual_rows = rows_of(op, "residual", residual);
   const Columns scale = columns_of(op, "weight", weight, "input", input, rows.width);
+  check_writable(op, "input", input);
+  check_writable(op, "residual", residual);
+  check_apart(op, "input", input, "residual", residual);
+  if (weight.has_value()) {
+    check_apart(op, "input", input, "weight", *weight);
+    check_apart(op, "residual", residual, "weight", *weight);
+  }
   RmsNorm call = rms_norm_call(rows, dtype, scale, eps, 0);
   call.residual = residual_rows.read();
   call.output = rows.write();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <tuple>
 
+#include "../common/torch_memory.h"
 #include "../common/torch_rows.h"
 #include "rope.h"
 
@@ -140,16 +141,6 @@ inline void check_position_values(const RopeNames& names, const Rope& call) {
   }
 }
 
-// An argument of rope_ in which elements share memory would be rotated more than once.
-inline void check_writable(const RopeNames& names, const char* name, const Tensor& tensor) {
-  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
-    if (tensor.size(dim) > 1 && tensor.stride(dim) == 0) {
-      refuse(names.op, std::string("wanted elements that lie apart for ") + name +
-                           ", found stride 0 in dimension " + std::to_string(dim) + ".");
-    }
-  }
-}
-
 // A call without outputs, and the tensors that it points into.
 struct TensorRope {
   TensorHeads q, k;
@@ -215,8 +206,9 @@ void rope_in_place_on(Tensor q, Tensor k, const Tensor& cos, const Tensor& sin,
                       const OptionalTensor& positions, bool interleaved, const Run& run) {
   const RopeNames names{"rope_", "q", "k"};
   TensorRope rope = checked_rope(names, q, k, cos, sin, positions, interleaved);
-  check_writable(names, "q", q);
-  check_writable(names, "k", k);
+  check_writable(names.op, "q", q);
+  check_writable(names.op, "k", k);
+  check_apart(names.op, "q", q, "k", k);
   rope.call.q.output = rope.q.tensor.mutable_data_ptr();
   rope.call.k.output = rope.k.tensor.mutable_data_ptr();
   rope.call.q.output_strides = rope.q.strides;

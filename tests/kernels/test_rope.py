@@ -327,11 +327,12 @@ def test_refuses_in_one_sentence(device):
         ),
         (
             lambda: ops.rope_(q[:, :1].expand(2, 3, 2, 8), k, cos, sin, None),
-            "rope_: wanted elements that lie apart for q, found stride 0 in dimension 1.",
+            "rope_: wanted elements that lie apart for q, found shape [2, 3, 2, 8] with strides "
+            "[48, 0, 8, 1].",
         ),
         (
             lambda: kernels.rope_(q.requires_grad_(), k, cos, sin),
-            "rope_: wanted q and k without gradients, found requires_grad.",
+            "rope_: wanted q without a gradient, as it is overwritten, found requires_grad.",
         ),
         (
             lambda: kernels.rope(q, k, cos.requires_grad_(), sin),

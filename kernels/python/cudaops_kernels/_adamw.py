@@ -7,19 +7,24 @@ import weakref
 import torch
 
 from ._library import ops
+from ._registration import register_fake, register_in_place
 
 # What a state holds in float32 whatever its parameter's dtype.
 _FLOAT32_STATES = ("exp_avg", "exp_avg_sq", "master_param")
 
 
-@torch.library.register_fake("cudaops::adamw_")
+@register_fake("adamw_")
 def _(*args, **kwargs):
     return None
 
 
-@torch.library.register_fake("cudaops::adamw_.tensor_lr")
+@register_fake("adamw_", "tensor_lr")
 def _(*args, **kwargs):
     return None
+
+
+register_in_place("adamw_")
+register_in_place("adamw_", "tensor_lr")
 
 
 class _Held:
@@ -69,6 +74,41 @@ class _Prepared:
         )
 
 
+def _check_options(options):
+    """What a group, or the constructor, says."""
+    for name, supported in (
+        ("amsgrad", (False,)),
+        ("foreach", (None, False)),
+        ("differentiable", (False,)),
+        ("fused", (None, True)),
+    ):
+        if not any(options[name] is one for one in supported):
+            raise ValueError(f"AdamW: wanted {name}={supported[-1]}, found {options[name]}.")
+    lr, betas = options["lr"], options["betas"]
+    if isinstance(lr, torch.Tensor) and lr.numel() != 1:
+        raise ValueError(f"AdamW: wanted one element for lr, found shape {list(lr.shape)}.")
+    if not 0.0 <= lr:
+        raise ValueError(f"AdamW: wanted lr from 0 on, found {lr}.")
+    if not 0.0 <= options["eps"]:
+        raise ValueError(f"AdamW: wanted eps from 0 on, found {options['eps']}.")
+    if len(betas) != 2:
+        raise ValueError(f"AdamW: wanted two numbers for betas, found {len(betas)}.")
+    for index, beta in enumerate(betas):
+        if isinstance(beta, torch.Tensor):
+            raise ValueError(f"AdamW: wanted a float for betas[{index}], found a tensor.")
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"AdamW: wanted betas[{index}] from 0 to below 1, found {beta}.")
+    if not 0.0 <= options["weight_decay"]:
+        raise ValueError(
+            f"AdamW: wanted weight_decay from 0 on, found {options['weight_decay']}."
+        )
+
+
+def _refuse_sparse(grads):
+    if any(grad.is_sparse for grad in grads):
+        raise RuntimeError("AdamW: wanted dense gradients, found a sparse one.")
+
+
 def _on(tensor, device):
     return None if tensor is None else tensor.to(device, non_blocking=True)
 
@@ -109,27 +149,17 @@ class AdamW(torch.optim.Optimizer):
         fused=None,
         master_weights=True,
     ):
-        for name, value, supported in (
-            ("amsgrad", amsgrad, (False,)),
-            ("foreach", foreach, (None, False)),
-            ("differentiable", differentiable, (False,)),
-            ("fused", fused, (None, True)),
-        ):
-            if not any(value is one for one in supported):
-                raise ValueError(f"AdamW: wanted {name}={supported[-1]}, found {value}.")
-        if isinstance(lr, torch.Tensor) and lr.numel() != 1:
-            raise ValueError(f"AdamW: wanted one element for lr, found shape {list(lr.shape)}.")
-        if not 0.0 <= lr:
-            raise ValueError(f"AdamW: wanted lr from 0 on, found {lr}.")
-        if not 0.0 <= eps:
-            raise ValueError(f"AdamW: wanted eps from 0 on, found {eps}.")
-        for index, beta in enumerate(betas):
-            if isinstance(beta, torch.Tensor):
-                raise ValueError(f"AdamW: wanted a float for betas[{index}], found a tensor.")
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"AdamW: wanted betas[{index}] from 0 to below 1, found {beta}.")
-        if not 0.0 <= weight_decay:
-            raise ValueError(f"AdamW: wanted weight_decay from 0 on, found {weight_decay}.")
+        options = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        _check_options(options)
         self._prepared = {}
         super().__init__(
             params,
@@ -148,6 +178,10 @@ class AdamW(torch.optim.Optimizer):
                 "master_weights": master_weights,
             },
         )
+
+    def add_param_group(self, param_group):
+        _check_options({**self.defaults, **param_group})
+        super().add_param_group(param_group)
 
     def load_state_dict(self, state_dict):
         # The last of the hooks: what others make of the state_dict is what is loaded.
@@ -222,9 +256,7 @@ class AdamW(torch.optim.Optimizer):
         return state
 
     def _prepare(self, group, params):
-        for param in params:
-            if param.grad.is_sparse:
-                raise RuntimeError("AdamW: wanted dense gradients, found a sparse one.")
+        _refuse_sparse([param.grad for param in params])
         places = {}
         for place, param in enumerate(params):
             places.setdefault((param.device, param.dtype), []).append(place)
@@ -238,6 +270,11 @@ class AdamW(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure=None, *, clip_factor=None):
         """One step. closure: computes the loss anew, which is then returned."""
+        if clip_factor is not None and not isinstance(clip_factor, torch.Tensor):
+            raise TypeError(
+                f"AdamW: wanted a float32 tensor with one element for clip_factor, found "
+                f"{type(clip_factor).__name__}."
+            )
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -260,21 +297,32 @@ class AdamW(torch.optim.Optimizer):
             prepared = self._prepared[index] = self._prepare(group, params)
         lr = group["lr"]
         lr_tensor = lr if isinstance(lr, torch.Tensor) else None
-        for part in prepared.parts:
-            if lr_tensor is not None and not lr_tensor.is_cpu:
-                lr_tensor = _on(lr_tensor, part.device)
-            ops._adamw_prepared_step.default(
-                part.number,
-                grads if part.places is None else [grads[place] for place in part.places],
-                0.0 if lr_tensor is not None else lr,
-                lr_tensor,
-                *group["betas"],
-                group["weight_decay"],
-                group["eps"],
-                group["maximize"],
-                _on(getattr(self, "grad_scale", None), part.device),
-                _on(getattr(self, "found_inf", None), part.device),
-                _on(clip_factor, part.device),
-            )
+        grads_of = [
+            grads if part.places is None else [grads[place] for place in part.places]
+            for part in prepared.parts
+        ]
+        try:
+            if len(prepared.parts) > 1:  # all are right before the first is written
+                for part, some in zip(prepared.parts, grads_of):
+                    ops._adamw_prepared_check.default(part.number, some)
+            for part, some in zip(prepared.parts, grads_of):
+                if lr_tensor is not None and not lr_tensor.is_cpu:
+                    lr_tensor = _on(lr_tensor, part.device)
+                ops._adamw_prepared_step.default(
+                    part.number,
+                    some,
+                    0.0 if lr_tensor is not None else lr,
+                    lr_tensor,
+                    *group["betas"],
+                    group["weight_decay"],
+                    group["eps"],
+                    group["maximize"],
+                    _on(getattr(self, "grad_scale", None), part.device),
+                    _on(getattr(self, "found_inf", None), part.device),
+                    _on(clip_factor, part.device),
+                )
+        except RuntimeError:
+            _refuse_sparse(grads)
+            raise
         # Whoever saved a parameter for a backward pass learns that it has changed.
         torch.autograd.graph.increment_version(params)

@@ -4,17 +4,21 @@
 import torch
 
 from ._library import ops
+from ._registration import register_fake, register_once_differentiable
 
 
-@torch.library.register_fake("cudaops::bias_gelu")
+@register_fake("bias_gelu")
 def _(input, bias, approximate="none"):
     return input.new_empty(input.shape)
 
 
-@torch.library.register_fake("cudaops::bias_gelu_backward")
+@register_fake("bias_gelu_backward")
 def _(grad_output, input, bias, approximate="none"):
     grad_bias = input.new_empty(0) if bias is None else bias.new_empty(bias.shape)
     return input.new_empty(input.shape), grad_bias
+
+
+register_once_differentiable("bias_gelu_backward")
 
 
 def _setup(ctx, inputs, output):

@@ -4,9 +4,10 @@
 import torch
 
 from ._library import ops
+from ._registration import register_fake, register_in_place, register_once_differentiable
 
 
-@torch.library.register_fake("cudaops::cross_entropy")
+@register_fake("cross_entropy")
 def _fake(
     logits,
     target,
@@ -23,10 +24,10 @@ def _fake(
     )
 
 
-torch.library.register_fake("cudaops::cross_entropy_", _fake)
+register_fake("cross_entropy_")(_fake)
 
 
-@torch.library.register_fake("cudaops::cross_entropy_backward")
+@register_fake("cross_entropy_backward")
 def _(
     grad_loss,
     logits,
@@ -41,9 +42,14 @@ def _(
     return logits.new_empty(logits.shape)
 
 
-@torch.library.register_fake("cudaops::cross_entropy_scale_")
+@register_fake("cross_entropy_scale_")
 def _(grad_logits, grad_loss):
     return None
+
+
+register_once_differentiable("cross_entropy_backward")
+register_in_place("cross_entropy_")
+register_in_place("cross_entropy_scale_")
 
 
 def _setup(ctx, inputs, output):
@@ -117,13 +123,18 @@ def cross_entropy_(
     softcap=0.0,
 ):
     """The same, with the gradient computed at once and kept in input's memory: half the traffic and
-    no second tensor of logits. input must not be used afterwards; backward() works once."""
+    no second tensor of logits. input must not be used afterwards; backward() works once.
+
+    The gradient is rounded to input's dtype before it is multiplied by the loss's own: with float16
+    and a loss scale (torch.amp.GradScaler) small gradients are lost that cross_entropy() keeps.
+    """
     options = (ignore_index, label_smoothing, lse_square_scale, softcap, reduction)
     if not (input.requires_grad and torch.is_grad_enabled()):
         return ops.cross_entropy(input, target, *options)[0]
-    if input.is_leaf:
+    base = None if torch.compiler.is_compiling() else input._base
+    if input.is_leaf or (base is not None and base.is_leaf and base.requires_grad):
         raise RuntimeError(
             "cross_entropy_: wanted an input that was computed, found a leaf that requires a "
-            "gradient: it would be overwritten."
+            "gradient, or a view of one: it would be overwritten."
         )
     return _InPlace.apply(input, target, *options)[0]

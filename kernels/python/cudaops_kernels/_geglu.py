@@ -4,16 +4,20 @@
 import torch
 
 from ._library import ops
+from ._registration import register_fake, register_once_differentiable
 
 
-@torch.library.register_fake("cudaops::geglu")
+@register_fake("geglu")
 def _(gate, up, approximate="none"):
     return gate.new_empty(gate.shape)
 
 
-@torch.library.register_fake("cudaops::geglu_backward")
+@register_fake("geglu_backward")
 def _(grad_output, gate, up, approximate="none"):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
+
+
+register_once_differentiable("geglu_backward")
 
 
 def _setup(ctx, inputs, output):

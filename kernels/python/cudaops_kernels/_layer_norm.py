@@ -4,18 +4,22 @@
 import torch
 
 from ._library import ops
+from ._registration import register_fake, register_once_differentiable
 from ._rows import flat_rows, per_row
 
 
-@torch.library.register_fake("cudaops::layer_norm")
+@register_fake("layer_norm")
 def _(input, weight, bias, eps):
     return input.new_empty(input.shape), per_row(input), per_row(input)
 
 
-@torch.library.register_fake("cudaops::layer_norm_backward")
+@register_fake("layer_norm_backward")
 def _(grad_output, input, weight, bias, mean, rstd):
     grads = [input.new_empty(0) if t is None else t.new_empty(t.shape) for t in (weight, bias)]
     return input.new_empty(input.shape), *grads
+
+
+register_once_differentiable("layer_norm_backward")
 
 
 def _setup(ctx, inputs, output):

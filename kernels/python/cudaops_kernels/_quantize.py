@@ -5,9 +5,10 @@ import torch
 
 from ._blocks import empty_per_block, without_gradient
 from ._library import ops
+from ._registration import register_fake
 
 
-@torch.library.register_fake("cudaops::quantize")
+@register_fake("quantize")
 def _(
     input,
     dtype,
@@ -29,7 +30,7 @@ def _(
     )
 
 
-@torch.library.register_fake("cudaops::dequantize")
+@register_fake("dequantize")
 def _(input, scale, zero_point, block_size, dtype):
     return input.new_empty(input.shape, dtype=dtype)
 
@@ -57,9 +58,9 @@ def quantize(
     Leading dimensions are a batch. The last block of a dimension may be smaller.
 
     scale: float32, a number a block, by which the output is multiplied to have the input back. One
-    that is given must be positive and finite; it is returned as it is. scale_ub: an upper bound of
+    that is given must be positive, finite and no subnormal number; it is returned as it is. scale_ub: an upper bound of
     a block's largest magnitude. symmetric=False (int8): the range from a block's least to its
-    largest element, with a zero_point of int32; else zero_point is None. ue8m0: scales are powers
+    largest element, and 0, with a zero_point of int32; else zero_point is None. ue8m0: scales are powers
     of two. scales_column_major: scale's strides are those of a transposed matrix. seed: rounds up
     or down at random, by the distance; the same everywhere for the same seed. No gradients.
     """

@@ -4,27 +4,37 @@
 import torch
 
 from ._library import ops
+from ._registration import (
+    refuse_gradients,
+    register_fake,
+    register_in_place,
+    register_once_differentiable,
+)
 from ._rows import flat_rows, per_row
 
 
-@torch.library.register_fake("cudaops::rms_norm")
+@register_fake("rms_norm")
 def _(input, weight, eps, weight_offset=0.0):
     return input.new_empty(input.shape), per_row(input)
 
 
-@torch.library.register_fake("cudaops::fused_add_rms_norm")
+@register_fake("fused_add_rms_norm")
 def _(input, residual, weight, eps, weight_offset=0.0):
     return input.new_empty(input.shape), input.new_empty(input.shape), per_row(input)
 
 
-@torch.library.register_fake("cudaops::fused_add_rms_norm_")
+@register_fake("fused_add_rms_norm_")
 def _(input, residual, weight, eps):
     return None
 
 
-@torch.library.register_fake("cudaops::rms_norm_backward")
+@register_fake("rms_norm_backward")
 def _(grad_output, grad_residual_out, x, weight, rstd, weight_offset=0.0):
     return x.new_empty(x.shape), x.new_empty(0) if weight is None else weight.new_empty(weight.shape)
+
+
+register_once_differentiable("rms_norm_backward")
+register_in_place("fused_add_rms_norm_")
 
 
 def _setup(ctx, inputs, output):
@@ -65,8 +75,20 @@ torch.library.register_autograd(
 )
 
 
-def _eps(eps, input):
-    return torch.finfo(input.dtype).eps if eps is None else eps
+def _torch_eps(dtype):
+    """torch's own default, asked of it: its versions take that of the type, or of float32, in which
+    they calculate."""
+    of_type, of_float32 = torch.finfo(dtype).eps, torch.finfo(torch.float32).eps
+    x = torch.full((1,), 1e-2, dtype=dtype, device="cpu")
+    # x / sqrt(x * x + eps): 1 for the smaller one, 0.3 or less for the larger.
+    return of_float32 if torch.nn.functional.rms_norm(x, (1,)).item() > 0.6 else of_type
+
+
+_EPS = {dtype: _torch_eps(dtype) for dtype in (torch.float16, torch.bfloat16)}
+
+
+def eps_or_default(eps, input):
+    return _EPS.get(input.dtype, torch.finfo(torch.float32).eps) if eps is None else eps
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.0):
@@ -75,7 +97,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.
     weight may be float32 where input is not. weight_offset is added to it (1 for Gemma's norm).
     """
     rows, (columns,) = flat_rows("rms_norm", input, normalized_shape, {"weight": weight})
-    output, _ = ops.rms_norm(rows, columns, _eps(eps, input), weight_offset)
+    output, _ = ops.rms_norm(rows, columns, eps_or_default(eps, input), weight_offset)
     return output.view(input.shape)
 
 
@@ -87,7 +109,7 @@ def fused_add_rms_norm(
     rows, (columns,) = flat_rows(op, input, normalized_shape, {"weight": weight})
     residual_rows, _ = flat_rows(op, residual, normalized_shape, {})
     output, residual_out, _ = ops.fused_add_rms_norm(
-        rows, residual_rows, columns, _eps(eps, input), weight_offset
+        rows, residual_rows, columns, eps_or_default(eps, input), weight_offset
     )
     return output.view(input.shape), residual_out.view(input.shape)
 
@@ -95,6 +117,7 @@ def fused_add_rms_norm(
 def fused_add_rms_norm_(input, residual, weight=None, eps=1e-6):
     """The same over the last dimension without new tensors and without gradients: input becomes the
     normalised sum, residual the sum."""
+    refuse_gradients("fused_add_rms_norm_", input=input, residual=residual)
     ops.fused_add_rms_norm_(input, residual, weight, eps)
 
 

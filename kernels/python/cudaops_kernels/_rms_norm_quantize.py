@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """rms_norm_quantize: fake kernel, the function."""
 
-import torch
-
 from ._blocks import empty_per_group, without_gradient
 from ._library import ops
+from ._registration import register_fake
+from ._rms_norm import eps_or_default
 
 
-@torch.library.register_fake("cudaops::rms_norm_quantize")
+@register_fake("rms_norm_quantize")
 def _(
     input,
     residual,
@@ -52,7 +52,7 @@ def rms_norm_quantize(
         input,
         residual,
         weight,
-        torch.finfo(input.dtype).eps if eps is None else eps,
+        eps_or_default(eps, input),
         dtype,
         group_size,
         scale_ub,

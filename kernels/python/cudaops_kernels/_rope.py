@@ -4,21 +4,25 @@
 import torch
 
 from ._library import ops
+from ._registration import refuse_gradients, register_fake, register_in_place
 
 
-@torch.library.register_fake("cudaops::rope")
+@register_fake("rope")
 def _(q, k, cos, sin, positions, interleaved=False):
     return q.new_empty(q.shape), k.new_empty(k.shape)
 
 
-@torch.library.register_fake("cudaops::rope_backward")
+@register_fake("rope_backward")
 def _(grad_q, grad_k, cos, sin, positions, interleaved=False):
     return grad_q.new_empty(grad_q.shape), grad_k.new_empty(grad_k.shape)
 
 
-@torch.library.register_fake("cudaops::rope_")
+@register_fake("rope_")
 def _(q, k, cos, sin, positions, interleaved=False):
     return None
+
+
+register_in_place("rope_")
 
 
 def _setup(ctx, inputs, output):
@@ -61,6 +65,5 @@ def rope(q, k, cos, sin, positions=None, interleaved=False):
 
 def rope_(q, k, cos, sin, positions=None, interleaved=False):
     """The same in place and without gradients: q and k themselves are rotated."""
-    if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad):
-        raise RuntimeError("rope_: wanted q and k without gradients, found requires_grad.")
+    refuse_gradients("rope_", q=q, k=k)
     ops.rope_(q, k, cos, sin, positions, interleaved)

@@ -4,16 +4,20 @@
 import torch
 
 from ._library import ops
+from ._registration import register_fake, register_once_differentiable
 
 
-@torch.library.register_fake("cudaops::softmax")
+@register_fake("softmax")
 def _(input, mask=None, scale=1.0, causal=False):
     return input.new_empty(input.shape)
 
 
-@torch.library.register_fake("cudaops::softmax_backward")
+@register_fake("softmax_backward")
 def _(grad_output, output, scale=1.0, causal=False):
     return output.new_empty(output.shape)
+
+
+register_once_differentiable("softmax_backward")
 
 
 def _setup(ctx, inputs, output):

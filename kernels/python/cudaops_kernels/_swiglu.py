@@ -4,16 +4,20 @@
 import torch
 
 from ._library import ops
+from ._registration import register_fake, register_once_differentiable
 
 
-@torch.library.register_fake("cudaops::swiglu")
+@register_fake("swiglu")
 def _(gate, up):
     return gate.new_empty(gate.shape)
 
 
-@torch.library.register_fake("cudaops::swiglu_backward")
+@register_fake("swiglu_backward")
 def _(grad_output, gate, up):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
+
+
+register_once_differentiable("swiglu_backward")
 
 
 def _setup(ctx, inputs, output):

@@ -5,9 +5,10 @@ import torch
 
 from ._blocks import empty_per_group, without_gradient
 from ._library import ops
+from ._registration import register_fake
 
 
-@torch.library.register_fake("cudaops::swiglu_quantize")
+@register_fake("swiglu_quantize")
 def _(gate, up, dtype, group_size=-1, scale_ub=None, ue8m0=False, scales_column_major=False):
     return (
         gate.new_empty(gate.shape, dtype=dtype),

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every op of the library is registered with on Python's side."""
+
+import torch
+
+from ._library import ops
+
+_library = torch.library.Library("cudaops", "IMPL")
+# A learning rate may lie on the CPU beside tensors of a GPU.
+_ANYWHERE = ("lr", "lr_tensor")
+
+
+def _tensors(value):
+    if isinstance(value, torch.Tensor):
+        return (value,)
+    if isinstance(value, (list, tuple)):
+        return tuple(one for one in value if isinstance(one, torch.Tensor))
+    return ()
+
+
+def _check_devices(name, schema, args, kwargs):
+    names = [argument.name for argument in schema.arguments]
+    first = None
+    for argument, value in (*zip(names, args), *kwargs.items()):
+        if argument in _ANYWHERE:
+            continue
+        for tensor in _tensors(value):
+            if first is None:
+                first = (argument, tensor.device)
+            elif tensor.device != first[1]:
+                raise RuntimeError(
+                    f"{name}: wanted one device for {first[0]} and {argument}, "
+                    f"found {first[1]} and {tensor.device}."
+                )
+
+
+def register_fake(name, overload="default"):
+    """Decorates an op's fake kernel. It is torch's kernel for meta tensors too, which torch calls
+    as soon as one of several is: devices are compared first."""
+    op = getattr(getattr(ops, name), overload)
+
+    def decorate(fake):
+        def checked(*args, **kwargs):
+            _check_devices(name, op._schema, args, kwargs)
+            return fake(*args, **kwargs)
+
+        torch.library.register_fake(op._name, checked)
+        return fake
+
+    return decorate
+
+
+def refuse_gradients(name, **arguments):
+    """For an op that overwrites these arguments: tensors, or lists of them."""
+    if not torch.is_grad_enabled():
+        return
+    for argument, value in arguments.items():
+        if any(tensor.requires_grad for tensor in _tensors(value)):
+            raise RuntimeError(
+                f"{name}: wanted {argument} without a gradient, as it is overwritten, "
+                f"found requires_grad."
+            )
+
+
+def register_in_place(name, overload="default"):
+    """Registers an op that changes arguments with autograd: a tensor that needs a gradient is
+    refused, and whoever saved one for a backward pass learns that it has changed."""
+    op = getattr(getattr(ops, name), overload)
+    written = [
+        (index, argument.name)
+        for index, argument in enumerate(op._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+
+    def kernel(keyset, *args, **kwargs):
+        changed = {
+            argument: args[index] if index < len(args) else kwargs.get(argument)
+            for index, argument in written
+        }
+        refuse_gradients(name, **changed)
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            result = op.redispatch(
+                keyset & torch._C._after_ADInplaceOrView_keyset, *args, **kwargs
+            )
+        torch.autograd.graph.increment_version(
+            [
+                tensor
+                for value in changed.values()
+                for tensor in _tensors(value)
+                if not tensor.is_inference()
+            ]
+        )
+        return result
+
+    # As torch.library.custom_op does it.
+    _library.impl(op._name.split("::")[1], kernel, "ADInplaceOrView", with_keyset=True)
+
+
+def register_once_differentiable(name):
+    """Registers an op that is a gradient: there is none of it, and asking for one is an error, not
+    zeros."""
+
+    def setup(ctx, inputs, output):
+        pass
+
+    def backward(ctx, *_):
+        raise RuntimeError(f"{name}: there is no second derivative.")
+
+    torch.library.register_autograd(f"cudaops::{name}", backward, setup_context=setup)

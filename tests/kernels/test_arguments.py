@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for the arguments of all ops: one device, nothing that is overwritten behind autograd's
+back or twice, no second derivative, no None."""
+
+import torch
+import torch.nn.functional as F
+from kernel_testing import kernels, main, normal, ops, refusal
+from kernel_testing import pytest_generate_tests  # noqa: F401
+
+
+def table(device):
+    return normal(4, 4, dtype=torch.float32, device=device)
+
+
+def heads(device, num_heads=2):
+    return normal(1, 4, num_heads, 8, dtype=torch.float32, device=device)
+
+
+def rows(device, num_rows=3, width=8):
+    return normal(num_rows, width, dtype=torch.float32, device=device)
+
+
+def targets(device):
+    return torch.arange(3, device=device)
+
+
+def in_place(device):
+    """name → (call that writes, a tensor that it writes)."""
+    q, input, logits = heads(device), rows(device), rows(device)
+    cos, sin, residual = table(device), table(device), rows(device)
+    return {
+        "rope_": (lambda: kernels.rope_(q, heads(device), cos, sin), q),
+        "fused_add_rms_norm_": (lambda: kernels.fused_add_rms_norm_(input, residual), residual),
+        "cross_entropy_": (lambda: ops.cross_entropy_(logits, targets(device)), logits),
+        "cross_entropy_scale_": (
+            lambda: ops.cross_entropy_scale_(logits, torch.ones((), device=device)),
+            logits,
+        ),
+    }
+
+
+ADAMW = {
+    "beta1": 0.9,
+    "beta2": 0.99,
+    "weight_decay": 0.0,
+    "eps": 1e-8,
+    "amsgrad": False,
+    "maximize": False,
+}
+
+
+def adamw(*lists, **kwargs):
+    ops.adamw_(*lists[:4], [], lists[4], [], **{"lr": 0.1, **ADAMW, **kwargs})
+
+
+def test_all_tensors_are_on_one_device(device):
+    there = torch.empty(8, device="meta")
+    found = f"found {rows(device).device} and meta."
+    cases = {
+        "rms_norm: wanted one device for input and weight": lambda: kernels.rms_norm(
+            rows(device), 8, there
+        ),
+        "layer_norm: wanted one device for input and bias": lambda: kernels.layer_norm(
+            rows(device), 8, None, there
+        ),
+        "softmax: wanted one device for input and mask": lambda: kernels.softmax(
+            rows(device), there
+        ),
+        "cross_entropy: wanted one device for logits and target": lambda: kernels.cross_entropy(
+            rows(device), targets("meta")
+        ),
+        "swiglu: wanted one device for gate and up": lambda: kernels.swiglu(
+            rows(device), rows(device).to("meta")
+        ),
+        "bias_gelu: wanted one device for input and bias": lambda: kernels.bias_gelu(
+            rows(device), there
+        ),
+        "rope: wanted one device for q and sin": lambda: kernels.rope(
+            heads(device), heads(device), table(device), table(device).to("meta")
+        ),
+        "dequantize: wanted one device for input and scale": lambda: kernels.dequantize(
+            rows(device).to(torch.int8), torch.empty(3, 1, device="meta"), block_size=(1, -1)
+        ),
+    }
+    for sentence, call in cases.items():
+        assert refusal(call) == f"{sentence}, {found}", refusal(call)
+    input, residual = rows(device), rows(device)
+    before = input.clone(), residual.clone()
+    sentence = "fused_add_rms_norm_: wanted one device for input and weight"
+    refused = refusal(lambda: kernels.fused_add_rms_norm_(input, residual, there))
+    assert refused.startswith(sentence), refused
+    assert torch.equal(input, before[0]) and torch.equal(residual, before[1])
+    one = [rows(device)]
+    assert "exp_avgs" in refusal(lambda: adamw(one, one, [there], one, one))
+    assert kernels.rms_norm(torch.empty(2, 8, device="meta"), 8, there).device.type == "meta"
+
+
+def test_a_write_is_seen_by_autograd(device):
+    for name, (call, written) in in_place(device).items():
+        before = written._version
+        call()
+        assert written._version == before + 1, name
+    lists = [[rows(device)] for _ in range(4)]
+    adamw(*lists, [torch.zeros((), device=device)])
+    assert lists[0][0]._version == 1
+    leaf = rows(device).requires_grad_()
+    for wrong in (
+        lambda: kernels.cross_entropy_(leaf.tanh(), targets(device)),
+        lambda: (lambda x: x.logsumexp(-1).sum() + kernels.cross_entropy_(x, targets(device)))(
+            leaf * 1
+        ),
+    ):
+        assert "modified by an inplace operation" in refusal(lambda: wrong().backward())
+    logits = leaf * 1
+    kernels.cross_entropy_(logits, targets(device)).backward()
+    (expected,) = torch.autograd.grad(F.cross_entropy(leaf, targets(device)), leaf)
+    torch.testing.assert_close(leaf.grad, expected)
+
+
+def test_what_needs_a_gradient_is_not_overwritten(device):
+    leaf = rows(device).requires_grad_()
+    q = heads(device).requires_grad_()
+    cos = table(device)
+    for call in (
+        lambda: kernels.rope_(q, heads(device), cos, cos),
+        lambda: ops.rope_(heads(device), q, cos, cos, None),
+        lambda: kernels.fused_add_rms_norm_(leaf, rows(device)),
+        lambda: kernels.fused_add_rms_norm_(rows(device), leaf * 2),
+        lambda: ops.fused_add_rms_norm_(leaf, rows(device), None, 1e-6),
+        lambda: ops.cross_entropy_(leaf, targets(device)),
+        lambda: adamw([leaf], *([rows(device)] for _ in range(3)), [cos[0, 0].clone()]),
+    ):
+        assert "without a gradient, as it is overwritten, found requires_grad." in refusal(call)
+    view = rows(device, 1, 24).requires_grad_()
+    sentence = refusal(lambda: kernels.cross_entropy_(view.view(3, 8), targets(device)))
+    assert "or a view of one" in sentence
+    with torch.no_grad():
+        kernels.fused_add_rms_norm_(leaf, rows(device))
+
+
+def test_memory_that_is_written_twice_is_refused(device):
+    cos = table(device)
+    q, three, four, both = heads(device), heads(device, 3), rows(device, 4), rows(device, 4, 16)
+    windows = four.flatten()[:16].unfold(0, 8, 4)
+    share, apart = "found that they share some.", "wanted elements that lie apart for"
+    cases = [
+        (share, lambda: kernels.rope_(q, q, cos, cos)),
+        (share, lambda: kernels.rope_(three[:, :, :2], three[:, :, 1:], cos, cos)),
+        (apart, lambda: kernels.rope_(q.flatten().as_strided(q.shape, (0, 4, 8, 1)), q, cos, cos)),
+        (share, lambda: kernels.fused_add_rms_norm_(four, four)),
+        (share, lambda: kernels.fused_add_rms_norm_(four[:3], four[1:])),
+        (share, lambda: kernels.fused_add_rms_norm_(four, rows(device, 4), four[2])),
+        (share, lambda: kernels.fused_add_rms_norm_(both[:, :8], both[:, 4:12])),
+        (apart, lambda: kernels.fused_add_rms_norm_(four[:1].expand(3, 8), rows(device))),
+        (apart, lambda: kernels.fused_add_rms_norm_(four[:, :1].expand(4, 8), rows(device, 4))),
+        (apart, lambda: kernels.fused_add_rms_norm_(windows, rows(device))),
+        (apart, lambda: ops.cross_entropy_(four[:1].expand(3, 8), targets(device))),
+    ]
+    before = [tensor.clone() for tensor in (q, three, four, both)]
+    for part, call in cases:
+        assert part in refusal(call), refusal(call)
+    for tensor, old in zip((q, three, four, both), before):
+        assert torch.equal(tensor, old)
+
+
+def test_parts_of_one_tensor_may_be_written(device):
+    cos = table(device)
+    qkv = normal(1, 4, 40, dtype=torch.float32, device=device)
+    q, k = qkv[..., :24].unflatten(-1, (3, 8)), qkv[..., 24:32].unflatten(-1, (1, 8))
+    expected = kernels.rope(q.clone(), k.clone(), cos, cos)
+    kernels.rope_(q, k, cos, cos)
+    assert torch.equal(q, expected[0]) and torch.equal(k, expected[1])
+    even_odd, halves = rows(device, 4), rows(device, 4, 16)
+    for a, b in (
+        (even_odd[::2], even_odd[1::2]),
+        (halves[:, :8], halves[:, 8:]),
+        (halves[:2, :8], halves[2:, :8]),
+    ):
+        expected = kernels.fused_add_rms_norm(a.clone(), b.clone(), 8, eps=1e-6)
+        kernels.fused_add_rms_norm_(a, b)
+        assert torch.equal(a, expected[0]) and torch.equal(b, expected[1])
+
+
+def test_no_second_derivative(device):
+    x = rows(device).requires_grad_()
+    for name, function in {
+        "rms_norm": lambda: kernels.rms_norm(x, 8),
+        "layer_norm": lambda: kernels.layer_norm(x, 8),
+        "softmax": lambda: kernels.softmax(x),
+        "swiglu": lambda: kernels.swiglu(x, x),
+        "geglu": lambda: kernels.geglu(x, x),
+        "bias_gelu": lambda: kernels.bias_gelu(x),
+        "cross_entropy": lambda: kernels.cross_entropy(x, targets(device)),
+    }.items():
+        (grad,) = torch.autograd.grad((function() ** 3).sum(), x, create_graph=True)
+        sentence = refusal(lambda: torch.autograd.grad(grad.square().sum(), x))
+        assert sentence == f"{name}_backward: there is no second derivative.", sentence
+
+
+def test_none_is_refused_where_a_tensor_is_wanted(device):
+    cos, q, x = table(device), heads(device), rows(device)
+    for sentence, call in {
+        "rope: wanted a tensor for k": lambda: kernels.rope(q, None, cos, cos),
+        "swiglu: wanted a tensor for up": lambda: kernels.swiglu(x, None),
+        "cross_entropy: wanted a tensor for target": lambda: kernels.cross_entropy(x, None),
+        "fused_add_rms_norm_: wanted a tensor for residual": lambda: kernels.fused_add_rms_norm_(
+            x, None
+        ),
+        "dequantize: wanted a tensor for scale": lambda: kernels.dequantize(
+            x.to(torch.int8), None, block_size=(1, -1)
+        ),
+    }.items():
+        assert refusal(call) == f"{sentence}, found None.", refusal(call)
+
+
+def test_default_eps_is_that_of_torch(device):
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        x = torch.full((2, 8), 1e-2, dtype=dtype)
+        expected = F.rms_norm(x, (8,)).to(device)
+        torch.testing.assert_close(kernels.rms_norm(x.to(device), 8), expected)
+        torch.testing.assert_close(kernels.RMSNorm(8, dtype=dtype)(x).to(device), expected)
+
+
+def test_lists_without_tensors(device):
+    adamw([], [], [], [], [], found_inf=torch.zeros(1, device=device))
+    one = [rows(device)]
+    sentence = refusal(lambda: adamw([], one, one, one, one))
+    assert sentence == "adamw_: wanted 0 tensors in grads, as in self, found 1.", sentence
+
+
+def optimizer_error(call):
+    try:
+        call()
+    except (TypeError, ValueError, RuntimeError) as error:
+        return str(error)
+    raise AssertionError("the call was not refused")
+
+
+def test_optimizer_checks_groups(device):
+    for wrong in (
+        {"amsgrad": True},
+        {"foreach": True},
+        {"fused": False},
+        {"lr": -1.0},
+        {"betas": (0.9,)},
+        {"betas": (0.9, 1.0)},
+    ):
+        group = {"params": [torch.nn.Parameter(rows(device))], **wrong}
+        assert "AdamW: wanted" in optimizer_error(lambda: kernels.optim.AdamW([group]))
+        optimizer = kernels.optim.AdamW([torch.nn.Parameter(rows(device))])
+        assert "AdamW: wanted" in optimizer_error(lambda: optimizer.add_param_group(group))
+        assert len(optimizer.param_groups) == 1
+
+
+def test_optimizer_checks_all_before_it_writes(device):
+    params = [torch.nn.Parameter(rows(device).to(dtype)) for dtype in (torch.float32, torch.half)]
+    optimizer = kernels.optim.AdamW(params)
+    params[0].grad = torch.ones_like(params[0])
+    params[1].grad = params[1].new_ones(8).expand(3, 8)
+    before = [param.detach().clone() for param in params]
+    assert "wanted strides" in optimizer_error(optimizer.step)
+    assert all(torch.equal(param, old) for param, old in zip(params, before))
+    params[1].grad = torch.ones_like(params[1])
+    optimizer.step()
+    params[1].grad = params[1].grad.to_sparse()
+    assert "found a sparse one" in optimizer_error(optimizer.step)
+    assert "found float" in optimizer_error(lambda: optimizer.step(clip_factor=0.5))
+
+
+if __name__ == "__main__":
+    main(globals())
