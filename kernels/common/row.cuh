@@ -76,7 +76,7 @@ __device__ __forceinline__ Around rows_around(int64_t index, int64_t num_rows, i
   return {index * stride >= 2 * kSize, (num_rows - 1 - index) * stride >= 2 * kSize};
 }
 
-// The vector at row[place.column].
+// The vector at row[place.column]; where the row has no elements anything.
 template <typename T, int kSize, bool kWhole>
 __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, kWhole>& place,
                                               int width, const Around& around) {
@@ -87,8 +87,7 @@ __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, k
   const int reach = is_aligned ? kSize : 2 * kSize - 1;
   if ((around.before || place.column >= (is_aligned ? 0 : kSize - 1)) &&
       (around.behind || place.column + reach <= width)) {
-    const Packed packed = is_aligned ? load_early(data) : load_across(data);
-    return place.is_whole() ? packed : masked<T>(packed, place.begin, place.end);
+    return is_aligned ? load_early(data) : load_across(data);
   }
   return load_part(data, place.begin, place.end);
 }
@@ -105,8 +104,20 @@ __device__ __forceinline__ Packed load_columns(const T* columns, const Place<kSi
   return load_elements(data, place.begin, place.end);
 }
 
-// `num_lanes`: so many lanes of the warp, from the first on, store a vector of this row at once; 0
-// if that is not known.
+// To the row that vectors were laid out by: all but its ends are whole.
+template <typename T, int kSize, bool kWhole>
+__device__ __forceinline__ void store_vector(T* row, const Place<kSize, kWhole>& place,
+                                             const Packed& packed) {
+  T* data = row + place.column;
+  if (kWhole || place.is_whole()) {
+    store_aligned(data, packed);
+  } else {
+    store_part(data, packed, place.begin, place.end);
+  }
+}
+
+// To a row that may lie otherwise. `num_lanes`: so many lanes of the warp, from the first on, store
+// a vector of this row at once; 0 if that is not known.
 template <typename T, int kSize, bool kWhole>
 __device__ __forceinline__ void store_vector(T* row, const Place<kSize, kWhole>& place,
                                              const Packed& packed, int num_lanes) {
@@ -328,7 +339,7 @@ class Row {
     return tile;
   }
 
-  // A new row, rounded to T and written to `out`: body(place) gives its numbers.
+  // A new row, rounded to T and written to `out`, any rows: body(place) gives its numbers.
   template <typename Body>
   __device__ __forceinline__ Tile make(const Rows& out, const Body& body) const {
     Tile tile(*this, out.template row<T>(index_), out.stride);
@@ -351,9 +362,10 @@ class Row {
     return computed;
   }
 
-  __device__ __forceinline__ void store(const Rows& rows, const Place& place,
+  // To the rows that are the grid's anchor.
+  __device__ __forceinline__ void store(const Rows& anchor, const Place& place,
                                         const Numbers& numbers) const {
-    detail::store_vector(rows.template row<T>(index_), place, pack<T>(numbers), num_lanes(place));
+    detail::store_vector(anchor.template row<T>(index_), place, pack<T>(numbers));
   }
 
   // What is the same for all rows, of T or float.

@@ -575,7 +575,8 @@ struct SweepColumns {
     int64_t width;
     Around around;
     __device__ __forceinline__ Numbers<T> at(const Place& place) const {
-      return unpack<T>(load_vector(row, place, width, around));
+      const Packed vector = load_vector(row, place, width, around);
+      return unpack<T>(place.is_whole() ? vector : masked<T>(vector, place.begin, place.end));
     }
   };
   Place place;
