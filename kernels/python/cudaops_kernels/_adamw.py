@@ -147,17 +147,18 @@ class AdamW(torch.optim.Optimizer):
         fused=None,
         master_weights=True,
     ):
-        options = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        _check_options(options)
+        _check_options(
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "amsgrad": amsgrad,
+                "foreach": foreach,
+                "differentiable": differentiable,
+                "fused": fused,
+            }
+        )
         self._prepared = {}
         super().__init__(
             params,

@@ -21,15 +21,3 @@ def empty_per_group(input, group_size, column_major):
     """For a fake kernel: scales of groups of rows; -1 and 0 are whole rows."""
     block_size = (1, group_size or -1)[-min(input.dim(), 2) :]
     return empty_per_block(input, block_size, torch.float32, column_major)
-
-
-def without_gradient(name, num_outputs):
-    """Outputs of this op don't require gradients, as those of torch's own quantising ops."""
-
-    def setup(ctx, inputs, output):
-        ctx.mark_non_differentiable(*(output if num_outputs > 1 else (output,)))
-
-    def backward(ctx, *_):
-        raise RuntimeError(f"{name}: there is no gradient.")
-
-    torch.library.register_autograd(f"cudaops::{name}", backward, setup_context=setup)

@@ -3,9 +3,9 @@
 
 import torch
 
-from ._blocks import empty_per_block, without_gradient
+from ._blocks import empty_per_block
 from ._library import ops
-from ._registration import register_fake
+from ._registration import register_fake, register_without_gradient
 
 
 @register_fake("quantize")
@@ -35,8 +35,8 @@ def _(input, scale, zero_point, block_size, dtype):
     return input.new_empty(input.shape, dtype=dtype)
 
 
-without_gradient("quantize", 3)
-without_gradient("dequantize", 1)
+register_without_gradient("quantize", 3)
+register_without_gradient("dequantize", 1)
 
 
 def quantize(

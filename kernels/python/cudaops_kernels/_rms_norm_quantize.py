@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """rms_norm_quantize: fake kernel, the function."""
 
-from ._blocks import empty_per_group, without_gradient
+from ._blocks import empty_per_group
 from ._library import ops
-from ._registration import register_fake
+from ._registration import register_fake, register_without_gradient
 from ._rms_norm import eps_or_default
 
 
@@ -27,7 +27,7 @@ def _(
     )
 
 
-without_gradient("rms_norm_quantize", 3)
+register_without_gradient("rms_norm_quantize", 3)
 
 
 def rms_norm_quantize(

@@ -3,9 +3,9 @@
 
 import torch
 
-from ._blocks import empty_per_group, without_gradient
+from ._blocks import empty_per_group
 from ._library import ops
-from ._registration import register_fake
+from ._registration import register_fake, register_without_gradient
 
 
 @register_fake("swiglu_quantize")
@@ -16,7 +16,7 @@ def _(gate, up, dtype, group_size=-1, scale_ub=None, ue8m0=False, scales_column_
     )
 
 
-without_gradient("swiglu_quantize", 2)
+register_without_gradient("swiglu_quantize", 2)
 
 
 def swiglu_quantize(
