@@ -100,11 +100,9 @@ inline std::vector<AdamWTensor> adamw_tensors(const char* op, const AdamWState& 
   if (params.empty()) return {};
   check_main_list(op, "self", params);
   const DType dtype = checked_dtype(op, "self", params[0].tensor());
-  if (has_master) {
-    if (dtype == DType::kFloat32) {
-      refuse(op, "wanted no master_params, as self has dtype Float, found " +
-                     std::to_string(state.masters.size()) + ".");
-    }
+  if (has_master && dtype == DType::kFloat32) {
+    refuse(op, "wanted no master_params, as self has dtype Float, found " +
+                   std::to_string(state.masters.size()) + ".");
   }
   const int32_t float32 = aoti_torch_dtype_float32();
   const Kind kind(params[0]);

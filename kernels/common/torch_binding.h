@@ -60,22 +60,37 @@ inline std::string shape_text(const Tensor& tensor) {
   return text + "]";
 }
 
+inline std::string strides_text(const Tensor& tensor) {
+  std::string text = "[";
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    if (dim > 0) text += ", ";
+    text += std::to_string(tensor.stride(dim));
+  }
+  return text + "]";
+}
+
 inline std::string device_text(const Tensor& tensor) {
   if (tensor.is_cpu()) return "cpu";
   if (tensor.is_cuda()) return "cuda:" + std::to_string(tensor.get_device_index());
   return "another kind of device";
 }
 
+inline void check_device(const char* op, const char* name_a, const Tensor& a, const char* name_b,
+                         const Tensor& b) {
+  check_is_tensor(op, name_a, a);
+  check_is_tensor(op, name_b, b);
+  const std::string device_a = device_text(a), device_b = device_text(b);
+  if (device_a != device_b) {
+    refuse(op, std::string("wanted one device for ") + name_a + " and " + name_b + ", found " +
+                   device_a + " and " + device_b + ".");
+  }
+}
+
 // a and b: one shape (nothing is broadcast), one dtype, one device.
 inline void check_same(const char* op, const char* name_a, const Tensor& a, const char* name_b,
                        const Tensor& b) {
-  check_is_tensor(op, name_a, a);
-  check_is_tensor(op, name_b, b);
+  check_device(op, name_a, a, name_b, b);
   const std::string wanted = std::string(" for ") + name_a + " and " + name_b + ", found ";
-  const std::string device_a = device_text(a), device_b = device_text(b);
-  if (device_a != device_b) {
-    refuse(op, "wanted one device" + wanted + device_a + " and " + device_b + ".");
-  }
   if (a.scalar_type() != b.scalar_type()) {
     refuse(op, "wanted one dtype" + wanted + torch::headeronly::toString(a.scalar_type()) +
                    " and " + torch::headeronly::toString(b.scalar_type()) + ".");

@@ -95,15 +95,6 @@ inline std::string element_text(const char* list, size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-inline std::string strides_text(const Tensor& tensor) {
-  std::string text = "[";
-  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
-    if (dim > 0) text += ", ";
-    text += std::to_string(tensor.stride(dim));
-  }
-  return text + "]";
-}
-
 // torch's own numbers, which are quicker to get than torch::headeronly::ScalarType and a device.
 struct Kind {
   int32_t dtype = 0, device_type = 0, device_index = 0;

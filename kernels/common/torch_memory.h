@@ -22,10 +22,15 @@ struct Reach {
 };
 using Reaches = std::map<int64_t, Reach, std::greater<>>;
 
-inline void add_reaches(const Tensor& tensor, int64_t Reach::*which, Reaches* reaches) {
+// False where two dimensions have one stride: they overlap from the second element on.
+inline bool add_reaches(const Tensor& tensor, int64_t Reach::*which, Reaches* reaches) {
   for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
-    if (tensor.size(dim) > 1) (*reaches)[tensor.stride(dim)].*which += tensor.size(dim) - 1;
+    if (tensor.size(dim) == 1) continue;
+    int64_t& reach = (*reaches)[tensor.stride(dim)].*which;
+    if (reach != 0) return false;
+    reach = tensor.size(dim) - 1;
   }
+  return true;
 }
 
 // Whether every stride is longer than all that lies within: an element has one index.
@@ -53,31 +58,17 @@ inline bool meet(int64_t distance, Reaches::const_iterator it, Reaches::const_it
   return false;
 }
 
-inline std::string layout_text(const Tensor& tensor) {
-  std::string text = "shape " + shape_text(tensor) + " with strides [";
-  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
-    if (dim > 0) text += ", ";
-    text += std::to_string(tensor.stride(dim));
-  }
-  return text + "]";
-}
-
 }  // namespace detail
 
 // An argument that is written: no two of its elements are one.
 inline void check_writable(const char* op, const char* name, const Tensor& tensor) {
   if (tensor.numel() == 0) return;
   detail::Reaches reaches;
-  // Two dimensions of one stride overlap from the second element on.
-  bool is_right = true;
-  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
-    if (tensor.size(dim) == 1) continue;
-    is_right = is_right && reaches.count(tensor.stride(dim)) == 0;
-    reaches[tensor.stride(dim)].a = tensor.size(dim) - 1;
+  if (detail::add_reaches(tensor, &detail::Reach::a, &reaches) && detail::have_one_index(reaches)) {
+    return;
   }
-  if (is_right && detail::have_one_index(reaches)) return;
-  refuse(op, std::string("wanted elements that lie apart for ") + name + ", found " +
-                 detail::layout_text(tensor) + ".");
+  refuse(op, std::string("wanted elements that lie apart for ") + name + ", found shape " +
+                 shape_text(tensor) + " with strides " + strides_text(tensor) + ".");
 }
 
 // Two arguments of which one is written, elements that lie apart each. Of one dtype; of two, and
@@ -91,9 +82,9 @@ inline void check_apart(const char* op, const char* name_a, const Tensor& a, con
   const int64_t bytes = data_b - data_a, size = static_cast<int64_t>(a.element_size());
   if (!share && a.scalar_type() == b.scalar_type() && bytes % size == 0) {
     detail::Reaches reaches;
-    detail::add_reaches(a, &detail::Reach::a, &reaches);
-    detail::add_reaches(b, &detail::Reach::b, &reaches);
-    share = detail::have_one_index(reaches) &&
+    share = detail::add_reaches(a, &detail::Reach::a, &reaches) &&
+            detail::add_reaches(b, &detail::Reach::b, &reaches) &&
+            detail::have_one_index(reaches) &&
             detail::meet(bytes / size, reaches.begin(), reaches.end());
   }
   if (!share) return;

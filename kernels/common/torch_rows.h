@@ -77,17 +77,6 @@ inline Tensor empty_per_row(const Tensor& like) {
                                   torch::headeronly::ScalarType::Float);
 }
 
-inline void check_device(const char* op, const char* name_a, const Tensor& a, const char* name_b,
-                         const Tensor& b) {
-  check_is_tensor(op, name_a, a);
-  check_is_tensor(op, name_b, b);
-  const std::string device_a = device_text(a), device_b = device_text(b);
-  if (device_a != device_b) {
-    refuse(op, std::string("wanted one device for ") + name_a + " and " + name_b + ", found " +
-                   device_a + " and " + device_b + ".");
-  }
-}
-
 // A float32 number a row, in any shape of so many elements.
 inline Tensor per_row(const char* op, const char* name, const Tensor& tensor, const char* rows_name,
                       const Tensor& rows, int64_t num_rows) {
