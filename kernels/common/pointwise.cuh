@@ -74,11 +74,13 @@ struct RowPart {
   int64_t index;
   int64_t vector;
 
-  __device__ __forceinline__ explicit RowPart(const Divider& blocks_per_row) {
-    const uint32_t row_block = blocks_per_row.quotient(blockIdx.x);
-    const uint32_t part = blockIdx.x - row_block * blocks_per_row.divisor();
+  // per_thread: vectors of a thread, blockDim.x apart; `vector` is the first.
+  __device__ __forceinline__ explicit RowPart(const Divider& blocks_per_row, int per_thread = 1,
+                                              uint32_t block = blockIdx.x) {
+    const uint32_t row_block = blocks_per_row.quotient(block);
+    const uint32_t part = block - row_block * blocks_per_row.divisor();
     index = int64_t{row_block} * blockDim.y + threadIdx.y;
-    vector = int64_t{part} * blockDim.x + threadIdx.x;
+    vector = int64_t{part} * per_thread * blockDim.x + threadIdx.x;
   }
 };
 
@@ -94,9 +96,8 @@ template <typename T>
 struct Window {
   Packed low, high;
   unsigned int offset;  // bytes in `low` before the vector
-  __device__ __forceinline__ Numbers<T> numbers() const {
-    return unpack<T>(across<T>(low, high, offset));
-  }
+  __device__ __forceinline__ Packed packed() const { return across<T>(low, high, offset); }
+  __device__ __forceinline__ Numbers<T> numbers() const { return unpack<T>(packed()); }
 };
 
 // The vector at `data`, of which elements begin … end - 1 are wanted. Of an array that reaches from
@@ -118,6 +119,24 @@ __device__ __forceinline__ Window<T> load_window(const T* data, int begin, int e
     window.offset = 0;
   }
   return window;
+}
+
+// The same between others: all of both vectors may be read.
+template <typename T>
+__device__ __forceinline__ Window<T> load_window(const T* data) {
+  const unsigned int offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
+  const Packed* const aligned =
+      reinterpret_cast<const Packed*>(reinterpret_cast<const char*>(data) - offset);
+  return {aligned[0], aligned[1], offset};
+}
+
+// Whether so many elements before and behind a row belong to the array too.
+template <typename T>
+__device__ __forceinline__ bool is_between(const ConstRows& rows, int64_t index, int64_t num_rows,
+                                           int margin) {
+  const T* const row = rows.template row<T>(index);
+  return row - rows.template row<T>(0) >= margin &&
+         rows.template row<T>(num_rows - 1) - row >= margin;
 }
 
 // Vector `vector` of a row, counted from `shift` elements before it.

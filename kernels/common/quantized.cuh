@@ -36,19 +36,46 @@ struct Bytes {
 
 namespace detail {
 
-__device__ __forceinline__ uint32_t float8_pair(float first, float second) {
+// Four to a word, the first in the lowest bits.
+__device__ __forceinline__ uint32_t float8_word(float a, float b, float c, float d) {
 #if CUDAOPS_KERNELS_FLOAT8_HARDWARE
-  return __nv_cvt_float2_to_fp8x2(make_float2(first, second), __NV_SATFINITE, __NV_E4M3);
+  uint32_t word;
+  asm("{\n\t.reg .b16 low, high;\n\t"
+      "cvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n\t"
+      "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n\t"
+      "mov.b32 %0, {low, high};\n\t}"
+      : "=r"(word)
+      : "f"(a), "f"(b), "f"(c), "f"(d));
+  return word;
 #else
-  return uint32_t{nearest_float8(first)} | uint32_t{nearest_float8(second)} << 8;
+  return uint32_t{nearest_float8(a)} | uint32_t{nearest_float8(b)} << 8 |
+         uint32_t{nearest_float8(c)} << 16 | uint32_t{nearest_float8(d)} << 24;
 #endif
 }
 
-// quantized_of() for int8: the hardware's conversion makes 0 of NaN and ends at its range's ends.
-__device__ __forceinline__ uint32_t int8_byte(float x, bool has_zero_point, int32_t zero_point) {
-  int32_t value = __float2int_rn(x);
-  if (has_zero_point) value = max(min(value, 512), -512);
-  return int8_of(value, has_zero_point, zero_point);
+// From -128 to 127.
+__device__ __forceinline__ uint32_t int8_word(int32_t a, int32_t b, int32_t c, int32_t d) {
+#if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
+  const auto byte = [](int32_t value) {
+    return static_cast<uint32_t>(max(min(value, 127), -128)) & 0xffu;
+  };
+  return byte(a) | byte(b) << 8 | byte(c) << 16 | byte(d) << 24;
+#else
+  uint32_t word;
+  asm("{\n\t.reg .b32 upper;\n\t"
+      "cvt.pack.sat.s8.s32.b32 upper, %4, %3, 0;\n\t"
+      "cvt.pack.sat.s8.s32.b32 %0, %2, %1, upper;\n\t}"
+      : "=r"(word)
+      : "r"(a), "r"(b), "r"(c), "r"(d));
+  return word;
+#endif
+}
+
+// quantized_of() for int8, but for the upper end: the hardware's conversion makes 0 of NaN and ends
+// at its range's ends.
+__device__ __forceinline__ int32_t nearest_int8(float x, bool has_zero_point, int32_t zero_point) {
+  const int32_t value = __float2int_rn(x);
+  return has_zero_point ? max(min(value, 512), -512) + zero_point : max(value, -127);
 }
 
 }  // namespace detail
@@ -63,13 +90,14 @@ __device__ __forceinline__ Bytes<kSize> quantized_bytes(const Floats<kSize>& x, 
   for (int i = 0; i < kSize / 4; ++i) {
     const int k = 4 * i;
     if (type == QuantizedType::kFloat8) {
-      bytes.words[i] = detail::float8_pair(x[k], x[k + 1]) | detail::float8_pair(x[k + 2], x[k + 3])
-                                                                 << 16;
+      bytes.words[i] = detail::float8_word(x[k], x[k + 1], x[k + 2], x[k + 3]);
     } else {
-      bytes.words[i] = detail::int8_byte(x[k], has_zero_point, zero_point(k)) |
-                       detail::int8_byte(x[k + 1], has_zero_point, zero_point(k + 1)) << 8 |
-                       detail::int8_byte(x[k + 2], has_zero_point, zero_point(k + 2)) << 16 |
-                       detail::int8_byte(x[k + 3], has_zero_point, zero_point(k + 3)) << 24;
+      int32_t values[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        values[j] = detail::nearest_int8(x[k + j], has_zero_point, zero_point(k + j));
+      }
+      bytes.words[i] = detail::int8_word(values[0], values[1], values[2], values[3]);
     }
   }
   return bytes;
@@ -81,28 +109,33 @@ __device__ __forceinline__ Bytes<kSize> quantized_bytes(const Floats<kSize>& x,
   return quantized_bytes(x, type, false, [](int) { return 0; });
 }
 
-// With the random numbers of the elements from `index` on.
-template <int kSize, typename ZeroPoint>
+// With the random numbers of the elements from `index` on; kWhole: a multiple of 4.
+template <bool kWhole, int kSize, typename ZeroPoint>
 __device__ __forceinline__ Bytes<kSize> random_bytes(const Floats<kSize>& x, QuantizedType type,
                                                      bool has_zero_point,
                                                      const ZeroPoint& zero_point, uint64_t seed,
                                                      int64_t index) {
-  constexpr int kCalls = kSize / 4 + 1;
+  constexpr int kCalls = kSize / 4 + (kWhole ? 0 : 1);
   uint32_t words[4 * kCalls];
-  const int skipped = static_cast<int>(index & 3);
+  const int skipped = kWhole ? 0 : static_cast<int>(index & 3);
+#if !CUDAOPS_HIP && CUDAOPS_DEVICE_CODE
+  asm volatile("" : "+l"(seed));  // what is the same for all threads nvcc calculates more slowly
+#endif
 #pragma unroll
   for (int call = 0; call < kCalls; ++call) {
     Philox random{};
-    if (call + 1 < kCalls || skipped != 0) {
+    if (kWhole || call + 1 < kCalls || skipped != 0) {
       random = philox(seed, static_cast<uint64_t>((index >> 2) + call));
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) words[4 * call + i] = random.words[i];
   }
+  if constexpr (!kWhole) {
 #pragma unroll
-  for (int i = 0; i < kSize + 2; ++i) words[i] = (skipped & 2) != 0 ? words[i + 2] : words[i];
+    for (int i = 0; i < kSize + 2; ++i) words[i] = (skipped & 2) != 0 ? words[i + 2] : words[i];
 #pragma unroll
-  for (int i = 0; i < kSize; ++i) words[i] = (skipped & 1) != 0 ? words[i + 1] : words[i];
+    for (int i = 0; i < kSize; ++i) words[i] = (skipped & 1) != 0 ? words[i + 1] : words[i];
+  }
   Bytes<kSize> bytes = {};
 #pragma unroll
   for (int k = 0; k < kSize; ++k) {
@@ -164,28 +197,116 @@ __device__ __forceinline__ void store_bytes(uint8_t* data, const Bytes<kSize>& b
   }
 }
 
-// The same the other way; the others are 0.
-template <bool kWhole, int kSize>
-__device__ __forceinline__ Bytes<kSize> load_bytes(const uint8_t* data, int begin, int end) {
-  Bytes<kSize> bytes = {};
-  const bool is_whole = kWhole || (end - begin == kSize && is_aligned_for_bytes<kSize>(data));
-  if (is_whole) {
-    if constexpr (kSize == 8) {
-      const uint2 both = *reinterpret_cast<const uint2*>(data);
-      bytes.words[0] = both.x;
-      bytes.words[1] = both.y;
-    } else {
-      bytes.words[0] = *reinterpret_cast<const uint32_t*>(data);
+// kSize bytes from the `offset`-th of two vectors on; offset is at most kSize.
+template <int kSize>
+__device__ __forceinline__ Bytes<kSize> bytes_across(const Bytes<kSize>& low,
+                                                     const Bytes<kSize>& high,
+                                                     unsigned int offset) {
+  constexpr int kWords = Bytes<kSize>::kWords;
+  uint32_t words[2 * kWords + 1];
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    words[i] = low.words[i];
+    words[kWords + i] = high.words[i];
+  }
+  words[2 * kWords] = 0;
+#pragma unroll
+  for (int step = kWords; step > 0; step /= 2) {
+#pragma unroll
+    for (int i = 0; i + step <= 2 * kWords; ++i) {
+      words[i] = (offset & (4 * step)) != 0 ? words[i + step] : words[i];
     }
   }
-  if constexpr (!kWhole) {
+  Bytes<kSize> bytes;
 #pragma unroll
-    for (int k = 0; k < kSize; ++k) {
-      if (is_whole || k < begin || k >= end) continue;
-      bytes.words[k / 4] |= uint32_t{data[k]} << (k % 4 * 8);
-    }
+  for (int i = 0; i < kWords; ++i) {
+    bytes.words[i] =
+        static_cast<uint32_t>((uint64_t{words[i + 1]} << 32 | words[i]) >> (offset % 4 * 8));
   }
   return bytes;
+}
+
+// The first `end` bytes at any address. All lanes of a warp call it together, those of one row
+// (threadIdx.x) for neighbouring vectors: what an aligned store takes from two of them is put
+// together by the lower one.
+template <int kSize>
+__device__ __forceinline__ void store_bytes_across(uint8_t* data, const Bytes<kSize>& bytes,
+                                                   int end) {
+  const int misaligned = static_cast<int>(reinterpret_cast<uintptr_t>(data) % kSize);
+  Bytes<kSize> next;
+#pragma unroll
+  for (int i = 0; i < Bytes<kSize>::kWords; ++i) {
+    next.words[i] = cudaops::shfl_down(bytes.words[i], 1, 32);
+  }
+  const int is_whole = end == kSize;
+  const int next_is_whole = cudaops::shfl_down(is_whole, 1, 32);
+  const int last_is_whole = cudaops::shfl_up(is_whole, 1, 32);
+  const unsigned int lane = (threadIdx.y * blockDim.x + threadIdx.x) % 32;
+  const bool has_next = lane < 31 && threadIdx.x + 1 < blockDim.x && next_is_whole != 0;
+  const bool has_last = lane > 0 && threadIdx.x > 0 && last_is_whole != 0;
+  const int middle = kSize - misaligned;  // from here on the bytes go with the next vector's
+  int from = has_last && is_whole != 0 ? middle : 0, to = end;
+  if (is_whole != 0 && (misaligned == 0 || has_next)) {
+    const int first = misaligned == 0 ? 0 : middle;
+    store_bytes<true>(data + first, bytes_across(bytes, next, static_cast<unsigned int>(first)), 0,
+                      kSize);
+    to = first;
+  }
+  if (from >= to) return;
+#pragma unroll
+  for (int k = 0; k < kSize; ++k) {
+    if (k >= from && k < to) data[k] = static_cast<uint8_t>(bytes.words[k / 4] >> (k % 4 * 8));
+  }
+}
+
+template <int kSize>
+__device__ __forceinline__ Bytes<kSize> load_aligned_bytes(const uint8_t* data) {
+  if constexpr (kSize == 8) {
+    const uint2 both = *reinterpret_cast<const uint2*>(data);
+    return {{both.x, both.y}};
+  } else {
+    return {{*reinterpret_cast<const uint32_t*>(data)}};
+  }
+}
+
+// Bytes on their way: loaded as two aligned vectors, as detail::Window.
+template <int kSize>
+struct BytesWindow {
+  Bytes<kSize> low, high;
+  unsigned int offset;
+  __device__ __forceinline__ Bytes<kSize> bytes() const { return bytes_across(low, high, offset); }
+};
+
+// The vector at `data` between others: all of both vectors may be read.
+template <int kSize>
+__device__ __forceinline__ BytesWindow<kSize> load_bytes(const uint8_t* data) {
+  const unsigned int offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % kSize);
+  return {load_aligned_bytes<kSize>(data - offset),
+          load_aligned_bytes<kSize>(data - offset + kSize), offset};
+}
+
+// The vector at `data`, of which bytes begin … end - 1 are wanted. Of an array that reaches from
+// `first` to `last` nothing else is touched; the other bytes are what lies there, or 0.
+template <int kSize>
+__device__ __forceinline__ BytesWindow<kSize> load_bytes(const uint8_t* data, int begin, int end,
+                                                         const uint8_t* first,
+                                                         const uint8_t* last) {
+  BytesWindow<kSize> window;
+  window.offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % kSize);
+  const uint8_t* const aligned = data - window.offset;
+  if (aligned >= first && aligned + (window.offset == 0 ? 1 : 2) * kSize <= last) {
+    window.low = window.high = load_aligned_bytes<kSize>(aligned);
+    if (window.offset != 0) window.high = load_aligned_bytes<kSize>(aligned + kSize);
+  } else {
+    window.low = {};
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) {
+      if (k >= begin && k < end) window.low.words[k / 4] |= uint32_t{data[k]} << (k % 4 * 8);
+    }
+    window.high = window.low;
+    window.offset = 0;
+  }
+  return window;
 }
 
 // Whether the bytes of all rows can be stored at once where rows of T start at multiples of 16.
@@ -197,14 +318,7 @@ bool bytes_are_aligned(const void* data, int64_t stride) {
 }
 
 // ---------------------------------------------------------------------------------------------------
-// Largest elements. NaN doesn't count: fmaxf() returns the other one.
-
-template <int kSize>
-__device__ __forceinline__ float largest_of(const Floats<kSize>& x, float largest = 0) {
-#pragma unroll
-  for (int k = 0; k < kSize; ++k) largest = fmaxf(largest, fabsf(x[k]));
-  return largest;
-}
+// Largest magnitudes
 
 // Over groups of `num_lanes` neighbours, a power of two up to 32; `lanes` are there.
 __device__ __forceinline__ float largest_of_lanes(float largest, int num_lanes,
@@ -229,8 +343,29 @@ __device__ __forceinline__ float scale_for(float largest, QuantizedType type,
   return symmetric_scale(__float_as_uint(largest), type, rule);
 }
 
+// 1 / a scale that scale_for() made: with neither it nor its reciprocal subnormal, what nvcc makes
+// of a division needs no look at the operand.
+__device__ __forceinline__ float reciprocal_of_scale(float scale) {
+#if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
+  return 1.0f / scale;
+#else
+  float reciprocal;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(scale));
+  return fmaf(fmaf(-scale, reciprocal, 1.0f), reciprocal, reciprocal);
+#endif
+}
+
 // ---------------------------------------------------------------------------------------------------
 // Places of scales
+
+namespace detail {
+
+// Rarely called, and a hundred instructions where it is inlined.
+static __device__ __noinline__ int64_t long_quotient(int64_t n, int64_t divisor) {
+  return n / divisor;
+}
+
+}  // namespace detail
 
 // n / divisor for n >= 0.
 class Quotient {
@@ -240,7 +375,7 @@ class Quotient {
 
   __device__ __forceinline__ int64_t of(int64_t n) const {
     if (((n | divisor_) >> 31) == 0) return divider_.quotient(static_cast<uint32_t>(n));
-    return n / divisor_;
+    return detail::long_quotient(n, divisor_);
   }
   __device__ __forceinline__ int64_t divisor() const { return divisor_; }
 
@@ -276,36 +411,60 @@ struct ScalePlaces {
   }
 };
 
-// What the elements begin … end - 1 of a vector, from `column` on, are multiplied by, factor(scale
-// of the block), and their zero points.
+// The scale of one block, as a factor, and its zero point.
+struct BlockScale {
+  float factor;
+  int32_t zero_point;
+
+  template <typename Factor>
+  __device__ __forceinline__ static BlockScale load(const float* scales, const int32_t* zero_points,
+                                                    int64_t at, const Factor& factor_of) {
+    return {factor_of(scales[at]), zero_points == nullptr ? 0 : zero_points[at]};
+  }
+};
+
+// Elements begin … end - 1 of a vector from `column` on.
+struct VectorPlace {
+  int64_t column;
+  int begin, end;
+};
+
+// Those of a vector's elements, which may lie in several blocks of the row of them at row_at.
 template <int kSize>
 struct VectorScales {
   Floats<kSize> factor;
   int32_t zero_point[kSize];
 
-  // is_one: the vector lies in one block.
   template <typename Factor>
   __device__ __forceinline__ VectorScales(const float* scales, const int32_t* zero_points,
-                                          const ScalePlaces& places, int64_t row, int64_t column,
-                                          int begin, int end, bool is_one,
-                                          const Factor& factor_of) {
-    const int64_t row_at = places.row_at(row);
-    if (is_one) {
-      const int64_t at = row_at + places.column_at(column + begin);
-      const float one_factor = factor_of(scales[at]);
-      const int32_t one_zero = zero_points == nullptr ? 0 : zero_points[at];
+                                          const ScalePlaces& places, int64_t row_at,
+                                          const VectorPlace& place, const Factor& factor_of) {
+    const int64_t column = place.column;
+    const int begin = place.begin, end = place.end;
+    const int64_t block_columns = places.block_columns.divisor();
+    const int64_t first_block = places.block_columns.of(column + begin);
+    const int64_t first_at = row_at + places.strides.column * first_block;
+    const BlockScale first = BlockScale::load(scales, zero_points, first_at, factor_of);
+    if (block_columns >= kSize) {
+      // Two at most.
+      const int64_t left = (first_block + 1) * block_columns - column;
+      const int boundary = left < end ? static_cast<int>(left) : end;
+      BlockScale second = first;
+      if (boundary < end) {
+        second = BlockScale::load(scales, zero_points, first_at + places.strides.column, factor_of);
+      }
 #pragma unroll
       for (int k = 0; k < kSize; ++k) {
-        factor[k] = one_factor;
-        zero_point[k] = one_zero;
+        factor[k] = k < boundary ? first.factor : second.factor;
+        zero_point[k] = k < boundary ? first.zero_point : second.zero_point;
       }
     } else {
 #pragma unroll
       for (int k = 0; k < kSize; ++k) {
-        const bool is_there = k >= begin && k < end;
-        const int64_t at = row_at + places.column_at(column + (is_there ? k : begin));
-        factor[k] = factor_of(scales[at]);
-        zero_point[k] = zero_points == nullptr ? 0 : zero_points[at];
+        const int64_t at = row_at + places.column_at(column + (k >= begin && k < end ? k : begin));
+        const BlockScale own = BlockScale::load(scales, zero_points, at, factor_of);
+        factor[k] = own.factor;
+        zero_point[k] = own.zero_point;
       }
     }
   }
@@ -350,12 +509,12 @@ struct QuantizeRows {
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
     const auto x = source.load(row);
-    float largest = 0;
-    row.each([&](const auto& place) { largest = largest_of(x.at(place), largest); });
-    const float scale = scale_for(row.max(largest), result.type, result.rule);
+    Largest<T> largest(0);
+    row.each([&](const auto& place) { largest.raise_by_magnitudes(x.packed(place)); });
+    const float scale = scale_for(row.max(largest.value()), result.type, result.rule);
     if (row.is_leader()) result.scale[result.places.row_at(row.index())] = scale;
-    const float reciprocal = 1.0f / scale;
-    uint8_t* const output = result.output.template row<uint8_t>(row.index());
+    const float reciprocal = reciprocal_of_scale(scale);
+    uint8_t* const output = kept_address(result.output.template row<uint8_t>(row.index()));
     row.each([&](const auto& place) {
       store_bytes<Row::kIsWhole>(output + place.column,
                                  quantized_bytes(x.at(place) * reciprocal, result.type),
@@ -375,111 +534,176 @@ struct QuantizeRowGroups {
   QuantizedRows result;
   int num_lanes;
 
-  template <typename Row, typename Place, typename X>
-  __device__ __forceinline__ void write(const Row& row, const Place& place, const X& x,
-                                        float largest) const {
-    const float scale = scale_for(largest, result.type, result.rule);
-    const int64_t vector = place.column / Row::kSize;
-    if ((vector & (num_lanes - 1)) == 0) {
-      result.scale[result.places.row_at(row.index()) + result.places.column_at(place.column)] =
-          scale;
-    }
-    uint8_t* const output = result.output.template row<uint8_t>(row.index());
-    store_bytes<Row::kIsWhole>(output + place.column,
-                               quantized_bytes(x.at(place) * (1.0f / scale), result.type),
-                               place.begin, place.end);
-  }
-
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
     const auto x = source.load(row);
+    const int log2_lanes = 31 - __clz(num_lanes), in_group = num_lanes - 1;
+    float* const scales = kept_address(result.scale + result.places.row_at(row.index()));
+    uint8_t* const output = kept_address(result.output.template row<uint8_t>(row.index()));
+    const auto store_scale = [&](int vector, float scale) {
+      scales[result.places.strides.column * (vector >> log2_lanes)] = scale;
+    };
+    const auto write = [&](const auto& place, float reciprocal) {
+      store_bytes<Row::kIsWhole>(output + place.column,
+                                 quantized_bytes(x.at(place) * reciprocal, result.type),
+                                 place.begin, place.end);
+    };
     if constexpr (Row::kSlots == 0) {
       // Such rows have whole warps, and a group's lanes stay together.
       row.each([&](const auto& place) {
-        const float largest =
-            largest_of_lanes(largest_of(x.at(place)), num_lanes, lanes_of_group(num_lanes));
-        write(row, place, x, largest);
+        Largest<T> of_thread[1];
+        of_thread[0].raise_by_magnitudes(x.packed(place));
+        const float scale =
+            scale_for(Largest<T>::over_lanes(of_thread, num_lanes, lanes_of_group(num_lanes))[0],
+                      result.type, result.rule);
+        const int vector = place.column / Row::kSize;
+        if ((vector & in_group) == 0) store_scale(vector, scale);
+        write(place, reciprocal_of_scale(scale));
       });
     } else {
-      float largest[Row::kSlots] = {};
-      row.each([&](const auto& place) { largest[place.slot] = largest_of(x.at(place)); });
+      constexpr int kSlots = Row::kSlots;
       const int num_threads = static_cast<int>(blockDim.x);
+      Largest<T> of_thread[kSlots];
+      row.each(
+          [&](const auto& place) { of_thread[place.slot].raise_by_magnitudes(x.packed(place)); });
+      Floats<kSlots> largest = Largest<T>::over_lanes(
+          of_thread, num_threads < num_lanes ? num_threads : num_lanes, cudaops::kAllLanes);
+      Floats<kSlots> reciprocals;
+      if (num_lanes >= kSlots && num_threads >= num_lanes) {
+        // Each lane of a group has the scale of one slot to work out.
+        static_assert((kSlots & (kSlots - 1)) == 0, "a lane finds its slot by a mask");
+        const int own = static_cast<int>(threadIdx.x) & (kSlots - 1);
+        float of_own = largest[0];
 #pragma unroll
-      for (int slot = 0; slot < Row::kSlots; ++slot) {
-        largest[slot] =
-            largest_of_lanes(largest[slot], num_threads < num_lanes ? num_threads : num_lanes);
-      }
-      // Of rows that have less threads than a group has lanes, several slots are one group.
-#pragma unroll
-      for (int distance = 1; distance < Row::kSlots; distance *= 2) {
-        if (distance * num_threads >= num_lanes) break;
-        float other[Row::kSlots];
-#pragma unroll
-        for (int slot = 0; slot < Row::kSlots; ++slot) other[slot] = largest[slot ^ distance];
-#pragma unroll
-        for (int slot = 0; slot < Row::kSlots; ++slot) {
-          largest[slot] = fmaxf(largest[slot], other[slot]);
+        for (int slot = 1; slot < kSlots; ++slot) of_own = own == slot ? largest[slot] : of_own;
+        const float scale = scale_for(of_own, result.type, result.rule);
+        const int vector = row.vector_at(own);
+        if ((vector & in_group) == own && (vector - own) * Row::kSize < row.width() &&
+            row.exists()) {
+          store_scale(vector, scale);
         }
+        const float reciprocal = reciprocal_of_scale(scale);
+#pragma unroll
+        for (int slot = 0; slot < kSlots; ++slot) {
+          reciprocals[slot] =
+              cudaops::shfl(reciprocal, (cudaops::lane_id() & 31 & ~in_group) + slot, 32);
+        }
+      } else {
+        // Of rows that have less threads than a group has lanes, several slots are one group.
+#pragma unroll
+        for (int distance = 1; distance < kSlots; distance *= 2) {
+          if (distance * num_threads >= num_lanes) break;
+          const Floats<kSlots> own = largest;
+#pragma unroll
+          for (int slot = 0; slot < kSlots; ++slot) {
+            largest[slot] = fmaxf(own[slot], own[slot ^ distance]);
+          }
+        }
+        row.each([&](const auto& place) {
+          const float scale = scale_for(largest[place.slot], result.type, result.rule);
+          const int vector = place.column / Row::kSize;
+          if ((vector & in_group) == 0) store_scale(vector, scale);
+          reciprocals[place.slot] = reciprocal_of_scale(scale);
+        });
       }
-      row.each([&](const auto& place) { write(row, place, x, largest[place.slot]); });
+      row.each([&](const auto& place) { write(place, reciprocals[place.slot]); });
     }
   }
 };
 
 // ---------------------------------------------------------------------------------------------------
-// Groups of a row: 1 × n. A thread has two vectors of a group: what is calculated once for both,
-// and the shuffles, would take longer than the memory with one.
+// Groups of a row: 1 × n. Where rows are whole a thread has several vectors of a group: what is
+// calculated once for all of them, and the shuffles, would take longer than the memory with one.
+// In other rows neighbours have neighbouring vectors, to put bytes together.
 
 namespace detail {
-
-constexpr int kGroupVectors = 2;
 
 struct GroupGrid {
   int64_t num_rows;
   int64_t width;
   Divider blocks_per_row;
-  int log2_threads;  // a group: a power of two up to 16
+  int log2_threads;  // a group: a power of two up to 32
 };
 
-// kWhole: rows start at multiples of 16 bytes, those of bytes accordingly, and have whole vectors.
-template <typename T, bool kWhole, typename Source>
+// Rows start at multiples of 16 bytes, those of bytes accordingly, and have whole vectors.
+// kVectors: of a thread, in one group.
+template <typename T, int kVectors, typename Source>
 __global__ void __launch_bounds__(kPointwiseThreads)
-    group_quantize_kernel(const Source source, const QuantizedRows result, const GroupGrid grid) {
+    group_quantize_whole_kernel(const Source source, const QuantizedRows result,
+                                const GroupGrid grid) {
   constexpr int kSize = Vector<T>::kSize;
   const RowPart part(grid.blocks_per_row);
   const int threads = 1 << grid.log2_threads;
   const int64_t group = part.vector >> grid.log2_threads;
   const int lane = static_cast<int>(part.vector) & (threads - 1);
-  const int64_t first = (group * kGroupVectors << grid.log2_threads) + lane;
-  int end[kGroupVectors];
-  Floats<kSize> x[kGroupVectors];
+  const int64_t first = ((group * kVectors) << grid.log2_threads) + lane;
+  bool exists[kVectors];
+  Packed x[kVectors];
 #pragma unroll
-  for (int i = 0; i < kGroupVectors; ++i) {
-    const int64_t left = grid.width - (first + i * threads) * kSize;
-    end[i] = part.index < grid.num_rows && left > 0
-                 ? (left < kSize ? static_cast<int>(left) : kSize)
-                 : 0;
-    x[i] = {};
-    if (end[i] > 0) {
-      x[i] = source.template numbers<T, kWhole>(part.index, first + i * threads, end[i],
-                                                grid.num_rows, grid.width);
-    }
+  for (int i = 0; i < kVectors; ++i) {
+    exists[i] = part.index < grid.num_rows && (first + i * threads) * kSize < grid.width;
+    x[i] = {0, 0, 0, 0};
+    if (exists[i]) x[i] = source.template whole<T>(part.index, first + i * threads);
   }
-  float largest = 0;
+  Largest<T> largest[1];
 #pragma unroll
-  for (int i = 0; i < kGroupVectors; ++i) largest = largest_of(x[i], largest);
-  const float scale = scale_for(largest_of_lanes(largest, threads), result.type, result.rule);
-  if (end[0] == 0) return;
+  for (int i = 0; i < kVectors; ++i) largest[0].raise_by_magnitudes(x[i]);
+  const float scale = scale_for(Largest<T>::over_lanes(largest, threads, cudaops::kAllLanes)[0],
+                                result.type, result.rule);
+  if (!exists[0]) return;
   if (lane == 0) {
     result.scale[result.places.row_at(part.index) + result.places.strides.column * group] = scale;
   }
-  const float reciprocal = 1.0f / scale;
+  const float reciprocal = reciprocal_of_scale(scale);
   uint8_t* const output = result.output.template row<uint8_t>(part.index) + first * kSize;
 #pragma unroll
-  for (int i = 0; i < kGroupVectors; ++i) {
+  for (int i = 0; i < kVectors; ++i) {
+    if (exists[i]) {
+      store_bytes<true>(output + i * threads * kSize,
+                        quantized_bytes(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type),
+                        0, kSize);
+    }
+  }
+}
+
+// Any rows. kVectors: of a thread, in as many groups.
+template <typename T, int kVectors, typename Source>
+__global__ void __launch_bounds__(kPointwiseThreads)
+    group_quantize_kernel(const Source source, const QuantizedRows result, const GroupGrid grid) {
+  constexpr int kSize = Vector<T>::kSize;
+  const RowPart part(grid.blocks_per_row, kVectors);
+  const int lane = static_cast<int>(part.vector) & ((1 << grid.log2_threads) - 1);
+  const bool is_between = source.template is_between<T>(part.index, grid.num_rows);
+  int end[kVectors];
+  Packed x[kVectors];
+  Largest<T> of_thread[kVectors];
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int64_t vector = part.vector + i * int64_t{blockDim.x};
+    const int64_t left = part.index < grid.num_rows ? grid.width - vector * kSize : 0;
+    end[i] = left < kSize ? static_cast<int>(left > 0 ? left : 0) : kSize;
+    x[i] = {0, 0, 0, 0};
     if (end[i] > 0) {
-      store_bytes<kWhole>(output + i * threads * kSize,
-                          quantized_bytes(x[i] * reciprocal, result.type), 0, end[i]);
+      x[i] =
+          source.template any<T>(part.index, vector, end[i], grid.num_rows, grid.width, is_between);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) of_thread[i].raise_by_magnitudes(x[i]);
+  const Floats<kVectors> largest =
+      Largest<T>::over_lanes(of_thread, 1 << grid.log2_threads, cudaops::kAllLanes);
+  float* const scales = kept_address(result.scale + result.places.row_at(part.index));
+  uint8_t* const output = kept_address(result.output.template row<uint8_t>(part.index));
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int64_t vector = part.vector + i * int64_t{blockDim.x};
+    const float scale = scale_for(largest[i], result.type, result.rule);
+    store_bytes_across(
+        output + vector * kSize,
+        quantized_bytes(unpack<T>(kept_packed<T>(x[i])) * reciprocal_of_scale(scale), result.type),
+        end[i]);
+    if (lane == 0 && end[i] > 0) {
+      scales[result.places.strides.column * (vector >> grid.log2_threads)] = scale;
     }
   }
 }
@@ -509,6 +733,18 @@ struct PointwiseSource {
     }
   }
 
+  template <typename T>
+  __device__ __forceinline__ static Packed applied(const Packed (&x)[Formula::kNumInputs]) {
+    if constexpr (kIsSame) {
+      return x[0];
+    } else {
+      Numbers<T> numbers[Formula::kNumInputs];
+#pragma unroll
+      for (int j = 0; j < Formula::kNumInputs; ++j) numbers[j] = unpack<T>(x[j]);
+      return pack<T>(apply<T>(numbers));
+    }
+  }
+
   template <typename Row>
   __device__ __forceinline__ auto load(const Row& row) const {
     if constexpr (kIsSame) {
@@ -523,26 +759,46 @@ struct PointwiseSource {
     }
   }
 
-  // A vector, of which the first `end` elements are in the row; the others are 0.
-  template <typename T, bool kWhole>
-  __device__ __forceinline__ Numbers<T> numbers(int64_t index, int64_t vector, int end,
-                                                int64_t num_rows, int64_t width) const {
+  // A vector of rows of whole ones.
+  template <typename T>
+  __device__ __forceinline__ Packed whole(int64_t index, int64_t vector) const {
+    Packed x[Formula::kNumInputs];
+#pragma unroll
+    for (int j = 0; j < Formula::kNumInputs; ++j) {
+      x[j] = load_aligned(inputs[j].template row<T>(index) + vector * Vector<T>::kSize);
+    }
+    return applied<T>(x);
+  }
+  // A vector of any row, of which the first `end` elements are in the row; the others are 0.
+  template <typename T>
+  __device__ __forceinline__ Packed any(int64_t index, int64_t vector, int end, int64_t num_rows,
+                                        int64_t width, bool is_between) const {
     detail::Window<T> windows[Formula::kNumInputs];
 #pragma unroll
     for (int j = 0; j < Formula::kNumInputs; ++j) {
-      windows[j] =
-          detail::load_window<T, kWhole>(inputs[j], index, vector, 0, 0, end, num_rows, width);
+      if (is_between) {
+        windows[j] =
+            detail::load_window(inputs[j].template row<T>(index) + vector * Vector<T>::kSize);
+      } else {
+        windows[j] =
+            detail::load_window<T, false>(inputs[j], index, vector, 0, 0, end, num_rows, width);
+      }
     }
-    Numbers<T> x[Formula::kNumInputs];
+    Packed x[Formula::kNumInputs];
 #pragma unroll
-    for (int j = 0; j < Formula::kNumInputs; ++j) x[j] = windows[j].numbers();
-    Numbers<T> y = apply<T>(x);
-    if constexpr (!kIsSame) y = unpack<T>(pack<T>(y));
-    if constexpr (!kWhole) {
+    for (int j = 0; j < Formula::kNumInputs; ++j) x[j] = windows[j].packed();
+    return masked<T>(applied<T>(x), 0, end);
+  }
+  // Whether any() may read whatever vectors lie around the row.
+  template <typename T>
+  __device__ __forceinline__ bool is_between(int64_t index, int64_t num_rows) const {
+    bool is_between = index < num_rows;
 #pragma unroll
-      for (int k = 0; k < Numbers<T>::kSize; ++k) y[k] = k < end ? y[k] : 0.0f;
+    for (int j = 0; j < Formula::kNumInputs; ++j) {
+      is_between =
+          is_between && detail::is_between<T>(inputs[j], index, num_rows, 2 * Vector<T>::kSize);
     }
-    return y;
+    return is_between;
   }
 
   template <typename T>
@@ -588,22 +844,31 @@ template <typename T, typename Formula>
 void launch_group_quantize(const PointwiseSource<Formula>& source, const QuantizedRows& result,
                            int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream) {
   constexpr int64_t kSize = Vector<T>::kSize;
-  const int64_t columns = num_lanes * kSize;
-  const int threads = num_lanes / detail::kGroupVectors;
-  int log2_threads = 0;
-  while ((1 << log2_threads) < threads) ++log2_threads;
-  const detail::RowParts parts(num_rows, (width + columns - 1) / columns * threads);
-  const detail::GroupGrid grid{num_rows, width, parts.blocks_per_row, log2_threads};
   const bool is_whole = width % kSize == 0 && source.template is_aligned<T>(num_rows) &&
                         bytes_are_aligned<T>(result.output.data, result.output.stride);
-  if (is_whole) {
-    detail::group_quantize_kernel<T, true>
-        <<<parts.blocks, parts.block, 0, stream>>>(source, result, grid);
+  const int64_t groups = (width + num_lanes * kSize - 1) / (num_lanes * kSize);
+  // A row's threads, and those of a group.
+  const auto launch = [&](auto kernel, int64_t row_threads, int threads) {
+    int log2_threads = 0;
+    while ((1 << log2_threads) < threads) ++log2_threads;
+    const detail::RowParts parts(num_rows, row_threads);
+    kernel<<<parts.blocks, parts.block, 0, stream>>>(
+        source, result, detail::GroupGrid{num_rows, width, parts.blocks_per_row, log2_threads});
+    CUDAOPS_CHECK_LAUNCH();
+  };
+  using Source = PointwiseSource<Formula>;
+  if (!is_whole) {
+    constexpr int kVectors = Source::kNumTiles > 1 ? 2 : 4;
+    launch(detail::group_quantize_kernel<T, kVectors, Source>,
+           (groups + kVectors - 1) / kVectors * num_lanes, num_lanes);
+  } else if (Source::kNumTiles > 1 || num_lanes < 4) {
+    // More inputs are enough loads on their way.
+    launch(detail::group_quantize_whole_kernel<T, 2, Source>, groups * (num_lanes / 2),
+           num_lanes / 2);
   } else {
-    detail::group_quantize_kernel<T, false>
-        <<<parts.blocks, parts.block, 0, stream>>>(source, result, grid);
+    launch(detail::group_quantize_whole_kernel<T, 4, Source>, groups * (num_lanes / 4),
+           num_lanes / 4);
   }
-  CUDAOPS_CHECK_LAUNCH();
 }
 
 }  // namespace cudaops_kernels

@@ -16,6 +16,7 @@
 // the range's end.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -92,6 +93,20 @@ CUDAOPS_HOST_DEVICE inline float usable_scale(float scale, bool power_of_two) {
   return to_number(bits < kSmallestNormalBits ? kSmallestNormalBits : bits);
 }
 
+// largest / divisor, to nearest even. On devices without a division: the product and one correction
+// are the same float for all floats and both divisors, but where the quotient is subnormal, which
+// usable_scale() makes the smallest normal either way.
+CUDAOPS_HOST_DEVICE inline float quotient_of(float largest, QuantizedType type) {
+  const float divisor = type == QuantizedType::kInt8 ? 127.0f : 448.0f;
+#if defined(__CUDA_ARCH__)
+  const float reciprocal = type == QuantizedType::kInt8 ? 1.0f / 127.0f : 1.0f / 448.0f;
+  const float quotient = largest * reciprocal;
+  return fmaf(fmaf(-quotient, divisor, largest), reciprocal, quotient);
+#else
+  return largest / divisor;
+#endif
+}
+
 // A bound as the bits of a number that can be compared: 0 for what is not above 0.
 CUDAOPS_HOST_DEVICE inline uint32_t bound_bits(const ScaleRule& rule) {
   if (rule.bound == nullptr) return kLargestFloatBits;
@@ -110,8 +125,7 @@ CUDAOPS_HOST_DEVICE inline uint32_t magnitude_bits(float x) {
 CUDAOPS_HOST_DEVICE inline float symmetric_scale(uint32_t bits, QuantizedType type,
                                                  const ScaleRule& rule) {
   const float largest = detail::to_number(detail::lesser(bits, detail::bound_bits(rule)));
-  return detail::usable_scale(largest / (type == QuantizedType::kInt8 ? 127.0f : 448.0f),
-                              rule.power_of_two);
+  return detail::usable_scale(detail::quotient_of(largest, type), rule.power_of_two);
 }
 
 struct ScaleAndZero {

@@ -146,6 +146,9 @@ struct RowScratch {
 template <typename T, int kVectors, bool kWhole, bool kCluster = false, int kStashed = 0>
 class Row {
   static constexpr int kInRegisters = kVectors - kStashed;
+  // Else nvcc calculates them again for each of a thread's vectors; loops have no such choice, and
+  // a cluster's threads no registers to spare.
+  static constexpr bool kKeepsAddresses = kVectors > 0 && !kCluster;
 
  public:
   using Element = T;
@@ -161,12 +164,15 @@ class Row {
    public:
     Tile() = default;
     __device__ __forceinline__ Numbers at(const Place& place) const {
+      return unpack<T>(packed(place));
+    }
+    __device__ __forceinline__ Packed packed(const Place& place) const {
       if constexpr (kVectors > 0) {
-        return unpack<T>(kept_packed<T>(get(place.slot)));
+        return kept_packed<T>(get(place.slot));
       } else {
         Packed vector = {};
         if (shows(place)) vector = detail::load_vector(row_, place, width_, around_);
-        return unpack<T>(shows_all(place) ? vector : with_hidden(vector, place));
+        return shows_all(place) ? vector : with_hidden(vector, place);
       }
     }
     // Whether the vector at `place` has a visible element; nothing else.
@@ -180,7 +186,9 @@ class Row {
    private:
     friend class Row;
     __device__ __forceinline__ Tile(const Row& row, const T* data, int64_t stride)
-        : row_(data), width_(row.width_), around_(row.around(stride)) {
+        : row_(kKeepsAddresses ? kept_address(data) : data),
+          width_(row.width_),
+          around_(row.around(stride)) {
       if constexpr (kStashed > 0) stash_ = row.new_stash();
     }
     // Each thread reads only what it has written.
@@ -219,7 +227,7 @@ class Row {
     Packed* stash_;
     const T* row_;
     int width_;
-    int visible_ = INT_MAX;
+    int visible_ = 0x7fff0000;  // all
     float hidden_ = 0;
     detail::Around around_;
   };
@@ -231,10 +239,13 @@ class Row {
 
    public:
     __device__ __forceinline__ Numbers at(const Place& place) const {
+      return unpack<T>(packed(place));
+    }
+    __device__ __forceinline__ Packed packed(const Place& place) const {
       if constexpr (kIsKept) {
-        return unpack<T>(kept_packed<T>(vectors_[place.slot]));
+        return kept_packed<T>(vectors_[place.slot]);
       } else {
-        return unpack<T>(pack<T>(body_(place)));
+        return pack<T>(body_(place));
       }
     }
 
@@ -253,7 +264,11 @@ class Row {
         width_(static_cast<int>(width)),
         scratch_(scratch),
         stash_(stash),
+        thread_(static_cast<int>(threadIdx.x)),
         exists_(index < num_rows) {
+#if !CUDAOPS_HIP && CUDAOPS_DEVICE_CODE
+    if constexpr (kKeepsAddresses) asm volatile("" : "+r"(thread_));
+#endif
 #if CUDAOPS_HAS_HOPPER
     if constexpr (kCluster) arrive_at_cluster_barrier();
 #endif
@@ -282,23 +297,24 @@ class Row {
   }
 #endif
 
+  // The row's vector that is this thread's at a slot; perhaps none that there is.
+  __device__ __forceinline__ int vector_at(int slot) const {
+    return slot * num_threads() + thread();
+  }
+
   // One thread of each row: it writes what there is once a row.
   __device__ __forceinline__ bool is_leader() const { return thread() == 0 && exists_; }
 
   // body(place) for each vector of this thread's.
   template <typename Body>
   __device__ __forceinline__ void each(const Body& body) const {
-    if constexpr (kVectors > 0) {
-#pragma unroll
-      for (int slot = 0; slot < kVectors; ++slot) {
-        const int vector = slot * num_threads() + thread();
-        if (vector < num_vectors_) body(place_of(slot, vector));
-      }
-    } else {
-      for (int vector = thread(); vector < num_vectors_; vector += num_threads()) {
-        body(place_of(0, vector));
-      }
-    }
+    each_before(num_vectors_, body);
+  }
+  // The same of those that have a visible element.
+  template <typename Body>
+  __device__ __forceinline__ void each_shown(const Tile& tile, const Body& body) const {
+    const int shown = (tile.visible_ + shift_ + kSize - 1) / kSize;
+    each_before(shown < num_vectors_ ? shown : num_vectors_, body);
   }
 
   // All loads are issued before the first is used.
@@ -310,7 +326,7 @@ class Row {
   // The same in two steps, for a row that is worked on later: finish() waits for the loads.
   __device__ __forceinline__ Tile load_ahead(const ConstRows& rows) const {
     Tile tile(*this, rows.template row<T>(index_), rows.stride);
-    if constexpr (kVectors > 0) load_all(tile, [](const Place&) { return true; });
+    if constexpr (kVectors > 0) load_all(tile);
     return tile;
   }
   __device__ __forceinline__ void finish(Tile& tile) const {
@@ -329,7 +345,7 @@ class Row {
     tile.visible_ = static_cast<int>(visible);
     tile.hidden_ = hidden;
     if constexpr (kVectors > 0) {
-      load_all(tile, [&](const Place& place) { return tile.shows(place); });
+      load_all(tile);
       each([&](const Place& place) {
         if (!tile.shows_all(place)) {
           tile.set(place.slot, tile.with_hidden(tile.get(place.slot), place));
@@ -337,6 +353,16 @@ class Row {
       });
     }
     return tile;
+  }
+
+  // The largest of what this thread has of a tile, or of its negatives; minus infinity if nothing.
+  __device__ __forceinline__ float largest(const Tile& tile, bool of_negatives = false) const {
+    Largest<T> largest(-INFINITY);
+    each_shown(tile, [&](const Place& place) {
+      const Packed vector = tile.packed(place);
+      largest.raise(of_negatives ? negated<T>(vector) : vector);
+    });
+    return largest.value();
   }
 
   // A new row, rounded to T and written to `out`, any rows: body(place) gives its numbers.
@@ -405,8 +431,11 @@ class Row {
   __device__ __forceinline__ Value reduce(Value value, const Value& identity, const Op& op) {
     static_assert(sizeof(Value) <= RowScratch::kMaxValueBytes, "no room for so large a value");
     const int block_threads = blockDim.x;
-    value = cudaops::warp_reduce(value, op, block_threads < kGroup ? block_threads : kGroup);
-    if (block_threads <= kGroup) return value;
+    if (kMaySplitWarps && block_threads < kGroup) {
+      return cudaops::warp_reduce(value, op, block_threads);
+    }
+    value = cudaops::warp_reduce(value, op, kGroup);
+    if (block_threads == kGroup) return value;
     // One barrier: a buffer is used again only after the barrier of the reduction between.
     Value* const warps = reinterpret_cast<Value*>(scratch_->warps[buffer_]);
     const int lane = threadIdx.x % kGroup;
@@ -438,14 +467,29 @@ class Row {
   }
 
  private:
+  template <typename Body>
+  __device__ __forceinline__ void each_before(int end, const Body& body) const {
+    if constexpr (kVectors > 0) {
+      // One way out for all slots: a branch round each would cost more.
+#pragma unroll
+      for (int slot = 0; slot < kVectors; ++slot) {
+        const int vector = vector_at(slot);
+        if (vector >= end) break;
+        body(place_of(slot, vector));
+      }
+    } else {
+      for (int vector = thread(); vector < end; vector += num_threads()) {
+        body(place_of(0, vector));
+      }
+    }
+  }
+
   // A row between others is loaded without a look at its ends: a branch or a choice for each vector
   // would have each load wait for the one before.
-  template <typename Wanted>
-  __device__ __forceinline__ void load_all(Tile& tile, const Wanted& wanted) const {
+  __device__ __forceinline__ void load_all(Tile& tile) const {
     const T* const first = tile.row_ - shift_;
     if (kWhole || (tile.around_.before && tile.around_.behind && is_aligned_to_16(first))) {
-      each([&](const Place& place) {
-        if (!wanted(place)) return;
+      each_shown(tile, [&](const Place& place) {
         const T* const data = tile.row_ + place.column;
 #if CUDAOPS_HAS_HOPPER
         if (kStashed > 0 && place.slot >= kInRegisters) {
@@ -456,12 +500,11 @@ class Row {
         tile.set(place.slot, load_early(data));
       });
     } else if (tile.around_.before && tile.around_.behind) {
-      each([&](const Place& place) {
-        if (wanted(place)) tile.set(place.slot, load_across(tile.row_ + place.column));
+      each_shown(tile, [&](const Place& place) {
+        tile.set(place.slot, load_across(tile.row_ + place.column));
       });
     } else {
-      each([&](const Place& place) {
-        if (!wanted(place)) return;
+      each_shown(tile, [&](const Place& place) {
         tile.set(place.slot, detail::load_vector(tile.row_, place, width_, tile.around_));
       });
     }
@@ -519,9 +562,9 @@ class Row {
   // Of the threads that share the row.
   __device__ __forceinline__ int thread() const {
 #if CUDAOPS_HAS_HOPPER
-    if constexpr (kCluster) return static_cast<int>(cluster_rank() * blockDim.x + threadIdx.x);
+    if constexpr (kCluster) return static_cast<int>(cluster_rank() * blockDim.x) + thread_;
 #endif
-    return static_cast<int>(threadIdx.x);
+    return thread_;
   }
   __device__ __forceinline__ int num_threads() const {
 #if CUDAOPS_HAS_HOPPER
@@ -532,6 +575,8 @@ class Row {
 
   // Lanes that reduce among themselves, on GPUs with warps of 64 too: the same bits everywhere.
   static constexpr int kGroup = 32;
+  // Only rows in registers may take less than a warp.
+  static constexpr bool kMaySplitWarps = kVectors > 0 && !kCluster;
 
   int64_t index_;
   int64_t num_rows_;
@@ -540,6 +585,7 @@ class Row {
   mutable Packed* stash_;
   int num_vectors_;
   int shift_;
+  int thread_;
   int buffer_ = 0;
   bool exists_;
   bool others_run_ = false;
@@ -712,7 +758,11 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     return;
   }
   if constexpr (Op::kNumTiles > 0) {
-    if (num_vectors <= 4 * detail::kMaxRowThreads) {
+    // Eight vectors a thread take less for a row's sums; of two tiles they leave too few registers,
+    // and rows that aren't whole are more often faster with four (measured on an H200).
+    const bool prefers_eight =
+        Op::kNumTiles == 1 && detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned);
+    if (num_vectors <= (prefers_eight ? detail::kMaxRowThreads : 4 * detail::kMaxRowThreads)) {
       detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, whole_warps(4), stream);
     } else if (num_vectors <= 8 * detail::kMaxRowThreads) {
       detail::launch_rows<kOnlyWhole, 8>(op, grid, aligned, whole_warps(8), stream);

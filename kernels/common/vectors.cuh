@@ -155,6 +155,12 @@ __device__ __forceinline__ Packed pack(const Numbers<T>& numbers) {
   return {words[0], words[1], words[2], words[3]};
 }
 
+template <typename T>
+__device__ __forceinline__ Packed negated(const Packed& packed) {
+  constexpr uint32_t kSigns = sizeof(T) == 4 ? 0x80000000u : 0x80008000u;
+  return {packed.x ^ kSigns, packed.y ^ kSigns, packed.z ^ kSigns, packed.w ^ kSigns};
+}
+
 // The same vector, but the compiler can't know it. What is used in two passes it would else convert
 // once and keep as numbers, which for 16-bit types take twice the registers.
 template <typename T>
@@ -167,6 +173,123 @@ __device__ __forceinline__ Packed kept_packed(Packed packed) {
 #endif
   }
   return packed;
+}
+
+// The largest of the elements it is raised by, or of their magnitudes; NaN doesn't count.
+template <typename T>
+class Largest {
+#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  static constexpr bool kInPairs = sizeof(T) == 2;  // two 16-bit elements an instruction
+#else
+  static constexpr bool kInPairs = false;
+#endif
+
+ public:
+  // `start`: a number of T, none of the elements is below it.
+  __device__ __forceinline__ explicit Largest(float start = 0) {
+    if constexpr (kInPairs) {
+      pair_ = detail::pack_pair<T>(start, start);
+    } else {
+      largest_ = start;
+    }
+  }
+
+  __device__ __forceinline__ void raise(const Packed& packed) { raise_by<false>(packed); }
+  __device__ __forceinline__ void raise_by_magnitudes(const Packed& packed) {
+    raise_by<true>(packed);
+  }
+
+  __device__ __forceinline__ float value() const {
+    if constexpr (kInPairs) {
+      const Numbers<T> both = unpack<T>({pair_, 0, 0, 0});
+      return fmaxf(both[0], both[1]);
+    } else {
+      return largest_;
+    }
+  }
+
+  // Over groups of `num_lanes` neighbours, a power of two up to 32, of which `lanes` are there: two
+  // at a time where that takes half of the shuffles.
+  template <int kCount>
+  __device__ __forceinline__ static Floats<kCount> over_lanes(const Largest (&of_thread)[kCount],
+                                                              int num_lanes,
+                                                              cudaops::LaneMask lanes) {
+    Floats<kCount> largest;
+    if constexpr (kInPairs && kCount % 2 == 0) {
+#pragma unroll
+      for (int i = 0; i < kCount; i += 2) {
+        const uint32_t a = of_thread[i].pair_, b = of_thread[i + 1].pair_;
+        Largest both = of_thread[i];
+        both.pair_ = __byte_perm(a, b, 0x5410);
+        both.raise_pairs(__byte_perm(a, b, 0x7632));
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2) {
+          if (distance < num_lanes) {
+            both.raise_pairs(cudaops::shfl_xor(both.pair_, distance, 32, lanes));
+          }
+        }
+        const Numbers<T> numbers = unpack<T>({both.pair_, 0, 0, 0});
+        largest[i] = numbers[0];
+        largest[i + 1] = numbers[1];
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        largest[i] = of_thread[i].value();
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2) {
+          if (distance < num_lanes) {
+            largest[i] = fmaxf(largest[i], cudaops::shfl_xor(largest[i], distance, 32, lanes));
+          }
+        }
+      }
+    }
+    return largest;
+  }
+
+ private:
+  template <bool kMagnitudes>
+  __device__ __forceinline__ void raise_by(const Packed& packed) {
+    if constexpr (kInPairs) {
+      constexpr uint32_t kKept = kMagnitudes ? 0x7fff7fffu : 0xffffffffu;
+      raise_pairs(packed.x & kKept);
+      raise_pairs(packed.y & kKept);
+      raise_pairs(packed.z & kKept);
+      raise_pairs(packed.w & kKept);
+    } else {
+      const Numbers<T> x = unpack<T>(packed);
+#pragma unroll
+      for (int k = 0; k < Numbers<T>::kSize; ++k) {
+        largest_ = fmaxf(largest_, kMagnitudes ? fabsf(x[k]) : x[k]);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void raise_pairs(uint32_t pair) {
+#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (std::is_same<T, bfloat16>::value) {
+      asm("max.bf16x2 %0, %0, %1;" : "+r"(pair_) : "r"(pair));
+    } else {
+      asm("max.f16x2 %0, %0, %1;" : "+r"(pair_) : "r"(pair));
+    }
+#endif
+  }
+
+  uint32_t pair_ = 0;
+  float largest_ = 0;
+};
+
+// The same address, but calculated here: the compiler would calculate a row's anew for each of its
+// vectors.
+template <typename T>
+__device__ __forceinline__ T* kept_address(T* address) {
+#if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
+  return address;
+#else
+  size_t global = __cvta_generic_to_global(address);
+  asm volatile("" : "+l"(global));
+  return static_cast<T*>(__cvta_global_to_generic(global));
+#endif
 }
 
 __device__ __forceinline__ bool is_aligned_to_16(const void* data) {

@@ -37,9 +37,12 @@ struct Forward {
     if constexpr (kGradient) factor = gradient_factor(problem, counts, num_counts);
 
     LogitSums sums;
+    // Rows in registers are looked through for their largest first, which takes little.
+    constexpr bool kMaxFirst = Row::kSlots > 0 && !kSoftcap;
+    if constexpr (kMaxFirst) sums.softmax.max = row.largest(logits) * kLog2E;
     row.each([&](const auto& place) {
       const auto z = capped<kSoftcap>(problem, logits.at(place), place);
-      sums.softmax.raise_max(largest(z) * kLog2E);
+      if constexpr (!kMaxFirst) sums.softmax.raise_max(largest(z) * kLog2E);
       const float shift = sums.softmax.shift();
       sums.softmax.sum +=
           total(map([&](float x) { return detail::exp2_of(fmaf(x, kLog2E, -shift)); }, z));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dequantize on CUDA devices: sizeof(T) + 1 bytes an element.
+#include <climits>
+
 #include "../common/quantized.cuh"
 #include "dequantize.h"
 
@@ -7,63 +9,110 @@ namespace cudaops_kernels {
 namespace {
 
 struct DequantizeGrid {
-  int64_t vectors_per_slot;  // a thread's vectors of a row are so many apart
+  int64_t vectors_per_row;
   detail::Divider blocks_per_row;
   ScalePlaces places;
-  bool one_scale_a_vector;
+  detail::Divider vectors_per_block;  // of rows of whole vectors
+  bool one_scale_a_row;
 };
 
 // A vector has half or a quarter of the bytes of other ops': one a thread were too few on their
 // way.
-template <bool kWhole>
-constexpr int kSlots = kWhole ? 4 : 1;
+constexpr int kSlots = 4;
 
-// kWhole: rows of numbers start at multiples of 16 bytes, those of bytes accordingly, and have
-// whole vectors.
-template <typename T, bool kWhole>
+// Of a row that is counted in int.
+constexpr int64_t kMostVectors = INT_MAX - kSlots * detail::kPointwiseThreads;
+
+// Rows of numbers start at multiples of 16 bytes, those of bytes accordingly, and have whole
+// vectors, each in one block.
+template <typename T>
 __global__ void __launch_bounds__(detail::kPointwiseThreads)
-    dequantize_kernel(const Dequantize call, const DequantizeGrid grid) {
-  constexpr int kSize = Vector<T>::kSize, kCount = kSlots<kWhole>;
-  const detail::RowPart part(grid.blocks_per_row);
-  const int64_t width = call.grid.width;
-  if (part.index >= call.grid.total_rows() || part.vector >= grid.vectors_per_slot) return;
-  T* const output = call.output.row<T>(part.index);
-  const uint8_t* const input = call.input.row<uint8_t>(part.index);
-  int shift = 0;
-  if constexpr (!kWhole) {
-    shift = static_cast<int>(reinterpret_cast<uintptr_t>(output) % 16 / sizeof(T));
-  }
-  Bytes<kSize> bytes[kCount];
-  int64_t columns[kCount];
-  int begins[kCount], ends[kCount];
+    dequantize_whole_kernel(const Dequantize call, const DequantizeGrid grid) {
+  constexpr int kSize = Vector<T>::kSize;
+  const detail::RowPart part(grid.blocks_per_row, kSlots);
+  if (part.index >= call.grid.total_rows()) return;
+  T* const output = kept_address(call.output.row<T>(part.index));
+  const uint8_t* const input = kept_address(call.input.row<uint8_t>(part.index));
+  const int64_t row_at = grid.places.row_at(part.index);
+  const float* const row_scales = kept_address(call.scale + row_at);
+  const int first = static_cast<int>(part.vector), num = static_cast<int>(grid.vectors_per_row);
+  const int step = static_cast<int>(blockDim.x);
+  // All loads are on their way before the first is waited for.
+  Bytes<kSize> bytes[kSlots];
+  BlockScale scales[kSlots];
 #pragma unroll
-  for (int slot = 0; slot < kCount; ++slot) {
-    const int64_t column = (part.vector + slot * grid.vectors_per_slot) * kSize - shift;
-    columns[slot] = column;
-    begins[slot] = column < 0 ? static_cast<int>(-column) : 0;
-    ends[slot] = column + kSize > width ? static_cast<int>(width - column) : kSize;
-    if (column < width) {
-      bytes[slot] = load_bytes<kWhole, kSize>(input + column, begins[slot], ends[slot]);
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const int vector = first + slot * step;
+    if (vector >= num) break;
+    bytes[slot] = load_aligned_bytes<kSize>(input + vector * int64_t{kSize});
+    if (grid.one_scale_a_row) {
+      if (slot == 0) {
+        scales[0] = {row_scales[0], call.zero_point == nullptr ? 0 : call.zero_point[row_at]};
+      }
+      scales[slot] = scales[0];
+    } else {
+      const int64_t at = grid.places.strides.column *
+                         grid.vectors_per_block.quotient(static_cast<uint32_t>(vector));
+      scales[slot] = {row_scales[at],
+                      call.zero_point == nullptr ? 0 : call.zero_point[row_at + at]};
     }
   }
 #pragma unroll
-  for (int slot = 0; slot < kCount; ++slot) {
-    const int64_t column = columns[slot];
-    const int begin = begins[slot], end = ends[slot];
-    if (end <= begin) continue;
-    const VectorScales<kSize> scales(call.scale, call.zero_point, grid.places, part.index, column,
-                                     begin, end, grid.one_scale_a_vector,
-                                     [](float scale) { return scale; });
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const int vector = first + slot * step;
+    if (vector >= num) break;
     Numbers<T> x = numbers_of(bytes[slot], call.type);
+    if (call.zero_point != nullptr) x = x - static_cast<float>(scales[slot].zero_point);
+    store_aligned(output + vector * int64_t{kSize}, pack<T>(x * scales[slot].factor));
+  }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(detail::kPointwiseThreads)
+    dequantize_kernel(const Dequantize call, const DequantizeGrid grid) {
+  constexpr int kSize = Vector<T>::kSize;
+  const detail::RowPart part(grid.blocks_per_row, kSlots);
+  const int64_t width = call.grid.width, total_rows = call.grid.total_rows();
+  if (part.index >= total_rows) return;
+  T* const output = kept_address(call.output.row<T>(part.index));
+  const uint8_t* const input = kept_address(call.input.row<uint8_t>(part.index));
+  const uint8_t* const array = call.input.row<uint8_t>(0);
+  const uint8_t* const array_end = call.input.row<uint8_t>(total_rows - 1) + width;
+  const bool is_between =
+      detail::is_between<uint8_t>(call.input, part.index, total_rows, 2 * kSize);
+  const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(output) % 16 / sizeof(T));
+  const auto place = [&](int slot) {
+    const int64_t column = (part.vector + slot * int64_t{blockDim.x}) * kSize - shift;
+    const int64_t left = width - column;
+    return VectorPlace{column, column < 0 ? static_cast<int>(-column) : 0,
+                       left < kSize ? static_cast<int>(left > 0 ? left : 0) : kSize};
+  };
+  const int64_t row_at = grid.places.row_at(part.index);
+  BytesWindow<kSize> windows[kSlots];
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const VectorPlace at = place(slot);
+    if (at.end <= at.begin) break;
+    windows[slot] = is_between
+                        ? load_bytes<kSize>(input + at.column)
+                        : load_bytes<kSize>(input + at.column, at.begin, at.end, array, array_end);
+  }
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const VectorPlace at = place(slot);
+    if (at.end <= at.begin) break;
+    const VectorScales<kSize> scales(call.scale, call.zero_point, grid.places, row_at, at,
+                                     [](float scale) { return scale; });
+    Numbers<T> x = numbers_of(windows[slot].bytes(), call.type);
     if (call.zero_point != nullptr) {
 #pragma unroll
       for (int k = 0; k < kSize; ++k) x[k] -= static_cast<float>(scales.zero_point[k]);
     }
     const Packed packed = pack<T>(x * scales.factor);
-    if (kWhole || end - begin == kSize) {
-      store_aligned(output + column, packed);
+    if (at.end - at.begin == kSize) {
+      store_aligned(output + at.column, packed);
     } else {
-      store_part(output + column, packed, begin, end);
+      store_part(output + at.column, packed, at.begin, at.end);
     }
   }
 }
@@ -75,18 +124,20 @@ struct Launch {
     const BlockGrid& grid = call.grid;
     const bool starts_with_vectors = rows_are_aligned<T>(call.output);
     const bool is_whole = grid.width % kSize == 0 && starts_with_vectors &&
-                          bytes_are_aligned<T>(call.input.data, call.input.stride);
+                          bytes_are_aligned<T>(call.input.data, call.input.stride) &&
+                          vectors_are_in_blocks<T>(grid, starts_with_vectors) &&
+                          grid.width / kSize < kMostVectors;
     const int64_t vectors_per_row = (grid.width + (is_whole ? 1 : 2) * (kSize - 1)) / kSize;
-    const int64_t slots = is_whole ? kSlots<true> : kSlots<false>;
-    const int64_t vectors_per_slot = (vectors_per_row + slots - 1) / slots;
-    const detail::RowParts parts(grid.total_rows(), vectors_per_slot);
-    const DequantizeGrid of_rows{vectors_per_slot, parts.blocks_per_row,
-                                 ScalePlaces(grid, call.strides),
-                                 vectors_are_in_blocks<T>(grid, starts_with_vectors)};
+    const detail::RowParts parts(grid.total_rows(), (vectors_per_row + kSlots - 1) / kSlots);
+    const int64_t block_columns = grid.block_columns < grid.width ? grid.block_columns : grid.width;
+    const DequantizeGrid of_rows{
+        vectors_per_row, parts.blocks_per_row, ScalePlaces(grid, call.strides),
+        detail::Divider(is_whole ? static_cast<uint32_t>((block_columns + kSize - 1) / kSize) : 1),
+        is_scale_a_row(grid)};
     if (is_whole) {
-      dequantize_kernel<T, true><<<parts.blocks, parts.block, 0, stream>>>(call, of_rows);
+      dequantize_whole_kernel<T><<<parts.blocks, parts.block, 0, stream>>>(call, of_rows);
     } else {
-      dequantize_kernel<T, false><<<parts.blocks, parts.block, 0, stream>>>(call, of_rows);
+      dequantize_kernel<T><<<parts.blocks, parts.block, 0, stream>>>(call, of_rows);
     }
     CUDAOPS_CHECK_LAUNCH();
   }

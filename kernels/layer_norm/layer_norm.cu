@@ -23,11 +23,12 @@ struct Forward {
     const float mean = row.sum(sum) / width;
     float squares = 0;
     row.each([&](const auto& place) {
-      const auto centred = x.at(place) - mean;
+      auto centred = x.at(place) - mean;
+      if (!place.is_whole()) {
 #pragma unroll
-      for (int k = 0; k < Row::kSize; ++k) {
-        if (place.holds(k)) squares += centred[k] * centred[k];
+        for (int k = 0; k < Row::kSize; ++k) centred[k] = place.holds(k) ? centred[k] : 0;
       }
+      squares += dot(centred, centred);
     });
     const float rstd = rsqrtf(row.sum(squares) / width + call.eps);
     if (row.is_leader()) {

@@ -16,8 +16,9 @@ constexpr int kThreads = 256;
 constexpr int kTileThreads = 512;
 
 // Tiles of `block_columns` elements, a power of two of vectors up to 32, by kTileThreads /
-// threads_x * kSlots rows at most. Rows start at multiples of 16 bytes and have whole vectors.
-template <typename T, int kSlots>
+// threads_x * kSlots rows at most. kWhole: rows start at multiples of 16 bytes, those of bytes
+// accordingly, and have whole vectors.
+template <typename T, int kSlots, bool kWhole>
 __global__ void __launch_bounds__(kTileThreads)
     tile_kernel(const Quantize call, const detail::Divider tile_columns,
                 const detail::Divider tile_rows) {
@@ -31,36 +32,51 @@ __global__ void __launch_bounds__(kTileThreads)
   const int64_t column = block_column * grid.block_columns + int64_t{threadIdx.x} * kSize;
   const int64_t num_rows = min(grid.block_rows, grid.num_rows - block_row * grid.block_rows);
   const int64_t first_row = matrix * grid.num_rows + block_row * grid.block_rows;
-  Packed vectors[kSlots];
+  const int64_t left = grid.width - column;
+  const int end = left < kSize ? static_cast<int>(left > 0 ? left : 0) : kSize;
+  const T* const first = call.input.row<T>(0);
+  const T* const last = call.input.row<T>(grid.total_rows() - 1) + grid.width;
+  detail::Window<T> windows[kSlots];
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
     const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
-    vectors[slot] = {0, 0, 0, 0};
-    if (row < num_rows && column < grid.width) {
-      vectors[slot] = load_early(call.input.row<T>(first_row + row) + column);
+    windows[slot] = {};
+    if (row < num_rows && end > 0) {
+      const T* const data = call.input.row<T>(first_row + row) + column;
+      if constexpr (kWhole) {
+        windows[slot].low = load_early(data);
+      } else {
+        windows[slot] = detail::load_window(data, 0, end, first, last);
+      }
     }
   }
-  float largest = 0;
+  Packed vectors[kSlots];
+  Largest<T> of_thread;
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
-    largest = largest_of(unpack<T>(kept_packed<T>(vectors[slot])), largest);
+    vectors[slot] = kWhole ? windows[slot].low : masked<T>(windows[slot].packed(), 0, end);
+    of_thread.raise_by_magnitudes(vectors[slot]);
   }
-  largest = largest_of_lanes(largest, kGroup);
+  float largest = largest_of_lanes(of_thread.value(), kGroup);
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   if (thread % kGroup == 0) maxima[thread / kGroup] = largest;
   __syncthreads();
   largest = thread % kGroup < kTileThreads / kGroup ? maxima[thread % kGroup] : 0;
   const float scale = scale_for(largest_of_lanes(largest, kGroup), call.type, call.rule);
   if (thread == 0) call.scale[call.strides.at(matrix, block_row, block_column)] = scale;
-  const float reciprocal = 1.0f / scale;
+  const float reciprocal = reciprocal_of_scale(scale);
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
     const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
-    if (row < num_rows && column < grid.width) {
-      store_bytes<true>(
-          call.output.row<uint8_t>(first_row + row) + column,
-          quantized_bytes(unpack<T>(kept_packed<T>(vectors[slot])) * reciprocal, call.type), 0,
-          kSize);
+    const bool exists = row < num_rows && end > 0;
+    uint8_t* const output = call.output.row<uint8_t>(first_row + row) + column;
+    const auto bytes = [&] {
+      return quantized_bytes(unpack<T>(kept_packed<T>(vectors[slot])) * reciprocal, call.type);
+    };
+    if constexpr (kWhole) {
+      if (exists) store_bytes<true>(output, bytes(), 0, kSize);
+    } else {
+      store_bytes_across(output, bytes(), exists ? end : 0);
     }
   }
 }
@@ -108,7 +124,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int slot = 0; slot < kRangeVectors; ++slot) {
     const int64_t vector = (int64_t{part} * kRangeVectors + slot) * blockDim.x + threadIdx.x;
-    const int64_t row = ranges.by_vectors_per_row.of(vector);
+    const int64_t row = grid.block_rows == 1 ? vector >= ranges.vectors_per_row
+                                             : ranges.by_vectors_per_row.of(vector);
     const int64_t column = (vector - row * ranges.vectors_per_row) * kSize;
     const int64_t left = num_columns - column;
     const bool exists = block < ranges.num_blocks && row < num_rows && left > 0;
@@ -124,21 +141,19 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   // Largest and, with a zero point, largest of what is negative.
-  float high = 0, low = 0;
+  Largest<T> largest, largest_negative;
 #pragma unroll
   for (int slot = 0; slot < kRangeVectors; ++slot) {
-    const Numbers<T> x = windows[slot].numbers();
-#pragma unroll
-    for (int k = 0; k < kSize; ++k) {
-      const float number = kWhole || k < ends[slot] ? x[k] : 0.0f;
-      if (call.zero_point == nullptr) {
-        high = fmaxf(high, fabsf(number));
-      } else {
-        high = fmaxf(high, number);
-        low = fmaxf(low, -number);
-      }
+    Packed x = windows[slot].packed();
+    if constexpr (!kWhole) x = masked<T>(x, 0, ends[slot]);
+    if (call.zero_point == nullptr) {
+      largest.raise_by_magnitudes(x);
+    } else {
+      largest.raise(x);
+      largest_negative.raise(negated<T>(x));
     }
   }
+  float high = largest.value(), low = largest_negative.value();
   const int width = blockDim.x < kGroup ? static_cast<int>(blockDim.x) : kGroup;
   high = largest_of_lanes(high, width);
   low = largest_of_lanes(low, width);
@@ -190,39 +205,88 @@ struct ScaledGrid {
   int64_t vectors_per_row;
   detail::Divider blocks_per_row;
   ScalePlaces places;
-  bool one_scale_a_vector;
+  bool one_scale_a_row;
 };
 
-template <typename T, bool kWhole, bool kRandom>
+__device__ __forceinline__ float reciprocal_of_any(float scale) { return 1.0f / scale; }
+
+// What the ranges' pass has read last is still in the cache: from the end.
+__device__ __forceinline__ uint32_t block_from_the_end() { return gridDim.x - 1 - blockIdx.x; }
+
+// Vectors a thread: with random numbers it has enough to do.
+template <bool kRandom>
+constexpr int kScaledSlots = kRandom ? 1 : 4;
+
+// Rows of numbers start at multiples of 16 bytes, those of bytes accordingly, and have whole
+// vectors, each in one block.
+template <typename T, bool kRandom>
+__global__ void __launch_bounds__(kThreads)
+    scaled_whole_kernel(const Quantize call, const ScaledGrid grid) {
+  constexpr int kSize = Vector<T>::kSize, kSlots = kScaledSlots<kRandom>;
+  const detail::RowPart part(grid.blocks_per_row, kSlots, block_from_the_end());
+  if (part.index >= call.grid.total_rows()) return;
+  const T* const input = call.input.row<T>(part.index);
+  uint8_t* const output = call.output.row<uint8_t>(part.index);
+  const int64_t row_at = grid.places.row_at(part.index);
+  Packed vectors[kSlots];
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const int64_t vector = part.vector + slot * int64_t{blockDim.x};
+    if (vector < grid.vectors_per_row) vectors[slot] = load_early(input + vector * kSize);
+  }
+  BlockScale scale;
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const int64_t vector = part.vector + slot * int64_t{blockDim.x};
+    if (vector >= grid.vectors_per_row) continue;
+    if (slot == 0 || !grid.one_scale_a_row) {
+      scale = BlockScale::load(call.scale, call.zero_point,
+                               row_at + grid.places.column_at(vector * kSize), reciprocal_of_any);
+    }
+    const Numbers<T> x = unpack<T>(vectors[slot]) * scale.factor;
+    const bool has_zero_point = call.zero_point != nullptr;
+    const auto zero_point = [&](int) { return scale.zero_point; };
+    Bytes<kSize> bytes;
+    if constexpr (kRandom) {
+      bytes = random_bytes<true>(x, call.type, has_zero_point, zero_point, call.seed,
+                                 part.index * call.grid.width + vector * kSize);
+    } else {
+      bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
+    }
+    store_bytes<true>(output + vector * kSize, bytes, 0, kSize);
+  }
+}
+
+template <typename T, bool kRandom>
 __global__ void __launch_bounds__(kThreads)
     scaled_kernel(const Quantize call, const ScaledGrid grid) {
   constexpr int kSize = Vector<T>::kSize;
-  const detail::RowPart part(grid.blocks_per_row);
+  const detail::RowPart part(grid.blocks_per_row, 1, block_from_the_end());
   const int64_t width = call.grid.width, total_rows = call.grid.total_rows();
   if (part.index >= total_rows || part.vector >= grid.vectors_per_row) return;
   uint8_t* const output = call.output.row<uint8_t>(part.index);
-  int shift = 0;  // where vectors lie: so that whole ones are stored at once
-  if constexpr (!kWhole) shift = static_cast<int>(reinterpret_cast<uintptr_t>(output) % kSize);
+  // Vectors lie so that whole ones are stored at once.
+  const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(output) % kSize);
   const int64_t column = part.vector * kSize - shift;
   const int begin = column < 0 ? static_cast<int>(-column) : 0;
   const int end = column + kSize > width ? static_cast<int>(width - column) : kSize;
   if (end <= begin) return;
-  const detail::Window<T> window = detail::load_window<T, kWhole>(
+  const detail::Window<T> window = detail::load_window<T, false>(
       call.input, part.index, part.vector, shift, begin, end, total_rows, width);
-  const VectorScales<kSize> scales(call.scale, call.zero_point, grid.places, part.index, column,
-                                   begin, end, grid.one_scale_a_vector,
-                                   [](float scale) { return 1.0f / scale; });
+  const VectorScales<kSize> scales(call.scale, call.zero_point, grid.places,
+                                   grid.places.row_at(part.index), {column, begin, end},
+                                   reciprocal_of_any);
   const Numbers<T> x = window.numbers() * scales.factor;
   const bool has_zero_point = call.zero_point != nullptr;
   const auto zero_point = [&](int k) { return scales.zero_point[k]; };
   Bytes<kSize> bytes;
   if constexpr (kRandom) {
-    bytes = random_bytes(x, call.type, has_zero_point, zero_point, call.seed,
-                         part.index * width + column);
+    bytes = random_bytes<false>(x, call.type, has_zero_point, zero_point, call.seed,
+                                part.index * width + column);
   } else {
     bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
   }
-  store_bytes<kWhole>(output + column, bytes, begin, end);
+  store_bytes<false>(output + column, bytes, begin, end);
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -277,26 +341,26 @@ struct Launch {
     CUDAOPS_CHECK_LAUNCH();
   }
 
-  template <typename T, bool kWhole>
-  static void run_scaled(const Quantize& call, cudaStream_t stream) {
+  template <typename T, bool kRandom>
+  static void run_scaled(const Quantize& call, bool is_whole, cudaStream_t stream) {
     constexpr int64_t kSize = Vector<T>::kSize;
     const BlockGrid& grid = call.grid;
-    const int64_t shift = kWhole ? 0 : kSize - 1;
-    const int64_t vectors_per_row = (grid.width + shift + kSize - 1) / kSize;
-    const detail::RowParts parts(grid.total_rows(), vectors_per_row);
-    const bool starts_with_vectors = bytes_are_aligned<T>(call.output.data, call.output.stride);
+    is_whole = is_whole && vectors_are_in_blocks<T>(grid, true);
+    const int64_t vectors_per_row = (grid.width + (is_whole ? 1 : 2) * (kSize - 1)) / kSize;
+    const int64_t slots = is_whole ? kScaledSlots<kRandom> : 1;
+    const detail::RowParts parts(grid.total_rows(), (vectors_per_row + slots - 1) / slots);
     const ScaledGrid scaled{vectors_per_row, parts.blocks_per_row, ScalePlaces(grid, call.strides),
-                            vectors_are_in_blocks<T>(grid, starts_with_vectors)};
-    if (call.is_random) {
-      scaled_kernel<T, kWhole, true><<<parts.blocks, parts.block, 0, stream>>>(call, scaled);
+                            is_scale_a_row(grid)};
+    if (is_whole) {
+      scaled_whole_kernel<T, kRandom><<<parts.blocks, parts.block, 0, stream>>>(call, scaled);
     } else {
-      scaled_kernel<T, kWhole, false><<<parts.blocks, parts.block, 0, stream>>>(call, scaled);
+      scaled_kernel<T, kRandom><<<parts.blocks, parts.block, 0, stream>>>(call, scaled);
     }
     CUDAOPS_CHECK_LAUNCH();
   }
 
   template <typename T>
-  static bool run_tiles(const Quantize& call, cudaStream_t stream) {
+  static bool run_tiles(const Quantize& call, bool is_whole, cudaStream_t stream) {
     constexpr int kMostSlots = sizeof(T) == 4 ? 8 : 4;
     const BlockGrid& grid = call.grid;
     const int lanes = lanes_of(call.dtype, grid.block_columns);
@@ -305,7 +369,9 @@ struct Launch {
                      static_cast<unsigned int>(kTileThreads / lanes));
     const int64_t tiles = grid.num_blocks();
     if (grid.block_rows > int64_t{block.y} * kMostSlots || tiles >> 31 != 0) return false;
-    tile_kernel<T, kMostSlots><<<static_cast<unsigned int>(tiles), block, 0, stream>>>(
+    const auto kernel =
+        is_whole ? tile_kernel<T, kMostSlots, true> : tile_kernel<T, kMostSlots, false>;
+    kernel<<<static_cast<unsigned int>(tiles), block, 0, stream>>>(
         call, detail::Divider(static_cast<uint32_t>(grid.columns_of_blocks())),
         detail::Divider(static_cast<uint32_t>(grid.rows_of_blocks())));
     CUDAOPS_CHECK_LAUNCH();
@@ -333,7 +399,7 @@ struct Launch {
       return true;
     }
     // Tiles of a few vectors would leave most threads without work.
-    return is_whole && grid.block_rows >= 16 && run_tiles<T>(call, stream);
+    return grid.block_rows >= 16 && run_tiles<T>(call, is_whole, stream);
   }
 
   template <typename T>
@@ -346,10 +412,10 @@ struct Launch {
         bytes_are_aligned<T>(call.output.data, call.output.stride);
     if (run_in_one_pass<T>(call, is_whole, stream)) return;
     if (!call.has_scale) gather_ranges<T>(call, is_whole, stream);
-    if (is_whole) {
-      run_scaled<T, true>(call, stream);
+    if (call.is_random) {
+      run_scaled<T, true>(call, is_whole, stream);
     } else {
-      run_scaled<T, false>(call, stream);
+      run_scaled<T, false>(call, is_whole, stream);
     }
   }
 };

@@ -35,17 +35,11 @@ __device__ __forceinline__ float rms_norm_rstd(Row& row, const RmsNorm& call,
   return rsqrtf(row.sum(squares) / static_cast<float>(call.width) + call.eps);
 }
 
-// weight + weight_offset at a place; ones without a weight.
-template <typename Row>
-__device__ __forceinline__ typename Row::Numbers rms_norm_scale(const Row& row, const RmsNorm& call,
-                                                                const typename Row::Place& place) {
-  if (call.weight != nullptr) {
-    return row.columns(call.weight, call.weight_dtype, place) + call.weight_offset;
-  }
-  typename Row::Numbers ones;
-#pragma unroll
-  for (int k = 0; k < Row::kSize; ++k) ones[k] = 1;
-  return ones;
+// A weight of T without an offset.
+template <typename T>
+__device__ __forceinline__ bool is_plain(const RmsNorm& call) {
+  return call.weight != nullptr && call.weight_offset == 0 &&
+         (sizeof(T) == 4 || call.weight_dtype != DType::kFloat32);
 }
 
 template <typename Row>
@@ -54,7 +48,15 @@ __device__ __forceinline__ typename Row::Numbers rms_norm_output(const Row& row,
                                                                  const typename Row::Tile& x,
                                                                  float rstd,
                                                                  const typename Row::Place& place) {
-  return x.at(place) * rstd * rms_norm_scale(row, call, place);
+  using T = typename Row::Element;
+  auto y = x.at(place) * rstd;
+  if (Row::kIsWhole && is_plain<T>(call)) {
+    // The usual weight apart: it would take a choice and an addition for each element.
+    y = y * unpack<T>(load_constant(static_cast<const T*>(call.weight) + place.column));
+  } else if (call.weight != nullptr) {
+    y = y * (row.columns(call.weight, call.weight_dtype, place) + call.weight_offset);
+  }
+  return y;
 }
 
 }  // namespace cudaops_kernels

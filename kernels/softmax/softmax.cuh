@@ -60,12 +60,14 @@ struct Forward {
     // Whatever the factor's sign, what is hidden becomes minus infinity.
     const auto x = row.load_visible(call.input, visible, factor < 0 ? INFINITY : -INFINITY);
     OnlineSoftmax softmax;
-    row.each([&](const auto& place) {
-      if (!x.shows(place)) return;
+    // Rows in registers are looked through for their largest first, which takes little.
+    constexpr bool kMaxFirst = Row::kSlots > 0 && !kMask;
+    if constexpr (kMaxFirst) softmax.max = row.largest(x, factor < 0) * fabsf(factor);
+    row.each_shown(x, [&](const auto& place) {
       typename Row::Numbers mask;
       if constexpr (kMask) mask = added(row, mask_offset, place);
       const auto numbers = x.at(place);
-      softmax.raise_max(largest(arguments<Row>(numbers, mask, 0)));
+      if constexpr (!kMaxFirst) softmax.raise_max(largest(arguments<Row>(numbers, mask, 0)));
       softmax.sum += total(map([](float argument) { return detail::exp2_of(argument); },
                                arguments<Row>(numbers, mask, softmax.shift())));
     });
