@@ -194,8 +194,7 @@ def test(arguments, log, wrapper=(), skip=()):
         f"CUDAOPS_{target.upper()}_LIBRARY": library(arguments, target)
         for target in ("cudaops_examples", "cudaops_kernels")
     }
-    if not wrapper:
-        variables["CUDAOPS_TEST_LARGE"] = "1"
+    variables["CUDAOPS_TEST_FEW" if wrapper else "CUDAOPS_TEST_LARGE"] = "1"
     for name, command in cases():
         if name in skip:
             continue

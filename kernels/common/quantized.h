@@ -98,7 +98,7 @@ CUDAOPS_HOST_DEVICE inline float usable_scale(float scale, bool power_of_two) {
 // usable_scale() makes the smallest normal either way.
 CUDAOPS_HOST_DEVICE inline float quotient_of(float largest, QuantizedType type) {
   const float divisor = type == QuantizedType::kInt8 ? 127.0f : 448.0f;
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   const float reciprocal = type == QuantizedType::kInt8 ? 1.0f / 127.0f : 1.0f / 448.0f;
   const float quotient = largest * reciprocal;
   return fmaf(fmaf(-quotient, divisor, largest), reciprocal, quotient);

@@ -227,7 +227,7 @@ class Row {
     Packed* stash_;
     const T* row_;
     int width_;
-    int visible_ = 0x7fff0000;  // all
+    int visible_ = INT_MAX - 64;  // all; a shift may be added
     float hidden_ = 0;
     detail::Around around_;
   };
@@ -602,7 +602,8 @@ struct RowGrid {
 
 namespace detail {
 
-constexpr int kMaxRowThreads = 512;  // leaves a thread 128 registers
+constexpr int kMaxRowThreads = 512;     // leaves a thread 128 registers
+constexpr int kMaxThreadsByFour = 128;  // with four vectors each, where eight are better
 
 // At most; of rows that start and end anywhere in a vector where they are not aligned.
 template <int64_t kSize>
@@ -762,7 +763,7 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     // and rows that aren't whole are more often faster with four (measured on an H200).
     const bool prefers_eight =
         Op::kNumTiles == 1 && detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned);
-    if (num_vectors <= (prefers_eight ? detail::kMaxRowThreads : 4 * detail::kMaxRowThreads)) {
+    if (num_vectors <= 4 * (prefers_eight ? detail::kMaxThreadsByFour : detail::kMaxRowThreads)) {
       detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, whole_warps(4), stream);
     } else if (num_vectors <= 8 * detail::kMaxRowThreads) {
       detail::launch_rows<kOnlyWhole, 8>(op, grid, aligned, whole_warps(8), stream);

@@ -124,6 +124,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int slot = 0; slot < kRangeVectors; ++slot) {
     const int64_t vector = (int64_t{part} * kRangeVectors + slot) * blockDim.x + threadIdx.x;
+    // Of a single row without a division; beyond it any other is none.
     const int64_t row = grid.block_rows == 1 ? vector >= ranges.vectors_per_row
                                              : ranges.by_vectors_per_row.of(vector);
     const int64_t column = (vector - row * ranges.vectors_per_row) * kSize;

@@ -191,6 +191,7 @@ class QuantizeGpu : public ::testing::Test {
                                       << layout.offset << ", " << layout.offset_out);
     const std::vector<T> rows = rows_of<T>(grid);
     for (const Options& options : all_options()) {
+      if (is_left_out()) continue;
       SCOPED_TRACE(::testing::Message()
                    << "float8 " << (options.type == QuantizedType::kFloat8) << ", asymmetric "
                    << options.is_asymmetric << ", random " << options.is_random << ", 2^n "

@@ -88,6 +88,7 @@ class SwigluQuantizeGpu : public ::testing::Test {
  protected:
   static void check(int64_t rows, int64_t width, int64_t group, const RowLayout& layout) {
     for (const QuantizedType type : types()) {
+      if (is_left_out()) continue;
       SCOPED_TRACE(::testing::Message()
                    << rows << " rows of " << width << ", group " << group << ", gap " << layout.gap
                    << ", offsets " << layout.offset << ", " << layout.offset_out);
