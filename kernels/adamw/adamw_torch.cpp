@@ -37,6 +37,7 @@ int64_t prepare(TensorList& self, TensorList& exp_avgs, TensorList& exp_avg_sqs,
                 TensorList& state_steps, TensorList& master_params) {
   auto prepared = std::make_unique<PreparedAdamW>();
   prepared->state = taken(self, exp_avgs, exp_avg_sqs, state_steps, master_params);
+  if (!prepared->state.params.empty()) prepared->dtype = Kind(prepared->state.params[0]).dtype;
   return PreparedAdamWs::all().add(std::move(prepared));
 }
 

@@ -154,6 +154,7 @@ void adamw_on(const AdamWState& state, const TensorList& grads, const TensorList
 // is whether it is where it was.
 struct PreparedAdamW {
   AdamWState state;
+  int32_t dtype = 0;                 // of the parameters as they were prepared
   std::vector<AdamWTensor> tensors;  // of the last step
   // On a device: the same there, written on this stream; none after a change.
   std::optional<Tensor> table_memory;
@@ -204,6 +205,7 @@ inline bool is_unchanged(const PreparedAdamW& prepared, const TensorList& grads)
   const TensorList& params = prepared.state.params;
   if (grads.empty() || grads.size() != prepared.tensors.size()) return false;
   const int32_t dtype = Kind(params[0]).dtype;
+  if (dtype != prepared.dtype) return false;
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!same_arrays(prepared.tensors[i], adamw_tensor(prepared.state, grads, i))) return false;
     int32_t grad_dtype = 0;
@@ -220,6 +222,12 @@ inline PreparedAdamW& checked_prepared(const char* op, int64_t number, const Ten
   if (!is_unchanged(prepared, grads)) {
     prepared.tensors.clear();  // also where the new ones are refused
     prepared.table_memory.reset();
+    const TensorList& params = prepared.state.params;
+    // With another dtype there may be master parameters to add, or to leave out.
+    if (!params.empty() && Kind(params[0]).dtype != prepared.dtype) {
+      refuse(op, "wanted " + element_text("self", 0) + " of the dtype that was prepared, found " +
+                     dtype_text(params[0].tensor()) + ".");
+    }
     prepared.tensors = adamw_tensors(op, prepared.state, grads);
   }
   return prepared;

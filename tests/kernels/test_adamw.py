@@ -273,6 +273,36 @@ def test_sees_what_moved(device):
     compare_parameters(ours, theirs, rtol=2e-5, atol=1e-5)
 
 
+def test_follows_another_dtype(device):
+    """module.half() between two steps: parameters of 16 bits have masters from then on, float32
+    ones have none; as if the state_dict had been loaded into an optimizer of the new ones."""
+    for dtypes in (
+        (torch.float32, torch.float16),
+        (torch.bfloat16, torch.float32),
+        (torch.float16, torch.bfloat16),
+    ):
+        for some in (slice(None), slice(1, 2)):
+            params = parameters(dtypes[0], device)
+            optimizer = AdamW(params, lr=1e-2)
+            for step in range(2):
+                set_grads(params, step)
+                optimizer.step()
+            for param in params[some]:
+                param.data = param.data.to(dtypes[1])
+            again = [param.detach().clone().requires_grad_() for param in params]
+            other = AdamW(again, lr=1e-2)
+            other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+            set_grads(params, 2)
+            set_grads(again, 2)
+            optimizer.step()
+            other.step()
+            for a, b in zip(params, again):
+                state = optimizer.state[a]
+                assert torch.equal(a, b)
+                assert ("master_param" in state) == (a.dtype != torch.float32)
+                assert state["step"] == 3
+
+
 def test_keeps_no_gradient_alive(device):
     params = parameters(torch.float32, device)
     optimizer = AdamW(params)

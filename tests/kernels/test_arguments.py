@@ -64,7 +64,7 @@ def test_all_tensors_are_on_one_device(device):
             rows(device), 8, None, there
         ),
         "softmax: wanted one device for input and mask": lambda: kernels.softmax(
-            rows(device), there
+            rows(device), mask=there
         ),
         "cross_entropy: wanted one device for logits and target": lambda: kernels.cross_entropy(
             rows(device), targets("meta")
@@ -220,6 +220,34 @@ def test_default_eps_is_that_of_torch(device):
         expected = F.rms_norm(x, (8,)).to(device)
         torch.testing.assert_close(kernels.rms_norm(x.to(device), 8), expected)
         torch.testing.assert_close(kernels.RMSNorm(8, dtype=dtype)(x).to(device), expected)
+
+
+def test_arguments_come_in_the_order_of_torch(device):
+    x, w, target = rows(device), torch.ones(8, device=device), targets(device)
+    for name, arguments in (
+        ("rms_norm", (x, (8,), w, 1e-3)),
+        ("layer_norm", (x, (8,), w, w, 1e-3)),
+        ("softmax", (x, -1)),
+        ("softmax", (x, 1)),
+        ("cross_entropy", (x, target, None, None, 1, None, "sum", 0.1)),
+    ):
+        found, expected = getattr(kernels, name)(*arguments), getattr(F, name)(*arguments)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+    for sentence, call in {
+        "softmax: wanted the last dimension, -1 or 1, for dim, found 0.": lambda: kernels.softmax(
+            x, 0
+        ),
+        "softmax: wanted an int for dim, found a tensor; mask is a keyword.": (
+            lambda: kernels.softmax(x, x)
+        ),
+        "cross_entropy: wanted None for weight, found Tensor.": lambda: kernels.cross_entropy(
+            x, target, w
+        ),
+        "cross_entropy_: wanted None for reduce, found bool.": lambda: kernels.cross_entropy_(
+            x, target, reduce=False
+        ),
+    }.items():
+        assert refusal(call) == sentence, refusal(call)
 
 
 def test_lists_without_tensors(device):

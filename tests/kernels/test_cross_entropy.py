@@ -80,7 +80,7 @@ def test_agrees_with_torch_on_what_it_ignores(device):
             expected = functional.cross_entropy(
                 logits.double(), some, ignore_index=index, reduction=reduction
             )
-            loss = kernels.cross_entropy(logits, some, index, reduction)
+            loss = kernels.cross_entropy(logits, some, ignore_index=index, reduction=reduction)
             assert_close(loss, expected, (index, reduction), atol=2e-6)
     nothing = torch.full((9,), IGNORED, device=device)
     assert kernels.cross_entropy(logits, nothing).isnan()
@@ -158,7 +158,13 @@ def test_autograd(device):
             for reduction in ("mean", "sum", "none"):
                 logits, target = inputs((2, 4, 33), dtype, device)
                 leaf = logits.clone().requires_grad_()
-                loss = function(leaf * 1, target, IGNORED, reduction, 0.1)
+                loss = function(
+                    leaf * 1,
+                    target,
+                    ignore_index=IGNORED,
+                    reduction=reduction,
+                    label_smoothing=0.1,
+                )
                 grad = torch.linspace(1, 2, loss.numel(), device=device).view(loss.shape)
                 if loss.dim() == 0:
                     grad = grad * 3

@@ -74,7 +74,7 @@ def test_masks(device):
         check(dtype, device, (2, 3, 5, 16), mask.mT.contiguous().mT)
         check(dtype, device, (2, 3, 5, 16), mask, 2.0, True)
         x = normal(2, 3, 5, 16, dtype=dtype, device=device)
-        assert_close(kernels.softmax(x, mask[..., :1]), reference(x, mask[..., :1]), dtype)
+        assert_close(kernels.softmax(x, mask=mask[..., :1]), reference(x, mask[..., :1]), dtype)
 
 
 def test_causal(device):
@@ -125,7 +125,8 @@ def test_autograd(device):
             x = normal(2, 4, 6, dtype=dtype, device=device).requires_grad_()
             mask = normal(4, 6, dtype=dtype, device=device, seed=1).requires_grad_()
             grad = normal(2, 4, 6, dtype=dtype, device=device, seed=2)
-            found = torch.autograd.grad(kernels.softmax(x, mask, 0.5, causal), (x, mask), grad)
+            output = kernels.softmax(x, mask=mask, scale=0.5, causal=causal)
+            found = torch.autograd.grad(output, (x, mask), grad)
             wide = [tensor.detach().double().requires_grad_() for tensor in (x, mask)]
             output = reference(*wide, 0.5, causal)
             expected = torch.autograd.grad(output, wide, grad.double())

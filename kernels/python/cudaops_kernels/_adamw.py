@@ -59,6 +59,7 @@ class _Prepared:
 
     def __init__(self, params, state, parts):
         self.params = params
+        self.dtypes = [param.dtype for param in params]
         self.state = state
         self.num_states = len(state)
         self.parts = parts
@@ -322,6 +323,11 @@ class AdamW(torch.optim.Optimizer):
                 )
         except RuntimeError:
             _refuse_sparse(grads)
-            raise
+            if prepared.dtypes == [param.dtype for param in params]:
+                raise
+            # module.half() and its like: nothing is written yet, and the states follow.
+            del self._prepared[index]
+            self._step_group(index, group, clip_factor)
+            return
         # Whoever saved a parameter for a backward pass learns that it has changed.
         torch.autograd.graph.increment_version(params)

@@ -91,10 +91,22 @@ class _InPlace(torch.autograd.Function):
         return grad, None, None, None, None, None, None
 
 
+def _refuse(name, **arguments):
+    """Arguments of torch's function, in its order, that this one doesn't have."""
+    for argument, value in arguments.items():
+        if value is not None:
+            raise RuntimeError(
+                f"{name}: wanted None for {argument}, found {type(value).__name__}."
+            )
+
+
 def cross_entropy(
     input,
     target,
+    weight=None,
+    size_average=None,
     ignore_index=-100,
+    reduce=None,
     reduction="mean",
     label_smoothing=0.0,
     *,
@@ -103,9 +115,11 @@ def cross_entropy(
 ):
     """torch.nn.functional.cross_entropy of logits [*, classes], targets [*]; the loss is float32.
 
-    lse_square_scale adds so much of the squared log-sum-exp (z-loss); softcap bounds logits to
+    weight, and size_average and reduce, which torch has given up, must be None. lse_square_scale
+    adds so much of the squared log-sum-exp (z-loss); softcap bounds logits to
     softcap * tanh(input / softcap).
     """
+    _refuse("cross_entropy", weight=weight, size_average=size_average, reduce=reduce)
     loss, _ = ops.cross_entropy(
         input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
     )
@@ -115,7 +129,10 @@ def cross_entropy(
 def cross_entropy_(
     input,
     target,
+    weight=None,
+    size_average=None,
     ignore_index=-100,
+    reduce=None,
     reduction="mean",
     label_smoothing=0.0,
     *,
@@ -128,6 +145,7 @@ def cross_entropy_(
     The gradient is rounded to input's dtype before it is multiplied by the loss's own: with float16
     and a loss scale (torch.amp.GradScaler) small gradients are lost that cross_entropy() keeps.
     """
+    _refuse("cross_entropy_", weight=weight, size_average=size_average, reduce=reduce)
     options = (ignore_index, label_smoothing, lse_square_scale, softcap, reduction)
     if not (input.requires_grad and torch.is_grad_enabled()):
         return ops.cross_entropy(input, target, *options)[0]

@@ -5,7 +5,7 @@ import torch
 
 from ._library import ops
 from ._registration import register_fake, register_once_differentiable
-from ._rows import flat_rows, per_row
+from ._rows import flat_rows, per_row, shaped_as
 
 
 @register_fake("layer_norm")
@@ -51,7 +51,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
         "layer_norm", input, normalized_shape, {"weight": weight, "bias": bias}
     )
     output, _, _ = ops.layer_norm(rows, *columns, eps)
-    return output.view(input.shape)
+    return shaped_as(input, rows, output)
 
 
 class LayerNorm(torch.nn.LayerNorm):

@@ -58,11 +58,12 @@ def quantize(
     Leading dimensions are a batch. The last block of a dimension may be smaller.
 
     scale: float32, a number a block, by which the output is multiplied to have the input back. One
-    that is given must be positive, finite and no subnormal number; it is returned as it is. scale_ub: an upper bound of
-    a block's largest magnitude. symmetric=False (int8): the range from a block's least to its
-    largest element, and 0, with a zero_point of int32; else zero_point is None. ue8m0: scales are powers
-    of two. scales_column_major: scale's strides are those of a transposed matrix. seed: rounds up
-    or down at random, by the distance; the same everywhere for the same seed. No gradients.
+    that is given must be positive, finite and no subnormal number; it is returned as it is.
+    scale_ub: an upper bound of a block's largest magnitude. symmetric=False (int8): the range from
+    a block's least to its largest element, and 0, with a zero_point of int32; else zero_point is
+    None. ue8m0: scales are powers of two. scales_column_major: scale's strides are those of a
+    transposed matrix. seed: rounds up or down at random, by the distance; the same everywhere for
+    the same seed. No gradients.
     """
     output, new_scale, zero_point = ops.quantize(
         input, dtype, block_size, scale, scale_ub, symmetric, ue8m0, scales_column_major, seed

@@ -10,7 +10,7 @@ from ._registration import (
     register_in_place,
     register_once_differentiable,
 )
-from ._rows import flat_rows, per_row
+from ._rows import flat_rows, per_row, shaped_as
 
 
 @register_fake("rms_norm")
@@ -84,11 +84,12 @@ def _torch_eps(dtype):
     return of_float32 if torch.nn.functional.rms_norm(x, (1,)).item() > 0.6 else of_type
 
 
+_EPS_OF_FLOAT32 = torch.finfo(torch.float32).eps
 _EPS = {dtype: _torch_eps(dtype) for dtype in (torch.float16, torch.bfloat16)}
 
 
 def eps_or_default(eps, input):
-    return _EPS.get(input.dtype, torch.finfo(torch.float32).eps) if eps is None else eps
+    return _EPS.get(input.dtype, _EPS_OF_FLOAT32) if eps is None else eps
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.0):
@@ -98,7 +99,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.
     """
     rows, (columns,) = flat_rows("rms_norm", input, normalized_shape, {"weight": weight})
     output, _ = ops.rms_norm(rows, columns, eps_or_default(eps, input), weight_offset)
-    return output.view(input.shape)
+    return shaped_as(input, rows, output)
 
 
 def fused_add_rms_norm(
@@ -111,7 +112,7 @@ def fused_add_rms_norm(
     output, residual_out, _ = ops.fused_add_rms_norm(
         rows, residual_rows, columns, eps_or_default(eps, input), weight_offset
     )
-    return output.view(input.shape), residual_out.view(input.shape)
+    return shaped_as(input, rows, output), shaped_as(input, rows, residual_out)
 
 
 def fused_add_rms_norm_(input, residual, weight=None, eps=1e-6):

@@ -10,22 +10,28 @@ def per_row(input):
 
 
 def flat_rows(op, input, normalized_shape, columns):
-    """input and the columns' values with the normalised dimensions made one.
+    """input and the columns' values with the normalised dimensions made one; input itself where
+    they are one.
 
     columns: name → tensor of shape normalized_shape, or None.
     """
-    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-    if not shape or list(input.shape[input.dim() - len(shape) :]) != shape:
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if not shape or input.shape[input.dim() - len(shape) :] != shape:
         raise RuntimeError(
-            f"{op}: wanted input's last dimensions to be normalized_shape {shape}, "
+            f"{op}: wanted input's last dimensions to be normalized_shape {list(shape)}, "
             f"found shape {list(input.shape)}."
         )
     if len(shape) == 1:
-        return input, list(columns.values())
+        return input, columns.values()
     for name, tensor in columns.items():
-        if tensor is not None and list(tensor.shape) != shape:
+        if tensor is not None and tensor.shape != shape:
             raise RuntimeError(
-                f"{op}: wanted shape {shape} for {name}, found {list(tensor.shape)}."
+                f"{op}: wanted shape {list(shape)} for {name}, found {list(tensor.shape)}."
             )
     flat = [None if tensor is None else tensor.flatten() for tensor in columns.values()]
     return input.flatten(input.dim() - len(shape)), flat
+
+
+def shaped_as(input, rows, output):
+    """What became of `rows`, in the shape of the input that they were made from."""
+    return output if rows is input else output.view(input.shape)

@@ -42,13 +42,19 @@ def _backward(ctx, grad_output):
 torch.library.register_autograd("cudaops::softmax", _backward, setup_context=_setup)
 
 
-def softmax(input, mask=None, scale=1.0, causal=False):
-    """torch.softmax(scale * input + mask, dim=-1) in one pass, as attention needs it.
+def softmax(input, dim=-1, *, mask=None, scale=1.0, causal=False):
+    """torch.softmax(scale * input + mask, dim) in one pass, as attention needs it; dim is the last.
 
     mask broadcasts to input's shape: added if it is of input's dtype or float32, otherwise bool and
     True where a column is seen. causal: of input [..., queries, keys] query i sees the keys up to
     i + keys - queries. A row that sees nothing is zeros.
     """
+    if isinstance(dim, torch.Tensor):
+        raise RuntimeError("softmax: wanted an int for dim, found a tensor; mask is a keyword.")
+    if dim not in (-1, input.dim() - 1):
+        raise RuntimeError(
+            f"softmax: wanted the last dimension, -1 or {input.dim() - 1}, for dim, found {dim}."
+        )
     if mask is not None and mask.dim() > 0 and mask.shape[-1] == 1 != input.shape[-1]:
         mask = mask.expand(*mask.shape[:-1], input.shape[-1])
     return ops.softmax(input, mask, scale, causal)
