@@ -26,7 +26,8 @@ Compiles through a compiler cache, so that the object is always the one that the
   (``redis+unix://<password>@localhost<socket>``), ``http://[<user>:<password>@]<host>[:<port>][/<path>]`` (GET and PUT),
   ``file:<directory>``. Special characters of a password are written ``%40`` and the like. It is tried at configure; a URL
   that the installed cache can't use is an error, a server that doesn't answer, or not properly, costs half a second and
-  one line, then it is left out for one, two, four ... minutes while the local cache goes on. (Not for a directory on a
+  one line, then it is left out for one, two, four ... minutes while the local cache goes on; a compile waits ten seconds
+  for the whole of ccache's answer. (Not for a directory on a
   network file system that hangs: nobody can time that out.) Whoever may write to a shared cache decides what is in your
   objects: only a cache whose writers you trust.
 
@@ -46,16 +47,18 @@ environment of the first configure is the better way.
 
 After a build in which something was linked, one line says how many compiles were hits, where a compile missed or a cache
 is shared; where none of the compiles of a new build tree was found in a shared cache it is a WARNING with the likely
-reason. The line comes from the target ``cudaops_cache_summary``, which is made of all targets that use the cache. Each
-compile leaves a line in ``<build>/CudaOps/cache/log``: result, what the shared cache did, milliseconds, reason, object;
-the summary moves them to ``compiles``, the last one of each object, which ``cudaops_build_report`` reads.
+reason; that ccache's disk is full is said there as well. The line comes from the target ``cudaops_cache_summary``, which
+is made of all targets that use the cache. Each compile leaves a line in ``<build>/CudaOps/cache/log``: result, what the
+shared cache did, milliseconds, reason, object; the summary moves them to ``compiles``, the last one of each object, which
+``cudaops_build_report`` reads.
 
 Plain ``ccache nvcc`` returns wrong objects: it sees one of nvcc's passes, none of nvcc's environment variables, and not
 what is behind option files. The launcher used here takes the headers from the dependency file, which names those of all
 passes, and puts into the key the variables that nvcc and the host compiler read, and the content of cicc, ptxas,
 cudafe++, nvcc.profile, libdevice and the host compiler's programs. What it can't describe is compiled without the
 cache: ``-dc`` (``-rdc=true -c`` is fine), ``-arch=native``, several option files in one, ``-keep``, ``-save-temps``,
-time traces, profiling, sources with ``.incbin`` or with ``__has_include`` of a file of the project's. An entry isn't used
+time traces, profiling, ``-idirafter``, response files, sources with ``.incbin`` or with ``__has_include`` of anything but
+the standard library's headers. An entry isn't used
 where a file has come since that the compiler would find before a header the entry names.
 
 Clang's dependency file of a HIP source leaves out what only device code includes: without a cache too, an edit there
@@ -65,7 +68,9 @@ place. ccache then caches HIP like CUDA, with the device libraries in the key; s
 
 Entries are found again from another checkout, venv, toolkit directory or home, because the launcher says paths relative
 to the build tree (``<build>/CudaOps/links`` leads to torch, Python and the toolkit). Builds with debug information
-(``-g``, ``-G``, ``-lineinfo``) hold their paths and keep to their place. A cache that fails is left out for a minute,
+(``-g``, ``-G``, ``-lineinfo``) hold their paths and keep to their place. ``__FILE__`` is relative too (``../op.cu``), as
+``-ffile-prefix-map`` would make it: code that opens files beside its source should be given the directory by a
+definition. The dependency files name the source tree's own files as the build system does. A cache that fails is left out for a minute,
 with one line, and the build goes on.
 
 Distributed compiles

@@ -52,7 +52,7 @@ function(_cudaops_cache_user_launcher target language out)
   get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
   # What build_report.cmake puts before a launcher launches no compiler of its own accord.
   string(REGEX REPLACE "^.*/build_trace\\.py;[^;]*(;--phases)?(;|$)" "" launcher "${launcher}")
-  if(launcher AND NOT launcher MATCHES "/cache_(launcher|hip)\\.sh(;|$)")
+  if(launcher AND NOT launcher MATCHES "/(cache_launcher|cache_hip|precompile)\\.sh(;|$)")
     list(JOIN launcher " " launcher)
     set(${out} "${launcher}" PARENT_SCOPE)
     return()
@@ -237,7 +237,10 @@ function(_cudaops_cache_settings language out)
   file(MAKE_DIRECTORY "${directory}")
   _cudaops_state_set(CACHE_DIRECTORY "${directory}")
   _cudaops_state_set(CACHE_${language}_FINGERPRINT "${fingerprint}")
-  _cudaops_cache_links(relative check)
+  _cudaops_cache_links(relative check source_from)
+  set(standard ${CMAKE_${language}_IMPLICIT_INCLUDE_DIRECTORIES} ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+  list(REMOVE_DUPLICATES standard)
+  list(JOIN standard "\n" standard)
   set(link_flags "")
   if(language STREQUAL "CUDA")
     _cudaops_state_get(HOST_COMPILER host)
@@ -273,6 +276,8 @@ function(_cudaops_cache_settings language out)
     assembler=assembler
     build=build
     root=source
+    source_from=source_from
+    standard=standard
     dir=directory
     fingerprint=fingerprint
     stamp=stamp
@@ -451,10 +456,11 @@ function(_cudaops_cache_link name directory)
   endif()
 endfunction()
 
-# _cudaops_cache_links(<out-relative> <out-check>)
+# _cudaops_cache_links(<out-relative> <out-check> <out-source>)
 #
-# Shell functions: how a path is said relative to the top build tree, and whether all links still lead somewhere.
-function(_cudaops_cache_links out_relative out_check)
+# Shell functions: how a path is said relative to the top build tree, and whether all links still lead somewhere; and
+# what the source tree is called so.
+function(_cudaops_cache_links out_relative out_check out_source)
   _cudaops_state_get(TORCH_DIR torch)
   _cudaops_state_get(TORCH_INCLUDE_DIR torch_include)
   _cudaops_state_get(PYTHON_INCLUDE_DIR python_include)
@@ -493,9 +499,11 @@ function(_cudaops_cache_links out_relative out_check)
   if(inside)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${build}" OUTPUT_VARIABLE up)
     set(source_row "${source}|${up}")
+    set(${out_source} "${up}" PARENT_SCOPE)
   else()
     _cudaops_cache_link(source "${source}")
     set(source_row "")
+    set(${out_source} "CudaOps/links/source" PARENT_SCOPE)
   endif()
   _cudaops_state_get(CACHE_LINKS links)
   set(check "_cudaops_links() {\n  :")

@@ -78,12 +78,12 @@ function(_cudaops_seed_lay lang file compiler out)
   math(EXPR line_end "${line_end} + 1")
   string(SUBSTRING "${text}" ${line_end} -1 text)
   string(SHA1 digest "${text}")
-  if(NOT line MATCHES "^# cudaops-seed 2 ([0-9a-f]+) ([0-9]+) ([0-9]+)$" OR NOT digest STREQUAL CMAKE_MATCH_1)
+  if(NOT line MATCHES "^# cudaops-seed 3 ([0-9a-f]+) ([0-9]+) ([0-9]+)$" OR NOT digest STREQUAL CMAKE_MATCH_1)
     set(problem "the entry is damaged")
   else()
     set(lengths ${CMAKE_MATCH_2} ${CMAKE_MATCH_3})
-    # Code, because one evaluation is a tenth of the cost of reading data here. Sets files, stamps, dirs, tools, absent
-    # and problem.
+    # Code, because one evaluation is a tenth of the cost of reading data here. Sets files, stamps, dirs, missing,
+    # tools, absent and problem.
     list(GET lengths 0 length)
     string(SUBSTRING "${text}" 0 ${length} code)
     string(SUBSTRING "${text}" ${length} -1 text)
@@ -91,6 +91,11 @@ function(_cudaops_seed_lay lang file compiler out)
     foreach(path IN LISTS dirs)
       if(NOT IS_DIRECTORY "${path}")
         set(problem "${path} is gone")
+      endif()
+    endforeach()
+    foreach(path IN LISTS missing)
+      if(EXISTS "${path}")
+        set(problem "${path} wasn't there")
       endif()
     endforeach()
     set(now "")
@@ -140,6 +145,23 @@ function(_cudaops_seed_lay lang file compiler out)
   string(SUBSTRING "${text}" ${length} -1 text)
   cmake_language(EVAL CODE "${code}")
   file(WRITE "${CMAKE_PLATFORM_INFO_DIR}/CMake${lang}Compiler.cmake" "${text}")
+endfunction()
+
+# _cudaops_seed_flags(<lang> <out>): all that a detection may put on the compiler's command line.
+function(_cudaops_seed_flags lang out)
+  set(flags "$ENV{CFLAGS} $ENV{CXXFLAGS} $ENV{CUDAFLAGS} $ENV{CPPFLAGS} $ENV{LDFLAGS}")
+  string(
+    APPEND flags
+    " $ENV{NVCC_PREPEND_FLAGS} $ENV{NVCC_APPEND_FLAGS} ${CMAKE_EXE_LINKER_FLAGS} ${CMAKE_EXE_LINKER_FLAGS_INIT}"
+  )
+  foreach(
+    config
+    IN
+    ITEMS "" _DEBUG _RELEASE _RELWITHDEBINFO _MINSIZEREL
+  )
+    string(APPEND flags " ${CMAKE_${lang}_FLAGS${config}} ${CMAKE_${lang}_FLAGS${config}_INIT}")
+  endforeach()
+  set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_seed_stamp(<path> <out>): path, size and time.
@@ -371,6 +393,10 @@ function(
       set(doubt "${dir} replaces modules of CMake")
     endif()
   endforeach()
+  _cudaops_seed_flags(${lang} flags)
+  if(flags MATCHES "(^|[ =,])@|-specs|-optf|--options-file|--config|-fplugin|-include|-imacros|-wrapper")
+    set(doubt "the flags name files")
+  endif()
   set(toolchain "")
   if(CMAKE_TOOLCHAIN_FILE)
     if(NOT EXISTS "${CMAKE_TOOLCHAIN_FILE}")

@@ -52,7 +52,8 @@ ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
     case $_cudaops_a in
       -optf* | --options-file* | -ccbin* | --compiler-bindir* | *native* | -M* | --generate-*dep* | -o | --output-* | \
         -keep* | --keep* | *-save-temps* | *time* | -dc | --device-c | -ldir* | --libdevice-directory* | *plugin* | \
-        *specs* | *profile* | *coverage*)
+        *specs* | *profile* | *coverage* | @* | *[=,]@* | -B* | *[=,]-B* | *-Wp,* | *-idirafter* | *-iprefix* | \
+        *-iwithprefix*)
         _cudaops_why="$_cudaops_a in the environment"
         return
         ;;
@@ -162,7 +163,8 @@ _cudaops_look() {
         -noprof | --dont-use-profile | *-optf* | *-options-file* | *fprofile* | *auto-profile* | *-coverage* | \
         *ftest-coverage* | *-fplugin* | *-specs* | *-wrapper* | *-fdump-* | *-fstack-usage* | *-fcallgraph* | \
         *-gsplit-dwarf* | *-fmodule* | *-fopt-info* | *-fsave-optimization* | *-fsanitize-*list* | -B* | *[=,]-B* | \
-        *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-Wp,* | *-fembed-bitcode* | *link-builtin-bitcode* | *vfsoverlay* | --config* | --ptxas-options*dump* | -Xptxas*dump*)
+        *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-Wp,* | *-fembed-bitcode* | \
+        *-idirafter* | *-iprefix* | *-iwithprefix* | *link-builtin-bitcode* | *vfsoverlay* | --config* | --ptxas-options*dump* | -Xptxas*dump*)
         _cudaops_why=$_cudaops_a
         return
         ;;
@@ -361,13 +363,17 @@ _cudaops_run() {
     export CCACHE_RECACHE=1 SCCACHE_RECACHE=1
     _cudaops_ask "$@"
   fi
+  [ -z "$_cudaops_mark" ] || _cudaops_depfile
   [ -z "${_cudaops_dist-}" ] || _cudaops_dist_done "$@"
   case $_cudaops_status in
     0 | 129 | 130 | 143)
       [ -z "$_cudaops_said" ] || printf '%s\n' "$_cudaops_said" >&2
       if [ $_cudaops_status = 0 ]; then
         [ $_cudaops_times = 0 ] || rm -f "$_cudaops_dir/failed"
-        _cudaops_log "$_cudaops_result" "$_cudaops_bound"
+        case $_cudaops_engine:$_cudaops_result in
+          ccache:asked) _cudaops_log 'not cached' "ccache says: ${_cudaops_declined:-nothing}" ;;
+          *) _cudaops_log "$_cudaops_result" "$_cudaops_bound" ;;
+        esac
       fi
       exit $_cudaops_status
       ;;
@@ -419,23 +425,76 @@ _cudaops_run() {
 _cudaops_ask() {
   # Emptied, not removed: that would cost a process.
   { true >"$CUDAOPS_CACHE_MARK"; } 2>/dev/null
+  _cudaops_watch=
+  [ "$_cudaops_engine:$_cudaops_remote_state" != ccache:asked ] || _cudaops_watch
+  # The shell itself would say that a cache was ended.
   if [ -t 2 ] && [ "$_cudaops_engine" = ccache ]; then
-    "$_cudaops_cache" "$@"
+    {
+      (
+        _cudaops_say_pid
+        exec "$_cudaops_cache" "$@" 2>&3 3>&-
+      ) 2>/dev/null
+    } 3>&2
     _cudaops_status=$?
     _cudaops_said=
   else
-    { _cudaops_said=$("$_cudaops_cache" "$@" 2>&1 >&3 3>&-); } 3>&1
+    {
+      _cudaops_said=$(
+        _cudaops_say_pid
+        exec "$_cudaops_cache" "$@" 2>&1 >&3 3>&-
+      )
+    } 3>&1 2>/dev/null
     _cudaops_status=$?
+  fi
+  if [ -n "$_cudaops_watch" ]; then
+    { kill "$_cudaops_watch"; } 2>/dev/null
+    { wait "$_cudaops_watch"; } 2>/dev/null
+    if [ $? = 99 ]; then
+      # What the server gave so far is nothing.
+      _cudaops_remote_failed "no whole answer in $_cudaops_patience s"
+      export CCACHE_REMOTE_STORAGE=
+      _cudaops_ask "$@"
+      return
+    fi
   fi
   _cudaops_read_mark
   [ "$_cudaops_remote_state" = - ] || _cudaops_remote_end
 }
+
+# _cudaops_watch: ccache's time-outs are for each read, and a server may send a byte a second. Ends a ccache that has not
+# started the compiler in time, with exit code 99.
+_cudaops_watch() {
+  (
+    trap 'kill "$_cudaops_a"; exit 0' TERM
+    sleep $_cudaops_patience &
+    _cudaops_a=$!
+    wait "$_cudaops_a"
+    read -r _cudaops_b _cudaops_n <"$CUDAOPS_CACHE_MARK"
+    [ "$_cudaops_b" = pid ] && [ "/proc/$_cudaops_n/exe" -ef "$_cudaops_cache" ] || exit 0
+    while read -r _cudaops_b _cudaops_line; do
+      [ "$_cudaops_b" != begun ] || exit 0
+    done <"$CUDAOPS_CACHE_MARK"
+    # It may be gone before this says so.
+    trap '' TERM
+    kill "$_cudaops_n" && exit 99
+  ) </dev/null >/dev/null 2>&1 &
+  _cudaops_watch=$!
+}
+
+# _cudaops_say_pid: of the process that becomes the cache.
+_cudaops_say_pid() {
+  [ -z "$_cudaops_watch" ] || {
+    read -r _cudaops_a _cudaops_b </proc/self/stat
+    echo "pid $_cudaops_a" >"$CUDAOPS_CACHE_MARK"
+  }
+} 2>/dev/null
 
 # _cudaops_read_mark: the step's word, and ccache's counters.
 _cudaops_read_mark() {
   _cudaops_mark=
   _cudaops_mark_why=
   _cudaops_result=asked
+  _cudaops_declined=${CCACHE_DISABLE+CCACHE_DISABLE}
   _cudaops_remote_said=
   while IFS= read -r _cudaops_a; do
     case $_cudaops_a in
@@ -453,9 +512,15 @@ _cudaops_read_mark() {
         esac
         ;;
       *_cache_hit) _cudaops_result=hit ;;
-      cache_miss) _cudaops_result=miss ;;
+      cache_miss | recache) _cudaops_result=miss ;;
+      # Why ccache left it to the compiler: one of its counters.
+      \#* | pid\ * | begun | *_storage_*) ;;
+      *) _cudaops_declined=$_cudaops_a ;;
     esac
-    [ -z "$_cudaops_their_log" ] || printf '%s\n' "$_cudaops_a"
+    case $_cudaops_a in
+      pid\ * | begun) ;;
+      *) [ -z "$_cudaops_their_log" ] || printf '%s\n' "$_cudaops_a" ;;
+    esac
   done <"$CUDAOPS_CACHE_MARK" >>"${_cudaops_their_log:-/dev/null}"
 } 2>/dev/null
 
@@ -591,31 +656,127 @@ _cudaops_now() {
 } 2>/dev/null
 
 # _cudaops_shadowed <argument>...: whether a file of the project is there now that the compiler would find before a
-# header that the entry names. The entry can't know it: a dependency file says what was found, not what was not.
+# header that the entry names. The entry can't know it: a dependency file says what was found, not what was not. The
+# directories come in the compiler's order; of one that gets there by -Xcompiler or a variable the place among the others
+# isn't known, and it stands before and after them.
 _cudaops_shadowed() {
-  _cudaops_dirs=
-  _cudaops_previous=
-  for _cudaops_a; do
-    case $_cudaops_previous in
-      -I | -isystem | -iquote | --include-path | --system-include) _cudaops_a=-I$_cudaops_a ;;
-    esac
-    _cudaops_previous=$_cudaops_a
-    case $_cudaops_a in
-      -I?*) _cudaops_a=${_cudaops_a#-I} ;;
-      -iquote?*) _cudaops_a=${_cudaops_a#-iquote} ;;
-      -isystem=* | --include-path=* | --system-include=*) _cudaops_a=${_cudaops_a#*=} ;;
-      -isystem?*) _cudaops_a=${_cudaops_a#-isystem} ;;
-      *) continue ;;
-    esac
-    _cudaops_dirs="$_cudaops_dirs${_cudaops_a%/}
-"
+  for _cudaops_a in q i xi s xs e p; do
+    eval "_cudaops_dirs_$_cudaops_a="
   done
-  CUDAOPS_DIRS=$_cudaops_dirs awk '
+  _cudaops_here=
+  _cudaops_expect=
+  _cudaops_through=
+  _cudaops_x=
+  for _cudaops_b; do
+    _cudaops_dir_word "$_cudaops_b"
+  done
+  _cudaops_x=x
+  _cudaops_expect=
+  for _cudaops_b in ${NVCC_PREPEND_FLAGS-} ${NVCC_APPEND_FLAGS-}; do
+    _cudaops_dir_word "$_cudaops_b"
+  done
+  _cudaops_x=
+  _cudaops_split : e "${CPATH-}"
+  _cudaops_split : p "${CPLUS_INCLUDE_PATH-}"
+  _cudaops_dirs=$_cudaops_dirs_q$_cudaops_dirs_xi$_cudaops_dirs_i$_cudaops_dirs_xi$_cudaops_dirs_e
+  CUDAOPS_DIRS=$_cudaops_dirs$_cudaops_dirs_xs$_cudaops_dirs_s$_cudaops_dirs_xs$_cudaops_dirs_p \
+    CUDAOPS_STANDARD=$_cudaops_standard CUDAOPS_HERE=$_cudaops_here _cudaops_depfile shadows
+}
+
+# _cudaops_dir_word <word>: one of the compiler's, of its host compiler's after -Xcompiler.
+_cudaops_dir_word() {
+  case $_cudaops_through:$1 in
+    1:*)
+      _cudaops_through=
+      _cudaops_host_words "$1"
+      return
+      ;;
+    :-Xcompiler | :--compiler-options)
+      _cudaops_through=1
+      return
+      ;;
+    :-Xcompiler=* | :--compiler-options=*)
+      _cudaops_host_words "${1#*=}"
+      return
+      ;;
+  esac
+  case $_cudaops_expect in
+    '') ;;
+    *)
+      _cudaops_a=$_cudaops_expect
+      _cudaops_expect=
+      _cudaops_split , "$_cudaops_a" "$1"
+      return
+      ;;
+  esac
+  case $1 in
+    -I | --include-path) _cudaops_expect=${_cudaops_x}i ;;
+    -isystem | --system-include) _cudaops_expect=${_cudaops_x}s ;;
+    -iquote) _cudaops_expect=q ;;
+    --include-path=*) _cudaops_split , ${_cudaops_x}i "${1#*=}" ;;
+    -I*) _cudaops_split , ${_cudaops_x}i "${1#-I}" ;;
+    -iquote*) _cudaops_split , q "${1#-iquote}" ;;
+    -isystem=* | --system-include=*) _cudaops_split , ${_cudaops_x}s "${1#*=}" ;;
+    -isystem*) _cudaops_split , ${_cudaops_x}s "${1#-isystem}" ;;
+    # Looked for where the compiler is run first.
+    -include* | --pre-include* | -imacros*) _cudaops_here=1 ;;
+  esac
+}
+
+# _cudaops_host_words <word,word...>
+_cudaops_host_words() {
+  _cudaops_n=$_cudaops_x
+  _cudaops_x=x
+  _cudaops_ifs=$IFS
+  IFS=,
+  # shellcheck disable=SC2086
+  set -- $1
+  IFS=$_cudaops_ifs
+  for _cudaops_line; do
+    _cudaops_dir_word "$_cudaops_line"
+  done
+  _cudaops_x=$_cudaops_n
+}
+
+# _cudaops_split <separator> <class> <directories>: adds them. nvcc takes several, parted by commas; elsewhere a comma is
+# part of the name, and a directory that isn't there shadows nothing.
+_cudaops_split() {
+  [ -n "$3" ] || return 0
+  case $1$3 in
+    ,*,*) eval "_cudaops_dirs_$2=\$_cudaops_dirs_$2\${3%/}'
+'" ;;
+    # No word comes after the last separator.
+    :*:) eval "_cudaops_dirs_$2=\$_cudaops_dirs_$2.'
+'" ;;
+  esac
+  _cudaops_ifs=$IFS
+  IFS=$1
+  _cudaops_a=$2
+  # shellcheck disable=SC2086
+  set -- $3
+  IFS=$_cudaops_ifs
+  for _cudaops_line; do
+    case $_cudaops_line in
+      ?*/) _cudaops_line=${_cudaops_line%/} ;;
+      '') _cudaops_line=. ;;
+    esac
+    eval "_cudaops_dirs_$_cudaops_a=\$_cudaops_dirs_$_cudaops_a\$_cudaops_line'
+'"
+  done
+}
+
+# _cudaops_depfile [shadows]: the source tree's files by their own names in the dependency file, as whoever generates one
+# of them calls it. With `shadows` only if no file shadows a header: returns whether one does.
+_cudaops_depfile() {
+  CUDAOPS_SHADOWS=${1-} CUDAOPS_SOURCE=$_cudaops_root \
+    CUDAOPS_FROM=${_cudaops_bound:-$_cudaops_up$_cudaops_source_from/} LC_ALL=C awk '
     function own(path) {
       if (system_dir != "" && index(path, system_dir) == 1) return 0
       if (path ~ /(^|\/)CudaOps\/links\//) return path ~ /(^|\/)CudaOps\/links\/source(\/|$)/
       return path !~ /^\/usr\//
     }
+    # Distributions leave this directory to the user.
+    function fills(path) { return path == "/usr/local/include" || own(path) }
     function tried(file) {
       if (file in asked) return 0
       asked[file] = 1
@@ -626,14 +787,38 @@ _cudaops_shadowed() {
     }
     BEGIN {
       count = split(ENVIRON["CUDAOPS_DIRS"], dir, "\n") - 1
+      if (count < 0) count = 0
+      standard = split(ENVIRON["CUDAOPS_STANDARD"], std, "\n")
+      for (k = 1; k <= standard; ++k) dir[count + k] = std[k]
       system_dir = ENVIRON["CUDAOPS_CACHE_SYSTEM"]
+      if (ENVIRON["CUDAOPS_HERE"] != "") { seen["."] = 1; near[++places] = "." }
+      from = ENVIRON["CUDAOPS_FROM"]
+      source = ENVIRON["CUDAOPS_SOURCE"] "/"
+      gsub(/ /, "\001", source)
+      gsub(/#/, "\\#", source)
+      gsub(/\$/, "$$", source)
     }
     {
-      if (NR == 1) sub(/^[^:]*: */, "")
-      sub(/ *\\$/, "")
-      gsub(/\\ /, "\001")
-      words = split($0, word, " ")
+      text = $0
+      target = ""
+      if (NR == 1 && match(text, /^[^:]*: */)) {
+        target = substr(text, 1, RLENGTH)
+        text = substr(text, RLENGTH + 1)
+      }
+      end = ""
+      if (sub(/ *\\$/, "", text)) end = " \\"
+      gsub(/\\ /, "\001", text)
+      match(text, /^ */)
+      indent = substr(text, 1, RLENGTH)
+      words = split(text, word, " ")
+      text = ""
       for (i = 1; i <= words; ++i) {
+        name_now = word[i]
+        if (index(name_now, from) == 1) {
+          name_now = source substr(name_now, length(from) + 1)
+          changed = 1
+        }
+        text = text (i > 1 ? " " : "") name_now
         gsub(/\001/, " ", word[i])
         header[++headers] = word[i]
         asked[word[i]] = 1
@@ -643,14 +828,16 @@ _cudaops_shadowed() {
           if (!(place in seen)) { seen[place] = 1; near[++places] = place }
         }
       }
+      gsub(/\001/, "\\ ", text)
+      all[NR] = target indent text end
     }
     END {
-      for (h = 2; h <= headers && !found; ++h) {
+      for (h = 2; ENVIRON["CUDAOPS_SHADOWS"] != "" && h <= headers && !found; ++h) {
         path = header[h]
         hits = 0
         for (k = 1; k <= count; ++k)
           if (index(path, dir[k] "/") == 1) { name[++hits] = substr(path, length(dir[k]) + 2); before[hits] = k }
-        if (!hits && match(path, /\/bin\/\.\.\/(targets\/[^\/]*\/)?include\/(cccl\/)?|^\/usr\/include\/(c\+\+\/[0-9.]+\/)?([a-z0-9_]+-linux-gnu\/)?(c\+\+\/[0-9.]+\/)?(bits\/\.\.\/)?|^\/usr\/lib\/gcc\/[^\/]*\/[0-9.]+\/include\//)) {
+        if (!hits && match(path, /\/bin\/\.\.\/(targets\/[^\/]*\/)?include\/(cccl\/)?/)) {
           name[++hits] = substr(path, RSTART + RLENGTH)
           before[hits] = count + 1
         }
@@ -658,10 +845,26 @@ _cudaops_shadowed() {
           name[++hits] = substr(path, length(system_dir) + 9)
           before[hits] = count + 1
         }
+        if (!hits) {
+          # One of them may lie in another: /usr/include/c++/12 and /usr/include.
+          while (sub(/[^\/]+\/\.\.\//, "", path));
+          longest = 0
+          for (k = count + 1; k <= count + standard; ++k)
+            if (length(dir[k]) > longest && index(path, dir[k] "/") == 1) {
+              longest = length(dir[k])
+              hits = 1
+              name[1] = substr(path, longest + 2)
+              before[1] = k
+            }
+        }
         for (i = 1; i <= hits && !found; ++i) {
-          for (k = 1; k < before[i] && !found; ++k) if (own(dir[k])) tried(dir[k] "/" name[i])
+          for (k = 1; k < before[i] && !found; ++k) if (fills(dir[k])) tried(dir[k] "/" name[i])
           for (k = 1; k <= places && !found; ++k) tried((near[k] == "." ? "" : near[k] "/") name[i])
         }
+      }
+      if (!found && changed) {
+        for (i = 1; i <= NR; ++i) print all[i] >FILENAME
+        close(FILENAME)
       }
       exit !found
     }' "$_cudaops_dep"
@@ -679,6 +882,7 @@ if [ -r "$_cudaops_settings" ]; then
   _cudaops_bound=
   _cudaops_their_log=
   _cudaops_remote_state=-
+  _cudaops_patience=10
   _cudaops_times=0
   _cudaops_now
   _cudaops_start=$_cudaops_time

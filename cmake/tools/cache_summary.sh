@@ -29,7 +29,14 @@ if [ -s log ]; then
     echo "$_cudaops_a" >steps
     _cudaops_steps="$_cudaops_a${_cudaops_b:-0 0}"
   fi
-  export _cudaops_steps
+  # ccache says nothing where nothing fits into its directory.
+  _cudaops_full=
+  if [ "$_cudaops_engine" = ccache ] && grep -q '^miss' "log.$$"; then
+    _cudaops_a=$("$4" -k cache_dir 2>/dev/null) &&
+      df -Pk "$_cudaops_a" 2>/dev/null | awk 'NR == 2 { exit !($4 < 1024) } END { if (NR < 2) exit 1 }' &&
+      _cudaops_full=$_cudaops_a
+  fi
+  export _cudaops_steps _cudaops_full
   export _cudaops_engine _cudaops_remote _cudaops_remote_readonly _cudaops_remote_answer _cudaops_failed
   # The object comes first in what is kept, so that it is the key.
   awk -F '\t' '
@@ -67,6 +74,7 @@ if [ -s log ]; then
         for (why in because) { ++kinds; if (because[why] > most) { most = because[why]; reason = why } }
         text = text ", " count["not cached"] " not cached (" reason (kinds > 1 ? ", ..." : "") ")"
       }
+      if (ENVIRON["_cudaops_full"] != "") text = text "; nothing is kept, the disk of " ENVIRON["_cudaops_full"] " is full"
       if (shared != "") {
         if (remote["failed"]) text = text "; the shared cache failed " plural(remote["failed"], "time")
         if (remote["left out"]) text = text "; it was left out " plural(remote["left out"], "time")

@@ -96,6 +96,21 @@ _cudaops_do() {
   )
 }
 
+# _cudaops_tools: what makes device code here, and the variables that it reads. The commands name neither.
+_cudaops_tools() {
+  (
+    while IFS= read -r _cudaops_line; do
+      export "${_cudaops_line?}"
+    done <"$_cudaops_d/env"
+    stat -L -c '%n %s %Y %i' "$_cudaops_nvcc" "$CICC_PATH/cicc" "$(command -v ptxas)" \
+      "${NVVMIR_LIBRARY_DIR:-$CICC_PATH/../libdevice}"/*.bc 2>&1
+    for _cudaops_a in PTXAS_FLAGS OCG_FLAGS NVVM_FLAGS NVASM_FLAGS LLVMC_FLAGS LLVMDIS_FLAGS LLVM_OVERRIDE_PRODUCER \
+      NVVM_IR_VER_CHK NV_NVVM_VERSION; do
+      eval "printf '%s=%s\n' $_cudaops_a \"\${$_cudaops_a-}\""
+    done
+  )
+}
+
 # _cudaops_headers <file>...: the files that preprocessed texts name, one a line.
 _cudaops_headers() {
   LC_ALL=C awk '
@@ -199,7 +214,7 @@ _cudaops_part() {
       _cudaops_make_part || exit
     fi
   else
-    _cudaops_known=$(sha256sum <"$_cudaops_d/known.ii") && _cudaops_known=${_cudaops_known%% *}
+    _cudaops_known=$(_cudaops_tools | cat - "$_cudaops_d/known.ii" | sha256sum) && _cudaops_known=${_cudaops_known%% *}
     mkdir "$_cudaops_d/old"
     if [ -s "$_cudaops_object" ] && _cudaops_unpack "$_cudaops_object" "$_cudaops_d/old" &&
       [ "$(cat "$_cudaops_d/old/known.$_cudaops_arch")" = "$_cudaops_known" ]; then

@@ -52,6 +52,12 @@ seed_configure(
   ARGS "-DCMAKE_TOOLCHAIN_FILE=${case_DIR}/toolchain.cmake"
 )
 expect_cached(CMAKE_CXX_FLAGS -m64)
+foreach(flags IN ITEMS "@${case_DIR}/flags.txt" "-include ${case_DIR}/flags.txt")
+  file(WRITE "${case_DIR}/flags.txt" "")
+  seed_configure("a file in the flags" EXPECT CXX=DETECTED SAYS "the flags name files" ARGS "-DCMAKE_CXX_FLAGS=${flags}")
+endforeach()
+case_environment("CXXFLAGS=@${case_DIR}/flags.txt")
+seed_configure("a file in the flags of the environment" EXPECT CXX=DETECTED SAYS "the flags name files")
 if(EXISTS "${case_DIR}/store/seeds")
   case_fail("something was kept")
 endif()

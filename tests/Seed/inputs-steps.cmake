@@ -45,6 +45,18 @@ foreach(
 endforeach()
 seed_configure("none of them" EXPECT CXX=USED)
 
+# A directory that is named and isn't there is passed over by the compiler, until it is there.
+foreach(pair IN ITEMS "CPATH=<dir>" "LIBRARY_PATH=/usr/lib:<dir>" "CXXFLAGS=-isystem <dir>" "LDFLAGS=-L<dir>")
+  string(REGEX REPLACE "=.*" "" name "${pair}")
+  string(REPLACE "<dir>" "${case_DIR}/later/${name}" pair "${pair}")
+  case_environment("${pair}")
+  seed_configure("${pair}, not there" EXPECT CXX=KEPT)
+  seed_configure("${pair}, still not there" EXPECT CXX=USED)
+  file(MAKE_DIRECTORY "${case_DIR}/later/${name}")
+  seed_configure("${pair}, there" EXPECT CXX=KEPT SAYS "later/${name} wasn't there")
+  case_environment(UNSET ${name})
+endforeach()
+
 # The project's own words before project().
 file(READ "${case_DIR}/src/CMakeLists.txt" text)
 file(WRITE "${case_DIR}/flags/CMakeLists.txt" "set(CMAKE_CXX_FLAGS -m64)\n${text}")

@@ -107,7 +107,7 @@ function(_cudaops_seed_keep lang)
   string(SHA1 place "${CMAKE_BINARY_DIR}")
   set(ours "${CMAKE_BINARY_DIR}/CMakeFiles/cudaops/seed-${lang}")
   set(beside "${store}/.${key}.${place}")
-  string(CONCAT text "# cudaops-seed 2 ${digest} ${facts_length} ${entries_length}\n" "${text}")
+  string(CONCAT text "# cudaops-seed 3 ${digest} ${facts_length} ${entries_length}\n" "${text}")
   file(WRITE "${ours}" "${text}")
   if(NOT IS_DIRECTORY "${store}")
     _cudaops_run(made COMMAND "${CMAKE_COMMAND}" -E make_directory "${store}")
@@ -131,10 +131,11 @@ endfunction()
 # _cudaops_seed_facts(<lang> <out>)
 #
 # What can change under an unchanged key, as code for _cudaops_seed_lay(): parts of the compiler with their stamps,
-# directories that exist, tools that CMake found and that it looked for in vain. Empty where that can't be written.
+# directories that exist, those that are named and don't, tools that CMake found and that it looked for in vain. Empty where that can't be written.
 function(_cudaops_seed_facts lang out)
   set(${out} "" PARENT_SCOPE)
   _cudaops_seed_files(${lang} files dirs)
+  _cudaops_seed_missing(${lang} missing)
   set(stamps "")
   foreach(file IN LISTS files)
     file(SIZE "${file}" size)
@@ -171,14 +172,42 @@ function(_cudaops_seed_facts lang out)
       endif()
     endif()
   endforeach()
-  if("${files}${dirs}${tools}" MATCHES "]==]|[[]")
+  if("${files}${dirs}${missing}${tools}" MATCHES "]==]|[[]")
     return()
   endif()
   set(code "set(problem [==[]==])\nset(stamps [==[${stamps}]==])\n")
-  foreach(list IN ITEMS files dirs tools absent)
+  foreach(
+    list
+    IN
+    ITEMS files dirs missing tools absent
+  )
     string(APPEND code "set(${list} [==[${${list}}]==])\n")
   endforeach()
   set(${out} "${code}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_seed_missing(<lang> <out>): directories that the compiler is told of and that aren't there: it passes over them.
+function(_cudaops_seed_missing lang out)
+  set(named "")
+  foreach(
+    variable
+    IN
+    ITEMS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH COMPILER_PATH
+  )
+    string(REPLACE ":" ";" places "$ENV{${variable}}")
+    list(APPEND named ${places})
+  endforeach()
+  _cudaops_seed_flags(${lang} flags)
+  string(REGEX MATCHALL "[-, ](isystem|idirafter|iquote|-sysroot|I|L|B)[=, ]?[^ ,]+" options "${flags}")
+  list(TRANSFORM options REPLACE "^.(isystem|idirafter|iquote|-sysroot|I|L|B)[=, ]?" "")
+  set(missing "")
+  foreach(path IN LISTS named options)
+    if(NOT path STREQUAL "" AND NOT EXISTS "${path}")
+      list(APPEND missing "${path}")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES missing)
+  set(${out} "${missing}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_seed_files(<lang> <out-files> <out-dirs>): what the detection depended on besides the compiler itself.

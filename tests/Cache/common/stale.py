@@ -77,6 +77,8 @@ HOLES = {
         "--options-file=F",
         "-arch=native",
         "a header before the one that was found",
+        "a header in an earlier directory of NVCC_APPEND_FLAGS",
+        "a response file in the environment, -Xcompiler=",
     },
     "hip": {
         "edit under a guard of one arch",
@@ -409,6 +411,90 @@ def cases():
             files={source: "#if __has_include(<version>)\n#include <version>\n#endif\nint value = 1;\n"},
             then={source: "int value = 2;\n"},
         )
+        for option in ("CPATH", "CPLUS_INCLUDE_PATH"):
+            yield Case(
+                f"a header in an earlier directory of {option}",
+                kind=kind,
+                files={source: "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+                args=args[2:],
+                env={option: "<case>/a:<case>/b"},
+                then={"a/v.h": "#define FOUND 2\n"},
+            )
+        yield Case(
+            "a header of -I before one of -isystem",
+            kind=kind,
+            files={source: "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+            args=["-isystem", "<case>/b", "-I<case>/a", *args[2:]],
+            then={"a/v.h": "#define FOUND 2\n"},
+        )
+        yield Case(
+            "the same name in directories of -I and -isystem",
+            kind=kind,
+            files={
+                source: "#include <v.h>\nint value = FOUND;\n",
+                "b/v.h": "#define FOUND 1\n",
+                "a/v.h": "#define FOUND 3\n",
+            },
+            args=["-isystem", "<case>/b", "-I<case>/a", *args[2:]],
+            then={"a/v.h": "#define FOUND 2\n"},
+        )
+        yield Case(
+            "-idirafter",
+            kind=kind,
+            files={source: "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+            args=[
+                *(("-Xcompiler=-idirafter,<case>/a,-idirafter,<case>/b",) if kind == "cuda" else ()),
+                *(("-idirafter", "<case>/a", "-idirafter<case>/b") if kind == "cxx" else ()),
+                *args[2:],
+            ],
+            then={"a/v.h": "#define FOUND 2\n"},
+            cached=False,
+        )
+        for name, question in (
+            ("a tab", '__has_include\t("w.h")'),
+            ("a line's end", '__has_include \\\n ("w.h")'),
+            ("a comment", '__has_include /* is it? */ ("w.h")'),
+            ("a name without an ending", "__has_include(<local_config>)"),
+            ("its next", '__has_include_next("w.h")'),
+            ("a macro", 'ASKED("w.h")'),
+        ):
+            yield Case(
+                f"__has_include and {name}",
+                kind=kind,
+                args=args,
+                files={
+                    source: "#define ASKED __has_include\n" * (name == "a macro")
+                    + f"#if {question}\nint value = 2;\n#else\nint value = 1;\n#endif\n"
+                },
+                then={"b/w.h": "", "b/local_config": ""},
+                cached=False,
+            )
+    for name, flags in (
+        ("-Xcompiler", ["-Xcompiler=-I<case>/a", "-Xcompiler", "-I<case>/b"]),
+        ("-Xcompiler of system headers", ["-Xcompiler=-isystem,<case>/a", "-Xcompiler=-isystem,<case>/b"]),
+    ):
+        yield Case(
+            f"a header in an earlier directory of {name}",
+            files={"k.cu": "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+            args=[*flags, *ONE],
+            then={"a/v.h": "#define FOUND 2\n"},
+        )
+    yield Case(
+        "a header in an earlier directory of NVCC_APPEND_FLAGS",
+        files={"k.cu": "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+        args=ONE,
+        env={"NVCC_APPEND_FLAGS": "-I<case>/a -I<case>/b"},
+        then={"a/v.h": "#define FOUND 2\n"},
+    )
+    for flags in ("-Xcompiler=@<case>/f.txt", "-Xcompiler @<case>/f.txt"):
+        yield Case(
+            f"a response file in the environment, {flags[:11]}",
+            files={"k.cu": KERNEL, "f.txt": "-DVALUE=2\n"},
+            args=ONE,
+            env={"NVCC_APPEND_FLAGS": flags},
+            then={"f.txt": "-DVALUE=3\n"},
+            cached=False,
+        )
     yield Case(
         "-fmacro-prefix-map",
         kind="cxx",
@@ -704,7 +790,7 @@ def check(tree, case, directory, whole):
         # What sccache doesn't keep, or makes otherwise; and what it counts as a hit though the launcher doesn't take it.
         if case.name in ("SOURCE_DATE_EPOCH", "--diag-suppress 177 hits", "-G hits"):
             cached = False
-        elif ".incbin" in case.name or "isn't there" in case.name:
+        elif ".incbin" in case.name or "isn't there" in case.name or "__has_include and" in case.name:
             cached = None
     before = tree.hits()
     (directory / "again.o").unlink(missing_ok=True)

@@ -1,0 +1,33 @@
+# A header that is generated into the source tree: what includes it is compiled again in the very build that makes it anew.
+# The dependency file must call it as the command that makes it does.
+use_cache(ccache)
+host_kernels()
+file(WRITE "${case_DIR}/src/one.cpp" "#include \"made.h\"\nint one() { return MADE; }\n")
+project_says(
+  "set(made [[${case_DIR}/src/made.h]])
+set(from [[${case_DIR}/src/made.in]])
+add_custom_command(OUTPUT \"\${made}\" COMMAND \"\${CMAKE_COMMAND}\" -E copy \"\${from}\" \"\${made}\" DEPENDS \"\${from}\")
+cudaops_add_kernels(host SHARED SOURCES one.cpp two.cpp made.h)"
+)
+foreach(case_GENERATOR IN ITEMS Ninja "Unix Makefiles" "Ninja Multi-Config")
+  foreach(build IN ITEMS "${case_DIR}/build with a blank" "${case_DIR}/src/build")
+    file(REMOVE_RECURSE "${build}")
+    file(REMOVE "${case_DIR}/src/made.h")
+    file(WRITE "${case_DIR}/src/made.in" "#define MADE 1\n")
+    case_configure(BUILD_DIR "${build}" ARGS -DCMAKE_BUILD_TYPE=Release)
+    case_build(BUILD_DIR "${build}")
+    foreach(value IN ITEMS 2 1)
+      # From the compiler, then from the cache. Make goes by whole seconds.
+      if(case_GENERATOR MATCHES "Make")
+        case_step("a second" COMMAND sleep 1.1)
+      endif()
+      file(WRITE "${case_DIR}/src/made.in" "#define MADE ${value}\n")
+      case_build(BUILD_DIR "${build}")
+      file(GLOB_RECURSE objects "${build}/CMakeFiles/host.dir/*one.cpp.o")
+      case_step("the object" COMMAND objdump -d ${objects})
+      expect_stdout("\\\$0x${value},%eax")
+      case_build(BUILD_DIR "${build}")
+      refuse_stdout("Building")
+    endforeach()
+  endforeach()
+endforeach()
