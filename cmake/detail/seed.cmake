@@ -394,7 +394,7 @@ function(
     endif()
   endforeach()
   _cudaops_seed_flags(${lang} flags)
-  if(flags MATCHES "(^|[ =,])@|-specs|-optf|--options-file|--config|-fplugin|-include|-imacros|-wrapper")
+  if(flags MATCHES "(^|[ =,])(@|--?specs|--?optf|--options-file|--config|-fplugin|-include|-imacros|-wrapper)")
     set(doubt "the flags name files")
   endif()
   set(toolchain "")

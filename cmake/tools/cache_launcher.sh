@@ -315,7 +315,11 @@ _cudaops_run() {
   CUDAOPS_CACHE_DEPFILE=$_cudaops_dep
   CUDAOPS_CACHE_HIP=$_cudaops_hip
   CUDAOPS_CACHE_SYSTEM=$_cudaops_system
-  export CUDAOPS_CACHE_MARK CUDAOPS_CACHE_COMPILER CUDAOPS_CACHE_DEPFILE CUDAOPS_CACHE_HIP CUDAOPS_CACHE_SYSTEM
+  CUDAOPS_CACHE_STANDARD=$_cudaops_standard
+  CUDAOPS_CACHE_ROOTS="$_cudaops_root/
+$_cudaops_build/"
+  export CUDAOPS_CACHE_MARK CUDAOPS_CACHE_COMPILER CUDAOPS_CACHE_DEPFILE CUDAOPS_CACHE_HIP CUDAOPS_CACHE_SYSTEM \
+    CUDAOPS_CACHE_STANDARD CUDAOPS_CACHE_ROOTS
   shift
   [ ! -r "$_cudaops_dir/remote.sh" ] || _cudaops_remote_begin
   if [ "$_cudaops_engine" = ccache ]; then
@@ -362,8 +366,10 @@ _cudaops_run() {
     # An entry made before that file was there.
     export CCACHE_RECACHE=1 SCCACHE_RECACHE=1
     _cudaops_ask "$@"
+    _cudaops_depfile
+  elif [ -n "$_cudaops_mark" ]; then
+    _cudaops_depfile
   fi
-  [ -z "$_cudaops_mark" ] || _cudaops_depfile
   [ -z "${_cudaops_dist-}" ] || _cudaops_dist_done "$@"
   case $_cudaops_status in
     0 | 129 | 130 | 143)
@@ -462,15 +468,16 @@ _cudaops_ask() {
 }
 
 # _cudaops_watch: ccache's time-outs are for each read, and a server may send a byte a second. Ends a ccache that has not
-# started the compiler in time, with exit code 99.
+# started the compiler in time, with exit code 99. After an interrupted build it ends nothing: the mark is another's.
 _cudaops_watch() {
   (
-    trap 'kill "$_cudaops_a"; exit 0' TERM
+    _cudaops_a=
+    trap '[ -z "$_cudaops_a" ] || kill "$_cudaops_a"; exit 0' TERM INT
     sleep $_cudaops_patience &
     _cudaops_a=$!
     wait "$_cudaops_a"
-    read -r _cudaops_b _cudaops_n <"$CUDAOPS_CACHE_MARK"
-    [ "$_cudaops_b" = pid ] && [ "/proc/$_cudaops_n/exe" -ef "$_cudaops_cache" ] || exit 0
+    read -r _cudaops_b _cudaops_n _cudaops_line <"$CUDAOPS_CACHE_MARK"
+    [ "$_cudaops_b:$_cudaops_line" = "pid:$$" ] && [ "/proc/$_cudaops_n/exe" -ef "$_cudaops_cache" ] || exit 0
     while read -r _cudaops_b _cudaops_line; do
       [ "$_cudaops_b" != begun ] || exit 0
     done <"$CUDAOPS_CACHE_MARK"
@@ -481,11 +488,11 @@ _cudaops_watch() {
   _cudaops_watch=$!
 }
 
-# _cudaops_say_pid: of the process that becomes the cache.
+# _cudaops_say_pid: of the process that becomes the cache, and of this one.
 _cudaops_say_pid() {
   [ -z "$_cudaops_watch" ] || {
     read -r _cudaops_a _cudaops_b </proc/self/stat
-    echo "pid $_cudaops_a" >"$CUDAOPS_CACHE_MARK"
+    echo "pid $_cudaops_a $$" >"$CUDAOPS_CACHE_MARK"
   }
 } 2>/dev/null
 
@@ -514,7 +521,7 @@ _cudaops_read_mark() {
       *_cache_hit) _cudaops_result=hit ;;
       cache_miss | recache) _cudaops_result=miss ;;
       # Why ccache left it to the compiler: one of its counters.
-      \#* | pid\ * | begun | *_storage_*) ;;
+      \#* | pid\ * | begun | *_storage_* | *_cache_miss | cleanups_performed) ;;
       *) _cudaops_declined=$_cudaops_a ;;
     esac
     case $_cudaops_a in
@@ -657,8 +664,8 @@ _cudaops_now() {
 
 # _cudaops_shadowed <argument>...: whether a file of the project is there now that the compiler would find before a
 # header that the entry names. The entry can't know it: a dependency file says what was found, not what was not. The
-# directories come in the compiler's order; of one that gets there by -Xcompiler or a variable the place among the others
-# isn't known, and it stands before and after them.
+# directories are sorted as the compiler does; of one that gets there by -Xcompiler the place among the others isn't
+# known, and it stands before and after them.
 _cudaops_shadowed() {
   for _cudaops_a in q i xi s xs e p; do
     eval "_cudaops_dirs_$_cudaops_a="
@@ -667,20 +674,24 @@ _cudaops_shadowed() {
   _cudaops_expect=
   _cudaops_through=
   _cudaops_x=
+  if [ "$_cudaops_kind" = cuda ]; then
+    # nvcc includes cuda_runtime.h as if by -include.
+    _cudaops_here=1
+    for _cudaops_b in ${NVCC_PREPEND_FLAGS-}; do
+      _cudaops_dir_word "$_cudaops_b"
+    done
+  fi
   for _cudaops_b; do
     _cudaops_dir_word "$_cudaops_b"
   done
-  _cudaops_x=x
-  _cudaops_expect=
-  for _cudaops_b in ${NVCC_PREPEND_FLAGS-} ${NVCC_APPEND_FLAGS-}; do
-    _cudaops_dir_word "$_cudaops_b"
-  done
-  _cudaops_x=
+  if [ "$_cudaops_kind" = cuda ]; then
+    for _cudaops_b in ${NVCC_APPEND_FLAGS-}; do
+      _cudaops_dir_word "$_cudaops_b"
+    done
+  fi
   _cudaops_split : e "${CPATH-}"
   _cudaops_split : p "${CPLUS_INCLUDE_PATH-}"
-  _cudaops_dirs=$_cudaops_dirs_q$_cudaops_dirs_xi$_cudaops_dirs_i$_cudaops_dirs_xi$_cudaops_dirs_e
-  CUDAOPS_DIRS=$_cudaops_dirs$_cudaops_dirs_xs$_cudaops_dirs_s$_cudaops_dirs_xs$_cudaops_dirs_p \
-    CUDAOPS_STANDARD=$_cudaops_standard CUDAOPS_HERE=$_cudaops_here _cudaops_depfile shadows
+  _cudaops_depfile shadows
 }
 
 # _cudaops_dir_word <word>: one of the compiler's, of its host compiler's after -Xcompiler.
@@ -766,37 +777,151 @@ _cudaops_split() {
 }
 
 # _cudaops_depfile [shadows]: the source tree's files by their own names in the dependency file, as whoever generates one
-# of them calls it. With `shadows` only if no file shadows a header: returns whether one does.
+# of them calls it. With `shadows`: returns whether a file shadows a header.
 _cudaops_depfile() {
-  CUDAOPS_SHADOWS=${1-} CUDAOPS_SOURCE=$_cudaops_root \
-    CUDAOPS_FROM=${_cudaops_bound:-$_cudaops_up$_cudaops_source_from/} LC_ALL=C awk '
+  [ -s "$_cudaops_dep" ] || return
+  _cudaops_deeper=
+  if ! _cudaops_b=$(_cudaops_candidates "${1-}"); then
+    # Not known: compiled again.
+    [ -n "${1-}" ]
+    return
+  fi
+  _cudaops_ifs=$IFS
+  IFS='
+'
+  for _cudaops_a in $_cudaops_b; do
+    case $_cudaops_a in
+      */) [ ! -d "$_cudaops_a" ] || _cudaops_deeper="$_cudaops_deeper$_cudaops_a
+" ;;
+      *)
+        if [ -f "$_cudaops_a" ]; then
+          IFS=$_cudaops_ifs
+          return 0
+        fi
+        ;;
+    esac
+  done
+  if [ -n "$_cudaops_deeper" ]; then
+    for _cudaops_a in $(_cudaops_candidates shadows); do
+      if [ -f "$_cudaops_a" ]; then
+        IFS=$_cudaops_ifs
+        return 0
+      fi
+    done
+  fi
+  IFS=$_cudaops_ifs
+  return 1
+}
+
+# _cudaops_candidates [shadows]: what would shadow a header if it were a file; of those in directories only the first of
+# these, with a slash, until it is in _cudaops_deeper. awk can't ask whether something is a directory: mawk ends there.
+_cudaops_candidates() {
+  CUDAOPS_SHADOWS=$1
+  CUDAOPS_DEEPER=$_cudaops_deeper
+  CUDAOPS_SOURCE=$_cudaops_root
+  CUDAOPS_BUILD=$_cudaops_build
+  CUDAOPS_FROM=${_cudaops_bound:-$_cudaops_up$_cudaops_source_from/}
+  CUDAOPS_STANDARD=$_cudaops_standard
+  CUDAOPS_HERE=${_cudaops_here-}
+  CUDAOPS_Q=${_cudaops_dirs_q-}
+  CUDAOPS_I=${_cudaops_dirs_i-}
+  CUDAOPS_XI=${_cudaops_dirs_xi-}
+  CUDAOPS_E=${_cudaops_dirs_e-}
+  CUDAOPS_S=${_cudaops_dirs_s-}
+  CUDAOPS_XS=${_cudaops_dirs_xs-}
+  CUDAOPS_P=${_cudaops_dirs_p-}
+  export CUDAOPS_SHADOWS CUDAOPS_DEEPER CUDAOPS_SOURCE CUDAOPS_BUILD CUDAOPS_FROM CUDAOPS_STANDARD CUDAOPS_HERE CUDAOPS_Q \
+    CUDAOPS_I CUDAOPS_XI CUDAOPS_E CUDAOPS_S CUDAOPS_XS CUDAOPS_P
+  LC_ALL=C exec awk '
+    function plain(path) {
+      if (path ~ /^\//) while (sub(/[^\/]+\/\.\.\//, "", path));
+      return path
+    }
+    function mapped(path) {
+      return index(path, from) == 1 ? source substr(path, length(from) + 1) : path
+    }
+    # What comes with the compiler; a directory that CPATH names does not.
+    function compilers(path, k) {
+      path = plain(path) "/"
+      for (k = 1; k <= standard; ++k)
+        if (std[k] != "/usr/local/include" && !(std[k] in named) && index(path, std[k] "/") == 1) return 1
+      return 0
+    }
     function own(path) {
       if (system_dir != "" && index(path, system_dir) == 1) return 0
-      if (path ~ /(^|\/)CudaOps\/links\//) return path ~ /(^|\/)CudaOps\/links\/source(\/|$)/
-      return path !~ /^\/usr\//
+      if (path ~ /(^|\/)CudaOps\/links\//) return 0
+      if (index(path, source) == 1 || index(path, build) == 1 || path "/" == source || path "/" == build) return 1
+      return path !~ /^\/usr\// && !compilers(path)
     }
     # Distributions leave this directory to the user.
     function fills(path) { return path == "/usr/local/include" || own(path) }
-    function tried(file) {
-      if (file in asked) return 0
-      asked[file] = 1
-      if ((getline line < file) < 0) return 0
-      close(file)
-      found = 1
-      return 1
+    function add(list, chain, part, parts, j, d) {
+      parts = split(ENVIRON[list], part, "\n")
+      for (j = 1; j <= parts; ++j) {
+        if (part[j] == "") continue
+        d = mapped(part[j] "/")
+        d = substr(d, 1, length(d) - 1)
+        # gcc passes over one that is a system directory too, and over one that came before.
+        if (chain ~ /I$/ && d in last) continue
+        if (chain !~ /^X/) {
+          if ((chain d) in had) continue
+          had[chain d] = 1
+        }
+        dir[++count] = d
+      }
+    }
+    function note(list, set, part, parts, j, d) {
+      parts = split(ENVIRON[list], part, "\n")
+      for (j = 1; j <= parts; ++j) {
+        d = mapped(part[j] "/")
+        set[substr(d, 1, length(d) - 1)] = 1
+      }
+    }
+    function tried(place, file, at) {
+      place = place == "." ? "" : place "/"
+      if ((place file) in asked) return
+      asked[place file] = 1
+      at = index(file, "/")
+      if (!at || (place substr(file, 1, at)) in deeper) {
+        print place file
+        return
+      }
+      place = place substr(file, 1, at)
+      if (!(place in shown)) print place
+      shown[place] = 1
     }
     BEGIN {
-      count = split(ENVIRON["CUDAOPS_DIRS"], dir, "\n") - 1
-      if (count < 0) count = 0
-      standard = split(ENVIRON["CUDAOPS_STANDARD"], std, "\n")
-      for (k = 1; k <= standard; ++k) dir[count + k] = std[k]
-      system_dir = ENVIRON["CUDAOPS_CACHE_SYSTEM"]
-      if (ENVIRON["CUDAOPS_HERE"] != "") { seen["."] = 1; near[++places] = "." }
       from = ENVIRON["CUDAOPS_FROM"]
       source = ENVIRON["CUDAOPS_SOURCE"] "/"
-      gsub(/ /, "\001", source)
-      gsub(/#/, "\\#", source)
-      gsub(/\$/, "$$", source)
+      build = ENVIRON["CUDAOPS_BUILD"] "/"
+      system_dir = ENVIRON["CUDAOPS_CACHE_SYSTEM"]
+      words = split(ENVIRON["CUDAOPS_DEEPER"], word, "\n")
+      for (i = 1; i <= words; ++i) deeper[word[i]] = 1
+      standard = split(ENVIRON["CUDAOPS_STANDARD"], std, "\n")
+      note("CUDAOPS_E", named)
+      note("CUDAOPS_P", named)
+      note("CUDAOPS_S", last)
+      note("CUDAOPS_XS", last)
+      note("CUDAOPS_P", last)
+      for (k = 1; k <= standard; ++k) if (!(std[k] in named)) last[std[k]] = 1
+      count = 0
+      add("CUDAOPS_Q", "Q")
+      add("CUDAOPS_XI", "XI")
+      add("CUDAOPS_I", "I")
+      add("CUDAOPS_XI", "XI")
+      # After them comes the toolkit itself.
+      before_toolkit = count + 1
+      add("CUDAOPS_E", "I")
+      add("CUDAOPS_XS", "XS")
+      add("CUDAOPS_S", "S")
+      add("CUDAOPS_XS", "XS")
+      add("CUDAOPS_P", "S")
+      for (k = 1; k <= standard; ++k) dir[count + k] = std[k]
+      if (ENVIRON["CUDAOPS_HERE"] != "") { seen["."] = 1; near[++places] = "." }
+      quoted = source
+      gsub(/ /, "\001", quoted)
+      gsub(/#/, "\\#", quoted)
+      gsub(/\$/, "$$", quoted)
     }
     {
       text = $0
@@ -813,17 +938,20 @@ _cudaops_depfile() {
       words = split(text, word, " ")
       text = ""
       for (i = 1; i <= words; ++i) {
-        name_now = word[i]
-        if (index(name_now, from) == 1) {
-          name_now = source substr(name_now, length(from) + 1)
+        if (index(word[i], from) == 1) {
           changed = 1
-        }
-        text = text (i > 1 ? " " : "") name_now
-        gsub(/\001/, " ", word[i])
-        header[++headers] = word[i]
-        asked[word[i]] = 1
-        if (own(word[i])) {
-          place = word[i]
+          text = text (i > 1 ? " " : "") quoted substr(word[i], length(from) + 1)
+        } else text = text (i > 1 ? " " : "") word[i]
+        path = word[i]
+        gsub(/\001/, " ", path)
+        gsub(/\\#/, "#", path)
+        gsub(/\$\$/, "$", path)
+        path = mapped(path)
+        sub(/^(\.\/)+/, "", path)
+        header[++headers] = path
+        asked[path] = asked[plain(path)] = 1
+        if (own(path)) {
+          place = path
           if (!sub(/\/[^\/]*$/, "", place)) place = "."
           if (!(place in seen)) { seen[place] = 1; near[++places] = place }
         }
@@ -832,14 +960,17 @@ _cudaops_depfile() {
       all[NR] = target indent text end
     }
     END {
-      for (h = 2; ENVIRON["CUDAOPS_SHADOWS"] != "" && h <= headers && !found; ++h) {
+      for (h = 2; ENVIRON["CUDAOPS_SHADOWS"] != "" && h <= headers; ++h) {
         path = header[h]
         hits = 0
         for (k = 1; k <= count; ++k)
-          if (index(path, dir[k] "/") == 1) { name[++hits] = substr(path, length(dir[k]) + 2); before[hits] = k }
+          if (dir[k] == "." ? path !~ /^(\/|\.\.\/)|(^|\/)CudaOps\/links\// : index(path, dir[k] "/") == 1) {
+            name[++hits] = dir[k] == "." ? path : substr(path, length(dir[k]) + 2)
+            before[hits] = k
+          }
         if (!hits && match(path, /\/bin\/\.\.\/(targets\/[^\/]*\/)?include\/(cccl\/)?/)) {
           name[++hits] = substr(path, RSTART + RLENGTH)
-          before[hits] = count + 1
+          before[hits] = substr(path, RSTART, RLENGTH) ~ /\/cccl\/$/ ? count + 1 : before_toolkit
         }
         if (!hits && system_dir != "" && index(path, system_dir "include/") == 1) {
           name[++hits] = substr(path, length(system_dir) + 9)
@@ -847,7 +978,7 @@ _cudaops_depfile() {
         }
         if (!hits) {
           # One of them may lie in another: /usr/include/c++/12 and /usr/include.
-          while (sub(/[^\/]+\/\.\.\//, "", path));
+          path = plain(path)
           longest = 0
           for (k = count + 1; k <= count + standard; ++k)
             if (length(dir[k]) > longest && index(path, dir[k] "/") == 1) {
@@ -857,16 +988,15 @@ _cudaops_depfile() {
               before[1] = k
             }
         }
-        for (i = 1; i <= hits && !found; ++i) {
-          for (k = 1; k < before[i] && !found; ++k) if (fills(dir[k])) tried(dir[k] "/" name[i])
-          for (k = 1; k <= places && !found; ++k) tried((near[k] == "." ? "" : near[k] "/") name[i])
+        for (i = 1; i <= hits; ++i) {
+          for (k = 1; k < before[i]; ++k) if (fills(dir[k])) tried(dir[k], name[i])
+          for (k = 1; k <= places; ++k) tried(near[k], name[i])
         }
       }
-      if (!found && changed) {
+      if (changed) {
         for (i = 1; i <= NR; ++i) print all[i] >FILENAME
         close(FILENAME)
       }
-      exit !found
     }' "$_cudaops_dep"
 }
 

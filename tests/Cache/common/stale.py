@@ -469,6 +469,54 @@ def cases():
                 then={"b/w.h": "", "b/local_config": ""},
                 cached=False,
             )
+        yield Case(
+            "directories with headers' names",
+            kind=kind,
+            files={
+                source: "#include <memory>\n#include <queue>\n#include <v.h>\nint value = FOUND;\n",
+                "memory/other.h": "",
+                "a/queue/other.h": "",
+                "b/v.h": "#define FOUND 1\n",
+            },
+            args=args,
+            then={"a/v.h": "#define FOUND 2\n"},
+        )
+        yield Case(
+            "a header in a directory of an earlier one",
+            kind=kind,
+            files={
+                source: "#include <sub/v.h>\nint value = FOUND;\n",
+                "a/sub/other.h": "",
+                "b/sub/v.h": "#define FOUND 1\n",
+            },
+            args=args,
+            then={"a/sub/v.h": "#define FOUND 2\n"},
+        )
+        # gcc looks into a directory of CPATH that is a system directory too where the others of these are.
+        yield Case(
+            "a directory that is named twice",
+            kind=kind,
+            files={
+                source: "#include <v.h>\nint value = FOUND;\n",
+                "b/v.h": "#define FOUND 1\n",
+                "a/v.h": "#define FOUND 3\n",
+            },
+            args=["-isystem", "<case>/b", "-isystem", "<case>/a", *args[2:]],
+            env={"CPATH": "<case>/a"},
+            then={"b/v.h": "#define FOUND 2\n"},
+        )
+        yield Case(
+            "NVCC_APPEND_FLAGS come last, and not for C++",
+            kind=kind,
+            files={
+                source: "#include <v.h>\nint value = FOUND;\n",
+                "b/v.h": "#define FOUND 1\n",
+                "c/v.h": "#define FOUND 3\n",
+            },
+            args=args,
+            env={"NVCC_APPEND_FLAGS": "-I<case>/c"},
+            then={"b/v.h": "#define FOUND 2\n"},
+        )
     for name, flags in (
         ("-Xcompiler", ["-Xcompiler=-I<case>/a", "-Xcompiler", "-I<case>/b"]),
         ("-Xcompiler of system headers", ["-Xcompiler=-isystem,<case>/a", "-Xcompiler=-isystem,<case>/b"]),
@@ -485,6 +533,13 @@ def cases():
         args=ONE,
         env={"NVCC_APPEND_FLAGS": "-I<case>/a -I<case>/b"},
         then={"a/v.h": "#define FOUND 2\n"},
+    )
+    yield Case(
+        "the toolkit's headers in CPATH",
+        files={"k.cu": "#include <cuda_fp16.h>\n" + KERNEL},
+        args=ONE,
+        env={"CPATH": "<toolkit>/include"},
+        then={"k.cu": KERNEL.replace("* VALUE", "+ VALUE")},
     )
     for flags in ("-Xcompiler=@<case>/f.txt", "-Xcompiler @<case>/f.txt"):
         yield Case(
@@ -773,6 +828,10 @@ def check(tree, case, directory, whole):
     write(directory, files)
     env = substitute(case.env, directory)
     then_env = substitute(case.then_env, directory)
+    if "cuda" in tree.settings:
+        toolkit = pathlib.Path(tree.settings["cuda"]["compiler"]).resolve().parent.parent
+        for variables in (env, then_env):
+            variables.update({name: value.replace("<toolkit>", str(toolkit)) for name, value in variables.items()})
 
     def compile_both(args, env, stem, plain=True):
         tree.cached(case.kind, arguments(tree, case, directory, args, directory / f"{stem}.o"), env)
@@ -800,6 +859,10 @@ def check(tree, case, directory, whole):
         raise Failure("the same command again is no hit")
     if cached is False and hit:
         raise Failure("the same command again is a hit, and must not be one")
+    if hit and tree.settings["cxx"]["engine"] == "ccache":
+        said = (tree.build / "CudaOps/cache/log").read_text().splitlines()
+        if not [line for line in said if line.startswith("hit\t") and line.endswith(f"\t{directory}/again.o")]:
+            raise Failure("the same command again was a hit and is compiled all the same")
     if hit and content(directory / "again.o") != first and case.same is not None:
         raise Failure("the hit is another object")
     write(
