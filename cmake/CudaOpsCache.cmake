@@ -23,13 +23,13 @@ Compiles through a compiler cache, so that the object is always the one that the
 ``CUDAOPS_CACHE_REMOTE`` (variable, or environment variable of the same name)
   A cache that machines share, asked where the local one has nothing, and filled with what is compiled here:
   ``redis://[[<user>:]<password>@]<host>[:<port>][/<number>]``, ``redis+unix:<socket>``
-  (``redis+unix://<password>@localhost<socket>``), ``http://[<user>:<password>@]<host>[:<port>][/<path>]`` (GET and PUT),
-  ``file:<directory>``. Special characters of a password are written ``%40`` and the like. It is tried at configure; a URL
-  that the installed cache can't use is an error, a server that doesn't answer, or not properly, costs half a second and
-  one line, then it is left out for one, two, four ... minutes while the local cache goes on; a compile waits ten seconds
-  for the whole of ccache's answer. (Not for a directory on a
-  network file system that hangs: nobody can time that out.) Whoever may write to a shared cache decides what is in your
-  objects: only a cache whose writers you trust.
+  (``redis+unix://<password>@localhost<socket>``), ``http://[<user>:<password>@]<host>[:<port>][/<path>]`` (GET and
+  PUT), ``file:<directory>``. Special characters of a password are written ``%40`` and the like. It is tried at
+  configure; a URL that the installed cache can't use is an error, a server that doesn't answer, or not properly, costs
+  half a second and one line, then it is left out for one, two, four ... minutes while the local cache goes on; a
+  compile waits ten seconds for the whole of ccache's answer. (Not for a directory on a network file system that hangs:
+  nobody can time that out.) Whoever may write to a shared cache decides what is in your objects: only a cache whose
+  writers you trust.
 
   sccache is given the same by its environment: a server of its own for each shared cache, with its own directory before it
   (0.15 and newer), ``http://`` as WebDAV, ``rediss://`` and ``https://`` too. As it waits a minute for a server that
@@ -57,9 +57,9 @@ what is behind option files. The launcher used here takes the headers from the d
 passes, and puts into the key the variables that nvcc and the host compiler read, and the content of cicc, ptxas,
 cudafe++, nvcc.profile, libdevice and the host compiler's programs. What it can't describe is compiled without the
 cache: ``-dc`` (``-rdc=true -c`` is fine), ``-arch=native``, several option files in one, ``-keep``, ``-save-temps``,
-time traces, profiling, ``-idirafter``, response files, sources with ``.incbin`` or with ``__has_include`` of anything but
-the standard library's headers. An entry isn't used
-where a file has come since that the compiler would find before a header the entry names.
+time traces, profiling, ``-idirafter``, response files, sources with ``.incbin`` or with ``__has_include`` of anything
+but the standard library's headers. An entry isn't used where a file has come since that the compiler would find before
+a header the entry names.
 
 Clang's dependency file of a HIP source leaves out what only device code includes: without a cache too, an edit there
 builds nothing. Here HIP is compiled through ``tools/cache_hip.sh``, with the cache or without it, which completes the
@@ -68,10 +68,10 @@ place. ccache then caches HIP like CUDA, with the device libraries in the key; s
 
 Entries are found again from another checkout, venv, toolkit directory or home, because the launcher says paths relative
 to the build tree (``<build>/CudaOps/links`` leads to torch, Python and the toolkit). Builds with debug information
-(``-g``, ``-G``, ``-lineinfo``) hold their paths and keep to their place. ``__FILE__`` is relative too (``../op.cu``), as
-``-ffile-prefix-map`` would make it: code that opens files beside its source should be given the directory by a
-definition. The dependency files name the source tree's own files as the build system does. A cache that fails is left out for a minute,
-with one line, and the build goes on.
+(``-g``, ``-G``, ``-lineinfo``) hold their paths and keep to their place. ``__FILE__`` is relative too (``../op.cu``),
+as ``-ffile-prefix-map`` would make it: code that opens files beside its source should be given the directory by a
+definition. The dependency files name the source tree's own files as the build system does. A cache that fails is left
+out for a minute, with one line, and the build goes on.
 
 Distributed compiles
 ^^^^^^^^^^^^^^^^^^^^

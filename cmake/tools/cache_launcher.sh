@@ -164,7 +164,8 @@ _cudaops_look() {
         *ftest-coverage* | *-fplugin* | *-specs* | *-wrapper* | *-fdump-* | *-fstack-usage* | *-fcallgraph* | \
         *-gsplit-dwarf* | *-fmodule* | *-fopt-info* | *-fsave-optimization* | *-fsanitize-*list* | -B* | *[=,]-B* | \
         *[=,]@* | *[=,]-M* | *[=,]-o* | *-aux-info* | *-fcompare-debug* | *-Wa,-a* | *-Wp,* | *-fembed-bitcode* | \
-        *-idirafter* | *-iprefix* | *-iwithprefix* | *link-builtin-bitcode* | *vfsoverlay* | --config* | --ptxas-options*dump* | -Xptxas*dump*)
+        *-idirafter* | *-iprefix* | *-iwithprefix* | *link-builtin-bitcode* | *vfsoverlay* | --config* | \
+        --ptxas-options*dump* | -Xptxas*dump*)
         _cudaops_why=$_cudaops_a
         return
         ;;

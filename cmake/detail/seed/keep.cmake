@@ -131,7 +131,8 @@ endfunction()
 # _cudaops_seed_facts(<lang> <out>)
 #
 # What can change under an unchanged key, as code for _cudaops_seed_lay(): parts of the compiler with their stamps,
-# directories that exist, those that are named and don't, tools that CMake found and that it looked for in vain. Empty where that can't be written.
+# directories that exist, those that are named and don't, tools that CMake found and that it looked for in vain. Empty
+# where that can't be written.
 function(_cudaops_seed_facts lang out)
   set(${out} "" PARENT_SCOPE)
   _cudaops_seed_files(${lang} files dirs)
