@@ -59,7 +59,7 @@ cudafe++, nvcc.profile, libdevice and the host compiler's programs. What it can'
 cache: ``-dc`` (``-rdc=true -c`` is fine), ``-arch=native``, several option files in one, ``-keep``, ``-save-temps``,
 time traces, profiling, ``-idirafter``, response files, sources with ``.incbin`` or with ``__has_include`` of anything
 but the standard library's headers. An entry isn't used where a file has come since that the compiler would find before
-a header the entry names.
+a header the entry names. (In one build tree it is compiled once more to see whether it does.)
 
 Clang's dependency file of a HIP source leaves out what only device code includes: without a cache too, an edit there
 builds nothing. Here HIP is compiled through ``tools/cache_hip.sh``, with the cache or without it, which completes the

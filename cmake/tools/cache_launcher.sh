@@ -368,6 +368,9 @@ $_cudaops_build/"
     export CCACHE_RECACHE=1 SCCACHE_RECACHE=1
     _cudaops_ask "$@"
     _cudaops_depfile
+    # It was found by another name, as in one include directory below another: no reason to compile the next time.
+    [ "$_cudaops_status" != 0 ] || [ "$(_cudaops_read_sum)" != "$_cudaops_sum" ] ||
+      printf '%s %s\n' "$_cudaops_sum" "$_cudaops_shadow" >>"$_cudaops_dir/harmless"
   elif [ -n "$_cudaops_mark" ]; then
     _cudaops_depfile
   fi
@@ -668,6 +671,7 @@ _cudaops_now() {
 # directories are sorted as the compiler does; of one that gets there by -Xcompiler the place among the others isn't
 # known, and it stands before and after them.
 _cudaops_shadowed() {
+  _cudaops_words=$*
   for _cudaops_a in q i xi s xs e p; do
     eval "_cudaops_dirs_$_cudaops_a="
   done
@@ -795,7 +799,7 @@ _cudaops_depfile() {
       */) [ ! -d "$_cudaops_a" ] || _cudaops_deeper="$_cudaops_deeper$_cudaops_a
 " ;;
       *)
-        if [ -f "$_cudaops_a" ]; then
+        if [ -f "$_cudaops_a" ] && ! _cudaops_harmless "$_cudaops_a"; then
           IFS=$_cudaops_ifs
           return 0
         fi
@@ -804,7 +808,7 @@ _cudaops_depfile() {
   done
   if [ -n "$_cudaops_deeper" ]; then
     for _cudaops_a in $(_cudaops_candidates shadows); do
-      if [ -f "$_cudaops_a" ]; then
+      if [ -f "$_cudaops_a" ] && ! _cudaops_harmless "$_cudaops_a"; then
         IFS=$_cudaops_ifs
         return 0
       fi
@@ -813,6 +817,22 @@ _cudaops_depfile() {
   IFS=$_cudaops_ifs
   return 1
 }
+
+# _cudaops_harmless <file>: whether this very compile was done here while the file was there.
+_cudaops_harmless() {
+  _cudaops_shadow=$1
+  _cudaops_sum=$(_cudaops_read_sum)
+  grep -qxF -e "$_cudaops_sum $1" "$_cudaops_dir/harmless"
+} 2>/dev/null
+
+# _cudaops_read_sum: a sum of the command, the names of what the dependency file says was read, and what stands there.
+_cudaops_read_sum() {
+  {
+    printf '%s\n' "$_cudaops_words" "$_cudaops_key"
+    sed -e '1s/^[^:]*: *//' -e 's/ *\\$//' -e 's/\\ /\x01/g' -e 's/\\#/#/g' -e 's/\$\$/$/g' "$_cudaops_dep" |
+      tr ' \001' '\n ' | grep -a . | xargs -d '\n' grep -aH -e '' --
+  } | sha256sum
+} 2>/dev/null
 
 # _cudaops_candidates [shadows]: what would shadow a header if it were a file; of those in directories only the first of
 # these, with a slash, until it is in _cudaops_deeper. awk can't ask whether something is a directory: mawk ends there.
