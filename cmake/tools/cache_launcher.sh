@@ -47,7 +47,18 @@ ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
     CPLUS_INCLUDE_PATH SOURCE_DATE_EPOCH; do
     eval "[ -z \"\${$_cudaops_a+x}\" ] || _cudaops_key=\"\$_cudaops_key|$_cudaops_a=\$$_cudaops_a\""
   done
-  # Flags from the environment can name files, compilers and places like those on the command line.
+  # Flags from the environment can name files, compilers and places like those on the command line. In quotes they are
+  # no words of a shell's.
+  case ${NVCC_PREPEND_FLAGS-}${NVCC_APPEND_FLAGS-} in
+    *[\"\'\\]*)
+      case ${NVCC_PREPEND_FLAGS-}${NVCC_APPEND_FLAGS-} in
+        *-I* | *include* | *isystem* | *-iquote* | *@*)
+          _cudaops_why='quoted places in NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS'
+          return
+          ;;
+      esac
+      ;;
+  esac
   for _cudaops_a in ${NVCC_PREPEND_FLAGS-} ${NVCC_APPEND_FLAGS-}; do
     case $_cudaops_a in
       -optf* | --options-file* | -ccbin* | --compiler-bindir* | *native* | -M* | --generate-*dep* | -o | --output-* | \

@@ -514,7 +514,7 @@ def cases():
                 "c/v.h": "#define FOUND 3\n",
             },
             args=args,
-            env={"NVCC_APPEND_FLAGS": "-I<case>/c"},
+            env={"NVCC_APPEND_FLAGS": "-I<near>/c"},
             then={"b/v.h": "#define FOUND 2\n"},
         )
     for name, flags in (
@@ -531,8 +531,16 @@ def cases():
         "a header in an earlier directory of NVCC_APPEND_FLAGS",
         files={"k.cu": "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
         args=ONE,
-        env={"NVCC_APPEND_FLAGS": "-I<case>/a -I<case>/b"},
+        env={"NVCC_APPEND_FLAGS": "-I<near>/a -I<near>/b"},
         then={"a/v.h": "#define FOUND 2\n"},
+    )
+    yield Case(
+        "a quoted directory of NVCC_APPEND_FLAGS",
+        files={"k.cu": "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+        args=ONE,
+        env={"NVCC_APPEND_FLAGS": '-I"<case>/a" -I"<case>/b"'},
+        then={"a/v.h": "#define FOUND 2\n"},
+        cached=False,
     )
     yield Case(
         "the toolkit's headers in CPATH",
@@ -541,7 +549,7 @@ def cases():
         env={"CPATH": "<toolkit>/include"},
         then={"k.cu": KERNEL.replace("* VALUE", "+ VALUE")},
     )
-    for flags in ("-Xcompiler=@<case>/f.txt", "-Xcompiler @<case>/f.txt"):
+    for flags in ("-Xcompiler=@<near>/f.txt", "-Xcompiler @<near>/f.txt"):
         yield Case(
             f"a response file in the environment, {flags[:11]}",
             files={"k.cu": KERNEL, "f.txt": "-DVALUE=2\n"},
@@ -832,6 +840,10 @@ def check(tree, case, directory, whole):
         toolkit = pathlib.Path(tree.settings["cuda"]["compiler"]).resolve().parent.parent
         for variables in (env, then_env):
             variables.update({name: value.replace("<toolkit>", str(toolkit)) for name, value in variables.items()})
+    # Words of these variables end at blanks.
+    near = os.path.relpath(directory, tree.build)
+    for variables in (env, then_env):
+        variables.update({name: value.replace("<near>", near) for name, value in variables.items()})
 
     def compile_both(args, env, stem, plain=True):
         tree.cached(case.kind, arguments(tree, case, directory, args, directory / f"{stem}.o"), env)
