@@ -949,6 +949,7 @@ _cudaops_candidates() {
       add("CUDAOPS_XS", "XS")
       add("CUDAOPS_P", "S")
       for (k = 1; k <= standard; ++k) dir[count + k] = std[k]
+      for (k = 1; k <= count + standard; ++k) filled[k] = fills(dir[k])
       if (ENVIRON["CUDAOPS_HERE"] != "") { seen["."] = 1; near[++places] = "." }
       quoted = source
       gsub(/ /, "\001", quoted)
@@ -1021,7 +1022,7 @@ _cudaops_candidates() {
             }
         }
         for (i = 1; i <= hits; ++i) {
-          for (k = 1; k < before[i]; ++k) if (fills(dir[k])) tried(dir[k], name[i])
+          for (k = 1; k < before[i]; ++k) if (filled[k]) tried(dir[k], name[i])
           for (k = 1; k <= places; ++k) tried(near[k], name[i])
         }
       }
