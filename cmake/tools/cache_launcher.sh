@@ -328,10 +328,12 @@ _cudaops_run() {
   CUDAOPS_CACHE_HIP=$_cudaops_hip
   CUDAOPS_CACHE_SYSTEM=$_cudaops_system
   CUDAOPS_CACHE_STANDARD=$_cudaops_standard
-  CUDAOPS_CACHE_ROOTS="$_cudaops_root/
-$_cudaops_build/"
+  CUDAOPS_CACHE_SOURCE=$_cudaops_root/
+  CUDAOPS_CACHE_BUILD=$_cudaops_build/
+  CUDAOPS_CACHE_FROM=${_cudaops_bound:-$_cudaops_up$_cudaops_source_from/}
+  CUDAOPS_CACHE_HEADERS=${0%/*}/cache_headers.awk
   export CUDAOPS_CACHE_MARK CUDAOPS_CACHE_COMPILER CUDAOPS_CACHE_DEPFILE CUDAOPS_CACHE_HIP CUDAOPS_CACHE_SYSTEM \
-    CUDAOPS_CACHE_STANDARD CUDAOPS_CACHE_ROOTS
+    CUDAOPS_CACHE_STANDARD CUDAOPS_CACHE_SOURCE CUDAOPS_CACHE_BUILD CUDAOPS_CACHE_FROM CUDAOPS_CACHE_HEADERS
   shift
   [ ! -r "$_cudaops_dir/remote.sh" ] || _cudaops_remote_begin
   if [ "$_cudaops_engine" = ccache ]; then
@@ -378,12 +380,12 @@ $_cudaops_build/"
     # An entry made before that file was there.
     export CCACHE_RECACHE=1 SCCACHE_RECACHE=1
     _cudaops_ask "$@"
-    _cudaops_depfile
+    _cudaops_depfile names
     # It was found by another name, as in one include directory below another: no reason to compile the next time.
     [ "$_cudaops_status" != 0 ] || [ "$(_cudaops_read_sum)" != "$_cudaops_sum" ] ||
       printf '%s %s\n' "$_cudaops_sum" "$_cudaops_shadow" >>"$_cudaops_dir/harmless"
   elif [ -n "$_cudaops_mark" ]; then
-    _cudaops_depfile
+    _cudaops_depfile names
   fi
   [ -z "${_cudaops_dist-}" ] || _cudaops_dist_done "$@"
   case $_cudaops_status in
@@ -707,6 +709,12 @@ _cudaops_shadowed() {
   fi
   _cudaops_split : e "${CPATH-}"
   _cudaops_split : p "${CPLUS_INCLUDE_PATH-}"
+  CUDAOPS_CACHE_HERE=$_cudaops_here
+  for _cudaops_a in Q:q I:i XI:xi S:s XS:xs E:e P:p; do
+    eval "CUDAOPS_CACHE_DIRS_${_cudaops_a%:*}=\$_cudaops_dirs_${_cudaops_a#*:}"
+    export "CUDAOPS_CACHE_DIRS_${_cudaops_a%:*}"
+  done
+  export CUDAOPS_CACHE_HERE
   _cudaops_depfile shadows
 }
 
@@ -792,14 +800,14 @@ _cudaops_split() {
   done
 }
 
-# _cudaops_depfile [shadows]: the source tree's files by their own names in the dependency file, as whoever generates one
+# _cudaops_depfile shadows|names: the source tree's files by their own names in the dependency file, as whoever generates one
 # of them calls it. With `shadows`: returns whether a file shadows a header.
 _cudaops_depfile() {
   [ -s "$_cudaops_dep" ] || return
   _cudaops_deeper=
-  if ! _cudaops_b=$(_cudaops_candidates "${1-}"); then
+  if ! _cudaops_b=$(_cudaops_headers "$1"); then
     # Not known: compiled again.
-    [ -n "${1-}" ]
+    [ "$1" = shadows ]
     return
   fi
   _cudaops_ifs=$IFS
@@ -818,7 +826,7 @@ _cudaops_depfile() {
     esac
   done
   if [ -n "$_cudaops_deeper" ]; then
-    for _cudaops_a in $(_cudaops_candidates shadows); do
+    for _cudaops_a in $(_cudaops_headers shadows); do
       if [ -f "$_cudaops_a" ] && ! _cudaops_harmless "$_cudaops_a"; then
         IFS=$_cudaops_ifs
         return 0
@@ -840,197 +848,13 @@ _cudaops_harmless() {
 _cudaops_read_sum() {
   {
     printf '%s\n' "$_cudaops_words" "$_cudaops_key"
-    sed -e '1s/^[^:]*: *//' -e 's/ *\\$//' -e 's/\\ /\x01/g' -e 's/\\#/#/g' -e 's/\$\$/$/g' "$_cudaops_dep" |
-      tr ' \001' '\n ' | grep -a . | xargs -d '\n' grep -aH -e '' --
+    _cudaops_headers all | xargs -d '\n' grep -aH -e '' --
   } | sha256sum
 } 2>/dev/null
 
-# _cudaops_candidates [shadows]: what would shadow a header if it were a file; of those in directories only the first of
-# these, with a slash, until it is in _cudaops_deeper. awk can't ask whether something is a directory: mawk ends there.
-_cudaops_candidates() {
-  CUDAOPS_SHADOWS=$1
-  CUDAOPS_DEEPER=$_cudaops_deeper
-  CUDAOPS_SOURCE=$_cudaops_root
-  CUDAOPS_BUILD=$_cudaops_build
-  CUDAOPS_FROM=${_cudaops_bound:-$_cudaops_up$_cudaops_source_from/}
-  CUDAOPS_STANDARD=$_cudaops_standard
-  CUDAOPS_HERE=${_cudaops_here-}
-  CUDAOPS_Q=${_cudaops_dirs_q-}
-  CUDAOPS_I=${_cudaops_dirs_i-}
-  CUDAOPS_XI=${_cudaops_dirs_xi-}
-  CUDAOPS_E=${_cudaops_dirs_e-}
-  CUDAOPS_S=${_cudaops_dirs_s-}
-  CUDAOPS_XS=${_cudaops_dirs_xs-}
-  CUDAOPS_P=${_cudaops_dirs_p-}
-  export CUDAOPS_SHADOWS CUDAOPS_DEEPER CUDAOPS_SOURCE CUDAOPS_BUILD CUDAOPS_FROM CUDAOPS_STANDARD CUDAOPS_HERE CUDAOPS_Q \
-    CUDAOPS_I CUDAOPS_XI CUDAOPS_E CUDAOPS_S CUDAOPS_XS CUDAOPS_P
-  LC_ALL=C exec awk '
-    function plain(path) {
-      if (path ~ /^\//) while (sub(/[^\/]+\/\.\.\//, "", path));
-      return path
-    }
-    function mapped(path) {
-      return index(path, from) == 1 ? source substr(path, length(from) + 1) : path
-    }
-    # What comes with the compiler; a directory that CPATH names does not.
-    function compilers(path, k) {
-      path = plain(path) "/"
-      for (k = 1; k <= standard; ++k)
-        if (std[k] != "/usr/local/include" && !(std[k] in named) && index(path, std[k] "/") == 1) return 1
-      return 0
-    }
-    function own(path) {
-      if (system_dir != "" && index(path, system_dir) == 1) return 0
-      if (path ~ /(^|\/)CudaOps\/links\//) return 0
-      if (index(path, source) == 1 || index(path, build) == 1 || path "/" == source || path "/" == build) return 1
-      return path !~ /^\/usr\// && !compilers(path)
-    }
-    # Distributions leave this directory to the user.
-    function fills(path) { return path == "/usr/local/include" || own(path) }
-    function add(list, chain, part, parts, j, d) {
-      parts = split(ENVIRON[list], part, "\n")
-      for (j = 1; j <= parts; ++j) {
-        if (part[j] == "") continue
-        d = mapped(part[j] "/")
-        d = substr(d, 1, length(d) - 1)
-        # gcc passes over one that is a system directory too, and over one that came before.
-        if (chain ~ /I$/ && d in last) continue
-        if (chain !~ /^X/) {
-          if ((chain d) in had) continue
-          had[chain d] = 1
-        }
-        dir[++count] = d
-      }
-    }
-    function note(list, set, part, parts, j, d) {
-      parts = split(ENVIRON[list], part, "\n")
-      for (j = 1; j <= parts; ++j) {
-        d = mapped(part[j] "/")
-        set[substr(d, 1, length(d) - 1)] = 1
-      }
-    }
-    function tried(place, file, at) {
-      place = place == "." ? "" : place "/"
-      if ((place file) in asked) return
-      asked[place file] = 1
-      at = index(file, "/")
-      if (!at || (place substr(file, 1, at)) in deeper) {
-        print place file
-        return
-      }
-      place = place substr(file, 1, at)
-      if (!(place in shown)) print place
-      shown[place] = 1
-    }
-    BEGIN {
-      from = ENVIRON["CUDAOPS_FROM"]
-      source = ENVIRON["CUDAOPS_SOURCE"] "/"
-      build = ENVIRON["CUDAOPS_BUILD"] "/"
-      system_dir = ENVIRON["CUDAOPS_CACHE_SYSTEM"]
-      words = split(ENVIRON["CUDAOPS_DEEPER"], word, "\n")
-      for (i = 1; i <= words; ++i) deeper[word[i]] = 1
-      standard = split(ENVIRON["CUDAOPS_STANDARD"], std, "\n")
-      note("CUDAOPS_E", named)
-      note("CUDAOPS_P", named)
-      note("CUDAOPS_S", last)
-      note("CUDAOPS_XS", last)
-      note("CUDAOPS_P", last)
-      for (k = 1; k <= standard; ++k) if (!(std[k] in named)) last[std[k]] = 1
-      count = 0
-      add("CUDAOPS_Q", "Q")
-      add("CUDAOPS_XI", "XI")
-      add("CUDAOPS_I", "I")
-      add("CUDAOPS_XI", "XI")
-      # After them comes the toolkit itself.
-      before_toolkit = count + 1
-      add("CUDAOPS_E", "I")
-      add("CUDAOPS_XS", "XS")
-      add("CUDAOPS_S", "S")
-      add("CUDAOPS_XS", "XS")
-      add("CUDAOPS_P", "S")
-      for (k = 1; k <= standard; ++k) dir[count + k] = std[k]
-      for (k = 1; k <= count + standard; ++k) filled[k] = fills(dir[k])
-      if (ENVIRON["CUDAOPS_HERE"] != "") { seen["."] = 1; near[++places] = "." }
-      quoted = source
-      gsub(/ /, "\001", quoted)
-      gsub(/#/, "\\#", quoted)
-      gsub(/\$/, "$$", quoted)
-    }
-    {
-      text = $0
-      target = ""
-      if (NR == 1 && match(text, /^[^:]*: */)) {
-        target = substr(text, 1, RLENGTH)
-        text = substr(text, RLENGTH + 1)
-      }
-      end = ""
-      if (sub(/ *\\$/, "", text)) end = " \\"
-      gsub(/\\ /, "\001", text)
-      match(text, /^ */)
-      indent = substr(text, 1, RLENGTH)
-      words = split(text, word, " ")
-      text = ""
-      for (i = 1; i <= words; ++i) {
-        if (index(word[i], from) == 1) {
-          changed = 1
-          text = text (i > 1 ? " " : "") quoted substr(word[i], length(from) + 1)
-        } else text = text (i > 1 ? " " : "") word[i]
-        path = word[i]
-        gsub(/\001/, " ", path)
-        gsub(/\\#/, "#", path)
-        gsub(/\$\$/, "$", path)
-        path = mapped(path)
-        sub(/^(\.\/)+/, "", path)
-        header[++headers] = path
-        asked[path] = asked[plain(path)] = 1
-        if (own(path)) {
-          place = path
-          if (!sub(/\/[^\/]*$/, "", place)) place = "."
-          if (!(place in seen)) { seen[place] = 1; near[++places] = place }
-        }
-      }
-      gsub(/\001/, "\\ ", text)
-      all[NR] = target indent text end
-    }
-    END {
-      for (h = 2; ENVIRON["CUDAOPS_SHADOWS"] != "" && h <= headers; ++h) {
-        path = header[h]
-        hits = 0
-        for (k = 1; k <= count; ++k)
-          if (dir[k] == "." ? path !~ /^(\/|\.\.\/)|(^|\/)CudaOps\/links\// : index(path, dir[k] "/") == 1) {
-            name[++hits] = dir[k] == "." ? path : substr(path, length(dir[k]) + 2)
-            before[hits] = k
-          }
-        if (!hits && match(path, /\/bin\/\.\.\/(targets\/[^\/]*\/)?include\/(cccl\/)?/)) {
-          name[++hits] = substr(path, RSTART + RLENGTH)
-          before[hits] = substr(path, RSTART, RLENGTH) ~ /\/cccl\/$/ ? count + 1 : before_toolkit
-        }
-        if (!hits && system_dir != "" && index(path, system_dir "include/") == 1) {
-          name[++hits] = substr(path, length(system_dir) + 9)
-          before[hits] = count + 1
-        }
-        if (!hits) {
-          # One of them may lie in another: /usr/include/c++/12 and /usr/include.
-          path = plain(path)
-          longest = 0
-          for (k = count + 1; k <= count + standard; ++k)
-            if (length(dir[k]) > longest && index(path, dir[k] "/") == 1) {
-              longest = length(dir[k])
-              hits = 1
-              name[1] = substr(path, longest + 2)
-              before[1] = k
-            }
-        }
-        for (i = 1; i <= hits; ++i) {
-          for (k = 1; k < before[i]; ++k) if (filled[k]) tried(dir[k], name[i])
-          for (k = 1; k <= places; ++k) tried(near[k], name[i])
-        }
-      }
-      if (changed) {
-        for (i = 1; i <= NR; ++i) print all[i] >FILENAME
-        close(FILENAME)
-      }
-    }' "$_cudaops_dep"
+# _cudaops_headers all|shadows|names: see cache_headers.awk.
+_cudaops_headers() {
+  LC_ALL=C CUDAOPS_CACHE_WANTED=$1 CUDAOPS_CACHE_DEEPER=$_cudaops_deeper awk -f "$CUDAOPS_CACHE_HEADERS" "$_cudaops_dep"
 }
 
 _cudaops_settings=$1

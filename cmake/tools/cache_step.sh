@@ -3,7 +3,8 @@
 # The compiler as ccache sees it: runs where the cache has no entry, and leaves word of how it ended, so that
 # cache_launcher.sh can tell a failed compile from a failed cache.
 #
-#   cache_step.sh <argument>...     (CUDAOPS_CACHE_COMPILER, _DEPFILE, _MARK, _HIP, _SYSTEM, _STANDARD, _ROOTS in the environment)
+#   cache_step.sh <argument>...     (CUDAOPS_CACHE_COMPILER, _DEPFILE, _MARK, _HIP and those of cache_headers.awk in the
+#                                   environment)
 
 # Who watches over the cache's time knows that it is the compiler's now.
 echo begun >>"$CUDAOPS_CACHE_MARK"
@@ -25,10 +26,6 @@ else
   # No dependency file names what the assembler reads by itself, nor a file that was asked for in vain. The headers of
   # the standard library, torch, the toolkit and the system don't get new ones by themselves. Any other mention of
   # __has_include counts, however the question is put: a macro's name, a comment or a line's end may stand in it.
-  _cudaops_files=$(
-    sed -e '1s/^[^:]*: *//' -e 's/ *\\$//' -e 's/\\ /\x01/g' -e 's/\\#/#/g' -e 's/\$\$/$/g' \
-      "$CUDAOPS_CACHE_DEPFILE" 2>/dev/null | tr ' \001' '\n ' | grep -a .
-  )
   _cudaops_std='algorithm|any|array|atomic|barrier|bit|bitset|charconv|chrono|codecvt|compare|complex|concepts|'
   _cudaops_std="${_cudaops_std}condition_variable|contracts|coroutine|debugging|deque|exception|execution|expected|"
   _cudaops_std="${_cudaops_std}filesystem|flat_map|flat_set|format|forward_list|fstream|functional|future|generator|"
@@ -43,22 +40,10 @@ else
   _cudaops_std="${_cudaops_std}cstdalign|cstdarg|cstdbool|cstddef|cstdint|cstdio|cstdlib|cstring|ctgmath|ctime|cuchar|"
   _cudaops_std="${_cudaops_std}cwchar|cwctype|cxxabi\\.h|unistd\\.h|experimental/[a-z_]+|cuda/[a-z_/]+|nv/target"
   _cudaops_found=$(
-    printf '%s\n' "$_cudaops_files" | xargs -d '\n' grep -laE -e '\.incbin' -e '\.include[[:space:]]+\\?"' -- 2>&1
-    printf '%s\n' "$_cudaops_files" |
-      awk '
-        function starts_in(list, slash, place, places, i) {
-          places = split(ENVIRON[list], place, "\n")
-          for (i = 1; i <= places; ++i) if (place[i] != "" && index(path, place[i] slash) == 1) return 1
-          return 0
-        }
-        {
-          path = $0
-          if (path ~ /^\//) while (sub(/[^\/]+\/\.\.\//, "", path));
-          if (starts_in("CUDAOPS_CACHE_SYSTEM", "")) next
-          if (path ~ /(^|\/)CudaOps\/links\/(torch|torch_include|python|package|toolkit|nvcc|nvidia[0-9]*)\//) next
-          if (!starts_in("CUDAOPS_CACHE_ROOTS", "") && (path ~ /^\/usr\// || starts_in("CUDAOPS_CACHE_STANDARD", "/"))) next
-          print
-        }' |
+    # What awk complains of is no file, so that grep complains too.
+    CUDAOPS_CACHE_WANTED=all awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" 2>&1 |
+      xargs -d '\n' grep -laE -e '\.incbin' -e '\.include[[:space:]]+\\?"' -- 2>&1
+    CUDAOPS_CACHE_WANTED=own awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" |
       xargs -r -d '\n' grep -haE '__has_(include|embed)' -- 2>&1 |
       sed -E -e '/\/\*/!s,//.*,,' -e "s;__has_include[[:space:]]*\([[:space:]]*<($_cudaops_std)>[[:space:]]*\);;g" \
         -e 's/defined[[:space:]]*\(?[[:space:]]*__has_(include|embed)([^_a-zA-Z0-9]|$)/\2/g' \
