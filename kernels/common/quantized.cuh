@@ -320,18 +320,6 @@ bool bytes_are_aligned(const void* data, int64_t stride) {
 // ---------------------------------------------------------------------------------------------------
 // Largest magnitudes
 
-// Over groups of `num_lanes` neighbours, a power of two up to 32; `lanes` are there.
-__device__ __forceinline__ float largest_of_lanes(float largest, int num_lanes,
-                                                  cudaops::LaneMask lanes = cudaops::kAllLanes) {
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) {
-    if (distance < num_lanes) {
-      largest = fmaxf(largest, cudaops::shfl_xor(largest, distance, 32, lanes));
-    }
-  }
-  return largest;
-}
-
 // The lanes of the caller's own group.
 __device__ __forceinline__ cudaops::LaneMask lanes_of_group(int num_lanes) {
   const int first = cudaops::lane_id() / num_lanes * num_lanes;

@@ -175,6 +175,18 @@ __device__ __forceinline__ Packed kept_packed(Packed packed) {
   return packed;
 }
 
+// Over groups of `num_lanes` neighbours, a power of two up to 32; `lanes` are there.
+__device__ __forceinline__ float largest_of_lanes(float largest, int num_lanes,
+                                                  cudaops::LaneMask lanes = cudaops::kAllLanes) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    if (distance < num_lanes) {
+      largest = fmaxf(largest, cudaops::shfl_xor(largest, distance, 32, lanes));
+    }
+  }
+  return largest;
+}
+
 // The largest of the elements it is raised by, or of their magnitudes; NaN doesn't count.
 template <typename T>
 class Largest {
@@ -235,13 +247,7 @@ class Largest {
     } else {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        largest[i] = of_thread[i].value();
-#pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2) {
-          if (distance < num_lanes) {
-            largest[i] = fmaxf(largest[i], cudaops::shfl_xor(largest[i], distance, 32, lanes));
-          }
-        }
+        largest[i] = largest_of_lanes(of_thread[i].value(), num_lanes, lanes);
       }
     }
     return largest;
