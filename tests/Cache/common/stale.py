@@ -411,11 +411,12 @@ def cases():
             files={source: "#if __has_include(<version>)\n#include <version>\n#endif\nint value = 1;\n"},
             then={source: "int value = 2;\n"},
         )
+        angled = {source: "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""}
         for option in ("CPATH", "CPLUS_INCLUDE_PATH"):
             yield Case(
                 f"a header in an earlier directory of {option}",
                 kind=kind,
-                files={source: "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+                files=angled,
                 args=args[2:],
                 env={option: "<case>/a:<case>/b"},
                 then={"a/v.h": "#define FOUND 2\n"},
@@ -423,25 +424,21 @@ def cases():
         yield Case(
             "a header of -I before one of -isystem",
             kind=kind,
-            files={source: "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+            files=angled,
             args=["-isystem", "<case>/b", "-I<case>/a", *args[2:]],
             then={"a/v.h": "#define FOUND 2\n"},
         )
         yield Case(
             "the same name in directories of -I and -isystem",
             kind=kind,
-            files={
-                source: "#include <v.h>\nint value = FOUND;\n",
-                "b/v.h": "#define FOUND 1\n",
-                "a/v.h": "#define FOUND 3\n",
-            },
+            files={**angled, "a/v.h": "#define FOUND 3\n"},
             args=["-isystem", "<case>/b", "-I<case>/a", *args[2:]],
             then={"a/v.h": "#define FOUND 2\n"},
         )
         yield Case(
             "-idirafter",
             kind=kind,
-            files={source: "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+            files=angled,
             args=[
                 *(("-Xcompiler=-idirafter,<case>/a,-idirafter,<case>/b",) if kind == "cuda" else ()),
                 *(("-idirafter", "<case>/a", "-idirafter<case>/b") if kind == "cxx" else ()),
@@ -496,11 +493,7 @@ def cases():
         yield Case(
             "a directory that is named twice",
             kind=kind,
-            files={
-                source: "#include <v.h>\nint value = FOUND;\n",
-                "b/v.h": "#define FOUND 1\n",
-                "a/v.h": "#define FOUND 3\n",
-            },
+            files={**angled, "a/v.h": "#define FOUND 3\n"},
             args=["-isystem", "<case>/b", "-isystem", "<case>/a", *args[2:]],
             env={"CPATH": "<case>/a"},
             then={"b/v.h": "#define FOUND 2\n"},
@@ -508,35 +501,32 @@ def cases():
         yield Case(
             "NVCC_APPEND_FLAGS come last, and not for C++",
             kind=kind,
-            files={
-                source: "#include <v.h>\nint value = FOUND;\n",
-                "b/v.h": "#define FOUND 1\n",
-                "c/v.h": "#define FOUND 3\n",
-            },
+            files={**angled, "c/v.h": "#define FOUND 3\n"},
             args=args,
             env={"NVCC_APPEND_FLAGS": "-I<near>/c"},
             then={"b/v.h": "#define FOUND 2\n"},
         )
+    angled = {"k.cu": "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""}
     for name, flags in (
         ("-Xcompiler", ["-Xcompiler=-I<case>/a", "-Xcompiler", "-I<case>/b"]),
         ("-Xcompiler of system headers", ["-Xcompiler=-isystem,<case>/a", "-Xcompiler=-isystem,<case>/b"]),
     ):
         yield Case(
             f"a header in an earlier directory of {name}",
-            files={"k.cu": "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+            files=angled,
             args=[*flags, *ONE],
             then={"a/v.h": "#define FOUND 2\n"},
         )
     yield Case(
         "a header in an earlier directory of NVCC_APPEND_FLAGS",
-        files={"k.cu": "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+        files=angled,
         args=ONE,
         env={"NVCC_APPEND_FLAGS": "-I<near>/a -I<near>/b"},
         then={"a/v.h": "#define FOUND 2\n"},
     )
     yield Case(
         "a quoted directory of NVCC_APPEND_FLAGS",
-        files={"k.cu": "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""},
+        files=angled,
         args=ONE,
         env={"NVCC_APPEND_FLAGS": '-I"<case>/a" -I"<case>/b"'},
         then={"a/v.h": "#define FOUND 2\n"},
