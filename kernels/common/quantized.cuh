@@ -504,9 +504,10 @@ struct QuantizeRows {
     const float reciprocal = reciprocal_of_scale(scale);
     uint8_t* const output = kept_address(result.output.template row<uint8_t>(row.index()));
     row.each([&](const auto& place) {
-      store_bytes<Row::kIsWhole>(output + place.column,
-                                 quantized_bytes(x.at(place) * reciprocal, result.type),
-                                 place.begin, place.end);
+      using Place = std::decay_t<decltype(place)>;
+      store_bytes<Place::kIsWhole>(output + place.column,
+                                   quantized_bytes(x.at(place) * reciprocal, result.type),
+                                   place.begin, place.end);
     });
   }
 };
@@ -739,8 +740,9 @@ struct PointwiseSource {
       return row.load(inputs[0]);
     } else {
       static_assert(Formula::kNumInputs == 2, "formulas of two inputs only");
-      const auto first = row.load(inputs[0]), second = row.load(inputs[1]);
-      return row.compute([first, second](const auto& place) {
+      typename Row::Tile tiles[2];
+      row.load(inputs, tiles);
+      return row.compute([first = tiles[0], second = tiles[1]](const auto& place) {
         const typename Row::Numbers x[2] = {first.at(place), second.at(place)};
         return apply<typename Row::Element>(x);
       });

@@ -34,7 +34,8 @@
 // Alignment: vectors lie where the *output's* row has its multiples of 16 bytes (RowGrid's anchor),
 // so that stores are always whole; a row that starts elsewhere has a shorter first and last vector.
 // Inputs that lie differently are put together from two aligned loads, of which the second comes
-// from the cache.
+// from the cache. Rows in a block's registers have their first and last vectors apart from the
+// others, so that these need no more than those of whole rows.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -54,6 +55,7 @@ namespace cudaops_kernels {
 template <int kElements, bool kWhole>
 struct Place {
   static constexpr int kSize = kElements;
+  static constexpr bool kIsWhole = kWhole;
   int slot;    // which of the thread's vectors
   int column;  // below 0 where the row starts within the vector
   int begin;
@@ -93,11 +95,10 @@ __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, k
 }
 
 // The same of what all rows share: it has no rows around it, and each row needs its ends.
-template <typename T, int kSize, bool kWhole>
-__device__ __forceinline__ Packed load_columns(const T* columns, const Place<kSize, kWhole>& place,
+template <typename T, int kSize>
+__device__ __forceinline__ Packed load_columns(const T* columns, const Place<kSize, false>& place,
                                                int width) {
   const T* data = columns + place.column;
-  if constexpr (kWhole) return load_constant(data);
   if (place.column >= kSize - 1 && place.column + 2 * kSize - 1 <= width) {
     return is_aligned_to_16(data) ? load_constant(data) : load_across(data);
   }
@@ -116,21 +117,6 @@ __device__ __forceinline__ void store_vector(T* row, const Place<kSize, kWhole>&
   }
 }
 
-// To a row that may lie otherwise. `num_lanes`: so many lanes of the warp, from the first on, store
-// a vector of this row at once; 0 if that is not known.
-template <typename T, int kSize, bool kWhole>
-__device__ __forceinline__ void store_vector(T* row, const Place<kSize, kWhole>& place,
-                                             const Packed& packed, int num_lanes) {
-  T* data = row + place.column;
-  if (kWhole || (place.is_whole() && is_aligned_to_16(data))) {
-    store_aligned(data, packed);
-  } else if (num_lanes > 0 && !is_aligned_to_16(data)) {
-    store_across(data, packed, place.begin, place.end, num_lanes);
-  } else {
-    store_part(data, packed, place.begin, place.end);
-  }
-}
-
 }  // namespace detail
 
 // What the warps of a block, and the blocks of a cluster, tell each other in a reduction; twice, so
@@ -143,9 +129,17 @@ struct RowScratch {
 
 // A row of kVectors vectors a thread; 0: any number, read again in each pass. kCluster: a cluster's
 // row, not a block's. The last kStashed vectors of a tile are kept in shared memory.
-template <typename T, int kVectors, bool kWhole, bool kCluster = false, int kStashed = 0>
+//
+// kEndsApart: the row's first two and last two vectors are four threads' own, one more for each of
+// them, and what an op does with them is code of its own. The others are whole, and whatever lies
+// around them belongs to the row: they need no look at its ends.
+template <typename T, int kVectors, bool kWhole, bool kCluster = false, int kStashed = 0,
+          bool kEndsApart = false>
 class Row {
-  static constexpr int kInRegisters = kVectors - kStashed;
+  static_assert(!kEndsApart || (kVectors > 0 && !kWhole && !kCluster && kStashed == 0),
+                "not made for such rows");
+  static constexpr int kInRegisters = kVectors - kStashed + (kEndsApart ? 1 : 0);
+  static constexpr int kNumEnds = kEndsApart ? 2 : 0;  // vectors at each end
   // Else nvcc calculates them again for each of a thread's vectors; loops have no such choice, and
   // a cluster's threads no registers to spare.
   static constexpr bool kKeepsAddresses = kVectors > 0 && !kCluster;
@@ -155,7 +149,10 @@ class Row {
   static constexpr int kSize = Vector<T>::kSize;
   static constexpr int kSlots = kVectors;
   static constexpr bool kIsWhole = kWhole;
-  using Place = cudaops_kernels::Place<kSize, kWhole>;
+  // What a body gets is this or, of a row whose ends are apart, PlaceOf<true>.
+  template <bool kAll>
+  using PlaceOf = cudaops_kernels::Place<kSize, kAll>;
+  using Place = PlaceOf<kWhole>;
   using Numbers = cudaops_kernels::Numbers<T>;
 
   // What load() and make() return: the row's elements, place by place; 0, or what is said to be
@@ -163,10 +160,12 @@ class Row {
   class Tile {
    public:
     Tile() = default;
-    __device__ __forceinline__ Numbers at(const Place& place) const {
+    template <bool kAll>
+    __device__ __forceinline__ Numbers at(const PlaceOf<kAll>& place) const {
       return unpack<T>(packed(place));
     }
-    __device__ __forceinline__ Packed packed(const Place& place) const {
+    template <bool kAll>
+    __device__ __forceinline__ Packed packed(const PlaceOf<kAll>& place) const {
       if constexpr (kVectors > 0) {
         return kept_packed<T>(get(place.slot));
       } else {
@@ -176,10 +175,12 @@ class Row {
       }
     }
     // Whether the vector at `place` has a visible element; nothing else.
-    __device__ __forceinline__ bool shows(const Place& place) const {
+    template <bool kAll>
+    __device__ __forceinline__ bool shows(const PlaceOf<kAll>& place) const {
       return place.column + place.begin < visible_;
     }
-    __device__ __forceinline__ bool shows_all(const Place& place) const {
+    template <bool kAll>
+    __device__ __forceinline__ bool shows_all(const PlaceOf<kAll>& place) const {
       return place.is_whole() && place.column + kSize <= visible_;
     }
 
@@ -215,7 +216,9 @@ class Row {
       }
       vectors_[slot] = vector;
     }
-    __device__ __forceinline__ Packed with_hidden(const Packed& vector, const Place& place) const {
+    template <bool kAll>
+    __device__ __forceinline__ Packed with_hidden(const Packed& vector,
+                                                  const PlaceOf<kAll>& place) const {
       int end = place.end;
       if (place.column + end > visible_) {
         end = shows(place) ? visible_ - place.column : 0;
@@ -238,10 +241,12 @@ class Row {
     static constexpr bool kIsKept = kVectors > 0 && kStashed == 0;
 
    public:
-    __device__ __forceinline__ Numbers at(const Place& place) const {
+    template <bool kAll>
+    __device__ __forceinline__ Numbers at(const PlaceOf<kAll>& place) const {
       return unpack<T>(packed(place));
     }
-    __device__ __forceinline__ Packed packed(const Place& place) const {
+    template <bool kAll>
+    __device__ __forceinline__ Packed packed(const PlaceOf<kAll>& place) const {
       if constexpr (kIsKept) {
         return kept_packed<T>(vectors_[place.slot]);
       } else {
@@ -252,7 +257,7 @@ class Row {
    private:
     friend class Row;
     __device__ __forceinline__ explicit Computed(const Body& body) : body_(body) {}
-    Packed vectors_[kIsKept ? kVectors : 1];
+    Packed vectors_[kIsKept ? kInRegisters : 1];
     Body body_;
   };
 
@@ -277,6 +282,13 @@ class Row {
       shift_ = static_cast<int>(reinterpret_cast<uintptr_t>(anchor) % 16 / sizeof(T));
     }
     num_vectors_ = exists_ ? static_cast<int>((width + shift_ + kSize - 1) / kSize) : 0;
+    if constexpr (kEndsApart) {
+      // The last threads, which have less of the others.
+      const int end = num_threads() - 1 - thread();
+      const int num_ends = num_vectors_ < 2 * kNumEnds ? num_vectors_ : 2 * kNumEnds;
+      end_vector_ = end < kNumEnds ? end : num_vectors_ - num_ends + end;
+      if (end >= num_ends) end_vector_ = INT_MAX;
+    }
   }
 
   // Which half of the scratch is free: for a row that a block takes after another.
@@ -286,7 +298,12 @@ class Row {
   __device__ __forceinline__ int64_t width() const { return width_; }
   // Whether the thread stores the element at this column, in rows that lie as the anchor's.
   __device__ __forceinline__ bool owns(int64_t column) const {
-    return exists_ && (column + shift_) / kSize % num_threads() == thread();
+    if (!exists_) return false;
+    const int vector = static_cast<int>((column + shift_) / kSize);
+    if constexpr (kEndsApart) {
+      if (vector < kNumEnds || vector >= num_vectors_ - kNumEnds) return vector == end_vector_;
+    }
+    return (vector - kNumEnds) % num_threads() == thread();
   }
   // A block's last rows may be none.
   __device__ __forceinline__ bool exists() const { return exists_; }
@@ -299,7 +316,7 @@ class Row {
 
   // The row's vector that is this thread's at a slot; perhaps none that there is.
   __device__ __forceinline__ int vector_at(int slot) const {
-    return slot * num_threads() + thread();
+    return kNumEnds + slot * num_threads() + thread();
   }
 
   // One thread of each row: it writes what there is once a row.
@@ -313,8 +330,7 @@ class Row {
   // The same of those that have a visible element.
   template <typename Body>
   __device__ __forceinline__ void each_shown(const Tile& tile, const Body& body) const {
-    const int shown = (tile.visible_ + shift_ + kSize - 1) / kSize;
-    each_before(shown < num_vectors_ ? shown : num_vectors_, body);
+    each_before(num_shown(tile), body);
   }
 
   // All loads are issued before the first is used.
@@ -325,40 +341,64 @@ class Row {
   }
   // The same in two steps, for a row that is worked on later: finish() waits for the loads.
   __device__ __forceinline__ Tile load_ahead(const ConstRows& rows) const {
-    Tile tile(*this, rows.template row<T>(index_), rows.stride);
-    if constexpr (kVectors > 0) load_all(tile);
-    return tile;
+    Tile tiles[1] = {tile_of(rows)};
+    if constexpr (kVectors > 0) load_all(tiles);
+    return tiles[0];
   }
   __device__ __forceinline__ void finish(Tile& tile) const {
     if constexpr (kVectors > 0 && !kWhole) {
-      each([&](const Place& place) {
+      each([&](const auto& place) {
         if (place.is_whole()) return;
         tile.set(place.slot, masked<T>(tile.get(place.slot), place.begin, place.end));
       });
     }
   }
+  // Several rows at once: all of them are on their way before the first is waited for.
+  template <int kCount>
+  __device__ __forceinline__ void load(const ConstRows (&rows)[kCount],
+                                       Tile (&tiles)[kCount]) const {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) tiles[i] = tile_of(rows[i]);
+    if constexpr (kVectors > 0) load_all(tiles);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) finish(tiles[i]);
+  }
 
-  // The same of the row's first `visible` elements; the others are not read, they are `hidden`.
+  // The same of the rows' first `visible` elements; the others are not read, they are `hidden`.
+  template <int kCount>
+  __device__ __forceinline__ void load_visible(const ConstRows (&rows)[kCount], int64_t visible,
+                                               float hidden, Tile (&tiles)[kCount]) const {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      tiles[i] = tile_of(rows[i]);
+      tiles[i].visible_ = static_cast<int>(visible);
+      tiles[i].hidden_ = hidden;
+    }
+    if constexpr (kVectors > 0) load_all(tiles);
+    if constexpr (kVectors > 0) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        Tile& tile = tiles[i];
+        each([&](const auto& place) {
+          if (!tile.shows_all(place)) {
+            tile.set(place.slot, tile.with_hidden(tile.get(place.slot), place));
+          }
+        });
+      }
+    }
+  }
   __device__ __forceinline__ Tile load_visible(const ConstRows& rows, int64_t visible,
                                                float hidden) const {
-    Tile tile(*this, rows.template row<T>(index_), rows.stride);
-    tile.visible_ = static_cast<int>(visible);
-    tile.hidden_ = hidden;
-    if constexpr (kVectors > 0) {
-      load_all(tile);
-      each([&](const Place& place) {
-        if (!tile.shows_all(place)) {
-          tile.set(place.slot, tile.with_hidden(tile.get(place.slot), place));
-        }
-      });
-    }
-    return tile;
+    const ConstRows all[1] = {rows};
+    Tile tiles[1];
+    load_visible(all, visible, hidden, tiles);
+    return tiles[0];
   }
 
   // The largest of what this thread has of a tile, or of its negatives; minus infinity if nothing.
   __device__ __forceinline__ float largest(const Tile& tile, bool of_negatives = false) const {
     Largest<T> largest(-INFINITY);
-    each_shown(tile, [&](const Place& place) {
+    each_shown(tile, [&](const auto& place) {
       const Packed vector = tile.packed(place);
       largest.raise(of_negatives ? negated<T>(vector) : vector);
     });
@@ -369,10 +409,10 @@ class Row {
   template <typename Body>
   __device__ __forceinline__ Tile make(const Rows& out, const Body& body) const {
     Tile tile(*this, out.template row<T>(index_), out.stride);
-    each([&](const Place& place) {
+    each([&](const auto& place) {
       const Packed vector = pack<T>(body(place));
       if constexpr (kVectors > 0) tile.set(place.slot, vector);
-      detail::store_vector(out.template row<T>(index_), place, vector, num_lanes(place));
+      store_anywhere(out.template row<T>(index_), place, vector);
     });
     return tile;
   }
@@ -383,22 +423,37 @@ class Row {
   __device__ __forceinline__ Computed<Body> compute(const Body& body) const {
     Computed<Body> computed(body);
     if constexpr (Computed<Body>::kIsKept) {
-      each([&](const Place& place) { computed.vectors_[place.slot] = pack<T>(body(place)); });
+      each([&](const auto& place) { computed.vectors_[place.slot] = pack<T>(body(place)); });
     }
     return computed;
   }
 
   // To the rows that are the grid's anchor.
-  __device__ __forceinline__ void store(const Rows& anchor, const Place& place,
+  template <bool kAll>
+  __device__ __forceinline__ void store(const Rows& anchor, const PlaceOf<kAll>& place,
                                         const Numbers& numbers) const {
     detail::store_vector(anchor.template row<T>(index_), place, pack<T>(numbers));
   }
 
   // What is the same for all rows, of T or float.
+  template <typename U, bool kAll>
+  __device__ __forceinline__ Numbers columns(const U* data, const PlaceOf<kAll>& place) const {
+    Numbers numbers;
+#pragma unroll
+    for (int first = 0; first < kSize; first += Vector<U>::kSize) {
+      const cudaops_kernels::Numbers<U> loaded = unpack<U>(packed_columns(data, place, first));
+#pragma unroll
+      for (int k = 0; k < Vector<U>::kSize; ++k) numbers[first + k] = loaded[k];
+    }
+    return numbers;
+  }
+  template <bool kAll>
   __device__ __forceinline__ Numbers columns(const void* data, DType dtype,
-                                             const Place& place) const {
-    if (sizeof(T) < 4 && dtype == DType::kFloat32) return float_columns(data, place);
-    return unpack<T>(detail::load_columns(static_cast<const T*>(data), place, width_));
+                                             const PlaceOf<kAll>& place) const {
+    if (sizeof(T) < 4 && dtype == DType::kFloat32) {
+      return columns(static_cast<const float*>(data), place);
+    }
+    return columns(static_cast<const T*>(data), place);
   }
 
   // The same for a thread that comes to its columns again and again: kept in registers.
@@ -416,11 +471,12 @@ class Row {
     columns.dtype = dtype;
     columns.offset = offset;
     if constexpr (kVectors > 0) {
-      each([&](const Place& place) { columns.vectors[place.slot] = read(columns, place); });
+      each([&](const auto& place) { columns.vectors[place.slot] = read(columns, place); });
     }
     return columns;
   }
-  __device__ __forceinline__ Numbers at(const Columns& columns, const Place& place) const {
+  template <bool kAll>
+  __device__ __forceinline__ Numbers at(const Columns& columns, const PlaceOf<kAll>& place) const {
     if constexpr (kVectors > 0) return columns.vectors[place.slot];
     return read(columns, place);
   }
@@ -469,13 +525,24 @@ class Row {
  private:
   template <typename Body>
   __device__ __forceinline__ void each_before(int end, const Body& body) const {
+    each_inner_before(end, body);
+    end_before(end, body);
+  }
+  // All but the ends, if those are apart.
+  template <typename Body>
+  __device__ __forceinline__ void each_inner_before(int end, const Body& body) const {
     if constexpr (kVectors > 0) {
-      // One way out for all slots: a branch round each would cost more.
+      if (kEndsApart && end > num_vectors_ - kNumEnds) end = num_vectors_ - kNumEnds;
+        // One way out for all slots: a branch round each would cost more.
 #pragma unroll
       for (int slot = 0; slot < kVectors; ++slot) {
         const int vector = vector_at(slot);
         if (vector >= end) break;
-        body(place_of(slot, vector));
+        if constexpr (kEndsApart) {
+          body(PlaceOf<true>{slot, vector * kSize - shift_, 0, kSize});
+        } else {
+          body(place_of(slot, vector));
+        }
       }
     } else {
       for (int vector = thread(); vector < end; vector += num_threads()) {
@@ -483,13 +550,39 @@ class Row {
       }
     }
   }
+  template <typename Body>
+  __device__ __forceinline__ void end_before(int end, const Body& body) const {
+    if constexpr (kEndsApart) {
+      if (end_vector_ < end) body(place_of(kVectors, end_vector_));
+    }
+  }
 
-  // A row between others is loaded without a look at its ends: a branch or a choice for each vector
-  // would have each load wait for the one before.
-  __device__ __forceinline__ void load_all(Tile& tile) const {
-    const T* const first = tile.row_ - shift_;
-    if (kWhole || (tile.around_.before && tile.around_.behind && is_aligned_to_16(first))) {
-      each_shown(tile, [&](const Place& place) {
+  __device__ __forceinline__ Tile tile_of(const ConstRows& rows) const {
+    return Tile(*this, rows.template row<T>(index_), rows.stride);
+  }
+
+  // Rows between others are loaded without a look at their ends: a branch or a choice for each
+  // vector, and the place where branches meet, would have a load wait for those before.
+  template <int kCount>
+  __device__ __forceinline__ void load_all(Tile (&tiles)[kCount]) const {
+    bool is_inside = true, lies_as_anchor = true;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const Tile& tile = tiles[i];
+      is_inside = is_inside && (kWhole || (tile.around_.before && tile.around_.behind));
+      lies_as_anchor = lies_as_anchor && (kWhole || is_aligned_to_16(tile.row_ - shift_));
+    }
+    const auto each_vector = [&](const auto& body) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        const int shown = num_shown(tiles[i]);
+        end_before(shown, [&](const auto& place) { body(i, place); });
+        each_inner_before(shown, [&](const auto& place) { body(i, place); });
+      }
+    };
+    if (is_inside && lies_as_anchor) {
+      each_vector([&](int i, const auto& place) {
+        Tile& tile = tiles[i];
         const T* const data = tile.row_ + place.column;
 #if CUDAOPS_HAS_HOPPER
         if (kStashed > 0 && place.slot >= kInRegisters) {
@@ -499,15 +592,45 @@ class Row {
 #endif
         tile.set(place.slot, load_early(data));
       });
-    } else if (tile.around_.before && tile.around_.behind) {
-      each_shown(tile, [&](const Place& place) {
-        tile.set(place.slot, load_across(tile.row_ + place.column));
+    } else if (is_inside && kEndsApart && kVectors <= 4) {
+      // Both vectors of all before the first is waited for; other kernels have no registers for
+      // that.
+      Packed high[kCount][kEndsApart ? kInRegisters : 1];
+      const auto offset_of = [&](int i) {
+        return static_cast<unsigned int>(reinterpret_cast<uintptr_t>(tiles[i].row_ - shift_) % 16);
+      };
+      each_vector([&](int i, const auto& place) {
+        Tile& tile = tiles[i];
+        const T* const aligned =
+            tile.row_ - shift_ - offset_of(i) / sizeof(T) + (place.column + shift_);
+        tile.set(place.slot, load_early(aligned));
+        high[i][place.slot] = load_early(aligned + kSize);
+      });
+      each_vector([&](int i, const auto& place) {
+        Tile& tile = tiles[i];
+        tile.set(place.slot, across<T>(tile.get(place.slot), high[i][place.slot], offset_of(i)));
+      });
+    } else if (is_inside) {
+      each_vector([&](int i, const auto& place) {
+        tiles[i].set(place.slot, load_across(tiles[i].row_ + place.column));
       });
     } else {
-      each_shown(tile, [&](const Place& place) {
-        tile.set(place.slot, detail::load_vector(tile.row_, place, width_, tile.around_));
+      each_vector([&](int i, const auto& place) {
+        Tile& tile = tiles[i];
+        const T* const data = tile.row_ + place.column;
+        if (kEndsApart && std::decay_t<decltype(place)>::kIsWhole) {
+          tile.set(place.slot, is_aligned_to_16(data) ? load_early(data) : load_across(data));
+        } else {
+          tile.set(place.slot, detail::load_vector(tile.row_, place, width_, tile.around_));
+        }
       });
     }
+  }
+
+  // Vectors up to the last with a visible element.
+  __device__ __forceinline__ int num_shown(const Tile& tile) const {
+    const int shown = (tile.visible_ + shift_ + kSize - 1) / kSize;
+    return shown < num_vectors_ ? shown : num_vectors_;
   }
 
   __device__ __forceinline__ Packed* new_stash() const {
@@ -516,7 +639,9 @@ class Row {
     return own;
   }
 
-  __device__ __forceinline__ Numbers read(const Columns& columns, const Place& place) const {
+  template <bool kAll>
+  __device__ __forceinline__ Numbers read(const Columns& columns,
+                                          const PlaceOf<kAll>& place) const {
     if (columns.data != nullptr) {
       return this->columns(columns.data, columns.dtype, place) + columns.offset;
     }
@@ -527,12 +652,31 @@ class Row {
     return detail::rows_around<kSize>(index_, num_rows_, stride);
   }
 
-  // Lanes with a vector beside this one's. Where rows are shorter than a warp it is not worth it.
-  __device__ __forceinline__ int num_lanes(const Place& place) const {
-    if (kWhole || blockDim.x < kGroup) return 0;
+  // To a row that may lie otherwise than the anchor's.
+  template <bool kAll>
+  __device__ __forceinline__ void store_anywhere(T* row, const PlaceOf<kAll>& place,
+                                                 const Packed& packed) const {
+    T* const data = row + place.column;
+    const bool is_aligned = kWhole || is_aligned_to_16(data);
+    const int lanes = is_aligned ? 0 : num_lanes(place);
+    if (kWhole || (is_aligned && place.is_whole())) {
+      store_aligned(data, packed);
+    } else if (lanes > 0) {
+      store_across(data, packed, place.begin, place.end, lanes);
+    } else {
+      store_part(data, packed, place.begin, place.end);
+    }
+  }
+
+  // So many lanes of the warp, from the first on, have a vector at this slot; 0 where they aren't
+  // neighbours. Where rows are shorter than a warp it is not worth it.
+  template <bool kAll>
+  __device__ __forceinline__ int num_lanes(const PlaceOf<kAll>& place) const {
+    if (blockDim.x < kGroup || (kEndsApart && !kAll)) return 0;
     const int first =
         static_cast<int>((place.column + shift_) / kSize) - static_cast<int>(threadIdx.x % kGroup);
-    return num_vectors_ - first < kGroup ? num_vectors_ - first : kGroup;
+    const int left = num_vectors_ - kNumEnds - first;
+    return left < kGroup ? left : kGroup;
   }
 
   __device__ __forceinline__ Place place_of(int slot, int vector) const {
@@ -542,21 +686,26 @@ class Row {
     return {slot, column, column < 0 ? -column : 0, left < kSize ? left : kSize};
   }
 
-  // In vectors of float: kSize of them are two.
-  __device__ __forceinline__ Numbers float_columns(const void* data, const Place& place) const {
-    const float* columns = static_cast<const float*>(data);
-    Numbers numbers;
-#pragma unroll
-    for (int first = 0; first < kSize; first += Vector<float>::kSize) {
-      constexpr int kFloats = Vector<float>::kSize;
-      const auto clamp = [](int k) { return k < 0 ? 0 : (k > kFloats ? kFloats : k); };
-      const cudaops_kernels::Place<kFloats, kWhole> part{
+  // From the `first`-th element of the place on: of float, kSize elements are two vectors.
+  template <typename U, bool kAll>
+  __device__ __forceinline__ Packed packed_columns(const U* columns, const PlaceOf<kAll>& place,
+                                                   int first) const {
+    constexpr int kPart = Vector<U>::kSize;
+    if constexpr (kWhole) {
+      return load_constant(columns + place.column + first);
+    } else if constexpr (kAll) {
+      // The row's first vector lies at the same offset as all others.
+      const U* const start = columns - shift_;
+      const unsigned int offset =
+          static_cast<unsigned int>(reinterpret_cast<uintptr_t>(start) % 16);
+      const U* const aligned = start - offset / sizeof(U) + (place.column + shift_ + first);
+      return across<U>(load_constant(aligned), load_constant(aligned + kPart), offset);
+    } else {
+      const auto clamp = [](int k) { return k < 0 ? 0 : (k > kPart ? kPart : k); };
+      const cudaops_kernels::Place<kPart, false> part{
           place.slot, place.column + first, clamp(place.begin - first), clamp(place.end - first)};
-      const Floats<kFloats> loaded = unpack<float>(detail::load_columns(columns, part, width_));
-#pragma unroll
-      for (int k = 0; k < kFloats; ++k) numbers[first + k] = loaded[k];
+      return detail::load_columns(columns, part, width_);
     }
-    return numbers;
   }
 
   // Of the threads that share the row.
@@ -585,6 +734,7 @@ class Row {
   mutable Packed* stash_;
   int num_vectors_;
   int shift_;
+  int end_vector_;  // this thread's, if ends are apart; INT_MAX: none
   int thread_;
   int buffer_ = 0;
   bool exists_;
@@ -624,8 +774,8 @@ __global__ void __launch_bounds__(kMaxRowThreads) rows_kernel(const Op op, const
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
   const int64_t index = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-  Row<T, kVectors, kWhole> row(index, grid.num_rows, grid.width, grid.anchor.template row<T>(index),
-                               &scratch);
+  Row<T, kVectors, kWhole, false, 0, !kWhole && (kVectors > 0)> row(
+      index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch);
   op(row);
 }
 
@@ -749,23 +899,25 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
   if (grid.num_rows == 0) return;
   constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
   const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
+  // Ends are apart where rows aren't whole.
+  const bool is_whole = detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned);
+  const int64_t num_inner = is_whole ? num_vectors : (num_vectors > 5 ? num_vectors - 4 : 1);
   const auto whole_warps = [&](int per_thread) {
-    return (num_vectors + 32 * per_thread - 1) / (32 * per_thread) * 32;
+    return (num_inner + 32 * per_thread - 1) / (32 * per_thread) * 32;
   };
   if (num_vectors <= 128) {
-    int64_t num_threads = 1;
-    while (4 * num_threads < num_vectors) num_threads *= 2;
+    int64_t num_threads = is_whole ? 1 : (num_vectors > 2 ? 4 : 2);
+    while (4 * num_threads < num_inner) num_threads *= 2;
     detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, num_threads, stream);
     return;
   }
   if constexpr (Op::kNumTiles > 0) {
     // Eight vectors a thread take less for a row's sums; of two tiles they leave too few registers,
     // and rows that aren't whole are more often faster with four (measured on an H200).
-    const bool prefers_eight =
-        Op::kNumTiles == 1 && detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned);
-    if (num_vectors <= 4 * (prefers_eight ? detail::kMaxThreadsByFour : detail::kMaxRowThreads)) {
+    const bool prefers_eight = Op::kNumTiles == 1 && is_whole;
+    if (num_inner <= 4 * (prefers_eight ? detail::kMaxThreadsByFour : detail::kMaxRowThreads)) {
       detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, whole_warps(4), stream);
-    } else if (num_vectors <= 8 * detail::kMaxRowThreads) {
+    } else if (num_inner <= 8 * detail::kMaxRowThreads) {
       detail::launch_rows<kOnlyWhole, 8>(op, grid, aligned, whole_warps(8), stream);
     } else {
       launch_long_rows<kOnlyWhole>(op, grid, aligned, stream);

@@ -35,10 +35,23 @@ struct Forward {
       if (call.mean != nullptr) call.mean[row.index()] = mean;
       if (call.rstd != nullptr) call.rstd[row.index()] = rstd;
     }
+    // The choice once, not for each vector: there would be more code than caches for it have room.
+    if (sizeof(T) < 4 && call.weight_dtype == DType::kFloat32) {
+      store<float>(row, x, mean, rstd);
+    } else {
+      store<T>(row, x, mean, rstd);
+    }
+  }
+
+  template <typename Weight, typename Row>
+  __device__ __forceinline__ void store(const Row& row, const typename Row::Tile& x, float mean,
+                                        float rstd) const {
+    const Weight* const weight = static_cast<const Weight*>(call.weight);
+    const Weight* const bias = static_cast<const Weight*>(call.bias);
     row.each([&](const auto& place) {
       auto y = (x.at(place) - mean) * rstd;
-      if (call.weight != nullptr) y = y * row.columns(call.weight, call.weight_dtype, place);
-      if (call.bias != nullptr) y = y + row.columns(call.bias, call.weight_dtype, place);
+      if (weight != nullptr) y = y * row.columns(weight, place);
+      if (bias != nullptr) y = y + row.columns(bias, place);
       row.store(call.output, place, y);
     });
   }

@@ -18,13 +18,15 @@ bool rms_norm_is_aligned(const RmsNorm& call) {
 // x: input, or the sum, which is written.
 template <bool kResidual, typename Row>
 __device__ __forceinline__ typename Row::Tile rms_norm_input(const Row& row, const RmsNorm& call) {
-  auto x = row.load(call.input);
   if constexpr (kResidual) {
-    const auto residual = row.load(call.residual);
-    x = row.make(call.residual_out,
-                 [&](const auto& place) { return x.at(place) + residual.at(place); });
+    const ConstRows rows[2] = {call.input, call.residual};
+    typename Row::Tile x[2];
+    row.load(rows, x);
+    return row.make(call.residual_out,
+                    [&](const auto& place) { return x[0].at(place) + x[1].at(place); });
+  } else {
+    return row.load(call.input);
   }
-  return x;
 }
 
 template <typename Row>
@@ -42,17 +44,16 @@ __device__ __forceinline__ bool is_plain(const RmsNorm& call) {
          (sizeof(T) == 4 || call.weight_dtype != DType::kFloat32);
 }
 
-template <typename Row>
+template <typename Row, typename Place>
 __device__ __forceinline__ typename Row::Numbers rms_norm_output(const Row& row,
                                                                  const RmsNorm& call,
                                                                  const typename Row::Tile& x,
-                                                                 float rstd,
-                                                                 const typename Row::Place& place) {
+                                                                 float rstd, const Place& place) {
   using T = typename Row::Element;
   auto y = x.at(place) * rstd;
-  if (Row::kIsWhole && is_plain<T>(call)) {
+  if (is_plain<T>(call)) {
     // The usual weight apart: it would take a choice and an addition for each element.
-    y = y * unpack<T>(load_constant(static_cast<const T*>(call.weight) + place.column));
+    y = y * row.columns(static_cast<const T*>(call.weight), place);
   } else if (call.weight != nullptr) {
     y = y * (row.columns(call.weight, call.weight_dtype, place) + call.weight_offset);
   }

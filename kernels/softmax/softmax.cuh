@@ -20,9 +20,9 @@ struct Forward {
   float factor;  // of scores in powers of two; not 0
 
   // What the mask adds, in powers of two.
-  template <typename Row>
+  template <typename Row, typename Place>
   __device__ __forceinline__ typename Row::Numbers added(const Row& row, int64_t mask_offset,
-                                                         const typename Row::Place& place) const {
+                                                         const Place& place) const {
     typename Row::Numbers numbers = {};
     if (call.mask.kind == SoftmaxMask::Kind::kAdded) {
       const char* const data = static_cast<const char*>(call.mask.data) +

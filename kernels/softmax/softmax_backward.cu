@@ -17,8 +17,10 @@ struct Backward {
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
     const int64_t visible = visible_columns(row.index(), call.num_queries, call.width);
-    const auto grad_output = row.load_visible(call.grad_output, visible, 0);
-    const auto output = row.load_visible(call.output, visible, 0);
+    const ConstRows rows[2] = {call.grad_output, call.output};
+    typename Row::Tile tiles[2];
+    row.load_visible(rows, visible, 0, tiles);
+    const auto &grad_output = tiles[0], &output = tiles[1];
     float products = 0;
     row.each([&](const auto& place) {
       if (grad_output.shows(place)) products += dot(grad_output.at(place), output.at(place));

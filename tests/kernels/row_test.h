@@ -8,11 +8,13 @@
 
 namespace op_test {
 
-// Around what a thread, a warp and a block hold in vectors of 4 and 8 elements.
+// Around what a thread, a warp and a block hold in vectors of 4 and 8 elements, with and without a
+// row's ends apart; so few that there is nothing between the ends.
 inline const std::vector<int64_t>& widths() {
   static const std::vector<int64_t> values{
-      1,   2,   3,   7,   8,    9,    31,   32,   33,   64,   127,  128,  129,  255,
-      256, 511, 512, 513, 1000, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 8192, 8200};
+      1,   2,    3,    5,    7,    8,    9,    13,   17,   25,   31,   32,   33,  41,
+      47,  64,   127,  128,  129,  145,  161,  255,  256,  281,  289,  511,  512, 513,
+      545, 1000, 1023, 1024, 1025, 1057, 2048, 2081, 4095, 4096, 4097, 8192, 8200};
   return values;
 }
 
