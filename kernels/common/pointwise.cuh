@@ -5,10 +5,17 @@
 // keep more loads in flight than a persistent grid or a loop does. Blocks follow the memory: a
 // block has several short rows, or a part of a long one.
 //
-// Alignment: vectors lie where the first output's row has its multiples of 16 bytes, so that its
-// stores are whole; a row that starts elsewhere has a shorter first and last vector. An operand
-// that lies differently is put together from two aligned loads, of which one comes from the cache.
-// All loads are issued before the first is used, in either case.
+// Alignment, in the order in which a call is tried:
+//   whole  All rows start at multiples of 16 bytes and have only whole vectors.
+//   flat   Rows follow each other without gaps, and all operands lie alike. They are taken as one
+//          long row: vectors are whole and aligned everywhere but at the array's two ends, also
+//          those in which one row ends and the next begins. Only the columns of a vector lie
+//          elsewhere for each row.
+//   else   Vectors lie where the first output's row has its multiples of 16 bytes, so that its
+//          stores are whole; a row that starts elsewhere has a shorter first and last vector. An
+//          operand that lies differently is put together from two aligned loads, of which one comes
+//          from the cache.
+// All loads are issued before the first is used, in each case.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -42,6 +49,57 @@ class Divider {
   uint32_t divisor_;
   uint32_t factor_;
   int shift_;
+};
+
+// Where the vectors of flat rows begin: rows of `width` elements without gaps, in vectors of `size`
+// elements, of which the first begins `shift` < size elements before the first row.
+//
+// Vector n begins at element n * size - shift. The row of n * size is n * (size / width), rounded
+// down, by a multiplication with that fraction, which is rounded up to a multiple of 2^-64: with
+// width < 2^31 and n < 2^32 the product is too large by less than n * 2^-64 < 1 / width, and the
+// row is right. Multiples of the width are left out of `size` before: the fraction is below 1.
+class FlatRows {
+ public:
+  struct Place {
+    int32_t row;      // -1 before the first; only where width > size and there are fewer than 2^31
+    uint32_t column;  // below width, also where the vector begins before the first row
+  };
+
+  static bool are_possible(int64_t num_rows, int64_t width, int64_t size) {
+    return width < INT32_MAX && num_rows * width / size < UINT32_MAX - 1024;
+  }
+
+  FlatRows(int64_t width, int64_t size, int64_t shift)
+      : width_(static_cast<uint32_t>(width)),
+        step_(static_cast<uint32_t>(size % width)),
+        first_row_(shift > 0 ? -1 : 0),
+        first_column_(static_cast<uint32_t>((width - shift % width) % width)) {
+    // (2^64 * step) / width + 1, in two halves.
+    const uint64_t upper = uint64_t{step_} << 32;
+    const uint64_t lower = upper % width_ << 32;
+    factor_high_ = static_cast<uint32_t>(upper / width_);
+    factor_low_ = static_cast<uint32_t>(lower / width_);
+    if (++factor_low_ == 0) ++factor_high_;
+  }
+
+  __device__ __forceinline__ Place of(uint32_t vector) const {
+    const uint64_t low = uint64_t{vector} * factor_low_ >> 32;
+    const uint32_t row = static_cast<uint32_t>((uint64_t{vector} * factor_high_ + low) >> 32);
+    Place place{static_cast<int32_t>(row) + first_row_,
+                vector * step_ - row * width_ + first_column_};
+    if (place.column >= width_) {
+      place.column -= width_;
+      ++place.row;
+    }
+    return place;
+  }
+  __device__ __forceinline__ uint32_t width() const { return width_; }
+
+ private:
+  uint32_t width_, step_;
+  uint32_t factor_low_, factor_high_;
+  int32_t first_row_;
+  uint32_t first_column_;
 };
 
 // The blocks of threads for rows of so many vectors: each has several short rows, or a part of a
@@ -115,7 +173,7 @@ __device__ __forceinline__ Window<T> load_window(const T* data, int begin, int e
     window.low = window.high = reinterpret_cast<const Packed*>(aligned)[0];
     if (!is_aligned) window.high = reinterpret_cast<const Packed*>(aligned)[1];
   } else {
-    window.low = window.high = load_part(data, begin, end);
+    window.low = window.high = load_elements(data, begin, end);
     window.offset = 0;
   }
   return window;
@@ -181,6 +239,46 @@ __device__ __forceinline__ Numbers<T> load_columns(const void* columns, DType dt
     for (int i = 0; i < kFloats; ++i) numbers[k + i] = part[i];
   }
   return numbers;
+}
+
+// kCount numbers from `column` on of what is the same for all rows, which are at least as long,
+// going on at column 0 behind the last. Nothing else is touched.
+template <int kCount, typename C>
+__device__ __forceinline__ Floats<kCount> load_around(const C* columns, uint32_t width,
+                                                      uint32_t column) {
+  constexpr uint32_t kSize = Vector<C>::kSize, kVectors = kCount / kSize;
+  // Rows that are not longer end in at least every other warp, which then went both ways.
+  constexpr uint32_t kShortRow = 2 * 32 * kCount;
+  Floats<kCount> numbers;
+  if (width >= kShortRow && column - (kSize - 1) <= width - (kCount + 2 * kSize - 1)) {
+    Window<C> windows[kVectors];
+#pragma unroll
+    for (uint32_t i = 0; i < kVectors; ++i) windows[i] = load_window(columns + column + i * kSize);
+#pragma unroll
+    for (uint32_t i = 0; i < kVectors; ++i) {
+      const Numbers<C> part = windows[i].numbers();
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) numbers[i * kSize + k] = part[k];
+    }
+  } else {
+#pragma unroll
+    for (uint32_t k = 0; k < kCount; ++k) {
+      // The second is huge before the row's end.
+      numbers[k] = to_float(columns[min(column + k, column + k - width)]);
+    }
+  }
+  return numbers;
+}
+
+// Of T or float.
+template <typename T>
+__device__ __forceinline__ Numbers<T> load_columns_around(const void* columns, DType dtype,
+                                                          uint32_t width, uint32_t column) {
+  constexpr int kSize = Vector<T>::kSize;
+  if (sizeof(T) == 4 || dtype != DType::kFloat32) {
+    return load_around<kSize>(static_cast<const T*>(columns), width, column);
+  }
+  return load_around<kSize>(static_cast<const float*>(columns), width, column);
 }
 
 // The formula for each element of the vectors x.
@@ -251,6 +349,56 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   }
 }
 
+// Operands begin at multiples of 16 bytes, `shift` elements before their first row.
+template <int kNumInputs, int kNumOutputs>
+struct FlatGrid {
+  PointwiseCall<kNumInputs, kNumOutputs> call;
+  FlatRows rows;
+  uint32_t num_vectors;
+  uint32_t first_whole, num_whole;  // vectors; at most the first and the last one are not
+  int shift;
+  int end;  // of the last vector's elements
+};
+
+template <typename T, typename Formula, typename Grid>
+__global__ void __launch_bounds__(kPointwiseThreads)
+    pointwise_flat_kernel(const Formula formula, const Grid grid) {
+  constexpr int kSize = Vector<T>::kSize;
+  constexpr int kNumInputs = Formula::kNumInputs, kNumOutputs = Formula::kNumOutputs;
+  const auto& call = grid.call;
+  const uint32_t vector = blockIdx.x * kPointwiseThreads + threadIdx.x;
+  if (vector >= grid.num_vectors) return;
+  const bool is_whole = vector - grid.first_whole < grid.num_whole;
+  const auto begin = [&] { return vector == 0 ? grid.shift : 0; };
+  const auto end = [&] { return vector == grid.num_vectors - 1 ? grid.end : kSize; };
+
+  Packed packed[kNumInputs];
+#pragma unroll
+  for (int j = 0; j < kNumInputs; ++j) {
+    const Packed* const source = static_cast<const Packed*>(call.inputs[j].data) + vector;
+    packed[j] =
+        is_whole ? *source : load_elements(reinterpret_cast<const T*>(source), begin(), end());
+  }
+  Numbers<T> x[kNumInputs], y[kNumOutputs], columns = {};
+  if (call.columns != nullptr) {
+    columns = load_columns_around<T>(call.columns, call.columns_dtype, grid.rows.width(),
+                                     grid.rows.of(vector).column);
+  }
+#pragma unroll
+  for (int j = 0; j < kNumInputs; ++j) x[j] = unpack<T>(packed[j]);
+  apply<T>(formula, x, columns, y);
+#pragma unroll
+  for (int j = 0; j < kNumOutputs; ++j) {
+    Packed* const destination = static_cast<Packed*>(call.outputs[j].data) + vector;
+    const Packed result = pack<T>(y[j]);
+    if (is_whole) {
+      *destination = result;
+    } else {
+      store_part(reinterpret_cast<T*>(destination), result, begin(), end());
+    }
+  }
+}
+
 template <typename T>
 bool all_start_aligned(const void* data, int64_t num_rows, int64_t stride) {
   return reinterpret_cast<uintptr_t>(data) % 16 == 0 &&
@@ -270,26 +418,79 @@ bool is_whole(const PointwiseCall<kNumInputs, kNumOutputs>& call) {
   return true;
 }
 
+// Whether rows can be taken as one long one, in which vectors of all operands lie alike.
+template <typename T, int kNumInputs, int kNumOutputs>
+bool is_flat(const PointwiseCall<kNumInputs, kNumOutputs>& call) {
+  const auto lies_alike = [&](const auto& rows) {
+    return (call.num_rows == 1 || rows.stride == call.width) &&
+           same_alignment(rows.data, call.outputs[0].data);
+  };
+  for (const ConstRows& rows : call.inputs) {
+    if (!lies_alike(rows)) return false;
+  }
+  for (const Rows& rows : call.outputs) {
+    if (!lies_alike(rows)) return false;
+  }
+  return (call.columns == nullptr || call.width >= Vector<T>::kSize) &&
+         FlatRows::are_possible(call.num_rows, call.width, Vector<T>::kSize);
+}
+
+// Elements of the first output between a multiple of 16 bytes and its start.
+template <typename T, int kNumInputs, int kNumOutputs>
+int64_t elements_before(const PointwiseCall<kNumInputs, kNumOutputs>& call) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(call.outputs[0].data) % 16 / sizeof(T));
+}
+
+// The same call with operands that begin so many elements earlier.
+template <typename T, int kNumInputs, int kNumOutputs>
+PointwiseCall<kNumInputs, kNumOutputs> moved_back(PointwiseCall<kNumInputs, kNumOutputs> call,
+                                                  int64_t elements) {
+  for (ConstRows& rows : call.inputs) rows.data = static_cast<const T*>(rows.data) - elements;
+  for (Rows& rows : call.outputs) rows.data = static_cast<T*>(rows.data) - elements;
+  return call;
+}
+
 template <typename Formula>
 struct LaunchPointwise {
   template <typename T>
   static void run(const Formula& formula, const PointwiseCallOf<Formula>& call,
                   cudaStream_t stream) {
     constexpr int64_t kSize = Vector<T>::kSize;
-    const Rows& anchor = call.outputs[0];
-    const bool one_shift = call.num_rows == 1 || anchor.stride % kSize == 0;
-    const int64_t shift =
-        one_shift ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(anchor.data) % 16 / sizeof(T))
-                  : kSize - 1;
+    constexpr int kNumInputs = Formula::kNumInputs, kNumOutputs = Formula::kNumOutputs;
+    const bool whole = is_whole<T>(call);
+    if (!whole && is_flat<T>(call)) return run_flat<T>(formula, call, stream);
+    const bool one_shift = call.num_rows == 1 || call.outputs[0].stride % kSize == 0;
+    const int64_t shift = one_shift ? elements_before<T>(call) : kSize - 1;
     const int64_t vectors_per_row = (call.width + shift + kSize - 1) / kSize;
     const RowParts parts(call.num_rows, vectors_per_row);
-    const PointwiseGrid<Formula::kNumInputs, Formula::kNumOutputs> grid{call, vectors_per_row,
-                                                                        parts.blocks_per_row};
-    if (is_whole<T>(call)) {
+    const PointwiseGrid<kNumInputs, kNumOutputs> grid{call, vectors_per_row, parts.blocks_per_row};
+    if (whole) {
       pointwise_kernel<T, true><<<parts.blocks, parts.block, 0, stream>>>(formula, grid);
     } else {
       pointwise_kernel<T, false><<<parts.blocks, parts.block, 0, stream>>>(formula, grid);
     }
+    CUDAOPS_CHECK_LAUNCH();
+  }
+
+  template <typename T>
+  static void run_flat(const Formula& formula, const PointwiseCallOf<Formula>& call,
+                       cudaStream_t stream) {
+    constexpr int64_t kSize = Vector<T>::kSize;
+    const int64_t shift = elements_before<T>(call);
+    const int64_t num = shift + call.num_rows * call.width, num_vectors = (num + kSize - 1) / kSize;
+    const int64_t first_whole = shift > 0 ? 1 : 0;
+    const int64_t num_whole = num / kSize > first_whole ? num / kSize - first_whole : 0;
+    const FlatGrid<Formula::kNumInputs, Formula::kNumOutputs> grid{
+        moved_back<T>(call, shift),
+        FlatRows(call.width, kSize, shift),
+        static_cast<uint32_t>(num_vectors),
+        static_cast<uint32_t>(first_whole),
+        static_cast<uint32_t>(num_whole),
+        static_cast<int>(shift),
+        static_cast<int>(num - (num_vectors - 1) * kSize)};
+    pointwise_flat_kernel<T>
+        <<<num_blocks(grid.num_vectors, kPointwiseThreads), kPointwiseThreads, 0, stream>>>(formula,
+                                                                                            grid);
     CUDAOPS_CHECK_LAUNCH();
   }
 };

@@ -5,11 +5,18 @@
 // A block has 32 vectors of a row side by side (all of them, where a row has fewer) and takes a
 // part of the rows in turns, some at once, so that enough loads are in flight. Its threads keep the
 // sums of their columns in registers. A second kernel (column_sums.cuh) adds up what the blocks
-// have. Who takes which row depends on the shape alone: results are the same bits from run to run
-// and on every device.
+// have. Who takes which row depends on the shape and the alignment alone: results are the same bits
+// from run to run and on every device.
 //
-// Vectors lie at the same columns in each row. Where that is not at multiples of 16 bytes, loads
-// are put together from two, and neighbouring lanes join their vectors to store whole ones.
+// Vectors lie at the same columns in each row:
+//   whole    All rows start at multiples of 16 bytes and have only whole vectors.
+//   periods  Rows follow each other without gaps, and all operands lie alike. After a period of 1,
+//   2,
+//            4 or 8 rows vectors lie at the same columns again: periods are taken as rows, of whole
+//            aligned vectors but for the array's two ends. What a block leaves has the width of a
+//            period, and as many parts as a period has rows stand in it side by side.
+//   else     Vectors start with the row. Where that is not at multiples of 16 bytes, loads are put
+//            together from two, and neighbouring lanes join their vectors to store whole ones.
 #pragma once
 
 #include "column_sums.cuh"
@@ -28,9 +35,10 @@ struct SumShape {
   int64_t rows_per_part;
 };
 
-inline SumShape sum_shape(int64_t num_rows, int64_t width, int64_t elements_per_vector) {
+inline SumShape sum_shape(int64_t num_rows, int64_t width, int64_t elements_per_vector,
+                          int64_t most_parts = 512) {
   // The second kernel reads all parts; the first wants several thousand blocks.
-  constexpr int64_t kMostParts = 512, kManyBlocks = 4096;
+  constexpr int64_t kManyBlocks = 4096;
   const int64_t num_vectors = (width + elements_per_vector - 1) / elements_per_vector;
   SumShape shape;
   shape.threads_x = 1;
@@ -38,7 +46,7 @@ inline SumShape sum_shape(int64_t num_rows, int64_t width, int64_t elements_per_
   shape.threads_y = kSumThreads / shape.threads_x;
   shape.num_chunks = (num_vectors + shape.threads_x - 1) / shape.threads_x;
   int64_t parts = shape.num_chunks == 0 ? 1 : kManyBlocks / shape.num_chunks;
-  if (parts > kMostParts) parts = kMostParts;
+  if (parts > most_parts) parts = most_parts;
   if (parts < 1) parts = 1;
   const int64_t turns = (num_rows + parts * shape.threads_y - 1) / (parts * shape.threads_y);
   shape.rows_per_part = turns * shape.threads_y;
@@ -46,10 +54,41 @@ inline SumShape sum_shape(int64_t num_rows, int64_t width, int64_t elements_per_
   return shape;
 }
 
-template <typename T, bool kWhole, typename Formula, typename Call>
-__global__ void __launch_bounds__(kSumThreads)
-    pointwise_sums_kernel(const Formula formula, const Call call, const int64_t rows_per_part,
-                          float* parts) {
+// The fewest rows without gaps that have whole vectors together.
+inline int64_t rows_of_period(int64_t width, int64_t elements_per_vector) {
+  int64_t rows = 1;
+  while (rows * width % elements_per_vector != 0) rows *= 2;
+  return rows;
+}
+
+// For periods as rows, wherever in a vector the first one starts.
+inline SumShape period_shape(int64_t num_rows, int64_t width, int64_t elements_per_vector) {
+  const int64_t rows = rows_of_period(width, elements_per_vector);
+  const int64_t most = num_rows == 0 ? 0 : num_rows * width + elements_per_vector - 1;
+  // Narrow rows need the blocks; the second kernel has to read `rows` times as many parts.
+  const int64_t most_parts = rows == 1 ? 512 : 1024 / rows;
+  return sum_shape((most + rows * width - 1) / (rows * width), rows * width, elements_per_vector,
+                   most_parts);
+}
+
+// Periods are counted from `shift` elements before the first row, where its first vector begins.
+struct Periods {
+  FlatRows rows;
+  int64_t last;  // period
+  int64_t end;   // of its elements
+  int shift;
+};
+
+enum class SumLayout { kWhole, kPeriods, kAny };
+
+// kPeriods: the call's rows are periods, from the start of their first vector on. Three blocks of
+// these have registers at once as those of kWhole have by themselves (0: nvcc is not asked).
+template <typename T, SumLayout kLayout, typename Formula, typename Call>
+__global__ void __launch_bounds__(kSumThreads, kLayout == SumLayout::kPeriods ? 3 : 0)
+    pointwise_sums_kernel(const Formula formula, const Call call, const Periods periods,
+                          const int64_t rows_per_part, float* parts) {
+  constexpr bool kPeriods = kLayout == SumLayout::kPeriods;
+  constexpr bool kWhole = kLayout != SumLayout::kAny;  // vectors
   static_assert(Formula::kNumOutputs == 1, "sums of one output only");
   constexpr int kSize = Vector<T>::kSize, kNumInputs = Formula::kNumInputs;
   const int64_t first_vector = int64_t{blockIdx.x} * blockDim.x;
@@ -62,7 +101,13 @@ __global__ void __launch_bounds__(kSumThreads)
 
   Numbers<T> sums = {}, columns = {};
   if (exists && call.columns != nullptr) {
-    columns = load_columns<T, kWhole>(call.columns, call.columns_dtype, call.width, column, 0, end);
+    if constexpr (kPeriods) {
+      columns = load_columns_around<T>(call.columns, call.columns_dtype, periods.rows.width(),
+                                       periods.rows.of(static_cast<uint32_t>(vector)).column);
+    } else {
+      columns =
+          load_columns<T, kWhole>(call.columns, call.columns_dtype, call.width, column, 0, end);
+    }
   }
   const auto finish = [&](int64_t index, const Numbers<T>(&x)[kNumInputs]) {
     Numbers<T> y[1];
@@ -85,12 +130,19 @@ __global__ void __launch_bounds__(kSumThreads)
 
   // As many rows at once as leave several blocks their registers.
   constexpr int kBatch = kWhole ? 4 : 2;
-  const int64_t step = blockDim.y;
-  for (int64_t index = first + threadIdx.y; exists && index < last; index += kBatch * step) {
+  const int64_t step = blockDim.y;  // a power of two
+  int64_t from = first + threadIdx.y, to = last;
+  if constexpr (kPeriods) {
+    // Where this thread's vectors are whole.
+    const int64_t num_whole = periods.last + (column + kSize <= periods.end ? 1 : 0);
+    if (to > num_whole) to = num_whole;
+    if (from == 0 && vector == 0 && periods.shift > 0) from = step;
+  }
+  for (int64_t index = from; exists && index < to; index += kBatch * step) {
     Window<T> windows[kBatch][kNumInputs];
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      if (index + i * step >= last) break;
+      if (index + i * step >= to) break;
 #pragma unroll
       for (int j = 0; j < kNumInputs; ++j) {
         windows[i][j] = load_window<T, kWhole>(call.inputs[j], index + i * step, vector, 0, 0, end,
@@ -99,11 +151,39 @@ __global__ void __launch_bounds__(kSumThreads)
     }
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      if (index + i * step >= last) break;
+      if (index + i * step >= to) break;
       Numbers<T> x[kNumInputs];
 #pragma unroll
       for (int j = 0; j < kNumInputs; ++j) x[j] = windows[i][j].numbers();
       finish(index + i * step, x);
+    }
+  }
+
+  if constexpr (kPeriods) {
+    // The array's first and last vector, where they are none.
+#pragma unroll 1
+    for (int i = 0; exists && i < (periods.last == 0 ? 1 : 2); ++i) {
+      const int64_t index = i == 0 ? 0 : periods.last;
+      if (index < first || index >= last || ((index - first) & (step - 1)) != threadIdx.y) continue;
+      const int from_element = index == 0 && vector == 0 ? periods.shift : 0;
+      int to_element = kSize;
+      if (index == periods.last && column + kSize > periods.end) {
+        to_element = column < periods.end ? static_cast<int>(periods.end - column) : 0;
+      }
+      if (from_element >= to_element || to_element - from_element == kSize) continue;
+      Numbers<T> x[kNumInputs], y[1];
+#pragma unroll
+      for (int j = 0; j < kNumInputs; ++j) {
+        const T* const row = call.inputs[j].template row<T>(index);
+        x[j] = unpack<T>(load_elements(row + column, from_element, to_element));
+      }
+      apply<T>(formula, x, columns, y);
+#pragma unroll
+      for (int k = 0; k < kSize; ++k) {
+        if (k >= from_element && k < to_element) sums[k] += y[0][k];
+      }
+      store_part(call.outputs[0].template row<T>(index) + column, pack<T>(y[0]), from_element,
+                 to_element);
     }
   }
 
@@ -115,8 +195,12 @@ __global__ void __launch_bounds__(kSumThreads)
   const int num_columns = static_cast<int>(blockDim.x) * kSize;
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   for (int i = thread; i < num_columns; i += kSumThreads) {
-    const int64_t at = first_vector * kSize + i;
+    int64_t at = first_vector * kSize + i;
     if (at >= call.width) break;
+    if constexpr (kPeriods) {
+      at -= periods.shift;
+      if (at < 0) at += call.width;
+    }
     float sum = 0;
     for (unsigned int y = 0; y < blockDim.y; ++y) {
       sum += of_threads[y * blockDim.x + i / kSize][i % kSize];
@@ -125,31 +209,69 @@ __global__ void __launch_bounds__(kSumThreads)
   }
 }
 
+// Writes the parts and says how many.
 template <typename Formula>
 struct LaunchPointwiseWithSums {
   template <typename T>
-  static void run(const Formula& formula, const PointwiseCallOf<Formula>& call,
-                  const SumShape& shape, float* parts, cudaStream_t stream) {
+  static void run(const Formula& formula, const PointwiseCallOf<Formula>& call, float* parts,
+                  int64_t* num_parts, cudaStream_t stream) {
+    constexpr int64_t kSize = Vector<T>::kSize;
+    if (!is_whole<T>(call) && call.width >= kSize && is_flat<T>(call)) {
+      return run_periods<T>(formula, call, parts, num_parts, stream);
+    }
+    const SumShape shape = sum_shape(call.num_rows, call.width, kSize);
+    *num_parts = shape.num_parts;
+    const Periods none{FlatRows(1, kSize, 0), 0, 0, 0};
+    if (is_whole<T>(call)) {
+      run_layout<T, SumLayout::kWhole>(formula, call, none, shape, parts, stream);
+    } else {
+      run_layout<T, SumLayout::kAny>(formula, call, none, shape, parts, stream);
+    }
+  }
+
+  template <typename T>
+  static void run_periods(const Formula& formula, const PointwiseCallOf<Formula>& call,
+                          float* parts, int64_t* num_parts, cudaStream_t stream) {
+    constexpr int64_t kSize = Vector<T>::kSize;
+    const int64_t rows = rows_of_period(call.width, kSize), width = rows * call.width;
+    const int64_t shift = elements_before<T>(call), last = shift + call.num_rows * call.width - 1;
+    const SumShape shape = period_shape(call.num_rows, call.width, kSize);
+    *num_parts = shape.num_parts * rows;
+    PointwiseCallOf<Formula> of_periods = moved_back<T>(call, shift);
+    of_periods.num_rows = last / width + 1;
+    of_periods.width = width;
+    for (ConstRows& input : of_periods.inputs) input.stride = width;
+    of_periods.outputs[0].stride = width;
+    run_layout<T, SumLayout::kPeriods>(formula, of_periods,
+                                       {FlatRows(call.width, kSize, shift), last / width,
+                                        last % width + 1, static_cast<int>(shift)},
+                                       shape, parts, stream);
+  }
+
+  template <typename T, SumLayout kLayout>
+  static void run_layout(const Formula& formula, const PointwiseCallOf<Formula>& call,
+                         const Periods& periods, const SumShape& shape, float* parts,
+                         cudaStream_t stream) {
     const dim3 grid(static_cast<unsigned int>(shape.num_chunks),
                     static_cast<unsigned int>(shape.num_parts));
     const dim3 block(static_cast<unsigned int>(shape.threads_x),
                      static_cast<unsigned int>(shape.threads_y));
-    if (is_whole<T>(call)) {
-      pointwise_sums_kernel<T, true>
-          <<<grid, block, 0, stream>>>(formula, call, shape.rows_per_part, parts);
-    } else {
-      pointwise_sums_kernel<T, false>
-          <<<grid, block, 0, stream>>>(formula, call, shape.rows_per_part, parts);
-    }
+    pointwise_sums_kernel<T, kLayout>
+        <<<grid, block, 0, stream>>>(formula, call, periods, shape.rows_per_part, parts);
     CUDAOPS_CHECK_LAUNCH();
   }
 };
 
 }  // namespace detail
 
+// Enough for either layout: it depends on where operands lie.
 inline int64_t pointwise_sums_workspace_bytes(int64_t num_rows, int64_t width, DType dtype) {
-  return detail::sum_shape(num_rows, width, 16 / size_of(dtype)).num_parts * width *
-         int64_t{sizeof(float)};
+  if (width == 0) return 0;
+  const int64_t size = 16 / size_of(dtype);
+  const int64_t of_rows = detail::sum_shape(num_rows, width, size).num_parts;
+  const int64_t of_periods =
+      detail::period_shape(num_rows, width, size).num_parts * detail::rows_of_period(width, size);
+  return (of_rows > of_periods ? of_rows : of_periods) * width * int64_t{sizeof(float)};
 }
 
 // sums: `width` elements of sums_dtype. Inputs and outputs must not overlap.
@@ -159,13 +281,13 @@ void launch_pointwise_with_sums(const Formula& formula, const PointwiseCallOf<Fo
                                 void* stream) {
   if (call.width == 0) return;
   const cudaStream_t cuda_stream = static_cast<cudaStream_t>(stream);
-  const detail::SumShape shape = detail::sum_shape(call.num_rows, call.width, 16 / size_of(dtype));
   float* const parts = static_cast<float*>(workspace);
+  int64_t num_parts = 0;
   if (call.num_rows > 0) {
-    for_device_type<detail::LaunchPointwiseWithSums<Formula>>(dtype, formula, call, shape, parts,
-                                                              cuda_stream);
+    for_device_type<detail::LaunchPointwiseWithSums<Formula>>(dtype, formula, call, parts,
+                                                              &num_parts, cuda_stream);
   }
-  for_device_type<detail::AddParts>(sums_dtype, static_cast<const float*>(parts), shape.num_parts,
+  for_device_type<detail::AddParts>(sums_dtype, static_cast<const float*>(parts), num_parts,
                                     call.width, sums, cuda_stream);
 }
 
