@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
   }
 }
 
-// Less than kSlots: each takes registers for its scales, and more warps have the same effect.
+// Fewer than kSlots: each has registers for its scales, and more warps at once do as well.
 constexpr int kFlatSlots = 2;
 
 // Input and output begin `shift` elements before their first row.

@@ -72,17 +72,17 @@ struct Problem {
   }
 
   // Buffer: HostBuffer or DeviceBuffer. Inputs lie `stride` apart from `offset` on, outputs start
-  // at `offset_out`. backward(call) makes its own workspace.
+  // at `offset_out`, the bias `offset_bias` behind. backward(call) makes its own workspace.
   template <template <typename> class Buffer, typename Forward, typename Backward>
   void run(int64_t stride, int64_t offset, int64_t offset_out, const Forward& forward,
-           const Backward& backward) const {
+           const Backward& backward, int64_t offset_bias = 0) const {
     SCOPED_TRACE(::testing::Message()
                  << num_rows << " rows of " << width << ", stride " << stride << ", offsets "
                  << offset << ", " << offset_out << ", bias " << has_bias << ", "
                  << (kind == GeluKind::kErf ? "erf" : "tanh"));
     const Buffer<T> input_rows(spread(input, width, stride), offset);
     const Buffer<T> grad_rows(spread(grad_output, width, stride), offset);
-    const Buffer<B> bias_data(bias, offset_out);
+    const Buffer<B> bias_data(bias, offset_out + offset_bias);
     const void* const bias_or_null = has_bias ? bias_data.data() : nullptr;
     Buffer<T> out(num_rows * width, offset_out), input_out(num_rows * width, offset_out);
     Buffer<B> bias_out(width, offset_out);
@@ -135,6 +135,9 @@ void check(const Forward& forward, const Backward& backward) {
     const Problem<T, float> of_float(19, width, GeluKind::kTanh, true);
     for (const int64_t offset : {0, 1, 2, 4, 7, 8}) {
       problem.template run<Buffer>(width, offset, offset, forward, backward);
+      problem.template run<Buffer>(width, offset, 0, forward, backward);
+      problem.template run<Buffer>(width, 0, 0, forward, backward, offset);
+      of_float.template run<Buffer>(width, offset, offset, forward, backward, 1);
       problem.template run<Buffer>(width + 3, offset, 0, forward, backward);
       of_float.template run<Buffer>(width + 8, 0, offset, forward, backward);
     }
@@ -227,10 +230,39 @@ TYPED_TEST(BiasGeluGpu, IsRightForLongRowsAndManyRows) {
                             {1031, 100},
                             {1031, 1024},
                             {531, 2053},
-                            {40001, 24}}) {
+                            {40001, 24},
+                            {1031, 127},
+                            {2050, 12},
+                            {3001, 9},
+                            {517, 4097},
+                            {1030, 514}}) {
     const Problem<T, T> problem(shape.first, shape.second, GeluKind::kErf, true);
     problem.template run<DeviceBuffer>(shape.second, 0, 0, forward_on_gpu, backward_on_gpu);
+    problem.template run<DeviceBuffer>(shape.second, 3, 3, forward_on_gpu, backward_on_gpu, 2);
   }
+}
+
+TEST(BiasGeluGpuLarge, IsRightBeyond32Bits) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  if (!large_arrays_wanted()) GTEST_SKIP() << "CUDAOPS_TEST_LARGE is not set";
+  const int64_t width = 4097, num_rows = kLargeSize / width + 3, first = (num_rows - 1) * width;
+  const Problem<BFloat16, BFloat16> last(1, width, GeluKind::kTanh, true);
+  DeviceBuffer<BFloat16> input(num_rows * width), output(num_rows * width);
+  const DeviceBuffer<BFloat16> bias(last.bias);
+  CUDAOPS_GPU_CALL(Memcpy, input.data() + first, last.input.data(),
+                   last.input.size() * sizeof(BFloat16), CUDAOPS_GPU(MemcpyHostToDevice));
+  launch_bias_gelu({num_rows,
+                    width,
+                    DType::kBFloat16,
+                    DType::kBFloat16,
+                    GeluKind::kTanh,
+                    {input.data(), width},
+                    bias.data(),
+                    {output.data(), width}},
+                   nullptr);
+  EXPECT_TRUE(close(output.to_host(first, width), last.output, {{"input", last.input}},
+                    last.tolerance(2e-6)));
+  EXPECT_TRUE(output.guards_intact());
 }
 
 TEST(BiasGeluGpuFloats, AreRightAtAllMagnitudes) {

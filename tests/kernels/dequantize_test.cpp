@@ -121,12 +121,63 @@ TYPED_TEST(DequantizeGpu, IsExactForAllAlignments) {
         const Problem problem({1, 7, width, 2, block}, type, type == QuantizedType::kInt8);
         for (const int64_t offset : {0, 1, 2, 4, 7, 8}) {
           problem.check<TypeParam, DeviceBuffer>(0, offset, offset, on_gpu);
+          problem.check<TypeParam, DeviceBuffer>(0, offset, 0, on_gpu);
+          problem.check<TypeParam, DeviceBuffer>(0, 0, offset, on_gpu);
           problem.check<TypeParam, DeviceBuffer>(3, offset, 0, on_gpu);
           problem.check<TypeParam, DeviceBuffer>(8, 0, offset, on_gpu);
         }
       }
     }
   }
+}
+
+// Vectors that end one row and begin the next: rows shorter than a block of threads, a last block
+// of a row with one column, matrices that blocks of rows divide or not.
+TYPED_TEST(DequantizeGpu, IsExactForManyOddRows) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  for (const BlockGrid& grid :
+       {BlockGrid{1, 1031, 127, 1, 127}, BlockGrid{1, 1031, 129, 1, 128},
+        BlockGrid{1, 515, 9, 1, 9}, BlockGrid{1, 517, 513, 1, 8}, BlockGrid{1, 517, 513, 1, 12},
+        BlockGrid{2, 130, 257, 65, 128}, BlockGrid{2, 131, 257, 65, 128},
+        BlockGrid{3, 77, 1001, 77, 1001}, BlockGrid{1, 131, 4097, 1, 128},
+        BlockGrid{1, 131, 4097, 1, 4097}}) {
+    for (const QuantizedType type : types()) {
+      const Problem problem(grid, type, type == QuantizedType::kInt8);
+      for (const int64_t offset : {0, 3}) {
+        problem.check<TypeParam, DeviceBuffer>(0, offset, offset, on_gpu);
+        problem.check<TypeParam, DeviceBuffer>(0, 0, offset, on_gpu);
+      }
+    }
+  }
+}
+
+TEST(DequantizeGpuLarge, IsExactBeyond32Bits) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  if (!large_arrays_wanted()) GTEST_SKIP() << "CUDAOPS_TEST_LARGE is not set";
+  const int64_t width = 4097, num_rows = kLargeSize / width + 3, first = (num_rows - 1) * width;
+  const Problem last({1, 1, width, 1, width}, QuantizedType::kInt8, false);
+  DeviceBuffer<uint8_t> input(num_rows * width);
+  DeviceBuffer<BFloat16> output(num_rows * width);
+  const DeviceBuffer<float> scales(
+      std::vector<float>(static_cast<size_t>(num_rows), last.scale[0]));
+  CUDAOPS_GPU_CALL(Memcpy, input.data() + first, last.input.data(), last.input.size(),
+                   CUDAOPS_GPU(MemcpyHostToDevice));
+  Dequantize call{};
+  call.grid = {1, num_rows, width, 1, width};
+  call.dtype = DType::kBFloat16;
+  call.type = QuantizedType::kInt8;
+  call.input = {input.data(), width};
+  call.output = {output.data(), width};
+  call.scale = scales.data();
+  call.strides = dense(call.grid);
+  on_gpu(call);
+  const std::vector<BFloat16> found = output.to_host(first, width);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const BFloat16 expected =
+        rounded<BFloat16>(rounded<float>(last.wanted(static_cast<int64_t>(i))));
+    ASSERT_EQ(exact(found[i]), exact(expected)) << "element " << i << "; " << seed_text();
+  }
+  EXPECT_TRUE(output.guards_intact());
 }
 
 #endif
