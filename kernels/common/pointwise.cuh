@@ -152,7 +152,7 @@ struct PointwiseGrid {
 // A vector on its way: loaded as two aligned ones.
 template <typename T>
 struct Window {
-  Packed low, high;
+  Packed low, high;     // without an offset only the first counts: a copy of it would wait for it
   unsigned int offset;  // bytes in `low` before the vector
   __device__ __forceinline__ Packed packed() const { return across<T>(low, high, offset); }
   __device__ __forceinline__ Numbers<T> numbers() const { return unpack<T>(packed()); }
@@ -163,17 +163,17 @@ struct Window {
 template <typename T>
 __device__ __forceinline__ Window<T> load_window(const T* data, int begin, int end, const T* first,
                                                  const T* last) {
-  Window<T> window;
+  Window<T> window = {};
   window.offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
   const bool is_aligned = window.offset == 0;
   // By way of an integer the compiler would lose sight of which memory this is.
   const char* aligned = reinterpret_cast<const char*>(data) - window.offset;
   if (aligned >= reinterpret_cast<const char*>(first) &&
       aligned + (is_aligned ? 16 : 32) <= reinterpret_cast<const char*>(last)) {
-    window.low = window.high = reinterpret_cast<const Packed*>(aligned)[0];
+    window.low = reinterpret_cast<const Packed*>(aligned)[0];
     if (!is_aligned) window.high = reinterpret_cast<const Packed*>(aligned)[1];
   } else {
-    window.low = window.high = load_elements(data, begin, end);
+    window.low = load_elements(data, begin, end);
     window.offset = 0;
   }
   return window;

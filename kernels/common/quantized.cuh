@@ -291,19 +291,17 @@ template <int kSize>
 __device__ __forceinline__ BytesWindow<kSize> load_bytes(const uint8_t* data, int begin, int end,
                                                          const uint8_t* first,
                                                          const uint8_t* last) {
-  BytesWindow<kSize> window;
+  BytesWindow<kSize> window = {};
   window.offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % kSize);
   const uint8_t* const aligned = data - window.offset;
   if (aligned >= first && aligned + (window.offset == 0 ? 1 : 2) * kSize <= last) {
-    window.low = window.high = load_aligned_bytes<kSize>(aligned);
+    window.low = load_aligned_bytes<kSize>(aligned);
     if (window.offset != 0) window.high = load_aligned_bytes<kSize>(aligned + kSize);
   } else {
-    window.low = {};
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
       if (k >= begin && k < end) window.low.words[k / 4] |= uint32_t{data[k]} << (k % 4 * 8);
     }
-    window.high = window.low;
     window.offset = 0;
   }
   return window;
@@ -664,21 +662,36 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   const int lane = static_cast<int>(part.vector) & ((1 << grid.log2_threads) - 1);
   const bool is_between = source.template is_between<T>(part.index, grid.num_rows);
   int end[kVectors];
-  Packed x[kVectors];
-  Largest<T> of_thread[kVectors];
+  typename Source::template Windows<T> windows[kVectors] = {};
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     const int64_t vector = part.vector + i * int64_t{blockDim.x};
     const int64_t left = part.index < grid.num_rows ? grid.width - vector * kSize : 0;
     end[i] = left < kSize ? static_cast<int>(left > 0 ? left : 0) : kSize;
-    x[i] = {0, 0, 0, 0};
-    if (end[i] > 0) {
-      x[i] =
-          source.template any<T>(part.index, vector, end[i], grid.num_rows, grid.width, is_between);
+  }
+  // All loads before the first is waited for; a choice for each vector would come between them.
+  if (is_between) {
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) {
+      if (end[i] <= 0) break;
+      windows[i] = source.template between<T>(part.index, part.vector + i * int64_t{blockDim.x});
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) {
+      if (end[i] <= 0) break;
+      windows[i] = source.template any<T>(part.index, part.vector + i * int64_t{blockDim.x}, end[i],
+                                          grid.num_rows, grid.width);
     }
   }
+  Packed x[kVectors];
+  Largest<T> of_thread[kVectors];
 #pragma unroll
-  for (int i = 0; i < kVectors; ++i) of_thread[i].raise_by_magnitudes(x[i]);
+  for (int i = 0; i < kVectors; ++i) {
+    x[i] = source.template packed<T>(windows[i]);
+    if (end[i] < kSize) x[i] = masked<T>(x[i], 0, end[i]);
+    of_thread[i].raise_by_magnitudes(x[i]);
+  }
   const Floats<kVectors> largest =
       Largest<T>::over_lanes(of_thread, 1 << grid.log2_threads, cudaops::kAllLanes);
   float* const scales = kept_address(result.scale + result.places.row_at(part.index));
@@ -759,27 +772,42 @@ struct PointwiseSource {
     }
     return applied<T>(x);
   }
-  // A vector of any row, of which the first `end` elements are in the row; the others are 0.
+  // A vector of each input, on its way.
   template <typename T>
-  __device__ __forceinline__ Packed any(int64_t index, int64_t vector, int end, int64_t num_rows,
-                                        int64_t width, bool is_between) const {
-    detail::Window<T> windows[Formula::kNumInputs];
+  struct Windows {
+    detail::Window<T> of_inputs[Formula::kNumInputs];
+  };
+  // A vector of any row, of which the first `end` elements are in the row.
+  template <typename T>
+  __device__ __forceinline__ Windows<T> any(int64_t index, int64_t vector, int end,
+                                            int64_t num_rows, int64_t width) const {
+    Windows<T> windows;
 #pragma unroll
     for (int j = 0; j < Formula::kNumInputs; ++j) {
-      if (is_between) {
-        windows[j] =
-            detail::load_window(inputs[j].template row<T>(index) + vector * Vector<T>::kSize);
-      } else {
-        windows[j] =
-            detail::load_window<T, false>(inputs[j], index, vector, 0, 0, end, num_rows, width);
-      }
+      windows.of_inputs[j] =
+          detail::load_window<T, false>(inputs[j], index, vector, 0, 0, end, num_rows, width);
     }
+    return windows;
+  }
+  // The same where whatever vectors lie around the row may be read.
+  template <typename T>
+  __device__ __forceinline__ Windows<T> between(int64_t index, int64_t vector) const {
+    Windows<T> windows;
+#pragma unroll
+    for (int j = 0; j < Formula::kNumInputs; ++j) {
+      windows.of_inputs[j] =
+          detail::load_window(inputs[j].template row<T>(index) + vector * Vector<T>::kSize);
+    }
+    return windows;
+  }
+  template <typename T>
+  __device__ __forceinline__ static Packed packed(const Windows<T>& windows) {
     Packed x[Formula::kNumInputs];
 #pragma unroll
-    for (int j = 0; j < Formula::kNumInputs; ++j) x[j] = windows[j].packed();
-    return masked<T>(applied<T>(x), 0, end);
+    for (int j = 0; j < Formula::kNumInputs; ++j) x[j] = windows.of_inputs[j].packed();
+    return applied<T>(x);
   }
-  // Whether any() may read whatever vectors lie around the row.
+  // Whether between() may be called.
   template <typename T>
   __device__ __forceinline__ bool is_between(int64_t index, int64_t num_rows) const {
     bool is_between = index < num_rows;

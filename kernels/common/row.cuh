@@ -695,11 +695,12 @@ class Row {
       return load_constant(columns + place.column + first);
     } else if constexpr (kAll) {
       // The row's first vector lies at the same offset as all others.
-      const U* const start = columns - shift_;
+      const char* const start = reinterpret_cast<const char*>(columns - shift_);
       const unsigned int offset =
           static_cast<unsigned int>(reinterpret_cast<uintptr_t>(start) % 16);
-      const U* const aligned = start - offset / sizeof(U) + (place.column + shift_ + first);
-      return across<U>(load_constant(aligned), load_constant(aligned + kPart), offset);
+      const int vector = (place.column + shift_) / kSize * (kSize / kPart) + first / kPart;
+      const Packed* const aligned = reinterpret_cast<const Packed*>(start - offset) + vector;
+      return across<U>(load_constant(aligned), load_constant(aligned + 1), offset);
     } else {
       const auto clamp = [](int k) { return k < 0 ? 0 : (k > kPart ? kPart : k); };
       const cudaops_kernels::Place<kPart, false> part{
