@@ -374,8 +374,8 @@ class Row {
       tiles[i].visible_ = static_cast<int>(visible);
       tiles[i].hidden_ = hidden;
     }
-    if constexpr (kVectors > 0) load_all(tiles);
     if constexpr (kVectors > 0) {
+      load_all(tiles);
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
         Tile& tile = tiles[i];
@@ -458,7 +458,7 @@ class Row {
 
   // The same for a thread that comes to its columns again and again: kept in registers.
   struct Columns {
-    Numbers vectors[kVectors > 0 ? kVectors : 1];
+    Numbers vectors[kVectors > 0 ? kVectors + (kEndsApart ? 1 : 0) : 1];
     const void* data;
     DType dtype;
     float offset;
@@ -532,8 +532,8 @@ class Row {
   template <typename Body>
   __device__ __forceinline__ void each_inner_before(int end, const Body& body) const {
     if constexpr (kVectors > 0) {
+      // One way out for all slots: a branch round each would cost more.
       if (kEndsApart && end > num_vectors_ - kNumEnds) end = num_vectors_ - kNumEnds;
-        // One way out for all slots: a branch round each would cost more.
 #pragma unroll
       for (int slot = 0; slot < kVectors; ++slot) {
         const int vector = vector_at(slot);
