@@ -54,11 +54,14 @@ Example:
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
-_cudaops_use(arguments cubins message state)
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+endif()
+_cudaops_use(arguments message state)
 
 function(cudaops_target_cubins)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_cubins")
   _cudaops_check_one_target(cudaops_target_cubins target ${ARGC} "${ARGV}")
+  _cudaops_use(cubins)
   _cudaops_cubins_target(${target} cudaops_target_cubins)
 endfunction()

@@ -49,7 +49,9 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+endif()
 _cudaops_use(arguments message state)
 
 function(cudaops_shard_instantiations)

@@ -59,7 +59,9 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+endif()
 _cudaops_use(arguments build_report cache jobs languages message options state torch_targets)
 
 function(cudaops_target_torch)

@@ -56,7 +56,9 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+endif()
 _cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments message op_finish options state)
 
 function(cudaops_add_gtest)

@@ -100,7 +100,9 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 list(APPEND CMAKE_MESSAGE_CONTEXT "CudaTorchMatch")
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+endif()
 _cudaops_use(match report seed torch_targets)
 
 _cudaops_state_set(QUIET "${CudaTorchMatch_FIND_QUIETLY}")
@@ -134,6 +136,7 @@ if(_cudaops_backend STREQUAL "CUDA")
   _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_CUDA_ARCHITECTURES)
 elseif(_cudaops_backend STREQUAL "HIP")
   _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_HIP_ARCHITECTURES)
+  _cudaops_use(hip_language)
   _cudaops_hip_flags(_cudaops_flags)
   foreach(_cudaops_pair IN LISTS _cudaops_flags)
     # A path with a blank is quoted.

@@ -9,8 +9,10 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
-_cudaops_use(arch_select gpus message op_audit options probe state)
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
+_cudaops_use(arch_select message op_audit options probe state)
 
 # _cudaops_arch_match(SUPPORTED <arch>... TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir> [CALLER <command>])
 #
@@ -150,9 +152,9 @@ function(_cudaops_arch_compiler_default out)
   if(CMAKE_CUDA_COMPILER)
     _cudaops_probe(
       plan
-      FILES "${CMAKE_CUDA_COMPILER}"
       MATCHALL "-arch[= ]\"?sm_[0-9]+"
       STREAM ERROR
+      PROGRAM
       COMMAND "${CMAKE_CUDA_COMPILER}" --dryrun __cudaops__.cu
     )
     if(plan_OUTPUT MATCHES "sm_([0-9]+)")
@@ -198,6 +200,7 @@ endfunction()
 function(_cudaops_arch_gpus out)
   _cudaops_state_get(GPUS gpus)
   if(gpus STREQUAL "")
+    _cudaops_use(gpus)
     _cudaops_visible_gpus(gpus)
     if(gpus STREQUAL "")
       set(gpus "none")
@@ -214,9 +217,9 @@ endfunction()
 function(_cudaops_arch_ask_nvcc out nvcc)
   # What is beside it tells when a script's toolkit is another one.
   cmake_path(GET nvcc PARENT_PATH directory)
-  set(files "${nvcc}" "${directory}/ptxas" "${directory}/../version.json")
-  _cudaops_probe(listed FILES ${files} MACHINE MATCHALL "compute_[0-9]+[af]?" COMMAND "${nvcc}" --list-gpu-arch)
-  _cudaops_probe(helped FILES ${files} MACHINE MATCHALL "'sm_[0-9]+[af]?'" COMMAND "${nvcc}" --help)
+  set(files "${directory}/ptxas" "${directory}/../version.json")
+  _cudaops_probe(listed FILES ${files} PROGRAM MATCHALL "compute_[0-9]+[af]?" COMMAND "${nvcc}" --list-gpu-arch)
+  _cudaops_probe(helped FILES ${files} PROGRAM MATCHALL "'sm_[0-9]+[af]?'" COMMAND "${nvcc}" --help)
   _cudaops_arch_supported(archs LIST_GPU_ARCH "${listed_OUTPUT}" HELP "${helped_OUTPUT}")
   set(${out} "${archs}" PARENT_SCOPE)
 endfunction()

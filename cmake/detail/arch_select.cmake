@@ -9,7 +9,9 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(arch_grammar)
 
 # _cudaops_arch_supported(<out> LIST_GPU_ARCH <text of nvcc --list-gpu-arch> HELP <text of nvcc --help>)

@@ -8,7 +8,9 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(arch_grammar message options state)
 
 # _cudaops_first_argument(<out> <ARGC> <ARGV0>): the first argument of the call, or empty.

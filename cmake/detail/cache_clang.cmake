@@ -5,7 +5,9 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(probe state)
 
 # _cudaops_cache_clang_parts(<compiler> <out-files>): distributions keep all of clang but main() in shared libraries; and

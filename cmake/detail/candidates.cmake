@@ -5,7 +5,9 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(message options python state)
 
 # _cudaops_setting_names(<value> <regex> <out-directory> <out-program>)

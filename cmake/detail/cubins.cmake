@@ -7,7 +7,9 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(cache jobs message options report state)
 
 # _cudaops_cubins_target(<target> <command>): at the end of this directory, when all is known of the target.

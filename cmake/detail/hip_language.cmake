@@ -6,7 +6,9 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(message probe state)
 
 # _cudaops_hip_flags(<out>): what clang needs to find ROCm's pieces, as a list; empty where it finds them itself.

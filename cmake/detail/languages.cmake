@@ -5,7 +5,9 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(host_compiler message options probe state)
 
 # _cudaops_host_compiler_choose()
@@ -60,12 +62,12 @@ endfunction()
 function(_cudaops_compiler_identify path out_id out_version)
   set(${out_id} "" PARENT_SCOPE)
   set(${out_version} "" PARENT_SCOPE)
-  _cudaops_probe(about FILES "${path}" COMMAND "${path}" --version)
+  _cudaops_probe(about PROGRAM COMMAND "${path}" --version)
   if(about_OUTPUT MATCHES "clang version ([0-9]+\\.[0-9]+[0-9.]*)")
     set(${out_id} Clang PARENT_SCOPE)
     set(${out_version} "${CMAKE_MATCH_1}" PARENT_SCOPE)
   elseif(about_OUTPUT MATCHES "Free Software Foundation")
-    _cudaops_probe(number FILES "${path}" COMMAND "${path}" -dumpfullversion -dumpversion)
+    _cudaops_probe(number PROGRAM COMMAND "${path}" -dumpfullversion -dumpversion)
     string(STRIP "${number_OUTPUT}" version)
     set(${out_id} GNU PARENT_SCOPE)
     set(${out_version} "${version}" PARENT_SCOPE)
@@ -143,10 +145,14 @@ function(_cudaops_host_compiler_verify host_config)
     )
     _cudaops_glibc_bound("${math_OUTPUT};" bound)
     if(bound)
+      # The compiler may have a C library of its own (conda's), which is renewed without it.
+      set(features ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES} /usr/include)
+      list(TRANSFORM features APPEND "/features.h")
       _cudaops_probe(
         libc
-        FILES "${path}" /usr/include/features.h
+        FILES ${features}
         MATCHALL "__GLIBC(_MINOR)?__ [0-9]+"
+        PROGRAM
         COMMAND "${path}" -E -dM -x c++ -include features.h /dev/null
       )
       if(libc_OUTPUT MATCHES "__GLIBC__ ([0-9]+)")
@@ -200,8 +206,8 @@ function(_cudaops_language_trial out_problem)
   foreach(kind IN ITEMS -cubin -c)
     _cudaops_probe(
       trial
-      FILES "${nvcc}" "${root}/bin/ptxas" "${root}/nvvm/bin/cicc" "${host_config}" "${host}"
-      MACHINE
+      FILES "${root}/bin/ptxas" "${root}/nvvm/bin/cicc" "${host_config}" "${host}"
+      PROGRAM
       COMMAND "${nvcc}" ${ccbin} ${flags} ${kind} "${source}" -o /dev/null
     )
     if(trial_EXIT STREQUAL "0")

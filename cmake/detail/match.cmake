@@ -5,8 +5,10 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
-_cudaops_use(arch_request languages match_rocm message options probe provide state toolkit_facts torch_facts verdict)
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
+_cudaops_use(arch_request languages message options probe state toolkit_facts torch_facts verdict)
 
 # _cudaops_match_begin(<out-first>)
 #
@@ -169,6 +171,7 @@ function(_cudaops_match_resolve)
     if(backend STREQUAL "HIP" OR (CudaTorchMatch_FIND_REQUIRED AND CudaTorchMatch_FIND_REQUIRED_HIP))
       set(required TRUE)
     endif()
+    _cudaops_use(match_rocm)
     _cudaops_match_rocm("${version_policy}" "${compatible_versions}" ${required} usable)
     set(gpu HIP)
   else()
@@ -400,6 +403,7 @@ function(
         set(pin "${torch_cuda}")
         set(why "torch ${torch} was built with CUDA ${torch_cuda}")
       endif()
+      _cudaops_use(provide)
       _cudaops_provide_toolkit("${pin}" "${why}" root)
       _cudaops_toolkit_describe(tk "${root}/bin/nvcc")
       set(best ${count})

@@ -5,7 +5,9 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(hip_archs hip_language message rocm_facts state verdict)
 
 # _cudaops_match_rocm(<policy> <compatible-versions> <required> <out-usable>)

@@ -8,7 +8,9 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(arch_select match message state)
 
 # _cudaops_op_state(<prefix> COMMAND <command(target)> [NEEDS_TORCH] [ABI <abi>] [CUDA AUTO|REQUIRED|OFF]

@@ -8,8 +8,10 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
-_cudaops_use(options)
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
+_cudaops_use(options stamps)
 
 # _cudaops_run(<prefix> [ECHO] [TIMEOUT <s>] [WORKING_DIRECTORY <dir>] [ENVIRONMENT <VAR=value>...] COMMAND <arg>...)
 #
@@ -53,14 +55,37 @@ function(_cudaops_run prefix)
   set(${prefix}_ERROR "${error}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_probe(<prefix> FILES <file>... [MATCHALL <regex> [STREAM ERROR]] [MACHINE] COMMAND <arg>...)
+# _cudaops_probe(
+#   <prefix> [FILES <file>...] [KEY <text>] [MATCHALL <regex> [STREAM ERROR]] [MACHINE | PROGRAM] [DEPENDS <regex>]
+#   [TIMEOUT <s>] [ENVIRONMENT <VAR=value>...] COMMAND <arg>...
+# )
 #
-# _cudaops_run, remembered in an INTERNAL cache entry together with path, size and time of FILES. MATCHALL keeps only
-# what matches on stdout (or stderr) as a list in <prefix>_OUTPUT: the cache is no place for sixty kilobytes of --help.
-# MACHINE shares the answer between build trees through the store; for probes that cost more than a process start.
+# _cudaops_run, remembered in an INTERNAL cache entry together with the stamps of FILES and KEY. MATCHALL keeps only what
+# matches on stdout (or stderr) as a list in <prefix>_OUTPUT: the cache is no place for sixty kilobytes of --help.
+#
+# MACHINE: the answer follows from FILES and KEY alone and is shared between build trees through the store. PROGRAM: it is
+# what the first word of COMMAND says, and is shared where that program's stamp shows what it does. DEPENDS: with PROGRAM;
+# the answer itself names what else it follows from, as group 1 of <regex>, and is right as long as that is unchanged.
 function(_cudaops_probe prefix)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MACHINE" "MATCHALL;STREAM" "FILES;COMMAND;ENVIRONMENT")
-  set(key "${arg_COMMAND}|${arg_ENVIRONMENT}|${arg_MATCHALL}")
+  cmake_parse_arguments(
+    PARSE_ARGV 1
+    arg
+    "MACHINE;PROGRAM"
+    "KEY;MATCHALL;STREAM;TIMEOUT;DEPENDS"
+    "FILES;COMMAND;ENVIRONMENT"
+  )
+  set(key "${arg_COMMAND}|${arg_ENVIRONMENT}|${arg_MATCHALL}|${arg_KEY}")
+  if(arg_PROGRAM)
+    list(GET arg_COMMAND 0 program)
+    _cudaops_program_stamp("${program}" stamp doubt)
+    if(doubt STREQUAL "")
+      _cudaops_program_environment(environment)
+      string(APPEND key "|${stamp}|${environment}")
+      set(arg_MACHINE TRUE)
+    else()
+      list(APPEND arg_FILES "${program}")
+    endif()
+  endif()
   foreach(file IN LISTS arg_FILES)
     _cudaops_file_stamp("${file}" stamp)
     string(APPEND key "|${stamp}")
@@ -69,15 +94,30 @@ function(_cudaops_probe prefix)
   set(entry "_CUDAOPS_PROBE_${key}")
   set(value "")
   if(DEFINED CACHE{${entry}})
-    set(value "$CACHE{${entry}}")
-  elseif(arg_MACHINE)
+    _cudaops_probe_value("$CACHE{${entry}}" value)
+  endif()
+  if(value STREQUAL "" AND arg_MACHINE)
     _cudaops_store(store)
     if(EXISTS "${store}/probes/${key}")
-      file(READ "${store}/probes/${key}" value)
+      file(READ "${store}/probes/${key}" text)
+      string(REGEX REPLACE "^[^\n]*\n" "" answer "${text}")
+      string(SHA1 digest "${answer}")
+      if(text STREQUAL "${digest}\n${answer}")
+        set(text "${answer}")
+        _cudaops_probe_value("${text}" value)
+      endif()
+      if(NOT value STREQUAL "")
+        set(${entry} "${text}" CACHE INTERNAL "CudaOps probe")
+      endif()
     endif()
   endif()
-  if(NOT value MATCHES "<<[|]>>.*<<[|]>>")
-    _cudaops_run(run ENVIRONMENT ${arg_ENVIRONMENT} COMMAND ${arg_COMMAND})
+  if(value STREQUAL "")
+    string(TIMESTAMP begin "%s" UTC)
+    set(timeout "")
+    if(DEFINED arg_TIMEOUT)
+      set(timeout TIMEOUT ${arg_TIMEOUT})
+    endif()
+    _cudaops_run(run ${timeout} ENVIRONMENT ${arg_ENVIRONMENT} COMMAND ${arg_COMMAND})
     if(DEFINED arg_MATCHALL)
       set(stream OUTPUT)
       if(DEFINED arg_STREAM)
@@ -90,21 +130,25 @@ function(_cudaops_probe prefix)
     # A cache entry holds no line breaks.
     set(value "${run_EXIT}<<|>>${run_OUTPUT}<<|>>${run_ERROR}")
     string(REPLACE "\n" "<<n>>" value "${value}")
-    if(arg_MACHINE AND run_EXIT STREQUAL "0")
-      # A store that can't be written costs time only.
-      file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/${key}" "${value}")
-      execute_process(COMMAND "${CMAKE_COMMAND}" -E make_directory "${store}/probes" OUTPUT_QUIET ERROR_QUIET)
-      execute_process(
-        COMMAND
-          "${CMAKE_COMMAND}" -E copy "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/${key}" "${store}/probes/${key}"
-        OUTPUT_QUIET
-        ERROR_QUIET
-      )
+    set(text "${value}<<|>>")
+    set(keeps TRUE)
+    if(DEFINED arg_DEPENDS)
+      set(keeps FALSE)
+      if(arg_MACHINE)
+        _cudaops_probe_dependencies("${run_OUTPUT}" "${arg_DEPENDS}" "${begin}" dependencies keeps)
+        string(APPEND text "${dependencies}")
+      endif()
     endif()
-  endif()
-  # A failure is asked again: its cause may lie outside of FILES.
-  if(NOT DEFINED CACHE{${entry}} AND value MATCHES "^0<<")
-    set(${entry} "${value}" CACHE INTERNAL "CudaOps probe")
+    # A failure is asked again: its cause may lie outside of FILES.
+    if(keeps AND run_EXIT STREQUAL "0")
+      set(${entry} "${text}" CACHE INTERNAL "CudaOps probe")
+      if(arg_MACHINE)
+        # A store that can't be written costs time only.
+        _cudaops_use(store)
+        string(SHA1 digest "${text}")
+        _cudaops_store_text("${store}/probes" "${key}" "${digest}\n${text}" problem)
+      endif()
+    endif()
   endif()
   string(REPLACE "<<n>>" "\n" value "${value}")
   string(FIND "${value}" "<<|>>" first)
@@ -120,19 +164,58 @@ function(_cudaops_probe prefix)
   set(${prefix}_ERROR "${error}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_file_stamp(<file> <out>): path, size and time, or that it isn't there.
-function(_cudaops_file_stamp file out)
-  if(EXISTS "${file}" AND NOT IS_DIRECTORY "${file}")
-    file(REAL_PATH "${file}" real)
-    file(SIZE "${real}" size)
-    file(TIMESTAMP "${real}" time "%s" UTC)
-    set(${out} "${file}:${size}:${time}" PARENT_SCOPE)
-  elseif(IS_DIRECTORY "${file}")
-    file(TIMESTAMP "${file}" time "%s" UTC)
-    set(${out} "${file}:${time}" PARENT_SCOPE)
-  else()
-    set(${out} "${file}:absent" PARENT_SCOPE)
+# _cudaops_probe_value(<text> <out>): what is kept, without what it follows from; empty where that has changed.
+function(_cudaops_probe_value text out)
+  set(${out} "" PARENT_SCOPE)
+  if(NOT text MATCHES "<<[|]>>.*<<[|]>>.*<<[|]>>")
+    return()
   endif()
+  string(FIND "${text}" "<<|>>" end REVERSE)
+  math(EXPR begin "${end} + 5")
+  string(SUBSTRING "${text}" ${begin} -1 stamps)
+  foreach(stamp IN LISTS stamps)
+    string(REGEX REPLACE ":[0-9.a-z]+(:[0-9a-f]+)?$" "" path "${stamp}")
+    _cudaops_listing_stamp("${path}" now)
+    if(NOT now STREQUAL stamp)
+      return()
+    endif()
+  endforeach()
+  string(SUBSTRING "${text}" 0 ${end} text)
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_probe_dependencies(<output> <regex> <begin> <out> <out-keeps>)
+#
+# Stamps of what an answer says that it follows from. Nothing can be kept that names nothing, or that was changed so
+# late that the answer may be older.
+function(
+  _cudaops_probe_dependencies
+  output
+  regex
+  begin
+  out
+  out_keeps
+)
+  set(${out} "" PARENT_SCOPE)
+  set(${out_keeps} FALSE PARENT_SCOPE)
+  string(REGEX MATCHALL "${regex}" lines "${output}")
+  if(lines STREQUAL "" OR output MATCHES "[][;]")
+    return()
+  endif()
+  math(EXPR latest "${begin} - 2")
+  set(stamps "")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "${regex}" line "${line}")
+    set(path "${CMAKE_MATCH_1}")
+    file(TIMESTAMP "${path}" time "%s" UTC)
+    if(time AND NOT time LESS latest)
+      return()
+    endif()
+    _cudaops_listing_stamp("${path}" stamp)
+    list(APPEND stamps "${stamp}")
+  endforeach()
+  set(${out} "${stamps}" PARENT_SCOPE)
+  set(${out_keeps} TRUE PARENT_SCOPE)
 endfunction()
 
 # _cudaops_kernel_file(<out> <file> [<regex>]): the lines of a file below /proc, or of a control group, that match (all

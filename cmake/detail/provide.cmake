@@ -9,7 +9,9 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(message options probe)
 
 # _cudaops_provided_torch(<out>): the interpreters of the complete torches in the store, newest first; starts nothing.

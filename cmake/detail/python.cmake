@@ -4,7 +4,9 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(options probe state)
 
 # _cudaops_python_explicit(<out-path> <out-source>): the interpreter the user named, or empty.
@@ -131,11 +133,24 @@ function(_cudaops_python_facts prefix python)
     set(run_python "$CACHE{${entry}}")
   endif()
   _cudaops_env(PYTHONPATH pythonpath)
-  _cudaops_run(
+  # Other variables that say where Python looks for packages.
+  set(
+    variables
+    "$ENV{HOME}|$ENV{PYTHONHOME}|$ENV{PYTHONUSERBASE}|$ENV{PYTHONNOUSERSITE}|$ENV{PYTHONSAFEPATH}|$ENV{PYTHONPLATLIBDIR}"
+  )
+  if("${pythonpath}" MATCHES "(^|:)([^/]|$)")
+    string(APPEND variables "|${CMAKE_CURRENT_BINARY_DIR}")
+  endif()
+  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/torch_facts.py")
+  _cudaops_probe(
     run
+    FILES "${tool}"
+    KEY "${variables}"
+    PROGRAM
+    DEPENDS "depends=([^\n]*)"
     TIMEOUT 60
     ENVIRONMENT "PYTHONPATH=${pythonpath}"
-    COMMAND "${run_python}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/torch_facts.py"
+    COMMAND "${run_python}" "${tool}"
   )
   if(NOT run_EXIT STREQUAL "0")
     _cudaops_last_line("${run_ERROR}" line)

@@ -9,7 +9,9 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(build_report cache jobs message op_provenance package state)
 
 # _cudaops_top_directories(<out-source> <out-build>): for what there is one of in a build tree.

@@ -5,7 +5,9 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
 _cudaops_use(candidates options probe python state)
 
 # _cudaops_rocm_candidates(<out-places> <out-sources> <out-kinds>)

@@ -14,8 +14,10 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
-_cudaops_use(message options state)
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
+_cudaops_use(message options stamps state)
 
 # _cudaops_seed_begin() and _cudaops_seed_end(): languages enabled in between, in the caller's scope, are seeded.
 function(_cudaops_seed_begin)
@@ -78,7 +80,7 @@ function(_cudaops_seed_lay lang file compiler out)
   math(EXPR line_end "${line_end} + 1")
   string(SUBSTRING "${text}" ${line_end} -1 text)
   string(SHA1 digest "${text}")
-  if(NOT line MATCHES "^# cudaops-seed 3 ([0-9a-f]+) ([0-9]+) ([0-9]+)$" OR NOT digest STREQUAL CMAKE_MATCH_1)
+  if(NOT line MATCHES "^# cudaops-seed 4 ([0-9a-f]+) ([0-9]+) ([0-9]+)$" OR NOT digest STREQUAL CMAKE_MATCH_1)
     set(problem "the entry is damaged")
   else()
     set(lengths ${CMAKE_MATCH_2} ${CMAKE_MATCH_3})
@@ -100,13 +102,11 @@ function(_cudaops_seed_lay lang file compiler out)
     endforeach()
     set(now "")
     foreach(path IN LISTS files)
-      file(TIMESTAMP "${path}" time "%s.%f" UTC)
-      if(time STREQUAL "")
+      _cudaops_file_stamp("${path}" stamp)
+      if(stamp MATCHES ":absent$")
         set(problem "${path} is gone")
-        break()
       endif()
-      file(SIZE "${path}" size)
-      string(APPEND now " ${size}:${time}")
+      string(APPEND now " ${stamp}")
     endforeach()
     if(problem STREQUAL "" AND NOT now STREQUAL stamps)
       set(problem "a part of ${compiler} has changed")
@@ -164,16 +164,6 @@ function(_cudaops_seed_flags lang out)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_seed_stamp(<path> <out>): path, size and time.
-function(_cudaops_seed_stamp path out)
-  set(size "")
-  if(EXISTS "${path}")
-    file(SIZE "${path}" size)
-  endif()
-  file(TIMESTAMP "${path}" time "%s.%f" UTC)
-  set(${out} "${path}:${size}:${time}" PARENT_SCOPE)
-endfunction()
-
 # _cudaops_seed_lookup(<program> <out>): stamp of what a compiler finds on PATH under this name.
 function(_cudaops_seed_lookup program out)
   unset(_cudaops_found)
@@ -187,82 +177,9 @@ function(_cudaops_seed_lookup program out)
   )
   set(stamp "")
   if(_cudaops_found)
-    _cudaops_seed_stamp("${_cudaops_found}" stamp)
+    _cudaops_file_stamp("${_cudaops_found}" stamp)
   endif()
   set(${out} "${program}=${stamp}" PARENT_SCOPE)
-endfunction()
-
-# _cudaops_seed_program(<path> <out> <out-doubt>)
-#
-# Stamp of a program that is about to be run. What a script does follows from its text, from the variables it reads and
-# from the programs it names; where that can't be seen from the text it is in doubt.
-function(_cudaops_seed_program path out out_doubt)
-  set(${out_doubt} "" PARENT_SCOPE)
-  file(REAL_PATH "${path}" real)
-  cmake_path(GET real FILENAME name)
-  if(NOT EXISTS "${real}")
-    set(${out_doubt} "${path} can't be read" PARENT_SCOPE)
-    return()
-  endif()
-  if(name MATCHES "ccache|distcc|icecc|buildcache|colorgcc")
-    set(${out_doubt} "${path} is ${name}, which looks for the compiler itself" PARENT_SCOPE)
-    return()
-  endif()
-  _cudaops_seed_stamp("${real}" stamp)
-  # Where linkers put the build id.
-  file(READ "${real}" build_id OFFSET 768 LIMIT 256 HEX)
-  file(READ "${real}" magic LIMIT 2 HEX)
-  string(APPEND stamp " ${build_id}")
-  if(magic STREQUAL "2321")
-    file(SIZE "${real}" size)
-    if(size GREATER 65536)
-      set(${out_doubt} "${path} is a long script" PARENT_SCOPE)
-      return()
-    endif()
-    file(READ "${real}" text)
-    if(
-      NOT text MATCHES "^#! *(/usr)?/bin/(env )?(ba|da)?sh[ \n]"
-      OR text MATCHES "(^|[\n;&|(` \t])(eval|source|[.])[ \t]|[$]{!|printenv|[$]{?[A-Za-z_0-9]*\\["
-    )
-      set(${out_doubt} "${path} is a script that doesn't show what it depends on" PARENT_SCOPE)
-      return()
-    endif()
-    string(SHA1 digest "${text}")
-    string(APPEND stamp " ${digest}")
-    string(REGEX MATCHALL "[$]{?[A-Za-z_][A-Za-z_0-9]*" names "${text}")
-    list(TRANSFORM names REPLACE "[$]{?" "")
-    list(REMOVE_DUPLICATES names)
-    foreach(name IN LISTS names)
-      if(DEFINED ENV{${name}})
-        string(APPEND stamp " ${name}=$ENV{${name}}")
-      endif()
-    endforeach()
-    # Bare, and quoted with blanks in them.
-    string(FIND "${text}" "\n" line_end)
-    string(SUBSTRING "${text}" ${line_end} -1 text)
-    string(REGEX MATCHALL "/[^] \t\n\"'$|&<>();[]+|'/[^'\n;]+|\"/[^\"\n;]+" paths "${text}")
-    list(TRANSFORM paths REPLACE "^['\"]" "")
-    set(programs 0)
-    foreach(other IN LISTS paths)
-      if(EXISTS "${other}" AND NOT IS_DIRECTORY "${other}")
-        file(READ "${other}" magic LIMIT 4 HEX)
-        if(magic MATCHES "^2321")
-          set(${out_doubt} "${path} calls the script ${other}" PARENT_SCOPE)
-          return()
-        elseif(magic STREQUAL "7f454c46")
-          math(EXPR programs "${programs} + 1")
-        endif()
-        _cudaops_seed_stamp("${other}" other)
-        string(APPEND stamp " ${other}")
-      endif()
-    endforeach()
-    if(programs EQUAL 0)
-      set(${out_doubt} "${path} is a script that looks for the compiler on PATH" PARENT_SCOPE)
-      return()
-    endif()
-    string(APPEND stamp " $ENV{PATH}")
-  endif()
-  set(${out} "${stamp}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_seed_compiler(<lang> <out> <out-doubt>): the compiler that CMake is going to choose.
@@ -418,16 +335,16 @@ function(
     _cudaops_seed_compiler(${lang} compiler doubt)
   endif()
   if(doubt STREQUAL "")
-    _cudaops_seed_program("${compiler}" stamp doubt)
+    _cudaops_program_stamp("${compiler}" stamp doubt)
   endif()
   if(NOT doubt STREQUAL "")
     set(${out_doubt} "${doubt}" PARENT_SCOPE)
     return()
   endif()
 
-  _cudaops_seed_stamp("${CMAKE_COMMAND}" cmake)
-  _cudaops_seed_stamp("${CMAKE_ROOT}/Modules/CMakeDetermine${lang}Compiler.cmake" module)
-  set(text "3|${lang}|${CMAKE_VERSION}|${CMAKE_ROOT}|${cmake}|${module}|${CMAKE_HOST_SYSTEM_PROCESSOR}|${policies}\n")
+  _cudaops_file_stamp("${CMAKE_COMMAND}" cmake)
+  _cudaops_file_stamp("${CMAKE_ROOT}/Modules/CMakeDetermine${lang}Compiler.cmake" module)
+  set(text "4|${lang}|${CMAKE_VERSION}|${CMAKE_ROOT}|${cmake}|${module}|${CMAKE_HOST_SYSTEM_PROCESSOR}|${policies}\n")
   string(APPEND text "${compiler}|${stamp}\n${toolchain}\n")
 
   # Programs that compilers look for on PATH.
@@ -447,53 +364,8 @@ function(
     string(APPEND text "${found}\n")
   endforeach()
 
-  string(
-    APPEND text
-    "CFLAGS=$ENV{CFLAGS}\n"
-    "CXXFLAGS=$ENV{CXXFLAGS}\n"
-    "CUDAFLAGS=$ENV{CUDAFLAGS}\n"
-    "CPPFLAGS=$ENV{CPPFLAGS}\n"
-    "LDFLAGS=$ENV{LDFLAGS}\n"
-    "CC=$ENV{CC}\n"
-    "CXX=$ENV{CXX}\n"
-    "CUDACXX=$ENV{CUDACXX}\n"
-    "CUDAHOSTCXX=$ENV{CUDAHOSTCXX}\n"
-    "CUDAARCHS=$ENV{CUDAARCHS}\n"
-    "CUDA_PATH=$ENV{CUDA_PATH}\n"
-    "CUDAToolkit_ROOT=$ENV{CUDAToolkit_ROOT}\n"
-    "CUDA_VISIBLE_DEVICES=$ENV{CUDA_VISIBLE_DEVICES}\n"
-    "CUDA_DEVICE_ORDER=$ENV{CUDA_DEVICE_ORDER}\n"
-    "NVCC_PREPEND_FLAGS=$ENV{NVCC_PREPEND_FLAGS}\n"
-    "NVCC_APPEND_FLAGS=$ENV{NVCC_APPEND_FLAGS}\n"
-    "NVCC_CCBIN=$ENV{NVCC_CCBIN}\n"
-    "CPATH=$ENV{CPATH}\n"
-    "C_INCLUDE_PATH=$ENV{C_INCLUDE_PATH}\n"
-    "CPLUS_INCLUDE_PATH=$ENV{CPLUS_INCLUDE_PATH}\n"
-    "OBJC_INCLUDE_PATH=$ENV{OBJC_INCLUDE_PATH}\n"
-    "LIBRARY_PATH=$ENV{LIBRARY_PATH}\n"
-    "COMPILER_PATH=$ENV{COMPILER_PATH}\n"
-    "GCC_EXEC_PREFIX=$ENV{GCC_EXEC_PREFIX}\n"
-    "GCC_COMPARE_DEBUG=$ENV{GCC_COMPARE_DEBUG}\n"
-    "COLLECT_NO_DEMANGLE=$ENV{COLLECT_NO_DEMANGLE}\n"
-    "DEPENDENCIES_OUTPUT=$ENV{DEPENDENCIES_OUTPUT}\n"
-    "SUNPRO_DEPENDENCIES=$ENV{SUNPRO_DEPENDENCIES}\n"
-    "CCC_OVERRIDE_OPTIONS=$ENV{CCC_OVERRIDE_OPTIONS}\n"
-    "CLANG_CONFIG_FILE_SYSTEM_DIR=$ENV{CLANG_CONFIG_FILE_SYSTEM_DIR}\n"
-    "CLANG_CONFIG_FILE_USER_DIR=$ENV{CLANG_CONFIG_FILE_USER_DIR}\n"
-    "CLANG_NO_DEFAULT_CONFIG=$ENV{CLANG_NO_DEFAULT_CONFIG}\n"
-    "SDKROOT=$ENV{SDKROOT}\n"
-    "LDEMULATION=$ENV{LDEMULATION}\n"
-    "LD_RUN_PATH=$ENV{LD_RUN_PATH}\n"
-    "LD_LIBRARY_PATH=$ENV{LD_LIBRARY_PATH}\n"
-    "LD_PRELOAD=$ENV{LD_PRELOAD}\n"
-    "GNUTARGET=$ENV{GNUTARGET}\n"
-    "LANG=$ENV{LANG}\n"
-    "LC_ALL=$ENV{LC_ALL}\n"
-    "LC_MESSAGES=$ENV{LC_MESSAGES}\n"
-    "SOURCE_DATE_EPOCH=$ENV{SOURCE_DATE_EPOCH}\n"
-    "CMAKE_CUDA_ARCHITECTURES_NATIVE_CLAMP=$ENV{CMAKE_CUDA_ARCHITECTURES_NATIVE_CLAMP}\n"
-    "CMAKE_NO_VERBOSE=$ENV{CMAKE_NO_VERBOSE}\n"
-  )
+  _cudaops_program_environment(environment)
+  string(APPEND text "${environment}")
 
   # All of CMake's variables but those that can't matter: an unknown one costs a detection, not a wrong answer.
   get_cmake_property(names VARIABLES)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What one build tree knows, as GLOBAL properties. This is the only file that names them.
+# What one build tree knows, as GLOBAL properties. This is the only file that names them. A misspelt key would read as
+# empty and pass for "not there": a test compares all keys in use with the list below.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -20,36 +21,22 @@ cmake_policy(VERSION 3.25)
 # CACHE_*                  cache                the compiler cache in use, or why there is none; what its launcher knows
 # JOBS_*                   jobs                 targets that are counted; jobs at a time, and why
 # SEED_STORE               seed                 where compiler detections are kept
+# PROGRAM_STAMP <path>     stamps               stamps of the programs that were looked at
 # LINK_STUBS               op_stub              what stable ops are linked against; none
 # PRECOMPILED              op_precompile        precompiled headers that were looked at
 # OPS KERNELS              the add commands     names in the order of the calls
 # *_DEFERRED *_SAID *_NOTED                     what is done or said once
 function(_cudaops_state_set key value)
-  _cudaops_state_check(${key})
   set_property(GLOBAL PROPERTY _CUDAOPS_${key} "${value}")
 endfunction()
 
 function(_cudaops_state_append key value)
-  _cudaops_state_check(${key})
   set_property(GLOBAL APPEND PROPERTY _CUDAOPS_${key} "${value}")
 endfunction()
 
 function(_cudaops_state_get key out)
-  _cudaops_state_check(${key})
   get_property(value GLOBAL PROPERTY _CUDAOPS_${key})
   set(${out} "${value}" PARENT_SCOPE)
-endfunction()
-
-# A misspelt key would read as empty and pass for "not there".
-function(_cudaops_state_check key)
-  if(
-    NOT
-      key
-        MATCHES
-        "^(QUIET|PACKAGE_DIR|MATCH_INPUTS|MATCH_PLACE|VERDICT|REASON_CODE|REASON|REASON_FIX|BACKEND|CANDIDATES|OPS|KERNELS|REPORT_DEFERRED|ENV_NOTED|BUILD_TYPE_SAID|GPUS|SEED_STORE|LINK_STUBS|PRECOMPILED|TORCH_[A-Z_]+|PYTHON_[A-Z_]+|TOOLKIT_[A-Z_]+|ROCM_[A-Z_]+|HIPIFY_[A-Z_]+|CACHE_[A-Z_]+|JOBS_[A-Z_]+|HOST_COMPILER[A-Z_]*|ARCHITECTURES[A-Z_]*)$"
-  )
-    message(FATAL_ERROR "CudaOps: internal error: unknown state key '${key}' (detail/state.cmake lists them).")
-  endif()
 endfunction()
 
 # Facts of a target of ours, as target properties; `key` is in the same style as above:

@@ -4,8 +4,10 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
-_cudaops_use(message options probe provide python state version_text)
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
+_cudaops_use(message options probe python state version_text)
 
 # _cudaops_torch_find(<out-found> <out-tried>)
 #
@@ -87,8 +89,10 @@ function(_cudaops_torch_find out_found out_tried)
   _cudaops_option(CUDAOPS_PROVIDE provide)
   if("TORCH" IN_LIST provide)
     set(source "CUDAOPS_PROVIDE=TORCH")
+    _cudaops_use(provide)
     _cudaops_provide_torch(pythons)
   elseif(NOT explicit)
+    _cudaops_use(provide)
     _cudaops_provided_torch(pythons)
   endif()
   foreach(python IN LISTS pythons)

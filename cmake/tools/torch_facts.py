@@ -14,6 +14,7 @@ if sys.version_info < (3, 8):
     print("problem=Python %d.%d is too old for any torch that CudaOps supports" % sys.version_info[:2])
     sys.exit(0)
 
+import importlib.machinery
 import importlib.util
 import os
 import sysconfig
@@ -59,6 +60,27 @@ def main():
         if os.path.isdir(base) and os.path.realpath(base) not in seen:
             seen.add(os.path.realpath(base))
             print("nvidia=" + base)
+    print_dependencies(spec)
+
+
+def print_dependencies(spec):
+    """depends=<path> for all that these answers follow from; nothing where a hook has given torch's place."""
+    for finder in sys.meta_path:
+        find = getattr(finder, "find_spec", None)
+        found = find and find("torch", None)
+        if found is not None:
+            break
+    if finder is not importlib.machinery.PathFinder or not all(os.path.isabs(place) for place in sys.path):
+        return
+    places = [os.path.join(sys.prefix, "pyvenv.cfg"), spec.origin]
+    places += [getattr(sys.modules.get(name), "__file__", None) for name in ("sitecustomize", "usercustomize")]
+    for place in sys.path:
+        places.append(place)
+        if os.path.isdir(place):
+            places += sorted(os.path.join(place, name) for name in os.listdir(place) if name.endswith(".pth"))
+    for place in places:
+        if place:
+            print("depends=" + place)
 
 
 main()

@@ -11,7 +11,7 @@ math(EXPR less "${length} - 1")
 string(SUBSTRING "${whole}" 0 ${half} truncated)
 string(SUBSTRING "${whole}" 0 ${less} one_less)
 string(REPLACE "GNU" "GMU" edited "${whole}")
-string(REGEX REPLACE "^# cudaops-seed 3" "# cudaops-seed 2" older "${whole}")
+string(REGEX REPLACE "^# cudaops-seed 4" "# cudaops-seed 3" older "${whole}")
 string(FIND "${whole}" "\n" line_end)
 string(SUBSTRING "${whole}" ${line_end} -1 headless)
 foreach(

@@ -1,0 +1,109 @@
+# What a Python says of its torch is kept in the store, and asked again as soon as anything has changed that it follows
+# from. The interpreter counts its starts.
+include("${case_TESTS_DIR}/fixtures/match.cmake")
+fake_torch("${case_DIR}/venv" VERSION 2.13.0 CPU)
+set(python "${case_DIR}/venv/bin/python")
+set(site "${case_DIR}/venv/lib/python${case_PYTHON_VERSION}/site-packages")
+file(
+  WRITE "${site}/sitecustomize.py"
+  "with open(r'''${case_DIR}/starts''', 'a') as file:\n    file.write('start\\n')\n"
+)
+
+# What changed in the last two seconds may have changed after it was read, so nothing is kept of it.
+function(long_ago)
+  execute_process(
+    COMMAND find "${case_DIR}/venv" -exec touch -h -d 2024-01-01 {} +
+    COMMAND_ERROR_IS_FATAL ANY
+  )
+endfunction()
+
+# configured(<what> <starts> [FRESH] [ARGS <argument>...]): how often the interpreter runs in this configure.
+function(configured what expected)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FRESH" "" "ARGS")
+  if(arg_FRESH)
+    file(REMOVE_RECURSE "${case_BUILD_DIR}")
+  endif()
+  file(REMOVE "${case_DIR}/starts")
+  match(FIND QUIET ARGS "-DPython_EXECUTABLE=${python}" ${arg_ARGS})
+  set(lines "")
+  if(EXISTS "${case_DIR}/starts")
+    file(STRINGS "${case_DIR}/starts" lines)
+  endif()
+  list(LENGTH lines starts)
+  case_equal("${what}: starts of the interpreter" "${starts}" "${expected}")
+endfunction()
+
+configured("just installed" 1)
+expect_match(VERDICT CPU_TORCH TORCH_DIR "${site}/torch")
+configured("just installed, again" 1)
+long_ago()
+configured("installed long ago" 1)
+configured("again" 0)
+configured("a fresh directory" 0 FRESH)
+expect_match(VERDICT CPU_TORCH TORCH_DIR "${site}/torch" TORCH_VERSION 2.13.0+cpu)
+
+# Its version is read from a file each time.
+file(READ "${site}/torch/version.py" text)
+string(REPLACE "2.13.0" "2.12.0" text "${text}")
+file(WRITE "${site}/torch/version.py" "${text}")
+configured("another version, in place" 0 FRESH)
+expect_match(TORCH_VERSION 2.12.0+cpu)
+
+file(WRITE "${site}/other/__init__.py" "")
+configured("another package" 1 FRESH)
+long_ago()
+configured("another package, long ago" 1)
+configured("another package, again" 0)
+
+file(WRITE "${site}/more.pth" "${case_DIR}/more\n")
+long_ago()
+configured("a .pth file" 1 FRESH)
+configured("a .pth file, again" 0 FRESH)
+file(WRITE "${site}/more.pth" "${case_DIR}/even more\n")
+execute_process(COMMAND touch -d 2024-01-01 "${site}" COMMAND_ERROR_IS_FATAL ANY)
+configured("another text in the .pth file" 1 FRESH)
+long_ago()
+
+file(RENAME "${site}/torch" "${case_DIR}/torch")
+configured("without torch" 1 FRESH)
+expect_match(VERDICT NO_TORCH)
+file(RENAME "${case_DIR}/torch" "${site}/torch")
+configured("with torch again" 1)
+expect_match(VERDICT CPU_TORCH TORCH_DIR "${site}/torch")
+long_ago()
+configured("kept again" 1 FRESH)
+configured("used" 0 FRESH)
+
+# Variables that say where packages are.
+fake_torch("${case_DIR}/second" VERSION 2.14.0 CPU)
+set(second "${case_DIR}/second/lib/python${case_PYTHON_VERSION}/site-packages")
+case_environment("PYTHONPATH=${second}")
+configured("PYTHONPATH" 1 FRESH)
+expect_match(TORCH_DIR "${second}/torch" TORCH_VERSION 2.14.0+cpu)
+case_environment(UNSET PYTHONPATH)
+configured("no PYTHONPATH" 0 FRESH)
+expect_match(TORCH_DIR "${site}/torch")
+
+# Damaged entries are as none.
+file(GLOB entries "${case_DIR}/store/probes/*")
+if(NOT entries)
+  case_fail("nothing is kept in ${case_DIR}/store/probes")
+endif()
+foreach(entry IN LISTS entries)
+  file(READ "${entry}" text)
+  string(REPLACE "site-packages" "site_packages" text "${text}")
+  file(WRITE "${entry}" "${text}")
+endforeach()
+configured("damaged" 1 FRESH)
+expect_match(TORCH_DIR "${site}/torch")
+configured("mended" 0 FRESH)
+foreach(entry IN LISTS entries)
+  file(WRITE "${entry}" "")
+endforeach()
+configured("empty" 1 FRESH)
+
+# A store that can't be written costs time only.
+file(WRITE "${case_DIR}/no store" "a file")
+configured("no store" 1 FRESH ARGS "-DCUDAOPS_STORE=${case_DIR}/no store")
+configured("no store, the same directory" 0 ARGS "-DCUDAOPS_STORE=${case_DIR}/no store")
+configured("no store, another directory" 1 FRESH ARGS "-DCUDAOPS_STORE=${case_DIR}/no store")
