@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <cudaops/check.h>
 #include <cudaops/gpu_compat.h>
 
 #include <cstdint>
@@ -36,6 +37,21 @@ __device__ __forceinline__ void wait_for_copies() {
 
 #endif
 
+// For a kernel that is launched by launch_overlapping(), before it reads what kernels before it in
+// the stream have written.
+__device__ __forceinline__ void wait_for_kernels_before() {
+#if CUDAOPS_HAS_HOPPER
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+// In the kernel before it, by all blocks: from now on that one may be started as blocks end. What
+// it reads it waits for itself.
+__device__ __forceinline__ void let_next_kernel_start() {
+#if CUDAOPS_HAS_HOPPER
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 #if !CUDAOPS_HIP
 
 // Whether the code of this kernel that runs on the current device was compiled for sm_90 or later.
@@ -56,5 +72,31 @@ bool is_compiled_for_hopper(Kernel* kernel, signed char (&known)[64]) {
 }
 
 #endif
+
+// Launches a kernel that calls wait_for_kernels_before() so that, on sm_90 and later, it is started
+// while the one before it ends.
+template <typename... Parameters>
+void launch_overlapping(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+                        const Parameters&... arguments) {
+// Captured into graphs from CUDA 12.3 on.
+#if !CUDAOPS_HIP && CUDART_VERSION >= 12030
+  static signed char known[64];
+  if (is_compiled_for_hopper(kernel, known)) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+    return;
+  }
+#endif
+  kernel<<<grid, block, 0, stream>>>(arguments...);
+  CUDAOPS_CHECK_LAUNCH();
+}
 
 }  // namespace cudaops_kernels

@@ -192,6 +192,7 @@ __global__ void __launch_bounds__(kSumThreads, kLayout == SumLayout::kPeriods ? 
   for (int k = 0; k < kSize; ++k) of_threads[threadIdx.y * blockDim.x + threadIdx.x][k] = sums[k];
   __syncthreads();
   const int num_columns = static_cast<int>(blockDim.x) * kSize;
+  let_next_kernel_start();
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   for (int i = thread; i < num_columns; i += kSumThreads) {
     int64_t at = first_vector * kSize + i;
@@ -286,8 +287,8 @@ void launch_pointwise_with_sums(const Formula& formula, const PointwiseCallOf<Fo
     for_device_type<detail::LaunchPointwiseWithSums<Formula>>(dtype, formula, call, parts,
                                                               &num_parts, cuda_stream);
   }
-  for_device_type<detail::AddParts>(sums_dtype, static_cast<const float*>(parts), num_parts,
-                                    call.width, sums, cuda_stream);
+  const detail::SumsOfParts all{parts, num_parts, call.width, {sums}};
+  for_device_type<detail::AddParts>(sums_dtype, all, 1, cuda_stream);
 }
 
 }  // namespace cudaops_kernels

@@ -143,6 +143,12 @@ struct AddFloats {
 // Blocks of a multiprocessor: more threads than this don't make it faster.
 inline int64_t most_blocks(int num_threads) { return num_threads < 1024 ? 1024 / num_threads : 1; }
 
+// Threads of a multiprocessor, with so many vectors of a row each.
+inline int64_t ring_threads(int64_t num_vectors, int per_thread) {
+  const int threads = 32 * warps_for(num_vectors, per_thread);
+  return threads * most_blocks(threads);
+}
+
 inline int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }
 
 // After how many rows the next one starts at the same place in a vector.
@@ -154,13 +160,17 @@ int64_t alignment_period(const Rows& rows) {
 }
 
 // Blocks that take `rows_each` rows at once, at most `limit` of them unless there is no other way
-// to have the rows of a block's next turn start where its first ones do.
+// to have the rows of a block's next turn start where its first ones do. As few as take no more
+// turns than with `limit`: else a few blocks would have the last turn to themselves.
 inline int64_t num_sweep_blocks(int64_t num_rows, int64_t rows_each, int64_t limit,
                                 int64_t period) {
   const int64_t wanted = (num_rows + rows_each - 1) / rows_each;
   if (wanted <= limit) return wanted;  // one turn
   const int64_t multiple = period > rows_each ? period / rows_each : 1;
-  return at_most(wanted, limit < multiple ? multiple : limit - limit % multiple);
+  const int64_t most = limit < multiple ? multiple : limit - limit % multiple;
+  const int64_t turns = (wanted + most - 1) / most;
+  const int64_t even = (wanted + turns - 1) / turns;
+  return at_most(wanted, (even + multiple - 1) / multiple * multiple);
 }
 
 // Which elements of a row's first or last vector the row has. Calculated where it is used: the
@@ -265,6 +275,7 @@ __global__ void __launch_bounds__(kMaxRowThreads) sweep_kernel(const Op op, cons
     scalars = next_scalars;
   }
   if (grid.workspace == nullptr) return;
+  let_next_kernel_start();
   const OneRow any_row = row_at(0);  // that exists
 #pragma unroll
   for (int which = 0; which < Op::kNumSums; ++which) {
@@ -369,6 +380,7 @@ bool inputs_lie_as_gradients(const Op& op, const Rows& gradients) {
 // What the registers allow: 64 of them do for two vectors with one sum a column, 96 with two sums.
 template <typename Op, int kVectors>
 constexpr int most_ring_threads() {
+  if (kVectors == 1) return 2 * kMaxRowThreads;
   if (kVectors > 2) return kMaxRowThreads;
   return Op::kNumSums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads + kMaxRowThreads / 4;
 }
@@ -501,6 +513,7 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
     buffer ^= 1;
   }
   if (grid.workspace == nullptr) return;
+  let_next_kernel_start();
 #pragma unroll
   for (int which = 0; which < Op::kNumSums; ++which) {
     sums.store(row_at(0), which, grid.part(which, blockIdx.x, gridDim.x));
@@ -620,6 +633,7 @@ __global__ void __launch_bounds__(32 * kTallGroups)
       op.totals(columns, tiles, typename Columns::Columns(), op.scalars(index), sums);
     }
   }
+  let_next_kernel_start();
 #pragma unroll
   for (int which = 0; which < Op::kNumSums; ++which) {
     store_sums_of_groups(sums, columns, which, width, of_groups,
@@ -652,7 +666,15 @@ int64_t sweep(const Op& op, const SweepGrid& grid, int64_t num_vectors, cudaStre
   if (num_vectors > 128 && num_vectors <= kMaxRingVectors &&
       (kWhole || inputs_lie_as_gradients(op, grid.anchor))) {
     int64_t blocks = 0;
-    if (num_vectors <= 2 * most_ring_threads<Op, 2>()) {
+    // Half as many blocks, and parts for the second kernel, with as many threads; not where that
+    // takes registers that are not there (ends of rows, two sums).
+    if constexpr (kWhole && Op::kNumSums == 1) {
+      if (num_vectors <= most_ring_threads<Op, 1>() &&
+          ring_threads(num_vectors, 1) >= ring_threads(num_vectors, 2)) {
+        blocks = sweep_with_ring<Op, 1, kWhole>(op, grid, num_vectors, stream);
+      }
+    }
+    if (blocks == 0 && num_vectors <= 2 * most_ring_threads<Op, 2>()) {
       blocks = sweep_with_ring<Op, 2, kWhole>(op, grid, num_vectors, stream);
     }
     if constexpr (2 * most_ring_threads<Op, 2>() < kMaxRingVectors) {
@@ -699,11 +721,11 @@ void sweep_rows(const Op& op, SweepGrid grid, void* const (&sums)[Op::kNumSums],
                   : detail::sweep<Op, false>(op, grid, num_vectors, stream);
     if (parts < 0) parts = detail::sweep_long_rows(op, grid, aligned, stream);
   }
-  for (int which = 0; which < Op::kNumSums; ++which) {
-    if (sums[which] == nullptr || grid.width == 0) continue;
-    for_device_type<detail::AddParts>(sums_dtype, grid.workspace + which * parts * grid.width,
-                                      parts, grid.width, sums[which], stream);
-  }
+  if (!wanted || grid.width == 0) return;
+  static_assert(Op::kNumSums <= detail::kMostSums, "add_parts_kernel has no room for so many");
+  detail::SumsOfParts all{grid.workspace, parts, grid.width, {}};
+  for (int which = 0; which < Op::kNumSums; ++which) all.sums[which] = sums[which];
+  for_device_type<detail::AddParts>(sums_dtype, all, Op::kNumSums, stream);
 }
 
 }  // namespace cudaops_kernels
