@@ -4,7 +4,7 @@
 // row.cuh) and groups of a row (launch_group_quantize).
 //
 // A thread has one 16-byte vector of numbers, and as many bytes of the result: 4 or 8, stored at
-// once where they lie at a multiple of that.
+// once where they lie at a multiple of that. Groups that lie anywhere are taken in pieces (Pieces).
 #pragma once
 
 #include "pointwise.cuh"
@@ -256,6 +256,34 @@ __device__ __forceinline__ void store_bytes_across(uint8_t* data, const Bytes<kS
 #pragma unroll
   for (int k = 0; k < kSize; ++k) {
     if (k >= from && k < to) data[k] = static_cast<uint8_t>(bytes.words[k / 4] >> (k % 4 * 8));
+  }
+}
+
+// The same at a multiple of kSize, where most have their first byte or their last: in one store for
+// each power of two.
+template <int kSize>
+__device__ __forceinline__ void store_bytes_of_end(uint8_t* data, const Bytes<kSize>& bytes,
+                                                   int begin, int end) {
+  const int num = end - begin;
+  const uint64_t word =
+      kSize == 8 ? uint64_t{bytes.words[kSize / 4 - 1]} << 32 | bytes.words[0] : bytes.words[0];
+  if (num == kSize) {
+    store_bytes<true>(data, bytes, 0, kSize);
+  } else if (begin > 0 && end < kSize) {
+#pragma unroll 1
+    for (int k = begin; k < end; ++k) data[k] = static_cast<uint8_t>(word >> (k * 8));
+  } else if (num > 0) {
+    // The smallest next to what is not ours.
+    const int one = begin > 0 ? begin : num & 6;
+    const int two = begin > 0 ? (begin + 1) & 6 : num & 4;
+    const int four = begin > 0 ? 4 : 0;
+    if ((num & 1) != 0) data[one] = static_cast<uint8_t>(word >> (one * 8));
+    if ((num & 2) != 0) {
+      *reinterpret_cast<uint16_t*>(data + two) = static_cast<uint16_t>(word >> (two * 8));
+    }
+    if (kSize == 8 && (num & 4) != 0) {
+      *reinterpret_cast<uint32_t*>(data + four) = static_cast<uint32_t>(word >> (four * 8));
+    }
   }
 }
 
@@ -599,9 +627,132 @@ struct QuantizeRowGroups {
 };
 
 // ---------------------------------------------------------------------------------------------------
+// Pieces: what a row has of a block, wherever it lies. A warp has several.
+//
+// Vectors lie where the bytes of the result have their multiples of kSize. The vectors of a piece
+// that are whole are its lanes', slot after slot, 2^log2_lanes lanes a piece; those at its ends, of
+// which it has only a part, are apart: one more vector of the warp's lanes 2p and 2p + 1 for piece
+// p. What is known of a piece these two know, and the others ask them. So there is no look at a
+// piece's ends but once a warp, and no byte is moved from one lane to another, except where two
+// pieces meet in a vector.
+
+template <typename T>
+class Pieces {
+ public:
+  static constexpr int kSize = Vector<T>::kSize, kMost = 16;
+
+  // The caller's own.
+  __device__ __forceinline__ static int own_piece() {
+    return static_cast<int>(threadIdx.x % 32) / 2;
+  }
+  // Of a warp.
+  template <int kSlots>
+  CUDAOPS_HOST_DEVICE static constexpr int num_pieces(int log2_lanes) {
+    return (kSlots << (5 - log2_lanes)) < kMost ? kSlots << (5 - log2_lanes) : kMost;
+  }
+
+  // `output`: the first of the `num` bytes of the caller's own piece, at most kSize << log2_lanes.
+  __device__ __forceinline__ Pieces(int log2_lanes, uint8_t* output, int num)
+      : log2_lanes_(log2_lanes), lane_(static_cast<int>(threadIdx.x % 32)) {
+    shift_ = static_cast<int>(reinterpret_cast<uintptr_t>(output) % kSize);
+    end_ = shift_ + num;
+    output_ = output - shift_;
+  }
+
+  // Elements of the own piece's first vector before the piece.
+  __device__ __forceinline__ int shift() const { return shift_; }
+  // Elements from there to the piece's end.
+  __device__ __forceinline__ int end() const { return end_; }
+
+  // body(slot) for the slots that the warp has pieces in, a power of two.
+  template <int kSlots, typename Body>
+  __device__ __forceinline__ void each_slot(const Body& body) const {
+    const int num_slots = kMost >> (5 - log2_lanes_);
+#pragma unroll
+    for (int slot = 0; slot < kSlots; ++slot) {
+      if (slot > 0 && (slot & (slot - 1)) == 0 && slot >= num_slots) break;
+      body(slot);
+    }
+  }
+
+  // A lane whose own is the piece that the caller has a vector of in a slot, and which vector.
+  __device__ __forceinline__ int owner(int slot) const {
+    return (lane_ >> log2_lanes_) * 2 + slot * (64 >> log2_lanes_);
+  }
+  __device__ __forceinline__ int vector() const { return lane_ & ((1 << log2_lanes_) - 1); }
+  // Whether it is whole.
+  __device__ __forceinline__ bool is_whole(int slot) const {
+    const int place = cudaops::shfl(shift_ | end_ << 8, owner(slot), 32);
+    const int first = vector() * kSize;
+    return first >= (place & 0xff) && first + kSize <= place >> 8;
+  }
+
+  // The caller's vector at an end of its own piece, and what the piece has of it; perhaps nothing.
+  struct End {
+    int vector;
+    int begin, end;
+  };
+  __device__ __forceinline__ End own_end() const {
+    const bool is_short = end_ < kSize;
+    if ((lane_ & 1) == 0) {
+      return {0, shift_, is_short ? end_ : (shift_ == 0 ? 0 : kSize)};
+    }
+    return {end_ / kSize, 0, is_short ? 0 : end_ % kSize};
+  }
+
+  // The largest magnitude of the own piece.
+  template <int kSlots>
+  __device__ __forceinline__ float largest(const Largest<T> (&of_slots)[kSlots],
+                                           const Largest<T>& of_end) const {
+    const Floats<kSlots> of_pieces =
+        Largest<T>::over_lanes(of_slots, 1 << log2_lanes_, cudaops::kAllLanes);
+    // A lane of each piece takes one slot's to those who ask.
+    float own = of_pieces[0];
+#pragma unroll
+    for (int slot = 1; slot < kSlots; ++slot) own = vector() == slot ? of_pieces[slot] : own;
+    const int per_slot = 32 >> log2_lanes_, piece = lane_ / 2;
+    own = cudaops::shfl(
+        own, ((piece & (per_slot - 1)) << log2_lanes_) + (piece >> (5 - log2_lanes_)), 32);
+    const float of_both = largest_of_lanes(of_end.value(), 2);
+    return fmaxf(own, of_both);
+  }
+
+  // Of a whole vector.
+  __device__ __forceinline__ void store(int slot, const Bytes<kSize>& bytes, bool is_whole) const {
+    uint8_t* const data = of_lane(output_, owner(slot)) + vector() * kSize;
+    if (is_whole) store_bytes<true>(data, bytes, 0, kSize);
+  }
+  // Of own_end(); the other bytes are 0.
+  __device__ __forceinline__ void store_end(End at, Bytes<kSize> bytes) const {
+    uint8_t* const data = output_ + at.vector * kSize;
+    // A piece's last bytes and the next one's first may be all of a vector.
+    const uintptr_t address = reinterpret_cast<uintptr_t>(data);
+    const uintptr_t next_address = cudaops::shfl_down(address, 1, 32);
+    const int next_part = cudaops::shfl_down(at.begin | at.end << 8, 1, 32);
+    const bool joins = (lane_ & 1) != 0 && at.end > 0 && next_address == address &&
+                       next_part == (at.end | kSize << 8);
+#pragma unroll
+    for (int i = 0; i < Bytes<kSize>::kWords; ++i) {
+      const uint32_t next = cudaops::shfl_down(bytes.words[i], 1, 32);
+      if (joins) bytes.words[i] |= next;
+    }
+    const int last_joins = cudaops::shfl_up(joins ? 1 : 0, 1, 32);
+    if (joins) at.end = kSize;
+    if ((lane_ & 1) == 0 && last_joins != 0) at.end = at.begin;
+    store_bytes_of_end(data, bytes, at.begin, at.end);
+  }
+
+ private:
+  int log2_lanes_;
+  int lane_;
+  int shift_, end_;
+  uint8_t* output_;
+};
+
+// ---------------------------------------------------------------------------------------------------
 // Groups of a row: 1 × n. Where rows are whole a thread has several vectors of a group: what is
 // calculated once for all of them, and the shuffles, would take longer than the memory with one.
-// In other rows neighbours have neighbouring vectors, to put bytes together.
+// Other rows' groups are pieces.
 
 namespace detail {
 
@@ -653,61 +804,85 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   }
 }
 
-// Any rows. kVectors: of a thread, in as many groups.
-template <typename T, int kVectors, typename Source>
-__global__ void __launch_bounds__(kPointwiseThreads)
-    group_quantize_kernel(const Source source, const QuantizedRows result, const GroupGrid grid) {
+struct PieceGrid {
+  int64_t num_rows;
+  int64_t width;
+  Quotient groups_per_row;
+  int64_t num_groups;
+  int log2_threads;  // a group: a power of two up to 32
+};
+
+constexpr int kPieceThreads = 128;
+
+// Any rows. kAlike: vectors of all inputs lie at multiples of 16 bytes where those of the bytes lie
+// at multiples of their number. The formula makes 0 of zeros.
+template <typename T, int kSlots, bool kAlike, typename Source>
+__global__ void __launch_bounds__(kPieceThreads)
+    group_quantize_kernel(const Source source, const QuantizedRows result, const PieceGrid grid) {
   constexpr int kSize = Vector<T>::kSize;
-  const RowPart part(grid.blocks_per_row, kVectors);
-  const int lane = static_cast<int>(part.vector) & ((1 << grid.log2_threads) - 1);
-  const bool is_between = source.template is_between<T>(part.index, grid.num_rows);
-  int end[kVectors];
-  typename Source::template Windows<T> windows[kVectors] = {};
-#pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
-    const int64_t vector = part.vector + i * int64_t{blockDim.x};
-    const int64_t left = part.index < grid.num_rows ? grid.width - vector * kSize : 0;
-    end[i] = left < kSize ? static_cast<int>(left > 0 ? left : 0) : kSize;
-  }
-  // All loads before the first is waited for; a choice for each vector would come between them.
-  if (is_between) {
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      if (end[i] <= 0) break;
-      windows[i] = source.template between<T>(part.index, part.vector + i * int64_t{blockDim.x});
-    }
+  const int per_warp = Pieces<T>::template num_pieces<kSlots>(grid.log2_threads);
+  const int64_t warp = int64_t{blockIdx.x} * (kPieceThreads / 32) + threadIdx.x / 32;
+  if (warp * per_warp >= grid.num_groups) return;
+  const int64_t index = warp * per_warp + Pieces<T>::own_piece();
+  const int64_t row = grid.groups_per_row.of(index);
+  const int64_t group = index - row * grid.groups_per_row.divisor();
+  const int columns = kSize << grid.log2_threads;
+  const int64_t column = group * columns;
+  const bool exists = Pieces<T>::own_piece() < per_warp && index < grid.num_groups;
+  const int num = exists ? static_cast<int>(min(int64_t{columns}, grid.width - column)) : 0;
+  const Pieces<T> pieces(grid.log2_threads, result.output.template row<uint8_t>(row) + column, num);
+
+  // All loads are issued before the first is waited for.
+  const auto inputs = source.template inputs<T>(row, column - pieces.shift());
+  const auto bounds = source.template bounds<T>(grid.num_rows, grid.width);
+  using Windows = typename Source::template Windows<T>;
+  Windows windows[kSlots] = {};
+  uint32_t whole = 0;  // a bit a slot
+  if (kAlike || cudaops::all(!exists || inputs.are_between(bounds, pieces.end() + kSize))) {
+    pieces.template each_slot<kSlots>([&](int slot) {
+      const auto vectors = inputs.of_lane(pieces.owner(slot)) + pieces.vector() * kSize;
+      if (pieces.is_whole(slot)) {
+        whole |= 1u << slot;
+        windows[slot] = vectors.template load<kAlike>();
+      }
+    });
   } else {
-#pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      if (end[i] <= 0) break;
-      windows[i] = source.template any<T>(part.index, part.vector + i * int64_t{blockDim.x}, end[i],
-                                          grid.num_rows, grid.width);
-    }
+    pieces.template each_slot<kSlots>([&](int slot) {
+      const auto vectors = inputs.of_lane(pieces.owner(slot)) + pieces.vector() * kSize;
+      if (pieces.is_whole(slot)) {
+        whole |= 1u << slot;
+        windows[slot] = vectors.load(bounds, 0, kSize);
+      }
+    });
   }
-  Packed x[kVectors];
-  Largest<T> of_thread[kVectors];
-#pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
-    x[i] = source.template packed<T>(windows[i]);
-    if (end[i] < kSize) x[i] = masked<T>(x[i], 0, end[i]);
-    of_thread[i].raise_by_magnitudes(x[i]);
+  const auto at = pieces.own_end();
+  Windows of_end = {};
+  if (at.begin < at.end) {
+    of_end = (inputs + at.vector * kSize).load(bounds, at.begin, at.end);
   }
-  const Floats<kVectors> largest =
-      Largest<T>::over_lanes(of_thread, 1 << grid.log2_threads, cudaops::kAllLanes);
-  float* const scales = kept_address(result.scale + result.places.row_at(part.index));
-  uint8_t* const output = kept_address(result.output.template row<uint8_t>(part.index));
+
+  Packed x[kSlots];
+  Largest<T> largest[kSlots], largest_of_end;
 #pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
-    const int64_t vector = part.vector + i * int64_t{blockDim.x};
-    const float scale = scale_for(largest[i], result.type, result.rule);
-    store_bytes_across(
-        output + vector * kSize,
-        quantized_bytes(unpack<T>(kept_packed<T>(x[i])) * reciprocal_of_scale(scale), result.type),
-        end[i]);
-    if (lane == 0 && end[i] > 0) {
-      scales[result.places.strides.column * (vector >> grid.log2_threads)] = scale;
-    }
+  for (int slot = 0; slot < kSlots; ++slot) {
+    x[slot] = Source::template packed<T, kAlike>(windows[slot]);
+    largest[slot].raise_by_magnitudes(x[slot]);
   }
+  const Packed end = masked<T>(Source::template packed<T, kAlike>(of_end), at.begin, at.end);
+  largest_of_end.raise_by_magnitudes(end);
+  const float scale = scale_for(pieces.largest(largest, largest_of_end), result.type, result.rule);
+  if (exists && threadIdx.x % 2 == 0) {
+    result.scale[result.places.row_at(row) + result.places.strides.column * group] = scale;
+  }
+  const float reciprocal = reciprocal_of_scale(scale);
+  const auto bytes_of = [&](const Packed& packed, float factor) {
+    return quantized_bytes(unpack<T>(kept_packed<T>(packed)) * factor, result.type);
+  };
+  pieces.template each_slot<kSlots>([&](int slot) {
+    const float factor = cudaops::shfl(reciprocal, pieces.owner(slot), 32);
+    pieces.store(slot, bytes_of(x[slot], factor), (whole >> slot & 1) != 0);
+  });
+  pieces.store_end(at, bytes_of(end, reciprocal));
 }
 
 }  // namespace detail
@@ -722,7 +897,7 @@ struct PointwiseSource {
   static constexpr int kNumTiles = Formula::kNumInputs;
   static constexpr bool kReadsColumns = false;
   static constexpr bool kIsSame = std::is_same<Formula, Same>::value;
-  ConstRows inputs[Formula::kNumInputs];
+  ConstRows arrays[Formula::kNumInputs];
 
   template <typename T>
   __device__ __forceinline__ static Numbers<T> apply(const Numbers<T> (&x)[Formula::kNumInputs]) {
@@ -750,11 +925,11 @@ struct PointwiseSource {
   template <typename Row>
   __device__ __forceinline__ auto load(const Row& row) const {
     if constexpr (kIsSame) {
-      return row.load(inputs[0]);
+      return row.load(arrays[0]);
     } else {
       static_assert(Formula::kNumInputs == 2, "formulas of two inputs only");
       typename Row::Tile tiles[2];
-      row.load(inputs, tiles);
+      row.load(arrays, tiles);
       return row.compute([first = tiles[0], second = tiles[1]](const auto& place) {
         const typename Row::Numbers x[2] = {first.at(place), second.at(place)};
         return apply<typename Row::Element>(x);
@@ -768,7 +943,7 @@ struct PointwiseSource {
     Packed x[Formula::kNumInputs];
 #pragma unroll
     for (int j = 0; j < Formula::kNumInputs; ++j) {
-      x[j] = load_aligned(inputs[j].template row<T>(index) + vector * Vector<T>::kSize);
+      x[j] = load_aligned(arrays[j].template row<T>(index) + vector * Vector<T>::kSize);
     }
     return applied<T>(x);
   }
@@ -777,51 +952,115 @@ struct PointwiseSource {
   struct Windows {
     detail::Window<T> of_inputs[Formula::kNumInputs];
   };
-  // A vector of any row, of which the first `end` elements are in the row.
-  template <typename T>
-  __device__ __forceinline__ Windows<T> any(int64_t index, int64_t vector, int end,
-                                            int64_t num_rows, int64_t width) const {
-    Windows<T> windows;
-#pragma unroll
-    for (int j = 0; j < Formula::kNumInputs; ++j) {
-      windows.of_inputs[j] =
-          detail::load_window<T, false>(inputs[j], index, vector, 0, 0, end, num_rows, width);
-    }
-    return windows;
-  }
-  // The same where whatever vectors lie around the row may be read.
-  template <typename T>
-  __device__ __forceinline__ Windows<T> between(int64_t index, int64_t vector) const {
-    Windows<T> windows;
-#pragma unroll
-    for (int j = 0; j < Formula::kNumInputs; ++j) {
-      windows.of_inputs[j] =
-          detail::load_window(inputs[j].template row<T>(index) + vector * Vector<T>::kSize);
-    }
-    return windows;
-  }
-  template <typename T>
+  // kAlike: all without an offset.
+  template <typename T, bool kAlike>
   __device__ __forceinline__ static Packed packed(const Windows<T>& windows) {
     Packed x[Formula::kNumInputs];
 #pragma unroll
-    for (int j = 0; j < Formula::kNumInputs; ++j) x[j] = windows.of_inputs[j].packed();
+    for (int j = 0; j < Formula::kNumInputs; ++j) {
+      x[j] = kAlike ? windows.of_inputs[j].low : windows.of_inputs[j].packed();
+    }
     return applied<T>(x);
   }
-  // Whether between() may be called.
+
+  // Where the arrays begin and end.
   template <typename T>
-  __device__ __forceinline__ bool is_between(int64_t index, int64_t num_rows) const {
-    bool is_between = index < num_rows;
+  struct Bounds {
+    const T *first[Formula::kNumInputs], *last[Formula::kNumInputs];
+  };
+  template <typename T>
+  __device__ __forceinline__ Bounds<T> bounds(int64_t num_rows, int64_t width) const {
+    Bounds<T> bounds;
 #pragma unroll
     for (int j = 0; j < Formula::kNumInputs; ++j) {
-      is_between =
-          is_between && detail::is_between<T>(inputs[j], index, num_rows, 2 * Vector<T>::kSize);
+      bounds.first[j] = arrays[j].template row<T>(0);
+      bounds.last[j] = arrays[j].template row<T>(num_rows - 1) + width;
     }
-    return is_between;
+    return bounds;
+  }
+  // An element of each input.
+  template <typename T>
+  struct Inputs {
+    const T* data[Formula::kNumInputs];
+
+    __device__ __forceinline__ Inputs operator+(int elements) const {
+      Inputs result = *this;
+#pragma unroll
+      for (int j = 0; j < Formula::kNumInputs; ++j) result.data[j] += elements;
+      return result;
+    }
+    // Another lane's.
+    __device__ __forceinline__ Inputs of_lane(int lane) const {
+      Inputs result;
+#pragma unroll
+      for (int j = 0; j < Formula::kNumInputs; ++j) {
+        result.data[j] = cudaops_kernels::of_lane(data[j], lane);
+      }
+      return result;
+    }
+    // Whether whatever vectors lie around the next `num` elements may be read.
+    __device__ __forceinline__ bool are_between(const Bounds<T>& bounds, int num) const {
+      bool are_between = true;
+#pragma unroll
+      for (int j = 0; j < Formula::kNumInputs; ++j) {
+        are_between = are_between && data[j] - bounds.first[j] >= Vector<T>::kSize &&
+                      bounds.last[j] - data[j] >= num + Vector<T>::kSize;
+      }
+      return are_between;
+    }
+    // The vectors from here on: they may be read.
+    template <bool kAlike>
+    __device__ __forceinline__ Windows<T> load() const {
+      Windows<T> windows;
+#pragma unroll
+      for (int j = 0; j < Formula::kNumInputs; ++j) {
+        if constexpr (kAlike) {
+          windows.of_inputs[j] = {load_early(data[j]), {0, 0, 0, 0}, 0};
+        } else {
+          windows.of_inputs[j] = detail::load_window(data[j]);
+        }
+      }
+      return windows;
+    }
+    // Elements begin … end - 1 of them; nothing is touched beyond the arrays' bounds.
+    __device__ __forceinline__ Windows<T> load(const Bounds<T>& bounds, int begin, int end) const {
+      Windows<T> windows;
+#pragma unroll
+      for (int j = 0; j < Formula::kNumInputs; ++j) {
+        windows.of_inputs[j] =
+            detail::load_window(data[j], begin, end, bounds.first[j], bounds.last[j]);
+      }
+      return windows;
+    }
+  };
+  template <typename T>
+  __device__ __forceinline__ Inputs<T> inputs(int64_t row, int64_t column) const {
+    Inputs<T> result;
+#pragma unroll
+    for (int j = 0; j < Formula::kNumInputs; ++j) {
+      result.data[j] = arrays[j].template row<T>(row) + column;
+    }
+    return result;
   }
 
+  // Whether vectors of T lie at multiples of 16 bytes where those of bytes do at multiples of their
+  // number.
+  template <typename T>
+  bool lies_as(const Rows& bytes, int64_t num_rows) const {
+    constexpr int64_t kSize = Vector<T>::kSize;
+    const auto shift = [](const void* data, int64_t size) {
+      return static_cast<int64_t>(reinterpret_cast<uintptr_t>(data) / static_cast<size_t>(size)) %
+             kSize;
+    };
+    for (const ConstRows& rows : arrays) {
+      if (shift(rows.data, sizeof(T)) != shift(bytes.data, 1)) return false;
+      if (num_rows > 1 && (rows.stride - bytes.stride) % kSize != 0) return false;
+    }
+    return true;
+  }
   template <typename T>
   bool is_aligned(int64_t num_rows) const {
-    for (const ConstRows& rows : inputs) {
+    for (const ConstRows& rows : arrays) {
       if (!detail::all_start_aligned<T>(rows.data, num_rows, rows.stride)) return false;
     }
     return true;
@@ -861,25 +1100,43 @@ void launch_row_group_quantize(const Source& source, const QuantizedRows& result
 template <typename T, typename Formula>
 void launch_group_quantize(const PointwiseSource<Formula>& source, const QuantizedRows& result,
                            int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream) {
+  using Source = PointwiseSource<Formula>;
   constexpr int64_t kSize = Vector<T>::kSize;
+  const int64_t groups = (width + num_lanes * kSize - 1) / (num_lanes * kSize);
+  const auto log2 = [](int threads) {
+    int log2 = 0;
+    while ((1 << log2) < threads) ++log2;
+    return log2;
+  };
   const bool is_whole = width % kSize == 0 && source.template is_aligned<T>(num_rows) &&
                         bytes_are_aligned<T>(result.output.data, result.output.stride);
-  const int64_t groups = (width + num_lanes * kSize - 1) / (num_lanes * kSize);
+  if (!is_whole) {
+    const detail::PieceGrid grid{num_rows, width, Quotient(groups), num_rows * groups,
+                                 log2(num_lanes)};
+    const auto launch = [&](auto kernel, int pieces_per_warp) {
+      kernel<<<num_blocks(grid.num_groups, pieces_per_warp * (detail::kPieceThreads / 32)),
+               detail::kPieceThreads, 0, stream>>>(source, result, grid);
+      CUDAOPS_CHECK_LAUNCH();
+    };
+    // As many vectors on their way as there are registers for.
+    constexpr int kAlike = 8 / Source::kNumTiles, kOther = 4 / Source::kNumTiles;
+    if (source.template lies_as<T>(result.output, num_rows)) {
+      launch(detail::group_quantize_kernel<T, kAlike, true, Source>,
+             Pieces<T>::template num_pieces<kAlike>(grid.log2_threads));
+    } else {
+      launch(detail::group_quantize_kernel<T, kOther, false, Source>,
+             Pieces<T>::template num_pieces<kOther>(grid.log2_threads));
+    }
+    return;
+  }
   // A row's threads, and those of a group.
   const auto launch = [&](auto kernel, int64_t row_threads, int threads) {
-    int log2_threads = 0;
-    while ((1 << log2_threads) < threads) ++log2_threads;
     const detail::RowParts parts(num_rows, row_threads);
     kernel<<<parts.blocks, parts.block, 0, stream>>>(
-        source, result, detail::GroupGrid{num_rows, width, parts.blocks_per_row, log2_threads});
+        source, result, detail::GroupGrid{num_rows, width, parts.blocks_per_row, log2(threads)});
     CUDAOPS_CHECK_LAUNCH();
   };
-  using Source = PointwiseSource<Formula>;
-  if (!is_whole) {
-    constexpr int kVectors = Source::kNumTiles > 1 ? 2 : 4;
-    launch(detail::group_quantize_kernel<T, kVectors, Source>,
-           (groups + kVectors - 1) / kVectors * num_lanes, num_lanes);
-  } else if (Source::kNumTiles > 1 || num_lanes < 4) {
+  if (Source::kNumTiles > 1 || num_lanes < 4) {
     // More inputs are enough loads on their way.
     launch(detail::group_quantize_whole_kernel<T, 2, Source>, groups * (num_lanes / 2),
            num_lanes / 2);

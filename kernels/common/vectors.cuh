@@ -298,6 +298,22 @@ __device__ __forceinline__ T* kept_address(T* address) {
 #endif
 }
 
+// The address that another lane has, of the same 32.
+template <typename T>
+__device__ __forceinline__ T* of_lane(T* address, int lane) {
+#if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
+  return reinterpret_cast<T*>(cudaops::shfl(reinterpret_cast<uintptr_t>(address), lane, 32));
+#else
+  // By way of an integer alone the compiler would lose sight of which memory this is; nvcc 13.0
+  // does not end where it can see through the shuffle.
+  size_t global = __cvta_generic_to_global(address);
+  asm("" : "+l"(global));
+  global = cudaops::shfl(global, lane, 32);
+  asm("" : "+l"(global));
+  return static_cast<T*>(__cvta_global_to_generic(global));
+#endif
+}
+
 __device__ __forceinline__ bool is_aligned_to_16(const void* data) {
   return reinterpret_cast<uintptr_t>(data) % 16 == 0;
 }

@@ -234,6 +234,18 @@ TYPED_TEST(QuantizeGpu, HasTheCpusBitsForAllAlignments) {
   }
 }
 
+// Groups that start and end anywhere in a vector: pieces of one row or of many in a warp.
+TYPED_TEST(QuantizeGpu, HasTheCpusBitsForGroupsOfOddRows) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  for (const int64_t width : {1, 3, 7, 9, 17, 127, 129, 255, 257, 1023, 2047, 2049, 4097}) {
+    for (const int64_t group : {16, 32, 64, 128, 256}) {
+      this->check({1, 37, width, 1, group}, {0, 0, 0});
+      this->check({1, 5, width, 1, group}, {width % 2, 3, 3});
+    }
+    this->check({3, 7, width, 1, 128}, {1, 1, 0});
+  }
+}
+
 TEST(QuantizeGpuLarge, CountsBeyond32Bits) {
   CUDAOPS_SKIP_WITHOUT_GPU();
   if (!large_arrays_wanted()) GTEST_SKIP() << "CUDAOPS_TEST_LARGE is not set";
