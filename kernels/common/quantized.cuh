@@ -226,41 +226,8 @@ __device__ __forceinline__ Bytes<kSize> bytes_across(const Bytes<kSize>& low,
   return bytes;
 }
 
-// The first `end` bytes at any address. All lanes of a warp call it together, those of one row
-// (threadIdx.x) for neighbouring vectors: what an aligned store takes from two of them is put
-// together by the lower one.
-template <int kSize>
-__device__ __forceinline__ void store_bytes_across(uint8_t* data, const Bytes<kSize>& bytes,
-                                                   int end) {
-  const int misaligned = static_cast<int>(reinterpret_cast<uintptr_t>(data) % kSize);
-  Bytes<kSize> next;
-#pragma unroll
-  for (int i = 0; i < Bytes<kSize>::kWords; ++i) {
-    next.words[i] = cudaops::shfl_down(bytes.words[i], 1, 32);
-  }
-  const int is_whole = end == kSize;
-  const int next_is_whole = cudaops::shfl_down(is_whole, 1, 32);
-  const int last_is_whole = cudaops::shfl_up(is_whole, 1, 32);
-  const unsigned int lane = (threadIdx.y * blockDim.x + threadIdx.x) % 32;
-  const bool has_next = lane < 31 && threadIdx.x + 1 < blockDim.x && next_is_whole != 0;
-  const bool has_last = lane > 0 && threadIdx.x > 0 && last_is_whole != 0;
-  const int middle = kSize - misaligned;  // from here on the bytes go with the next vector's
-  int from = has_last && is_whole != 0 ? middle : 0, to = end;
-  if (is_whole != 0 && (misaligned == 0 || has_next)) {
-    const int first = misaligned == 0 ? 0 : middle;
-    store_bytes<true>(data + first, bytes_across(bytes, next, static_cast<unsigned int>(first)), 0,
-                      kSize);
-    to = first;
-  }
-  if (from >= to) return;
-#pragma unroll
-  for (int k = 0; k < kSize; ++k) {
-    if (k >= from && k < to) data[k] = static_cast<uint8_t>(bytes.words[k / 4] >> (k % 4 * 8));
-  }
-}
-
-// The same at a multiple of kSize, where most have their first byte or their last: in one store for
-// each power of two.
+// Bytes begin … end - 1 of those at `data`, a multiple of kSize; most have the first or the last:
+// in one store for each power of two.
 template <int kSize>
 __device__ __forceinline__ void store_bytes_of_end(uint8_t* data, const Bytes<kSize>& bytes,
                                                    int begin, int end) {
@@ -641,10 +608,9 @@ class Pieces {
  public:
   static constexpr int kSize = Vector<T>::kSize, kMost = 16;
 
-  // The caller's own.
-  __device__ __forceinline__ static int own_piece() {
-    return static_cast<int>(threadIdx.x % 32) / 2;
-  }
+  // The caller's own, and whether of its two lanes the caller is the first.
+  __device__ __forceinline__ static int own_piece() { return lane() / 2; }
+  __device__ __forceinline__ static bool is_first() { return lane() % 2 == 0; }
   // Of a warp.
   template <int kSlots>
   CUDAOPS_HOST_DEVICE static constexpr int num_pieces(int log2_lanes) {
@@ -653,7 +619,7 @@ class Pieces {
 
   // `output`: the first of the `num` bytes of the caller's own piece, at most kSize << log2_lanes.
   __device__ __forceinline__ Pieces(int log2_lanes, uint8_t* output, int num)
-      : log2_lanes_(log2_lanes), lane_(static_cast<int>(threadIdx.x % 32)) {
+      : log2_lanes_(log2_lanes), lane_(lane()) {
     shift_ = static_cast<int>(reinterpret_cast<uintptr_t>(output) % kSize);
     end_ = shift_ + num;
     output_ = output - shift_;
@@ -743,10 +709,92 @@ class Pieces {
   }
 
  private:
+  // Of 32, on GPUs with warps of 64 too.
+  __device__ __forceinline__ static int lane() { return cudaops::lane_id() % 32; }
+
   int log2_lanes_;
   int lane_;
   int shift_, end_;
   uint8_t* output_;
+};
+
+// The vectors of a warp's pieces, from their loads to their bytes. kAlike: vectors of all inputs
+// lie at multiples of 16 bytes where those of the bytes lie at multiples of their number. The
+// source makes 0 of zeros.
+template <typename T, int kSlots, bool kAlike>
+class LoadedPieces {
+  static constexpr int kSize = Vector<T>::kSize;
+
+ public:
+  // The own piece begins at `column` of `row`, if it exists.
+  template <typename Source>
+  __device__ __forceinline__ LoadedPieces(const Pieces<T>& pieces, const Source& source,
+                                          int64_t row, int64_t column, bool exists,
+                                          int64_t num_rows, int64_t width)
+      : at_(pieces.own_end()) {
+    using Windows = typename Source::template Windows<T>;
+    const auto inputs = source.template inputs<T>(row, column - pieces.shift());
+    const auto bounds = source.template bounds<T>(num_rows, width);
+    // All loads are issued before the first is waited for.
+    Windows windows[kSlots] = {}, of_end = {};
+    const auto load_slots = [&](const auto& load) {
+      pieces.template each_slot<kSlots>([&](int slot) {
+        const auto vectors = inputs.of_lane(pieces.owner(slot)) + pieces.vector() * kSize;
+        if (pieces.is_whole(slot)) {
+          whole_ |= 1u << slot;
+          windows[slot] = load(vectors);
+        }
+      });
+    };
+    if (kAlike || cudaops::all(!exists || inputs.are_between(bounds, pieces.end() + kSize))) {
+      load_slots([](const auto& vectors) { return vectors.template load<kAlike>(); });
+    } else {
+      load_slots([&](const auto& vectors) { return vectors.load(bounds, 0, kSize); });
+    }
+    if (at_.begin < at_.end) {
+      of_end = (inputs + at_.vector * kSize).load(bounds, at_.begin, at_.end);
+    }
+#pragma unroll
+    for (int slot = 0; slot < kSlots; ++slot) {
+      x_[slot] = Source::template packed<T, kAlike>(windows[slot]);
+    }
+    end_ = masked<T>(Source::template packed<T, kAlike>(of_end), at_.begin, at_.end);
+  }
+
+  // The largest magnitude of the own piece.
+  __device__ __forceinline__ float largest_of_pieces(const Pieces<T>& pieces) const {
+    Largest<T> of_slots[kSlots], of_end;
+#pragma unroll
+    for (int slot = 0; slot < kSlots; ++slot) of_slots[slot].raise_by_magnitudes(x_[slot]);
+    of_end.raise_by_magnitudes(end_);
+    return pieces.largest(of_slots, of_end);
+  }
+  // The same of the caller's vectors.
+  __device__ __forceinline__ float largest_of_lane() const {
+    Largest<T> largest;
+#pragma unroll
+    for (int slot = 0; slot < kSlots; ++slot) largest.raise_by_magnitudes(x_[slot]);
+    largest.raise_by_magnitudes(end_);
+    return largest.value();
+  }
+
+  // reciprocal: of the own piece's scale.
+  __device__ __forceinline__ void store(const Pieces<T>& pieces, QuantizedType type,
+                                        float reciprocal) const {
+    const auto bytes_of = [&](const Packed& packed, float factor) {
+      return quantized_bytes(unpack<T>(kept_packed<T>(packed)) * factor, type);
+    };
+    pieces.template each_slot<kSlots>([&](int slot) {
+      const float factor = cudaops::shfl(reciprocal, pieces.owner(slot), 32);
+      pieces.store(slot, bytes_of(x_[slot], factor), (whole_ >> slot & 1) != 0);
+    });
+    pieces.store_end(at_, bytes_of(end_, reciprocal));
+  }
+
+ private:
+  typename Pieces<T>::End at_;
+  uint32_t whole_ = 0;  // a bit a slot
+  Packed x_[kSlots], end_;
 };
 
 // ---------------------------------------------------------------------------------------------------
@@ -814,8 +862,7 @@ struct PieceGrid {
 
 constexpr int kPieceThreads = 128;
 
-// Any rows. kAlike: vectors of all inputs lie at multiples of 16 bytes where those of the bytes lie
-// at multiples of their number. The formula makes 0 of zeros.
+// Any rows. kAlike: as LoadedPieces.
 template <typename T, int kSlots, bool kAlike, typename Source>
 __global__ void __launch_bounds__(kPieceThreads)
     group_quantize_kernel(const Source source, const QuantizedRows result, const PieceGrid grid) {
@@ -832,57 +879,14 @@ __global__ void __launch_bounds__(kPieceThreads)
   const int num = exists ? static_cast<int>(min(int64_t{columns}, grid.width - column)) : 0;
   const Pieces<T> pieces(grid.log2_threads, result.output.template row<uint8_t>(row) + column, num);
 
-  // All loads are issued before the first is waited for.
-  const auto inputs = source.template inputs<T>(row, column - pieces.shift());
-  const auto bounds = source.template bounds<T>(grid.num_rows, grid.width);
-  using Windows = typename Source::template Windows<T>;
-  Windows windows[kSlots] = {};
-  uint32_t whole = 0;  // a bit a slot
-  if (kAlike || cudaops::all(!exists || inputs.are_between(bounds, pieces.end() + kSize))) {
-    pieces.template each_slot<kSlots>([&](int slot) {
-      const auto vectors = inputs.of_lane(pieces.owner(slot)) + pieces.vector() * kSize;
-      if (pieces.is_whole(slot)) {
-        whole |= 1u << slot;
-        windows[slot] = vectors.template load<kAlike>();
-      }
-    });
-  } else {
-    pieces.template each_slot<kSlots>([&](int slot) {
-      const auto vectors = inputs.of_lane(pieces.owner(slot)) + pieces.vector() * kSize;
-      if (pieces.is_whole(slot)) {
-        whole |= 1u << slot;
-        windows[slot] = vectors.load(bounds, 0, kSize);
-      }
-    });
-  }
-  const auto at = pieces.own_end();
-  Windows of_end = {};
-  if (at.begin < at.end) {
-    of_end = (inputs + at.vector * kSize).load(bounds, at.begin, at.end);
-  }
-
-  Packed x[kSlots];
-  Largest<T> largest[kSlots], largest_of_end;
-#pragma unroll
-  for (int slot = 0; slot < kSlots; ++slot) {
-    x[slot] = Source::template packed<T, kAlike>(windows[slot]);
-    largest[slot].raise_by_magnitudes(x[slot]);
-  }
-  const Packed end = masked<T>(Source::template packed<T, kAlike>(of_end), at.begin, at.end);
-  largest_of_end.raise_by_magnitudes(end);
-  const float scale = scale_for(pieces.largest(largest, largest_of_end), result.type, result.rule);
-  if (exists && threadIdx.x % 2 == 0) {
+  LoadedPieces<T, kSlots, kAlike> loaded(pieces, source, row, column, exists, grid.num_rows,
+                                         grid.width);
+  const float scale = scale_for(loaded.largest_of_pieces(pieces), result.type, result.rule);
+  if (exists && Pieces<T>::is_first()) {
     result.scale[result.places.row_at(row) + result.places.strides.column * group] = scale;
   }
   const float reciprocal = reciprocal_of_scale(scale);
-  const auto bytes_of = [&](const Packed& packed, float factor) {
-    return quantized_bytes(unpack<T>(kept_packed<T>(packed)) * factor, result.type);
-  };
-  pieces.template each_slot<kSlots>([&](int slot) {
-    const float factor = cudaops::shfl(reciprocal, pieces.owner(slot), 32);
-    pieces.store(slot, bytes_of(x[slot], factor), (whole >> slot & 1) != 0);
-  });
-  pieces.store_end(at, bytes_of(end, reciprocal));
+  loaded.store(pieces, result.type, reciprocal);
 }
 
 }  // namespace detail

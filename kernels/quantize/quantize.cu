@@ -15,70 +15,98 @@ constexpr int kThreads = 256;
 
 constexpr int kTileThreads = 512;
 
-// Tiles of `block_columns` elements, a power of two of vectors up to 32, by kTileThreads /
-// threads_x * kSlots rows at most. kWhole: rows start at multiples of 16 bytes, those of bytes
-// accordingly, and have whole vectors.
-template <typename T, int kSlots, bool kWhole>
-__global__ void __launch_bounds__(kTileThreads)
-    tile_kernel(const Quantize call, const detail::Divider tile_columns,
-                const detail::Divider tile_rows) {
-  constexpr int kSize = Vector<T>::kSize, kGroup = 32;
+// A block's tile. Its last rows and columns may be none.
+struct TilePlace {
+  int64_t matrix, block_row, block_column;
+  int64_t first_row, num_rows;
+  int64_t first_column;
+
+  __device__ __forceinline__ TilePlace(const BlockGrid& grid, const detail::Divider& tile_columns,
+                                       const detail::Divider& tile_rows) {
+    const uint32_t tile_row_of_all = tile_columns.quotient(blockIdx.x);
+    block_column = blockIdx.x - tile_row_of_all * tile_columns.divisor();
+    matrix = tile_rows.quotient(tile_row_of_all);
+    block_row = tile_row_of_all - matrix * tile_rows.divisor();
+    first_column = block_column * grid.block_columns;
+    num_rows = min(grid.block_rows, grid.num_rows - block_row * grid.block_rows);
+    first_row = matrix * grid.num_rows + block_row * grid.block_rows;
+  }
+};
+
+// Its scale's reciprocal; the scale is stored. largest: of a thread. All the block's threads, so
+// many, call this.
+__device__ __forceinline__ float reciprocal_of_tile(const Quantize& call, const TilePlace& place,
+                                                    float largest, int num_threads) {
+  constexpr int kGroup = 32;
   __shared__ float maxima[kTileThreads / kGroup];
-  const BlockGrid& grid = call.grid;
-  const uint32_t tile_row_of_all = tile_columns.quotient(blockIdx.x);
-  const int64_t block_column = blockIdx.x - tile_row_of_all * tile_columns.divisor();
-  const int64_t matrix = tile_rows.quotient(tile_row_of_all);
-  const int64_t block_row = tile_row_of_all - matrix * tile_rows.divisor();
-  const int64_t column = block_column * grid.block_columns + int64_t{threadIdx.x} * kSize;
-  const int64_t num_rows = min(grid.block_rows, grid.num_rows - block_row * grid.block_rows);
-  const int64_t first_row = matrix * grid.num_rows + block_row * grid.block_rows;
-  const int64_t left = grid.width - column;
-  const int end = left < kSize ? static_cast<int>(left > 0 ? left : 0) : kSize;
-  const T* const first = call.input.row<T>(0);
-  const T* const last = call.input.row<T>(grid.total_rows() - 1) + grid.width;
-  detail::Window<T> windows[kSlots];
-#pragma unroll
-  for (int slot = 0; slot < kSlots; ++slot) {
-    const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
-    windows[slot] = {};
-    if (row < num_rows && end > 0) {
-      const T* const data = call.input.row<T>(first_row + row) + column;
-      if constexpr (kWhole) {
-        windows[slot].low = load_early(data);
-      } else {
-        windows[slot] = detail::load_window(data, 0, end, first, last);
-      }
-    }
-  }
-  Packed vectors[kSlots];
-  Largest<T> of_thread;
-#pragma unroll
-  for (int slot = 0; slot < kSlots; ++slot) {
-    vectors[slot] = kWhole ? windows[slot].low : masked<T>(windows[slot].packed(), 0, end);
-    of_thread.raise_by_magnitudes(vectors[slot]);
-  }
-  float largest = largest_of_lanes(of_thread.value(), kGroup);
+  largest = largest_of_lanes(largest, kGroup);
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   if (thread % kGroup == 0) maxima[thread / kGroup] = largest;
   __syncthreads();
-  largest = thread % kGroup < kTileThreads / kGroup ? maxima[thread % kGroup] : 0;
+  largest = thread % kGroup < num_threads / kGroup ? maxima[thread % kGroup] : 0;
   const float scale = scale_for(largest_of_lanes(largest, kGroup), call.type, call.rule);
-  if (thread == 0) call.scale[call.strides.at(matrix, block_row, block_column)] = scale;
-  const float reciprocal = reciprocal_of_scale(scale);
+  if (thread == 0) {
+    call.scale[call.strides.at(place.matrix, place.block_row, place.block_column)] = scale;
+  }
+  return reciprocal_of_scale(scale);
+}
+
+// Tiles of `block_columns` elements, a power of two of vectors up to 32, by kTileThreads /
+// threads_x * kSlots rows at most. Rows start at multiples of 16 bytes, those of bytes accordingly,
+// and have whole vectors.
+template <typename T, int kSlots>
+__global__ void __launch_bounds__(kTileThreads)
+    tile_whole_kernel(const Quantize call, const detail::Divider tile_columns,
+                      const detail::Divider tile_rows) {
+  constexpr int kSize = Vector<T>::kSize;
+  const TilePlace place(call.grid, tile_columns, tile_rows);
+  const int64_t column = place.first_column + int64_t{threadIdx.x} * kSize;
+  // No rows where there are no columns.
+  const int64_t num_rows = column < call.grid.width ? place.num_rows : 0;
+  Packed vectors[kSlots];
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
     const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
-    const bool exists = row < num_rows && end > 0;
-    uint8_t* const output = call.output.row<uint8_t>(first_row + row) + column;
-    const auto bytes = [&] {
-      return quantized_bytes(unpack<T>(kept_packed<T>(vectors[slot])) * reciprocal, call.type);
-    };
-    if constexpr (kWhole) {
-      if (exists) store_bytes<true>(output, bytes(), 0, kSize);
-    } else {
-      store_bytes_across(output, bytes(), exists ? end : 0);
-    }
+    vectors[slot] = {0, 0, 0, 0};
+    if (row < num_rows)
+      vectors[slot] = load_early(call.input.row<T>(place.first_row + row) + column);
   }
+  Largest<T> of_thread;
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) of_thread.raise_by_magnitudes(vectors[slot]);
+  const float reciprocal = reciprocal_of_tile(call, place, of_thread.value(), kTileThreads);
+#pragma unroll
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
+    if (row >= num_rows) continue;
+    store_bytes<true>(
+        call.output.row<uint8_t>(place.first_row + row) + column,
+        quantized_bytes(unpack<T>(kept_packed<T>(vectors[slot])) * reciprocal, call.type), 0,
+        kSize);
+  }
+}
+
+// Any rows: pieces of the tile, one a row, neighbours in a warp.
+template <typename T, int kSlots, bool kAlike>
+__global__ void __launch_bounds__(kTileThreads, kAlike || sizeof(T) < 4 ? 2 : 1)
+    tile_kernel(const Quantize call, const detail::Divider tile_columns,
+                const detail::Divider tile_rows, const int log2_lanes) {
+  const BlockGrid& grid = call.grid;
+  const TilePlace place(grid, tile_columns, tile_rows);
+  const int per_warp = Pieces<T>::template num_pieces<kSlots>(log2_lanes);
+  const int piece = Pieces<T>::own_piece();
+  const int64_t row_of_tile = int64_t{threadIdx.x / 32} * per_warp + piece;
+  const bool exists = piece < per_warp && row_of_tile < place.num_rows;
+  const int64_t row = place.first_row + row_of_tile;
+  const int64_t num = min(grid.block_columns, grid.width - place.first_column);
+  const Pieces<T> pieces(log2_lanes, call.output.row<uint8_t>(row) + place.first_column,
+                         exists ? static_cast<int>(num) : 0);
+  const LoadedPieces<T, kSlots, kAlike> loaded(pieces, PointwiseSource<Same>{{call.input}}, row,
+                                               place.first_column, exists, grid.total_rows(),
+                                               grid.width);
+  const int num_threads = static_cast<int>(blockDim.x);
+  loaded.store(pieces, call.type,
+               reciprocal_of_tile(call, place, loaded.largest_of_lane(), num_threads));
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -365,18 +393,37 @@ struct Launch {
     constexpr int kMostSlots = sizeof(T) == 4 ? 8 : 4;
     const BlockGrid& grid = call.grid;
     const int lanes = lanes_of(call.dtype, grid.block_columns);
-    if (lanes == 0) return false;
-    const dim3 block(static_cast<unsigned int>(lanes),
-                     static_cast<unsigned int>(kTileThreads / lanes));
     const int64_t tiles = grid.num_blocks();
-    if (grid.block_rows > int64_t{block.y} * kMostSlots || tiles >> 31 != 0) return false;
-    const auto kernel =
-        is_whole ? tile_kernel<T, kMostSlots, true> : tile_kernel<T, kMostSlots, false>;
-    kernel<<<static_cast<unsigned int>(tiles), block, 0, stream>>>(
-        call, detail::Divider(static_cast<uint32_t>(grid.columns_of_blocks())),
-        detail::Divider(static_cast<uint32_t>(grid.rows_of_blocks())));
-    CUDAOPS_CHECK_LAUNCH();
-    return true;
+    if (lanes == 0 || tiles >> 31 != 0) return false;
+    const detail::Divider columns(static_cast<uint32_t>(grid.columns_of_blocks()));
+    const detail::Divider rows(static_cast<uint32_t>(grid.rows_of_blocks()));
+    if (is_whole) {
+      const dim3 block(static_cast<unsigned int>(lanes),
+                       static_cast<unsigned int>(kTileThreads / lanes));
+      if (grid.block_rows > int64_t{block.y} * kMostSlots) return false;
+      tile_whole_kernel<T, kMostSlots>
+          <<<static_cast<unsigned int>(tiles), block, 0, stream>>>(call, columns, rows);
+      CUDAOPS_CHECK_LAUNCH();
+      return true;
+    }
+    int log2_lanes = 0;
+    while ((1 << log2_lanes) < lanes) ++log2_lanes;
+    const auto launch = [&](auto kernel, int per_warp) {
+      const int64_t rows_of_tile = min(grid.block_rows, grid.num_rows);
+      const int64_t threads = (rows_of_tile + per_warp - 1) / per_warp * 32;
+      if (threads > kTileThreads) return false;
+      kernel<<<static_cast<unsigned int>(tiles), static_cast<unsigned int>(threads), 0, stream>>>(
+          call, columns, rows, log2_lanes);
+      CUDAOPS_CHECK_LAUNCH();
+      return true;
+    };
+    constexpr int kAlike = 8, kOther = kMostSlots;
+    if (PointwiseSource<Same>{{call.input}}.lies_as<T>(call.output, grid.total_rows())) {
+      return launch(tile_kernel<T, kAlike, true>,
+                    Pieces<T>::template num_pieces<kAlike>(log2_lanes));
+    }
+    return launch(tile_kernel<T, kOther, false>,
+                  Pieces<T>::template num_pieces<kOther>(log2_lanes));
   }
 
   // false: not with what is asked for.

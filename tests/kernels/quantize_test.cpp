@@ -246,6 +246,18 @@ TYPED_TEST(QuantizeGpu, HasTheCpusBitsForGroupsOfOddRows) {
   }
 }
 
+TYPED_TEST(QuantizeGpu, HasTheCpusBitsForTilesOfOddRows) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  for (const int64_t width : {1, 7, 31, 127, 129, 257, 385}) {
+    for (const int64_t rows : {16, 127, 128, 300}) {
+      this->check({1, rows, width, 128, 128}, {0, 0, 0});
+      this->check({2, rows, width, 16, 32}, {3, 1, 0});
+      this->check({1, rows, width, 100, 64}, {0, 5, 5});
+    }
+    this->check({1, 600, width, 257, 16}, {0, 0, 0});
+  }
+}
+
 TEST(QuantizeGpuLarge, CountsBeyond32Bits) {
   CUDAOPS_SKIP_WITHOUT_GPU();
   if (!large_arrays_wanted()) GTEST_SKIP() << "CUDAOPS_TEST_LARGE is not set";
