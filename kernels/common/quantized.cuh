@@ -618,8 +618,10 @@ class Pieces {
   }
 
   // `output`: the first of the `num` bytes of the caller's own piece, at most kSize << log2_lanes.
-  __device__ __forceinline__ Pieces(int log2_lanes, uint8_t* output, int num)
-      : log2_lanes_(log2_lanes), lane_(lane()) {
+  // num_pieces: that the warp has at most.
+  __device__ __forceinline__ Pieces(int log2_lanes, uint8_t* output, int num,
+                                    int num_pieces = kMost)
+      : log2_lanes_(log2_lanes), lane_(lane()), num_pieces_(num_pieces) {
     shift_ = static_cast<int>(reinterpret_cast<uintptr_t>(output) % kSize);
     end_ = shift_ + num;
     output_ = output - shift_;
@@ -630,13 +632,13 @@ class Pieces {
   // Elements from there to the piece's end.
   __device__ __forceinline__ int end() const { return end_; }
 
-  // body(slot) for the slots that the warp has pieces in, a power of two.
+  // body(slot) for the slots that the warp has pieces in, perhaps for some more: not every slot is
+  // worth a branch.
   template <int kSlots, typename Body>
   __device__ __forceinline__ void each_slot(const Body& body) const {
-    const int num_slots = kMost >> (5 - log2_lanes_);
 #pragma unroll
     for (int slot = 0; slot < kSlots; ++slot) {
-      if (slot > 0 && (slot & (slot - 1)) == 0 && slot >= num_slots) break;
+      if (slot > 0 && (slot & (slot - 1)) == 0 && slot << (5 - log2_lanes_) >= num_pieces_) break;
       body(slot);
     }
   }
@@ -714,6 +716,7 @@ class Pieces {
 
   int log2_lanes_;
   int lane_;
+  int num_pieces_;
   int shift_, end_;
   uint8_t* output_;
 };
@@ -759,6 +762,23 @@ class LoadedPieces {
       x_[slot] = Source::template packed<T, kAlike>(windows[slot]);
     }
     end_ = masked<T>(Source::template packed<T, kAlike>(of_end), at_.begin, at_.end);
+  }
+
+  // From shared memory, where the own piece's first vector is stage[first].
+  __device__ __forceinline__ LoadedPieces(const Pieces<T>& pieces, const Packed* stage, int first)
+      : at_(pieces.own_end()) {
+    static_assert(kAlike, "staged as the bytes lie");
+#pragma unroll
+    for (int slot = 0; slot < kSlots; ++slot) x_[slot] = {0, 0, 0, 0};
+    pieces.template each_slot<kSlots>([&](int slot) {
+      const int first_of_piece = cudaops::shfl(first, pieces.owner(slot), 32);
+      if (pieces.is_whole(slot)) {
+        whole_ |= 1u << slot;
+        x_[slot] = stage[first_of_piece + pieces.vector()];
+      }
+    });
+    end_ = {0, 0, 0, 0};
+    if (at_.begin < at_.end) end_ = masked<T>(stage[first + at_.vector], at_.begin, at_.end);
   }
 
   // The largest magnitude of the own piece.
@@ -890,6 +910,73 @@ __global__ void __launch_bounds__(kPieceThreads)
 }
 
 }  // namespace detail
+
+// The same as QuantizeRowGroups for rows that lie anywhere and whose last group may be smaller.
+// What the row consists of goes by way of shared memory: its groups lie otherwise than its vectors.
+template <typename T, typename Source>
+struct QuantizeRowPieces {
+  using Element = T;
+  static constexpr int kNumTiles = Source::kNumTiles;
+  static constexpr bool kReadsColumns = Source::kReadsColumns;
+  static constexpr int kSlots = 8, kSize = Vector<T>::kSize;
+  static constexpr int kMostStageBytes = 46 * 1024;  // with the scratch what every device has
+  Source source;
+  QuantizedRows result;
+  int64_t num_rows, width;
+  int log2_lanes;  // a group
+  detail::Divider groups_per_row;
+
+  CUDAOPS_HOST_DEVICE static int64_t vectors_of_row(int64_t width) {
+    return (width + 2 * (kSize - 1)) / kSize;
+  }
+  // Of a block of so many rows.
+  size_t stage_bytes(int64_t rows) const {
+    return static_cast<size_t>(rows * vectors_of_row(width)) * sizeof(Packed);
+  }
+
+  template <typename Row>
+  __device__ __forceinline__ void operator()(Row& row) const {
+    extern __shared__ Packed stash[];
+    const int pitch = static_cast<int>(vectors_of_row(width));
+    {
+      const auto x = source.load(row);
+      Packed* const own = stash + static_cast<int>(threadIdx.y) * pitch;
+      row.each([&](const auto& place) {
+        // The first vector may begin before the row.
+        own[static_cast<unsigned int>(place.column + kSize - 1) / kSize] = x.packed(place);
+      });
+    }
+    __syncthreads();
+    const int64_t first_row = int64_t{blockIdx.x} * blockDim.y;
+    const int rows = static_cast<int>(min(int64_t{blockDim.y}, num_rows - first_row));
+    const int groups = static_cast<int>(groups_per_row.divisor()), all = rows * groups;
+    const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+    const int num_warps = static_cast<int>(blockDim.x * blockDim.y) / 32;
+    const int per_warp = Pieces<T>::template num_pieces<kSlots>(log2_lanes);
+    const int columns = kSize << log2_lanes;
+#pragma unroll 1
+    for (int first = thread / 32 * per_warp; first < all; first += num_warps * per_warp) {
+      const int num_pieces = min(per_warp, all - first);
+      const bool exists = Pieces<T>::own_piece() < num_pieces;
+      const int index = exists ? first + Pieces<T>::own_piece() : 0;
+      const int row_of_block = static_cast<int>(groups_per_row.quotient(index));
+      const int group = index - row_of_block * groups, column = group * columns;
+      const int left = static_cast<int>(width) - column;
+      const int num = exists ? (left < columns ? left : columns) : 0;
+      const int64_t index_of_row = first_row + row_of_block;
+      const Pieces<T> pieces(log2_lanes, result.output.template row<uint8_t>(index_of_row) + column,
+                             num, num_pieces);
+      const LoadedPieces<T, kSlots, true> loaded(pieces, stash,
+                                                 row_of_block * pitch + column / kSize);
+      const float scale = scale_for(loaded.largest_of_pieces(pieces), result.type, result.rule);
+      if (exists && Pieces<T>::is_first()) {
+        result.scale[result.places.row_at(index_of_row) + result.places.strides.column * group] =
+            scale;
+      }
+      loaded.store(pieces, result.type, reciprocal_of_scale(scale));
+    }
+  }
+};
 
 // A formula of pointwise.h as a source of rows and groups; Same: the input itself.
 struct Same {
@@ -1074,6 +1161,17 @@ struct PointwiseSource {
 // Of blocks of single rows.
 inline bool is_scale_a_row(const BlockGrid& grid) { return grid.block_columns >= grid.width; }
 
+namespace detail {
+
+// Of a power of two.
+inline int log2_of(int n) {
+  int log2 = 0;
+  while ((1 << log2) < n) ++log2;
+  return log2;
+}
+
+}  // namespace detail
+
 // Vectors a group of `columns` elements, if that is a power of two from 2 to 32; else 0.
 inline int lanes_of(DType dtype, int64_t columns) {
   const int64_t size = 16 / size_of(dtype), lanes = columns / size;
@@ -1091,13 +1189,30 @@ void launch_row_quantize(const Source& source, const QuantizedRows& result, int6
               RowGrid{num_rows, width, anchor_for_bytes<T>(result.output)}, aligned, stream);
 }
 
-// A scale for each num_lanes vectors of rows whose source needs all of a row. Everything is
-// aligned.
+// Whether rows of groups that lie anywhere can be quantised while a block of threads has them.
+template <typename T>
+bool fits_row_pieces(int64_t width) {
+  using Pieces = QuantizeRowPieces<T, PointwiseSource<Same>>;
+  return Pieces::vectors_of_row(width) * int64_t{sizeof(Packed)} <= Pieces::kMostStageBytes;
+}
+
+// A scale for each num_lanes vectors of rows whose source needs all of a row. are_whole: everything
+// is aligned, and rows have whole groups; else fits_row_pieces().
 template <typename T, typename Source>
 void launch_row_group_quantize(const Source& source, const QuantizedRows& result, int64_t num_rows,
-                               int64_t width, int num_lanes, cudaStream_t stream) {
-  launch_rows<true>(QuantizeRowGroups<T, Source>{source, result, num_lanes},
-                    RowGrid{num_rows, width, Rows{nullptr, 0}}, true, stream);
+                               int64_t width, int num_lanes, bool are_whole, cudaStream_t stream) {
+  if (are_whole) {
+    launch_rows<true>(QuantizeRowGroups<T, Source>{source, result, num_lanes},
+                      RowGrid{num_rows, width, Rows{nullptr, 0}}, true, stream);
+    return;
+  }
+  const int64_t columns = num_lanes * int64_t{Vector<T>::kSize};
+  const detail::Divider groups(static_cast<uint32_t>((width + columns - 1) / columns));
+  const bool aligned = source.template is_aligned<T>(num_rows) &&
+                       bytes_are_aligned<T>(result.output.data, result.output.stride);
+  launch_rows(QuantizeRowPieces<T, Source>{source, result, num_rows, width,
+                                           detail::log2_of(num_lanes), groups},
+              RowGrid{num_rows, width, anchor_for_bytes<T>(result.output)}, aligned, stream);
 }
 
 // A scale for each num_lanes vectors, two or more.
@@ -1107,16 +1222,11 @@ void launch_group_quantize(const PointwiseSource<Formula>& source, const Quantiz
   using Source = PointwiseSource<Formula>;
   constexpr int64_t kSize = Vector<T>::kSize;
   const int64_t groups = (width + num_lanes * kSize - 1) / (num_lanes * kSize);
-  const auto log2 = [](int threads) {
-    int log2 = 0;
-    while ((1 << log2) < threads) ++log2;
-    return log2;
-  };
   const bool is_whole = width % kSize == 0 && source.template is_aligned<T>(num_rows) &&
                         bytes_are_aligned<T>(result.output.data, result.output.stride);
   if (!is_whole) {
     const detail::PieceGrid grid{num_rows, width, Quotient(groups), num_rows * groups,
-                                 log2(num_lanes)};
+                                 detail::log2_of(num_lanes)};
     const auto launch = [&](auto kernel, int pieces_per_warp) {
       kernel<<<num_blocks(grid.num_groups, pieces_per_warp * (detail::kPieceThreads / 32)),
                detail::kPieceThreads, 0, stream>>>(source, result, grid);
@@ -1137,7 +1247,8 @@ void launch_group_quantize(const PointwiseSource<Formula>& source, const Quantiz
   const auto launch = [&](auto kernel, int64_t row_threads, int threads) {
     const detail::RowParts parts(num_rows, row_threads);
     kernel<<<parts.blocks, parts.block, 0, stream>>>(
-        source, result, detail::GroupGrid{num_rows, width, parts.blocks_per_row, log2(threads)});
+        source, result,
+        detail::GroupGrid{num_rows, width, parts.blocks_per_row, detail::log2_of(threads)});
     CUDAOPS_CHECK_LAUNCH();
   };
   if (Source::kNumTiles > 1 || num_lanes < 4) {

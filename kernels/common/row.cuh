@@ -780,6 +780,13 @@ __global__ void __launch_bounds__(kMaxRowThreads) rows_kernel(const Op op, const
   op(row);
 }
 
+// Whether op needs shared memory for the rows of a block, op.stage_bytes(rows). It is only for rows
+// that a block has registers for.
+template <typename Op, typename = void>
+constexpr bool kHasStage = false;
+template <typename Op>
+constexpr bool kHasStage<Op, std::void_t<decltype(&Op::stage_bytes)>> = true;
+
 template <bool kOnlyWhole, int kVectors, typename Op>
 void launch_rows(const Op& op, const RowGrid& grid, bool aligned, int64_t num_threads,
                  cudaStream_t stream) {
@@ -787,10 +794,12 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, int64_t num_th
   const int num_rows = static_cast<int>(num_threads <= 32 ? 128 / num_threads : 1);
   const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
   const unsigned int blocks = num_blocks(grid.num_rows, num_rows);
+  size_t stage_bytes = 0;
+  if constexpr (kHasStage<Op>) stage_bytes = op.stage_bytes(num_rows);
   if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
-    rows_kernel<Op, kVectors, true><<<blocks, block, 0, stream>>>(op, grid);
+    rows_kernel<Op, kVectors, true><<<blocks, block, stage_bytes, stream>>>(op, grid);
   } else if constexpr (!kOnlyWhole) {
-    rows_kernel<Op, kVectors, false><<<blocks, block, 0, stream>>>(op, grid);
+    rows_kernel<Op, kVectors, false><<<blocks, block, stage_bytes, stream>>>(op, grid);
   }
   CUDAOPS_CHECK_LAUNCH();
 }
@@ -920,6 +929,8 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
       detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, whole_warps(4), stream);
     } else if (num_inner <= 8 * detail::kMaxRowThreads) {
       detail::launch_rows<kOnlyWhole, 8>(op, grid, aligned, whole_warps(8), stream);
+    } else if constexpr (detail::kHasStage<Op>) {
+      throw std::runtime_error("wanted rows that a block has registers for, found longer ones.");
     } else {
       launch_long_rows<kOnlyWhole>(op, grid, aligned, stream);
     }

@@ -406,8 +406,7 @@ struct Launch {
       CUDAOPS_CHECK_LAUNCH();
       return true;
     }
-    int log2_lanes = 0;
-    while ((1 << log2_lanes) < lanes) ++log2_lanes;
+    const int log2_lanes = detail::log2_of(lanes);
     const auto launch = [&](auto kernel, int per_warp) {
       const int64_t rows_of_tile = min(grid.block_rows, grid.num_rows);
       const int64_t threads = (rows_of_tile + per_warp - 1) / per_warp * 32;

@@ -7,37 +7,30 @@
 namespace cudaops_kernels {
 
 #if defined(CUDAOPS_KERNELS_SHARDED)
-extern template void launch_rms_norm_quantize_of<float>(const RmsNormQuantize&, int, cudaStream_t);
-extern template void launch_rms_norm_quantize_of<__half>(const RmsNormQuantize&, int, cudaStream_t);
-extern template void launch_rms_norm_quantize_of<bfloat16>(const RmsNormQuantize&, int,
-                                                           cudaStream_t);
+extern template void launch_rms_norm_quantize_of<float>(const RmsNormQuantize&, cudaStream_t);
+extern template void launch_rms_norm_quantize_of<__half>(const RmsNormQuantize&, cudaStream_t);
+extern template void launch_rms_norm_quantize_of<bfloat16>(const RmsNormQuantize&, cudaStream_t);
 #endif
 
 namespace {
 
-struct IsAligned {
+struct GroupsTakeOnePass {
   template <typename T>
-  static void run(const RmsNormQuantize& call, bool* is_aligned) {
-    *is_aligned = rms_norm_is_aligned<T>(call.norm) &&
-                  bytes_are_aligned<T>(call.output.data, call.output.stride);
+  static void run(const RmsNormQuantize& call, bool* take_one_pass) {
+    *take_one_pass = groups_take_one_pass<T>(call);
   }
 };
 
-// Vectors a group, where groups can be quantised in one pass; else 0.
-int lanes_a_group(const RmsNormQuantize& call) {
-  bool are_whole = call.grid.width % call.grid.block_columns == 0;
-  if (are_whole) for_device_type<IsAligned>(call.norm.dtype, call, &are_whole);
-  return are_whole ? lanes_of(call.norm.dtype, call.grid.block_columns) : 0;
-}
-
 bool takes_one_pass(const RmsNormQuantize& call) {
-  return is_scale_a_row(call.grid) || lanes_a_group(call) > 0;
+  bool takes_one_pass = is_scale_a_row(call.grid);
+  if (!takes_one_pass) for_device_type<GroupsTakeOnePass>(call.norm.dtype, call, &takes_one_pass);
+  return takes_one_pass;
 }
 
 struct Launch {
   template <typename T>
   static void run(const RmsNormQuantize& call, cudaStream_t stream) {
-    launch_rms_norm_quantize_of<T>(call, lanes_a_group(call), stream);
+    launch_rms_norm_quantize_of<T>(call, stream);
   }
 };
 

@@ -30,27 +30,40 @@ struct Normed {
   }
 };
 
+// Whether everything is aligned, and rows have whole groups.
+template <typename T>
+bool groups_are_whole(const RmsNormQuantize& call) {
+  return call.grid.width % call.grid.block_columns == 0 && rms_norm_is_aligned<T>(call.norm) &&
+         bytes_are_aligned<T>(call.output.data, call.output.stride);
+}
+
 template <typename T, typename Source>
-void launch_normed(const Source& source, const RmsNormQuantize& call, int lanes,
-                   cudaStream_t stream) {
+void launch_normed(const Source& source, const RmsNormQuantize& call, cudaStream_t stream) {
   const QuantizedRows result{call.type, call.output, call.scale,
                              ScalePlaces(call.grid, call.strides), call.rule};
   if (is_scale_a_row(call.grid)) {
     launch_row_quantize<T>(source, result, call.norm.num_rows, call.norm.width, stream);
   } else {
-    launch_row_group_quantize<T>(source, result, call.norm.num_rows, call.norm.width, lanes,
-                                 stream);
+    launch_row_group_quantize<T>(source, result, call.norm.num_rows, call.norm.width,
+                                 lanes_of(call.norm.dtype, call.grid.block_columns),
+                                 groups_are_whole<T>(call), stream);
   }
 }
 
-// In one pass. `lanes`: vectors a group; then all rows start at multiples of 16 bytes.
+// In one pass: for a scale a row, or where groups_take_one_pass().
 template <typename T>
-void launch_rms_norm_quantize_of(const RmsNormQuantize& call, int lanes, cudaStream_t stream) {
+void launch_rms_norm_quantize_of(const RmsNormQuantize& call, cudaStream_t stream) {
   if (call.norm.residual.data != nullptr) {
-    launch_normed<T>(Normed<true>{call.norm}, call, lanes, stream);
+    launch_normed<T>(Normed<true>{call.norm}, call, stream);
   } else {
-    launch_normed<T>(Normed<false>{call.norm}, call, lanes, stream);
+    launch_normed<T>(Normed<false>{call.norm}, call, stream);
   }
+}
+
+template <typename T>
+bool groups_take_one_pass(const RmsNormQuantize& call) {
+  return lanes_of(call.norm.dtype, call.grid.block_columns) > 0 &&
+         (groups_are_whole<T>(call) || fits_row_pieces<T>(call.norm.width));
 }
 
 }  // namespace cudaops_kernels

@@ -27,10 +27,10 @@ struct RmsNormQuantize {
 // bytes. Enqueues on `stream` (a cudaStream_t) of the current device and returns. Throws
 // std::runtime_error when a launch fails.
 //
-// One pass for a scale a row, and for groups of a power of two from 16 to 128 elements of which a
-// row has a whole number, where rows start at multiples of 16 bytes. Else the norm is written to
-// `workspace`: rms_norm_quantize_workspace_bytes() of device memory, aligned to 16, free again when
-// the stream has come past the call.
+// One pass for a scale a row, and for groups of a power of two from 16 to 128 elements: of which a
+// row has a whole number, where rows start at multiples of 16 bytes, or any in rows of up to 46 KB.
+// Else the norm is written to `workspace`: rms_norm_quantize_workspace_bytes() of device memory,
+// aligned to 16, free again when the stream has come past the call.
 int64_t rms_norm_quantize_workspace_bytes(const RmsNormQuantize& call);
 void launch_rms_norm_quantize(const RmsNormQuantize& call, void* workspace, void* stream);
 
