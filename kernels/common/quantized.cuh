@@ -1179,16 +1179,6 @@ inline int lanes_of(DType dtype, int64_t columns) {
   return fits ? static_cast<int>(lanes) : 0;
 }
 
-// A scale a row.
-template <typename T, typename Source>
-void launch_row_quantize(const Source& source, const QuantizedRows& result, int64_t num_rows,
-                         int64_t width, cudaStream_t stream) {
-  const bool aligned = source.template is_aligned<T>(num_rows) &&
-                       bytes_are_aligned<T>(result.output.data, result.output.stride);
-  launch_rows(QuantizeRows<T, Source>{source, result},
-              RowGrid{num_rows, width, anchor_for_bytes<T>(result.output)}, aligned, stream);
-}
-
 // Whether rows of groups that lie anywhere can be quantised while a block of threads has them.
 template <typename T>
 bool fits_row_pieces(int64_t width) {
@@ -1215,6 +1205,59 @@ void launch_row_group_quantize(const Source& source, const QuantizedRows& result
               RowGrid{num_rows, width, anchor_for_bytes<T>(result.output)}, aligned, stream);
 }
 
+// A scale for each num_lanes vectors of rows that lie anywhere.
+template <typename T, typename Formula>
+void launch_group_pieces(const PointwiseSource<Formula>& source, const QuantizedRows& result,
+                         int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream) {
+  using Source = PointwiseSource<Formula>;
+  const int64_t columns = num_lanes * int64_t{Vector<T>::kSize};
+  const int64_t groups = (width + columns - 1) / columns;
+  const detail::PieceGrid grid{num_rows, width, Quotient(groups), num_rows * groups,
+                               detail::log2_of(num_lanes)};
+  const auto launch = [&](auto kernel, int pieces_per_warp) {
+    kernel<<<num_blocks(grid.num_groups, pieces_per_warp * (detail::kPieceThreads / 32)),
+             detail::kPieceThreads, 0, stream>>>(source, result, grid);
+    CUDAOPS_CHECK_LAUNCH();
+  };
+  // As many vectors on their way as there are registers for.
+  constexpr int kAlike = 8 / Source::kNumTiles, kOther = 4 / Source::kNumTiles;
+  if (source.template lies_as<T>(result.output, num_rows)) {
+    launch(detail::group_quantize_kernel<T, kAlike, true, Source>,
+           Pieces<T>::template num_pieces<kAlike>(grid.log2_threads));
+  } else {
+    launch(detail::group_quantize_kernel<T, kOther, false, Source>,
+           Pieces<T>::template num_pieces<kOther>(grid.log2_threads));
+  }
+}
+
+// A scale a row.
+template <typename T, typename Source>
+void launch_row_quantize(const Source& source, const QuantizedRows& result, int64_t num_rows,
+                         int64_t width, cudaStream_t stream) {
+  const bool aligned = source.template is_aligned<T>(num_rows) &&
+                       bytes_are_aligned<T>(result.output.data, result.output.stride);
+  launch_rows(QuantizeRows<T, Source>{source, result},
+              RowGrid{num_rows, width, anchor_for_bytes<T>(result.output)}, aligned, stream);
+}
+
+// The same of formulas, which need no other element of the row: short rows that lie anywhere are
+// pieces.
+template <typename T, typename Formula>
+void launch_pointwise_row_quantize(const PointwiseSource<Formula>& source,
+                                   const QuantizedRows& result, int64_t num_rows, int64_t width,
+                                   cudaStream_t stream) {
+  constexpr int64_t kSize = Vector<T>::kSize;
+  const bool is_whole = width % kSize == 0 && source.template is_aligned<T>(num_rows) &&
+                        bytes_are_aligned<T>(result.output.data, result.output.stride);
+  if (is_whole || width > 32 * kSize) {
+    launch_row_quantize<T>(source, result, num_rows, width, stream);
+    return;
+  }
+  int num_lanes = 2;
+  while (num_lanes * kSize < width) num_lanes *= 2;
+  launch_group_pieces<T>(source, result, num_rows, width, num_lanes, stream);
+}
+
 // A scale for each num_lanes vectors, two or more.
 template <typename T, typename Formula>
 void launch_group_quantize(const PointwiseSource<Formula>& source, const QuantizedRows& result,
@@ -1225,22 +1268,7 @@ void launch_group_quantize(const PointwiseSource<Formula>& source, const Quantiz
   const bool is_whole = width % kSize == 0 && source.template is_aligned<T>(num_rows) &&
                         bytes_are_aligned<T>(result.output.data, result.output.stride);
   if (!is_whole) {
-    const detail::PieceGrid grid{num_rows, width, Quotient(groups), num_rows * groups,
-                                 detail::log2_of(num_lanes)};
-    const auto launch = [&](auto kernel, int pieces_per_warp) {
-      kernel<<<num_blocks(grid.num_groups, pieces_per_warp * (detail::kPieceThreads / 32)),
-               detail::kPieceThreads, 0, stream>>>(source, result, grid);
-      CUDAOPS_CHECK_LAUNCH();
-    };
-    // As many vectors on their way as there are registers for.
-    constexpr int kAlike = 8 / Source::kNumTiles, kOther = 4 / Source::kNumTiles;
-    if (source.template lies_as<T>(result.output, num_rows)) {
-      launch(detail::group_quantize_kernel<T, kAlike, true, Source>,
-             Pieces<T>::template num_pieces<kAlike>(grid.log2_threads));
-    } else {
-      launch(detail::group_quantize_kernel<T, kOther, false, Source>,
-             Pieces<T>::template num_pieces<kOther>(grid.log2_threads));
-    }
+    launch_group_pieces<T>(source, result, num_rows, width, num_lanes, stream);
     return;
   }
   // A row's threads, and those of a group.

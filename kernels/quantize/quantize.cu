@@ -437,7 +437,7 @@ struct Launch {
     if (single_rows && grid.block_columns >= grid.width) {
       // What a block of threads has no room for is shared out among several.
       if (grid.width > 65536 && grid.total_rows() < 512) return false;
-      launch_row_quantize<T>(source, result, grid.total_rows(), grid.width, stream);
+      launch_pointwise_row_quantize<T>(source, result, grid.total_rows(), grid.width, stream);
       return true;
     }
     const int lanes = lanes_of(call.dtype, grid.block_columns);

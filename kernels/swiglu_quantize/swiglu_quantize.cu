@@ -25,7 +25,7 @@ struct Launch {
     const QuantizedRows result{call.type, call.output, call.scale,
                                ScalePlaces(call.grid, call.strides), call.rule};
     if (is_scale_a_row(call.grid)) {
-      launch_row_quantize<T>(source, result, unit.num_rows, unit.width, stream);
+      launch_pointwise_row_quantize<T>(source, result, unit.num_rows, unit.width, stream);
     } else {
       launch_group_quantize<T>(source, result, unit.num_rows, unit.width, lanes_a_group(call),
                                stream);
