@@ -7,9 +7,7 @@
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
 _cudaops_use(package)
 _cudaops_package_check("${CMAKE_CURRENT_LIST_DIR}")
 

@@ -23,9 +23,7 @@ understood, CMake detects as always. ``find_package(CudaTorchMatch)`` does the s
 ``CMAKE_MODULE_PATH`` has one directory more at its end. Nothing else changes.
 #]=======================================================================]
 
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
 _cudaops_use(seed)
 _cudaops_seed_begin()
 unset(_cudaops_seed_begun)

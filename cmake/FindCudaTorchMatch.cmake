@@ -101,9 +101,7 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 list(APPEND CMAKE_MESSAGE_CONTEXT "CudaTorchMatch")
 
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
 _cudaops_use(match report seed torch_targets)
 
 _cudaops_state_set(QUIET "${CudaTorchMatch_FIND_QUIETLY}")

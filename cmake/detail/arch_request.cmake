@@ -150,11 +150,16 @@ endfunction()
 function(_cudaops_arch_compiler_default out)
   set(${out} "" PARENT_SCOPE)
   if(CMAKE_CUDA_COMPILER)
+    set(shared PROGRAM)
+    if("$ENV{NVCC_PREPEND_FLAGS} $ENV{NVCC_APPEND_FLAGS}" MATCHES "native")
+      # Then the GPUs answer.
+      set(shared FILES "${CMAKE_CUDA_COMPILER}")
+    endif()
     _cudaops_probe(
       plan
       MATCHALL "-arch[= ]\"?sm_[0-9]+"
       STREAM ERROR
-      PROGRAM
+      ${shared}
       COMMAND "${CMAKE_CUDA_COMPILER}" --dryrun __cudaops__.cu
     )
     if(plan_OUTPUT MATCHES "sm_([0-9]+)")

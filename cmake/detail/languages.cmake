@@ -148,11 +148,17 @@ function(_cudaops_host_compiler_verify host_config)
       # The compiler may have a C library of its own (conda's), which is renewed without it.
       set(features ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES} /usr/include)
       list(TRANSFORM features APPEND "/features.h")
+      set(shared PROGRAM)
+      if(NOT path STREQUAL CMAKE_CXX_COMPILER)
+        # Where it has its headers isn't known.
+        set(shared "")
+        list(APPEND features "${path}")
+      endif()
       _cudaops_probe(
         libc
         FILES ${features}
         MATCHALL "__GLIBC(_MINOR)?__ [0-9]+"
-        PROGRAM
+        ${shared}
         COMMAND "${path}" -E -dM -x c++ -include features.h /dev/null
       )
       if(libc_OUTPUT MATCHES "__GLIBC__ ([0-9]+)")

@@ -64,7 +64,7 @@ endfunction()
 # matches on stdout (or stderr) as a list in <prefix>_OUTPUT: the cache is no place for sixty kilobytes of --help.
 #
 # MACHINE: the answer follows from FILES and KEY alone and is shared between build trees through the store. PROGRAM: it is
-# what the first word of COMMAND says, and is shared where that program's stamp shows what it does. DEPENDS: with PROGRAM;
+# what the first word of COMMAND says, and is shared if that is a program with _cudaops_answers_stamp(). DEPENDS: with PROGRAM;
 # the answer itself names what else it follows from, as group 1 of <regex>, and is right as long as that is unchanged.
 function(_cudaops_probe prefix)
   cmake_parse_arguments(
@@ -77,8 +77,8 @@ function(_cudaops_probe prefix)
   set(key "${arg_COMMAND}|${arg_ENVIRONMENT}|${arg_MATCHALL}|${arg_KEY}")
   if(arg_PROGRAM)
     list(GET arg_COMMAND 0 program)
-    _cudaops_program_stamp("${program}" stamp doubt)
-    if(doubt STREQUAL "")
+    _cudaops_answers_stamp("${program}" stamp)
+    if(NOT stamp STREQUAL "")
       _cudaops_program_environment(environment)
       string(APPEND key "|${stamp}|${environment}")
       set(arg_MACHINE TRUE)
@@ -199,7 +199,8 @@ function(
   set(${out} "" PARENT_SCOPE)
   set(${out_keeps} FALSE PARENT_SCOPE)
   string(REGEX MATCHALL "${regex}" lines "${output}")
-  if(lines STREQUAL "" OR output MATCHES "[][;]")
+  # SOURCE_DATE_EPOCH is the time that CMake would take for now.
+  if(lines STREQUAL "" OR output MATCHES "[][;]" OR DEFINED ENV{SOURCE_DATE_EPOCH})
     return()
   endif()
   math(EXPR latest "${begin} - 2")

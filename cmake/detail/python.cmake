@@ -133,12 +133,26 @@ function(_cudaops_python_facts prefix python)
     set(run_python "$CACHE{${entry}}")
   endif()
   _cudaops_env(PYTHONPATH pythonpath)
-  # Other variables that say where Python looks for packages.
-  set(
-    variables
-    "$ENV{HOME}|$ENV{PYTHONHOME}|$ENV{PYTHONUSERBASE}|$ENV{PYTHONNOUSERSITE}|$ENV{PYTHONSAFEPATH}|$ENV{PYTHONPLATLIBDIR}"
+  # Other variables that say where Python looks for packages, of distributions and of module systems too.
+  set(variables "")
+  foreach(
+    name
+    IN
+    ITEMS
+      HOME
+      PYTHONHOME
+      PYTHONUSERBASE
+      PYTHONNOUSERSITE
+      PYTHONSAFEPATH
+      PYTHONPLATLIBDIR
+      DEB_PYTHON_INSTALL_LAYOUT
+      RPM_BUILD_ROOT
+      EBPYTHONPREFIXES
+      NIX_PYTHONPATH
   )
-  if("${pythonpath}" MATCHES "(^|:)([^/]|$)")
+    string(APPEND variables "${name}=$ENV{${name}}|")
+  endforeach()
+  if(NOT "${pythonpath}" STREQUAL "" AND "${pythonpath}" MATCHES "(^|:)([^/]|$)")
     string(APPEND variables "|${CMAKE_CURRENT_BINARY_DIR}")
   endif()
   cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/torch_facts.py")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What one build tree knows, as GLOBAL properties. This is the only file that names them. A misspelt key would read as
-# empty and pass for "not there": a test compares all keys in use with the list below.
+# empty and pass for "not there": a test looks for keys that are read and never written.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -21,7 +21,7 @@ cmake_policy(VERSION 3.25)
 # CACHE_*                  cache                the compiler cache in use, or why there is none; what its launcher knows
 # JOBS_*                   jobs                 targets that are counted; jobs at a time, and why
 # SEED_STORE               seed                 where compiler detections are kept
-# PROGRAM_STAMP <path>     stamps               stamps of the programs that were looked at
+# ANSWERS_STAMP <path>     stamps               stamps of the programs that were asked
 # LINK_STUBS               op_stub              what stable ops are linked against; none
 # PRECOMPILED              op_precompile        precompiled headers that were looked at
 # OPS KERNELS              the add commands     names in the order of the calls

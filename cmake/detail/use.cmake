@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How the modules name each other. include() reads and parses a file before its include_guard() can end it, and a fifth
 # of a configure step went into files that were there already; hence `if(NOT COMMAND _cudaops_use)` round the include of
-# this one. What few projects need is used by the function that needs it, not at the head of the file.
+# this one, but in the files that a project begins with: two copies of the package are not to be mixed. What few projects need is used by the function that needs it, not at the head of the file.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)

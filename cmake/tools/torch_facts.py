@@ -17,6 +17,8 @@ if sys.version_info < (3, 8):
 import importlib.machinery
 import importlib.util
 import os
+import re
+import site
 import sysconfig
 
 
@@ -73,14 +75,38 @@ def print_dependencies(spec):
     if finder is not importlib.machinery.PathFinder or not all(os.path.isabs(place) for place in sys.path):
         return
     places = [os.path.join(sys.prefix, "pyvenv.cfg"), spec.origin]
-    places += [getattr(sys.modules.get(name), "__file__", None) for name in ("sitecustomize", "usercustomize")]
-    for place in sys.path:
-        places.append(place)
-        if os.path.isdir(place):
-            places += sorted(os.path.join(place, name) for name in os.listdir(place) if name.endswith(".pth"))
-    for place in places:
+    for name in ("sitecustomize", "usercustomize"):
+        place = getattr(sys.modules.get(name), "__file__", None)
         if place:
-            print("depends=" + place)
+            places.append(place)
+            if re.search(r"environ|getenv|getcwd|argv|addsitedir|sys\.path", text_of(place)):
+                return
+    # Directories that come later count from then on: the user's is made by the first `pip install --user`.
+    directories = list(sys.path)
+    if hasattr(site, "getsitepackages"):
+        directories += site.getsitepackages() + [site.getusersitepackages()]
+    for directory in dict.fromkeys(directories):
+        places.append(directory)
+        for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
+            if name.endswith(".pth"):
+                file = os.path.join(directory, name)
+                lines = text_of(file).splitlines()
+                places += [file] + [os.path.join(directory, line.rstrip()) for line in lines if not is_code(line)]
+                # Code may ask anything. These two are in most environments, and don't.
+                if name not in ("distutils-precedence.pth", "_virtualenv.pth") and any(map(is_code, lines)):
+                    return
+    for place in places:
+        print("depends=" + place)
+
+
+def is_code(line):
+    """Of a .pth file; the other lines are directories, which needn't be there yet."""
+    return line.startswith(("import ", "import\t"))
+
+
+def text_of(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 main()

@@ -3,6 +3,7 @@
 include("${case_TESTS_DIR}/fixtures/match.cmake")
 fake_torch("${case_DIR}/venv" VERSION 2.13.0 CPU)
 set(python "${case_DIR}/venv/bin/python")
+case_environment("HOME=${case_DIR}/home")
 set(site "${case_DIR}/venv/lib/python${case_PYTHON_VERSION}/site-packages")
 file(
   WRITE "${site}/sitecustomize.py"
@@ -40,6 +41,11 @@ long_ago()
 configured("installed long ago" 1)
 configured("again" 0)
 configured("a fresh directory" 0 FRESH)
+file(REMOVE "${case_DIR}/starts")
+case_configure(BUILD_DIR "${case_DIR}/another build" ARGS "-DPython_EXECUTABLE=${python}")
+if(EXISTS "${case_DIR}/starts")
+  case_fail("another build directory: the interpreter was started")
+endif()
 expect_match(VERDICT CPU_TORCH TORCH_DIR "${site}/torch" TORCH_VERSION 2.13.0+cpu)
 
 # Its version is read from a file each time.
@@ -73,6 +79,28 @@ expect_match(VERDICT CPU_TORCH TORCH_DIR "${site}/torch")
 long_ago()
 configured("kept again" 1 FRESH)
 configured("used" 0 FRESH)
+
+# The user's own packages, which may stand before the others, from the first of them on.
+set(user_site "${case_DIR}/home/.local/lib/python${case_PYTHON_VERSION}/site-packages")
+file(WRITE "${user_site}/one.py" "")
+configured("the first package of the user's" 1 FRESH)
+file(REMOVE_RECURSE "${case_DIR}/home/.local")
+configured("without it" 0 FRESH)
+
+# What code at the interpreter's start looks at isn't known.
+file(READ "${site}/sitecustomize.py" text)
+file(APPEND "${site}/sitecustomize.py" "import os, sys\nsys.path += os.environ.get('MORE', '').split(':')\n")
+long_ago()
+configured("a sitecustomize that reads the environment" 1 FRESH)
+configured("a sitecustomize that reads the environment, again" 1 FRESH)
+file(WRITE "${site}/sitecustomize.py" "${text}")
+file(WRITE "${site}/code.pth" "import sys; sys.path.append('${case_DIR}/more')\n")
+long_ago()
+configured("a .pth file with code" 1 FRESH)
+configured("a .pth file with code, again" 1 FRESH)
+file(REMOVE "${site}/code.pth")
+long_ago()
+configured("without code" 0 FRESH)
 
 # Variables that say where packages are.
 fake_torch("${case_DIR}/second" VERSION 2.14.0 CPU)

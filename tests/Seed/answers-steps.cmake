@@ -1,0 +1,70 @@
+# Programs whose answers may be kept: by their stamp alone it must show when another answer is to be expected.
+include("${case_REPO}/cmake/detail/stamps.cmake")
+
+# script(<name> <line>...): the path of a script with these lines.
+function(script name)
+  list(JOIN ARGN "\n" lines)
+  file(WRITE "${case_DIR}/bin/${name}" "#!/bin/sh\n${lines}\n")
+  file(CHMOD "${case_DIR}/bin/${name}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endfunction()
+
+# expect_kept(<path> <ON|OFF> [<out-stamp>])
+function(expect_kept path expected)
+  _cudaops_answers_stamp("${path}" stamp)
+  set(kept ON)
+  if(stamp STREQUAL "")
+    set(kept OFF)
+  endif()
+  case_equal("${path}" "${kept}" "${expected}")
+  if(ARGC GREATER 2)
+    set(${ARGV2} "${stamp}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+file(REAL_PATH "${case_CXX}" real)
+expect_kept("${case_CXX}" ON)
+expect_kept("${real}" ON)
+expect_kept("c++" OFF)
+expect_kept("${case_DIR}/nothing" OFF)
+expect_kept("${case_DIR}" OFF)
+
+script(exec "# a wrapper" "exec ${real} \"$@\""
+)
+case_step("it works" COMMAND "${case_DIR}/bin/exec" --version)
+expect_kept("${case_DIR}/bin/exec" ON stamp)
+script(options "exec ${real} -std=c++17 -I/usr/include \"$@\"")
+expect_kept("${case_DIR}/bin/options" ON other)
+if(stamp STREQUAL other)
+  case_fail("the text of a script is not in its stamp")
+endif()
+script(by_name "exec g++ \"$@\"")
+script(by_env "exec /usr/bin/env g++ \"$@\"")
+script(by_cache "exec /usr/bin/ccache g++ \"$@\"")
+script(by_variable "exec $GCC_HOME/bin/g++ \"$@\"")
+script(by_place "exec \"$(dirname \"$0\")/../bin/g++\" \"$@\"")
+script(reads_first "[ -z \"$X\" ] || exec ${real} -O0 \"$@\"" "exec ${real} \"$@\"")
+script(logs "echo \"$0\" >>/dev/null" "exec ${real} \"$@\"")
+script(script "exec ${case_DIR}/bin/exec \"$@\"")
+foreach(
+  name
+  IN
+  ITEMS by_name by_env by_cache by_variable by_place reads_first logs script
+)
+  expect_kept("${case_DIR}/bin/${name}" OFF)
+endforeach()
+file(WRITE "${case_DIR}/bin/no_line" "#!/bin/sh")
+expect_kept("${case_DIR}/bin/no_line" OFF)
+
+# Programs that call others: MPI's wrappers, caches under a compiler's name; nvcc apart from its toolkit.
+file(COPY_FILE "${real}" "${case_DIR}/bin/mpicxx")
+file(CREATE_LINK mpicxx "${case_DIR}/bin/g++" SYMBOLIC)
+file(COPY_FILE "${real}" "${case_DIR}/bin/ccache")
+file(CREATE_LINK ccache "${case_DIR}/bin/c++" SYMBOLIC)
+file(COPY_FILE "${real}" "${case_DIR}/bin/nvcc")
+expect_kept("${case_DIR}/bin/mpicxx" OFF)
+expect_kept("${case_DIR}/bin/g++" OFF)
+expect_kept("${case_DIR}/bin/ccache" ON)
+expect_kept("${case_DIR}/bin/c++" OFF)
+expect_kept("${case_DIR}/bin/nvcc" OFF)
+file(WRITE "${case_DIR}/bin/nvcc.profile" "TOP = ..\n")
+expect_kept("${case_DIR}/bin/nvcc" ON)
