@@ -64,8 +64,9 @@ endfunction()
 # matches on stdout (or stderr) as a list in <prefix>_OUTPUT: the cache is no place for sixty kilobytes of --help.
 #
 # MACHINE: the answer follows from FILES and KEY alone and is shared between build trees through the store. PROGRAM: it is
-# what the first word of COMMAND says, and is shared if that is a program with _cudaops_answers_stamp(). DEPENDS: with PROGRAM;
-# the answer itself names what else it follows from, as group 1 of <regex>, and is right as long as that is unchanged.
+# what the first word of COMMAND says, and is shared if that is a program with _cudaops_answers_stamp(). DEPENDS: with
+# PROGRAM; the answer itself names what else it follows from, as group 1 of <regex>, and is right as long as that is
+# unchanged.
 function(_cudaops_probe prefix)
   cmake_parse_arguments(
     PARSE_ARGV 1

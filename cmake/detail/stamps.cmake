@@ -102,8 +102,8 @@ endfunction()
 
 # _cudaops_program_stamp(<path> <out> <out-doubt>)
 #
-# Stamp of a compiler that is about to be detected. What a script does follows from its text, from the variables it reads and
-# from the programs it names; where that can't be seen from the text it is in doubt.
+# Stamp of a compiler that is about to be detected. What a script does follows from its text, from the variables it reads
+# and from the programs it names; where that can't be seen from the text it is in doubt.
 function(_cudaops_program_stamp path out out_doubt)
   set(${out_doubt} "" PARENT_SCOPE)
   file(REAL_PATH "${path}" real)
