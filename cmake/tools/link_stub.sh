@@ -6,9 +6,10 @@
 #   link_stub.sh link <directory> <command of the link>...
 #
 # `make` writes a stub of each library into <directory>: its SONAME, and of its functions those of the C interface, which
-# are all that a stable op may use. `stamp` in it names the libraries that they were made of. `link` runs the command
-# with stubs in the place of these libraries. Where the libraries are others by now, or the link fails, the command runs
-# as it was given: what can't be linked is said by a link with torch itself.
+# are all that a stable op may use. `stamp` in it names the libraries that they were made of, `linker` a linker that is
+# faster than the compiler's own, if there is one. `link` runs the command with stubs in the place of these libraries, and
+# by that linker where the command leaves the choice open. Where the libraries are others by now, or the link fails, the
+# command runs as it was given: what can't be linked is said by the compiler's own linker and with torch itself.
 
 _cudaops_identify() {
   stat -L -c '%s %Y %n' -- "$@" 2>/dev/null
@@ -29,10 +30,31 @@ _cudaops_make() {
     grep -q '^\.globl' "$new/stub.s" || exit
     "$compiler" -shared -nostdlib "-Wl,-soname,$name" -o "$new/$name" "$new/stub.s" || exit
   done
-  rm "$new/stub.s"
+  for linker in mold gold lld; do
+    if "$compiler" -shared "-fuse-ld=$linker" -o "$new/tried" "$new/stub.s" "$new/$name" 2>/dev/null; then
+      echo "$linker" >"$new/linker"
+      break
+    fi
+  done
+  rm -f "$new/stub.s" "$new/tried"
   _cudaops_identify "$@" >"$new/stamp" || exit
   # Another configure may have been faster; one directory is as good as the other.
   mv -T "$new" "$directory" 2>/dev/null || [ -e "$directory/stamp" ]
+}
+
+# Whether all words of a link mean the same to every linker: no other linker was asked for, no plug-in, no script.
+_cudaops_any_linker() {
+  for argument; do
+    case $argument in
+      -l* | -L* | -o | -shared | -fPIC | -pthread | -O* | -g | -D* | -std=* | -m64 | -s) ;;
+      -Wl,-soname,* | -Wl,-rpath,* | -Wl,-rpath-link,* | -Wl,--no-undefined | -Wl,-z,defs | -Wl,-z,now | -Wl,-z,relro) ;;
+      -Wl,--as-needed | -Wl,--no-as-needed | -Wl,--gc-sections | -Wl,--exclude-libs,* | -Wl,-s | -Wl,--strip-all) ;;
+      -Wl,--enable-new-dtags | -Wl,--build-id* | -Wl,-Bstatic | -Wl,-Bdynamic) ;;
+      -*) return 1 ;;
+      *.o | *.a | *.so | *.so.[0-9]*) ;;
+      *) return 1 ;;
+    esac
+  done
 }
 
 _cudaops_with_stubs() {
@@ -46,7 +68,7 @@ _cudaops_with_stubs() {
     esac
     set -- "$@" "$argument"
   done
-  "$@"
+  "$@" ${linker:+"-fuse-ld=$linker"}
 }
 
 mode=$1
@@ -70,6 +92,13 @@ $library"
   # shellcheck disable=SC2086
   now=$(_cudaops_identify $libraries)
   unset IFS
+  linker=
+  compiler=$1
+  shift
+  if [ -r "$stubs/linker" ] && _cudaops_any_linker "$@"; then
+    linker=$(cat "$stubs/linker")
+  fi
+  set -- "$compiler" "$@"
   if [ "$now" = "$(cat "$stubs/stamp")" ] && said=$(_cudaops_with_stubs "$@" 2>&1); then
     [ -z "$said" ] || printf '%s\n' "$said"
     exit 0

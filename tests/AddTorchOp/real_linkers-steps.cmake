@@ -40,7 +40,7 @@ set(
   code
   "add_torch_op(linked SOURCES op.cpp CUDA_SOURCES op_cuda.cpp op.cu)\ntarget_link_options(linked PRIVATE \${LINKER})"
 )
-configure("${code}" ARGS ${args})
+configure("${code}" ARGS ${args} -DLINKER=-fuse-ld=bfd)
 case_build()
 what_it_is(usual)
 foreach(linker IN LISTS linkers)
@@ -51,6 +51,35 @@ foreach(linker IN LISTS linkers)
   what_it_is(${linker})
   case_equal("the library by ${linker}" "${${linker}}" "${usual}")
 endforeach()
+
+# Where the choice is open, it is the one that was found to work when the stubs were made; with options that linkers read
+# differently, or where that one fails, the compiler's own.
+function(linked_by out)
+  case_step(comment COMMAND readelf -p .comment -n "${case_BUILD_DIR}/liblinked.so")
+  string(REGEX MATCH "mold|Linker: LLD|GOLD|gold" by "${case_STEP_STDOUT}")
+  set(${out} "${by}" PARENT_SCOPE)
+endfunction()
+configure("${code}" ARGS ${args})
+case_build()
+what_it_is(open)
+case_equal("the library where the choice is open" "${open}" "${usual}")
+linked_by(by)
+if(by STREQUAL "")
+  case_fail("the library was linked by the compiler's own linker, and there is one of ${linkers}")
+endif()
+configure("${code}" ARGS ${args} -DLINKER=-Wl,-Map=linked.map)
+case_build()
+linked_by(by)
+case_equal("the linker, with an option that it may not know" "${by}" "")
+file(GLOB picked "${case_DIR}/store/link/*/linker")
+file(WRITE "${picked}" "nonesuch\n")
+configure("${code}" ARGS ${args})
+case_build()
+linked_by(by)
+case_equal("the linker, where the one picked is gone" "${by}" "")
+what_it_is(open)
+case_equal("the library, where the linker picked is gone" "${open}" "${usual}")
+file(REMOVE "${picked}")
 
 file(
   APPEND "${case_DIR}/src/op.cpp"
