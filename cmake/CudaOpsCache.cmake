@@ -45,7 +45,7 @@ A password is shown nowhere and written nowhere below the build tree. ``-DCUDAOP
 one line. The command line is seen by others on the machine, the environment isn't: ``CUDAOPS_CACHE_REMOTE`` in the
 environment of the first configure is the better way.
 
-After a build in which something was linked, one line says how many compiles were hits, where a compile missed or a cache
+After a build in which something was compiled, one line says how many compiles were hits, where a compile missed or a cache
 is shared; where none of the compiles of a new build tree was found in a shared cache it is a WARNING with the likely
 reason; that ccache's disk is full is said there as well. The line comes from the target ``cudaops_cache_summary``, which
 is made of all targets that use the cache. Each compile leaves a line in ``<build>/CudaOps/cache/log``: result, what the

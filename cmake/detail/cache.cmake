@@ -22,7 +22,8 @@ function(_cudaops_cache_target target)
   _cudaops_report_schedule()
   _cudaops_state_get(CACHE_ENGINE engine)
   cmake_path(SET tools NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools")
-  foreach(language IN ITEMS CXX CUDA HIP)
+  # CUDA first: what is asked about its compilers answers for C++ as well.
+  foreach(language IN ITEMS CUDA CXX HIP)
     _cudaops_cache_user_launcher(${target} ${language} user)
     if(NOT user STREQUAL "")
       continue()
@@ -215,8 +216,7 @@ function(_cudaops_cache_settings language out)
     string(REPLACE "gnu" "gcc" type "${type}")
   endif()
   if(problem STREQUAL "")
-    _cudaops_run(stat COMMAND stat -L -c "%s %Y %i" ${parts})
-    string(STRIP "${stat_OUTPUT}" stamp)
+    _cudaops_cache_stat("${parts}" stamp)
     # By content, so that the same compiler in another place is the same one; half a second, once on a machine.
     _cudaops_probe(
       sums
@@ -226,8 +226,8 @@ function(_cudaops_cache_settings language out)
       ENVIRONMENT "CUDAOPS_STAMP=${stamp}"
       COMMAND "${CMAKE_COMMAND}" -E sha1sum ${parts}
     )
-    if(NOT stat_EXIT STREQUAL "0" OR NOT sums_EXIT STREQUAL "0")
-      set(problem "the compiler's files can't be read: ${stat_ERROR}${sums_ERROR}")
+    if(stamp STREQUAL "" OR NOT sums_EXIT STREQUAL "0")
+      set(problem "the compiler's files can't be read: ${sums_ERROR}")
     endif()
   endif()
   if(NOT problem STREQUAL "")
@@ -314,6 +314,34 @@ function(_cudaops_cache_settings language out)
   set(${out} "${directory}/${kind}.sh" PARENT_SCOPE)
 endfunction()
 
+# _cudaops_cache_stat(<files> <out>): what the launcher compares, a line for each file; empty where one can't be read.
+# Those of nvcc include those of its host compiler: one process for both languages.
+function(_cudaops_cache_stat files out)
+  set(lines "")
+  set(asked TRUE)
+  foreach(file IN LISTS files)
+    _cudaops_state_get("CACHE_STAT ${file}" line)
+    list(APPEND lines "${line}")
+    if(line STREQUAL "")
+      set(asked FALSE)
+    endif()
+  endforeach()
+  if(NOT asked)
+    _cudaops_run(stat COMMAND stat -L -c "%s %Y %i" ${files})
+    set(${out} "" PARENT_SCOPE)
+    if(NOT stat_EXIT STREQUAL "0")
+      return()
+    endif()
+    string(STRIP "${stat_OUTPUT}" lines)
+    string(REPLACE "\n" ";" lines "${lines}")
+    foreach(file line IN ZIP_LISTS files lines)
+      _cudaops_state_set("CACHE_STAT ${file}" "${line}")
+    endforeach()
+  endif()
+  list(JOIN lines "\n" lines)
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_cache_assign(<out> <reader> <name>=<variable>...)
 #
 # The text of a file that a shell reads: _cudaops_<name> is set to what <variable> holds in the caller.
@@ -355,10 +383,21 @@ function(
   file(REAL_PATH "${compiler}" real)
   set(files "${compiler}")
   if(id STREQUAL "GNU")
-    foreach(program IN ITEMS cc1plus as)
-      _cudaops_probe(about FILES "${compiler}" COMMAND "${compiler}" -print-prog-name=${program})
-      string(STRIP "${about_OUTPUT}" path)
+    cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/gcc_parts.sh")
+    _cudaops_probe(
+      about
+      FILES "${tool}"
+      PROGRAM OF "${compiler}"
+      DEPENDS "depends=([^\n]*)"
+      COMMAND /bin/sh "${tool}" "${compiler}"
+    )
+    foreach(program IN ITEMS cc1plus as specs)
+      string(REGEX MATCH "(^|\n)${program}=([^\n]*)" path "${about_OUTPUT}")
+      set(path "${CMAKE_MATCH_2}")
       if(NOT path MATCHES "/")
+        if(program STREQUAL "specs")
+          continue()
+        endif()
         _cudaops_path_lookup("${program}" found)
         list(APPEND found "")
         list(GET found 0 path)
@@ -369,11 +408,6 @@ function(
       endif()
       list(APPEND files "${path}")
     endforeach()
-    _cudaops_probe(about FILES "${compiler}" COMMAND "${compiler}" -print-file-name=specs)
-    string(STRIP "${about_OUTPUT}" path)
-    if(path MATCHES "/" AND EXISTS "${path}")
-      list(APPEND files "${path}")
-    endif()
   elseif(id STREQUAL "Clang")
     _cudaops_use(cache_clang)
     _cudaops_cache_clang_parts("${compiler}" files)

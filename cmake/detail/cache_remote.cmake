@@ -494,8 +494,9 @@ function(_cudaops_remote_try directory key out_answer out_problem)
   endif()
 endfunction()
 
-# _cudaops_cache_summary_create(<directory>...): the line at the end of a build in which something was linked. A file that
-# is made of all our targets is made last, whatever the generator; where nothing was linked nothing runs.
+# _cudaops_cache_summary_create(): the line at the end of a build in which something was compiled. A file that is made of
+# all our objects is made after them (Makefiles know no single object of another target: after what is linked of them);
+# where nothing was compiled nothing runs.
 function(_cudaops_cache_summary_create)
   _cudaops_state_get(CACHE_DIRECTORY directory)
   _cudaops_state_get(CACHE_TARGETS targets)
@@ -503,16 +504,17 @@ function(_cudaops_cache_summary_create)
     return()
   endif()
   set(depends "")
+  set(linked "^(EXECUTABLE|STATIC_LIBRARY|SHARED_LIBRARY|MODULE_LIBRARY)$")
   list(REMOVE_DUPLICATES targets)
   foreach(target IN LISTS targets)
     get_target_property(type ${target} TYPE)
     _cudaops_cache_in_all(${target} in_all)
     if(NOT in_all)
       continue()
-    elseif(type MATCHES "^(EXECUTABLE|STATIC_LIBRARY|SHARED_LIBRARY|MODULE_LIBRARY)$")
-      list(APPEND depends ${target})
-    elseif(type STREQUAL "OBJECT_LIBRARY")
+    elseif(type STREQUAL "OBJECT_LIBRARY" OR (CMAKE_GENERATOR MATCHES "Ninja" AND type MATCHES "${linked}"))
       list(APPEND depends $<TARGET_OBJECTS:${target}>)
+    elseif(type MATCHES "${linked}")
+      list(APPEND depends ${target})
     endif()
   endforeach()
   if(NOT depends)

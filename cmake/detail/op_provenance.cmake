@@ -74,6 +74,11 @@ endfunction()
 
 # _cudaops_json_quote(<out> <text>): <text> as a JSON string, quotes included.
 function(_cudaops_json_quote out text)
+  # Nearly all are such.
+  if(text MATCHES "^[-A-Za-z0-9_+./:,() ]*$")
+    set(${out} "\"${text}\"" PARENT_SCOPE)
+    return()
+  endif()
   string(REPLACE "\\" "\\\\" text "${text}")
   string(REPLACE "\"" "\\\"" text "${text}")
   # Quoted texts are collected in CMake's lists.

@@ -56,15 +56,15 @@ function(_cudaops_run prefix)
 endfunction()
 
 # _cudaops_probe(
-#   <prefix> [FILES <file>...] [KEY <text>] [MATCHALL <regex> [STREAM ERROR]] [MACHINE | PROGRAM] [DEPENDS <regex>]
-#   [TIMEOUT <s>] [ENVIRONMENT <VAR=value>...] COMMAND <arg>...
+#   <prefix> [FILES <file>...] [KEY <text>] [MATCHALL <regex> [STREAM ERROR]] [MACHINE | PROGRAM [OF <file>]]
+#   [DEPENDS <regex>] [TIMEOUT <s>] [ENVIRONMENT <VAR=value>...] COMMAND <arg>...
 # )
 #
 # _cudaops_run, remembered in an INTERNAL cache entry together with the stamps of FILES and KEY. MATCHALL keeps only what
 # matches on stdout (or stderr) as a list in <prefix>_OUTPUT: the cache is no place for sixty kilobytes of --help.
 #
 # MACHINE: the answer follows from FILES and KEY alone and is shared between build trees through the store. PROGRAM: it is
-# what the first word of COMMAND says, and is shared if that is a program with _cudaops_answers_stamp(). DEPENDS: with
+# what <file> says (the first word of COMMAND), and is shared if that is a program with _cudaops_answers_stamp(). DEPENDS: with
 # PROGRAM; the answer itself names what else it follows from, as group 1 of <regex>, and is right as long as that is
 # unchanged.
 function(_cudaops_probe prefix)
@@ -72,12 +72,15 @@ function(_cudaops_probe prefix)
     PARSE_ARGV 1
     arg
     "MACHINE;PROGRAM"
-    "KEY;MATCHALL;STREAM;TIMEOUT;DEPENDS"
+    "KEY;MATCHALL;STREAM;TIMEOUT;DEPENDS;OF"
     "FILES;COMMAND;ENVIRONMENT"
   )
   set(key "${arg_COMMAND}|${arg_ENVIRONMENT}|${arg_MATCHALL}|${arg_KEY}")
   if(arg_PROGRAM)
     list(GET arg_COMMAND 0 program)
+    if(DEFINED arg_OF)
+      set(program "${arg_OF}")
+    endif()
     _cudaops_answers_stamp("${program}" stamp)
     if(NOT stamp STREQUAL "")
       _cudaops_program_environment(environment)

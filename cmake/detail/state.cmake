@@ -22,6 +22,7 @@ cmake_policy(VERSION 3.25)
 # JOBS_*                   jobs                 targets that are counted; jobs at a time, and why
 # SEED_STORE               seed                 where compiler detections are kept
 # ANSWERS_STAMP <path>     stamps               stamps of the programs that were asked
+# CACHE_STAT <path>        cache                size, time and inode of a compiler's part
 # LINK_STUBS               op_stub              what stable ops are linked against; none
 # PRECOMPILED              op_precompile        precompiled headers that were looked at
 # OPS KERNELS              the add commands     names in the order of the calls

@@ -315,27 +315,31 @@ function(_cudaops_targets_cuda_libraries)
     endif()
   endforeach()
 
-  # The driver's own libraries: found on every machine with a driver, as stubs on the others.
+  # The driver's own libraries: found on every machine with a driver, as stubs on the others. find_library() would read
+  # the whole of some twenty directories.
+  set(prefixes ${CMAKE_PREFIX_PATH} ${CMAKE_SYSTEM_PREFIX_PATH})
+  list(TRANSFORM prefixes APPEND "/lib" OUTPUT_VARIABLE prefix_libs)
+  list(TRANSFORM prefixes APPEND "/lib64")
+  set(
+    directories
+    ${CMAKE_LIBRARY_PATH}
+    ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES}
+    "${toolkit_lib}/stubs"
+    "${toolkit_lib}/../lib/stubs"
+    ${prefix_libs}
+    ${prefixes}
+    ${CMAKE_SYSTEM_LIBRARY_PATH}
+  )
   foreach(entry IN ITEMS "cuda_driver|cuda" "nvml|nvidia-ml")
     string(REPLACE "|" ";" entry "${entry}")
     list(GET entry 0 name)
     list(GET entry 1 file)
-    # find_library() lists some twenty directories; where it would find another, the SONAME is the same.
-    set(found "")
-    set(directories ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES} "${toolkit_lib}/stubs" "${toolkit_lib}/../lib/stubs")
     foreach(directory IN LISTS directories)
       if(EXISTS "${directory}/lib${file}.so")
-        set(found "${directory}/lib${file}.so")
+        _cudaops_shared(${name} "${directory}/lib${file}.so")
+        set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::cuda_headers)
         break()
       endif()
     endforeach()
-    if(NOT found)
-      unset(found)
-      find_library(found ${file} NO_CACHE)
-    endif()
-    if(found)
-      _cudaops_shared(${name} "${found}")
-      set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::cuda_headers)
-    endif()
   endforeach()
 endfunction()
