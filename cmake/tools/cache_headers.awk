@@ -15,7 +15,7 @@
 #                                    XI and XS those that came by -Xcompiler
 
 function plain(path) {
-  if (path ~ /^\//) while (sub(/[^\/]+\/\.\.\//, "", path));
+  if (index(path, "/../") && substr(path, 1, 1) == "/") while (sub(/[^\/]+\/\.\.\//, "", path));
   return path
 }
 function mapped(path) {
@@ -24,15 +24,14 @@ function mapped(path) {
 # What comes with the compiler; a directory that CPATH names does not.
 function compilers(path, k) {
   path = plain(path) "/"
-  for (k = 1; k <= standard; ++k)
-    if (std[k] != "/usr/local/include" && !(std[k] in named) && index(path, std[k] "/") == 1) return 1
+  for (k = 1; k <= theirs; ++k) if (index(path, their[k]) == 1) return 1
   return 0
 }
 function own(path) {
   if (system_dir != "" && index(path, system_dir) == 1) return 0
-  if (path ~ /(^|\/)CudaOps\/links\//) return 0
+  if (index(path, "CudaOps/links/") && path ~ /(^|\/)CudaOps\/links\//) return 0
   if (index(path, source) == 1 || index(path, build) == 1 || path "/" == source || path "/" == build) return 1
-  return path !~ /^\/usr\// && !compilers(path)
+  return index(path, "/usr/") != 1 && !compilers(path)
 }
 # Distributions leave this directory to the user.
 function fills(path) { return path == "/usr/local/include" || own(path) }
@@ -86,6 +85,9 @@ BEGIN {
   note("CUDAOPS_CACHE_DIRS_XS", last)
   note("CUDAOPS_CACHE_DIRS_P", last)
   for (k = 1; k <= standard; ++k) if (!(std[k] in named)) last[std[k]] = 1
+  # For compilers().
+  for (k = 1; k <= standard; ++k)
+    if (std[k] != "/usr/local/include" && !(std[k] in named)) their[++theirs] = std[k] "/"
   count = 0
   add("CUDAOPS_CACHE_DIRS_Q", "Q")
   add("CUDAOPS_CACHE_DIRS_XI", "XI")
@@ -99,7 +101,10 @@ BEGIN {
   add("CUDAOPS_CACHE_DIRS_XS", "XS")
   add("CUDAOPS_CACHE_DIRS_P", "S")
   for (k = 1; k <= standard; ++k) dir[count + k] = std[k]
-  for (k = 1; k <= count + standard; ++k) filled[k] = fills(dir[k])
+  for (k = 1; k <= count + standard; ++k) {
+    filled[k] = fills(dir[k])
+    below[k] = dir[k] "/"
+  }
   if (ENVIRON["CUDAOPS_CACHE_HERE"] != "") { seen["."] = 1; near[++places] = "." }
   quoted = source
   gsub(/ /, "\001", quoted)
@@ -126,11 +131,13 @@ BEGIN {
       text = text (i > 1 ? " " : "") quoted substr(word[i], length(from) + 1)
     } else text = text (i > 1 ? " " : "") word[i]
     path = word[i]
-    gsub(/\001/, " ", path)
-    gsub(/\\#/, "#", path)
-    gsub(/\$\$/, "$", path)
+    if (path ~ /[\001#$]/) {
+      gsub(/\001/, " ", path)
+      gsub(/\\#/, "#", path)
+      gsub(/\$\$/, "$", path)
+    }
     path = mapped(path)
-    sub(/^(\.\/)+/, "", path)
+    if (substr(path, 1, 2) == "./") sub(/^(\.\/)+/, "", path)
     header[++headers] = path
     asked[path] = asked[plain(path)] = 1
     if (own(path)) {
@@ -151,7 +158,7 @@ END {
     path = header[h]
     hits = 0
     for (k = 1; k <= count; ++k)
-      if (dir[k] == "." ? path !~ /^(\/|\.\.\/)|(^|\/)CudaOps\/links\// : index(path, dir[k] "/") == 1) {
+      if (dir[k] == "." ? path !~ /^(\/|\.\.\/)|(^|\/)CudaOps\/links\// : index(path, below[k]) == 1) {
         name[++hits] = dir[k] == "." ? path : substr(path, length(dir[k]) + 2)
         before[hits] = k
       }
@@ -168,7 +175,7 @@ END {
       path = plain(path)
       longest = 0
       for (k = count + 1; k <= count + standard; ++k)
-        if (length(dir[k]) > longest && index(path, dir[k] "/") == 1) {
+        if (length(dir[k]) > longest && index(path, below[k]) == 1) {
           longest = length(dir[k])
           hits = 1
           name[1] = substr(path, longest + 2)

@@ -47,6 +47,7 @@ _cudaops_any_linker() {
   for argument; do
     case $argument in
       -l* | -L* | -o | -shared | -fPIC | -pthread | -O* | -g | -D* | -std=* | -m64 | -s) ;;
+      -static-libgcc | -static-libstdc++) ;;
       -Wl,-soname,* | -Wl,-rpath,* | -Wl,-rpath-link,* | -Wl,--no-undefined | -Wl,-z,defs | -Wl,-z,now | -Wl,-z,relro) ;;
       -Wl,--as-needed | -Wl,--no-as-needed | -Wl,--gc-sections | -Wl,--exclude-libs,* | -Wl,-s | -Wl,--strip-all) ;;
       -Wl,--enable-new-dtags | -Wl,--build-id* | -Wl,-Bstatic | -Wl,-Bdynamic) ;;
