@@ -82,25 +82,30 @@ stubs=$1
 shift
 if [ -r "$stubs/stamp" ]; then
   libraries=
+  stamp=
   set -f
-  while IFS=' ' read -r _ _ library; do
+  while IFS= read -r line; do
+    library=${line#* }
+    library=${library#* }
     prefix=${library%/*}
     libraries="$libraries
 $library"
+    stamp="$stamp${stamp:+
+}$line"
   done <"$stubs/stamp"
+  linker=
+  compiler=$1
+  shift
+  if _cudaops_any_linker "$@" && [ -r "$stubs/linker" ]; then
+    read -r linker <"$stubs/linker"
+  fi
+  set -- "$compiler" "$@"
   IFS='
 '
   # shellcheck disable=SC2086
   now=$(_cudaops_identify $libraries)
   unset IFS
-  linker=
-  compiler=$1
-  shift
-  if [ -r "$stubs/linker" ] && _cudaops_any_linker "$@"; then
-    linker=$(cat "$stubs/linker")
-  fi
-  set -- "$compiler" "$@"
-  if [ "$now" = "$(cat "$stubs/stamp")" ] && said=$(_cudaops_with_stubs "$@" 2>&1); then
+  if [ "$now" = "$stamp" ] && said=$(_cudaops_with_stubs "$@" 2>&1); then
     [ -z "$said" ] || printf '%s\n' "$said"
     exit 0
   fi
