@@ -62,9 +62,44 @@ struct Place {
   int end;
   __device__ __forceinline__ bool is_whole() const { return kWhole || end - begin == kSize; }
   __device__ __forceinline__ bool holds(int k) const { return kWhole || (k >= begin && k < end); }
+  // False for what a row that is filled doesn't have.
+  __device__ __forceinline__ bool exists() const { return begin < end; }
 };
 
+// body(place, condition) as a body(place), where the condition is the same for a whole row: what
+// has no other branch for each vector asks it once.
+template <typename Body>
+struct Conditional {
+  Body body;
+  bool condition;
+  template <typename Place>
+  __device__ __forceinline__ auto operator()(const Place& place) const {
+    return body(place, condition);
+  }
+};
+template <typename Body>
+__device__ __forceinline__ Conditional<Body> conditional(bool condition, const Body& body) {
+  return {body, condition};
+}
+
+// use(body) where no condition is open.
+template <typename Body, typename Use>
+__device__ __forceinline__ void with_condition_asked(const Body& body, const Use& use) {
+  use(body);
+}
+template <typename Body, typename Use>
+__device__ __forceinline__ void with_condition_asked(const Conditional<Body>& body,
+                                                     const Use& use) {
+  if (body.condition) {
+    use([&](const auto& place) { return body.body(place, true); });
+  } else {
+    use([&](const auto& place) { return body.body(place, false); });
+  }
+}
+
 namespace detail {
+
+constexpr int kMaxThreadsByFour = 128;  // of a row, with four vectors each, where eight are better
 
 // Whether two vectors before and behind a row may be read: what lies there belongs to other rows,
 // except near the ends of the array.
@@ -117,6 +152,27 @@ __device__ __forceinline__ void store_vector(T* row, const Place<kSize, kWhole>&
   }
 }
 
+// The larger of two numbers of which none is negative, by their bits.
+struct MaxOfBits {
+  __device__ __forceinline__ uint32_t operator()(uint32_t a, uint32_t b) const {
+    return a < b ? b : a;
+  }
+};
+
+// Over kLanes neighbours.
+template <int kLanes, typename Value, typename Op>
+__device__ __forceinline__ Value reduce_over_group(Value value, const Op& op) {
+#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  // Whole numbers have an instruction of their own.
+  if constexpr (std::is_same<Op, MaxOfBits>::value && kLanes == 32) {
+    return __reduce_max_sync(cudaops::kAllLanes, value);
+  } else
+#endif
+  {
+    return cudaops::warp_reduce(value, op, kLanes);
+  }
+}
+
 }  // namespace detail
 
 // What the warps of a block, and the blocks of a cluster, tell each other in a reduction; twice, so
@@ -133,10 +189,16 @@ struct RowScratch {
 // kEndsApart: the row's first two and last two vectors are four threads' own, one more for each of
 // them, and what an op does with them is code of its own. The others are whole, and whatever lies
 // around them belongs to the row: they need no look at its ends.
+//
+// kFilled: each thread has kVectors vectors besides the ends that are apart, those that the row
+// doesn't have being zeros, and there is no branch round each of them. An op asks place.exists()
+// before it stores.
 template <typename T, int kVectors, bool kWhole, bool kCluster = false, int kStashed = 0,
-          bool kEndsApart = false>
+          bool kEndsApart = false, bool kFilled = false>
 class Row {
   static_assert(!kEndsApart || (kVectors > 0 && !kWhole && !kCluster && kStashed == 0),
+                "not made for such rows");
+  static_assert(!kFilled || (kVectors > 0 && (kWhole || kEndsApart) && !kCluster && kStashed == 0),
                 "not made for such rows");
   static constexpr int kInRegisters = kVectors - kStashed + (kEndsApart ? 1 : 0);
   static constexpr int kNumEnds = kEndsApart ? 2 : 0;  // vectors at each end
@@ -412,7 +474,7 @@ class Row {
     each([&](const auto& place) {
       const Packed vector = pack<T>(body(place));
       if constexpr (kVectors > 0) tile.set(place.slot, vector);
-      store_anywhere(out.template row<T>(index_), place, vector);
+      if (!kFilled || place.exists()) store_anywhere(out.template row<T>(index_), place, vector);
     });
     return tile;
   }
@@ -423,7 +485,14 @@ class Row {
   __device__ __forceinline__ Computed<Body> compute(const Body& body) const {
     Computed<Body> computed(body);
     if constexpr (Computed<Body>::kIsKept) {
-      each([&](const auto& place) { computed.vectors_[place.slot] = pack<T>(body(place)); });
+      const auto fill = [&](const auto& numbers) {
+        each([&](const auto& place) { computed.vectors_[place.slot] = pack<T>(numbers(place)); });
+      };
+      if constexpr (kFilled) {
+        with_condition_asked(body, fill);
+      } else {
+        fill(body);
+      }
     }
     return computed;
   }
@@ -490,15 +559,62 @@ class Row {
     if (kMaySplitWarps && block_threads < kGroup) {
       return cudaops::warp_reduce(value, op, block_threads);
     }
-    value = cudaops::warp_reduce(value, op, kGroup);
+    return reduce_over_warps(detail::reduce_over_group<kGroup>(value, op), identity, op);
+  }
+  __device__ __forceinline__ float sum(float value) { return reduce(value, 0.0f, Add()); }
+  template <int kCount>
+  __device__ __forceinline__ Floats<kCount> sum(const Floats<kCount>& values) {
+    return reduce(values, Floats<kCount>(), Add());
+  }
+  __device__ __forceinline__ float max(float value) {
+    return reduce(value, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
+  }
+  // Of numbers of which none is negative or NaN.
+  __device__ __forceinline__ float max_of_magnitudes(float value) {
+    return __uint_as_float(reduce(__float_as_uint(value), 0u, detail::MaxOfBits()));
+  }
+  // The sum of body(place) over the row. Where a row is taken by half of the threads that would
+  // have four vectors each, a thread adds up what two of those would have: the same bits.
+  template <typename Body>
+  __device__ __forceinline__ float sum_of(const Body& body) {
+    if constexpr (kFilled && kVectors == 8) {
+      if (blockDim.x <= detail::kMaxThreadsByFour / 2) {
+        Floats<2> halves = {};
+        each([&](const auto& place) { halves[place.slot % 2] += body(place); });
+        halves = detail::reduce_over_group<kGroup>(halves, Add());
+        return reduce_over_warps(halves[0] + halves[1], 0.0f, Add());
+      }
+    }
+    float value = 0;
+    each([&](const auto& place) { value += body(place); });
+    return sum(value);
+  }
+
+ private:
+  struct Add {
+    template <typename Value>
+    __device__ __forceinline__ Value operator()(const Value& a, const Value& b) const {
+      return a + b;
+    }
+  };
+
+  // What each warp has reduced by itself.
+  template <typename Value, typename Op>
+  __device__ __forceinline__ Value reduce_over_warps(Value value, const Value& identity,
+                                                     const Op& op) {
+    const int block_threads = blockDim.x;
     if (block_threads == kGroup) return value;
     // One barrier: a buffer is used again only after the barrier of the reduction between.
     Value* const warps = reinterpret_cast<Value*>(scratch_->warps[buffer_]);
-    const int lane = threadIdx.x % kGroup;
+    const int lane = threadIdx.x % kGroup, num_warps = block_threads / kGroup;
     if (lane == 0) warps[threadIdx.x / kGroup] = value;
     __syncthreads();
-    value = lane < block_threads / kGroup ? warps[lane] : identity;
-    value = cudaops::warp_reduce(value, op, kGroup);
+    const bool are_few = kFilled && num_warps <= kFewWarps;
+    const int own = are_few ? lane % kFewWarps : lane;
+    value = own < num_warps ? warps[own] : identity;
+    // The same order of pairs, but for those that are none.
+    value = are_few ? detail::reduce_over_group<kFewWarps>(value, op)
+                    : detail::reduce_over_group<kGroup>(value, op);
 #if CUDAOPS_HAS_HOPPER
     if constexpr (kCluster) {
       // Only when all blocks have arrived does each have its shared memory.
@@ -510,19 +626,7 @@ class Row {
     buffer_ ^= 1;
     return value;
   }
-  __device__ __forceinline__ float sum(float value) {
-    return reduce(value, 0.0f, [](float a, float b) { return a + b; });
-  }
-  template <int kCount>
-  __device__ __forceinline__ Floats<kCount> sum(const Floats<kCount>& values) {
-    using Values = Floats<kCount>;
-    return reduce(values, Values(), [](const Values& a, const Values& b) { return a + b; });
-  }
-  __device__ __forceinline__ float max(float value) {
-    return reduce(value, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
-  }
 
- private:
   template <typename Body>
   __device__ __forceinline__ void each_before(int end, const Body& body) const {
     each_inner_before(end, body);
@@ -532,11 +636,20 @@ class Row {
   template <typename Body>
   __device__ __forceinline__ void each_inner_before(int end, const Body& body) const {
     if constexpr (kVectors > 0) {
-      // One way out for all slots: a branch round each would cost more.
       if (kEndsApart && end > num_vectors_ - kNumEnds) end = num_vectors_ - kNumEnds;
+      // Of rows that are ends only nothing may be read at other places.
+      if (kFilled && kEndsApart && end <= kNumEnds) return;
 #pragma unroll
       for (int slot = 0; slot < kVectors; ++slot) {
         const int vector = vector_at(slot);
+        if constexpr (kFilled) {
+          // What is not there may read at the first.
+          const bool exists = vector < end;
+          const int column = exists ? vector * kSize : kNumEnds * kSize;
+          body(PlaceOf<true>{slot, column - shift_, 0, exists ? kSize : 0});
+          continue;
+        }
+        // One way out for all slots: a branch round each would cost more.
         if (vector >= end) break;
         if constexpr (kEndsApart) {
           body(PlaceOf<true>{slot, vector * kSize - shift_, 0, kSize});
@@ -583,14 +696,16 @@ class Row {
     if (is_inside && lies_as_anchor) {
       each_vector([&](int i, const auto& place) {
         Tile& tile = tiles[i];
-        const T* const data = tile.row_ + place.column;
+        const T* const data = vector_of(tile.row_, place);
 #if CUDAOPS_HAS_HOPPER
         if (kStashed > 0 && place.slot >= kInRegisters) {
           copy_early(tile.stashed(place.slot), data);
           return;
         }
 #endif
-        tile.set(place.slot, load_early(data));
+        Packed vector = {};
+        if (!kFilled || place.exists()) vector = load_early(data);
+        tile.set(place.slot, vector);
       });
     } else if (is_inside && kEndsApart && kVectors <= 4) {
       // Both vectors of all before the first is waited for; other kernels have no registers for
@@ -608,23 +723,33 @@ class Row {
       });
       each_vector([&](int i, const auto& place) {
         Tile& tile = tiles[i];
-        tile.set(place.slot, across<T>(tile.get(place.slot), high[i][place.slot], offset_of(i)));
+        tile.set(place.slot,
+                 filled(across<T>(tile.get(place.slot), high[i][place.slot], offset_of(i)), place));
       });
     } else if (is_inside) {
       each_vector([&](int i, const auto& place) {
-        tiles[i].set(place.slot, load_across(tiles[i].row_ + place.column));
+        tiles[i].set(place.slot, filled(load_across(tiles[i].row_ + place.column), place));
       });
     } else {
       each_vector([&](int i, const auto& place) {
         Tile& tile = tiles[i];
         const T* const data = tile.row_ + place.column;
         if (kEndsApart && std::decay_t<decltype(place)>::kIsWhole) {
-          tile.set(place.slot, is_aligned_to_16(data) ? load_early(data) : load_across(data));
+          tile.set(place.slot,
+                   filled(is_aligned_to_16(data) ? load_early(data) : load_across(data), place));
         } else {
           tile.set(place.slot, detail::load_vector(tile.row_, place, width_, tile.around_));
         }
       });
     }
+  }
+
+  template <bool kAll>
+  __device__ __forceinline__ static Packed filled(const Packed& vector,
+                                                  const PlaceOf<kAll>& place) {
+    Packed result = {};
+    if (!kFilled || place.exists()) result = vector;
+    return result;
   }
 
   // Vectors up to the last with a visible element.
@@ -679,6 +804,15 @@ class Row {
     return left < kGroup ? left : kGroup;
   }
 
+  // data + place.column, by vectors of rows of whole ones: nvcc takes one instruction for that, and
+  // two for elements. per_place: vectors of U for one of T.
+  template <typename U, bool kAll>
+  __device__ __forceinline__ static U* vector_of(U* data, const PlaceOf<kAll>& place,
+                                                 int per_place = 1) {
+    if constexpr (!kWhole || !kFilled) return data + place.column;
+    return data + int64_t{place.column / kSize * per_place} * (kSize / per_place);
+  }
+
   __device__ __forceinline__ Place place_of(int slot, int vector) const {
     const int column = vector * kSize - shift_;
     if constexpr (kWhole) return {slot, column, 0, kSize};
@@ -692,7 +826,7 @@ class Row {
                                                    int first) const {
     constexpr int kPart = Vector<U>::kSize;
     if constexpr (kWhole) {
-      return load_constant(columns + place.column + first);
+      return load_constant(vector_of(columns, place, kSize / kPart) + first);
     } else if constexpr (kAll) {
       // The row's first vector lies at the same offset as all others.
       const char* const start = reinterpret_cast<const char*>(columns - shift_);
@@ -725,6 +859,7 @@ class Row {
 
   // Lanes that reduce among themselves, on GPUs with warps of 64 too: the same bits everywhere.
   static constexpr int kGroup = 32;
+  static constexpr int kFewWarps = 4;
   // Only rows in registers may take less than a warp.
   static constexpr bool kMaySplitWarps = kVectors > 0 && !kCluster;
 
@@ -753,8 +888,7 @@ struct RowGrid {
 
 namespace detail {
 
-constexpr int kMaxRowThreads = 512;     // leaves a thread 128 registers
-constexpr int kMaxThreadsByFour = 128;  // with four vectors each, where eight are better
+constexpr int kMaxRowThreads = 512;  // leaves a thread 128 registers
 
 // At most; of rows that start and end anywhere in a vector where they are not aligned.
 template <int64_t kSize>
@@ -770,13 +904,44 @@ bool rows_are_whole(const RowGrid& grid, bool aligned) {
   return kOnlyWhole || (aligned && grid.width % Vector<typename Op::Element>::kSize == 0);
 }
 
+// Whether op allows for rows that are filled: Op::kFillsRows.
+template <typename Op, typename = void>
+constexpr bool kAllowsFilled = false;
+template <typename Op>
+constexpr bool kAllowsFilled<Op, std::enable_if_t<Op::kFillsRows>> = true;
+
+// Where loads that come late, of columns or of vectors in two parts, gain by being on their way
+// together, and there are registers for it. Whole rows of float or of two tiles wait for memory
+// rather than for instructions, and need the warps (measured on an H200).
 template <typename Op, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(kMaxRowThreads) rows_kernel(const Op op, const RowGrid grid) {
+CUDAOPS_HOST_DEVICE constexpr bool fills_rows() {
+  if (!kAllowsFilled<Op> || kVectors == 0) return false;
+  if (!kWhole) return (Op::kReadsColumns || Op::kNumTiles > 1) && kVectors == 4;
+  return Op::kReadsColumns && Op::kNumTiles == 1 && sizeof(typename Op::Element) < 4;
+}
+
+// Whether a row of so many threads with four vectors each is taken by half of them: as
+// Row::sum_of() adds, where the warps that it is of are a power of two.
+template <typename Op>
+bool takes_halves(int64_t threads_by_four) {
+  return fills_rows<Op, 8, true>() && (threads_by_four == 64 || threads_by_four == 128);
+}
+
+// Without branches the compiler would have so many loads on their way that there is room for half
+// of the warps only.
+template <typename Op, int kVectors, bool kWhole>
+CUDAOPS_HOST_DEVICE constexpr int min_row_blocks() {
+  return fills_rows<Op, kVectors, kWhole>() && Op::kNumTiles == 1 ? 2 : 1;
+}
+
+template <typename Op, int kVectors, bool kWhole>
+__global__ void __launch_bounds__(kMaxRowThreads, min_row_blocks<Op, kVectors, kWhole>())
+    rows_kernel(const Op op, const RowGrid grid) {
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
   const int64_t index = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-  Row<T, kVectors, kWhole, false, 0, !kWhole && (kVectors > 0)> row(
-      index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch);
+  Row<T, kVectors, kWhole, false, 0, !kWhole && (kVectors > 0), fills_rows<Op, kVectors, kWhole>()>
+      row(index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch);
   op(row);
 }
 
@@ -925,7 +1090,8 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     // Eight vectors a thread take less for a row's sums; of two tiles they leave too few registers,
     // and rows that aren't whole are more often faster with four (measured on an H200).
     const bool prefers_eight = Op::kNumTiles == 1 && is_whole;
-    if (num_inner <= 4 * (prefers_eight ? detail::kMaxThreadsByFour : detail::kMaxRowThreads)) {
+    const int most_by_four = prefers_eight ? detail::kMaxThreadsByFour : detail::kMaxRowThreads;
+    if (num_inner <= 4 * most_by_four && !(is_whole && detail::takes_halves<Op>(whole_warps(4)))) {
       detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, whole_warps(4), stream);
     } else if (num_inner <= 8 * detail::kMaxRowThreads) {
       detail::launch_rows<kOnlyWhole, 8>(op, grid, aligned, whole_warps(8), stream);
