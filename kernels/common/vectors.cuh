@@ -253,7 +253,57 @@ class Largest {
     return largest;
   }
 
+  // The same over groups of at least kCount lanes of a whole warp, where lane i of a group is told
+  // only the largest of of_thread[i % kCount]: a lane gives half of what it has to its neighbour
+  // and takes the neighbour's other half, until one is left.
+  template <int kCount>
+  __device__ __forceinline__ static float scattered_over_lanes(const Largest (&of_thread)[kCount],
+                                                               int num_lanes) {
+    static_assert(kCount > 1 && (kCount & (kCount - 1)) == 0, "halves down to one");
+    constexpr int kLeft = kInPairs ? kCount / 2 : kCount;
+    Largest left[kLeft];
+#pragma unroll
+    for (int i = 0; i < kLeft; ++i) {
+      left[i] = of_thread[i];
+      if constexpr (kInPairs) {
+        const uint32_t a = of_thread[i].pair_, b = of_thread[i + kLeft].pair_;
+        left[i].pair_ = __byte_perm(a, b, 0x5410);
+        left[i].raise_pairs(__byte_perm(a, b, 0x7632));
+      }
+    }
+    const int lane = cudaops::lane_id();
+    int distance = 1;
+#pragma unroll
+    for (int num = kLeft / 2; num > 0; num /= 2, distance *= 2) {
+      const bool keeps_odd = (lane & distance) != 0;
+#pragma unroll
+      for (int i = 0; i < num; ++i) {
+        const Largest even = left[2 * i], odd = left[2 * i + 1];
+        left[i] = keeps_odd ? odd : even;
+        left[i].raise_by_lane(keeps_odd ? even : odd, distance);
+      }
+    }
+#pragma unroll
+    for (; distance < 32; distance *= 2) {
+      if (distance < kCount || distance < num_lanes) left[0].raise_by_lane(left[0], distance);
+    }
+    if constexpr (kInPairs) {
+      const Numbers<T> both = unpack<T>({left[0].pair_, 0, 0, 0});
+      return (lane & kLeft) != 0 ? both[1] : both[0];
+    } else {
+      return left[0].largest_;
+    }
+  }
+
  private:
+  __device__ __forceinline__ void raise_by_lane(const Largest& sent, int distance) {
+    if constexpr (kInPairs) {
+      raise_pairs(cudaops::shfl_xor(sent.pair_, distance, 32));
+    } else {
+      largest_ = fmaxf(largest_, cudaops::shfl_xor(sent.largest_, distance, 32));
+    }
+  }
+
   template <bool kMagnitudes>
   __device__ __forceinline__ void raise_by(const Packed& packed) {
     if constexpr (kInPairs) {
