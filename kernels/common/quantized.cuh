@@ -109,6 +109,16 @@ __device__ __forceinline__ Bytes<kSize> quantized_bytes(const Floats<kSize>& x,
   return quantized_bytes(x, type, false, [](int) { return 0; });
 }
 
+// body(type) with a constant for the type: asked once, not for each word.
+template <typename Body>
+__device__ __forceinline__ void with_type_asked(QuantizedType type, const Body& body) {
+  if (type == QuantizedType::kFloat8) {
+    body(QuantizedType::kFloat8);
+  } else {
+    body(QuantizedType::kInt8);
+  }
+}
+
 // With the random numbers of the elements from `index` on; kWhole: a multiple of 4.
 template <bool kWhole, int kSize, typename ZeroPoint>
 __device__ __forceinline__ Bytes<kSize> random_bytes(const Floats<kSize>& x, QuantizedType type,
@@ -176,18 +186,23 @@ __device__ __forceinline__ bool is_aligned_for_bytes(const uint8_t* data) {
   return reinterpret_cast<uintptr_t>(data) % kSize == 0;
 }
 
+// All of them, to the `vector`-th multiple of kSize from `data` on, which is one.
+template <int kSize>
+__device__ __forceinline__ void store_whole_bytes(uint8_t* data, int vector,
+                                                  const Bytes<kSize>& bytes) {
+  if constexpr (kSize == 8) {
+    reinterpret_cast<uint2*>(data)[vector] = {bytes.words[0], bytes.words[1]};
+  } else {
+    reinterpret_cast<uint32_t*>(data)[vector] = bytes.words[0];
+  }
+}
+
 // Bytes begin … end - 1 of those at `data`; kWhole: all, at a multiple of kSize.
 template <bool kWhole, int kSize>
 __device__ __forceinline__ void store_bytes(uint8_t* data, const Bytes<kSize>& bytes, int begin,
                                             int end) {
   const bool is_whole = kWhole || (end - begin == kSize && is_aligned_for_bytes<kSize>(data));
-  if (is_whole) {
-    if constexpr (kSize == 8) {
-      *reinterpret_cast<uint2*>(data) = {bytes.words[0], bytes.words[1]};
-    } else {
-      *reinterpret_cast<uint32_t*>(data) = bytes.words[0];
-    }
-  }
+  if (is_whole) store_whole_bytes(data, 0, bytes);
   if constexpr (!kWhole) {
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
@@ -477,13 +492,25 @@ Rows anchor_for_bytes(const Rows& output) {
           output.stride};
 }
 
+// Those of a place, to its row at `output`.
+template <typename Row, typename Place>
+__device__ __forceinline__ void store_bytes_of_row(uint8_t* output, const Place& place,
+                                                   const Bytes<Place::kSize>& bytes) {
+  if (!place.exists()) return;
+  if constexpr (Row::kIsWhole) {
+    store_whole_bytes(output, place.column / Place::kSize, bytes);
+  } else {
+    store_bytes<Place::kIsWhole>(output + place.column, bytes, place.begin, place.end);
+  }
+}
+
 // For launch_rows(): a scale a row. source.load(row) is what the row consists of, after rounding to
 // T.
 template <typename T, typename Source>
 struct QuantizeRows {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles;
-  static constexpr bool kReadsColumns = Source::kReadsColumns;
+  static constexpr bool kReadsColumns = Source::kReadsColumns, kFillsRows = true;
   Source source;
   QuantizedRows result;
 
@@ -492,15 +519,14 @@ struct QuantizeRows {
     const auto x = source.load(row);
     Largest<T> largest(0);
     row.each([&](const auto& place) { largest.raise_by_magnitudes(x.packed(place)); });
-    const float scale = scale_for(row.max(largest.value()), result.type, result.rule);
+    const float scale = scale_for(row.max_of_magnitudes(largest.value()), result.type, result.rule);
     if (row.is_leader()) result.scale[result.places.row_at(row.index())] = scale;
     const float reciprocal = reciprocal_of_scale(scale);
     uint8_t* const output = kept_address(result.output.template row<uint8_t>(row.index()));
-    row.each([&](const auto& place) {
-      using Place = std::decay_t<decltype(place)>;
-      store_bytes<Place::kIsWhole>(output + place.column,
-                                   quantized_bytes(x.at(place) * reciprocal, result.type),
-                                   place.begin, place.end);
+    with_type_asked(result.type, [&](QuantizedType type) {
+      row.each([&](const auto& place) {
+        store_bytes_of_row<Row>(output, place, quantized_bytes(x.at(place) * reciprocal, type));
+      });
     });
   }
 };
@@ -511,7 +537,7 @@ template <typename T, typename Source>
 struct QuantizeRowGroups {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles;
-  static constexpr bool kReadsColumns = Source::kReadsColumns;
+  static constexpr bool kReadsColumns = Source::kReadsColumns, kFillsRows = true;
   Source source;
   QuantizedRows result;
   int num_lanes;
@@ -525,10 +551,8 @@ struct QuantizeRowGroups {
     const auto store_scale = [&](int vector, float scale) {
       scales[result.places.strides.column * (vector >> log2_lanes)] = scale;
     };
-    const auto write = [&](const auto& place, float reciprocal) {
-      store_bytes<Row::kIsWhole>(output + place.column,
-                                 quantized_bytes(x.at(place) * reciprocal, result.type),
-                                 place.begin, place.end);
+    const auto write = [&](const auto& place, float reciprocal, QuantizedType type) {
+      store_bytes_of_row<Row>(output, place, quantized_bytes(x.at(place) * reciprocal, type));
     };
     if constexpr (Row::kSlots == 0) {
       // Such rows have whole warps, and a group's lanes stay together.
@@ -540,7 +564,7 @@ struct QuantizeRowGroups {
                       result.type, result.rule);
         const int vector = place.column / Row::kSize;
         if ((vector & in_group) == 0) store_scale(vector, scale);
-        write(place, reciprocal_of_scale(scale));
+        write(place, reciprocal_of_scale(scale), result.type);
       });
     } else {
       constexpr int kSlots = Row::kSlots;
@@ -548,17 +572,12 @@ struct QuantizeRowGroups {
       Largest<T> of_thread[kSlots];
       row.each(
           [&](const auto& place) { of_thread[place.slot].raise_by_magnitudes(x.packed(place)); });
-      Floats<kSlots> largest = Largest<T>::over_lanes(
-          of_thread, num_threads < num_lanes ? num_threads : num_lanes, cudaops::kAllLanes);
       Floats<kSlots> reciprocals;
       if (num_lanes >= kSlots && num_threads >= num_lanes) {
         // Each lane of a group has the scale of one slot to work out.
-        static_assert((kSlots & (kSlots - 1)) == 0, "a lane finds its slot by a mask");
         const int own = static_cast<int>(threadIdx.x) & (kSlots - 1);
-        float of_own = largest[0];
-#pragma unroll
-        for (int slot = 1; slot < kSlots; ++slot) of_own = own == slot ? largest[slot] : of_own;
-        const float scale = scale_for(of_own, result.type, result.rule);
+        const float scale = scale_for(Largest<T>::scattered_over_lanes(of_thread, num_lanes),
+                                      result.type, result.rule);
         const int vector = row.vector_at(own);
         if ((vector & in_group) == own && (vector - own) * Row::kSize < row.width() &&
             row.exists()) {
@@ -567,10 +586,11 @@ struct QuantizeRowGroups {
         const float reciprocal = reciprocal_of_scale(scale);
 #pragma unroll
         for (int slot = 0; slot < kSlots; ++slot) {
-          reciprocals[slot] =
-              cudaops::shfl(reciprocal, (cudaops::lane_id() & 31 & ~in_group) + slot, 32);
+          reciprocals[slot] = cudaops::shfl(reciprocal, slot, kSlots);
         }
       } else {
+        Floats<kSlots> largest = Largest<T>::over_lanes(
+            of_thread, num_threads < num_lanes ? num_threads : num_lanes, cudaops::kAllLanes);
         // Of rows that have less threads than a group has lanes, several slots are one group.
 #pragma unroll
         for (int distance = 1; distance < kSlots; distance *= 2) {
@@ -584,11 +604,13 @@ struct QuantizeRowGroups {
         row.each([&](const auto& place) {
           const float scale = scale_for(largest[place.slot], result.type, result.rule);
           const int vector = place.column / Row::kSize;
-          if ((vector & in_group) == 0) store_scale(vector, scale);
+          if ((vector & in_group) == 0 && place.exists()) store_scale(vector, scale);
           reciprocals[place.slot] = reciprocal_of_scale(scale);
         });
       }
-      row.each([&](const auto& place) { write(place, reciprocals[place.slot]); });
+      with_type_asked(result.type, [&](QuantizedType type) {
+        row.each([&](const auto& place) { write(place, reciprocals[place.slot], type); });
+      });
     }
   }
 };

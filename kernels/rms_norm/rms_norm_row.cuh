@@ -32,9 +32,9 @@ __device__ __forceinline__ typename Row::Tile rms_norm_input(const Row& row, con
 template <typename Row>
 __device__ __forceinline__ float rms_norm_rstd(Row& row, const RmsNorm& call,
                                                const typename Row::Tile& x) {
-  float squares = 0;
-  row.each([&](const auto& place) { squares += dot(x.at(place), x.at(place)); });
-  return rsqrtf(row.sum(squares) / static_cast<float>(call.width) + call.eps);
+  const float squares =
+      row.sum_of([&](const auto& place) { return dot(x.at(place), x.at(place)); });
+  return rsqrtf(squares / static_cast<float>(call.width) + call.eps);
 }
 
 // A weight of T without an offset.
@@ -44,20 +44,30 @@ __device__ __forceinline__ bool is_plain(const RmsNorm& call) {
          (sizeof(T) == 4 || call.weight_dtype != DType::kFloat32);
 }
 
+// has_plain_weight: is_plain(), perhaps as a constant.
 template <typename Row, typename Place>
 __device__ __forceinline__ typename Row::Numbers rms_norm_output(const Row& row,
                                                                  const RmsNorm& call,
                                                                  const typename Row::Tile& x,
-                                                                 float rstd, const Place& place) {
+                                                                 float rstd, const Place& place,
+                                                                 bool has_plain_weight) {
   using T = typename Row::Element;
   auto y = x.at(place) * rstd;
-  if (is_plain<T>(call)) {
+  if (has_plain_weight) {
     // The usual weight apart: it would take a choice and an addition for each element.
     y = y * row.columns(static_cast<const T*>(call.weight), place);
   } else if (call.weight != nullptr) {
     y = y * (row.columns(call.weight, call.weight_dtype, place) + call.weight_offset);
   }
   return y;
+}
+
+template <typename Row, typename Place>
+__device__ __forceinline__ typename Row::Numbers rms_norm_output(const Row& row,
+                                                                 const RmsNorm& call,
+                                                                 const typename Row::Tile& x,
+                                                                 float rstd, const Place& place) {
+  return rms_norm_output(row, call, x, rstd, place, is_plain<typename Row::Element>(call));
 }
 
 }  // namespace cudaops_kernels

@@ -19,9 +19,10 @@ struct Normed {
     const auto x = rms_norm_input<kResidual>(row, call);
     const float rstd = rms_norm_rstd(row, call, x);
     const RmsNorm& norm = call;
-    return row.compute([&row, &norm, x, rstd](const auto& place) {
-      return rms_norm_output(row, norm, x, rstd, place);
-    });
+    return row.compute(conditional(is_plain<typename Row::Element>(call),
+                                   [&row, &norm, x, rstd](const auto& place, bool is_plain) {
+                                     return rms_norm_output(row, norm, x, rstd, place, is_plain);
+                                   }));
   }
 
   template <typename T>
