@@ -31,6 +31,9 @@
 // read again for each pass. Short-lived blocks with one row each keep more loads in flight than a
 // persistent grid does.
 //
+// Rows of 33 to 256 elements that stand one behind the other and aren't whole vectors are spans
+// (row_span.cuh), if the op names its arrays.
+//
 // Alignment: vectors lie where the *output's* row has its multiples of 16 bytes (RowGrid's anchor),
 // so that stores are always whole; a row that starts elsewhere has a shorter first and last vector.
 // Inputs that lie differently are put together from two aligned loads, of which the second comes
@@ -46,6 +49,7 @@
 #include <stdexcept>
 
 #include "cluster.cuh"
+#include "row_span.cuh"
 #include "rows.h"
 #include "vectors.cuh"
 
@@ -381,6 +385,11 @@ class Row {
     return kNumEnds + slot * num_threads() + thread();
   }
 
+  // Whether its threads are of one warp, and a reduction takes no barrier.
+  __device__ __forceinline__ bool is_in_warp() const {
+    return kMaySplitWarps && blockDim.x <= kGroup;
+  }
+
   // One thread of each row: it writes what there is once a row.
   __device__ __forceinline__ bool is_leader() const { return thread() == 0 && exists_; }
 
@@ -504,8 +513,9 @@ class Row {
     detail::store_vector(anchor.template row<T>(index_), place, pack<T>(numbers));
   }
 
-  // What is the same for all rows, of T or float.
-  template <typename U, bool kAll>
+  // What is the same for all rows, of T or float. kWhich: of the op's, so that a thread with
+  // several rows can keep them.
+  template <int kWhich = 0, typename U, bool kAll>
   __device__ __forceinline__ Numbers columns(const U* data, const PlaceOf<kAll>& place) const {
     Numbers numbers;
 #pragma unroll
@@ -516,13 +526,13 @@ class Row {
     }
     return numbers;
   }
-  template <bool kAll>
+  template <int kWhich = 0, bool kAll>
   __device__ __forceinline__ Numbers columns(const void* data, DType dtype,
                                              const PlaceOf<kAll>& place) const {
     if (sizeof(T) < 4 && dtype == DType::kFloat32) {
-      return columns(static_cast<const float*>(data), place);
+      return columns<kWhich>(static_cast<const float*>(data), place);
     }
-    return columns(static_cast<const T*>(data), place);
+    return columns<kWhich>(static_cast<const T*>(data), place);
   }
 
   // The same for a thread that comes to its columns again and again: kept in registers.
@@ -1076,6 +1086,12 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
   const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
   // Ends are apart where rows aren't whole.
   const bool is_whole = detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned);
+  if constexpr (detail::kTakesSpans<Op>) {
+    if (!is_whole && detail::rows_are_spans(op, grid.width, detail::kLeastGoodOfWarp)) {
+      detail::launch_row_spans(op, grid.num_rows, grid.width, stream);
+      return;
+    }
+  }
   const int64_t num_inner = is_whole ? num_vectors : (num_vectors > 5 ? num_vectors - 4 : 1);
   const auto whole_warps = [&](int per_thread) {
     return (num_inner + 32 * per_thread - 1) / (32 * per_thread) * 32;

@@ -12,15 +12,20 @@ struct Forward {
   using Element = T;
   static constexpr int kNumTiles = 1;
   static constexpr bool kReadsColumns = true;
+  static constexpr int kNumInputs = 1;
+  static constexpr int kNumOutputs = 1;
   LayerNorm call;
+
+  CUDAOPS_HOST_DEVICE ConstRows input(int) const { return call.input; }
+  CUDAOPS_HOST_DEVICE Rows output(int) const { return call.output; }
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
-    const float width = static_cast<float>(call.width);
+    const float share = 1 / static_cast<float>(call.width);
     const auto x = row.load(call.input);
     float sum = 0;
     row.each([&](const auto& place) { sum += total(x.at(place)); });
-    const float mean = row.sum(sum) / width;
+    const float mean = row.sum(sum) * share;
     float squares = 0;
     row.each([&](const auto& place) {
       auto centred = x.at(place) - mean;
@@ -30,7 +35,7 @@ struct Forward {
       }
       squares += dot(centred, centred);
     });
-    const float rstd = rsqrtf(row.sum(squares) / width + call.eps);
+    const float rstd = rsqrtf(row.sum(squares) * share + call.eps);
     if (row.is_leader()) {
       if (call.mean != nullptr) call.mean[row.index()] = mean;
       if (call.rstd != nullptr) call.rstd[row.index()] = rstd;
@@ -51,7 +56,7 @@ struct Forward {
     row.each([&](const auto& place) {
       auto y = (x.at(place) - mean) * rstd;
       if (weight != nullptr) y = y * row.columns(weight, place);
-      if (bias != nullptr) y = y + row.columns(bias, place);
+      if (bias != nullptr) y = y + row.template columns<1>(bias, place);
       row.store(call.output, place, y);
     });
   }

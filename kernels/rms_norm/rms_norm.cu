@@ -11,7 +11,12 @@ struct Forward {
   using Element = T;
   static constexpr int kNumTiles = kResidual ? 2 : 1;
   static constexpr bool kReadsColumns = true;
+  static constexpr int kNumInputs = kResidual ? 2 : 1;
+  static constexpr int kNumOutputs = kNumInputs;
   RmsNorm call;
+
+  CUDAOPS_HOST_DEVICE ConstRows input(int i) const { return i == 0 ? call.input : call.residual; }
+  CUDAOPS_HOST_DEVICE Rows output(int i) const { return i == 0 ? call.output : call.residual_out; }
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {

@@ -16,8 +16,13 @@ struct Forward {
   using Element = T;
   static constexpr int kNumTiles = kMask ? 2 : 1;
   static constexpr bool kReadsColumns = false;
+  static constexpr int kNumInputs = kMask ? 0 : 1;  // a mask's rows are no span
+  static constexpr int kNumOutputs = 1;
   Softmax call;
   float factor;  // of scores in powers of two; not 0
+
+  CUDAOPS_HOST_DEVICE ConstRows input(int) const { return call.input; }
+  CUDAOPS_HOST_DEVICE Rows output(int) const { return call.output; }
 
   // What the mask adds, in powers of two.
   template <typename Row, typename Place>

@@ -12,7 +12,14 @@ struct Backward {
   using Element = T;
   static constexpr int kNumTiles = 2;
   static constexpr bool kReadsColumns = false;
+  static constexpr int kNumInputs = 2;
+  static constexpr int kNumOutputs = 1;
   SoftmaxBackward call;
+
+  CUDAOPS_HOST_DEVICE ConstRows input(int i) const {
+    return i == 0 ? call.grad_output : call.output;
+  }
+  CUDAOPS_HOST_DEVICE Rows output(int) const { return call.grad_input; }
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {

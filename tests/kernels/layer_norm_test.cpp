@@ -211,7 +211,8 @@ TYPED_TEST(LayerNormGpu, IsRightForAllWidths) {
 
 TYPED_TEST(LayerNormGpu, IsRightForManyRows) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {16, 100, 1024, 2053}) this->check(1031, width, 0, 0, 0);
+  for (const int64_t width : {16, 100, 127, 129, 200, 1024, 2053})
+    this->check(1031, width, 0, 0, 0);
 }
 
 TYPED_TEST(LayerNormGpu, IsRightForAllAlignments) {

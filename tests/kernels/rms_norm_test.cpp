@@ -215,7 +215,7 @@ TYPED_TEST(RmsNormGpu, IsRightForAllWidths) {
 
 TYPED_TEST(RmsNormGpu, IsRightForManyRows) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {1, 8, 100, 1024, 2053}) {
+  for (const int64_t width : {1, 8, 100, 127, 129, 200, 1024, 2053}) {
     this->check(1031, width, 0, 0, 0, false);
     this->check(1031, width, 0, 0, 0, true);
   }

@@ -201,7 +201,7 @@ TYPED_TEST(SoftmaxGpu, IsRightForAllWidths) {
 
 TYPED_TEST(SoftmaxGpu, IsRightForManyRows) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {1, 8, 100, 1024, 2053}) {
+  for (const int64_t width : {1, 8, 100, 127, 129, 200, 1024, 2053}) {
     this->check(1032, width, 0, 0, 0, Mask::kNone, false);
     this->check(1032, width, 0, 0, 0, Mask::kSeen, true);
   }
