@@ -9,10 +9,12 @@
 //     static constexpr int kNumSums = 1;    // sums a column
 //     static constexpr int kNumTotals = 1;  // sums a row
 //     static constexpr int kNumInputs = 2;  // rows that are read
+//     static constexpr int kNumOutputs = 1;  // SweepGrid's
 //     struct Scalars {…};                   // what is read once a row
 //     template <typename Row> struct Fixed {…};  // of a thread's columns, the same for all rows
 //     Fixed<Row> fixed(const Row& row) const;
 //     ConstRows input(int i) const;  // on the host too
+//     Rows output(int i) const;
 //     Scalars scalars(int64_t index) const;
 //     // A thread's share of the row's totals; tiles[i].at(place) are the numbers of input i, asked
 //     // for once, and sums.add(which, place, numbers) adds to the columns' sums.
@@ -21,7 +23,9 @@
 //     void gradient(const Row& row, tiles, fixed, scalars, totals) const;
 //   };
 //
-// Three ways to read:
+// Four ways to read:
+//   spans     short rows that stand one behind the other at any width (row_span.cuh): each warp
+//             takes spans in turns; while it waits for one, others work on theirs
 //   ring      sm_90: the copy engine brings rows into shared memory some turns ahead, and the
 //   totals
 //             of the next row are taken before the gradient of this one is written, so that no
@@ -228,6 +232,84 @@ struct SweepRow : Row<T, kVectors, kWhole> {
     }
   }
 };
+
+// ---------------------------------------------------------------------------------------------------
+// Spans
+
+template <int kNumSums>
+struct SpanSums : ColumnSums<kNumSums, 1, kSpanElements> {
+  template <typename Row>
+  __device__ __forceinline__ void store(const Row& row, int which, float* to) const {
+    row.each([&](const auto& place) {
+#pragma unroll
+      for (int k = 0; k < kSpanElements; ++k) {
+        if (place.holds(k)) to[place.column_at(k)] = this->sums[which][0][k];
+      }
+    });
+  }
+};
+
+template <typename Op, int kLanes>
+__global__ void __launch_bounds__(kSpanThreads)
+    sweep_spans_kernel(const Op op, const SweepGrid grid) {
+  using T = typename Op::Element;
+  using OneRow = SpanRow<T, kLanes, Op::kNumInputs, Op::kNumOutputs>;
+  extern __shared__ Packed span_stage[];
+  const int width = static_cast<int>(grid.width), warp = span_warp<kLanes>();
+  Packed* const stage = span_stage + warp * kNumSpanArrays<Op> * width;
+  const OneRow any_row(op, Span<T>(stage, 0, kSpanRows<T>, width));  // that exists
+  const auto fixed = op.fixed(any_row);
+  SpanSums<Op::kNumSums> sums = {};
+  const int64_t step = int64_t{gridDim.x} * (kSpanWarps * kSpanRows<T>);
+  int64_t first = (int64_t{blockIdx.x} * kSpanWarps + warp) * kSpanRows<T>;
+  for (; first < grid.num_rows; first += step) {
+    const Span<T> span(stage, first, grid.num_rows, width);
+#pragma unroll
+    for (int i = 0; i < Op::kNumInputs; ++i) span.load(i, op.input(i));
+    // On their way with the rows: each lane has one row's.
+    const int64_t own = first + cudaops::lane_id() % kSpanRows<T>;
+    const typename Op::Scalars all_scalars = op.scalars(own < grid.num_rows ? own : first);
+    span.wait();
+    OneRow row(op, span);
+#pragma unroll 1
+    for (int turn = 0; turn < OneRow::kTurns; ++turn) {
+      const int place = turn * OneRow::kAtOnce + OneRow::own_place();
+      const auto scalars = cudaops::shfl(all_scalars, place, 32);
+      typename OneRow::Tile tiles[Op::kNumInputs];
+#pragma unroll
+      for (int k = 0; k < Op::kNumInputs; ++k) tiles[k] = row.load(op.input(k));
+      const auto share = op.totals(row, tiles, fixed, scalars, sums);
+      op.gradient(row, tiles, fixed, scalars, row.sum(share));
+      row.advance();
+    }
+    cudaops::sync_warp();
+    span.store(0, grid.anchor);
+    cudaops::sync_warp();
+  }
+  if (grid.workspace == nullptr) return;
+  let_next_kernel_start();
+#pragma unroll
+  for (int which = 0; which < Op::kNumSums; ++which) {
+    store_sums_of_groups(sums, any_row, which, width, reinterpret_cast<float*>(span_stage),
+                         grid.part(which, blockIdx.x, gridDim.x));
+  }
+}
+
+template <typename Op, int kLanes>
+int64_t sweep_spans(const Op& op, const SweepGrid& grid, cudaStream_t stream) {
+  auto* const kernel = &sweep_spans_kernel<Op, kLanes>;
+  const int bytes = span_bytes<Op>(grid.width);
+  int blocks_each = 0;
+  CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks_each, reinterpret_cast<const void*>(kernel), kSpanThreads, bytes));
+  const int64_t blocks =
+      num_sweep_blocks(grid.num_rows, kSpanWarps * kSpanRows<typename Op::Element>,
+                       blocks_each * int64_t{device_attribute(cudaDevAttrMultiProcessorCount)}, 1);
+  kernel<<<static_cast<unsigned int>(blocks), dim3(kLanes, kSpanThreads / kLanes), bytes, stream>>>(
+      op, grid);
+  CUDAOPS_CHECK_LAUNCH();
+  return blocks;
+}
 
 // ---------------------------------------------------------------------------------------------------
 // Prefetch
@@ -661,6 +743,13 @@ int64_t sweep_long_rows(const Op& op, const SweepGrid& grid, bool aligned, cudaS
 // The number of blocks; -1 where rows are too long for both ways.
 template <typename Op, bool kWhole>
 int64_t sweep(const Op& op, const SweepGrid& grid, int64_t num_vectors, cudaStream_t stream) {
+  if constexpr (!kWhole) {
+    if (rows_are_spans(op, grid.width, kLeastOfWarp)) {
+      if (grid.width <= 8 * kSpanElements) return sweep_spans<Op, 8>(op, grid, stream);
+      if (grid.width <= 16 * kSpanElements) return sweep_spans<Op, 16>(op, grid, stream);
+      return sweep_spans<Op, 32>(op, grid, stream);
+    }
+  }
 #if !CUDAOPS_HIP
   // Shorter rows are not worth a barrier each.
   if (num_vectors > 128 && num_vectors <= kMaxRingVectors &&

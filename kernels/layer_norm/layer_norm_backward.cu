@@ -13,6 +13,7 @@ struct Backward {
   static constexpr int kNumSums = 2;
   static constexpr int kNumTotals = 2;
   static constexpr int kNumInputs = 2;
+  static constexpr int kNumOutputs = 1;
   LayerNormBackward call;
 
   struct Scalars {
@@ -22,6 +23,8 @@ struct Backward {
   CUDAOPS_HOST_DEVICE ConstRows input(int i) const {
     return i == 0 ? call.grad_output : call.input;
   }
+
+  CUDAOPS_HOST_DEVICE Rows output(int) const { return call.grad_input; }
 
   __device__ __forceinline__ Scalars scalars(int64_t index) const {
     return {call.mean[index], call.rstd[index]};

@@ -13,6 +13,7 @@ struct Backward {
   static constexpr int kNumSums = 1;
   static constexpr int kNumTotals = 1;
   static constexpr int kNumInputs = kResidual ? 3 : 2;
+  static constexpr int kNumOutputs = 1;
   RmsNormBackward call;
 
   struct Scalars {
@@ -22,6 +23,8 @@ struct Backward {
   CUDAOPS_HOST_DEVICE ConstRows input(int i) const {
     return i == 0 ? call.grad_output : (i == 1 ? call.x : call.grad_residual_out);
   }
+
+  CUDAOPS_HOST_DEVICE Rows output(int) const { return call.grad_x; }
 
   __device__ __forceinline__ Scalars scalars(int64_t index) const { return {call.rstd[index]}; }
 
