@@ -541,7 +541,9 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
     if (threadIdx.x % 32 == 0) scratch[buffer][threadIdx.x / 32] = warps;
   };
 
-  if (threadIdx.x == 0) {
+  // In the last warp, which has least of the row: all others wait for who is late.
+  const bool fetches = threadIdx.x == blockDim.x - 32;
+  if (fetches) {
     for (int stage = 0; stage < num_stages; ++stage) init_barrier(&full[stage]);
     fence_barriers();
     // One stage stays free for the first turn, unless there are only two.
@@ -558,7 +560,7 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
   while (index < grid.num_rows) {
     // All have added up this row and written the gradient of the one before.
     __syncthreads();
-    if (threadIdx.x == 0 && num_stages > 2) {
+    if (fetches && num_stages > 2) {
       const int free_stage = stage == 0 ? num_stages - 1 : stage - 1;
       fetch(free_stage, index + int64_t{num_stages - 1} * gridDim.x);
     }
@@ -585,7 +587,7 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
     } else {
       write_gradient();
       __syncthreads();
-      if (threadIdx.x == 0) fetch(stage, next + gridDim.x);
+      if (fetches) fetch(stage, next + gridDim.x);
       begin_next();
     }
     index = next;
