@@ -67,7 +67,10 @@ struct Forward {
     OnlineSoftmax softmax;
     // Rows in registers are looked through for their largest first, which takes little.
     constexpr bool kMaxFirst = Row::kSlots > 0 && !kMask;
+    // Lanes tell each other the largest sooner than they rescale each other's sums.
+    const bool is_shared = kMaxFirst && row.is_in_warp();
     if constexpr (kMaxFirst) softmax.max = row.largest(x, factor < 0) * fabsf(factor);
+    if (is_shared) softmax.max = row.max(softmax.max);
     row.each_shown(x, [&](const auto& place) {
       typename Row::Numbers mask;
       if constexpr (kMask) mask = added(row, mask_offset, place);
@@ -76,7 +79,11 @@ struct Forward {
       softmax.sum += total(map([](float argument) { return detail::exp2_of(argument); },
                                arguments<Row>(numbers, mask, softmax.shift())));
     });
-    softmax = row.reduce(softmax, OnlineSoftmax(), merged);
+    if (is_shared) {
+      softmax.sum = row.sum(softmax.sum);
+    } else {
+      softmax = row.reduce(softmax, OnlineSoftmax(), merged);
+    }
     const float inverse = softmax.is_empty() ? 0 : 1 / softmax.sum;
     row.each([&](const auto& place) {
       typename Row::Numbers output = {};
