@@ -925,9 +925,13 @@ constexpr bool kAllowsFilled<Op, std::enable_if_t<Op::kFillsRows>> = true;
 // rather than for instructions, and need the warps (measured on an H200).
 template <typename Op, int kVectors, bool kWhole>
 CUDAOPS_HOST_DEVICE constexpr bool fills_rows() {
-  if (!kAllowsFilled<Op> || kVectors == 0) return false;
-  if (!kWhole) return (Op::kReadsColumns || Op::kNumTiles > 1) && kVectors == 4;
-  return Op::kReadsColumns && Op::kNumTiles == 1 && sizeof(typename Op::Element) < 4;
+  if constexpr (!kAllowsFilled<Op> || kVectors == 0) {
+    return false;
+  } else if (!kWhole) {
+    return (Op::kReadsColumns || Op::kNumTiles > 1) && kVectors == 4;
+  } else {
+    return Op::kReadsColumns && Op::kNumTiles == 1 && sizeof(typename Op::Element) < 4;
+  }
 }
 
 // Whether a row of so many threads with four vectors each is taken by half of them: as

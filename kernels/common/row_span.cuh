@@ -292,6 +292,10 @@ class SpanRow {
   __device__ __forceinline__ float max(float value) const {
     return reduce(value, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
   }
+  template <typename Body>
+  __device__ __forceinline__ float sum_of(const Body& body) const {
+    return sum(body(place()));
+  }
   template <int kCount>
   __device__ __forceinline__ Floats<kCount> sum(const Floats<kCount>& values) const {
     using Values = Floats<kCount>;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rms_norm_quantize: what rms_norm makes, perhaps of input + residual, as int8 or float8 with a
-// scale a row or for each group of a row. The same bits as rms_norm.h's output, rounded to the
-// element type, through quantize.h: symmetric, rounded to nearest.
+// scale a row or for each group of a row: rms_norm.h's output, rounded to the element type, through
+// quantize.h, symmetric, rounded to nearest. The same bits as those two give, but where rows of up
+// to 256 elements, or their bytes, start anywhere: these are added up in another order.
 //
 // Shapes, types, strides: those two headers'.
 // Aliasing residual_out may be residual; no other overlap.

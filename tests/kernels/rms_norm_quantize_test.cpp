@@ -128,12 +128,14 @@ class RmsNormQuantizeGpu : public ::testing::Test {
               EXPECT_TRUE(workspace.guards_intact());
             });
         EXPECT_TRUE(same_bits(sum, wanted_sum));
-        if (layout.offset_out % 8 == 0) {
+        // Short rows that aren't whole vectors rms_norm takes as spans.
+        const bool are_vectors = width > 256 || width % (16 / int64_t{sizeof(T)}) == 0;
+        if (layout.offset_out % 8 == 0 && are_vectors) {
           EXPECT_TRUE(same_bits(found.scale, wanted.scale));
           EXPECT_TRUE(same_bits(found.output, wanted.output));
           continue;
         }
-        // Vectors lie elsewhere in the row, which is added up in another order.
+        // The row is added up in another order.
         for (size_t i = 0; i < found.scale.size(); ++i) {
           const double limit = 0.01 * wanted.scale[i];
           EXPECT_LE(std::fabs(found.scale[i] - wanted.scale[i]), limit) << i;
