@@ -951,7 +951,7 @@ CUDAOPS_HOST_DEVICE constexpr int min_row_blocks() {
 }
 
 template <typename Op, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(kMaxRowThreads, min_row_blocks<Op, kVectors, kWhole>())
+__global__ void __launch_bounds__(kMaxRowThreads, (min_row_blocks<Op, kVectors, kWhole>()))
     rows_kernel(const Op op, const RowGrid grid) {
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
