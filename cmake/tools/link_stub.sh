@@ -4,12 +4,14 @@
 #
 #   link_stub.sh make <compiler> <nm> <readelf> <directory> <library>...
 #   link_stub.sh link <directory> <command of the link>...
+#   link_stub.sh own <directory> <command of the link>...
 #
 # `make` writes a stub of each library into <directory>: its SONAME, and of its functions those of the C interface, which
 # are all that a stable op may use. `stamp` in it names the libraries that they were made of, `linker` a linker that is
 # faster than the compiler's own, if there is one. `link` runs the command with stubs in the place of these libraries, and
-# by that linker where the command leaves the choice open. Where the libraries are others by now, or the link fails, the
-# command runs as it was given: what can't be linked is said by the compiler's own linker and with torch itself.
+# by that linker where the command leaves the choice open; `own` by the compiler's own. Where the libraries are others by
+# now, or the link fails, the command runs as it was given: what can't be linked is said by the compiler's own linker and
+# with torch itself.
 
 _cudaops_identify() {
   stat -L -c '%s %Y %n' -- "$@" 2>/dev/null
@@ -42,20 +44,45 @@ _cudaops_make() {
   mv -T "$new" "$directory" 2>/dev/null || [ -e "$directory/stamp" ]
 }
 
-# Whether all words of a link mean the same to every linker: no other linker was asked for, no plug-in, no script.
+# Whether all words of a link mean the same to every linker: no other linker was asked for, no plug-in, no script. Where a
+# symbol is in several archives, or is missed by a library and in an archive, linkers differ in which member they take.
 _cudaops_any_linker() {
+  # Only some read it.
+  [ -z "${LD_RUN_PATH-}" ] || return 1
+  archive=
+  shared=
+  before=
   for argument; do
+    if [ "$before" = -o ]; then
+      before=
+      continue
+    fi
+    before=$argument
     case $argument in
-      -l* | -L* | -o | -shared | -fPIC | -pthread | -O* | -g | -D* | -std=* | -m64 | -s) ;;
+      # Nothing behind what is known.
+      -Wl,*,*,* | -Wl,--build-id*,*) return 1 ;;
+      -lpthread | -ldl | -lrt | -lm | -lcudadevrt | -lcudart_static | -lcudart | -lcuda) ;;
+      -L* | -o | -shared | -fPIC | -pthread | -O* | -g | -D* | -std=* | -m64 | -s) ;;
       -static-libgcc | -static-libstdc++) ;;
       -Wl,-soname,* | -Wl,-rpath,* | -Wl,-rpath-link,* | -Wl,--no-undefined | -Wl,-z,defs | -Wl,-z,now | -Wl,-z,relro) ;;
-      -Wl,--as-needed | -Wl,--no-as-needed | -Wl,--gc-sections | -Wl,--exclude-libs,* | -Wl,-s | -Wl,--strip-all) ;;
+      -Wl,--as-needed | -Wl,--no-as-needed | -Wl,--exclude-libs,ALL | -Wl,-s | -Wl,--strip-all) ;;
       -Wl,--enable-new-dtags | -Wl,--build-id* | -Wl,-Bstatic | -Wl,-Bdynamic) ;;
       -*) return 1 ;;
-      *.o | *.a | *.so | *.so.[0-9]*) ;;
+      "$prefix"/lib*.so | */libcudart_static.a | */libcudadevrt.a) ;;
+      *.o | *.a)
+        # lld links gcc's LTO objects as if they were empty.
+        [ "$linker" != lld ] || ! grep -q __gnu_lto_slim -- "$argument" || return 1
+        case $argument in *.a)
+          [ "${archive:-$argument}" = "$argument" ] || return 1
+          archive=$argument
+          ;;
+        esac
+        ;;
+      *.so | *.so.[0-9]*) shared=$argument ;;
       *) return 1 ;;
     esac
   done
+  [ -z "$archive" ] || [ -z "$shared" ]
 }
 
 _cudaops_with_stubs() {
@@ -96,8 +123,9 @@ $library"
   linker=
   compiler=$1
   shift
-  if _cudaops_any_linker "$@" && [ -r "$stubs/linker" ]; then
+  if [ "$mode" = link ] && [ -r "$stubs/linker" ]; then
     read -r linker <"$stubs/linker"
+    _cudaops_any_linker "$@" || linker=
   fi
   set -- "$compiler" "$@"
   IFS='

@@ -53,10 +53,10 @@ foreach(linker IN LISTS linkers)
 endforeach()
 
 # Where the choice is open, it is the one that was found to work when the stubs were made; with options that linkers read
-# differently, or where that one fails, the compiler's own.
+# differently (link_words has them), or where that one fails, the compiler's own.
 function(linked_by out)
   case_step(comment COMMAND readelf -p .comment -n "${case_BUILD_DIR}/liblinked.so")
-  string(REGEX MATCH "mold|Linker: LLD|GOLD|gold" by "${case_STEP_STDOUT}")
+  string(REGEX MATCH "mold|LLD|gold" by "${case_STEP_STDOUT}")
   set(${out} "${by}" PARENT_SCOPE)
 endfunction()
 configure("${code}" ARGS ${args})
@@ -71,6 +71,11 @@ configure("${code}" ARGS ${args} -DLINKER=-Wl,-Map=linked.map)
 case_build()
 linked_by(by)
 case_equal("the linker, with an option that it may not know" "${by}" "")
+# CMake's word for it; no option of the command says so.
+configure("${code}\nset_property(TARGET linked PROPERTY LINKER_TYPE SYSTEM)" ARGS ${args})
+case_build()
+linked_by(by)
+case_equal("the linker, with LINKER_TYPE SYSTEM" "${by}" "")
 file(GLOB picked "${case_DIR}/store/link/*/linker")
 file(WRITE "${picked}" "nonesuch\n")
 configure("${code}" ARGS ${args})

@@ -1,0 +1,104 @@
+# What of a link leaves the choice of the linker open, by each that this machine has: with words, archives, objects and
+# variables that linkers read differently it is the compiler's own, and a library is the one that that one links.
+set(linkers "")
+foreach(linker IN ITEMS gold lld mold)
+  find_program(program ld.${linker} NO_CACHE)
+  if(program)
+    file(MAKE_DIRECTORY "${case_DIR}/bin")
+    file(CREATE_LINK "${program}" "${case_DIR}/bin/ld.${linker}" SYMBOLIC)
+    list(APPEND linkers ${linker})
+  endif()
+  unset(program)
+endforeach()
+find_program(compiler NAMES g++ NO_CACHE)
+if(linkers STREQUAL "" OR NOT compiler)
+  case_skip("no g++, or none of ld.gold, ld.lld and ld.mold on this machine")
+  return()
+endif()
+case_path("${case_DIR}/bin")
+set(tool "${case_REPO}/cmake/tools/link_stub.sh")
+
+# source(<name> <code>): <name>.o.
+function(source name code)
+  file(WRITE "${case_DIR}/${name}.cpp" "extern \"C\" {\n${code}\n}\n")
+  case_step(compile COMMAND "${compiler}" -fPIC -c ${ARGN} "${name}.cpp")
+endfunction()
+
+# link(<out> <out-by> <mode> <word>...): what the library is, and which linker made it, empty for the compiler's own.
+function(link out out_by mode)
+  file(REMOVE "${case_DIR}/libop.so")
+  case_step(
+    link
+    COMMAND
+      /bin/sh "${tool}" ${mode} "${case_DIR}/stubs" "${compiler}" -fPIC -Wl,--no-undefined -shared
+      -Wl,-soname,libop.so -o libop.so ${ARGN} "${case_DIR}/torch/libtorch_cpu.so"
+  )
+  case_step(look COMMAND sh look.sh)
+  string(REGEX MATCH "by ([^\n]*)\n" by "${case_STEP_STDOUT}")
+  set(${out_by} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  string(REPLACE "${by}" "" is "${case_STEP_STDOUT}")
+  set(${out} "${is}" PARENT_SCOPE)
+endfunction()
+
+file(
+  WRITE "${case_DIR}/look.sh"
+  "echo \"by $(readelf -p .comment -n libop.so | grep -oE 'mold|LLD|gold' | head -n 1)\"\n"
+  "readelf -d libop.so | grep -oE '(NEEDED|RUNPATH|RPATH|SONAME).*' | LC_ALL=C sort\n"
+  "nm -D libop.so | sed -n 's/^[0-9a-f]* T //p' | grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | LC_ALL=C sort\n"
+  "'${case_PYTHON}' -c 'import ctypes; print(ctypes.CDLL(\"./libop.so\").top())'\n"
+)
+file(MAKE_DIRECTORY "${case_DIR}/torch")
+source(torch "int torch_there() { return 0; }")
+case_step(torch COMMAND "${compiler}" -shared -Wl,-soname,libtorch_cpu.so -o torch/libtorch_cpu.so torch.o)
+case_environment("LD_LIBRARY_PATH=${case_DIR}/torch:${case_DIR}")
+source(top "int torch_there(); int f(); int top() { return torch_there() + f(); }")
+source(f "int g(); int f() { return g(); }")
+source(g1 "int g() { return 1; }")
+source(g2 "int g() { return 2; }")
+source(lto "int registered() { return 3; }" -flto -fno-fat-lto-objects)
+case_step(archives COMMAND sh -c "ar rc libone.a g1.o && ar rc libtwo.a f.o g2.o")
+case_step(libg COMMAND "${compiler}" -shared -Wl,-soname,libg.so -o libg.so g1.o)
+case_step(libf COMMAND "${compiler}" -shared -Wl,-soname,libf.so -o libf.so f.o ./libg.so)
+file(WRITE "${case_DIR}/only.map" "{ global: top; local: *; };\n")
+case_step(
+  make
+  COMMAND /bin/sh "${tool}" make "${compiler}" nm readelf "${case_DIR}/stubs" "${case_DIR}/torch/libtorch_cpu.so"
+)
+
+set(open_words "top.o f.o g1.o" "top.o f.o libone.a" "top.o f.o g1.o -Wl,--exclude-libs,ALL")
+set(
+  own_words
+  "top.o libone.a libtwo.a" # g() of either
+  "top.o libone.a ./libf.so" # g() of libg.so
+  "top.o g1.o ./libf.so libtwo.a"
+  "top.o f.o libone.a -Wl,--exclude-libs,libone"
+  "top.o f.o g1.o -Wl,-rpath,/nowhere,--version-script=only.map"
+  "top.o f.o g1.o -Wl,--build-id=sha1,--version-script=only.map"
+)
+foreach(words IN LISTS open_words own_words)
+  separate_arguments(list UNIX_COMMAND "${words}")
+  link(usual usual_by own ${list})
+  case_equal("the linker of ${words} by 'own'" "${usual_by}" "")
+  foreach(linker IN LISTS linkers)
+    file(WRITE "${case_DIR}/stubs/linker" "${linker}\n")
+    link(open by link ${list})
+    case_equal("${words} by ${linker}" "${open}" "${usual}")
+    if(words IN_LIST own_words)
+      case_equal("the linker of ${words}" "${by}" "")
+    elseif(by STREQUAL "")
+      case_fail("the linker of ${words} is the compiler's own, and there is ${linker}")
+    endif()
+  endforeach()
+endforeach()
+link(lto_usual by own top.o f.o g1.o lto.o)
+case_environment("LD_RUN_PATH=/nowhere")
+link(path_usual by own top.o f.o g1.o)
+foreach(linker IN LISTS linkers)
+  file(WRITE "${case_DIR}/stubs/linker" "${linker}\n")
+  case_environment("LD_RUN_PATH=/nowhere")
+  link(open by link top.o f.o g1.o)
+  case_equal("with LD_RUN_PATH by ${linker}" "${open}" "${path_usual}")
+  case_environment(UNSET LD_RUN_PATH)
+  link(open by link top.o f.o g1.o lto.o)
+  case_equal("an object of LTO by ${linker}" "${open}" "${lto_usual}")
+endforeach()
