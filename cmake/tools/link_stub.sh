@@ -133,7 +133,10 @@ $library"
   # shellcheck disable=SC2086
   now=$(_cudaops_identify $libraries)
   unset IFS
-  if [ "$now" = "$stamp" ] && said=$(_cudaops_with_stubs "$@" 2>&1); then
+  # The linker that was found may be gone, or no longer work.
+  if [ "$now" = "$stamp" ] &&
+    { said=$(_cudaops_with_stubs "$@" 2>&1) ||
+      { [ -n "$linker" ] && linker= && said=$(_cudaops_with_stubs "$@" 2>&1); }; }; then
     [ -z "$said" ] || printf '%s\n' "$said"
     exit 0
   fi

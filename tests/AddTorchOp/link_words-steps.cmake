@@ -102,3 +102,17 @@ foreach(linker IN LISTS linkers)
   link(open by link top.o f.o g1.o lto.o)
   case_equal("an object of LTO by ${linker}" "${open}" "${lto_usual}")
 endforeach()
+
+# A linker that is gone is no reason to read all of torch: this one can't be read.
+file(WRITE "${case_DIR}/stubs/linker" "nonesuch\n")
+link(usual usual_by own top.o f.o g1.o)
+file(COPY "${case_DIR}/torch/libtorch_cpu.so" DESTINATION "${case_DIR}/whole")
+file(
+  WRITE "${case_DIR}/damage.py"
+  "import os\nname = 'torch/libtorch_cpu.so'\nstat = os.stat(name)\nopen(name, 'wb').write(bytes(stat.st_size))\n"
+  "os.utime(name, ns=(stat.st_atime_ns, stat.st_mtime_ns))\n"
+)
+case_step(damage COMMAND "${case_PYTHON}" damage.py)
+case_environment("LD_LIBRARY_PATH=${case_DIR}/whole:${case_DIR}")
+link(open by link top.o f.o g1.o)
+case_equal("the library, where the linker picked is gone" "${open}" "${usual}")
