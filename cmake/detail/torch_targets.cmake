@@ -315,12 +315,15 @@ function(_cudaops_targets_cuda_libraries)
 
   # The driver's own libraries: found on every machine with a driver, as stubs on the others. find_library() would read
   # the whole of some twenty directories.
-  set(prefixes ${CMAKE_PREFIX_PATH} ${CMAKE_SYSTEM_PREFIX_PATH})
+  file(TO_CMAKE_PATH "$ENV{CMAKE_PREFIX_PATH}" prefixes)
+  file(TO_CMAKE_PATH "$ENV{CMAKE_LIBRARY_PATH}" libraries)
+  set(prefixes ${CMAKE_PREFIX_PATH} ${prefixes} ${CMAKE_SYSTEM_PREFIX_PATH})
   list(TRANSFORM prefixes APPEND "/lib" OUTPUT_VARIABLE prefix_libs)
   list(TRANSFORM prefixes APPEND "/lib64")
   set(
     directories
     ${CMAKE_LIBRARY_PATH}
+    ${libraries}
     ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES}
     "${toolkit_lib}/stubs"
     "${toolkit_lib}/../lib/stubs"
