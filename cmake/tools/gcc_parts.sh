@@ -5,6 +5,9 @@
 #
 #   gcc_parts.sh <gcc>
 
+# gcc translates the names of its lists.
+LC_ALL=C
+export LC_ALL
 for program in cc1plus as; do
   path=$("$1" "-print-prog-name=$program") || exit
   echo "$program=$path"
