@@ -55,10 +55,10 @@ AddTorchOp
   (:variable:`CUDAOPS_STORE`). It is read as ever where a header in it has changed, where options or macros differ, with
   a compiler cache, ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, headers that the target precompiles itself, or
   ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name). And it is linked against stubs of
-  torch's libraries by mold, gold or lld, the first that works here, and by the compiler's own linker with torch's
-  libraries where that fails, unless ``RULE_LAUNCH_LINK`` is set. What linkers treat differently (scripts,
-  plug-ins, LTO, several archives) is left to the compiler's own. A linker is picked as for any target:
-  ``CMAKE_LINKER_TYPE`` (CMake 3.29 and later) or ``target_link_options(<name> PRIVATE -fuse-ld=bfd)``.
+  torch's libraries, by gold where that works, and by the compiler's own linker with torch's libraries where that fails,
+  unless ``RULE_LAUNCH_LINK`` is set. Options whose meaning differs between linkers (scripts, plug-ins, LTO) leave it to
+  the compiler's own. A linker is picked as for any target: ``CMAKE_LINKER_TYPE`` (CMake 3.29 and later) or
+  ``target_link_options(<name> PRIVATE -fuse-ld=bfd)``.
 
   The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table that ends the
   configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and says the reason

@@ -64,7 +64,7 @@ function(_cudaops_link_stubs tool out)
   )
     return()
   endif()
-  string(SHA1 key "2|${CMAKE_CXX_COMPILER}|${key}")
+  string(SHA1 key "3|${CMAKE_CXX_COMPILER}|${key}")
   set(stubs "${store}/link/${key}")
   if(NOT EXISTS "${stubs}/stamp")
     _cudaops_run(

@@ -32,57 +32,36 @@ _cudaops_make() {
     grep -q '^\.globl' "$new/stub.s" || exit
     "$compiler" -shared -nostdlib "-Wl,-soname,$name" -o "$new/$name" "$new/stub.s" || exit
   done
-  for linker in mold gold lld; do
-    if "$compiler" -shared "-fuse-ld=$linker" -o "$new/tried" "$new/stub.s" "$new/$name" 2>/dev/null; then
-      echo "$linker" >"$new/linker"
-      break
-    fi
-  done
+  # Of the fast linkers the one that links as the compiler's own does. mold 1 makes weak references strong, and an op that
+  # asks whether this torch has a function would no longer load where it has not; lld takes gcc's LTO objects for empty
+  # ones; and both may take a symbol that several archives have from another one.
+  if "$compiler" -shared -fuse-ld=gold -o "$new/tried" "$new/stub.s" "$new/$name" 2>/dev/null; then
+    echo gold >"$new/linker"
+  fi
   rm -f "$new/stub.s" "$new/tried"
   _cudaops_identify "$@" >"$new/stamp" || exit
   # Another configure may have been faster; one directory is as good as the other.
   mv -T "$new" "$directory" 2>/dev/null || [ -e "$directory/stamp" ]
 }
 
-# Whether all words of a link mean the same to every linker: no other linker was asked for, no plug-in, no script. Where a
-# symbol is in several archives, or is missed by a library and in an archive, linkers differ in which member they take.
+# Whether all words of a link mean the same to both linkers: no other linker was asked for, no plug-in, no script.
 _cudaops_any_linker() {
-  # Only some read it.
+  # Only the compiler's own reads it.
   [ -z "${LD_RUN_PATH-}" ] || return 1
-  archive=
-  shared=
-  before=
   for argument; do
-    if [ "$before" = -o ]; then
-      before=
-      continue
-    fi
-    before=$argument
     case $argument in
       # Nothing behind what is known.
       -Wl,*,*,* | -Wl,--build-id*,*) return 1 ;;
-      -lpthread | -ldl | -lrt | -lm | -lcudadevrt | -lcudart_static | -lcudart | -lcuda) ;;
-      -L* | -o | -shared | -fPIC | -pthread | -O* | -g | -D* | -std=* | -m64 | -s) ;;
+      -l* | -L* | -o | -shared | -fPIC | -pthread | -O* | -g | -D* | -std=* | -m64 | -s) ;;
       -static-libgcc | -static-libstdc++) ;;
       -Wl,-soname,* | -Wl,-rpath,* | -Wl,-rpath-link,* | -Wl,--no-undefined | -Wl,-z,defs | -Wl,-z,now | -Wl,-z,relro) ;;
-      -Wl,--as-needed | -Wl,--no-as-needed | -Wl,--exclude-libs,ALL | -Wl,-s | -Wl,--strip-all) ;;
+      -Wl,--as-needed | -Wl,--no-as-needed | -Wl,--exclude-libs,* | -Wl,-s | -Wl,--strip-all) ;;
       -Wl,--enable-new-dtags | -Wl,--build-id* | -Wl,-Bstatic | -Wl,-Bdynamic) ;;
       -*) return 1 ;;
-      "$prefix"/lib*.so | */libcudart_static.a | */libcudadevrt.a) ;;
-      *.o | *.a)
-        # lld links gcc's LTO objects as if they were empty.
-        [ "$linker" != lld ] || ! grep -q __gnu_lto_slim -- "$argument" || return 1
-        case $argument in *.a)
-          [ "${archive:-$argument}" = "$argument" ] || return 1
-          archive=$argument
-          ;;
-        esac
-        ;;
-      *.so | *.so.[0-9]*) shared=$argument ;;
+      *.o | *.a | *.so | *.so.[0-9]*) ;;
       *) return 1 ;;
     esac
   done
-  [ -z "$archive" ] || [ -z "$shared" ]
 }
 
 _cudaops_with_stubs() {
