@@ -1007,7 +1007,8 @@ def linker_advice(jobs, directory):
         return []
     if not about.startswith("GNU ld"):
         return []
-    for program, name in (("mold", "mold"), ("ld.lld", "lld"), ("ld.gold", "gold")):
+    # gold links as GNU ld does; the others differ where archives or weak references meet.
+    for program, name in (("ld.gold", "gold"), ("ld.lld", "lld"), ("mold", "mold")):
         if shutil.which(program):
             slowest = max(slow, key=lambda job: job.seconds)
             text = (
