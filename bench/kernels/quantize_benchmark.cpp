@@ -68,7 +68,7 @@ void quantize_tensor_float8(benchmark::State& state) {
 }
 template <typename T>
 void quantize_groups_float8_at_random(benchmark::State& state) {
-  quantize<T, QuantizedType::kFloat8>(state, 1, 128, 2, true);
+  quantize<T, QuantizedType::kFloat8>(state, 1, 128, 1, true);
 }
 
 BENCHMARK(quantize_rows_int8<BFloat16>)->Apply(row_shapes);

@@ -119,42 +119,57 @@ __device__ __forceinline__ void with_type_asked(QuantizedType type, const Body& 
   }
 }
 
-// With the random numbers of the elements from `index` on; kWhole: a multiple of 4.
-template <bool kWhole, int kSize, typename ZeroPoint>
+// With the random numbers of the elements from `index` on, a multiple of 4.
+template <int kSize, typename ZeroPoint>
 __device__ __forceinline__ Bytes<kSize> random_bytes(const Floats<kSize>& x, QuantizedType type,
                                                      bool has_zero_point,
                                                      const ZeroPoint& zero_point, uint64_t seed,
                                                      int64_t index) {
-  constexpr int kCalls = kSize / 4 + (kWhole ? 0 : 1);
-  uint32_t words[4 * kCalls];
-  const int skipped = kWhole ? 0 : static_cast<int>(index & 3);
 #if !CUDAOPS_HIP && CUDAOPS_DEVICE_CODE
   asm volatile("" : "+l"(seed));  // what is the same for all threads nvcc calculates more slowly
 #endif
+  Philox random[kSize / 4];
 #pragma unroll
-  for (int call = 0; call < kCalls; ++call) {
-    Philox random{};
-    if (kWhole || call + 1 < kCalls || skipped != 0) {
-      random = philox(seed, static_cast<uint64_t>((index >> 2) + call));
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) words[4 * call + i] = random.words[i];
-  }
-  if constexpr (!kWhole) {
-#pragma unroll
-    for (int i = 0; i < kSize + 2; ++i) words[i] = (skipped & 2) != 0 ? words[i + 2] : words[i];
-#pragma unroll
-    for (int i = 0; i < kSize; ++i) words[i] = (skipped & 1) != 0 ? words[i + 1] : words[i];
-  }
+  for (int i = 0; i < kSize / 4; ++i) random[i] = random_words(seed, index + 4 * i);
   Bytes<kSize> bytes = {};
+  with_type_asked(type, [&](QuantizedType asked) {
 #pragma unroll
-  for (int k = 0; k < kSize; ++k) {
-    bytes.words[k / 4] |=
-        uint32_t{quantized_at_random(x[k], type, has_zero_point, zero_point(k), words[k])}
-        << (k % 4 * 8);
-  }
+    for (int k = 0; k < kSize; ++k) {
+      const uint32_t byte = quantized_at_random(x[k], asked, has_zero_point, zero_point(k),
+                                                random[k / 4].words[k % 4]);
+      bytes.words[k / 4] |= byte << (k % 4 * 8);
+    }
+  });
   return bytes;
 }
+
+// How the numbers of a vector become the bytes that go to `output`.
+struct ToNearest {
+  template <int kSize>
+  __device__ __forceinline__ Bytes<kSize> operator()(const Floats<kSize>& x, QuantizedType type,
+                                                     const uint8_t*) const {
+    return quantized_bytes(x, type);
+  }
+};
+// Where a vector lies says which elements it has: results start at a multiple of 4 bytes and have
+// no gaps.
+struct AtRandom {
+  uint64_t seed;
+  const uint8_t* first;
+
+  AtRandom(uint64_t seed_of_all, const Rows& output)
+      : seed(seed_of_all), first(static_cast<const uint8_t*>(output.data)) {}
+
+  static bool suits(const Rows& output, int64_t num_rows, int64_t width) {
+    return reinterpret_cast<uintptr_t>(output.data) % 4 == 0 &&
+           (num_rows == 1 || output.stride == width);
+  }
+  template <int kSize>
+  __device__ __forceinline__ Bytes<kSize> operator()(const Floats<kSize>& x, QuantizedType type,
+                                                     const uint8_t* output) const {
+    return random_bytes(x, type, false, [](int) { return 0; }, seed, output - first);
+  }
+};
 
 template <int kSize>
 __device__ __forceinline__ Floats<kSize> numbers_of(const Bytes<kSize>& bytes, QuantizedType type) {
@@ -707,14 +722,16 @@ class Pieces {
     return fmaxf(own, of_both);
   }
 
-  // Of a whole vector.
-  __device__ __forceinline__ void store(int slot, const Bytes<kSize>& bytes, bool is_whole) const {
-    uint8_t* const data = of_lane(output_, owner(slot)) + vector() * kSize;
-    if (is_whole) store_bytes<true>(data, bytes, 0, kSize);
+  // Where the bytes of the caller's vector in a slot go, and those of own_end().
+  __device__ __forceinline__ uint8_t* output(int slot) const {
+    return of_lane(output_, owner(slot)) + vector() * kSize;
   }
-  // Of own_end(); the other bytes are 0.
+  __device__ __forceinline__ uint8_t* output(const End& at) const {
+    return output_ + at.vector * kSize;
+  }
+  // Bytes of own_end(); the others are 0.
   __device__ __forceinline__ void store_end(End at, Bytes<kSize> bytes) const {
-    uint8_t* const data = output_ + at.vector * kSize;
+    uint8_t* const data = output(at);
     // A piece's last bytes and the next one's first may be all of a vector.
     const uintptr_t address = reinterpret_cast<uintptr_t>(data);
     const uintptr_t next_address = cudaops::shfl_down(address, 1, 32);
@@ -821,16 +838,35 @@ class LoadedPieces {
   }
 
   // reciprocal: of the own piece's scale.
+  template <typename Rounding = ToNearest>
   __device__ __forceinline__ void store(const Pieces<T>& pieces, QuantizedType type,
-                                        float reciprocal) const {
-    const auto bytes_of = [&](const Packed& packed, float factor) {
-      return quantized_bytes(unpack<T>(kept_packed<T>(packed)) * factor, type);
+                                        float reciprocal, const Rounding& rounding = {}) const {
+    const auto bytes_of = [&](const Packed& packed, float factor, const uint8_t* output) {
+      return rounding(unpack<T>(kept_packed<T>(packed)) * factor, type, output);
     };
-    pieces.template each_slot<kSlots>([&](int slot) {
+    const auto store_slot = [&](int slot, const Packed& packed) {
       const float factor = cudaops::shfl(reciprocal, pieces.owner(slot), 32);
-      pieces.store(slot, bytes_of(x_[slot], factor), (whole_ >> slot & 1) != 0);
-    });
-    pieces.store_end(at_, bytes_of(end_, reciprocal));
+      uint8_t* const output = pieces.output(slot);
+      const Bytes<kSize> bytes = bytes_of(packed, factor, output);
+      if ((whole_ >> slot & 1) != 0) store_bytes<true>(output, bytes, 0, kSize);
+    };
+    if constexpr (std::is_same<Rounding, ToNearest>::value) {
+      pieces.template each_slot<kSlots>([&](int slot) { store_slot(slot, x_[slot]); });
+    } else {
+      // Caches have no room for so long a code for each slot: vectors move up in a loop.
+      constexpr int kAtOnce = 2;
+      Packed left[kSlots];
+#pragma unroll
+      for (int i = 0; i < kSlots; ++i) left[i] = x_[i];
+#pragma unroll 1
+      for (int slot = 0; slot < kSlots; slot += kAtOnce) {
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) store_slot(slot + i, left[i]);
+#pragma unroll
+        for (int i = 0; i + kAtOnce < kSlots; ++i) left[i] = left[i + kAtOnce];
+      }
+    }
+    pieces.store_end(at_, bytes_of(end_, reciprocal, pieces.output(at_)));
   }
 
  private:
@@ -855,10 +891,10 @@ struct GroupGrid {
 
 // Rows start at multiples of 16 bytes, those of bytes accordingly, and have whole vectors.
 // kVectors: of a thread, in one group.
-template <typename T, int kVectors, typename Source>
+template <typename T, int kVectors, typename Source, typename Rounding>
 __global__ void __launch_bounds__(kPointwiseThreads)
     group_quantize_whole_kernel(const Source source, const QuantizedRows result,
-                                const GroupGrid grid) {
+                                const GroupGrid grid, const Rounding rounding) {
   constexpr int kSize = Vector<T>::kSize;
   const RowPart part(grid.blocks_per_row);
   const int threads = 1 << grid.log2_threads;
@@ -886,10 +922,10 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   uint8_t* const output = result.output.template row<uint8_t>(part.index) + first * kSize;
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
+    uint8_t* const own = output + i * threads * kSize;
     if (exists[i]) {
-      store_bytes<true>(output + i * threads * kSize,
-                        quantized_bytes(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type),
-                        0, kSize);
+      store_bytes<true>(
+          own, rounding(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type, own), 0, kSize);
     }
   }
 }
@@ -905,9 +941,10 @@ struct PieceGrid {
 constexpr int kPieceThreads = 128;
 
 // Any rows. kAlike: as LoadedPieces.
-template <typename T, int kSlots, bool kAlike, typename Source>
+template <typename T, int kSlots, bool kAlike, typename Source, typename Rounding>
 __global__ void __launch_bounds__(kPieceThreads)
-    group_quantize_kernel(const Source source, const QuantizedRows result, const PieceGrid grid) {
+    group_quantize_kernel(const Source source, const QuantizedRows result, const PieceGrid grid,
+                          const Rounding rounding) {
   constexpr int kSize = Vector<T>::kSize;
   const int per_warp = Pieces<T>::template num_pieces<kSlots>(grid.log2_threads);
   const int64_t warp = int64_t{blockIdx.x} * (kPieceThreads / 32) + threadIdx.x / 32;
@@ -927,8 +964,7 @@ __global__ void __launch_bounds__(kPieceThreads)
   if (exists && Pieces<T>::is_first()) {
     result.scale[result.places.row_at(row) + result.places.strides.column * group] = scale;
   }
-  const float reciprocal = reciprocal_of_scale(scale);
-  loaded.store(pieces, result.type, reciprocal);
+  loaded.store(pieces, result.type, reciprocal_of_scale(scale), rounding);
 }
 
 }  // namespace detail
@@ -1228,9 +1264,10 @@ void launch_row_group_quantize(const Source& source, const QuantizedRows& result
 }
 
 // A scale for each num_lanes vectors of rows that lie anywhere.
-template <typename T, typename Formula>
+template <typename T, typename Formula, typename Rounding = ToNearest>
 void launch_group_pieces(const PointwiseSource<Formula>& source, const QuantizedRows& result,
-                         int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream) {
+                         int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream,
+                         const Rounding& rounding = {}) {
   using Source = PointwiseSource<Formula>;
   const int64_t columns = num_lanes * int64_t{Vector<T>::kSize};
   const int64_t groups = (width + columns - 1) / columns;
@@ -1238,16 +1275,16 @@ void launch_group_pieces(const PointwiseSource<Formula>& source, const Quantized
                                detail::log2_of(num_lanes)};
   const auto launch = [&](auto kernel, int pieces_per_warp) {
     kernel<<<num_blocks(grid.num_groups, pieces_per_warp * (detail::kPieceThreads / 32)),
-             detail::kPieceThreads, 0, stream>>>(source, result, grid);
+             detail::kPieceThreads, 0, stream>>>(source, result, grid, rounding);
     CUDAOPS_CHECK_LAUNCH();
   };
   // As many vectors on their way as there are registers for.
   constexpr int kAlike = 8 / Source::kNumTiles, kOther = 4 / Source::kNumTiles;
   if (source.template lies_as<T>(result.output, num_rows)) {
-    launch(detail::group_quantize_kernel<T, kAlike, true, Source>,
+    launch(detail::group_quantize_kernel<T, kAlike, true, Source, Rounding>,
            Pieces<T>::template num_pieces<kAlike>(grid.log2_threads));
   } else {
-    launch(detail::group_quantize_kernel<T, kOther, false, Source>,
+    launch(detail::group_quantize_kernel<T, kOther, false, Source, Rounding>,
            Pieces<T>::template num_pieces<kOther>(grid.log2_threads));
   }
 }
@@ -1281,16 +1318,17 @@ void launch_pointwise_row_quantize(const PointwiseSource<Formula>& source,
 }
 
 // A scale for each num_lanes vectors, two or more.
-template <typename T, typename Formula>
+template <typename T, typename Formula, typename Rounding = ToNearest>
 void launch_group_quantize(const PointwiseSource<Formula>& source, const QuantizedRows& result,
-                           int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream) {
+                           int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream,
+                           const Rounding& rounding = {}) {
   using Source = PointwiseSource<Formula>;
   constexpr int64_t kSize = Vector<T>::kSize;
   const int64_t groups = (width + num_lanes * kSize - 1) / (num_lanes * kSize);
   const bool is_whole = width % kSize == 0 && source.template is_aligned<T>(num_rows) &&
                         bytes_are_aligned<T>(result.output.data, result.output.stride);
   if (!is_whole) {
-    launch_group_pieces<T>(source, result, num_rows, width, num_lanes, stream);
+    launch_group_pieces<T>(source, result, num_rows, width, num_lanes, stream, rounding);
     return;
   }
   // A row's threads, and those of a group.
@@ -1298,15 +1336,16 @@ void launch_group_quantize(const PointwiseSource<Formula>& source, const Quantiz
     const detail::RowParts parts(num_rows, row_threads);
     kernel<<<parts.blocks, parts.block, 0, stream>>>(
         source, result,
-        detail::GroupGrid{num_rows, width, parts.blocks_per_row, detail::log2_of(threads)});
+        detail::GroupGrid{num_rows, width, parts.blocks_per_row, detail::log2_of(threads)},
+        rounding);
     CUDAOPS_CHECK_LAUNCH();
   };
   if (Source::kNumTiles > 1 || num_lanes < 4) {
     // More inputs are enough loads on their way.
-    launch(detail::group_quantize_whole_kernel<T, 2, Source>, groups * (num_lanes / 2),
+    launch(detail::group_quantize_whole_kernel<T, 2, Source, Rounding>, groups * (num_lanes / 2),
            num_lanes / 2);
   } else {
-    launch(detail::group_quantize_whole_kernel<T, 4, Source>, groups * (num_lanes / 4),
+    launch(detail::group_quantize_whole_kernel<T, 4, Source, Rounding>, groups * (num_lanes / 4),
            num_lanes / 4);
   }
 }

@@ -151,6 +151,23 @@ CUDAOPS_HOST_DEVICE inline ScaleAndZero asymmetric_scale(uint32_t low_bits, uint
   return {scale, nearest_int(steps < 255.0f ? steps : 255.0f) - 128};
 }
 
+namespace detail {
+
+struct Halves {
+  uint32_t low, high;
+};
+// Of a product of 64 bits. nvcc 13.0 adds a zero to the upper half where it is written as one.
+CUDAOPS_HOST_DEVICE inline Halves product(uint32_t a, uint32_t b) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return {a * b, __umulhi(a, b)};
+#else
+  const uint64_t whole = uint64_t{a} * b;
+  return {static_cast<uint32_t>(whole), static_cast<uint32_t>(whole >> 32)};
+#endif
+}
+
+}  // namespace detail
+
 // Philox4x32-10 (Salmon et al.: Parallel random numbers: as easy as 1, 2, 3; 2011).
 struct Philox {
   uint32_t words[4];
@@ -160,11 +177,12 @@ CUDAOPS_HOST_DEVICE inline Philox philox(uint64_t seed, uint64_t counter) {
   uint32_t a = static_cast<uint32_t>(counter), b = static_cast<uint32_t>(counter >> 32), c = 0,
            d = 0;
   for (int round = 0; round < 10; ++round) {
-    const uint64_t product_0 = uint64_t{0xd2511f53u} * a, product_1 = uint64_t{0xcd9e8d57u} * c;
-    a = static_cast<uint32_t>(product_1 >> 32) ^ b ^ key_0;
-    c = static_cast<uint32_t>(product_0 >> 32) ^ d ^ key_1;
-    b = static_cast<uint32_t>(product_1);
-    d = static_cast<uint32_t>(product_0);
+    const detail::Halves product_0 = detail::product(0xd2511f53u, a);
+    const detail::Halves product_1 = detail::product(0xcd9e8d57u, c);
+    a = product_1.high ^ b ^ key_0;
+    c = product_0.high ^ d ^ key_1;
+    b = product_1.low;
+    d = product_0.low;
     key_0 += 0x9e3779b9u;
     key_1 += 0xbb67ae85u;
   }
@@ -201,11 +219,10 @@ CUDAOPS_HOST_DEVICE inline uint8_t float8_by(float x, const Normal& normal,
                                              const Subnormal& subnormal) {
   const uint32_t bits = to_bits(x), sign = (bits >> 24) & 0x80u;
   const uint32_t magnitude = bits & 0x7fffffffu;
-  if (magnitude > kInfinityBits) return 0x7f;
   const uint32_t bounded = lesser(magnitude, kFloat8LargestBits);
   const uint32_t result =
       bounded < kFloat8NormalBits ? subnormal(to_number(bounded)) : normal(bounded - kFloat8Bias);
-  return static_cast<uint8_t>(sign | result);
+  return magnitude > kInfinityBits ? uint8_t{0x7f} : static_cast<uint8_t>(sign | result);
 }
 
 }  // namespace detail
@@ -224,15 +241,26 @@ CUDAOPS_HOST_DEVICE inline uint8_t nearest_float8(float x) {
       });
 }
 
+namespace detail {
+
+// A number from 0 to 2^-6, that one left out, in whole units of 2^-9 / 2^kFloat8Shift. The sum's
+// last bit is worth one of them: with devices' rounding towards zero it need not be converted.
+CUDAOPS_HOST_DEVICE inline uint32_t float8_fixed(float small) {
+#if defined(__CUDA_ARCH__)
+  return to_bits(__fadd_rz(small, to_number(kFloat8NormalBits))) - kFloat8NormalBits;
+#else
+  return static_cast<uint32_t>(small * static_cast<float>(1 << (kFloat8Shift + 9)));
+#endif
+}
+
+}  // namespace detail
+
 CUDAOPS_HOST_DEVICE inline uint8_t stochastic_float8(float x, uint32_t random) {
   constexpr int kShift = detail::kFloat8Shift;
   const uint32_t fraction = random >> (32 - kShift);
   return detail::float8_by(
       x, [&](uint32_t bits) { return (bits + fraction) >> kShift; },
-      [&](float small) {
-        return (static_cast<uint32_t>(small * static_cast<float>(1 << (kShift + 9))) + fraction) >>
-               kShift;
-      });
+      [&](float small) { return (detail::float8_fixed(small) + fraction) >> kShift; });
 }
 
 CUDAOPS_HOST_DEVICE inline float float8_to_float(uint8_t value) {

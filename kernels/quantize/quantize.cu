@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantize on CUDA devices. Rows, groups and tiles are read once, sizeof(T) + 1 bytes an element.
-// Other blocks, zero points and random rounding take two passes: the ranges of all blocks, gathered
-// where their scales will stand by atomic maxima (whose order doesn't matter), then the elements.
+// Other blocks, zero points and, but for groups, random rounding take two passes: the ranges of
+// all blocks, gathered where their scales will stand by atomic maxima (whose order doesn't matter),
+// then the elements.
 #include "../common/quantized.cuh"
 #include "quantize.h"
 
@@ -277,8 +278,8 @@ __global__ void __launch_bounds__(kThreads)
     const auto zero_point = [&](int) { return scale.zero_point; };
     Bytes<kSize> bytes;
     if constexpr (kRandom) {
-      bytes = random_bytes<true>(x, call.type, has_zero_point, zero_point, call.seed,
-                                 part.index * call.grid.width + vector * kSize);
+      bytes = random_bytes(x, call.type, has_zero_point, zero_point, call.seed,
+                           part.index * call.grid.width + vector * kSize);
     } else {
       bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
     }
@@ -294,8 +295,11 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t width = call.grid.width, total_rows = call.grid.total_rows();
   if (part.index >= total_rows || part.vector >= grid.vectors_per_row) return;
   uint8_t* const output = call.output.row<uint8_t>(part.index);
-  // Vectors lie so that whole ones are stored at once.
-  const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(output) % kSize);
+  // Vectors lie so that whole ones are stored at once. With random numbers they have whole calls of
+  // Philox, which is the same where rows have no gaps.
+  const uint64_t place = kRandom ? static_cast<uint64_t>(part.index) * static_cast<uint64_t>(width)
+                                 : reinterpret_cast<uintptr_t>(output);
+  const int shift = static_cast<int>(place % kSize);
   const int64_t column = part.vector * kSize - shift;
   const int begin = column < 0 ? static_cast<int>(-column) : 0;
   const int end = column + kSize > width ? static_cast<int>(width - column) : kSize;
@@ -310,8 +314,8 @@ __global__ void __launch_bounds__(kThreads)
   const auto zero_point = [&](int k) { return scales.zero_point[k]; };
   Bytes<kSize> bytes;
   if constexpr (kRandom) {
-    bytes = random_bytes<false>(x, call.type, has_zero_point, zero_point, call.seed,
-                                part.index * width + column);
+    bytes = random_bytes(x, call.type, has_zero_point, zero_point, call.seed,
+                         part.index * width + column);
   } else {
     bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
   }
@@ -429,18 +433,25 @@ struct Launch {
   template <typename T>
   static bool run_in_one_pass(const Quantize& call, bool is_whole, cudaStream_t stream) {
     const BlockGrid& grid = call.grid;
-    if (call.has_scale || call.zero_point != nullptr || call.is_random) return false;
+    if (call.has_scale || call.zero_point != nullptr) return false;
     const PointwiseSource<Same> source{{call.input}};
     const QuantizedRows result{call.type, call.output, call.scale, ScalePlaces(grid, call.strides),
                                call.rule};
     const bool single_rows = grid.block_rows == 1 || grid.num_rows == 1;
+    const int lanes = lanes_of(call.dtype, grid.block_columns);
+    if (call.is_random) {
+      if (!single_rows || lanes == 0) return false;
+      if (!AtRandom::suits(call.output, grid.total_rows(), grid.width)) return false;
+      launch_group_quantize<T>(source, result, grid.total_rows(), grid.width, lanes, stream,
+                               AtRandom(call.seed, call.output));
+      return true;
+    }
     if (single_rows && grid.block_columns >= grid.width) {
       // What a block of threads has no room for is shared out among several.
       if (grid.width > 65536 && grid.total_rows() < 512) return false;
       launch_pointwise_row_quantize<T>(source, result, grid.total_rows(), grid.width, stream);
       return true;
     }
-    const int lanes = lanes_of(call.dtype, grid.block_columns);
     if (single_rows && lanes > 0) {
       launch_group_quantize<T>(source, result, grid.total_rows(), grid.width, lanes, stream);
       return true;
