@@ -187,9 +187,11 @@ class QuantizeGpu : public ::testing::Test {
  protected:
   // The CPU's bits, whatever the layout.
   static void check(const BlockGrid& grid, const Layout& layout) {
+    check(grid, layout, rows_of<T>(grid));
+  }
+  static void check(const BlockGrid& grid, const Layout& layout, const std::vector<T>& rows) {
     SCOPED_TRACE(::testing::Message() << text_of(grid) << ", gap " << layout.gap << ", offsets "
                                       << layout.offset << ", " << layout.offset_out);
-    const std::vector<T> rows = rows_of<T>(grid);
     for (const Options& options : all_options()) {
       if (is_left_out()) continue;
       SCOPED_TRACE(::testing::Message()
@@ -243,6 +245,24 @@ TYPED_TEST(QuantizeGpu, HasTheCpusBitsForGroupsOfOddRows) {
       this->check({1, 5, width, 1, group}, {width % 2, 3, 3});
     }
     this->check({3, 7, width, 1, 128}, {1, 1, 0});
+  }
+}
+
+// All powers of two that float8 has, and those below; NaN and infinities in some groups.
+TYPED_TEST(QuantizeGpu, HasTheCpusBitsForAllMagnitudes) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  using T = TypeParam;
+  for (const int64_t width : {4096, 4097, 127}) {
+    const BlockGrid grid{1, 9, width, 1, 128};
+    std::vector<T> rows = rows_of<T>(grid);
+    for (int64_t i = 0; i < static_cast<int64_t>(rows.size()); ++i) {
+      T& x = rows[static_cast<size_t>(i)];
+      x = rounded<T>(std::ldexp(exact(x), -static_cast<int>(i % 23)));
+      if (i % 1009 == 1000) x = rounded<T>(std::nan(""));
+      if (i % 2003 == 2000) x = rounded<T>(i % 2 == 0 ? INFINITY : -INFINITY);
+    }
+    this->check(grid, {0, 0, 0}, rows);
+    this->check(grid, {1, 1, 4}, rows);
   }
 }
 
