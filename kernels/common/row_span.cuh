@@ -28,23 +28,27 @@
 namespace cudaops_kernels {
 
 constexpr int kSpanElements = 8;  // of a row, that a lane has
+// So many of them every row has: no row is shorter than half of what its lanes have room for.
+constexpr int kSureElements = kSpanElements / 2;
 constexpr int kSpanThreads = 128;
 constexpr int kSpanWarps = kSpanThreads / 32;
 // After so many the next one starts with a vector again.
 template <typename T>
 constexpr int kSpanRows = Vector<T>::kSize;
 
-// A lane's elements of a row: element k stands in column column_at(k).
-template <int kLanes>
+// A lane's elements of a row: element k stands in column column_at(k). kPads: it has none of rows
+// that are none.
+template <int kLanes, bool kPads>
 struct SpanPlace {
-  static constexpr int kSize = kSpanElements;
+  static constexpr int kSize = kSpanElements, kSure = kPads ? 0 : kSureElements;
   static constexpr bool kIsWhole = false;
   static constexpr int slot = 0;
   int first;
   int left;  // columns from there to the row's end
   __device__ __forceinline__ int column_at(int k) const { return first + k * kLanes; }
-  __device__ __forceinline__ bool holds(int k) const { return k * kLanes < left; }
-  __device__ __forceinline__ bool is_whole() const { return holds(kSize - 1); }
+  __device__ __forceinline__ bool holds(int k) const { return k < kSure || k * kLanes < left; }
+  // To look at each element is less than to branch: whole ones are not known as such.
+  __device__ __forceinline__ static constexpr bool is_whole() { return false; }
 };
 
 // A warp's span: where it stands in each array, and in shared memory, array behind array. What an
@@ -119,12 +123,13 @@ class Span {
   int num_rows_;
 };
 
-// A row of a span, kLanes threads' own. What the functions do is said of Row.
-template <typename T, int kLanes, int kNumInputs, int kNumOutputs>
+// A row of a span, kLanes threads' own. What the functions do is said of Row. A row that is none
+// has zeros where kPads, else whatever stands in shared memory; nothing of it goes to an array.
+template <typename T, int kLanes, int kNumInputs, int kNumOutputs, bool kPads>
 class SpanRow {
  public:
   using Element = T;
-  using Place = SpanPlace<kLanes>;
+  using Place = SpanPlace<kLanes, kPads>;
   using Numbers = Floats<kSpanElements>;
   static constexpr int kSize = kSpanElements;
   static constexpr int kSlots = 1;
@@ -185,7 +190,6 @@ class SpanRow {
   __device__ __forceinline__ static constexpr bool is_in_warp() { return true; }
   __device__ __forceinline__ bool is_leader() const { return threadIdx.x == 0 && exists(); }
 
-  // A row that is none has zeros, and nothing of it is stored.
   template <typename Body>
   __device__ __forceinline__ void each(const Body& body) const {
     body(place());
@@ -196,22 +200,26 @@ class SpanRow {
   }
 
   __device__ __forceinline__ Tile load(const ConstRows& rows) const {
-    return load_visible(rows, width_, 0);
+    return load_visible<Place::kSure>(rows, width_, 0);
   }
   template <int kCount>
   __device__ __forceinline__ void load(const ConstRows (&rows)[kCount],
                                        Tile (&tiles)[kCount]) const {
-    load_visible(rows, width_, 0, tiles);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) tiles[i] = load(rows[i]);
   }
+  // kSure: so many elements are visible in any case.
+  template <int kSure = 0>
   __device__ __forceinline__ Tile load_visible(const ConstRows& rows, int64_t visible,
                                                float hidden) const {
     Tile tile;
-    tile.visible_ = exists() ? static_cast<int>(visible) : 0;
+    tile.visible_ = num_visible(static_cast<int>(visible));
     const T* const own = staged(inputs_, rows.data);
     const int left = tile.visible_ - place().first;
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
-      tile.numbers_[k] = k * kLanes < left ? to_float(own[k * kLanes]) : hidden;
+      const bool is_visible = k < kSure || k * kLanes < left;
+      tile.numbers_[k] = is_visible ? to_float(own[k * kLanes]) : hidden;
     }
     return tile;
   }
@@ -236,7 +244,7 @@ class SpanRow {
   template <typename Body>
   __device__ __forceinline__ Tile make(const Rows& out, const Body& body) const {
     Tile tile;
-    tile.visible_ = exists() ? width_ : 0;
+    tile.visible_ = num_visible(width_);
     tile.numbers_ = map([](float x) { return to_float(from_float<T>(x)); }, body(place()));
     store(out, place(), tile.numbers_);
     return tile;
@@ -260,7 +268,8 @@ class SpanRow {
 #pragma unroll
       for (int k = 0; k < kSize; ++k) {
         const int column = place.first + k * kLanes;
-        kept[k] = column < width_ ? to_float(cudaops::ldg(data + column)) : 0;
+        const bool is_there = k < Place::kSure || column < width_;
+        kept[k] = is_there ? to_float(cudaops::ldg(data + column)) : 0;
       }
     }
     return kept;
@@ -318,9 +327,12 @@ class SpanRow {
 
   __device__ __forceinline__ Place place() const {
     const int first = static_cast<int>(threadIdx.x);
-    return {first, exists() ? width_ - first : 0};
+    return {first, !kPads || exists() ? width_ - first : 0};
   }
 
+  __device__ __forceinline__ int num_visible(int visible) const {
+    return !kPads || exists() ? visible : 0;
+  }
   static constexpr int kMostColumns = 2;
 
   int64_t index_;
@@ -344,6 +356,7 @@ constexpr int kNumSpanArrays = Op::kNumInputs > Op::kNumOutputs ? Op::kNumInputs
 
 // Columns: shorter rows are faster as vectors, many rows a warp (measured on an H200).
 constexpr int kLeastSpan = 33, kMostSpan = 32 * kSpanElements;
+static_assert(kLeastSpan > 8 * kSureElements, "the shortest have them all, of 8 lanes");
 // Those of which a warp has one at a time, and where that is worth it without sums of columns: just
 // above 128 columns half of its elements are none.
 constexpr int kLeastOfWarp = 16 * kSpanElements + 1, kLeastGoodOfWarp = 20 * kSpanElements;
@@ -380,7 +393,7 @@ template <typename Op, int kLanes>
 __global__ void __launch_bounds__(kSpanThreads, 1024 / kSpanThreads)
     row_spans_kernel(const Op op, int64_t num_rows, int width) {
   using T = typename Op::Element;
-  using OneRow = SpanRow<T, kLanes, Op::kNumInputs, Op::kNumOutputs>;
+  using OneRow = SpanRow<T, kLanes, Op::kNumInputs, Op::kNumOutputs, false>;
   extern __shared__ Packed span_stage[];
   const int warp = span_warp<kLanes>();
   const int64_t first = (int64_t{blockIdx.x} * kSpanWarps + warp) * kSpanRows<T>;

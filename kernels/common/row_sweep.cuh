@@ -253,7 +253,8 @@ template <typename Op, int kLanes>
 __global__ void __launch_bounds__(kSpanThreads)
     sweep_spans_kernel(const Op op, const SweepGrid grid) {
   using T = typename Op::Element;
-  using OneRow = SpanRow<T, kLanes, Op::kNumInputs, Op::kNumOutputs>;
+  // Rows that are none must not count in sums of columns.
+  using OneRow = SpanRow<T, kLanes, Op::kNumInputs, Op::kNumOutputs, true>;
   extern __shared__ Packed span_stage[];
   const int width = static_cast<int>(grid.width), warp = span_warp<kLanes>();
   Packed* const stage = span_stage + warp * kNumSpanArrays<Op> * width;
