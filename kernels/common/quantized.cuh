@@ -167,7 +167,8 @@ struct AtRandom {
   template <int kSize>
   __device__ __forceinline__ Bytes<kSize> operator()(const Floats<kSize>& x, QuantizedType type,
                                                      const uint8_t* output) const {
-    return random_bytes(x, type, false, [](int) { return 0; }, seed, output - first);
+    return random_bytes(
+        x, type, false, [](int) { return 0; }, seed, output - first);
   }
 };
 

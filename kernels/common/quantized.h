@@ -246,7 +246,7 @@ namespace detail {
 // A number from 0 to 2^-6, that one left out, in whole units of 2^-9 / 2^kFloat8Shift. The sum's
 // last bit is worth one of them: with devices' rounding towards zero it need not be converted.
 CUDAOPS_HOST_DEVICE inline uint32_t float8_fixed(float small) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
   return to_bits(__fadd_rz(small, to_number(kFloat8NormalBits))) - kFloat8NormalBits;
 #else
   return static_cast<uint32_t>(small * static_cast<float>(1 << (kFloat8Shift + 9)));
