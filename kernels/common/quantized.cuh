@@ -508,15 +508,18 @@ Rows anchor_for_bytes(const Rows& output) {
           output.stride};
 }
 
-// Those of a place, to its row at `output`.
+// Those of a place, to its row; `first`: row.first_byte().
 template <typename Row, typename Place>
-__device__ __forceinline__ void store_bytes_of_row(uint8_t* output, const Place& place,
+__device__ __forceinline__ void store_bytes_of_row(const Row& row, uint8_t* first,
+                                                   const Place& place,
                                                    const Bytes<Place::kSize>& bytes) {
   if (!place.exists()) return;
   if constexpr (Row::kIsWhole) {
-    store_whole_bytes(output, place.column / Place::kSize, bytes);
+    store_whole_bytes(first, place.column / Place::kSize, bytes);
+  } else if constexpr (Row::kIsFilled && !Place::kIsWhole) {
+    store_bytes_of_end(row.at_vector(first, place), bytes, place.begin, place.end);
   } else {
-    store_bytes<Place::kIsWhole>(output + place.column, bytes, place.begin, place.end);
+    store_bytes<Place::kIsWhole>(row.at_vector(first, place), bytes, place.begin, place.end);
   }
 }
 
@@ -538,10 +541,10 @@ struct QuantizeRows {
     const float scale = scale_for(row.max_of_magnitudes(largest.value()), result.type, result.rule);
     if (row.is_leader()) result.scale[result.places.row_at(row.index())] = scale;
     const float reciprocal = reciprocal_of_scale(scale);
-    uint8_t* const output = kept_address(result.output.template row<uint8_t>(row.index()));
+    uint8_t* const output = row.first_byte(result.output);
     with_type_asked(result.type, [&](QuantizedType type) {
       row.each([&](const auto& place) {
-        store_bytes_of_row<Row>(output, place, quantized_bytes(x.at(place) * reciprocal, type));
+        store_bytes_of_row(row, output, place, quantized_bytes(x.at(place) * reciprocal, type));
       });
     });
   }

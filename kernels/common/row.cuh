@@ -209,12 +209,14 @@ class Row {
   // Else nvcc calculates them again for each of a thread's vectors; loops have no such choice, and
   // a cluster's threads no registers to spare.
   static constexpr bool kKeepsAddresses = kVectors > 0 && !kCluster;
+  static constexpr bool kGoesByVectors = kFilled && !kWhole;
 
  public:
   using Element = T;
   static constexpr int kSize = Vector<T>::kSize;
   static constexpr int kSlots = kVectors;
   static constexpr bool kIsWhole = kWhole;
+  static constexpr bool kIsFilled = kFilled;
   // What a body gets is this or, of a row whose ends are apart, PlaceOf<true>.
   template <bool kAll>
   using PlaceOf = cudaops_kernels::Place<kSize, kAll>;
@@ -383,6 +385,34 @@ class Row {
   // The row's vector that is this thread's at a slot; perhaps none that there is.
   __device__ __forceinline__ int vector_at(int slot) const {
     return kNumEnds + slot * num_threads() + thread();
+  }
+
+  // Which of the row's vectors is at a place that exists.
+  template <bool kAll>
+  __device__ __forceinline__ int index_of(const PlaceOf<kAll>& place) const {
+    if constexpr (kFilled && kAll) return vector_at(place.slot);
+    return (place.column + shift_) / kSize;
+  }
+  __device__ __forceinline__ int num_vectors() const { return num_vectors_; }
+  // Elements of the first vector before the row.
+  __device__ __forceinline__ int shift() const { return shift_; }
+
+  // For at_vector(): of an array that lies as the anchor, where the row begins; of rows that are
+  // filled, where their first vector does. By vectors nvcc takes one instruction for an address, by
+  // columns several.
+  template <typename U>
+  __device__ __forceinline__ U* first_vector(U* data) const {
+    return kept_address(kGoesByVectors ? data - shift_ : data);
+  }
+  // The vector at a place that exists.
+  template <typename U, bool kAll>
+  __device__ __forceinline__ U* at_vector(U* first_vector, const PlaceOf<kAll>& place) const {
+    if constexpr (!kGoesByVectors) return first_vector + place.column;
+    return first_vector + int64_t{index_of(place)} * kSize;
+  }
+  // The same of bytes, one for each element.
+  __device__ __forceinline__ uint8_t* first_byte(const Rows& rows) const {
+    return first_vector(rows.template row<uint8_t>(index_));
   }
 
   // Whether its threads are of one warp, and a reduction takes no barrier.
@@ -590,7 +620,10 @@ class Row {
     if constexpr (kFilled && kVectors == 8) {
       if (blockDim.x <= detail::kMaxThreadsByFour / 2) {
         Floats<2> halves = {};
-        each([&](const auto& place) { halves[place.slot % 2] += body(place); });
+        // Ends that are apart would be the last threads'.
+        each([&](const auto& place) {
+          halves[place.slot == kVectors ? 1 : place.slot % 2] += body(place);
+        });
         halves = detail::reduce_over_group<kGroup>(halves, Add());
         return reduce_over_warps(halves[0] + halves[1], 0.0f, Add());
       }
@@ -704,9 +737,19 @@ class Row {
       }
     };
     if (is_inside && lies_as_anchor) {
+      const T* first[kCount];
+      if constexpr (kGoesByVectors) {
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) first[i] = first_vector(tiles[i].row_);
+      }
       each_vector([&](int i, const auto& place) {
         Tile& tile = tiles[i];
-        const T* const data = vector_of(tile.row_, place);
+        const T* data;
+        if constexpr (kGoesByVectors) {
+          data = at_vector(first[i], place);
+        } else {
+          data = vector_of(tile.row_, place);
+        }
 #if CUDAOPS_HAS_HOPPER
         if (kStashed > 0 && place.slot >= kInRegisters) {
           copy_early(tile.stashed(place.slot), data);
@@ -849,6 +892,10 @@ class Row {
       const auto clamp = [](int k) { return k < 0 ? 0 : (k > kPart ? kPart : k); };
       const cudaops_kernels::Place<kPart, false> part{
           place.slot, place.column + first, clamp(place.begin - first), clamp(place.end - first)};
+      if constexpr (kFilled) {
+        // A row's ends are in one warp: it would go both ways.
+        return load_elements(columns + part.column, part.begin, part.end);
+      }
       return detail::load_columns(columns, part, width_);
     }
   }
@@ -927,8 +974,8 @@ template <typename Op, int kVectors, bool kWhole>
 CUDAOPS_HOST_DEVICE constexpr bool fills_rows() {
   if constexpr (!kAllowsFilled<Op> || kVectors == 0) {
     return false;
-  } else if (!kWhole) {
-    return (Op::kReadsColumns || Op::kNumTiles > 1) && kVectors == 4;
+  } else if (!kWhole && kVectors == 4) {
+    return Op::kReadsColumns || Op::kNumTiles > 1;
   } else {
     return Op::kReadsColumns && Op::kNumTiles == 1 && sizeof(typename Op::Element) < 4;
   }
@@ -938,6 +985,7 @@ CUDAOPS_HOST_DEVICE constexpr bool fills_rows() {
 // Row::sum_of() adds, where the warps that it is of are a power of two.
 template <typename Op>
 bool takes_halves(int64_t threads_by_four) {
+  static_assert(fills_rows<Op, 8, true>() == fills_rows<Op, 8, false>(), "asked of both");
   return fills_rows<Op, 8, true>() && (threads_by_four == 64 || threads_by_four == 128);
 }
 
@@ -1113,7 +1161,7 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     // and rows that aren't whole are more often faster with four (measured on an H200).
     const bool prefers_eight = Op::kNumTiles == 1 && is_whole;
     const int most_by_four = prefers_eight ? detail::kMaxThreadsByFour : detail::kMaxRowThreads;
-    if (num_inner <= 4 * most_by_four && !(is_whole && detail::takes_halves<Op>(whole_warps(4)))) {
+    if (num_inner <= 4 * most_by_four && !detail::takes_halves<Op>(whole_warps(4))) {
       detail::launch_rows<kOnlyWhole, 4>(op, grid, aligned, whole_warps(4), stream);
     } else if (num_inner <= 8 * detail::kMaxRowThreads) {
       detail::launch_rows<kOnlyWhole, 8>(op, grid, aligned, whole_warps(8), stream);
