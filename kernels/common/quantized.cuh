@@ -566,12 +566,12 @@ struct QuantizeRowGroups {
     const auto x = source.load(row);
     const int log2_lanes = 31 - __clz(num_lanes), in_group = num_lanes - 1;
     float* const scales = kept_address(result.scale + result.places.row_at(row.index()));
-    uint8_t* const output = kept_address(result.output.template row<uint8_t>(row.index()));
+    uint8_t* const output = row.first_byte(result.output);
     const auto store_scale = [&](int vector, float scale) {
       scales[result.places.strides.column * (vector >> log2_lanes)] = scale;
     };
     const auto write = [&](const auto& place, float reciprocal, QuantizedType type) {
-      store_bytes_of_row<Row>(output, place, quantized_bytes(x.at(place) * reciprocal, type));
+      store_bytes_of_row(row, output, place, quantized_bytes(x.at(place) * reciprocal, type));
     };
     if constexpr (Row::kSlots == 0) {
       // Such rows have whole warps, and a group's lanes stay together.
@@ -807,23 +807,6 @@ class LoadedPieces {
     end_ = masked<T>(Source::template packed<T, kAlike>(of_end), at_.begin, at_.end);
   }
 
-  // From shared memory, where the own piece's first vector is stage[first].
-  __device__ __forceinline__ LoadedPieces(const Pieces<T>& pieces, const Packed* stage, int first)
-      : at_(pieces.own_end()) {
-    static_assert(kAlike, "staged as the bytes lie");
-#pragma unroll
-    for (int slot = 0; slot < kSlots; ++slot) x_[slot] = {0, 0, 0, 0};
-    pieces.template each_slot<kSlots>([&](int slot) {
-      const int first_of_piece = cudaops::shfl(first, pieces.owner(slot), 32);
-      if (pieces.is_whole(slot)) {
-        whole_ |= 1u << slot;
-        x_[slot] = stage[first_of_piece + pieces.vector()];
-      }
-    });
-    end_ = {0, 0, 0, 0};
-    if (at_.begin < at_.end) end_ = masked<T>(stage[first + at_.vector], at_.begin, at_.end);
-  }
-
   // The largest magnitude of the own piece.
   __device__ __forceinline__ float largest_of_pieces(const Pieces<T>& pieces) const {
     Largest<T> of_slots[kSlots], of_end;
@@ -971,72 +954,151 @@ __global__ void __launch_bounds__(kPieceThreads)
   loaded.store(pieces, result.type, reciprocal_of_scale(scale), rounding);
 }
 
+// Of a power of two.
+inline int log2_of(int n) {
+  int log2 = 0;
+  while ((1 << log2) < n) ++log2;
+  return log2;
+}
+
 }  // namespace detail
 
 // The same as QuantizeRowGroups for rows that lie anywhere and whose last group may be smaller.
-// What the row consists of goes by way of shared memory: its groups lie otherwise than its vectors.
+//
+// A row's groups begin as far within a vector as the row does: the first vector of each has a few
+// elements of the group before. Those vectors the threads write to shared memory, of the others the
+// largest magnitude only; a thread a group makes the scale of that. Lanes needn't be those of one
+// group for this, wherever the row's vectors are.
 template <typename T, typename Source>
-struct QuantizeRowPieces {
+struct QuantizeAnyRowGroups {
   using Element = T;
-  static constexpr int kNumTiles = Source::kNumTiles;
-  static constexpr bool kReadsColumns = Source::kReadsColumns;
-  static constexpr int kSlots = 8, kSize = Vector<T>::kSize;
-  static constexpr int kMostStageBytes = 46 * 1024;  // with the scratch what every device has
+  static constexpr int kNumTiles = Source::kNumTiles, kSize = Vector<T>::kSize;
+  static constexpr bool kReadsColumns = Source::kReadsColumns, kFillsRows = true;
+  static constexpr int64_t kMostStageBytes = 46 * 1024;  // with the scratch what every device has
   Source source;
   QuantizedRows result;
-  int64_t num_rows, width;
-  int log2_lanes;  // a group
-  detail::Divider groups_per_row;
+  int log2_lanes;     // vectors a group
+  int num_groups;     // of a row
+  int stage_vectors;  // of shared memory, for a row
 
-  CUDAOPS_HOST_DEVICE static int64_t vectors_of_row(int64_t width) {
-    return (width + 2 * (kSize - 1)) / kSize;
+  QuantizeAnyRowGroups(const Source& rows, const QuantizedRows& to, int64_t width, int num_lanes)
+      : source(rows),
+        result(to),
+        log2_lanes(detail::log2_of(num_lanes)),
+        num_groups(static_cast<int>(num_groups_of(width, num_lanes))),
+        stage_vectors(static_cast<int>(stage_vectors_of(width, num_lanes))) {}
+
+  // Whether a block has registers and shared memory for a row.
+  static bool fits_block(int64_t width, int num_lanes) {
+    return detail::num_vectors<kSize>(width, false) <= 8 * detail::kMaxRowThreads &&
+           stage_vectors_of(width, num_lanes) * int64_t{sizeof(Packed)} <= kMostStageBytes;
   }
-  // Of a block of so many rows.
+
+  // What a block has in shared memory of each of its rows: of every group the vector that it shares
+  // with the group before, the other vectors' largest, and its scale's reciprocal, between zeros.
+  // The row's last elements may be in a vector that begins one more group.
+  struct Stage {
+    Packed* shared;
+    uint32_t* largest;
+    float* reciprocals;
+  };
   size_t stage_bytes(int64_t rows) const {
-    return static_cast<size_t>(rows * vectors_of_row(width)) * sizeof(Packed);
+    return static_cast<size_t>(rows * stage_vectors) * sizeof(Packed);
   }
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
-    extern __shared__ Packed stash[];
-    const int pitch = static_cast<int>(vectors_of_row(width));
-    {
-      const auto x = source.load(row);
-      Packed* const own = stash + static_cast<int>(threadIdx.y) * pitch;
-      row.each([&](const auto& place) {
-        // The first vector may begin before the row.
-        own[static_cast<unsigned int>(place.column + kSize - 1) / kSize] = x.packed(place);
-      });
+    const Stage stage = stage_of_row();
+    const auto x = source.load(row);
+    const int in_group = (1 << log2_lanes) - 1;
+    row.each([&](const auto& place) {
+      const Packed vector = x.packed(place);
+      Largest<T> largest;
+      largest.raise_by_magnitudes(vector);
+      const int index = row.index_of(place);
+      const bool is_shared = (index & in_group) == 0;
+      if (place.exists()) stage.largest[index] = is_shared ? 0 : largest.word();
+      if (place.exists() && is_shared) stage.shared[index >> log2_lanes] = vector;
+    });
+    const int num_threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
+    const int num_slots = (num_groups + 1) << log2_lanes;
+#pragma unroll 1
+    for (int i = row.num_vectors() + thread; i < num_slots; i += num_threads) {
+      stage.largest[i] = 0;
+      if ((i & in_group) == 0) stage.shared[i >> log2_lanes] = {0, 0, 0, 0};
     }
     __syncthreads();
-    const int64_t first_row = int64_t{blockIdx.x} * blockDim.y;
-    const int rows = static_cast<int>(min(int64_t{blockDim.y}, num_rows - first_row));
-    const int groups = static_cast<int>(groups_per_row.divisor()), all = rows * groups;
-    const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
-    const int num_warps = static_cast<int>(blockDim.x * blockDim.y) / 32;
-    const int per_warp = Pieces<T>::template num_pieces<kSlots>(log2_lanes);
-    const int columns = kSize << log2_lanes;
+    if (row.exists()) {
+      float* const scales = result.scale + result.places.row_at(row.index());
 #pragma unroll 1
-    for (int first = thread / 32 * per_warp; first < all; first += num_warps * per_warp) {
-      const int num_pieces = min(per_warp, all - first);
-      const bool exists = Pieces<T>::own_piece() < num_pieces;
-      const int index = exists ? first + Pieces<T>::own_piece() : 0;
-      const int row_of_block = static_cast<int>(groups_per_row.quotient(index));
-      const int group = index - row_of_block * groups, column = group * columns;
-      const int left = static_cast<int>(width) - column;
-      const int num = exists ? (left < columns ? left : columns) : 0;
-      const int64_t index_of_row = first_row + row_of_block;
-      const Pieces<T> pieces(log2_lanes, result.output.template row<uint8_t>(index_of_row) + column,
-                             num, num_pieces);
-      const LoadedPieces<T, kSlots, true> loaded(pieces, stash,
-                                                 row_of_block * pitch + column / kSize);
-      const float scale = scale_for(loaded.largest_of_pieces(pieces), result.type, result.rule);
-      if (exists && Pieces<T>::is_first()) {
-        result.scale[result.places.row_at(index_of_row) + result.places.strides.column * group] =
-            scale;
+      for (int group = thread; group < num_groups; group += num_threads) {
+        const float largest = largest_of_group(stage, group, row.shift());
+        const float scale = scale_for(largest, result.type, result.rule);
+        scales[result.places.strides.column * group] = scale;
+        stage.reciprocals[group + 1] = reciprocal_of_scale(scale);
       }
-      loaded.store(pieces, result.type, reciprocal_of_scale(scale));
+      if (thread == 0) stage.reciprocals[0] = stage.reciprocals[num_groups + 1] = 0;
     }
+    __syncthreads();
+    uint8_t* const output = row.first_byte(result.output);
+    const int shift = row.shift();
+    with_type_asked(result.type, [&](QuantizedType type) {
+      row.each([&](const auto& place) {
+        const int index = place.exists() ? row.index_of(place) : 0;
+        const float* const reciprocals = stage.reciprocals + (index >> log2_lanes);
+        const float own = reciprocals[1], first = (index & in_group) == 0 ? reciprocals[0] : own;
+        auto y = x.at(place);
+#pragma unroll
+        for (int k = 0; k < kSize; ++k) y[k] *= k < shift ? first : own;
+        store_bytes_of_row(row, output, place, quantized_bytes(y, type));
+      });
+    });
+  }
+
+ private:
+  static int64_t num_groups_of(int64_t width, int num_lanes) {
+    const int64_t columns = num_lanes * int64_t{kSize};
+    return (width + columns - 1) / columns;
+  }
+  static int64_t stage_vectors_of(int64_t width, int num_lanes) {
+    constexpr int64_t kVector = sizeof(Packed), kWord = sizeof(uint32_t);
+    const int64_t groups = num_groups_of(width, num_lanes) + 1;
+    const int64_t bytes = groups * (kVector + num_lanes * kWord) + (groups + 1) * kWord;
+    return (bytes + kVector - 1) / kVector;
+  }
+
+  __device__ __forceinline__ Stage stage_of_row() const {
+    extern __shared__ Packed stash[];
+    Stage stage;
+    stage.shared = stash + static_cast<int>(threadIdx.y) * stage_vectors;
+    stage.largest = reinterpret_cast<uint32_t*>(stage.shared + num_groups + 1);
+    stage.reciprocals = reinterpret_cast<float*>(stage.largest + ((num_groups + 1) << log2_lanes));
+    return stage;
+  }
+
+  // shift: elements of a group's first vector that belong to the group before.
+  __device__ __forceinline__ float largest_of_group(const Stage& stage, int group,
+                                                    int shift) const {
+    const Packed first = stage.shared[group], next = stage.shared[group + 1];
+    const uint32_t own[4] = {first.x, first.y, first.z, first.w};
+    const uint32_t after[4] = {next.x, next.y, next.z, next.w};
+    uint32_t words[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      // As many bits of the word are the group's before.
+      const int others = shift * 8 * static_cast<int>(sizeof(T)) - 32 * i;
+      const uint32_t mask = others >= 32 ? 0 : 0xffffffffu << (others > 0 ? others : 0);
+      words[i] = (own[i] & mask) | (after[i] & ~mask);
+    }
+    Largest<T> largest;
+    largest.raise_by_magnitudes({words[0], words[1], words[2], words[3]});
+    const uint2* const others = reinterpret_cast<const uint2*>(stage.largest + (group << log2_lanes));
+#pragma unroll 8
+    for (int i = 0; i < 1 << (log2_lanes - 1); ++i) {
+      largest.raise_by_word(others[i].x);
+      largest.raise_by_word(others[i].y);
+    }
+    return largest.value();
   }
 };
 
@@ -1223,17 +1285,6 @@ struct PointwiseSource {
 // Of blocks of single rows.
 inline bool is_scale_a_row(const BlockGrid& grid) { return grid.block_columns >= grid.width; }
 
-namespace detail {
-
-// Of a power of two.
-inline int log2_of(int n) {
-  int log2 = 0;
-  while ((1 << log2) < n) ++log2;
-  return log2;
-}
-
-}  // namespace detail
-
 // Vectors a group of `columns` elements, if that is a power of two from 2 to 32; else 0.
 inline int lanes_of(DType dtype, int64_t columns) {
   const int64_t size = 16 / size_of(dtype), lanes = columns / size;
@@ -1241,15 +1292,8 @@ inline int lanes_of(DType dtype, int64_t columns) {
   return fits ? static_cast<int>(lanes) : 0;
 }
 
-// Whether rows of groups that lie anywhere can be quantised while a block of threads has them.
-template <typename T>
-bool fits_row_pieces(int64_t width) {
-  using Pieces = QuantizeRowPieces<T, PointwiseSource<Same>>;
-  return Pieces::vectors_of_row(width) * int64_t{sizeof(Packed)} <= Pieces::kMostStageBytes;
-}
-
 // A scale for each num_lanes vectors of rows whose source needs all of a row. are_whole: everything
-// is aligned, and rows have whole groups; else fits_row_pieces().
+// is aligned, and rows have whole groups; else QuantizeAnyRowGroups::fits_block().
 template <typename T, typename Source>
 void launch_row_group_quantize(const Source& source, const QuantizedRows& result, int64_t num_rows,
                                int64_t width, int num_lanes, bool are_whole, cudaStream_t stream) {
@@ -1258,12 +1302,9 @@ void launch_row_group_quantize(const Source& source, const QuantizedRows& result
                       RowGrid{num_rows, width, Rows{nullptr, 0}}, true, stream);
     return;
   }
-  const int64_t columns = num_lanes * int64_t{Vector<T>::kSize};
-  const detail::Divider groups(static_cast<uint32_t>((width + columns - 1) / columns));
   const bool aligned = source.template is_aligned<T>(num_rows) &&
                        bytes_are_aligned<T>(result.output.data, result.output.stride);
-  launch_rows(QuantizeRowPieces<T, Source>{source, result, num_rows, width,
-                                           detail::log2_of(num_lanes), groups},
+  launch_rows(QuantizeAnyRowGroups<T, Source>(source, result, width, num_lanes),
               RowGrid{num_rows, width, anchor_for_bytes<T>(result.output)}, aligned, stream);
 }
 

@@ -211,6 +211,18 @@ class Largest {
     raise_by<true>(packed);
   }
 
+  // The same in a word: where threads tell each other through memory.
+  __device__ __forceinline__ uint32_t word() const {
+    return kInPairs ? pair_ : __float_as_uint(largest_);
+  }
+  __device__ __forceinline__ void raise_by_word(uint32_t word) {
+    if constexpr (kInPairs) {
+      raise_pairs(word);
+    } else {
+      largest_ = fmaxf(largest_, __uint_as_float(word));
+    }
+  }
+
   __device__ __forceinline__ float value() const {
     if constexpr (kInPairs) {
       const Numbers<T> both = unpack<T>({pair_, 0, 0, 0});

@@ -63,8 +63,10 @@ void launch_rms_norm_quantize_of(const RmsNormQuantize& call, cudaStream_t strea
 
 template <typename T>
 bool groups_take_one_pass(const RmsNormQuantize& call) {
-  return lanes_of(call.norm.dtype, call.grid.block_columns) > 0 &&
-         (groups_are_whole<T>(call) || fits_row_pieces<T>(call.norm.width));
+  const int num_lanes = lanes_of(call.norm.dtype, call.grid.block_columns);
+  if (num_lanes == 0) return false;
+  return groups_are_whole<T>(call) ||
+         QuantizeAnyRowGroups<T, Normed<false>>::fits_block(call.norm.width, num_lanes);
 }
 
 }  // namespace cudaops_kernels
