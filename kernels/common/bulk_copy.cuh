@@ -11,9 +11,11 @@ namespace cudaops_kernels {
 
 #if CUDAOPS_HAS_HOPPER
 
-// One arrival completes a phase, together with the bytes that it announces.
-__device__ __forceinline__ void init_barrier(uint64_t* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+// So many arrivals complete a phase, together with the bytes that are announced.
+__device__ __forceinline__ void init_barrier(uint64_t* barrier, uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(arrivals)
+               : "memory");
 }
 // Makes initialised barriers visible to the copy engine.
 __device__ __forceinline__ void fence_barriers() {
@@ -44,6 +46,16 @@ __device__ __forceinline__ void copy_to_shared(void* to, const void* from, uint3
           "r"(shared_address(to)),
       "l"(from), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
+}
+// One number, which need not lie at a multiple of 16 bytes.
+__device__ __forceinline__ void copy_to_shared(float* to, const float* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from)
+               : "memory");
+}
+// An arrival, once all numbers that this thread copies are there.
+__device__ __forceinline__ void arrive_with_numbers(uint64_t* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
+               : "memory");
 }
 
 #endif

@@ -10,12 +10,12 @@
 //     static constexpr int kNumTotals = 1;  // sums a row
 //     static constexpr int kNumInputs = 2;  // rows that are read
 //     static constexpr int kNumOutputs = 1;  // SweepGrid's
-//     struct Scalars {…};                   // what is read once a row
+//     static constexpr int kNumScalars = 1;  // numbers that are read once a row
 //     template <typename Row> struct Fixed {…};  // of a thread's columns, the same for all rows
 //     Fixed<Row> fixed(const Row& row) const;
 //     ConstRows input(int i) const;  // on the host too
 //     Rows output(int i) const;
-//     Scalars scalars(int64_t index) const;
+//     const float* scalars(int i) const;  // one a row
 //     // A thread's share of the row's totals; tiles[i].at(place) are the numbers of input i, asked
 //     // for once, and sums.add(which, place, numbers) adds to the columns' sums.
 //     Floats<kNumTotals> totals(const Row& row, tiles, fixed, scalars, Sums& sums) const;
@@ -26,10 +26,9 @@
 // Four ways to read:
 //   spans     short rows that stand one behind the other at any width (row_span.cuh): each warp
 //             takes spans in turns; while it waits for one, others work on theirs
-//   ring      sm_90: the copy engine brings rows into shared memory some turns ahead, and the
-//   totals
-//             of the next row are taken before the gradient of this one is written, so that no
-//             thread waits for another's sum
+//   ring      sm_90: the copy engine brings rows, and the numbers that are read once a row, into
+//             shared memory a turn or two ahead, and the totals of the next row are taken before
+//             the gradient of this one is written, so that no thread waits for another's sum
 //   prefetch  the next row is loaded into registers while this one is worked on: short rows, of
 //             which a block has several at once, and GPUs without a copy engine
 //   long      rows beyond that are read twice: for their gradient, for the sums
@@ -122,6 +121,17 @@ __device__ __forceinline__ void store_sums_of_groups(const Sums& sums, const Row
   }
   __syncthreads();
   for (int i = thread; i < width; i += num_threads) part[i] = of_groups[i];
+}
+
+template <typename Op>
+using Scalars = Floats<Op::kNumScalars>;
+
+template <typename Op>
+__device__ __forceinline__ Scalars<Op> load_scalars(const Op& op, int64_t index) {
+  Scalars<Op> scalars;
+#pragma unroll
+  for (int i = 0; i < Op::kNumScalars; ++i) scalars[i] = op.scalars(i)[index];
+  return scalars;
 }
 
 inline int device_attribute(cudaDeviceAttr attribute) {
@@ -269,7 +279,7 @@ __global__ void __launch_bounds__(kSpanThreads)
     for (int i = 0; i < Op::kNumInputs; ++i) span.load(i, op.input(i));
     // On their way with the rows: each lane has one row's.
     const int64_t own = first + cudaops::lane_id() % kSpanRows<T>;
-    const typename Op::Scalars all_scalars = op.scalars(own < grid.num_rows ? own : first);
+    const Scalars<Op> all_scalars = load_scalars(op, own < grid.num_rows ? own : first);
     span.wait();
     OneRow row(op, span);
 #pragma unroll 1
@@ -330,7 +340,7 @@ __global__ void __launch_bounds__(kMaxRowThreads) sweep_kernel(const Op op, cons
     return OneRow(index, grid.num_rows, grid.width, anchor, &scratch);
   };
   const auto scalars_of = [&](int64_t index) {
-    return op.scalars(index < grid.num_rows ? index : grid.num_rows - 1);
+    return load_scalars(op, index < grid.num_rows ? index : grid.num_rows - 1);
   };
   using Tile = typename OneRow::Tile;
   const auto load_tiles = [&](const OneRow& row, Tile(&tiles)[Op::kNumInputs]) {
@@ -405,10 +415,13 @@ int64_t sweep_with_prefetch(const Op& op, const SweepGrid& grid, int64_t num_vec
 // Ring
 
 // Three rows: one that is worked on, the next one, and one on its way. Where only two fit, the next
-// one is on its way and waited for.
+// one is on its way and waited for. More at once make an H200 slower by a tenth: reads hold up the
+// writes.
 constexpr int kMinStages = 2;
 constexpr int kGoodStages = 3;
-constexpr int kMaxStages = 8;
+constexpr int kMaxStages = 4;
+// Of this size on rows are fetched in the middle of a turn, for the same reason.
+constexpr int kLargeStage = 64 << 10;
 
 #if !CUDAOPS_HIP
 
@@ -468,6 +481,14 @@ constexpr int most_ring_threads() {
   return Op::kNumSums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads + kMaxRowThreads / 4;
 }
 
+// Rows that aren't whole take longer to fetch, and all wait for the totals of the warp that does:
+// in the middle of a turn and one turn earlier, where registers allow.
+template <typename Op, bool kWhole>
+constexpr bool kFetchesLate = !kWhole && Op::kNumSums > 1;
+
+template <typename Op, int kVectors>
+constexpr int kMostStageBytes = Op::kNumInputs* kVectors* most_ring_threads<Op, kVectors>() * 16;
+
 template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
     sweep_ring_kernel(const Op op, const SweepGrid grid, int num_stages) {
@@ -477,6 +498,7 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
   using Totals = Floats<Op::kNumTotals>;
   extern __shared__ __align__(128) char ring[];
   __shared__ uint64_t full[kMaxStages];
+  __shared__ float row_scalars[kMaxStages][Op::kNumScalars];
   __shared__ Totals scratch[2][32];
   const int64_t row_bytes = grid.width * int64_t{sizeof(T)};
   const int64_t room = row_room(row_bytes, kWhole);
@@ -516,6 +538,11 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
       const char* from = reinterpret_cast<const char*>(row) - misaligned_bytes(row);
       if (sizes[i] > 0) copy_to_shared(slot(stage, i), from, sizes[i], &full[stage]);
     }
+#pragma unroll
+    for (int i = 0; i < Op::kNumScalars; ++i) {
+      copy_to_shared(&row_scalars[stage][i], op.scalars(i) + index);
+    }
+    arrive_with_numbers(&full[stage]);
   };
   const T* const anchor = grid.anchor.template row<T>(blockIdx.x);
   const auto row_at = [&](int64_t index) {
@@ -529,23 +556,31 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
       tiles[i].width = grid.width;
     }
   };
+  const auto scalars_at = [&](int stage) {
+    Scalars<Op> scalars;
+#pragma unroll
+    for (int i = 0; i < Op::kNumScalars; ++i) scalars[i] = row_scalars[stage][i];
+    return scalars;
+  };
   ColumnSums<Op::kNumSums, kVectors, OneRow::kSize> sums = {};
   const auto fixed = op.fixed(row_at(0));
   // A thread's share of a row's totals, added up in its warp.
-  const auto begin_row = [&](int stage, uint32_t parity, int64_t index,
-                             const typename Op::Scalars& scalars, int buffer) {
+  const auto begin_row = [&](int stage, uint32_t parity, int64_t index, int buffer) {
     SharedTile<T, !kWhole> tiles[Op::kNumInputs];
     tiles_at(stage, index, tiles);
     wait_for_phase(&full[stage], parity);
-    const Totals share = op.totals(row_at(index), tiles, fixed, scalars, sums);
+    const Totals share = op.totals(row_at(index), tiles, fixed, scalars_at(stage), sums);
     const Totals warps = cudaops::warp_reduce(share, AddFloats<Op::kNumTotals>{}, 32);
     if (threadIdx.x % 32 == 0) scratch[buffer][threadIdx.x / 32] = warps;
   };
 
   // In the last warp, which has least of the row: all others wait for who is late.
   const bool fetches = threadIdx.x == blockDim.x - 32;
+  const bool fetches_late =
+      kFetchesLate<Op, kWhole> || (kWhole && kMostStageBytes<Op, kVectors> >= kLargeStage &&
+                                   Op::kNumInputs * row_bytes >= kLargeStage);
   if (fetches) {
-    for (int stage = 0; stage < num_stages; ++stage) init_barrier(&full[stage]);
+    for (int stage = 0; stage < num_stages; ++stage) init_barrier(&full[stage], 2);
     fence_barriers();
     // One stage stays free for the first turn, unless there are only two.
     for (int stage = 0; stage < (num_stages == 2 ? 2 : num_stages - 1); ++stage) {
@@ -556,23 +591,20 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
   int64_t index = blockIdx.x;
   int stage = 0, buffer = 0;
   uint32_t parity = 0;
-  typename Op::Scalars scalars = op.scalars(index);
-  begin_row(stage, parity, index, scalars, buffer);
+  begin_row(stage, parity, index, buffer);
   while (index < grid.num_rows) {
     // All have added up this row and written the gradient of the one before.
     __syncthreads();
-    if (fetches && num_stages > 2) {
+    const auto fetch_into_free = [&] {
       const int free_stage = stage == 0 ? num_stages - 1 : stage - 1;
       fetch(free_stage, index + int64_t{num_stages - 1} * gridDim.x);
-    }
+    };
+    if (fetches && num_stages > 2 && !fetches_late) fetch_into_free();
     const int64_t next = index + gridDim.x;
     const int next_stage = stage + 1 == num_stages ? 0 : stage + 1;
     const uint32_t next_parity = stage + 1 == num_stages ? parity ^ 1 : parity;
-    typename Op::Scalars next_scalars = scalars;
     const auto begin_next = [&] {
-      if (next >= grid.num_rows) return;
-      next_scalars = op.scalars(next);
-      begin_row(next_stage, next_parity, next, next_scalars, buffer ^ 1);
+      if (next < grid.num_rows) begin_row(next_stage, next_parity, next, buffer ^ 1);
     };
     const auto write_gradient = [&] {
       Totals totals = {};
@@ -580,10 +612,11 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
       totals = cudaops::warp_reduce(totals, AddFloats<Op::kNumTotals>{}, 32);
       SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(stage, index, tiles);
-      op.gradient(row_at(index), tiles, fixed, scalars, totals);
+      op.gradient(row_at(index), tiles, fixed, scalars_at(stage), totals);
     };
     if (num_stages > 2) {
       begin_next();
+      if (fetches && fetches_late) fetch_into_free();
       write_gradient();
     } else {
       write_gradient();
@@ -594,7 +627,6 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
     index = next;
     stage = next_stage;
     parity = next_parity;
-    scalars = next_scalars;
     buffer ^= 1;
   }
   if (grid.workspace == nullptr) return;
@@ -626,7 +658,8 @@ int64_t sweep_with_ring(const Op& op, const SweepGrid& grid, int64_t num_vectors
               most_blocks(num_threads));
   if (blocks_each == 0 && kMinStages * stage_bytes + own_bytes > all) return 0;
   if (blocks_each == 0) blocks_each = 1;
-  const int64_t stages = at_most((all / blocks_each - own_bytes) / stage_bytes, kMaxStages);
+  const int64_t stages = at_most((all / blocks_each - own_bytes) / stage_bytes,
+                                 kFetchesLate<Op, kWhole> ? kMaxStages : kGoodStages);
   const int64_t blocks = num_sweep_blocks(
       grid.num_rows, 1, blocks_each * device_attribute(cudaDevAttrMultiProcessorCount),
       kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
@@ -656,7 +689,7 @@ struct RowsOfSweep {
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) tiles[i] = row.load(op.input(i));
     const auto fixed = op.fixed(row);
-    const auto scalars = op.scalars(row.index());
+    const auto scalars = load_scalars(op, row.index());
     const Floats<Op::kNumTotals> share = op.totals(row, tiles, fixed, scalars, none);
     op.gradient(row, tiles, fixed, scalars, row.sum(share));
   }
@@ -715,7 +748,7 @@ __global__ void __launch_bounds__(32 * kTallGroups)
         tiles[i] = {rows.template row<T>(index) + first_column, left,
                     rows_around<kSize>(index, grid.num_rows, rows.stride)};
       }
-      op.totals(columns, tiles, typename Columns::Columns(), op.scalars(index), sums);
+      op.totals(columns, tiles, typename Columns::Columns(), load_scalars(op, index), sums);
     }
   }
   let_next_kernel_start();

@@ -14,11 +14,8 @@ struct Backward {
   static constexpr int kNumTotals = 2;
   static constexpr int kNumInputs = 2;
   static constexpr int kNumOutputs = 1;
+  static constexpr int kNumScalars = 2;
   LayerNormBackward call;
-
-  struct Scalars {
-    float mean, rstd;
-  };
 
   CUDAOPS_HOST_DEVICE ConstRows input(int i) const {
     return i == 0 ? call.grad_output : call.input;
@@ -26,8 +23,8 @@ struct Backward {
 
   CUDAOPS_HOST_DEVICE Rows output(int) const { return call.grad_input; }
 
-  __device__ __forceinline__ Scalars scalars(int64_t index) const {
-    return {call.mean[index], call.rstd[index]};
+  __device__ __forceinline__ const float* scalars(int i) const {
+    return i == 0 ? call.mean : call.rstd;
   }
 
   template <typename Row>
@@ -38,11 +35,12 @@ struct Backward {
   template <typename Row, typename Tiles, typename Sums>
   __device__ __forceinline__ Floats<2> totals(const Row& row, const Tiles& tiles,
                                               const typename Row::Columns& weight,
-                                              const Scalars& scalars, Sums& sums) const {
+                                              const Floats<2>& scalars, Sums& sums) const {
+    const float mean = scalars[0], rstd = scalars[1];
     float sum = 0, products = 0;
     row.each([&](const auto& place) {
       const auto grad = tiles[0].at(place);
-      const auto product = grad * ((tiles[1].at(place) - scalars.mean) * scalars.rstd);
+      const auto product = grad * ((tiles[1].at(place) - mean) * rstd);
       const auto scale = row.at(weight, place);
       sum += dot(grad, scale);
       products += dot(product, scale);
@@ -55,12 +53,13 @@ struct Backward {
   template <typename Row, typename Tiles>
   __device__ __forceinline__ void gradient(const Row& row, const Tiles& tiles,
                                            const typename Row::Columns& weight,
-                                           const Scalars& scalars, const Floats<2>& totals) const {
+                                           const Floats<2>& scalars,
+                                           const Floats<2>& totals) const {
     const float width = static_cast<float>(call.width);
     // rstd * (h - mean_h - (input - mean) * rstd * mean_product), as h * rstd + input * a + b
-    const float rstd = scalars.rstd;
+    const float mean = scalars[0], rstd = scalars[1];
     const float a = -rstd * rstd * (totals[1] / width);
-    const float b = -rstd * (totals[0] / width) - scalars.mean * a;
+    const float b = -rstd * (totals[0] / width) - mean * a;
     row.each([&](const auto& place) {
       const auto h = tiles[0].at(place) * row.at(weight, place);
       row.store(call.grad_input, place, h * rstd + (tiles[1].at(place) * a + b));

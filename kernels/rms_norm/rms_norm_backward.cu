@@ -14,11 +14,8 @@ struct Backward {
   static constexpr int kNumTotals = 1;
   static constexpr int kNumInputs = kResidual ? 3 : 2;
   static constexpr int kNumOutputs = 1;
+  static constexpr int kNumScalars = 1;
   RmsNormBackward call;
-
-  struct Scalars {
-    float rstd;
-  };
 
   CUDAOPS_HOST_DEVICE ConstRows input(int i) const {
     return i == 0 ? call.grad_output : (i == 1 ? call.x : call.grad_residual_out);
@@ -26,7 +23,7 @@ struct Backward {
 
   CUDAOPS_HOST_DEVICE Rows output(int) const { return call.grad_x; }
 
-  __device__ __forceinline__ Scalars scalars(int64_t index) const { return {call.rstd[index]}; }
+  __device__ __forceinline__ const float* scalars(int) const { return call.rstd; }
 
   template <typename Row>
   __device__ __forceinline__ typename Row::Columns fixed(const Row& row) const {
@@ -36,12 +33,12 @@ struct Backward {
   template <typename Row, typename Tiles, typename Sums>
   __device__ __forceinline__ Floats<1> totals(const Row& row, const Tiles& tiles,
                                               const typename Row::Columns& weight,
-                                              const Scalars& scalars, Sums& sums) const {
+                                              const Floats<1>& scalars, Sums& sums) const {
     float products = 0;
     row.each([&](const auto& place) {
       const auto product = tiles[0].at(place) * tiles[1].at(place);
       products += dot(product, row.at(weight, place));
-      sums.add(0, place, product * scalars.rstd);
+      sums.add(0, place, product * scalars[0]);
     });
     return {products};
   }
@@ -49,8 +46,9 @@ struct Backward {
   template <typename Row, typename Tiles>
   __device__ __forceinline__ void gradient(const Row& row, const Tiles& tiles,
                                            const typename Row::Columns& weight,
-                                           const Scalars& scalars, const Floats<1>& totals) const {
-    const float rstd = scalars.rstd;
+                                           const Floats<1>& scalars,
+                                           const Floats<1>& totals) const {
+    const float rstd = scalars[0];
     const float shift = -totals[0] * rstd * rstd * rstd / static_cast<float>(call.width);
     row.each([&](const auto& place) {
       auto grad_x = tiles[0].at(place) * row.at(weight, place) * rstd + tiles[1].at(place) * shift;
