@@ -1092,7 +1092,8 @@ struct QuantizeAnyRowGroups {
     }
     Largest<T> largest;
     largest.raise_by_magnitudes({words[0], words[1], words[2], words[3]});
-    const uint2* const others = reinterpret_cast<const uint2*>(stage.largest + (group << log2_lanes));
+    const uint2* const others =
+        reinterpret_cast<const uint2*>(stage.largest + (group << log2_lanes));
 #pragma unroll 8
     for (int i = 0; i < 1 << (log2_lanes - 1); ++i) {
       largest.raise_by_word(others[i].x);
