@@ -61,8 +61,6 @@ function tried(place, file, at) {
   place = place == "." ? "" : place "/"
   if ((place file) in asked) return
   asked[place file] = 1
-  # A header that was read itself, by a detour: what it includes from "../common" lies in common/../common too.
-  if (file ~ /^\.\.\// && plain(place file) in read) return
   at = index(file, "/")
   if (!at || (place substr(file, 1, at)) in deeper) {
     print place file
@@ -142,7 +140,6 @@ BEGIN {
     if (substr(path, 1, 2) == "./") sub(/^(\.\/)+/, "", path)
     header[++headers] = path
     asked[path] = asked[plain(path)] = 1
-    read[plain(path)] = 1
     if (own(path)) {
       place = path
       if (!sub(/\/[^\/]*$/, "", place)) place = "."

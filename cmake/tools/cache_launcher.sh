@@ -818,7 +818,7 @@ _cudaops_depfile() {
       */) [ ! -d "$_cudaops_a" ] || _cudaops_deeper="$_cudaops_deeper$_cudaops_a
 " ;;
       *)
-        if [ -f "$_cudaops_a" ] && ! _cudaops_harmless "$_cudaops_a"; then
+        if [ -f "$_cudaops_a" ] && ! _cudaops_was_read "$_cudaops_a" && ! _cudaops_harmless "$_cudaops_a"; then
           IFS=$_cudaops_ifs
           return 0
         fi
@@ -827,13 +827,28 @@ _cudaops_depfile() {
   done
   if [ -n "$_cudaops_deeper" ]; then
     for _cudaops_a in $(_cudaops_headers shadows); do
-      if [ -f "$_cudaops_a" ] && ! _cudaops_harmless "$_cudaops_a"; then
+      if [ -f "$_cudaops_a" ] && ! _cudaops_was_read "$_cudaops_a" && ! _cudaops_harmless "$_cudaops_a"; then
         IFS=$_cudaops_ifs
         return 0
       fi
     done
   fi
   IFS=$_cudaops_ifs
+  return 1
+}
+
+# _cudaops_was_read <file>: whether it is a header that was read itself, by a detour: what a directory that -I names calls
+# "../common/one.h" lies in common/../common too. Asked of directories, not of names: ".." of a link leads elsewhere.
+_cudaops_was_read() {
+  case $1 in
+    */../*) ;;
+    *) return 1 ;;
+  esac
+  for _cudaops_n in $(_cudaops_headers all); do
+    case $_cudaops_n in
+      */"${1##*/}") [ ! "${1%/*}" -ef "${_cudaops_n%/*}" ] || return 0 ;;
+    esac
+  done
   return 1
 }
 
