@@ -482,12 +482,12 @@ constexpr int most_ring_threads() {
 }
 
 // Rows that aren't whole take longer to fetch, and all wait for the totals of the warp that does:
-// in the middle of a turn and one turn earlier, where registers allow.
+// in the middle of a turn and one turn earlier; not with one sum, whose 64 registers would spill.
 template <typename Op, bool kWhole>
 constexpr bool kFetchesLate = !kWhole && Op::kNumSums > 1;
 
 template <typename Op, int kVectors>
-constexpr int kMostStageBytes = Op::kNumInputs* kVectors* most_ring_threads<Op, kVectors>() * 16;
+constexpr int kMostStageBytes = 16 * Op::kNumInputs* kVectors* most_ring_threads<Op, kVectors>();
 
 template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
