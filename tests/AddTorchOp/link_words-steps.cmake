@@ -1,20 +1,11 @@
 # What of a link leaves the choice of the linker open: with words and variables that linkers read differently it is the
 # compiler's own, and a library is the one that that one links, with archives, LTO and weak references as well.
-find_program(linker ld.gold NO_CACHE)
 find_program(compiler NAMES g++ NO_CACHE)
-if(NOT linker OR NOT compiler)
+use_linkers(linkers)
+if(NOT compiler OR NOT "gold" IN_LIST linkers)
   case_skip("no g++, or no ld.gold on this machine")
   return()
 endif()
-file(MAKE_DIRECTORY "${case_DIR}/bin")
-foreach(name IN ITEMS gold mold lld)
-  find_program(program ld.${name} NO_CACHE)
-  if(program)
-    file(CREATE_LINK "${program}" "${case_DIR}/bin/ld.${name}" SYMBOLIC)
-  endif()
-  unset(program)
-endforeach()
-case_path("${case_DIR}/bin")
 set(tool "${case_REPO}/cmake/tools/link_stub.sh")
 
 # source(<name> <code>): <name>.o.

@@ -148,6 +148,22 @@ function(real_machine)
   set(case_ARGS "-DPython_EXECUTABLE=${torch}" "-DCUDAToolkit_ROOT=${toolkit}" PARENT_SCOPE)
 endfunction()
 
+# use_linkers(<out>): those that a user may pick, as far as this machine has them, on the PATH of the steps that follow.
+function(use_linkers out)
+  file(MAKE_DIRECTORY "${case_DIR}/bin")
+  set(linkers "")
+  foreach(linker IN ITEMS gold lld mold)
+    find_program(program ld.${linker} NO_CACHE)
+    if(program)
+      file(CREATE_LINK "${program}" "${case_DIR}/bin/ld.${linker}" SYMBOLIC)
+      list(APPEND linkers ${linker})
+    endif()
+    unset(program)
+  endforeach()
+  case_path("${case_DIR}/bin")
+  set(${out} "${linkers}" PARENT_SCOPE)
+endfunction()
+
 # need_python_headers(): skips the case on a machine without Python.h, which ABI PYBIND asks for.
 function(need_python_headers)
   execute_process(
