@@ -11,11 +11,9 @@ namespace cudaops_kernels {
 
 #if CUDAOPS_HAS_HOPPER
 
-// So many arrivals complete a phase, together with the bytes that are announced.
-__device__ __forceinline__ void init_barrier(uint64_t* barrier, uint32_t arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(arrivals)
-               : "memory");
+// One arrival completes a phase, together with the bytes that it announces.
+__device__ __forceinline__ void init_barrier(uint64_t* barrier) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
 }
 // Makes initialised barriers visible to the copy engine.
 __device__ __forceinline__ void fence_barriers() {
@@ -52,10 +50,9 @@ __device__ __forceinline__ void copy_to_shared(float* to, const float* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from)
                : "memory");
 }
-// An arrival, once all numbers that this thread copies are there.
-__device__ __forceinline__ void arrive_with_numbers(uint64_t* barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
-               : "memory");
+// Until all numbers that this thread copies are there: for others after a barrier of the block.
+__device__ __forceinline__ void wait_for_numbers() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 #endif

@@ -1017,14 +1017,14 @@ struct QuantizeAnyRowGroups {
       largest.raise_by_magnitudes(vector);
       const int index = row.index_of(place);
       const bool is_shared = (index & in_group) == 0;
-      if (place.exists()) stage.largest[index] = is_shared ? 0 : largest.word();
+      if (place.exists()) stage.largest[largest_at(index)] = is_shared ? 0 : largest.word();
       if (place.exists() && is_shared) stage.shared[index >> log2_lanes] = vector;
     });
     const int num_threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
     const int num_slots = (num_groups + 1) << log2_lanes;
 #pragma unroll 1
     for (int i = row.num_vectors() + thread; i < num_slots; i += num_threads) {
-      stage.largest[i] = 0;
+      stage.largest[largest_at(i)] = 0;
       if ((i & in_group) == 0) stage.shared[i >> log2_lanes] = {0, 0, 0, 0};
     }
     __syncthreads();
@@ -1056,6 +1056,8 @@ struct QuantizeAnyRowGroups {
   }
 
  private:
+  static constexpr int kApart = 2;  // words between groups
+
   static int64_t num_groups_of(int64_t width, int num_lanes) {
     const int64_t columns = num_lanes * int64_t{kSize};
     return (width + columns - 1) / columns;
@@ -1063,8 +1065,13 @@ struct QuantizeAnyRowGroups {
   static int64_t stage_vectors_of(int64_t width, int num_lanes) {
     constexpr int64_t kVector = sizeof(Packed), kWord = sizeof(uint32_t);
     const int64_t groups = num_groups_of(width, num_lanes) + 1;
-    const int64_t bytes = groups * (kVector + num_lanes * kWord) + (groups + 1) * kWord;
+    const int64_t bytes = groups * (kVector + (num_lanes + kApart) * kWord) + (groups + 1) * kWord;
     return (bytes + kVector - 1) / kVector;
+  }
+
+  // Of Stage::largest: the threads that each read a group's find them in different banks.
+  __device__ __forceinline__ int largest_at(int vector) const {
+    return vector + kApart * (vector >> log2_lanes);
   }
 
   __device__ __forceinline__ Stage stage_of_row() const {
@@ -1072,7 +1079,8 @@ struct QuantizeAnyRowGroups {
     Stage stage;
     stage.shared = stash + static_cast<int>(threadIdx.y) * stage_vectors;
     stage.largest = reinterpret_cast<uint32_t*>(stage.shared + num_groups + 1);
-    stage.reciprocals = reinterpret_cast<float*>(stage.largest + ((num_groups + 1) << log2_lanes));
+    stage.reciprocals =
+        reinterpret_cast<float*>(stage.largest + largest_at((num_groups + 1) << log2_lanes));
     return stage;
   }
 
@@ -1093,7 +1101,7 @@ struct QuantizeAnyRowGroups {
     Largest<T> largest;
     largest.raise_by_magnitudes({words[0], words[1], words[2], words[3]});
     const uint2* const others =
-        reinterpret_cast<const uint2*>(stage.largest + (group << log2_lanes));
+        reinterpret_cast<const uint2*>(stage.largest + largest_at(group << log2_lanes));
 #pragma unroll 8
     for (int i = 0; i < 1 << (log2_lanes - 1); ++i) {
       largest.raise_by_word(others[i].x);

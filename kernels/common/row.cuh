@@ -991,11 +991,16 @@ bool takes_halves(int64_t threads_by_four) {
 
 // For __launch_bounds__. Without branches the compiler would have so many loads on their way that
 // there is room for half of the warps only. 1 allows for as many registers as nothing, 0, but makes
-// nvcc choose others: fewer of those for two tiles, up to a quarter more elsewhere.
+// nvcc choose others: fewer of those for two tiles, up to a quarter more elsewhere. Two filled
+// tiles without columns are better with twice the warps, though nvcc spills for it (measured on an
+// H200).
 template <typename Op, int kVectors, bool kWhole>
 CUDAOPS_HOST_DEVICE constexpr int min_row_blocks() {
-  if (fills_rows<Op, kVectors, kWhole>()) return Op::kNumTiles == 1 ? 2 : 1;
-  return Op::kNumTiles > 1 && kVectors == 4 && !kWhole ? 1 : 0;
+  if constexpr (fills_rows<Op, kVectors, kWhole>()) {
+    return Op::kNumTiles == 1 || !Op::kReadsColumns ? 2 : 1;
+  } else {
+    return Op::kNumTiles > 1 && kVectors == 4 && !kWhole ? 1 : 0;
+  }
 }
 
 template <typename Op, int kVectors, bool kWhole>
@@ -1019,8 +1024,8 @@ constexpr bool kHasStage<Op, std::void_t<decltype(&Op::stage_bytes)>> = true;
 template <bool kOnlyWhole, int kVectors, typename Op>
 void launch_rows(const Op& op, const RowGrid& grid, bool aligned, int64_t num_threads,
                  cudaStream_t stream) {
-  // Where a row takes less than a warp, a block has several.
-  const int num_rows = static_cast<int>(num_threads <= 32 ? 128 / num_threads : 1);
+  // A block of rows that take a warp or less has two warps: it makes room for the next sooner.
+  const int num_rows = static_cast<int>(num_threads <= 32 ? 64 / num_threads : 1);
   const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
   const unsigned int blocks = num_blocks(grid.num_rows, num_rows);
   size_t stage_bytes = 0;

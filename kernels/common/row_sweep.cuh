@@ -542,7 +542,6 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
     for (int i = 0; i < Op::kNumScalars; ++i) {
       copy_to_shared(&row_scalars[stage][i], op.scalars(i) + index);
     }
-    arrive_with_numbers(&full[stage]);
   };
   const T* const anchor = grid.anchor.template row<T>(blockIdx.x);
   const auto row_at = [&](int64_t index) {
@@ -580,20 +579,24 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
       kFetchesLate<Op, kWhole> || (kWhole && kMostStageBytes<Op, kVectors> >= kLargeStage &&
                                    Op::kNumInputs * row_bytes >= kLargeStage);
   if (fetches) {
-    for (int stage = 0; stage < num_stages; ++stage) init_barrier(&full[stage], 2);
+    for (int stage = 0; stage < num_stages; ++stage) init_barrier(&full[stage]);
     fence_barriers();
     // One stage stays free for the first turn, unless there are only two.
     for (int stage = 0; stage < (num_stages == 2 ? 2 : num_stages - 1); ++stage) {
       fetch(stage, blockIdx.x + int64_t{stage} * gridDim.x);
     }
   }
+  // Of one thread only, but asked by all: whether it's the one would take a register.
+  wait_for_numbers();
   __syncthreads();
   int64_t index = blockIdx.x;
   int stage = 0, buffer = 0;
   uint32_t parity = 0;
   begin_row(stage, parity, index, buffer);
   while (index < grid.num_rows) {
-    // All have added up this row and written the gradient of the one before.
+    // All have added up this row and written the gradient of the one before; the next one's numbers
+    // are there.
+    wait_for_numbers();
     __syncthreads();
     const auto fetch_into_free = [&] {
       const int free_stage = stage == 0 ? num_stages - 1 : stage - 1;
