@@ -14,7 +14,7 @@ Deals the instantiations of a template out over several files, which compile at 
 
   Makes ``.cu`` files in ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.shards`` and sets ``<out-var>`` to them: sources for :command:`cudaops_add_kernels`,
   :command:`add_torch_op` or a target of your own, in this directory. Each includes ``TEMPLATE`` and instantiates its
-  share. A file is written only when its text changes.
+  share. A file is written only when its text changes, and compiled again it holds the same device code.
 
   ``TEMPLATE``
     The header that defines the template.
@@ -150,6 +150,14 @@ function(cudaops_shard_instantiations)
   endforeach()
   set(paths "")
   foreach(i RANGE ${last})
+    # Where nothing is seen from outside but templates, nvcc calls what is internal after the time and its process.
+    set(mark "cudaops_shard_${place}_${i}")
+    string(
+      APPEND text_${i}
+      "\n// Gives what is internal to this file the same name in each compile.\n#pragma weak ${mark}\n"
+    )
+    string(APPEND text_${i} "extern \"C\" {\n__attribute__((visibility(\"hidden\"))) extern const char ${mark};\n")
+    string(APPEND text_${i} "const char ${mark} = 0;\n}\n")
     set(path "${CMAKE_CURRENT_BINARY_DIR}/${place}.shards/${stem}_${i}.cu")
     file(CONFIGURE OUTPUT "${path}" CONTENT "@text_${i}@" @ONLY)
     set_property(SOURCE "${path}" APPEND PROPERTY INCLUDE_DIRECTORIES "${directory}")

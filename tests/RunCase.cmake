@@ -507,8 +507,9 @@ function(_case_main)
   if(NOT "${failures}" STREQUAL "")
     get_property(rerun GLOBAL PROPERTY case_RERUN)
     string(APPEND failures "stdout:\n${case_STDOUT}\nstderr:\n${case_STDERR}\nRun again by hand:\n${rerun}")
-    # Not FATAL_ERROR alone: message() would wrap the text.
-    execute_process(COMMAND "${CMAKE_COMMAND}" -E echo "FAILED ${case_NAME}\n${failures}")
+    # Not FATAL_ERROR alone: message() would wrap the text. From a file: an argument has room for 128 kB.
+    file(WRITE "${case_DIR}/failures.txt" "FAILED ${case_NAME}\n${failures}\n")
+    execute_process(COMMAND "${CMAKE_COMMAND}" -E cat "${case_DIR}/failures.txt")
     message(FATAL_ERROR "${case_NAME} failed")
   endif()
   # What was changed while the case ran was not tested.

@@ -31,7 +31,7 @@ file(READ "${dir}/scale_0.cu" text)
 case_equal(
   "the first of 16 files for 40"
   "${text}"
-  "#include \"scale.cuh\"\n\ntemplate void scale<float, 1>(float*);\ntemplate void scale<float, 17>(float*);\ntemplate void scale<float, 33>(float*);\n"
+  "#include \"scale.cuh\"\n\ntemplate void scale<float, 1>(float*);\ntemplate void scale<float, 17>(float*);\ntemplate void scale<float, 33>(float*);\n\n// Gives what is internal to this file the same name in each compile.\n#pragma weak cudaops_shard_shards_0\nextern \"C\" {\n__attribute__((visibility(\"hidden\"))) extern const char cudaops_shard_shards_0;\nconst char cudaops_shard_shards_0 = 0;\n}\n"
 )
 configure("${code}" ARGS -DCOUNT=40 "-DFILES=FILES;3")
 expect_stdout("files: 3 --")

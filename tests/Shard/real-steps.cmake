@@ -1,5 +1,6 @@
-# Kernels of two instantiations in two files, compiled together and apart: they link, each symbol once; the template's
-# header compiles them again; another header of its name in the target's include path isn't taken for it.
+# Kernels of two instantiations in two files, compiled together and apart: they link, each symbol once; what compiles
+# again holds the same device code; the template's header compiles them again; another header of its name in the
+# target's include path isn't taken for it; a program may have the same files of two libraries.
 set(case_GENERATOR Ninja)
 real_machine()
 if(NOT real_TORCH)
@@ -7,7 +8,7 @@ if(NOT real_TORCH)
 endif()
 file(
   WRITE "${case_DIR}/src/scale.cuh"
-  "template <class T, int N>\n__global__ void scale_kernel(T* x) { x[threadIdx.x] *= N; }\ntemplate <class T, int N>\nvoid scale(T* x) { scale_kernel<T, N><<<1, 32>>>(x); }\n"
+  "static __device__ __noinline__ int lane(int n) { return n % 32; }\ntemplate <class T, int N>\n__global__ void scale_kernel(T* x) { x[lane(threadIdx.x)] *= N; }\ntemplate <class T, int N>\nvoid scale(T* x) { scale_kernel<T, N><<<1, 32>>>(x); }\n"
 )
 file(WRITE "${case_DIR}/src/other/scale.cuh" "#error another header\n")
 file(
@@ -28,10 +29,15 @@ foreach(kind IN ITEMS together apart)
   cudaops_add_kernels(${kind} SHARED ${cubins} SOURCES scale.cu ${shards})
   target_include_directories(${kind} PRIVATE other)
 endforeach()
+add_library(half STATIC ${shards})
+set_target_properties(half PROPERTIES POSITION_INDEPENDENT_CODE ON)
+add_library(both SHARED scale.cu ${shards})
+target_link_libraries(both PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,half>")
 ]==]
 )
 case_configure(ARGS "-DTORCH_CUDA_ARCH_LIST=8.0 9.0" -DCUDAOPS_CACHE=OFF -DCMAKE_BUILD_TYPE=Release)
 case_build(ARGS --parallel 2)
+refuse_stdout("once more")
 foreach(kind IN ITEMS together apart)
   case_step(symbols COMMAND nm -C --defined-only "${case_BUILD_DIR}/lib${kind}.so")
   foreach(name IN ITEMS "float, 2" "double, 2")
@@ -40,6 +46,19 @@ foreach(kind IN ITEMS together apart)
     case_equal("scale<${name}> in lib${kind}.so" "${count}" 1)
   endforeach()
 endforeach()
+set(object "${case_BUILD_DIR}/CMakeFiles/together.dir/shards.shards/scale_0.cu.o")
+foreach(time IN ITEMS first second)
+  case_step("the device code" COMMAND objcopy -O binary --only-section=.nv_fatbin "${object}" "${case_DIR}/${time}")
+  file(SIZE "${case_DIR}/${time}" size)
+  if(size EQUAL 0)
+    message(FATAL_ERROR "${object} has no device code")
+  endif()
+  file(SHA256 "${case_DIR}/${time}" code_${time})
+  file(TOUCH "${case_BUILD_DIR}/shards.shards/scale_0.cu")
+  case_build(ARGS --target together)
+endforeach()
+case_equal("the device code, compiled again" "${code_second}" "${code_first}")
+
 file(APPEND "${case_DIR}/src/scale.cuh" "// more\n")
 case_build(ARGS --parallel 2 --target together)
 expect_stdout("scale_0\\.cu\\.o" "scale_1\\.cu\\.o")
