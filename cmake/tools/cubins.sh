@@ -253,8 +253,8 @@ _cudaops_join() {
     if [ ! -e "$_cudaops_d/part/pp.$_cudaops_a" ]; then
       _cudaops_again="$_cudaops_again $_cudaops_a"
       printf '%s\n' "CudaOps: $_cudaops_source is compiled for $_cudaops_a once more: there is no result of its own step" >&2
-    elif ! cmp -s "$_cudaops_d/part/do.$_cudaops_a" "$_cudaops_d/do.$_cudaops_a" ||
-      ! cmp -s "$_cudaops_d/part/pp.$_cudaops_a" "$_cudaops_d/pp.$_cudaops_a"; then
+    elif [ "$(cat "$_cudaops_d/part/do.$_cudaops_a")" != "$(cat "$_cudaops_d/do.$_cudaops_a")" ] ||
+      [ "$(cat "$_cudaops_d/part/pp.$_cudaops_a")" != "$(cat "$_cudaops_d/pp.$_cudaops_a")" ]; then
       _cudaops_again="$_cudaops_again $_cudaops_a"
       printf '%s\n' "CudaOps: $_cudaops_source is compiled for $_cudaops_a once more: its own step has other options" >&2
     elif [ "$_cudaops_theirs" != any ] && [ "$_cudaops_theirs" != "$_cudaops_name" ]; then
