@@ -33,6 +33,14 @@ _cudaops_distribute() {
   fi
 }
 
+# _cudaops_dist_says <what> <why>: one line for all the compiles of a build; for the same reason in ten minutes again.
+_cudaops_dist_says() {
+  [ -z "$(find "$_cudaops_dir/dist_said" -prune -mmin +10 2>/dev/null)" ] || rm -f "$_cudaops_dir/dist_said"
+  ! grep -qxFe "$2" "$_cudaops_dir/dist_said" 2>/dev/null || return 0
+  printf '%s\n' "$2" >>"$_cudaops_dir/dist_said"
+  printf '%s\n' "CudaOps: $1: $2" >&2
+}
+
 # _cudaops_dist_done <compiler> <argument>...: after each compile that went to a distributing server. Returns where it
 # was right. A server on another machine fails for reasons of its own (a token, a full disk, no memory), and sccache
 # hands that on as the compiler's failure: only this machine's compiler is believed.
@@ -59,17 +67,14 @@ _cudaops_dist_done() {
   esac
   if [ $((_cudaops_time - _cudaops_start)) -gt 2000 ] && mkdir "$_cudaops_dir/here" 2>/dev/null; then
     _cudaops_a=", for a minute all run here"
-  elif [ -n "$(find "$_cudaops_dir/dist_said" -prune -mmin -1 2>/dev/null)" ]; then
-    return
   fi
-  : >"$_cudaops_dir/dist_said"
   # Which server, and the last cause.
   _cudaops_b=$(
     printf '%s\n' "${_cudaops_b#*falling back to local: }" | sed \
       -e 's/^.* for url (https*:\/\/\([^\/]*\)\/.*"description":"\([^"]*\)".*$/server \1: \2/' \
       -e 's/^.*ServerId(\([^)]*\)): error sending request for url ([^)]*): /server \1: /'
   )
-  printf '%s\n' "CudaOps: a compile that was to be distributed ran here$_cudaops_a: $_cudaops_b" >&2
+  _cudaops_dist_says "a compile that was to be distributed ran here$_cudaops_a" "$_cudaops_b"
 }
 
 _cudaops_dist_failed() {
@@ -84,7 +89,7 @@ _cudaops_dist_failed() {
       ?*sccache:\ Compiler*) _cudaops_said=${_cudaops_said%sccache: Compiler*} ;;
       "") _cudaops_said="exit code $_cudaops_failed" ;;
     esac
-    printf '%s\n' "CudaOps: a distributed compile failed, for a minute all run here: $_cudaops_said" >&2
+    _cudaops_dist_says "a distributed compile failed, for a minute all run here" "$_cudaops_said"
   fi
   if [ $_cudaops_status -eq 0 ]; then
     _cudaops_log 'not cached' 'a distributed compile failed'

@@ -152,7 +152,7 @@ case_step(
 )
 case_equal("distributed" "${case_STEP_STDOUT}" "-DX\n")
 
-# A server that keeps its clients waiting is left alone for a while.
+# A server that keeps its clients waiting is left alone for a while; the same is not said twice in ten minutes.
 file(MAKE_DIRECTORY "${case_DIR}/slow")
 file(WRITE "${case_DIR}/slow/settings" "")
 file(WRITE "${case_DIR}/slow/log" "x: falling back to local: Error 500: slow\n")
@@ -161,7 +161,7 @@ case_step(
   WORKING_DIRECTORY "${case_DIR}/slow"
   COMMAND
     sh -c
-    ". \"$1\"; _cudaops_now() { _cudaops_time=$now; }; now=2000; touch -d yesterday settings; _cudaops_dir=. _cudaops_settings=settings _cudaops_dist=1 _cudaops_dist_log=log _cudaops_status=0 _cudaops_start=100; _cudaops_dist_done 2>&1; ls -d here 2>&1; touch -d yesterday dist_read dist_said; echo 'y: falling back to local: Error 500: slower' >>log; now=3000; _cudaops_dist_done 2>&1; ls -d here; rmdir here; touch -d yesterday dist_read dist_said; echo 'z: falling back to local: Connection refused' >>log; _cudaops_dist_done 2>&1; ls -d here 2>&1; :"
+    ". \"$1\"; _cudaops_now() { _cudaops_time=$now; }; now=2000; touch -d yesterday settings; _cudaops_dir=. _cudaops_settings=settings _cudaops_dist=1 _cudaops_dist_log=log _cudaops_status=0 _cudaops_start=100; _cudaops_dist_done 2>&1; ls -d here 2>&1; touch -d yesterday dist_read; touch -d '5 minutes ago' dist_said; echo 'again: falling back to local: Error 500: slow' >>log; _cudaops_dist_done 2>&1; touch -d yesterday dist_read dist_said; echo 'y: falling back to local: Error 500: slower' >>log; now=3000; _cudaops_dist_done 2>&1; ls -d here; rmdir here; touch -d yesterday dist_read dist_said; echo 'z: falling back to local: Connection refused' >>log; _cudaops_dist_done 2>&1; ls -d here 2>&1; :"
     sh "${case_REPO}/cmake/tools/cache_dist.sh"
 )
 string(REGEX REPLACE "ls: [^\n]*here[^\n]*" "none" said "${case_STEP_STDOUT}")
