@@ -14,7 +14,8 @@ Deals the instantiations of a template out over several files, which compile at 
 
   Makes ``.cu`` files in ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.shards`` and sets ``<out-var>`` to them: sources for :command:`cudaops_add_kernels`,
   :command:`add_torch_op` or a target of your own, in this directory. Each includes ``TEMPLATE`` and instantiates its
-  share. A file is written only when its text changes, and compiled again it holds the same device code.
+  share. A file is written only when its text changes, and compiled again it holds the same device code. The second
+  call of a directory with the same ``<out-var>`` has ``<out-var>_2.shards``.
 
   ``TEMPLATE``
     The header that defines the template.
@@ -139,6 +140,15 @@ function(cudaops_shard_instantiations)
   cmake_path(GET template STEM LAST_ONLY stem)
   cmake_path(GET template PARENT_PATH directory)
   string(MAKE_C_IDENTIFIER "${out}" place)
+  # A variable may be used again, by a function or a loop: the files of each call are its own.
+  _cudaops_state_get(SHARDS taken)
+  set(number 1)
+  set(name "${place}")
+  while("${CMAKE_CURRENT_BINARY_DIR}/${place}" IN_LIST taken)
+    math(EXPR number "${number} + 1")
+    set(place "${name}_${number}")
+  endwhile()
+  _cudaops_state_append(SHARDS "${CMAKE_CURRENT_BINARY_DIR}/${place}")
   math(EXPR last "${files} - 1")
   foreach(i RANGE ${last})
     set(text_${i} "#include \"${header}\"\n\n")

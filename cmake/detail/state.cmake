@@ -26,6 +26,7 @@ cmake_policy(VERSION 3.25)
 # LINK_STUBS               op_stub              what stable ops are linked against; none
 # PRECOMPILED              op_precompile        precompiled headers that were looked at
 # OPS KERNELS              the add commands     names in the order of the calls
+# SHARDS                   CudaOpsShard         where instantiations are dealt out to
 # *_DEFERRED *_SAID *_NOTED                     what is done or said once
 function(_cudaops_state_set key value)
   set_property(GLOBAL PROPERTY _CUDAOPS_${key} "${value}")

@@ -56,3 +56,23 @@ foreach(i RANGE 0 15)
   endif()
 endforeach()
 case_equal("files that one more instantiation writes" "${written}" "4")
+
+# One variable used twice, and two that make the same name: each call has files of its own.
+file(WRITE "${case_DIR}/src/other/scale.cuh" "template <class T, int N> void scale(T*) {}\n")
+configure(
+  [==[
+foreach(header IN ITEMS scale.cuh other/scale.cuh)
+  cudaops_shard_instantiations(shards TEMPLATE ${header} INSTANTIATIONS "template void scale<float, 1>(float*)")
+  message(STATUS "here: ${shards}")
+  get_source_file_property(includes "${shards}" INCLUDE_DIRECTORIES)
+  message(STATUS "includes: ${includes}")
+endforeach()
+cudaops_shard_instantiations(a.b TEMPLATE scale.cuh INSTANTIATIONS "template void scale<float, 1>(float*)")
+message(STATUS "here: ${a.b}")
+cudaops_shard_instantiations(a_b TEMPLATE scale.cuh INSTANTIATIONS "template void scale<float, 1>(float*)")
+message(STATUS "here: ${a_b}")
+]==]
+)
+expect_stdout(
+  "here: [^ ]*/shards\\.shards/scale_0\\.cu -- includes: [^ ;]*/src -- here: [^ ]*/shards_2\\.shards/scale_0\\.cu -- includes: [^ ;]*/src/other -- here: [^ ]*/a_b\\.shards/scale_0\\.cu -- here: [^ ]*/a_b_2\\.shards/scale_0\\.cu"
+)
