@@ -18,6 +18,11 @@ endif()
 _cudaops_use(../AddTorchOp ../HipifySources)
 _cudaops_use(../CudaOpsArchitectures ../CudaOpsCache ../CudaOpsCubins ../CudaOpsKernels ../CudaOpsReport ../CudaOpsShard)
 _cudaops_use(../CudaOpsTargets ../CudaOpsTesting)
+if("$CACHE{CUDAOPS_CACHE_REMOTE}" MATCHES "[@?]")
+  # Before anything can stop the configure, which then leaves the entry as it is.
+  _cudaops_use(cache_remote)
+  _cudaops_cache_remote_hide()
+endif()
 
 # Installed they lie inside the package, in a checkout beside it.
 unset(CudaOps_KERNELS_DIR)

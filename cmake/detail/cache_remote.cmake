@@ -12,7 +12,21 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(message options probe state)
+_cudaops_use(message options probe state store)
+
+# _cudaops_cache_remote_hide(): puts the password of the cache entry where nobody else may read it.
+function(_cudaops_cache_remote_hide)
+  set(url "$CACHE{CUDAOPS_CACHE_REMOTE}")
+  _cudaops_mask("${url}" shown)
+  if(shown STREQUAL url)
+    return()
+  endif()
+  _cudaops_secret_file(file "${shown}")
+  _cudaops_remote_keep("${file}" "${url}\n" problem)
+  # Where it can't be kept, what is told later says so.
+  _cudaops_state_set(CACHE_REMOTE_SECRET "${url}")
+  set(CUDAOPS_CACHE_REMOTE "${shown}" CACHE STRING "Its password is kept in the store of CudaOps." FORCE)
+endfunction()
 
 # _cudaops_cache_remote_choose(): after the cache was chosen. Fills CACHE_REMOTE (as it may be shown), _REMOTE_URL (as
 # the cache is told, password included, never written below the build tree), _REMOTE_SCHEME, _REMOTE_ATTRIBUTES,

@@ -51,6 +51,13 @@ refused(
 )
 refused(redis+unix:// redis+unix:// "no socket is named" "${fix}")
 refused(http://sesame@host/ http://***@host/ "a user needs a password" "${fix}")
+refused(
+  "http://host/?token=sesame"
+  "http://host/?***"
+  "blanks, quotes, and any of | ? # can't stand in it (write %20 and the like)"
+  "${fix}"
+)
+refused(file://sesame@host/x file://***@host/x "a directory needs an absolute path" "${fix}")
 refused(file:cache file:cache "a directory needs an absolute path" "${fix}")
 refused(file://server/cache file://server/cache "a directory needs an absolute path" "${fix}")
 refused(
@@ -88,8 +95,22 @@ case_configure(ARGS -DCUDAOPS_CACHE=OFF -DCUDAOPS_CACHE_REMOTE=redis://:sesame@h
 expect_stdout("CUDAOPS_CACHE_REMOTE is not used: CUDAOPS_CACHE=OFF")
 case_report_equal("" cache remote)
 
-# A password that can't be kept safely, and one that isn't there any more.
 fake_ccache(4.7.5 "file-storage http-storage redis+unix-storage redis-storage")
+# A configure that stops before a cache is asked for, or has no target that asks: the password is known to the next one.
+file(REMOVE_RECURSE "${case_BUILD_DIR}")
+project_says("message(FATAL_ERROR stop)")
+case_configure(RESULT 1 ARGS -DCUDAOPS_CACHE_REMOTE=redis://:sesame@host)
+set_property(GLOBAL PROPERTY case_STDERR "")
+case_step("no password in the tree" RESULT 1 COMMAND grep -rlF sesame "${case_BUILD_DIR}")
+project_says("")
+case_configure()
+case_step("no password in the tree" RESULT 1 COMMAND grep -rlF sesame "${case_BUILD_DIR}")
+project_says("cudaops_add_kernels(host SHARED SOURCES one.cpp two.cpp)")
+case_configure()
+refuse_stdout("its password is not known")
+case_report_equal("redis://***@host" cache remote)
+
+# A password that can't be kept safely, and one that isn't there any more.
 file(WRITE "${case_DIR}/a file" "")
 file(REMOVE_RECURSE "${case_BUILD_DIR}")
 case_environment("CUDAOPS_STORE=${case_DIR}/a file")
