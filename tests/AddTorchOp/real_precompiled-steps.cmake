@@ -91,5 +91,36 @@ case_step("is it valid now" COMMAND sh "${tool}" valid "${place}")
 same("made again" once)
 file(WRITE "${place}/torch/csrc/stable/library.h.gch" "damaged")
 same("damaged" once)
+find_program(program_truncate truncate NO_CACHE REQUIRED)
+# gcc stops at one that was cut off. Each file of the place, and all of them, emptied or cut off.
+set(
+  each
+  library.h.gch
+  library.h
+  files
+  stamp
+  "library.h.gch library.h files stamp"
+)
+foreach(which IN LISTS each)
+  foreach(size IN ITEMS 0 100)
+    file(REMOVE_RECURSE "${place}")
+    case_step("made again" COMMAND sh "${tool}" make "${place}" "${case_CXX}" "${torch}" -O1)
+    case_step(
+      "damaged"
+      WORKING_DIRECTORY "${place}"
+      COMMAND sh -c "for f in ${which}; do find . -name $f -exec '${program_truncate}' -s ${size} {} +; done"
+    )
+    same("${which} of ${size} bytes" once)
+  endforeach()
+endforeach()
+# A configure makes it anew, and what one left that was killed goes.
+file(MAKE_DIRECTORY "${place}.77")
+case_step("long ago" COMMAND touch -d "2 hours ago" "${place}.77")
+case_step("is it valid" RESULT 1 COMMAND sh "${tool}" valid "${place}")
+case_step("made again" COMMAND sh "${tool}" make "${place}" "${case_CXX}" "${torch}" -O1)
+case_step("is it valid now" COMMAND sh "${tool}" valid "${place}")
+if(EXISTS "${place}.77")
+  case_fail("${place}.77 is still there")
+endif()
 file(REMOVE_RECURSE "${place}")
 same("removed" once)
