@@ -1099,7 +1099,7 @@ def make_report(directory, options):
                 ["found   " + directory, "wanted  a directory that CMake or ninja has built in"],
                 ["build_report.py <build directory>"],
             )
-        raise Problem("nothing has been built here yet.", ["missing " + log], ["cmake --build " + quote(directory)])
+        raise Problem("no job has succeeded here yet.", ["missing " + log], ["cmake --build " + quote(directory)])
     notes = []
     try:
         entries, version, bad = read_log(log)
@@ -1129,7 +1129,7 @@ def make_report(directory, options):
         notes.append("%s that this build makes no longer left out." % count(gone, "output"))
     if not jobs:
         raise Problem(
-            "nothing has been built here yet.", ["found   no job in " + log], ["cmake --build " + quote(directory)]
+            "no job has succeeded here yet.", ["found   no job in " + log], ["cmake --build " + quote(directory)]
         )
     root = cache.get("CMAKE_HOME_DIRECTORY") or ""
     described = []

@@ -30,7 +30,7 @@ if(case_GENERATOR MATCHES "Makefiles")
 endif()
 
 case_build(RESULT 1 ARGS --target cudaops_build_report)
-expect_stderr("^cudaops_build_report: nothing has been built here yet\\. (found no job in|missing) .*/build/\\.ninja_log Fix: cmake --build .*/build")
+expect_stderr("^cudaops_build_report: no job has succeeded here yet\\. (found no job in|missing) .*/build/\\.ninja_log Fix: cmake --build .*/build")
 case_build()
 refuse_stdout("cudaops_build_report|Looking where")
 case_build(ARGS --target cudaops_build_report)

@@ -568,12 +568,12 @@ def test_makefiles(build):
 
 def test_nothing_built(build):
     assert said(build.report(code=1)) == (
-        "cudaops_build_report: nothing has been built here yet. missing %s/.ninja_log Fix: cmake --build %s"
+        "cudaops_build_report: no job has succeeded here yet. missing %s/.ninja_log Fix: cmake --build %s"
         % (build.directory, build.directory)
     )
     build.finish()
     assert said(build.report(code=1)).startswith(
-        "cudaops_build_report: nothing has been built here yet. found no job in "
+        "cudaops_build_report: no job has succeeded here yet. found no job in "
     )
 
 
