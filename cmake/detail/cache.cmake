@@ -246,7 +246,12 @@ function(_cudaops_cache_settings language out)
   _cudaops_state_set(CACHE_DIRECTORY "${directory}")
   _cudaops_state_set(CACHE_${language}_FINGERPRINT "${fingerprint}")
   _cudaops_cache_links(relative check source_from)
-  set(standard ${CMAKE_${language}_IMPLICIT_INCLUDE_DIRECTORIES} ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+  set(standard ${CMAKE_${language}_IMPLICIT_INCLUDE_DIRECTORIES})
+  if(standard STREQUAL "")
+    set(standard ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+  endif()
+  _cudaops_cache_asked("${standard}" present absent)
+  list(APPEND standard ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
   list(REMOVE_DUPLICATES standard)
   list(JOIN standard "\n" standard)
   set(link_flags "")
@@ -286,6 +291,8 @@ function(_cudaops_cache_settings language out)
     root=source
     source_from=source_from
     standard=standard
+    present=present
+    absent=absent
     dir=directory
     fingerprint=fingerprint
     stamp=stamp
@@ -315,6 +322,64 @@ function(_cudaops_cache_settings language out)
   _cudaops_cache_program(cache_step.sh "${directory}/step")
   _cudaops_state_set(CACHE_${language}_SETTINGS "${directory}/${kind}.sh")
   set(${out} "${directory}/${kind}.sh" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_cache_asked(<directories> <out-present> <out-absent>)
+#
+# Headers that __has_include asks for: those that the compiler has in its own <directories>, alternatives of a regular
+# expression, and those that it lacks, a line each. Questions about others can't be answered from the cache.
+function(_cudaops_cache_asked directories out_present out_absent)
+  # Distributions leave it to the user.
+  list(REMOVE_ITEM directories /usr/local/include)
+  string(
+    CONCAT names
+    "algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts "
+    "condition_variable contracts coroutine debugging deque exception execution expected filesystem flat_map "
+    "flat_set format forward_list fstream functional future generator hazard_pointer hive initializer_list "
+    "inplace_vector iomanip ios iosfwd iostream istream iterator latch limits linalg list locale map mdspan "
+    "memory memory_resource mutex new numbers numeric optional ostream print queue random ranges ratio rcu regex "
+    "scoped_allocator semaphore set shared_mutex simd source_location span spanstream sstream stack stacktrace "
+    "stdexcept stdfloat stop_token streambuf string string_view strstream syncstream system_error text_encoding "
+    "thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector "
+    "version cassert ccomplex cctype cerrno cfenv cfloat cinttypes ciso646 climits clocale cmath csetjmp csignal "
+    "cstdalign cstdarg cstdbool cstddef cstdint cstdio cstdlib cstring ctgmath ctime cuchar cwchar cwctype "
+    "cxxabi.h unistd.h "
+  )
+  string(
+    CONCAT experimental
+    "algorithm any array buffer chrono coroutine deque executor filesystem forward_list functional generator "
+    "internet io_context iterator list map memory memory_resource net netfwd numeric optional propagate_const "
+    "random ranges ratio regex scope set simd socket source_location string string_view synchronized_value "
+    "system_error timer tuple type_traits unordered_map unordered_set utility vector "
+  )
+  # What the headers of compilers, toolkits and torch ask for.
+  string(
+    CONCAT theirs
+    "__config MetalPerformancePrimitives/MetalPerformancePrimitives.h arm_neon_sve_bridge.h ext/random fcntl.h "
+    "pstl/pstl_config.h pthread.h pybind11/gil_simple.h quadmath.h sycl/sycl.hpp sys/single_threaded.h tbb/tbb.h "
+    "winapifamily.h xlocale.h yvals.h "
+  )
+  separate_arguments(names UNIX_COMMAND "${names}")
+  separate_arguments(experimental UNIX_COMMAND "${experimental}")
+  separate_arguments(theirs UNIX_COMMAND "${theirs}")
+  list(TRANSFORM experimental PREPEND experimental/)
+  set(present "")
+  set(absent "")
+  foreach(name IN LISTS names experimental theirs)
+    set(found absent)
+    foreach(directory IN LISTS directories)
+      if(EXISTS "${directory}/${name}")
+        set(found present)
+        break()
+      endif()
+    endforeach()
+    list(APPEND ${found} ${name})
+  endforeach()
+  list(JOIN present "|" present)
+  string(REPLACE "." "\\." present "${present}")
+  list(JOIN absent "\n" absent)
+  set(${out_present} "${present}" PARENT_SCOPE)
+  set(${out_absent} "${absent}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_cache_stat(<files> <out>): what the launcher compares, a line for each file; empty where one can't be read.

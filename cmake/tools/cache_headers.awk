@@ -3,13 +3,16 @@
 #
 #   CUDAOPS_CACHE_WANTED     all      the files, a line each
 #                            own      those of the project: no system, compiler, torch or toolkit
-#                            shadows  what would shadow one of them if it were a file; of what lies in a directory only
-#                                     that, with a slash, until CUDAOPS_CACHE_DEEPER names it: mawk ends where it opens
-#                                     a directory. And as below
+#                            foreign  the others
+#                            absent   what would be found of CUDAOPS_CACHE_ABSENT: the name, a colon and the file
+#                            shadows  what would shadow one of them if it were a file, and what is absent; of what lies
+#                                     in a directory only that, with a slash, until CUDAOPS_CACHE_DEEPER names it: mawk
+#                                     ends where it opens a directory. And as below
 #                            names    nothing, but the source tree's files get their own names in the dependency file
 #   CUDAOPS_CACHE_SOURCE, _BUILD     the two trees, with a slash
 #   CUDAOPS_CACHE_FROM               what the source tree is called in the dependency file, with a slash
 #   CUDAOPS_CACHE_STANDARD, _SYSTEM  the compiler's own directories, a line each; ROCm's
+#   CUDAOPS_CACHE_ABSENT             headers that may be asked for and that the compiler lacks, a line each
 #   CUDAOPS_CACHE_HERE               not empty: the working directory is searched first
 #   CUDAOPS_CACHE_DIRS_<class>       directories, a line each: Q -iquote, I -I, E CPATH, S -isystem, P CPLUS_INCLUDE_PATH;
 #                                    XI and XS those that came by -Xcompiler
@@ -150,9 +153,17 @@ BEGIN {
   all[NR] = target indent text end
 }
 END {
-  if (wanted == "all" || wanted == "own") {
-    for (h = 1; h <= headers; ++h) if (wanted == "all" || own(header[h])) print header[h]
+  if (wanted == "all" || wanted == "own" || wanted == "foreign") {
+    for (h = 1; h <= headers; ++h) if (wanted == "all" || own(header[h]) == (wanted == "own")) print header[h]
     exit
+  }
+  if (wanted == "absent" || wanted == "shadows") {
+    names = split(ENVIRON["CUDAOPS_CACHE_ABSENT"], absent, "\n")
+    for (k = 1; k <= count + standard; ++k)
+      for (i = 1; filled[k] && i <= names; ++i)
+        if (wanted == "shadows") tried(dir[k], absent[i])
+        else if (!(plain(below[k] absent[i]) in asked)) print absent[i] ":" below[k] absent[i]
+    if (wanted == "absent") exit
   }
   for (h = 2; wanted == "shadows" && h <= headers; ++h) {
     path = header[h]

@@ -75,6 +75,7 @@ ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
   done
   if [ "$_cudaops_kind" = cuda ] && [ -n "${NVCC_CCBIN+x}" ]; then
     _cudaops_other "$NVCC_CCBIN"
+    _cudaops_present=
   fi
   # What clang takes from ROCm, and from where.
   if [ "$_cudaops_kind" = hip ] && [ -n "${ROCM_PATH-}${HIP_PATH-}${HIP_DEVICE_LIB_PATH-}" ]; then
@@ -205,6 +206,7 @@ _cudaops_look() {
   if [ "$_cudaops_kind" = cuda ] && [ "$_cudaops_host" != "$_cudaops_host_compiler" ]; then
     _cudaops_why='no host compiler is named'
     [ -n "$_cudaops_host" ] || return
+    _cudaops_present=
     _cudaops_other "$_cudaops_host"
   fi
   if [ "$_cudaops_kind" = hip ] && [ "$_cudaops_rocm_said" != "$_cudaops_rocm" ]; then
@@ -328,13 +330,17 @@ _cudaops_run() {
   CUDAOPS_CACHE_HIP=$_cudaops_hip
   CUDAOPS_CACHE_SYSTEM=$_cudaops_system
   CUDAOPS_CACHE_STANDARD=$_cudaops_standard
+  CUDAOPS_CACHE_PRESENT=$_cudaops_present
+  CUDAOPS_CACHE_ABSENT=$_cudaops_absent
   CUDAOPS_CACHE_SOURCE=$_cudaops_root/
   CUDAOPS_CACHE_BUILD=$_cudaops_build/
   CUDAOPS_CACHE_FROM=${_cudaops_bound:-$_cudaops_up$_cudaops_source_from/}
   CUDAOPS_CACHE_HEADERS=${0%/*}/cache_headers.awk
   export CUDAOPS_CACHE_MARK CUDAOPS_CACHE_COMPILER CUDAOPS_CACHE_DEPFILE CUDAOPS_CACHE_HIP CUDAOPS_CACHE_SYSTEM \
-    CUDAOPS_CACHE_STANDARD CUDAOPS_CACHE_SOURCE CUDAOPS_CACHE_BUILD CUDAOPS_CACHE_FROM CUDAOPS_CACHE_HEADERS
+    CUDAOPS_CACHE_STANDARD CUDAOPS_CACHE_PRESENT CUDAOPS_CACHE_ABSENT CUDAOPS_CACHE_SOURCE CUDAOPS_CACHE_BUILD \
+    CUDAOPS_CACHE_FROM CUDAOPS_CACHE_HEADERS
   shift
+  _cudaops_dirs "$@"
   [ ! -r "$_cudaops_dir/remote.sh" ] || _cudaops_remote_begin
   if [ "$_cudaops_engine" = ccache ]; then
     case " $* " in
@@ -370,7 +376,7 @@ _cudaops_run() {
   _cudaops_ask "$@"
   if [ "$_cudaops_status" = 0 ] && [ "$_cudaops_engine" = sccache ]; then
     # It has no step of ours: whether the entry may be used is asked afterwards.
-    CUDAOPS_CACHE_COMPILER=true "$_cudaops_step"
+    CUDAOPS_CACHE_COMPILER=true "$_cudaops_step" "$@"
     _cudaops_read_mark
     _cudaops_why=$_cudaops_mark_why
     [ "$_cudaops_mark" != unfit ] || return
@@ -679,12 +685,9 @@ _cudaops_now() {
   done
 } 2>/dev/null
 
-# _cudaops_shadowed <argument>...: whether a file of the project is there now that the compiler would find before a
-# header that the entry names. The entry can't know it: a dependency file says what was found, not what was not. The
-# directories are sorted as the compiler does; of one that gets there by -Xcompiler the place among the others isn't
-# known, and it stands before and after them.
-_cudaops_shadowed() {
-  _cudaops_words=$*
+# _cudaops_dirs <argument>...: the directories that are searched for headers, for cache_headers.awk, sorted as the compiler
+# does; of one that gets there by -Xcompiler the place among the others isn't known, and it stands before and after them.
+_cudaops_dirs() {
   for _cudaops_a in q i xi s xs e p; do
     eval "_cudaops_dirs_$_cudaops_a="
   done
@@ -715,6 +718,13 @@ _cudaops_shadowed() {
     export "CUDAOPS_CACHE_DIRS_${_cudaops_a%:*}"
   done
   export CUDAOPS_CACHE_HERE
+}
+
+# _cudaops_shadowed <argument>...: whether a file of the project is there now that the compiler would find before a
+# header that the entry names, or where it was told that there is none. The entry can't know it: a dependency file says
+# what was found, not what was not.
+_cudaops_shadowed() {
+  _cudaops_words=$*
   _cudaops_depfile shadows
 }
 

@@ -23,32 +23,47 @@ elif [ -n "$CUDAOPS_CACHE_HIP" ] && [ -e "$CUDAOPS_CACHE_DEPFILE.passes" ]; then
 else
   # What is not text in the user's language is text all the same.
   export LC_ALL=C
-  # No dependency file names what the assembler reads by itself, nor a file that was asked for in vain. The headers of
-  # the standard library, torch, the toolkit and the system don't get new ones by themselves. Any other mention of
-  # __has_include counts, however the question is put: a macro's name, a comment or a line's end may stand in it.
-  _cudaops_std='algorithm|any|array|atomic|barrier|bit|bitset|charconv|chrono|codecvt|compare|complex|concepts|'
-  _cudaops_std="${_cudaops_std}condition_variable|contracts|coroutine|debugging|deque|exception|execution|expected|"
-  _cudaops_std="${_cudaops_std}filesystem|flat_map|flat_set|format|forward_list|fstream|functional|future|generator|"
-  _cudaops_std="${_cudaops_std}hazard_pointer|hive|initializer_list|inplace_vector|iomanip|ios|iosfwd|iostream|istream|"
-  _cudaops_std="${_cudaops_std}iterator|latch|limits|linalg|list|locale|map|mdspan|memory|memory_resource|mutex|new|"
-  _cudaops_std="${_cudaops_std}numbers|numeric|optional|ostream|print|queue|random|ranges|ratio|rcu|regex|"
-  _cudaops_std="${_cudaops_std}scoped_allocator|semaphore|set|shared_mutex|simd|source_location|span|spanstream|sstream|"
-  _cudaops_std="${_cudaops_std}stack|stacktrace|stdexcept|stdfloat|stop_token|streambuf|string|string_view|strstream|"
-  _cudaops_std="${_cudaops_std}syncstream|system_error|text_encoding|thread|tuple|type_traits|typeindex|typeinfo|"
-  _cudaops_std="${_cudaops_std}unordered_map|unordered_set|utility|valarray|variant|vector|version|cassert|ccomplex|"
-  _cudaops_std="${_cudaops_std}cctype|cerrno|cfenv|cfloat|cinttypes|ciso646|climits|clocale|cmath|csetjmp|csignal|"
-  _cudaops_std="${_cudaops_std}cstdalign|cstdarg|cstdbool|cstddef|cstdint|cstdio|cstdlib|cstring|ctgmath|ctime|cuchar|"
-  _cudaops_std="${_cudaops_std}cwchar|cwctype|cxxabi\\.h|unistd\\.h|experimental/[a-z_]+|cuda/[a-z_/]+|nv/target"
+  # No dependency file names what the assembler reads by itself, nor a file that was asked for in vain. A header that the
+  # compiler has itself is found in any case; of one that it lacks the launcher sees where a file of that name has come,
+  # and the toolkit's is found where it was read. Any other mention of __has_include counts, however the question is put:
+  # a macro's name, a comment or a line's end may stand in it.
+  _cudaops_std=$(printf '%s' "$CUDAOPS_CACHE_ABSENT" | sed 's/\./\\./g' | tr '\n' '|')
+  case " $* ${NVCC_PREPEND_FLAGS-} ${NVCC_APPEND_FLAGS-} " in
+    # The compiler's own are others then, or none.
+    *-nostd* | *-stdlib* | *sysroot*) ;;
+    *) _cudaops_std="$_cudaops_std|$CUDAOPS_CACHE_PRESENT" ;;
+  esac
   _cudaops_found=$(
     # What awk complains of is no file, so that grep complains too.
     CUDAOPS_CACHE_WANTED=all awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" 2>&1 |
       xargs -d '\n' grep -laE -e '\.incbin' -e '\.include[[:space:]]+\\?"' -- 2>&1
-    CUDAOPS_CACHE_WANTED=own awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" |
-      xargs -r -d '\n' grep -haE '__has_(include|embed)' -- 2>&1 |
+    _cudaops_asked=$(
+      CUDAOPS_CACHE_WANTED=own awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" |
+        xargs -r -d '\n' grep -haE '__has_(include|embed)' -- 2>&1
+    )
+    case $_cudaops_asked in
+      *'<cuda/'* | *'<nv/'*)
+        _cudaops_std=$_cudaops_std$(
+          CUDAOPS_CACHE_WANTED=foreign awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" |
+            sed -nE 's;^.*/include/(cccl/)?((cuda|nv)/[a-z_/]+)$;|\2;p' | tr -d '\n'
+        )
+        ;;
+    esac
+    printf '%s\n' "$_cudaops_asked" |
       sed -E -e '/\/\*/!s,//.*,,' -e "s;__has_include[[:space:]]*\([[:space:]]*<($_cudaops_std)>[[:space:]]*\);;g" \
         -e 's/defined[[:space:]]*\(?[[:space:]]*__has_(include|embed)([^_a-zA-Z0-9]|$)/\2/g' \
         -e 's/^([[:space:]]*#[[:space:]]*ifn?def[[:space:]]+)__has_(include|embed)([^_a-zA-Z0-9]|$)/\1\3/' |
       grep -aE '__has_(include|embed)'
+    # The compiler's, torch's and the toolkit's headers ask as well.
+    CUDAOPS_CACHE_WANTED=absent awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" |
+      while IFS= read -r _cudaops_file; do
+        if [ -e "${_cudaops_file#*:}" ]; then
+          _cudaops_name=$(printf '%s' "${_cudaops_file%%:*}" | sed 's/\./\\./g')
+          CUDAOPS_CACHE_WANTED=all awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" |
+            xargs -d '\n' grep -haiE -e "has_include.*[<\"]${_cudaops_name}[[:space:]]*[>\"]" -- |
+            sed 's/^/__has_include: /'
+        fi
+      done
   )
   if [ -n "$_cudaops_found" ]; then
     case $_cudaops_found in

@@ -411,6 +411,21 @@ def cases():
             files={source: "#if __has_include(<version>)\n#include <version>\n#endif\nint value = 1;\n"},
             then={source: "int value = 2;\n"},
         )
+        yield Case(
+            "__has_include of a standard header that the compiler lacks",
+            kind=kind,
+            args=args,
+            files={source: "#if __has_include(<hive>)\nint value = 2;\n#else\nint value = 1;\n#endif\n"},
+            then={"a/hive": ""},
+        )
+        yield Case(
+            "__has_include and a name like the toolkit's",
+            kind=kind,
+            args=args,
+            files={source: "#if __has_include(<cuda/fast>)\nint value = 2;\n#else\nint value = 1;\n#endif\n"},
+            then={"a/cuda/fast": ""},
+            cached=False,
+        )
         angled = {source: "#include <v.h>\nint value = FOUND;\n", "b/v.h": "#define FOUND 1\n", "a/other.h": ""}
         for option in ("CPATH", "CPLUS_INCLUDE_PATH"):
             yield Case(
