@@ -327,7 +327,8 @@ endfunction()
 # _cudaops_cache_asked(<directories> <out-present> <out-absent>)
 #
 # Headers that __has_include asks for: those that the compiler has in its own <directories>, alternatives of a regular
-# expression, and those that it lacks, a line each. Questions about others can't be answered from the cache.
+# expression, and those that it lacks, a line each: of what is asked for often, because each hit looks for a file of that
+# name. Questions about others can't be answered from the cache.
 function(_cudaops_cache_asked directories out_present out_absent)
   # Distributions leave it to the user.
   list(REMOVE_ITEM directories /usr/local/include)
@@ -352,12 +353,24 @@ function(_cudaops_cache_asked directories out_present out_absent)
     "random ranges ratio regex scope set simd socket source_location string string_view synchronized_value "
     "system_error timer tuple type_traits unordered_map unordered_set utility vector "
   )
+  set(
+    seldom
+    contracts
+    debugging
+    hazard_pointer
+    hive
+    inplace_vector
+    linalg
+    rcu
+    simd
+    text_encoding
+  )
   # What the headers of compilers, toolkits and torch ask for.
   string(
     CONCAT theirs
-    "__config MetalPerformancePrimitives/MetalPerformancePrimitives.h arm_neon_sve_bridge.h ext/random fcntl.h "
+    "__config ext/random fcntl.h "
     "pstl/pstl_config.h pthread.h pybind11/gil_simple.h quadmath.h sycl/sycl.hpp sys/single_threaded.h tbb/tbb.h "
-    "winapifamily.h xlocale.h yvals.h "
+    "yvals.h "
   )
   separate_arguments(names UNIX_COMMAND "${names}")
   separate_arguments(experimental UNIX_COMMAND "${experimental}")
@@ -375,6 +388,7 @@ function(_cudaops_cache_asked directories out_present out_absent)
     endforeach()
     list(APPEND ${found} ${name})
   endforeach()
+  list(REMOVE_ITEM absent ${seldom})
   list(JOIN present "|" present)
   string(REPLACE "." "\\." present "${present}")
   list(JOIN absent "\n" absent)

@@ -50,7 +50,7 @@ expect_in(x 2 hit)
 file(REMOVE "${case_DIR}/y/inc/version")
 
 # It has none of that name; the project gets one, and loses it.
-foreach(name IN ITEMS hive experimental/synchronized_value)
+foreach(name IN ITEMS flat_map experimental/synchronized_value)
   sources("__has_include(<${name}>)")
   expect_in(x 1 miss)
   expect_in(y 1 hit)
@@ -58,14 +58,14 @@ foreach(name IN ITEMS hive experimental/synchronized_value)
   expect_in(y 2 "not cached")
   expect_in(y 2 "not cached")
   expect_in(x 1 hit)
-  file(REMOVE_RECURSE "${case_DIR}/y/inc/experimental" "${case_DIR}/y/inc/hive")
+  file(REMOVE_RECURSE "${case_DIR}/y/inc/experimental" "${case_DIR}/y/inc/flat_map")
   expect_in(y 1 hit)
 endforeach()
 
 # It is read as well: the entry names it.
-sources("__has_include(<hive>)\n#include <hive>\n#endif\n#ifdef HIVE"
+sources("__has_include(<flat_map>)\n#include <flat_map>\n#endif\n#ifdef FLAT"
 )
-file(WRITE "${case_DIR}/y/inc/hive" "#define HIVE\n")
+file(WRITE "${case_DIR}/y/inc/flat_map" "#define FLAT\n")
 expect_in(y 2 miss)
 expect_in(y 2 hit)
 expect_in(x 1 miss)
@@ -78,7 +78,7 @@ expect_in(x 2 miss)
 expect_in(y 2 miss)
 expect_in(y 2 hit)
 expect_in(x 2 hit)
-file(REMOVE "${case_DIR}/y/inc/hive")
+file(REMOVE "${case_DIR}/y/inc/flat_map")
 
 # The toolkit's names, where there is no toolkit.
 sources("__has_include(<cuda/fast>)")

@@ -415,8 +415,8 @@ def cases():
             "__has_include of a standard header that the compiler lacks",
             kind=kind,
             args=args,
-            files={source: "#if __has_include(<hive>)\nint value = 2;\n#else\nint value = 1;\n#endif\n"},
-            then={"a/hive": ""},
+            files={source: "#if __has_include(<flat_map>)\nint value = 2;\n#else\nint value = 1;\n#endif\n"},
+            then={"a/flat_map": ""},
         )
         yield Case(
             "__has_include and a name like the toolkit's",
