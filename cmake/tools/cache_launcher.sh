@@ -356,12 +356,12 @@ _cudaops_run() {
         done
         ;;
     esac
-    # The user's own settings say where and how much; what decides on hits is said here.
+    # The user's own settings say where and how much; what decides on hits is said here. (Not by the namespace: entries
+    # with one of more than 255 bytes can't be read again.)
     unset CCACHE_NODIRECT CCACHE_NODEPEND CCACHE_NOCPP2 CCACHE_NOHASHDIR CCACHE_HARDLINK CCACHE_COMPILER CCACHE_UNIFY
     export CCACHE_DIRECT=1 CCACHE_DEPEND=1 CCACHE_CPP2=1 CCACHE_HASHDIR=1 CCACHE_NOHARDLINK=1 CCACHE_BASEDIR= \
-      CCACHE_COMPILERTYPE="$_cudaops_type" CCACHE_COMPILERCHECK=string:cudaops CCACHE_SLOPPINESS=locale \
-      CCACHE_IGNOREHEADERS= CCACHE_IGNOREOPTIONS='--threads=*' CCACHE_PREFIX= \
-      CCACHE_NAMESPACE="${CCACHE_NAMESPACE-}$_cudaops_key"
+      CCACHE_COMPILERTYPE="$_cudaops_type" CCACHE_COMPILERCHECK="string:$_cudaops_key" CCACHE_SLOPPINESS=locale \
+      CCACHE_IGNOREHEADERS= CCACHE_IGNOREOPTIONS='--threads=*' CCACHE_PREFIX=
     # Where it counts what it did, and the step says how the compiler ended.
     _cudaops_their_log=${CCACHE_STATSLOG-}
     export CCACHE_STATSLOG="$CUDAOPS_CACHE_MARK"

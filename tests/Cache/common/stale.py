@@ -78,6 +78,7 @@ HOLES = {
         "-arch=native",
         "a header before the one that was found",
         "a header in an earlier directory of NVCC_APPEND_FLAGS",
+        "a long CPATH",
         "a response file in the environment, -Xcompiler=",
     },
     "hip": {
@@ -436,6 +437,15 @@ def cases():
                 env={option: "<case>/a:<case>/b"},
                 then={"a/v.h": "#define FOUND 2\n"},
             )
+        long = ":/nowhere/" + "a" * 300
+        yield Case(
+            "a long CPATH",
+            kind=kind,
+            files={**angled, "a/v.h": "#define FOUND 2\n"},
+            args=args[2:],
+            env={"CPATH": "<case>/b" + long},
+            then_env={"CPATH": "<case>/a" + long},
+        )
         yield Case(
             "a header of -I before one of -isystem",
             kind=kind,
@@ -597,6 +607,13 @@ def cases():
         args=ONE,
         then={"k.cu": KERNEL + 'const char* stamp = "x" __TIMESTAMP__;\n'},
         cached=None,
+    )
+    yield Case(
+        "-march=native hits",
+        kind="cxx",
+        files={"k.cpp": "int value = 1;\n"},
+        args=["-march=native"],
+        then={"k.cpp": "int value = 2;\n"},
     )
     yield Case(
         ".incbin",
