@@ -486,6 +486,13 @@ _cudaops_ask() {
       return
     fi
   fi
+  if [ "$_cudaops_status" = 0 ]; then
+    # Who did nothing has not succeeded; an object that is older than this compile is another's.
+    if [ ! -e "$_cudaops_object" ] || { [ ! -s "$CUDAOPS_CACHE_MARK" ] && [ "$CUDAOPS_CACHE_MARK" -nt "$_cudaops_object" ]; }; then
+      _cudaops_status=256
+      _cudaops_said=${_cudaops_said:-it made no object}
+    fi
+  fi
   _cudaops_read_mark
   [ "$_cudaops_remote_state" = - ] || _cudaops_remote_end
 }

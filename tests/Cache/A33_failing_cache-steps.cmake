@@ -9,6 +9,7 @@ foreach(
     "kill -9 $$"
     "kill -11 $$"
     "exit 254"
+    "exit 0"
     "\"$@\"; rm -f CMakeFiles/host.dir/*.o; exit 1"
 )
   math(EXPR number "${number} + 1")
@@ -22,6 +23,15 @@ foreach(
   case_step("both files are in it" COMMAND nm -D "${build}/libhost.so")
   expect_stdout("T _Z3onev" "T _Z3twov")
 endforeach()
+
+# One that does nothing, where an object of before lies.
+fake_cache(ccache "version 4.14" "exit 0")
+file(REMOVE_RECURSE "${case_DIR}/build1/CudaOps/cache/failed")
+file(WRITE "${case_DIR}/src/one.cpp" "int another() { return 1; }\n")
+case_build(BUILD_DIR "${case_DIR}/build1" ARGS -j1)
+expect_stdout("CudaOps: ccache failed and is left out for a minute: it made no object")
+case_step("the new one is in it" COMMAND nm -D "${case_DIR}/build1/libhost.so")
+expect_stdout("T _Z7anotherv")
 
 # The compiler's own failure is shown once, with its exit code, and isn't the cache's.
 fake_cache(ccache "version 4.14")
