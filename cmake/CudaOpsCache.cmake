@@ -57,9 +57,11 @@ what is behind option files. The launcher used here takes the headers from the d
 passes, and puts into the key the variables that nvcc and the host compiler read, and the content of cicc, ptxas,
 cudafe++, nvcc.profile, libdevice and the host compiler's programs. What it can't describe is compiled without the
 cache: ``-dc`` (``-rdc=true -c`` is fine), ``-arch=native``, several option files in one, ``-keep``, ``-save-temps``,
-time traces, profiling, ``-idirafter``, response files, sources with ``.incbin`` or with ``__has_include`` of anything
-but the standard library's headers. An entry isn't used where a file has come since that the compiler would find before
-a header the entry names. (In one build tree it is compiled once more to see whether it does.)
+time traces, profiling, ``-idirafter``, response files, sources or definitions with ``.incbin`` (a source that makes that
+word of parts, ``".inc" "bin"``, is the one thing that isn't seen), sources with ``__has_include`` of anything but the
+standard library's headers and those of the toolkit that are read as well. An entry isn't used where a file has come since
+that the compiler would find before a header the entry names, or instead of a header that it lacks. (In one build tree it
+is compiled once more to see whether it does.)
 
 Clang's dependency file of a HIP source leaves out what only device code includes: without a cache too, an edit there
 builds nothing. Here HIP is compiled through ``tools/cache_hip.sh``, with the cache or without it, which completes the

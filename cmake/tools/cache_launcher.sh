@@ -64,7 +64,7 @@ ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
       -optf* | --options-file* | -ccbin* | --compiler-bindir* | *native* | -M* | --generate-*dep* | -o | --output-* | \
         -keep* | --keep* | *-save-temps* | *time* | -dc | --device-c | -ldir* | --libdevice-directory* | *plugin* | \
         *specs* | *profile* | *coverage* | @* | *[=,]@* | -B* | *[=,]-B* | *-Wp,* | *-idirafter* | *-iprefix* | \
-        *-iwithprefix*)
+        *-iwithprefix* | *[iI][nN][cC][bB][iI][nN]*)
         _cudaops_why="$_cudaops_a in the environment"
         return
         ;;
@@ -147,6 +147,12 @@ _cudaops_look() {
   for _cudaops_a; do
     case $_cudaops_previous in
       -D | --define-macro | -U | --undefine-macro | -MT | -MQ | --dependency-target-name)
+        case $_cudaops_previous:$_cudaops_a in
+          -[D-]*:*[iI][nN][cC][bB][iI][nN]*)
+            _cudaops_why="$_cudaops_previous $_cudaops_a"
+            return
+            ;;
+        esac
         _cudaops_previous=
         continue
         ;;
@@ -157,6 +163,12 @@ _cudaops_look() {
     _cudaops_previous=$_cudaops_a
     case $_cudaops_a in
       -c | --compile) _cudaops_compile=1 ;;
+      # A source can have it from there.
+      -D*[iI][nN][cC][bB][iI][nN]* | --define-macro*[iI][nN][cC][bB][iI][nN]* | -Xcompiler*[iI][nN][cC][bB][iI][nN]* | \
+        --compiler-options*[iI][nN][cC][bB][iI][nN]*)
+        _cudaops_why=$_cudaops_a
+        return
+        ;;
       -D* | --define-macro* | -I* | --include-path*) ;;
       --rocm-path=* | --rocm-device-lib-path=* | --hip-device-lib-path=* | --hip-path=*)
         _cudaops_rocm_said="$_cudaops_rocm_said|$_cudaops_a"

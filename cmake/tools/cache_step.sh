@@ -36,7 +36,7 @@ else
   _cudaops_found=$(
     # What awk complains of is no file, so that grep complains too.
     CUDAOPS_CACHE_WANTED=all awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" 2>&1 |
-      xargs -d '\n' grep -laE -e '\.incbin' -e '\.include[[:space:]]+\\?"' -- 2>&1
+      xargs -d '\n' grep -laiE -e '(^|[^[:alnum:]_])incbin' -e '\.include[[:space:]]+\\?"' -- 2>&1
     _cudaops_asked=$(
       CUDAOPS_CACHE_WANTED=own awk -f "$CUDAOPS_CACHE_HEADERS" "$CUDAOPS_CACHE_DEPFILE" |
         xargs -r -d '\n' grep -haE '__has_(include|embed)' -- 2>&1

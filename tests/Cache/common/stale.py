@@ -447,6 +447,21 @@ def cases():
             then_env={"CPATH": "<case>/a" + long},
         )
         yield Case(
+            "a file of the assembler, in a definition",
+            kind=kind,
+            files={source: 'asm(".data\\n.globl b\\nb: " TAKE " \\"<case>/data.bin\\"\\n");\n', "data.bin": "1"},
+            args=['-DTAKE=".INCBIN"'],
+            then={"data.bin": "2"},
+            cached=False,
+        )
+        yield Case(
+            "a file of the assembler, in two parts",
+            kind=kind,
+            files={source: 'asm(".data\\n.globl b\\nb: ." "incbin \\"<case>/data.bin\\"\\n");\n', "data.bin": "1"},
+            then={"data.bin": "2"},
+            cached=False,
+        )
+        yield Case(
             "a header of -I before one of -isystem",
             kind=kind,
             files=angled,
@@ -883,7 +898,7 @@ def check(tree, case, directory, whole):
         # What sccache doesn't keep, or makes otherwise; and what it counts as a hit though the launcher doesn't take it.
         if case.name in ("SOURCE_DATE_EPOCH", "--diag-suppress 177 hits", "-G hits"):
             cached = False
-        elif ".incbin" in case.name or "isn't there" in case.name or "__has_include and" in case.name:
+        elif ".incbin" in case.name or "assembler" in case.name or "isn't there" in case.name or "__has_include and" in case.name:
             cached = None
     before = tree.hits()
     (directory / "again.o").unlink(missing_ok=True)
