@@ -397,7 +397,8 @@ function(_cudaops_cache_asked directories out_present out_absent)
 endfunction()
 
 # _cudaops_cache_stat(<files> <out>): what the launcher compares, a line for each file; empty where one can't be read.
-# Those of nvcc include those of its host compiler: one process for both languages.
+# Those of nvcc include those of its host compiler: one process for both languages. The time of the last change of the
+# file itself, which nobody sets back, tells where a script's text was changed and its date restored.
 function(_cudaops_cache_stat files out)
   set(lines "")
   set(asked TRUE)
@@ -409,7 +410,7 @@ function(_cudaops_cache_stat files out)
     endif()
   endforeach()
   if(NOT asked)
-    _cudaops_run(stat COMMAND stat -L -c "%s %Y %i" ${files})
+    _cudaops_run(stat COMMAND stat -L -c "%s %Y %Z %i" ${files})
     set(${out} "" PARENT_SCOPE)
     if(NOT stat_EXIT STREQUAL "0")
       return()

@@ -103,7 +103,7 @@ ${CCC_OVERRIDE_OPTIONS+x}${LD_PRELOAD+x}" ]; then
 
 # _cudaops_other <program>: a program that isn't among the compiler's known parts, by what it is now.
 _cudaops_other() {
-  _cudaops_a=$(stat -L -c '%n %s %Y %i' "$(command -v "$1")" 2>&1)
+  _cudaops_a=$(stat -L -c '%n %s %Y %Z %i' "$(command -v "$1")" 2>&1)
   _cudaops_key="$_cudaops_key|$1:$_cudaops_a"
 }
 
@@ -311,7 +311,7 @@ _cudaops_place() {
 _cudaops_run() {
   # The compiler's parts are those that the fingerprint was taken of; else it is taken again.
   _cudaops_why="a part of the compiler is gone"
-  if ! _cudaops_a=$(_cudaops_parts exec stat -L -c '%s %Y %i'); then
+  if ! _cudaops_a=$(_cudaops_parts exec stat -L -c '%s %Y %Z %i'); then
     return
   fi
   if [ "$_cudaops_a" != "$_cudaops_stamp" ]; then
