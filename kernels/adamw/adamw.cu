@@ -10,9 +10,11 @@ namespace cudaops_kernels {
 namespace {
 
 // A call as the kernel wants it. beta^step is exp(step * log(beta)): with expm1 a bias correction
-// keeps its digits in float, also where beta is almost 1.
+// keeps its digits in float, also where beta is almost 1; so does 1 - beta, which comes from
+// double.
 struct Settings {
   float lr, beta1, beta2, weight_decay, eps;
+  float rest1, rest2;  // 1 - beta
   float log_beta1, log_beta2;
   float sign;
   const float* lr_pointer;
@@ -26,6 +28,8 @@ struct Settings {
         beta2(static_cast<float>(call.beta2)),
         weight_decay(static_cast<float>(call.weight_decay)),
         eps(static_cast<float>(call.eps)),
+        rest1(static_cast<float>(1 - call.beta1)),
+        rest2(static_cast<float>(1 - call.beta2)),
         log_beta1(static_cast<float>(std::log(call.beta1))),
         log_beta2(static_cast<float>(std::log(call.beta2))),
         sign(call.maximize ? -1.0f : 1.0f),
@@ -81,8 +85,8 @@ struct Update {
 #pragma unroll
     for (int k = 0; k < kMultiTensorSize; ++k) {
       const float g = grad[k] * factor;
-      exp_avg[k] = fmaf(settings.beta1, exp_avg[k], fmaf(-settings.beta1, g, g));
-      exp_avg_sq[k] = fmaf(settings.beta2, exp_avg_sq[k], fmaf(-settings.beta2, g * g, g * g));
+      exp_avg[k] = fmaf(settings.beta1, exp_avg[k], settings.rest1 * g);
+      exp_avg_sq[k] = fmaf(settings.beta2, exp_avg_sq[k], settings.rest2 * (g * g));
       const float denominator = fast_sqrt(exp_avg_sq[k]) * denominator_scale + settings.eps;
       param[k] -= decay * param[k];
       param[k] -= __fdividef(step_size * exp_avg[k], denominator);

@@ -18,6 +18,7 @@ namespace {
 // One step of one tensor.
 struct Step {
   float beta1, beta2, decay, eps, factor, step_size, denominator_scale;
+  float rest1, rest2;   // 1 - beta, rounded once: one of a rounded beta has few right digits
   float inverse_scale;  // of the gradient as it is stored
 
   Step(const AdamW& call, const AdamWTensor& tensor) {
@@ -25,6 +26,8 @@ struct Step {
     const double step = *tensor.step;
     beta1 = static_cast<float>(call.beta1);
     beta2 = static_cast<float>(call.beta2);
+    rest1 = static_cast<float>(1 - call.beta1);
+    rest2 = static_cast<float>(1 - call.beta2);
     decay = static_cast<float>(lr * call.weight_decay);
     eps = static_cast<float>(call.eps);
     factor = call.maximize ? -1.0f : 1.0f;
@@ -102,9 +105,8 @@ inline __attribute__((always_inline)) void update(const Step& step, const AdamWT
         grad[i] = from_float<T>(g);
       }
       g *= s.factor;
-      const float m = multiply_add<kFma>(s.beta1, exp_avg[i], multiply_add<kFma>(-s.beta1, g, g));
-      const float v =
-          multiply_add<kFma>(s.beta2, exp_avg_sq[i], multiply_add<kFma>(-s.beta2, g * g, g * g));
+      const float m = multiply_add<kFma>(s.beta1, exp_avg[i], s.rest1 * g);
+      const float v = multiply_add<kFma>(s.beta2, exp_avg_sq[i], s.rest2 * (g * g));
       exp_avg[i] = m;
       exp_avg_sq[i] = v;
       denominator[i] = v;
