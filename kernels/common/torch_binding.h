@@ -6,7 +6,9 @@
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,6 +24,32 @@ using OptionalTensor = std::optional<Tensor>;
 // Not STD_TORCH_CHECK: it puts function, file and line before the sentence.
 [[noreturn]] inline void refuse(const char* op, const std::string& sentence) {
   throw std::runtime_error(std::string(op) + ": " + sentence);
+}
+
+inline std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+// A number that a kernel takes as float32.
+inline float checked_number(const char* op, const char* name, double value, bool is_right,
+                            const char* wanted) {
+  if (!is_right) {
+    refuse(op, std::string("wanted ") + wanted + " for " + name + ", found " + number_text(value) +
+                   ".");
+  }
+  return static_cast<float>(value);
+}
+
+inline float checked_finite(const char* op, const char* name, double value) {
+  return checked_number(op, name, value, std::isfinite(static_cast<float>(value)),
+                        "a finite float32 number");
+}
+
+inline float checked_from_zero(const char* op, const char* name, double value) {
+  return checked_number(op, name, value, value >= 0 && std::isfinite(static_cast<float>(value)),
+                        "a finite float32 number from 0 on");
 }
 
 inline DType checked_dtype(const char* op, const char* name, torch::headeronly::ScalarType type) {

@@ -66,14 +66,14 @@ inline Blocks blocks_of(const char* op, const Tensor& tensor,
   return blocks;
 }
 
-// Groups of a row; -1 and 0: whole rows.
+// Groups of a row; -1: whole rows.
 inline Blocks groups_of(const char* op, const Tensor& tensor, int64_t group_size) {
-  if (group_size < -1) {
+  if (group_size != -1 && group_size <= 0) {
     refuse(op, "wanted a number above 0, or -1 for whole rows, for group_size, found " +
                    std::to_string(group_size) + ".");
   }
-  const int64_t columns = group_size == 0 ? -1 : group_size;
-  return tensor.dim() < 2 ? blocks_of(op, tensor, {columns}) : blocks_of(op, tensor, {1, columns});
+  return tensor.dim() < 2 ? blocks_of(op, tensor, {group_size})
+                          : blocks_of(op, tensor, {1, group_size});
 }
 
 // A number a block.
@@ -126,9 +126,9 @@ inline BlockNumbers block_numbers_of(const char* op, const char* name, const Ten
 }
 
 inline void check_positive(const char* op, const char* name, float value) {
-  if (value > 0 && std::isfinite(value)) return;
-  refuse(op, std::string("wanted positive finite numbers for ") + name + ", found " +
-                 std::to_string(value) + ".");
+  if (value > 0 && std::isnormal(value)) return;
+  refuse(op, std::string("wanted positive finite numbers, no subnormal ones, for ") + name +
+                 ", found " + number_text(value) + ".");
 }
 
 // How scales are computed. What a GPU's memory holds is not looked at.

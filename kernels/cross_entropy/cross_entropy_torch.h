@@ -6,7 +6,6 @@
 #include <torch/csrc/stable/library.h>
 
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <tuple>
 
@@ -28,16 +27,6 @@ inline Reduction reduction_of(const char* op, const std::string& reduction) {
   if (reduction == "mean") return Reduction::kMean;
   if (reduction == "sum") return Reduction::kSum;
   refuse(op, "wanted \"none\", \"mean\" or \"sum\" for reduction, found \"" + reduction + "\".");
-}
-
-inline float checked_option(const char* op, const char* name, double value, bool is_right,
-                            const char* wanted) {
-  if (!is_right) {
-    char found[32];
-    std::snprintf(found, sizeof found, "%g", value);
-    refuse(op, std::string("wanted ") + wanted + " for " + name + ", found " + found + ".");
-  }
-  return static_cast<float>(value);
 }
 
 // Logits and targets with what they belong to.
@@ -77,12 +66,10 @@ inline CrossEntropyInputs cross_entropy_inputs(const char* op, const Tensor& log
   problem.ignore_index = options.ignore_index;
   const double smoothing = options.label_smoothing;
   problem.label_smoothing =
-      checked_option(op, "label_smoothing", smoothing, smoothing >= 0 && smoothing <= 1, "0 to 1");
-  problem.lse_square_scale = checked_option(
-      op, "lse_square_scale", options.lse_square_scale,
-      std::isfinite(static_cast<float>(options.lse_square_scale)), "a finite float32 number");
+      checked_number(op, "label_smoothing", smoothing, smoothing >= 0 && smoothing <= 1, "0 to 1");
+  problem.lse_square_scale = checked_finite(op, "lse_square_scale", options.lse_square_scale);
   const float softcap = static_cast<float>(options.softcap);
-  problem.softcap = checked_option(op, "softcap", options.softcap,
+  problem.softcap = checked_number(op, "softcap", options.softcap,
                                    std::isnormal(softcap) ? softcap > 0 : options.softcap == 0,
                                    "a positive float32 number, or 0 for none,");
   problem.reduction = reduction_of(op, options.reduction);
@@ -145,6 +132,7 @@ std::tuple<Tensor, Tensor> cross_entropy_in_place_on(Tensor logits, const Tensor
   const char* const op = "cross_entropy_";
   CrossEntropyInputs inputs = cross_entropy_inputs(op, logits, target, options);
   check_writable(op, "logits", logits);
+  check_apart(op, "logits", logits, "target", target);
   const auto result = cross_entropy_forward(inputs, logits, inputs.rows.write(), run);
   write_back(logits, inputs.rows.tensor);
   return result;
@@ -180,6 +168,8 @@ void cross_entropy_scale_on(Tensor grad_logits, const Tensor& grad_loss, const R
   call.one_a_row = grad_loss.numel() != 1;
   const Tensor contiguous_grad = per_row(op, "grad_loss", grad_loss, "grad_logits", grad_logits,
                                          call.one_a_row ? rows.num_rows : 1);
+  check_writable(op, "grad_logits", grad_logits);
+  check_apart(op, "grad_logits", grad_logits, "grad_loss", grad_loss);
   call.num_rows = rows.num_rows;
   call.num_classes = rows.width;
   call.grad_logits = rows.write();

@@ -35,7 +35,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_on(const Tensor& input, const Opti
   call.output = {output.mutable_data_ptr(), rows.width};
   call.mean = static_cast<float*>(mean.mutable_data_ptr());
   call.rstd = static_cast<float*>(rstd.mutable_data_ptr());
-  call.eps = static_cast<float>(eps);
+  call.eps = checked_from_zero(op, "eps", eps);
   run(call);
   return {output, mean, rstd};
 }

@@ -14,8 +14,8 @@
 namespace cudaops_kernels {
 
 // What all of them have: the inputs.
-inline RmsNorm rms_norm_call(const TensorRows& rows, DType dtype, const Columns& weight, double eps,
-                             double weight_offset) {
+inline RmsNorm rms_norm_call(const char* op, const TensorRows& rows, DType dtype,
+                             const Columns& weight, double eps, double weight_offset) {
   RmsNorm call{};
   call.num_rows = rows.num_rows;
   call.width = rows.width;
@@ -23,8 +23,8 @@ inline RmsNorm rms_norm_call(const TensorRows& rows, DType dtype, const Columns&
   call.weight_dtype = weight.dtype;
   call.input = rows.read();
   call.weight = weight.data();
-  call.eps = static_cast<float>(eps);
-  call.weight_offset = static_cast<float>(weight_offset);
+  call.eps = checked_from_zero(op, "eps", eps);
+  call.weight_offset = checked_finite(op, "weight_offset", weight_offset);
   return call;
 }
 
@@ -36,7 +36,7 @@ std::tuple<Tensor, Tensor> rms_norm_on(const Tensor& input, const OptionalTensor
   const TensorRows rows = rows_of(op, "input", input);
   const Columns scale = columns_of(op, "weight", weight, "input", input, rows.width);
   const Tensor output = empty_of_shape(input), rstd = empty_per_row(input);
-  RmsNorm call = rms_norm_call(rows, dtype, scale, eps, weight_offset);
+  RmsNorm call = rms_norm_call(op, rows, dtype, scale, eps, weight_offset);
   call.output = {output.mutable_data_ptr(), rows.width};
   call.rstd = static_cast<float*>(rstd.mutable_data_ptr());
   run(call);
@@ -56,7 +56,7 @@ std::tuple<Tensor, Tensor, Tensor> fused_add_rms_norm_on(const Tensor& input,
   const Columns scale = columns_of(op, "weight", weight, "input", input, rows.width);
   const Tensor output = empty_of_shape(input), residual_out = empty_of_shape(input);
   const Tensor rstd = empty_per_row(input);
-  RmsNorm call = rms_norm_call(rows, dtype, scale, eps, weight_offset);
+  RmsNorm call = rms_norm_call(op, rows, dtype, scale, eps, weight_offset);
   call.residual = residual_rows.read();
   call.output = {output.mutable_data_ptr(), rows.width};
   call.residual_out = {residual_out.mutable_data_ptr(), rows.width};
@@ -82,7 +82,7 @@ void fused_add_rms_norm_in_place_on(Tensor input, Tensor residual, const Optiona
     check_apart(op, "input", input, "weight", *weight);
     check_apart(op, "residual", residual, "weight", *weight);
   }
-  RmsNorm call = rms_norm_call(rows, dtype, scale, eps, 0);
+  RmsNorm call = rms_norm_call(op, rows, dtype, scale, eps, 0);
   call.residual = residual_rows.read();
   call.output = rows.write();
   call.residual_out = residual_rows.write();
@@ -125,7 +125,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward_on(const Tensor& grad_output,
   call.rstd = static_cast<const float*>(contiguous_rstd.const_data_ptr());
   call.grad_x = {grad_x.mutable_data_ptr(), x_rows.width};
   if (weight.has_value()) call.grad_weight = grad_weight.mutable_data_ptr();
-  call.weight_offset = static_cast<float>(weight_offset);
+  call.weight_offset = checked_finite(op, "weight_offset", weight_offset);
   run(call);
   return {grad_x, grad_weight};
 }

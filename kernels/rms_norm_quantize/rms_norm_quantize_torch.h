@@ -25,7 +25,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on(
   call.type = quantized_type(op, "dtype", type);
   const TensorRows rows = rows_of(op, "input", input);
   const Columns columns = columns_of(op, "weight", weight, "input", input, rows.width);
-  call.norm = rms_norm_call(rows, dtype, columns, eps, weight_offset);
+  call.norm = rms_norm_call(op, rows, dtype, columns, eps, weight_offset);
   std::optional<TensorRows> residual_rows;
   if (residual.has_value()) {
     check_same(op, "input", input, "residual", *residual);

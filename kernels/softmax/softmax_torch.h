@@ -87,6 +87,7 @@ Tensor softmax_on(const Tensor& input, const OptionalTensor& mask, double scale,
   call.dtype = checked_dtype(op, "input", input);
   const TensorRows rows = rows_of(op, "input", input);
   call.num_queries = causal_queries(op, "input", input, causal);
+  call.scale = checked_finite(op, "scale", scale);
   OptionalTensor kept;
   call.mask = softmax_mask(op, mask, input, kept);
   const Tensor output = empty_of_shape(input);
@@ -94,7 +95,6 @@ Tensor softmax_on(const Tensor& input, const OptionalTensor& mask, double scale,
   call.width = rows.width;
   call.input = rows.read();
   call.output = {output.mutable_data_ptr(), rows.width};
-  call.scale = static_cast<float>(scale);
   run(call);
   return output;
 }
@@ -109,13 +109,13 @@ Tensor softmax_backward_on(const Tensor& grad_output, const Tensor& output, doub
   const TensorRows grad_rows = rows_of(op, "grad_output", grad_output);
   const TensorRows rows = rows_of(op, "output", output);
   call.num_queries = causal_queries(op, "output", output, causal);
+  call.scale = checked_finite(op, "scale", scale);
   const Tensor grad_input = empty_of_shape(output);
   call.num_rows = rows.num_rows;
   call.width = rows.width;
   call.grad_output = grad_rows.read();
   call.output = rows.read();
   call.grad_input = {grad_input.mutable_data_ptr(), rows.width};
-  call.scale = static_cast<float>(scale);
   run(call);
   return grad_input;
 }

@@ -22,7 +22,7 @@ SHAPES = (
     (2, 40064),
     (130,),
 )
-GROUPS = (-1, 0, 16, 64, 128, 48, 1)
+GROUPS = (-1, 16, 64, 128, 48, 1)
 
 
 def weights(width, dtype, device):
@@ -153,6 +153,11 @@ def test_refuses_in_one_sentence(device):
         (
             lambda: ops.rms_norm_quantize(x, None, x[0, :7], EPS, torch.int8),
             "rms_norm_quantize: wanted shape [8] for weight, found [7].",
+        ),
+        (
+            lambda: ops.rms_norm_quantize(x, None, None, EPS, torch.int8, 0),
+            "rms_norm_quantize: wanted a number above 0, or -1 for whole rows, for group_size, "
+            "found 0.",
         ),
         (
             lambda: ops.rms_norm_quantize(x, None, None, EPS, torch.int8, -2),

@@ -20,7 +20,7 @@ SHAPES = (
     (1031, 24),
     (130,),
 )
-GROUPS = (-1, 0, 16, 64, 128, 48, 1)
+GROUPS = (-1, 16, 64, 128, 48, 1)
 
 
 def in_two_steps(gate, up, dtype, group_size, **options):
@@ -125,6 +125,11 @@ def test_refuses_in_one_sentence(device):
             lambda: ops.swiglu_quantize(x, x, torch.float16),
             "swiglu_quantize: wanted int8 (Char) or float8_e4m3fn (Float8_e4m3fn) for dtype, "
             "found Half.",
+        ),
+        (
+            lambda: ops.swiglu_quantize(x, x, torch.int8, 0),
+            "swiglu_quantize: wanted a number above 0, or -1 for whole rows, for group_size, "
+            "found 0.",
         ),
         (
             lambda: ops.swiglu_quantize(x, x, torch.int8, -2),

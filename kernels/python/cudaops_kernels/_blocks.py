@@ -18,6 +18,6 @@ def empty_per_block(input, block_size, dtype, column_major=False):
 
 
 def empty_per_group(input, group_size, column_major):
-    """For a fake kernel: scales of groups of rows; -1 and 0 are whole rows."""
-    block_size = (1, group_size or -1)[-min(input.dim(), 2) :]
+    """For a fake kernel: scales of groups of rows; -1 is whole rows."""
+    block_size = (1, group_size)[-min(input.dim(), 2) :]
     return empty_per_block(input, block_size, torch.float32, column_major)

@@ -55,6 +55,6 @@ def softmax(input, dim=-1, *, mask=None, scale=1.0, causal=False):
         raise RuntimeError(
             f"softmax: wanted the last dimension, -1 or {input.dim() - 1}, for dim, found {dim}."
         )
-    if mask is not None and mask.dim() > 0 and mask.shape[-1] == 1 != input.shape[-1]:
+    if mask is not None and input.dim() > 0 and (mask.dim() == 0 or mask.shape[-1] == 1):
         mask = mask.expand(*mask.shape[:-1], input.shape[-1])
     return ops.softmax(input, mask, scale, causal)
