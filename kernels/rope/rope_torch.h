@@ -209,6 +209,13 @@ void rope_in_place_on(Tensor q, Tensor k, const Tensor& cos, const Tensor& sin,
   check_writable(names.op, "q", q);
   check_writable(names.op, "k", k);
   check_apart(names.op, "q", q, "k", k);
+  const auto check_read = [&](const char* name, const Tensor& tensor) {
+    check_apart(names.op, "q", q, name, tensor);
+    check_apart(names.op, "k", k, name, tensor);
+  };
+  check_read("cos", cos);
+  check_read("sin", sin);
+  if (positions.has_value()) check_read("positions", *positions);
   rope.call.q.output = rope.q.tensor.mutable_data_ptr();
   rope.call.k.output = rope.k.tensor.mutable_data_ptr();
   rope.call.q.output_strides = rope.q.strides;
