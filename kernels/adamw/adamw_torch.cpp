@@ -41,8 +41,14 @@ int64_t prepare(TensorList& self, TensorList& exp_avgs, TensorList& exp_avg_sqs,
   return PreparedAdamWs::all().add(std::move(prepared));
 }
 
-void prepared_check(int64_t prepared, TensorList& grads) {
-  (void)checked_prepared("adamw_", prepared, grads);
+void prepared_check(int64_t prepared, TensorList& grads, double lr, const OptionalTensor& lr_tensor,
+                    double beta1, double beta2, double weight_decay, double eps, bool maximize,
+                    const OptionalTensor& grad_scale, const OptionalTensor& found_inf,
+                    const OptionalTensor& clip_factor) {
+  adamw_prepared_on(prepared, grads,
+                    {lr, lr_tensor, beta1, beta2, weight_decay, eps, maximize, grad_scale,
+                     found_inf, clip_factor},
+                    [](PreparedAdamW&, const AdamW&) {});
 }
 
 void release(int64_t prepared) { PreparedAdamWs::all().release(prepared); }
@@ -82,8 +88,11 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
   library.def(
       "_adamw_prepare(Tensor[] self, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, "
       "Tensor[] state_steps, Tensor[] master_params) -> int");
-  // For several lists: all are checked before the first is stepped.
-  library.def("_adamw_prepared_check(int prepared, Tensor[] grads) -> ()");
+  // For several lists: all are checked before the first is stepped. The arguments of the step.
+  library.def(
+      "_adamw_prepared_check(int prepared, Tensor[] grads, float lr, Tensor? lr_tensor, "
+      "float beta1, float beta2, float weight_decay, float eps, bool maximize, "
+      "Tensor? grad_scale, Tensor? found_inf, Tensor? clip_factor) -> ()");
   library.def(
       "_adamw_prepared_step(int prepared, Tensor(a!)[] grads, float lr, Tensor? lr_tensor, "
       "float beta1, float beta2, float weight_decay, float eps, bool maximize, "

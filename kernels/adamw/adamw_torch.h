@@ -63,6 +63,14 @@ inline AdamW adamw_call(const char* op, const AdamWArguments& arguments, const A
   } else {
     call.lr_pointer = pointer("lr", lr);
   }
+  if (call.lr_pointer == nullptr) (void)checked_from_zero(op, "lr", call.lr);
+  const auto check_beta = [&](const char* name, double beta) {
+    (void)checked_number(op, name, beta, beta >= 0 && beta < 1, "a number from 0 to below 1");
+  };
+  check_beta("beta1", arguments.beta1);
+  check_beta("beta2", arguments.beta2);
+  (void)checked_from_zero(op, "weight_decay", arguments.weight_decay);
+  (void)checked_from_zero(op, "eps", arguments.eps);
   call.beta1 = arguments.beta1;
   call.beta2 = arguments.beta2;
   call.weight_decay = arguments.weight_decay;
@@ -135,6 +143,34 @@ inline std::vector<AdamWTensor> adamw_tensors(const char* op, const AdamWState& 
   return tensors;
 }
 
+// No number that a call reads is part of what it writes.
+inline void check_numbers_apart(const char* op, const AdamWArguments& arguments, DType dtype,
+                                const std::vector<AdamWTensor>& tensors) {
+  const auto check = [&](const char* name, const OptionalTensor& number) {
+    if (!number.has_value()) return;
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(number->const_data_ptr());
+    const uintptr_t end = begin + static_cast<uintptr_t>(number->element_size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const auto check_array = [&](const char* list, const void* data, int64_t size) {
+        const uintptr_t first = reinterpret_cast<uintptr_t>(data);
+        const uintptr_t bytes = static_cast<uintptr_t>(tensors[i].num_elements * size);
+        if (bytes == 0 || data == nullptr || end <= first || begin >= first + bytes) return;
+        refuse(op, std::string("wanted tensors that don't share memory, found that ") + name +
+                       " and " + element_text(list, i) + " do.");
+      };
+      check_array("self", tensors[i].param, size_of(dtype));
+      check_array("grads", tensors[i].grad, size_of(dtype));
+      check_array("exp_avgs", tensors[i].exp_avg, 4);
+      check_array("exp_avg_sqs", tensors[i].exp_avg_sq, 4);
+      check_array("master_params", tensors[i].master, 4);
+    }
+  };
+  check("lr", arguments.lr_tensor);
+  check("grad_scale", arguments.grad_scale);
+  check("found_inf", arguments.found_inf);
+  check("clip_factor", arguments.clip_factor);
+}
+
 // run(call, tensors, a tensor of them)
 template <typename Run>
 void adamw_on(const AdamWState& state, const TensorList& grads, const TensorList& max_exp_avg_sqs,
@@ -147,7 +183,9 @@ void adamw_on(const AdamWState& state, const TensorList& grads, const TensorList
   }
   const std::vector<AdamWTensor> tensors = adamw_tensors(op, state, grads);
   if (tensors.empty()) return;
-  run(adamw_call(op, arguments, state), tensors, state.params[0].tensor());
+  const AdamW call = adamw_call(op, arguments, state);
+  check_numbers_apart(op, arguments, call.dtype, tensors);
+  run(call, tensors, state.params[0].tensor());
 }
 
 // A list that is used again and again: all but the gradients stays here, and what a step asks of it
@@ -240,7 +278,9 @@ void adamw_prepared_on(int64_t number, const TensorList& grads, const AdamWArgum
   const char* const op = "adamw_";
   PreparedAdamW& prepared = checked_prepared(op, number, grads);
   if (prepared.tensors.empty()) return;
-  run(prepared, adamw_call(op, arguments, prepared.state));
+  const AdamW call = adamw_call(op, arguments, prepared.state);
+  check_numbers_apart(op, arguments, call.dtype, prepared.tensors);
+  run(prepared, call);
 }
 
 }  // namespace cudaops_kernels

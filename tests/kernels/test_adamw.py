@@ -12,6 +12,7 @@ from cudaops_kernels.optim import AdamW
 
 SIZES = (0, 1, 2, 3, 7, 255, 1023, 1024, 1025, 4096, 5000)
 HYPER = {"lr": 3e-3, "beta1": 0.9, "beta2": 0.999, "weight_decay": 0.01, "eps": 1e-8}
+INFINITY = float("inf")
 FLAGS = {"amsgrad": False, "maximize": False}
 
 
@@ -110,6 +111,31 @@ def test_one_step(device):
                     expected = [reference(lists, i, **known) for i in range(len(sizes))]
                     lists.call(**arguments)
                     check(lists, expected, (dtype, master, len(sizes), known))
+
+
+def test_betas_near_one(device):
+    """1 - beta has the digits of float64: moments that start from nothing show it."""
+    for beta1, beta2 in ((0.9, 0.99), (0.9, 0.999), (0.99, 0.99999), (0.9999, 0.999999), (0, 0)):
+        lists = Lists((1025,), torch.float32, device, step=0.0)
+        for tensor in (*lists.exp_avgs, *lists.exp_avg_sqs):
+            tensor.zero_()
+        exp_avg = exp_avg_sq = 0
+        for step in range(1, 101):
+            lists.grads = [normal(1025, dtype=torch.float32, device=device, seed=step)]
+            grad = lists.grads[0].double()
+            exp_avg = beta1 * exp_avg + (1 - beta1) * grad
+            exp_avg_sq = beta2 * exp_avg_sq + (1 - beta2) * grad * grad
+            lists.steps[0] += 1
+            lists.call(beta1=beta1, beta2=beta2)
+            if step in (1, 100):
+                case, least = (beta1, beta2, step), {"atol": 1e-6 if step > 1 else 0, "rtol": 5e-6}
+                found = lists.exp_avgs[0].double()
+                torch.testing.assert_close(found, exp_avg, **least, msg=lambda text: f"{case} {text}")
+                least["atol"] = 0
+                found = lists.exp_avg_sqs[0].double()
+                torch.testing.assert_close(
+                    found, exp_avg_sq, **least, msg=lambda text: f"{case} {text}"
+                )
 
 
 def test_found_inf_writes_nothing(device):
@@ -374,6 +400,118 @@ def test_state_dict_both_ways(device):
         continued(device, dtype, mine, torchs)
 
 
+def test_parameters_that_others_stepped(device):
+    """torch's AdamW keeps a master_param and steps the parameter: that is what counts afterwards."""
+    for dtype in (torch.float16, torch.bfloat16):
+        params = parameters(dtype, device)
+        optimizer = AdamW(params, lr=1e-2)
+        for kind in (AdamW, torch.optim.AdamW, AdamW):
+            state_dict = copy.deepcopy(optimizer.state_dict())
+            optimizer = kind(params, lr=1e-2)
+            if state_dict["state"]:
+                optimizer.load_state_dict(state_dict)
+            before = [param.detach().clone() for param in params]
+            for step in range(5):
+                set_grads(params, step)
+                optimizer.step()
+                if step > 0:
+                    continue
+                for param, old in zip(params, before):
+                    # A step is lr at most, but for rounding and for the moments of other steps.
+                    assert ((param.float() - old.float()).abs() <= 0.04 + 0.01 * old.abs()).all()
+        # What others write, with masters kept: elsewhere the same bits as before.
+        param, master = params[-1], optimizer.state[params[-1]]["master_param"].clone()
+        with torch.no_grad():
+            param[:10] = 7.0
+        optimizer.load_state_dict(optimizer.state_dict())
+        param.grad = torch.zeros_like(param)
+        optimizer.param_groups[0]["lr"] = 0.0
+        optimizer.step()
+        found = optimizer.state[param]["master_param"]
+        assert (found[:10] == 7.0).all() and torch.equal(found[10:], master[10:])
+
+
+def test_gradients_in_another_order(device):
+    def both(make):
+        params = [
+            torch.nn.Parameter(normal(2, 3, 4, 4, dtype=torch.float32, device=device)),
+            torch.nn.Parameter(normal(6, 5, dtype=torch.float32, device=device)),
+            torch.nn.Parameter(normal(3, 8, dtype=torch.float32, device=device)),
+        ]
+        params[0].data = params[0].data.to(memory_format=torch.channels_last)
+        return params, make(params, lr=1e-2)
+
+    ours, mine = both(AdamW)
+    theirs, torchs = both(lambda params, lr: torch.optim.AdamW(params, lr=lr, foreach=False))
+    for step in range(4):
+        for params in (ours, theirs):
+            numbers = [normal(96, dtype=torch.float32, device=device, seed=step) for _ in range(3)]
+            params[0].grad = numbers[0].view(2, 3, 4, 4)
+            params[1].grad = numbers[1][:30].view(5, 6).t()
+            params[2].grad = numbers[2][:8].expand(3, 8)
+        before = [param.grad.clone() for param in ours]
+        mine.step()
+        torchs.step()
+        assert all(torch.equal(param.grad, grad) for param, grad in zip(ours, before))
+    compare_parameters(ours, theirs, rtol=2e-5, atol=1e-5)
+    # A scale: gradients are divided, as those of the right order are.
+    mine.grad_scale = torch.full((), 2.0, device=device)
+    before = [param.grad.clone() for param in ours]
+    mine.step()
+    for param, grad in zip(ours, before):
+        assert torch.equal(param.grad, grad / 2)
+
+
+def test_a_step_is_refused_as_a_whole(device):
+    def groups():
+        first, second = parameters(torch.float32, device), parameters(torch.float32, device)
+        optimizer = AdamW([{"params": first}, {"params": second}], lr=1e-2)
+        set_grads(first + second, 0)
+        return first, second, optimizer
+
+    def sparse(second, group):
+        second[3].grad = second[3].grad.to_sparse()
+
+    def double(second, group):
+        second[3].data = second[3].data.double()
+        second[3].grad = None
+        second[3].grad = torch.ones_like(second[3])
+
+    def gaps(second, group):
+        second[3].data = second[3].data.new_zeros(2 * second[3].numel())[::2]
+
+    def change(name, value):
+        return lambda second, group: group.update({name: value})
+
+    nan, infinity = float("nan"), float("inf")
+    for wrong, part in (
+        (sparse, "found a sparse one"),
+        (double, "found Double"),
+        (gaps, "without gaps"),
+        (change("lr", nan), "for lr, found nan."),
+        (change("lr", -1.0), "for lr, found -1."),
+        (change("lr", infinity), "for lr, found inf."),
+        (change("lr", 1e39), "for lr, found 1e+39."),
+        (change("lr", torch.tensor(nan)), "for lr, found nan."),
+        (change("eps", nan), "for eps, found nan."),
+        (change("weight_decay", infinity), "for weight_decay, found inf."),
+        (change("betas", (0.9, 1.0)), "for beta2, found 1."),
+        (change("betas", (nan, 0.9)), "for beta1, found nan."),
+        (change("lr", torch.ones(2)), "for lr, found Float of shape [2]."),
+    ):
+        for steps_before in (0, 1):
+            first, second, optimizer = groups()
+            for _ in range(steps_before):
+                optimizer.step()
+            before = [param.detach().clone() for param in first]
+            wrong(second, optimizer.param_groups[1])
+            for _ in range(2):
+                assert part in refusal(optimizer.step), refusal(optimizer.step)
+                assert all(map(torch.equal, first, before)), part
+            for param in first:
+                assert optimizer.state[param]["step"].item() == steps_before
+
+
 def test_hooks_see_the_state_dict(device):
     params = parameters(torch.bfloat16, device, (8,))
     optimizer = AdamW(params)
@@ -548,6 +686,17 @@ def test_refuses_in_one_sentence(device):
             {"clip_factor": flat},
             "wanted one float32 (Float) number for clip_factor, found Float of shape [16].",
         ),
+        *(
+            (lambda x: None, {name: value}, f"wanted {wanted} for {name}, found {value:g}.")
+            for name, values, wanted in (
+                ("lr", (-1.0, float("nan"), INFINITY), "a finite float32 number from 0 on"),
+                ("eps", (-1.0, float("nan"), 1e39), "a finite float32 number from 0 on"),
+                ("weight_decay", (-1.0, INFINITY), "a finite float32 number from 0 on"),
+                ("beta1", (-0.1, 1.0, float("nan")), "a number from 0 to below 1"),
+                ("beta2", (-0.1, 1.0, float("nan")), "a number from 0 to below 1"),
+            )
+            for value in values
+        ),
     ):
         try:
             found = refused(change, **arguments)
@@ -558,6 +707,17 @@ def test_refuses_in_one_sentence(device):
             "exp_avgs[1] and exp_avg_sqs[1]", "exp_avg_sqs[1] and exp_avgs[1]"
         )
         assert found in (f"adamw_: {sentence}", f"adamw_: {swapped}"), found
+    for name in ("lr", "clip_factor", "grad_scale", "found_inf"):
+        for of in ("params", "grads", "exp_avgs", "exp_avg_sqs"):
+            lists = Lists((4, 6), torch.float32, device)
+            # By its name: torch makes a number of a tensor for lr where it can.
+            op = ops.adamw_.tensor_lr if name == "lr" else ops.adamw_
+            sentence = refusal(lambda: lists.call(op, **{name: getattr(lists, of)[1][2].abs_()}))
+            listed = "self" if of == "params" else of
+            assert sentence == (
+                f"adamw_: wanted tensors that don't share memory, found that {name} and "
+                f"{listed}[1] do."
+            )
     if device == "cuda":
         assert refused(lambda x: None, grad_scale=torch.ones(())) == (
             "adamw_: wanted device cuda:0 for grad_scale, as self[0] has, found cpu."
@@ -588,9 +748,20 @@ def test_optimizer_refuses_in_one_sentence(device):
         ({"foreach": True}, "AdamW: wanted foreach=False, found True."),
         ({"fused": False}, "AdamW: wanted fused=True, found False."),
         ({"differentiable": True}, "AdamW: wanted differentiable=False, found True."),
-        ({"lr": -1.0}, "AdamW: wanted lr from 0 on, found -1.0."),
+        ({"lr": -1.0}, "AdamW: wanted a finite float32 number from 0 on for lr, found -1.0."),
+        ({"lr": INFINITY}, "AdamW: wanted a finite float32 number from 0 on for lr, found inf."),
+        ({"eps": 1e39}, "AdamW: wanted a finite float32 number from 0 on for eps, found 1e+39."),
+        (
+            {"lr": torch.ones((), device="meta")},
+            "AdamW: wanted lr on a device that holds numbers, found meta.",
+        ),
+        (
+            {"lr": torch.ones((), dtype=torch.half)},
+            "AdamW: wanted float32 for lr, found torch.float16.",
+        ),
         ({"betas": (1.0, 0.9)}, "AdamW: wanted betas[0] from 0 to below 1, found 1.0."),
-        ({"weight_decay": -0.1}, "AdamW: wanted weight_decay from 0 on, found -0.1."),
+        ({"weight_decay": -0.1}, "AdamW: wanted a finite float32 number from 0 on for weight_decay, found -0.1.",
+       ),
     ):
         assert error(**arguments) == sentence, error(**arguments)
     amsgrad = torch.optim.AdamW(param, amsgrad=True).state_dict()
@@ -602,9 +773,10 @@ def test_optimizer_refuses_in_one_sentence(device):
     else:
         raise AssertionError("not refused")
     # What is refused at a step leaves the optimizer as it was.
-    param[0].grad = torch.zeros(6, device=device)[::2]
-    assert refusal(optimizer.step) == (
-        "adamw_: wanted strides [1] for grads[0], as self[0] has, found [2]."
+    clip_factor = torch.ones(2, device=device)
+    param[0].grad = torch.zeros(3, device=device)
+    assert refusal(lambda: optimizer.step(clip_factor=clip_factor)) == (
+        "adamw_: wanted one float32 (Float) number for clip_factor, found Float of shape [2]."
     )
     assert optimizer.state[param[0]]["step"].item() == 0
     param[0].grad = torch.ones(3, device=device)

@@ -92,6 +92,10 @@ def test_all_tensors_are_on_one_device(device):
     assert torch.equal(input, before[0]) and torch.equal(residual, before[1])
     one = [rows(device)]
     assert "exp_avgs" in refusal(lambda: adamw(one, one, [there], one, one))
+    lists = [[rows(device)] for _ in range(4)] + [[torch.ones((), device=device)]]
+    for name in ("lr", "grad_scale", "found_inf", "clip_factor"):
+        sentence = refusal(lambda: adamw(*lists, **{name: torch.ones((), device="meta")}))
+        assert sentence == f"adamw_: wanted one device for self and {name}, {found}", sentence
     assert kernels.rms_norm(torch.empty(2, 8, device="meta"), 8, there).device.type == "meta"
 
 
@@ -105,6 +109,14 @@ def test_a_write_is_seen_by_autograd(device):
     before = param._version
     kernels.optim.AdamW([param]).step()
     assert param._version == before + 1
+    for lr in (0.1, torch.full((), 0.1, device=device)):
+        lists = [[rows(device), rows(device)] for _ in range(4)]
+        leaf = rows(device).requires_grad_()
+        loss = (leaf * lists[0][1]).sum()
+        before = [tensor._version for some in lists for tensor in some]
+        adamw(*lists, [torch.ones((), device=device) for _ in range(2)], lr=lr)
+        assert [tensor._version for some in lists for tensor in some] == [b + 1 for b in before]
+        assert "modified by an inplace operation" in refusal(loss.backward)
     leaf = rows(device).requires_grad_()
     for wrong in (
         lambda: kernels.cross_entropy_(leaf.tanh(), targets(device)),
@@ -123,6 +135,8 @@ def test_what_needs_a_gradient_is_not_overwritten(device):
     leaf = rows(device).requires_grad_()
     q = heads(device).requires_grad_()
     cos = table(device)
+    lists = [[rows(device), rows(device)] for _ in range(3)]
+    lists.append([torch.ones((), device=device) for _ in range(2)])
     for call in (
         lambda: kernels.rope_(q, heads(device), cos, cos),
         lambda: ops.rope_(heads(device), q, cos, cos, None),
@@ -130,6 +144,9 @@ def test_what_needs_a_gradient_is_not_overwritten(device):
         lambda: kernels.fused_add_rms_norm_(rows(device), leaf * 2),
         lambda: ops.fused_add_rms_norm_(leaf, rows(device), None, 1e-6),
         lambda: ops.cross_entropy_(leaf, targets(device)),
+        lambda: adamw([rows(device), leaf], *lists),
+        lambda: adamw([rows(device), leaf], *lists, lr=torch.ones((), device=device)),
+        lambda: adamw(lists[0], [rows(device), leaf], *lists[1:]),
     ):
         assert "without a gradient, as it is overwritten, found requires_grad." in refusal(call)
     view = rows(device, 1, 24).requires_grad_()
@@ -137,6 +154,7 @@ def test_what_needs_a_gradient_is_not_overwritten(device):
     assert "or a view of one" in sentence
     with torch.no_grad():
         kernels.fused_add_rms_norm_(leaf, rows(device))
+        adamw([rows(device), leaf], *lists)
 
 
 def test_memory_that_is_written_twice_is_refused(device):
@@ -157,6 +175,25 @@ def test_memory_that_is_written_twice_is_refused(device):
         (apart, lambda: kernels.fused_add_rms_norm_(windows, rows(device))),
         (apart, lambda: ops.cross_entropy_(four[:1].expand(3, 8), targets(device))),
     ]
+    # What is read, of any dtype, within what is written.
+    k, small = heads(device), rows(device, 64, 8)
+    of_k = k.flatten()
+    within = q.flatten()[4:20].view(4, 4)
+    positions, target = of_k.view(torch.int64)[:4].view(1, 4), four.flatten().view(torch.int64)
+    for tensor in (positions, target, both):
+        tensor.zero_()
+    cases += [
+        (share, lambda: kernels.rope_(q, heads(device), within, cos)),
+        (share, lambda: kernels.rope_(heads(device), q, cos, within)),
+        (share, lambda: kernels.rope_(q, k, cos, cos, positions)),
+        (share, lambda: kernels.rope_(both[None, :, :8].unflatten(-1, (1, 8)), k, both[:, 4:8], cos)),
+        (share, lambda: ops.cross_entropy_(four, target[3:7])),
+        (share, lambda: ops.cross_entropy_(both[:, :8], both.view(torch.int32)[:, 7])),
+        (share, lambda: ops.cross_entropy_scale_(four, four[2, 5])),
+        (share, lambda: ops.cross_entropy_scale_(four, four[:, 0])),
+        (share, lambda: ops.cross_entropy_scale_(small.view(torch.half), small[5, 3])),
+        (apart, lambda: ops.cross_entropy_scale_(four[:1].expand(3, 8), cos[0, 0])),
+    ]
     before = [tensor.clone() for tensor in (q, three, four, both)]
     for part, call in cases:
         assert part in refusal(call), refusal(call)
@@ -172,6 +209,12 @@ def test_parts_of_one_tensor_may_be_written(device):
     kernels.rope_(q, k, cos, cos)
     assert torch.equal(q, expected[0]) and torch.equal(k, expected[1])
     even_odd, halves = rows(device, 4), rows(device, 4, 16)
+    # What is read may lie between what is written.
+    packed = rows(device, 4, 10)
+    target = packed[:, 8].view(torch.int32).copy_(torch.arange(4))
+    expected = kernels.cross_entropy(packed[:, :8].clone(), target.clone())
+    assert torch.equal(ops.cross_entropy_(packed[:, :8], target)[0], expected)
+    assert torch.equal(target.cpu(), torch.arange(4, dtype=torch.int32))
     for a, b in (
         (even_odd[::2], even_odd[1::2]),
         (halves[:, :8], halves[:, 8:]),
@@ -212,6 +255,51 @@ def test_none_is_refused_where_a_tensor_is_wanted(device):
         ),
     }.items():
         assert refusal(call) == f"{sentence}, found None.", refusal(call)
+
+
+def test_numbers_are_finite(device):
+    x, nan, infinity = rows(device), float("nan"), float("inf")
+    finite, from_zero = "a finite float32 number", "a finite float32 number from 0 on"
+    eps = (-1e-6, nan, infinity, 1e39)
+    for op, name, wanted, values, call in (
+        ("softmax", "scale", finite, (nan, infinity, 1e39), lambda v: kernels.softmax(x, scale=v)),
+        ("softmax_backward", "scale", finite, (nan,), lambda v: ops.softmax_backward(x, x, v)),
+        ("rms_norm", "eps", from_zero, eps, lambda v: kernels.rms_norm(x, 8, None, v)),
+        (
+            "rms_norm",
+            "weight_offset",
+            finite,
+            (nan, infinity, -1e39),
+            lambda v: kernels.rms_norm(x, 8, weight_offset=v),
+        ),
+        (
+            "fused_add_rms_norm",
+            "eps",
+            from_zero,
+            eps,
+            lambda v: kernels.fused_add_rms_norm(x, x, 8, eps=v),
+        ),
+        (
+            "fused_add_rms_norm_",
+            "eps",
+            from_zero,
+            eps,
+            lambda v: kernels.fused_add_rms_norm_(x, rows(device), None, v),
+        ),
+        ("layer_norm", "eps", from_zero, eps, lambda v: kernels.layer_norm(x, 8, eps=v)),
+        (
+            "rms_norm_quantize",
+            "eps",
+            from_zero,
+            eps,
+            lambda v: kernels.rms_norm_quantize(x, eps=v, dtype=torch.int8),
+        ),
+    ):
+        before = x.clone()
+        for value in values:
+            sentence = f"{op}: wanted {wanted} for {name}, found {value:g}."
+            assert refusal(lambda: call(value)) == sentence, refusal(lambda: call(value))
+        assert torch.equal(x, before)
 
 
 def test_default_eps_is_that_of_torch(device):
@@ -271,6 +359,7 @@ def test_optimizer_checks_groups(device):
         {"foreach": True},
         {"fused": False},
         {"lr": -1.0},
+        {"lr": float("inf")},
         {"betas": (0.9,)},
         {"betas": (0.9, 1.0)},
     ):
@@ -283,13 +372,14 @@ def test_optimizer_checks_groups(device):
 
 def test_optimizer_checks_all_before_it_writes(device):
     params = [torch.nn.Parameter(rows(device).to(dtype)) for dtype in (torch.float32, torch.half)]
+    params[1] = torch.nn.Parameter(params[1].detach()[:, ::2])
     optimizer = kernels.optim.AdamW(params)
-    params[0].grad = torch.ones_like(params[0])
-    params[1].grad = params[1].new_ones(8).expand(3, 8)
+    for param in params:
+        param.grad = torch.ones_like(param)
     before = [param.detach().clone() for param in params]
-    assert "wanted strides" in optimizer_error(optimizer.step)
+    assert "without gaps" in optimizer_error(optimizer.step)
     assert all(torch.equal(param, old) for param, old in zip(params, before))
-    params[1].grad = torch.ones_like(params[1])
+    params[1].data = params[1].data.contiguous()
     optimizer.step()
     params[1].grad = params[1].grad.to_sparse()
     assert "found a sparse one" in optimizer_error(optimizer.step)

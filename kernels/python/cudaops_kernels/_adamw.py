@@ -7,14 +7,13 @@ import weakref
 import torch
 
 from ._library import ops
-from ._registration import register_fake
+from ._registration import register_fake, register_in_place
 
 # What a state holds in float32 whatever its parameter's dtype.
 _FLOAT32_STATES = ("exp_avg", "exp_avg_sq", "master_param")
+_LARGEST = torch.finfo(torch.float32).max
 
 
-# Not register_in_place(): to hand thousands of tensors to Python and back takes as long as the call.
-# The optimizer itself tells autograd.
 @register_fake("adamw_")
 def _(*args, **kwargs):
     return None
@@ -23,6 +22,12 @@ def _(*args, **kwargs):
 @register_fake("adamw_", "tensor_lr")
 def _(*args, **kwargs):
     return None
+
+
+# To hand thousands of tensors to Python and back takes as long as the call: the optimizer goes by
+# another op, and itself tells autograd.
+register_in_place("adamw_")
+register_in_place("adamw_", "tensor_lr")
 
 
 class _Held:
@@ -54,6 +59,14 @@ class _Part:
         weakref.finalize(self, ops._adamw_release, self.number)
 
 
+def _same_order(param, grad):
+    return (
+        grad.stride() == param.stride()
+        or grad.shape != param.shape  # not of this function's making, and refused
+        or (grad.is_contiguous() and param.is_contiguous())
+    )
+
+
 class _Prepared:
     """A group as its last step found it."""
 
@@ -63,6 +76,19 @@ class _Prepared:
         self.state = state
         self.num_states = len(state)
         self.parts = parts
+        self.copies_grads = False  # until one is found that needs it
+
+    def in_order(self, grads, are_written):
+        """grads, with copies for those that don't lie in memory as their parameters do. Where they
+        are written, as by a grad_scale, a copy becomes the parameter's gradient."""
+        result = []
+        for param, grad in zip(self.params, grads):
+            if not _same_order(param, grad):
+                grad = torch.empty_like(param).copy_(grad)
+                if are_written:
+                    param.grad = grad
+            result.append(grad)
+        return result
 
     def serves(self, params, state):
         return (
@@ -71,6 +97,22 @@ class _Prepared:
             and state is self.state
             and len(state) == self.num_states
         )
+
+
+def _check_from_zero(name, value):
+    if not 0.0 <= value <= _LARGEST:
+        raise ValueError(
+            f"AdamW: wanted a finite float32 number from 0 on for {name}, found {value}."
+        )
+
+
+def _check_lr_tensor(lr):
+    if lr.numel() != 1:
+        raise ValueError(f"AdamW: wanted one element for lr, found shape {list(lr.shape)}.")
+    if lr.is_meta:
+        raise ValueError("AdamW: wanted lr on a device that holds numbers, found meta.")
+    if lr.dtype != torch.float32 and not (lr.is_cpu and lr.dtype == torch.float64):
+        raise ValueError(f"AdamW: wanted float32 for lr, found {lr.dtype}.")
 
 
 def _check_options(options):
@@ -84,12 +126,12 @@ def _check_options(options):
         if not any(options[name] is one for one in supported):
             raise ValueError(f"AdamW: wanted {name}={supported[-1]}, found {options[name]}.")
     lr, betas = options["lr"], options["betas"]
-    if isinstance(lr, torch.Tensor) and lr.numel() != 1:
-        raise ValueError(f"AdamW: wanted one element for lr, found shape {list(lr.shape)}.")
-    if not 0.0 <= lr:
-        raise ValueError(f"AdamW: wanted lr from 0 on, found {lr}.")
-    if not 0.0 <= options["eps"]:
-        raise ValueError(f"AdamW: wanted eps from 0 on, found {options['eps']}.")
+    if isinstance(lr, torch.Tensor):
+        _check_lr_tensor(lr)
+    # One on a device is not looked at: that would wait for it.
+    if not (isinstance(lr, torch.Tensor) and not lr.is_cpu):
+        _check_from_zero("lr", lr)
+    _check_from_zero("eps", options["eps"])
     if len(betas) != 2:
         raise ValueError(f"AdamW: wanted two numbers for betas, found {len(betas)}.")
     for index, beta in enumerate(betas):
@@ -97,10 +139,7 @@ def _check_options(options):
             raise ValueError(f"AdamW: wanted a float for betas[{index}], found a tensor.")
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"AdamW: wanted betas[{index}] from 0 to below 1, found {beta}.")
-    if not 0.0 <= options["weight_decay"]:
-        raise ValueError(
-            f"AdamW: wanted weight_decay from 0 on, found {options['weight_decay']}."
-        )
+    _check_from_zero("weight_decay", options["weight_decay"])
 
 
 def _refuse_sparse(grads):
@@ -120,11 +159,17 @@ class AdamW(torch.optim.Optimizer):
 
     - exp_avg and exp_avg_sq are float32 for parameters of every dtype.
     - master_weights (default: True) keeps a float32 copy of each float16 and bfloat16 parameter in
-      its state as master_param. Steps are added to that; the parameter is its rounded value.
-      After writing to parameters by other means, load a state_dict without master_param.
+      its state as master_param. Steps are added to that; the parameter is its rounded value. At the
+      first step after load_state_dict() the parameter wins where it is not: torch's AdamW, which
+      steps the parameter, hands master_param on unchanged. After writing to parameters by other
+      means, call load_state_dict(state_dict()).
     - step(clip_factor=...), a float32 tensor with one element, multiplies all gradients in the same
       pass; the gradients themselves stay as they are.
     - Every step can be captured into a CUDA graph, whatever `capturable` says.
+
+    - A step is refused as a whole, before anything is written, whichever group is wrong.
+    - A parameter whose elements have gaps in memory (Parameter(weight[::2])) is refused. A gradient
+      that lies in another order than its parameter is copied first.
 
     A state's tensors may be changed in place. To put others in their place, use load_state_dict().
     """
@@ -161,6 +206,7 @@ class AdamW(torch.optim.Optimizer):
             }
         )
         self._prepared = {}
+        self._loaded = set()
         super().__init__(
             params,
             {
@@ -210,6 +256,7 @@ class AdamW(torch.optim.Optimizer):
     def __setstate__(self, state):
         super().__setstate__(state)
         self._prepared = {}
+        self._loaded = set()  # parameters with a master that may not be theirs
         for group in self.param_groups:
             group.setdefault("maximize", False)
             group.setdefault("capturable", False)
@@ -224,6 +271,7 @@ class AdamW(torch.optim.Optimizer):
             for param in group["params"]:
                 if param in self.state:
                     self._adopt(param, self.state[param])
+                    self._loaded.add(param)
 
     @staticmethod
     def _adopt(param, state):
@@ -253,10 +301,15 @@ class AdamW(torch.optim.Optimizer):
             state.pop("master_param", None)
         elif "master_param" not in state:
             state["master_param"] = param.detach().to(torch.float32)
+        elif param in self._loaded:
+            # Without a question that would wait for the device.
+            master = state["master_param"]
+            is_its = master.to(param.dtype) == param
+            state["master_param"] = torch.where(is_its, master, param.detach().float())
+        self._loaded.discard(param)
         return state
 
     def _prepare(self, group, params):
-        _refuse_sparse([param.grad for param in params])
         places = {}
         for place, param in enumerate(params):
             places.setdefault((param.device, param.dtype), []).append(place)
@@ -279,55 +332,80 @@ class AdamW(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        for index, group in enumerate(self.param_groups):
-            self._step_group(index, group, clip_factor)
+        self._step_groups(clip_factor)
         return loss
 
     @torch.compiler.disable
-    def _step_group(self, index, group, clip_factor):
-        params = group["params"]
-        grads = [grad for param in params if (grad := param.grad) is not None]
-        if not grads:
-            return
-        if len(grads) != len(params):
-            params = [param for param in params if param.grad is not None]
-        prepared = self._prepared.get(index)
-        if prepared is None or not prepared.serves(params, self.state):
-            self._prepared[index] = None  # frees its memory first
-            prepared = self._prepared[index] = self._prepare(group, params)
-        lr = group["lr"]
-        lr_tensor = lr if isinstance(lr, torch.Tensor) else None
-        grads_of = [
-            grads if part.places is None else [grads[place] for place in part.places]
-            for part in prepared.parts
-        ]
+    def _step_groups(self, clip_factor):
+        work = []  # (index, group, prepared group, gradients)
+        for index, group in enumerate(self.param_groups):
+            params = group["params"]
+            grads = [grad for param in params if (grad := param.grad) is not None]
+            if not grads:
+                continue
+            if len(grads) != len(params):
+                params = [param for param in params if param.grad is not None]
+            prepared = self._prepared.get(index)
+            if prepared is None or not prepared.serves(params, self.state):
+                _refuse_sparse(grads)
+                self._prepared[index] = None  # frees its memory first
+                prepared = self._prepared[index] = self._prepare(group, params)
+            if prepared.copies_grads:
+                _refuse_sparse(grads)
+                grads = prepared.in_order(grads, getattr(self, "grad_scale", None) is not None)
+            work.append((index, group, prepared, grads))
         try:
-            if len(prepared.parts) > 1:  # all are right before the first is written
-                for part, some in zip(prepared.parts, grads_of):
-                    ops._adamw_prepared_check.default(part.number, some)
-            for part, some in zip(prepared.parts, grads_of):
-                if lr_tensor is not None and not lr_tensor.is_cpu:
-                    lr_tensor = _on(lr_tensor, part.device)
-                ops._adamw_prepared_step.default(
-                    part.number,
-                    some,
-                    0.0 if lr_tensor is not None else lr,
-                    lr_tensor,
-                    *group["betas"],
-                    group["weight_decay"],
-                    group["eps"],
-                    group["maximize"],
-                    _on(getattr(self, "grad_scale", None), part.device),
-                    _on(getattr(self, "found_inf", None), part.device),
-                    _on(clip_factor, part.device),
-                )
+            self._step_all(work, clip_factor)
         except RuntimeError:
-            _refuse_sparse(grads)
-            if prepared.dtypes == [param.dtype for param in params]:
+            # What is refused has written nothing yet.
+            if not self._follow(work):
                 raise
-            # module.half() and its like: nothing is written yet, and the states follow.
-            del self._prepared[index]
-            self._step_group(index, group, clip_factor)
+            self._step_groups(clip_factor)
             return
         # Whoever saved a parameter for a backward pass learns that it has changed.
-        torch.autograd.graph.increment_version(params)
+        for _, _, prepared, _ in work:
+            torch.autograd.graph.increment_version(prepared.params)
+
+    def _follow(self, work):
+        """Whether something changed that the next attempt can follow."""
+        follows = False
+        for index, _, prepared, grads in work:
+            _refuse_sparse(grads)
+            if any(map(operator.ne, prepared.dtypes, [param.dtype for param in prepared.params])):
+                # module.half() and its like.
+                self._loaded.update(prepared.params)
+                del self._prepared[index]
+                follows = True
+            elif not prepared.copies_grads and not all(map(_same_order, prepared.params, grads)):
+                prepared.copies_grads = follows = True
+        return follows
+
+    def _step_all(self, work, clip_factor):
+        scale, found_inf = getattr(self, "grad_scale", None), getattr(self, "found_inf", None)
+        calls = []
+        for _, group, prepared, grads in work:
+            lr = group["lr"]
+            lr_tensor = lr if isinstance(lr, torch.Tensor) else None
+            for part in prepared.parts:
+                if lr_tensor is not None and not lr_tensor.is_cpu:
+                    lr_tensor = _on(lr_tensor, part.device)
+                calls.append(
+                    (
+                        part.number,
+                        grads if part.places is None else [grads[place] for place in part.places],
+                        0.0 if lr_tensor is not None else lr,
+                        lr_tensor,
+                        *group["betas"],
+                        group["weight_decay"],
+                        group["eps"],
+                        group["maximize"],
+                        _on(scale, part.device),
+                        _on(found_inf, part.device),
+                        _on(clip_factor, part.device),
+                    )
+                )
+        # All are right before anything is written; the first step checks its own list.
+        for call in calls[1:]:
+            ops._adamw_prepared_check.default(*call)
+        for call in calls:
+            ops._adamw_prepared_step.default(*call)
