@@ -59,11 +59,11 @@ def quantize(
 
     scale: float32, a number a block, by which the output is multiplied to have the input back. One
     that is given must be positive, finite and no subnormal number; it is returned as it is.
-    scale_ub: an upper bound of a block's largest magnitude, such a number too. symmetric=False (int8): the range from
-    a block's least to its largest element, and 0, with a zero_point of int32; else zero_point is
-    None. ue8m0: scales are powers of two. scales_column_major: scale's strides are those of a
-    transposed matrix. seed: rounds up or down at random, by the distance; the same everywhere for
-    the same seed. No gradients.
+    scale_ub: an upper bound of a block's largest magnitude, such a number too. symmetric=False
+    (int8): the range from a block's least to its largest element, and 0, with a zero_point of
+    int32; else zero_point is None. ue8m0: scales are powers of two. scales_column_major: scale's
+    strides are those of a transposed matrix. seed: rounds up or down at random, by the distance;
+    the same everywhere for the same seed. No gradients.
     """
     output, new_scale, zero_point = ops.quantize(
         input, dtype, block_size, scale, scale_ub, symmetric, ue8m0, scales_column_major, seed
