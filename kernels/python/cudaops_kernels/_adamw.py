@@ -7,13 +7,15 @@ import weakref
 import torch
 
 from ._library import ops
-from ._registration import register_fake, register_in_place
+from ._registration import register_fake
 
 # What a state holds in float32 whatever its parameter's dtype.
 _FLOAT32_STATES = ("exp_avg", "exp_avg_sq", "master_param")
 _LARGEST = torch.finfo(torch.float32).max
 
 
+# Not register_in_place(): to hand thousands of tensors to Python and back takes twice as long as the
+# call. The optimizer itself tells autograd.
 @register_fake("adamw_")
 def _(*args, **kwargs):
     return None
@@ -22,12 +24,6 @@ def _(*args, **kwargs):
 @register_fake("adamw_", "tensor_lr")
 def _(*args, **kwargs):
     return None
-
-
-# To hand thousands of tensors to Python and back takes as long as the call: the optimizer goes by
-# another op, and itself tells autograd.
-register_in_place("adamw_")
-register_in_place("adamw_", "tensor_lr")
 
 
 class _Held:

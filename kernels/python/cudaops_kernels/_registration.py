@@ -51,24 +51,19 @@ def register_fake(name, overload="default"):
 
 
 def refuse_gradients(name, **arguments):
-    """For an op that overwrites these tensors, or those in these lists."""
-    if not torch.is_grad_enabled():
-        return
-    for argument, value in arguments.items():
-        for index, tensor in enumerate(_tensors(value)):
-            if not tensor.requires_grad:
-                continue
-            place = argument if tensor is value else f"{argument}[{index}]"
+    """For an op that overwrites these tensors."""
+    for argument, tensor in arguments.items():
+        if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():
             raise RuntimeError(
-                f"{name}: wanted {place} without a gradient, as it is overwritten, "
+                f"{name}: wanted {argument} without a gradient, as it is overwritten, "
                 f"found requires_grad."
             )
 
 
-def register_in_place(name, overload="default"):
+def register_in_place(name):
     """Registers an op that changes arguments with autograd: a tensor that needs a gradient is
     refused, and whoever saved one for a backward pass learns that it has changed."""
-    op = getattr(getattr(ops, name), overload)
+    op = getattr(ops, name).default
     written = [
         (index, argument.name)
         for index, argument in enumerate(op._schema.arguments)
@@ -86,17 +81,12 @@ def register_in_place(name, overload="default"):
                 keyset & torch._C._after_ADInplaceOrView_keyset, *args, **kwargs
             )
         torch.autograd.graph.increment_version(
-            [
-                tensor
-                for value in changed.values()
-                for tensor in _tensors(value)
-                if not tensor.is_inference()
-            ]
+            [tensor for tensor in changed.values() if not tensor.is_inference()]
         )
         return result
 
     # As torch.library.custom_op does it.
-    _library.impl(op._name, kernel, "ADInplaceOrView", with_keyset=True)
+    _library.impl(name, kernel, "ADInplaceOrView", with_keyset=True)
 
 
 def _register_refusal(name, sentence, setup):
