@@ -74,5 +74,5 @@ message(STATUS "here: ${a_b}")
 ]==]
 )
 expect_stdout(
-  "here: [^ ]*/shards\\.shards/scale_0\\.cu -- includes: [^ ;]*/src -- here: [^ ]*/shards_2\\.shards/scale_0\\.cu -- includes: [^ ;]*/src/other -- here: [^ ]*/a_b\\.shards/scale_0\\.cu -- here: [^ ]*/a_b_2\\.shards/scale_0\\.cu"
+  "here: [^;]*/shards\\.shards/scale_0\\.cu -- includes: [^;]*/src -- here: [^;]*/shards_2\\.shards/scale_0\\.cu -- includes: [^;]*/src/other -- here: [^;]*/a_b\\.shards/scale_0\\.cu -- here: [^;]*/a_b_2\\.shards/scale_0\\.cu"
 )
