@@ -12,10 +12,10 @@ Deals the instantiations of a template out over several files, which compile at 
     cudaops_shard_instantiations(<out-var>
       TEMPLATE <file.cuh> INSTANTIATIONS <instantiation>... [FILES <n>])
 
-  Makes ``.cu`` files in ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.shards`` and sets ``<out-var>`` to them: sources for :command:`cudaops_add_kernels`,
-  :command:`add_torch_op` or a target of your own, in this directory. Each includes ``TEMPLATE`` and instantiates its
-  share. A file is written only when its text changes, and compiled again it holds the same device code. The second
-  call of a directory with the same ``<out-var>`` has ``<out-var>_2.shards``.
+  Makes ``.cu`` files in ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.shards`` and sets ``<out-var>`` to them: sources for
+  :command:`cudaops_add_kernels`, :command:`add_torch_op` or a target of your own, in this directory. Each includes
+  ``TEMPLATE`` and instantiates its share. A file is written only when its text changes, and compiled again it holds the
+  same device code. The second call of a directory with the same ``<out-var>`` has ``<out-var>_2.shards``.
 
   ``TEMPLATE``
     The header that defines the template.

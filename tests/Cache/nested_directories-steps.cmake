@@ -10,15 +10,6 @@ project_says(
   "cudaops_add_kernels(host SHARED SOURCES one.cpp two.cpp)
 target_include_directories(host PRIVATE inc inc/foo)"
 )
-# expect_one(<hit or miss> <value>): what becomes of the file when its object is gone.
-function(expect_one result value)
-  file(REMOVE "${case_BUILD_DIR}/CMakeFiles/host.dir/one.cpp.o")
-  case_build()
-  file(STRINGS "${case_BUILD_DIR}/CudaOps/cache/compiles" line REGEX "one\\.cpp\\.o$")
-  case_match("the record" "${line}" "^${result} ")
-  case_step("the object" COMMAND objdump -d "${case_BUILD_DIR}/CMakeFiles/host.dir/one.cpp.o")
-  expect_stdout("\\\$0x${value},%eax")
-endfunction()
 case_configure(ARGS -DCMAKE_BUILD_TYPE=Release)
 case_build()
 expect_one(miss 2)

@@ -58,6 +58,16 @@ function(host_kernels)
   set(case_ARGS "${case_ARGS}" PARENT_SCOPE)
 endfunction()
 
+# expect_one(<hit or miss> <value>): what becomes of host_kernels()' one.cpp when its object is gone, and what it returns.
+function(expect_one result value)
+  file(REMOVE "${case_BUILD_DIR}/CMakeFiles/host.dir/one.cpp.o")
+  case_build()
+  file(STRINGS "${case_BUILD_DIR}/CudaOps/cache/compiles" line REGEX "one\\.cpp\\.o$")
+  case_match("the record" "${line}" "^${result} ")
+  case_step("the object" COMMAND objdump -d "${case_BUILD_DIR}/CMakeFiles/host.dir/one.cpp.o")
+  expect_stdout("\\\$0x${value},%eax")
+endfunction()
+
 # hits(<out-hits> <out-misses>): of ccache, since the last call.
 function(hits out_hits out_misses)
   execute_process(

@@ -162,7 +162,6 @@ class AdamW(torch.optim.Optimizer):
     - step(clip_factor=...), a float32 tensor with one element, multiplies all gradients in the same
       pass; the gradients themselves stay as they are.
     - Every step can be captured into a CUDA graph, whatever `capturable` says.
-
     - A step is refused as a whole, before anything is written, whichever group is wrong.
     - A parameter whose elements have gaps in memory (Parameter(weight[::2])) is refused. A gradient
       that lies in another order than its parameter is copied first.
