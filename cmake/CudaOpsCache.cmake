@@ -124,7 +124,7 @@ compiles run here, through the cache as before.
 
 Later failures don't stop a build either. A server that dies: its compiles are done again here or on another one. A
 scheduler that refuses, or a compile that fails elsewhere for whatever reason: it is done again here, one line says why
-(for the same reason again after ten minutes), and for a minute all compiles run here. Only the compiler of this machine
+(again after ten minutes), and for a minute all compiles run here. Only the compiler of this machine
 decides that a source is wrong. For a server that hangs or is cut off, sccache waits half a minute before a compile
 begins, and up to 20 minutes for one that had begun; then, too, compiles run here for a minute.
 

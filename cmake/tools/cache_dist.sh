@@ -33,11 +33,11 @@ _cudaops_distribute() {
   fi
 }
 
-# _cudaops_dist_says <what> <why>: one line for all the compiles of a build; for the same reason in ten minutes again.
+# _cudaops_dist_says <what> <why> <key>: one line for all the compiles of a build; for the same key in ten minutes again.
 _cudaops_dist_says() {
   [ -z "$(find "$_cudaops_dir/dist_said" -prune -mmin +10 2>/dev/null)" ] || rm -f "$_cudaops_dir/dist_said"
-  ! grep -qxFe "$2" "$_cudaops_dir/dist_said" 2>/dev/null || return 0
-  printf '%s\n' "$2" >>"$_cudaops_dir/dist_said"
+  ! grep -qxFe "$3" "$_cudaops_dir/dist_said" 2>/dev/null || return 0
+  printf '%s\n' "$3" >>"$_cudaops_dir/dist_said"
   printf '%s\n' "CudaOps: $1: $2" >&2
 }
 
@@ -74,7 +74,7 @@ _cudaops_dist_done() {
       -e 's/^.* for url (https*:\/\/\([^\/]*\)\/.*"description":"\([^"]*\)".*$/server \1: \2/' \
       -e 's/^.*ServerId(\([^)]*\)): error sending request for url ([^)]*): /server \1: /'
   )
-  _cudaops_dist_says "a compile that was to be distributed ran here$_cudaops_a" "$_cudaops_b"
+  _cudaops_dist_says "a compile that was to be distributed ran here$_cudaops_a" "$_cudaops_b" "ran here"
 }
 
 _cudaops_dist_failed() {
@@ -89,7 +89,7 @@ _cudaops_dist_failed() {
       ?*sccache:\ Compiler*) _cudaops_said=${_cudaops_said%sccache: Compiler*} ;;
       "") _cudaops_said="exit code $_cudaops_failed" ;;
     esac
-    _cudaops_dist_says "a distributed compile failed, for a minute all run here" "$_cudaops_said"
+    _cudaops_dist_says "a distributed compile failed, for a minute all run here" "$_cudaops_said" "$_cudaops_said"
   fi
   if [ $_cudaops_status -eq 0 ]; then
     _cudaops_log 'not cached' 'a distributed compile failed'

@@ -333,12 +333,9 @@ def scenario(repo, cmake, generator, directory, target, args):
     client.seconds = time.monotonic() - start
     took(f"the rest of a build whose {victim} was killed")
     expect("build without a server", process.returncode, 0)
-    # What became of the server, and maybe that the other one has no room for all; each once, however long it takes.
-    lines = [line for line in said.splitlines() if "CudaOps: a compile" in line]
-    ran_here = "CudaOps: a compile that was to be distributed ran here.*: "
-    gone = ran_here + "server .*"
-    expect_lines("build without a server", said, [gone, ran_here + "Insufficient capacity.*"] if len(lines) > 1 else [gone])
-    print("\n".join("          " + line for line in lines))
+    # However long it takes, and whatever becomes of the other one.
+    expect_lines("build without a server", said, ["CudaOps: a compile that was to be distributed ran here.*: .*"])
+    print("          " + next(line for line in said.splitlines() if "CudaOps: a compile" in line))
     expect_same_code("compiled without one server", device_code(cuda, directory), here)
 
     # A wrong token.
