@@ -37,8 +37,24 @@ function(_cudaops_op_linking target abi module)
       VERBATIM
     )
   endif()
+  _cudaops_hide_static_runtime(${target})
   # An absolute path to this machine's torch in an installed library would break a later `import torch` of another one.
   set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF)
+endfunction()
+
+# _cudaops_hide_static_runtime(<target>)
+#
+# A library may hold a C++ standard library of its own: -static-libstdc++, or a compiler that finds only the archive. In
+# torch's process it is the second one. Exported, it shares some of its symbols with the first (those that ELF calls
+# unique) and not others, so that both number the facets of a locale differently: the first number that is written to a
+# stream is lost, or the process dies. Hidden, it is complete in itself. Without effect where the archive isn't linked.
+function(_cudaops_hide_static_runtime target)
+  if(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")
+    target_link_options(
+      ${target}
+      PRIVATE "LINKER:--exclude-libs,libstdc++.a:libsupc++.a:libstdc++fs.a:libc++.a:libc++abi.a"
+    )
+  endif()
 endfunction()
 
 # _cudaops_hide_paths(<target>)

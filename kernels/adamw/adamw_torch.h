@@ -126,7 +126,8 @@ inline std::vector<AdamWTensor> adamw_tensors(const char* op, const AdamWState& 
     check("exp_avg_sqs", state.exp_avg_sqs, float32);
     if (has_master) check("master_params", state.masters, float32);
     const Kind step_kind(state.steps[i]);
-    if (!step_kind.same_device(kind) || step_kind.dtype != float32 || state.steps[i].numel() != 1) {
+    if (!step_kind.is_strided() || !step_kind.same_device(kind) || step_kind.dtype != float32 ||
+        state.steps[i].numel() != 1) {
       check_number(op, element_text("state_steps", i), state.steps[i].tensor(), "self",
                    params[0].tensor());
     }
@@ -221,8 +222,13 @@ class PreparedAdamWs {
     return *found->second;
   }
   void release(int64_t number) {
+    // The tensors go after the lock: the end of a Python object may release another list.
+    std::unique_ptr<PreparedAdamW> released;
     const std::lock_guard<std::mutex> lock(mutex_);
-    prepared_.erase(number);
+    const auto found = prepared_.find(number);
+    if (found == prepared_.end()) return;
+    released = std::move(found->second);
+    prepared_.erase(found);
   }
 
  private:
@@ -244,11 +250,14 @@ inline bool is_unchanged(const PreparedAdamW& prepared, const TensorList& grads)
   if (grads.empty() || grads.size() != prepared.tensors.size()) return false;
   const int32_t dtype = Kind(params[0]).dtype;
   if (dtype != prepared.dtype) return false;
+  const int32_t strided = aoti_torch_layout_strided();
   for (size_t i = 0; i < grads.size(); ++i) {
+    int32_t layout = 0, grad_dtype = 0;
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_layout(grads[i].get(), &layout));
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(grads[i].get(), &grad_dtype));
+    if (layout != strided || grad_dtype != dtype) return false;
     if (!same_arrays(prepared.tensors[i], adamw_tensor(prepared.state, grads, i))) return false;
-    int32_t grad_dtype = 0;
-    (void)aoti_torch_get_dtype(grads[i].get(), &grad_dtype);
-    if (grad_dtype != dtype || grads[i].numel() != prepared.tensors[i].num_elements) return false;
+    if (grads[i].numel() != prepared.tensors[i].num_elements) return false;
     if (!same_order(grads[i], params[i])) return false;
   }
   return true;

@@ -27,44 +27,45 @@ class ListedTensor {
     return *this;
   }
   ~ListedTensor() {
+    // Deleting an object can't fail, and a destructor could not say so.
     if (handle_ != nullptr) (void)aoti_torch_delete_tensor_object(handle_);
   }
 
   // For all that isn't asked of every tensor.
   Tensor tensor() const {
     AtenTensorHandle result = nullptr;
-    STD_TORCH_CHECK(aoti_torch_new_tensor_handle(handle_, &result) == TORCH_SUCCESS);
+    TORCH_ERROR_CODE_CHECK(aoti_torch_new_tensor_handle(handle_, &result));
     return Tensor(result);
   }
 
   void* data() const {
     void* result = nullptr;
-    STD_TORCH_CHECK(torch_get_mutable_data_ptr(handle_, &result) == TORCH_SUCCESS);
+    TORCH_ERROR_CODE_CHECK(torch_get_mutable_data_ptr(handle_, &result));
     return result;
   }
   int64_t numel() const {
     int64_t result = 0;
-    (void)aoti_torch_get_numel(handle_, &result);
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_numel(handle_, &result));
     return result;
   }
   int64_t dim() const {
     int64_t result = 0;
-    (void)aoti_torch_get_dim(handle_, &result);
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dim(handle_, &result));
     return result;
   }
   const int64_t* sizes() const {
     int64_t* result = nullptr;
-    (void)aoti_torch_get_sizes(handle_, &result);
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_sizes(handle_, &result));
     return result;
   }
   const int64_t* strides() const {
     int64_t* result = nullptr;
-    (void)aoti_torch_get_strides(handle_, &result);
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_strides(handle_, &result));
     return result;
   }
   bool is_contiguous() const {
     bool result = false;
-    (void)aoti_torch_is_contiguous(handle_, &result);
+    TORCH_ERROR_CODE_CHECK(aoti_torch_is_contiguous(handle_, &result));
     return result;
   }
   AtenTensorHandle get() const { return handle_; }
@@ -97,14 +98,17 @@ inline std::string element_text(const char* list, size_t index) {
 
 // torch's own numbers, which are quicker to get than torch::headeronly::ScalarType and a device.
 struct Kind {
-  int32_t dtype = 0, device_type = 0, device_index = 0;
+  int32_t dtype = 0, device_type = 0, device_index = 0, layout = 0;
 
   template <typename AnyTensor>
   explicit Kind(const AnyTensor& tensor) {
-    (void)aoti_torch_get_dtype(tensor.get(), &dtype);
-    (void)aoti_torch_get_device_type(tensor.get(), &device_type);
-    (void)aoti_torch_get_device_index(tensor.get(), &device_index);
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(tensor.get(), &dtype));
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(tensor.get(), &device_type));
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(tensor.get(), &device_index));
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_layout(tensor.get(), &layout));
   }
+  // Of another layout there are no strides and no pointer to elements.
+  bool is_strided() const { return layout == aoti_torch_layout_strided(); }
   bool same_device(const Kind& other) const {
     return device_type == other.device_type && device_index == other.device_index;
   }
@@ -153,11 +157,16 @@ inline std::string dtype_text(const Tensor& tensor) {
   return torch::headeronly::toString(tensor.scalar_type());
 }
 
+[[noreturn]] inline void refuse_layout(const char* op, const std::string& name) {
+  refuse(op, "wanted a dense tensor for " + name + ", found a sparse one.");
+}
+
 // The tensors that the others of their place are measured by: one device, one dtype, each dense.
 inline void check_main_list(const char* op, const char* name, const TensorList& list) {
   const Kind first(list[0]);
   for (size_t i = 0; i < list.size(); ++i) {
     const Kind kind(list[i]);
+    if (!kind.is_strided()) refuse_layout(op, element_text(name, i));
     if (kind.same_device(first) && kind.dtype == first.dtype && is_dense(list[i])) continue;
     const Tensor main = list[0].tensor(), tensor = list[i].tensor();
     const std::string place =
@@ -178,6 +187,7 @@ inline void check_element(const char* op, const char* name, size_t i, const List
                           const char* main_name, const ListedTensor& listed_main,
                           const Kind& main_kind, int32_t dtype) {
   const Kind kind(listed);
+  if (!kind.is_strided()) refuse_layout(op, element_text(name, i));
   if (kind.same_device(main_kind) && kind.dtype == dtype && same_shape(listed, listed_main) &&
       same_order(listed, listed_main)) {
     return;
@@ -204,6 +214,7 @@ inline void check_element(const char* op, const char* name, size_t i, const List
 inline void check_number(const char* op, const std::string& name, const Tensor& tensor,
                          const char* main_name, const Tensor& main) {
   const Kind kind(tensor);
+  if (!kind.is_strided()) refuse_layout(op, name);
   if (!kind.same_device(Kind(main))) {
     refuse(op, "wanted device " + device_text(main) + " for " + name + ", as " +
                    element_text(main_name, 0) + " has, found " + device_text(tensor) + ".");

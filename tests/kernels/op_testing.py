@@ -8,6 +8,7 @@ is printed.
 
 import argparse
 import os
+import re
 import sys
 import traceback
 import unittest
@@ -112,7 +113,9 @@ def main(module):
     """Runs every test_* function of a test file on one device."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    device = parser.parse_args().device
+    parser.add_argument("--only", default="", help="regular expression: the tests to run")
+    arguments = parser.parse_args()
+    device = arguments.device
     reason = skip_reason(device)
     if reason is not None:
         if gpu_is_required():
@@ -120,7 +123,11 @@ def main(module):
             sys.exit(1)
         skip_file(reason)
     failed = passed = 0
-    tests = {name: test for name, test in module.items() if name.startswith("test_")}
+    tests = {
+        name: test
+        for name, test in module.items()
+        if name.startswith("test_") and re.search(arguments.only, name)
+    }
     for name, test in tests.items():
         try:
             test(device)

@@ -139,7 +139,7 @@ def _check_options(options):
 
 
 def _refuse_sparse(grads):
-    if any(grad.is_sparse for grad in grads):
+    if any(grad.layout is not torch.strided for grad in grads):
         raise RuntimeError("AdamW: wanted dense gradients, found a sparse one.")
 
 
