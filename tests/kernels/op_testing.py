@@ -109,24 +109,13 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("device", devices_for_pytest())
 
 
-def main(module):
-    """Runs every test_* function of a test file on one device."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--only", default="", help="regular expression: the tests to run")
-    arguments = parser.parse_args()
-    device = arguments.device
-    reason = skip_reason(device)
-    if reason is not None:
-        if gpu_is_required():
-            print(f"FAILED: CUDAOPS_REQUIRE_GPU is set, but {reason}")
-            sys.exit(1)
-        skip_file(reason)
+def run(module, device, only=""):
+    """Runs the test_* functions of a test file whose names match `only`: how many passed, of how many."""
     failed = passed = 0
     tests = {
         name: test
         for name, test in module.items()
-        if name.startswith("test_") and re.search(arguments.only, name)
+        if name.startswith("test_") and re.search(only, name)
     }
     for name, test in tests.items():
         try:
@@ -142,4 +131,20 @@ def main(module):
     import torch
 
     print(f"torch {torch.__version__}: {passed} of {len(tests)} tests passed")
+    return passed, failed
+
+
+def main(module):
+    """Runs every test_* function of a test file on one device."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--only", default="", help="regular expression: the tests to run")
+    arguments = parser.parse_args()
+    reason = skip_reason(arguments.device)
+    if reason is not None:
+        if gpu_is_required():
+            print(f"FAILED: CUDAOPS_REQUIRE_GPU is set, but {reason}")
+            sys.exit(1)
+        skip_file(reason)
+    passed, failed = run(module, arguments.device, arguments.only)
     sys.exit(1 if failed or passed == 0 else 0)
