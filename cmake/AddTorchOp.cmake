@@ -56,9 +56,13 @@ AddTorchOp
   a compiler cache, ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, headers that the target precompiles itself, or
   ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name). And it is linked against stubs of
   torch's libraries, by gold where that works, and by the compiler's own linker with torch's libraries where that fails,
-  unless ``RULE_LAUNCH_LINK`` is set. Options whose meaning differs between linkers (scripts, plug-ins, LTO) leave it to
+  or where the project has a ``RULE_LAUNCH_LINK`` of its own. Options whose meaning differs between linkers (scripts, plug-ins, LTO) leave it to
   the compiler's own. A linker is picked as for any target: ``CMAKE_LINKER_TYPE`` (CMake 3.29 and later) or
   ``target_link_options(<name> PRIVATE -fuse-ld=bfd)``.
+
+  A symbol that is in no source and no library is an error of the link. Only Python's own may be left to the interpreter:
+  what the found Python exports, for each ABI and with or without ``PYTHON_MODULE``. Nothing has to be said where a header
+  or a linked library uses Python's API.
 
   The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table that ends the
   configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and says the reason
@@ -84,7 +88,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
 endif()
-_cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments message op_finish op_module op_sources op_state state)
+_cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments message op_finish op_module op_sources op_state op_stub state)
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
@@ -210,7 +214,9 @@ function(add_torch_op)
       cudaops_target_hipify(${name})
       set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     endif()
-    _cudaops_op_linking(${name} "${abi}" "${arg_PYTHON_MODULE}" ${host} ${cuda_host})
+    _cudaops_link_whole(${name} ${abi})
+    # An absolute path to this machine's torch in an installed library would break a later `import torch` of another one.
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF)
     set(extension "${name}")
     if(arg_PYTHON_MODULE)
       set(extension "${arg_PYTHON_MODULE}")

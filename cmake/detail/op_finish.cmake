@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(arch_select message op_audit op_provenance op_precompile op_rpath op_stub python report state)
+_cudaops_use(arch_select message op_audit op_provenance op_precompile op_rpath python report state)
 
 # _cudaops_op_not_built(<target> SHARED|MODULE <reason>)
 #
@@ -58,7 +58,6 @@ function(_cudaops_op_finish target)
   _cudaops_op_note(${target} "${archs}")
   _cudaops_target_get(${target} ABI abi)
   if(abi STREQUAL "STABLE")
-    _cudaops_op_link_stubs(${target})
     _cudaops_op_precompile(${target})
   endif()
 

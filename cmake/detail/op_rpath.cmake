@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Linking and installing: what an op may leave undefined, where it looks for torch at run time, and that it tells no
-# path of this machine.
+# Installing: where an op looks for torch at run time, and that it tells no path of this machine.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -8,54 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(message op_audit op_sources options state)
-
-# _cudaops_op_linking(<target> <abi> <module> <host source>...)
-#
-# A missing library fails at the link, with its name. Python's own symbols come from the interpreter: a module whose
-# sources use Python's API is looked through after the link instead.
-function(_cudaops_op_linking target abi module)
-  set(uses_python FALSE)
-  if(abi STREQUAL "PYBIND")
-    set(uses_python TRUE)
-  elseif(module)
-    _cudaops_includes_python(uses_python ${ARGN})
-  endif()
-  _cudaops_state_get(PYTHON_EXECUTABLE python)
-  _cudaops_state_get(BACKEND backend)
-  _cudaops_state_get(TORCH_KIND kind)
-  if(backend STREQUAL "HIP" AND NOT kind STREQUAL "HIP")
-    # What a ROCm torch would define is in no library here.
-  elseif(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" AND NOT uses_python)
-    target_link_options(${target} PRIVATE "LINKER:--no-undefined")
-  elseif(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" AND python)
-    _cudaops_inspect_command(command "${python}")
-    add_custom_command(
-      TARGET ${target}
-      POST_BUILD
-      COMMAND ${command} "$<TARGET_FILE:${target}>" --check-symbols
-      VERBATIM
-    )
-  endif()
-  _cudaops_hide_static_runtime(${target})
-  # An absolute path to this machine's torch in an installed library would break a later `import torch` of another one.
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF)
-endfunction()
-
-# _cudaops_hide_static_runtime(<target>)
-#
-# A library may hold a C++ standard library of its own: -static-libstdc++, or a compiler that finds only the archive. In
-# torch's process it is the second one. Exported, it shares some of its symbols with the first (those that ELF calls
-# unique) and not others, so that both number the facets of a locale differently: the first number that is written to a
-# stream is lost, or the process dies. Hidden, it is complete in itself. Without effect where the archive isn't linked.
-function(_cudaops_hide_static_runtime target)
-  if(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")
-    target_link_options(
-      ${target}
-      PRIVATE "LINKER:--exclude-libs,libstdc++.a:libsupc++.a:libstdc++fs.a:libc++.a:libc++abi.a"
-    )
-  endif()
-endfunction()
+_cudaops_use(message options state)
 
 # _cudaops_hide_paths(<target>)
 #

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says what a library holds, without loading it: CudaOps' note, the architectures of its device code, what it links.
 
-usage: inspect_library.py <library> [--json | --archs | --common-archs | --check-archs <list> | --check-symbols |
-                                    --needed]
+usage: inspect_library.py <library> [--json | --archs | --common-archs | --check-archs <list> | --needed]
 
   (nothing)             a summary for people
   --json                the same and more for programs
@@ -10,10 +9,8 @@ usage: inspect_library.py <library> [--json | --archs | --common-archs | --check
   --common-archs        75,80,90 or gfx90a,gfx942: plain architectures that most of the device code is for
   --check-archs <list>  compares with a list such as sm_90a,compute_120 or gfx90a,gfx942:xnack-
   --needed              libtorch_cpu.so,libc10.so: what it links
-  --check-symbols       looks in what it links for every symbol that it leaves open, except Python's own
 
-Exit code: 0; 1 where --check-archs or --check-symbols misses something; 2 where the file, or what the answer depends
-on, can't be read.
+Exit code: 0; 1 where --check-archs misses something; 2 where the file, or what the answer depends on, can't be read.
 
 Only the tables of the file are read, never its code or device code: torch's own libraries have a gigabyte.
 Python 3.8 or later, standard library only. `python -m cudaops` loads this file as a module.
@@ -24,7 +21,6 @@ import os
 import re
 import stat
 import struct
-import subprocess
 import sys
 
 NOTE_OWNER = b"CudaOps\0"
@@ -902,29 +898,6 @@ def missing_symbols(names, libraries):
     return missing
 
 
-def unresolved_symbols(path):
-    """Symbols of a Python module that neither Python nor what it links brings; [] where a library can't be found.
-
-    The linker can't be asked: a module leaves Python's own symbols open, and --no-undefined knows no exceptions.
-    """
-    missing = [name for name in undefined_symbols(path) if not name.startswith(("Py", "_Py"))]
-    todo = [os.path.realpath(os.fspath(path))]
-    seen = set(todo)
-    while todo and missing:
-        library = todo.pop(0)
-        with _File(library) as file:
-            links = _Dynamic(_Elf(file)).links()
-        for name in links["needed"]:
-            found = _find_library(name, links["runpath"], os.path.dirname(library))
-            if found is None:
-                return []
-            if found not in seen:
-                seen.add(found)
-                todo.append(found)
-                missing = missing_symbols(missing, [found])
-    return missing
-
-
 def _find_library(name, runpath, origin):
     """Where the loader would find a NEEDED library, or None."""
     places = [place.replace("$ORIGIN", origin).replace("${ORIGIN}", origin) for place in runpath.split(":") if place]
@@ -1038,31 +1011,6 @@ def _is_hip(arch):
     return not arch.startswith(("sm_", "compute_", "lto_"))
 
 
-def check_symbols(path):
-    """(true where nothing is missing, text)"""
-    name = os.path.basename(os.fspath(path))
-    missing = unresolved_symbols(path)
-    if not missing:
-        return True, "%s leaves no symbol open but Python's." % name
-    shown = missing[:8] + (["and %d more" % (len(missing) - 8)] if len(missing) > 8 else [])
-    return False, (
-        "symbols(%s): every symbol that a module uses must be in it or in what it links.\n%s\n"
-        "Fix: add the source that defines it (a .cpp that calls a CUDA launcher belongs to CUDA_SOURCES),\n"
-        "     or the library: target_link_libraries(<op> PRIVATE <library>)"
-        % (name, "\n".join("  missing  " + symbol for symbol in _demangle(shown)))
-    )
-
-
-def _demangle(names):
-    """As people write them, where binutils are there."""
-    try:
-        done = subprocess.run(["c++filt"], input="\n".join(names), stdout=subprocess.PIPE, text=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return names
-    lines = done.stdout.splitlines()
-    return lines if done.returncode == 0 and len(lines) == len(names) else names
-
-
 def describe(info):
     """The lines of the summary of what inspect() gave."""
     note = info["provenance"] or {}
@@ -1117,7 +1065,7 @@ def _get(note, key):
 
 
 def main(arguments):
-    options = ("--json", "--archs", "--common-archs", "--check-archs", "--check-symbols", "--needed")
+    options = ("--json", "--archs", "--common-archs", "--check-archs", "--needed")
     files = []
     mode = wanted = None
     rest = list(arguments)
@@ -1154,11 +1102,6 @@ def main(arguments):
         elif mode == "--check-archs":
             good, text = check_archs(files[0], wanted)
             print(text, file=sys.stdout if good else sys.stderr)
-            return 0 if good else 1
-        elif mode == "--check-symbols":
-            good, text = check_symbols(files[0])
-            if not good:
-                print(text, file=sys.stderr)
             return 0 if good else 1
         elif mode == "--json":
             print(json.dumps(inspect(files[0]), indent=2))

@@ -20,7 +20,7 @@ function(link out out_by mode)
   case_step(
     link
     COMMAND
-      /bin/sh "${tool}" ${mode} "${case_DIR}/stubs" "${compiler}" -fPIC -Wl,--no-undefined -shared
+      /bin/sh "${tool}" ${mode} "${case_DIR}/stubs" may "" "${compiler}" -fPIC -Wl,--no-undefined -shared
       -Wl,-soname,libop.so -o libop.so ${ARGN} "${case_DIR}/torch/libtorch_cpu.so"
   )
   case_step(look COMMAND sh look.sh)

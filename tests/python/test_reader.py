@@ -96,7 +96,7 @@ def test_check_without_device_code(op):
     [
         ([], "one library is needed, 0 were given."),
         (["a", "b"], "one library is needed, 2 were given."),
-        (["a", "--what"], "unknown option --what: --json, --archs, --common-archs, --check-archs, --check-symbols, --needed"),
+        (["a", "--what"], "unknown option --what: --json, --archs, --common-archs, --check-archs, --needed"),
         (["a", "--json", "--archs"], "--json and --archs: one at a time."),
         (
             ["a", "--check-archs"],
@@ -213,19 +213,3 @@ def test_long_section_table(build, reader):
     path = build.directory / "many.o"
     subprocess.run([build.cxx, "-c", str(source), "-o", str(path)], check=True)
     assert reader.architectures(path) == []
-
-
-def test_check_symbols_names_what_is_missing(tmp_path):
-    source = tmp_path / "module.cpp"
-    source.write_text('extern "C" void PyErr_Clear(); void elsewhere(int);\nvoid f() { PyErr_Clear(); elsewhere(1); }\n')
-    library = tmp_path / "module.so"
-    execute([os.environ.get("CXX", "c++"), "-shared", "-fPIC", source, "-o", library])
-    code, output, error = read(library, "--check-symbols")
-    assert (code, output) == (1, "")
-    assert re.search(r"missing  (elsewhere\(int\)|_Z9elsewherei)\n", error)
-    assert "PyErr_Clear" not in error and "Fix: add the source that defines it" in error
-
-    other = tmp_path / "other.cpp"
-    other.write_text("void elsewhere(int) {}\n")
-    execute([os.environ.get("CXX", "c++"), "-shared", "-fPIC", source, other, "-o", library])
-    assert read(library, "--check-symbols") == (0, "", "")
