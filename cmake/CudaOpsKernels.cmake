@@ -28,6 +28,8 @@ CudaOpsKernels
     A PUBLIC definition ``<macro>=1``, there only where the ``.cu`` files are built.
 
 The target is an ordinary one: include directories, options, ``CUDA_SEPARABLE_COMPILATION``, ``install()`` work on it.
+With ``install(EXPORT)`` or ``export()``, a project that has no CudaOps finds and links it; targets of CudaOps' that you link
+to it yourself are named in that export, as every other target is.
 Its state (``BUILT``, ``CPU_ONLY``, ``NOT_BUILT``), reason and architectures stand in the report.
 
 Example:
@@ -167,7 +169,12 @@ function(cudaops_add_kernels)
     if(kind STREQUAL "SHARED")
       _cudaops_link_toolkit(${name})
     else()
-      target_link_libraries(${name} PRIVATE CudaOps::cuda_headers)
+      _cudaops_use_only(${name} CudaOps::cuda_headers)
+      if(state_GPU STREQUAL "HIP")
+        # CMake brings CUDA's runtime to what links CUDA code. By its path: an export can't name a target of ours.
+        _cudaops_state_get(ROCM_RUNTIME runtime)
+        target_link_libraries(${name} PRIVATE "${runtime}")
+      endif()
     endif()
     if(arg_DEFINE)
       target_compile_definitions(${name} PUBLIC ${arg_DEFINE}=1)

@@ -230,6 +230,15 @@ function(_cudaops_link_torch target abi torch_target gpu)
   endif()
 endfunction()
 
+# _cudaops_use_only(<target> <interface>)
+#
+# <target> compiles with what <interface> brings, and nothing that links <target> hears of it. target_link_libraries()
+# would name it in the export of a static or an object library, PRIVATE or not, and who finds that one in an install tree
+# may have no CudaOps.
+function(_cudaops_use_only target interface)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES ${interface})
+endfunction()
+
 # _cudaops_link_toolkit(<target>)
 #
 # The toolkit's headers for host sources, and the runtime that CUDA_RUNTIME_LIBRARY asks for:
@@ -295,7 +304,7 @@ function(_cudaops_link_headers target name archs)
     cmake_path(SET include NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/include")
     set_target_properties(CudaOps::headers PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${include}" SYSTEM OFF)
   endif()
-  target_link_libraries(${target} PRIVATE CudaOps::headers)
+  _cudaops_use_only(${target} CudaOps::headers)
   target_compile_definitions(${target} PRIVATE "CUDAOPS_OP_NAME=\"${name}\"")
   _cudaops_state_get(BACKEND backend)
   if(archs)
