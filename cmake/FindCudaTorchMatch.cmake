@@ -63,6 +63,12 @@ Imported targets
 With HIP ``CudaOps::hip`` (headers, runtime, definitions), and the same names of libraries mean hipBLAS, hipBLASLt,
 hipSPARSE, hipSOLVER, hipFFT, hipRAND, hiprtc, MIOpen and RCCL, because that is what hipify makes of the calls.
 
+``CudaOps::openmp``, always there: OpenMP for C++ and for the host code that nvcc compiles, by the runtime that torch
+loads. It takes the place of ``OpenMP::OpenMP_CXX``, of which CMake warns where torch brings a ``libgomp.so.1`` ("Cannot
+generate a safe runtime search path"): torch's is the one that runs, whichever is linked, and here it is the one that is
+linked. A torch without one (libtorch, a torch of your own) gets the compiler's. clang's OpenMP code needs LLVM's
+``libomp``, which then runs beside torch's ``libgomp``, with threads of its own. HIP code is compiled without OpenMP.
+
 Options
 ^^^^^^^
 

@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(arch_select message op_audit op_provenance op_precompile op_rpath python report state)
+_cudaops_use(arch_select message openmp_target op_audit op_provenance op_precompile op_rpath python report state)
 
 # _cudaops_op_not_built(<target> SHARED|MODULE <reason>)
 #
@@ -48,6 +48,7 @@ function(_cudaops_op_finish target)
   _cudaops_op_check_file(${target})
   _cudaops_target_get(${target} ARCHITECTURES archs)
   _cudaops_op_linked_kernels(${target} kernels)
+  _cudaops_openmp_note(${target} ${kernels_LINKED})
   foreach(library IN LISTS kernels)
     _cudaops_target_get(${library} ARCHITECTURES more)
     list(APPEND archs ${more})
@@ -98,7 +99,7 @@ function(_cudaops_finish_device_link target)
   endforeach()
 endfunction()
 
-# The kernels targets that <target> links, directly or through other targets of this build.
+# The kernels targets that <target> links, directly or through other targets of this build; <out>_LINKED has all targets.
 function(_cudaops_op_linked_kernels target out)
   set(todo "${target}")
   set(seen "")
@@ -131,6 +132,7 @@ function(_cudaops_op_linked_kernels target out)
   endwhile()
   list(REMOVE_DUPLICATES result)
   set(${out} "${result}" PARENT_SCOPE)
+  set(${out}_LINKED "${seen}" PARENT_SCOPE)
 endfunction()
 
 # The op's provenance. No path of this machine goes into it.

@@ -7,10 +7,11 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(message op_audit state)
+_cudaops_use(message op_audit openmp_target state)
 
 # _cudaops_targets_create(): all of them, as far as their files exist. What is missing is named where an op needs it.
 function(_cudaops_targets_create)
+  _cudaops_targets_openmp()
   if(TARGET CudaOps::torch_stable OR TARGET CudaOps::cuda_headers)
     return()
   endif()
