@@ -3,23 +3,25 @@
 
 import argparse
 import json
+import os
 import sys
 
 from . import LibraryError, __version__, cmake_dir, inspect
 from ._package import reader
+from ._port import PortError, port
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python -m cudaops",
         description="Operators for torch in C++, CUDA and HIP, built with CMake: where the CMake package is, and what "
-        "a built library holds.",
+        "a built library holds, and a CMakeLists.txt for a setup.py.",
         epilog="In CMake: find_package(CudaOps REQUIRED), configured with "
         "-DCudaOps_ROOT=$(python -m cudaops --cmake-dir)",
     )
     parser.add_argument("--cmake-dir", action="store_true", help="print the directory of CudaOpsConfig.cmake")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", metavar="inspect")
+    commands = parser.add_subparsers(dest="command", metavar="{inspect,port}")
     command = commands.add_parser(
         "inspect",
         help="say what a library holds and whether this torch can run it",
@@ -29,11 +31,24 @@ def main(arguments=None):
     )
     command.add_argument("library", nargs="+", help="path of a .so file")
     command.add_argument("--json", action="store_true", help="the same and more, for programs")
+    command = commands.add_parser(
+        "port",
+        help="print a CMakeLists.txt for what a setup.py builds",
+        description="Prints a CMakeLists.txt for the extensions of a setup.py, or of a Python file that calls "
+        "torch.utils.cpp_extension's load(). The file is read, not run: what can't be read becomes a comment that names "
+        "its line. Names of sources that a pattern matches today are listed.",
+        epilog="Exit code: 0, also with such comments (their number is on stderr); 2 where nothing was found to port. "
+        "What each argument becomes: docs/porting.md.",
+    )
+    command.add_argument("file", help="setup.py, or a Python file that calls load()")
+    command.add_argument("-o", "--output", metavar="FILE", help="write it there; a file that exists is left as it is")
     options = parser.parse_args(arguments)
 
     if options.cmake_dir:
         print(cmake_dir())
         return 0
+    if options.command == "port":
+        return _port(options)
     if options.command != "inspect":
         parser.print_help()
         return 0
@@ -52,6 +67,36 @@ def main(arguments=None):
         if info["problems"]:
             code = max(code, 1)
     return code
+
+
+def _port(options):
+    try:
+        text, facts = port(options.file, options.output)
+        if options.output:
+            _write_new(options.output, text)
+    except PortError as error:
+        print("cudaops %s" % error, file=sys.stderr)
+        return 2
+    if not options.output:
+        sys.stdout.write(text)
+    extensions = "%d extension%s" % (facts["ops"], "s" * (facts["ops"] != 1))
+    comments = "%d comment%s" % (facts["comments"], "s" * (facts["comments"] != 1))
+    print("cudaops port: %s: %s, %s to look at" % (facts["file"], extensions, comments), file=sys.stderr)
+    return 0
+
+
+def _write_new(path, text):
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise PortError(
+            "port: -o doesn't overwrite a file.\n  found   %s\nFix: another name, or without -o to see it" % path
+        ) from None
+    except OSError as error:
+        raise PortError(
+            "port: the file can't be written.\n  found   %s: %s" % (path, os.strerror(error.errno))
+        ) from None
 
 
 def _verdict(info):

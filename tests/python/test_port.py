@@ -1,0 +1,640 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m cudaops port: the shapes in which people write setup.py, and what becomes of each."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from conftest import REPOSITORY, run_python
+
+from cudaops._port import PortError, port
+
+IMPORTS = """
+import glob, os, sys
+from pathlib import Path
+import torch
+from setuptools import setup
+from torch.utils import cpp_extension
+from torch.utils.cpp_extension import BuildExtension, CppExtension, CUDAExtension, CUDA_HOME, load, load_inline
+"""
+ATEN = "#include <ATen/ATen.h>\n#include <torch/library.h>\n"
+PYBIND = "#include <torch/extension.h>\n"
+STABLE = "#include <torch/csrc/stable/library.h>\n"
+
+
+class Project:
+    def __init__(self, directory):
+        self.directory = directory
+
+    def write(self, name, content=""):
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(content))
+        return path
+
+    def port(self, script, name="setup.py", imports=IMPORTS):
+        """The CMakeLists.txt, its comments, without the head that is always the same."""
+        self.write(name, imports + textwrap.dedent(script))
+        content, facts = port(str(self.directory / name))
+        self.comments = [line.strip()[2:] for line in content.splitlines() if re.match(r"\s*# \S+:\d+: ", line)]
+        assert facts["comments"] == len(self.comments)
+        self.facts = facts
+        return content
+
+    def line(self, text, name="setup.py"):
+        """Where a text stands in the script: comments name lines."""
+        lines = (self.directory / name).read_text().splitlines()
+        return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+@pytest.fixture
+def project(tmp_path):
+    made = Project(tmp_path / "a project")
+    for name in ("csrc/op.cpp", "csrc/op_kernel.cu"):
+        made.write(name, ATEN)
+    return made
+
+
+def command(content, name, target="op"):
+    """The arguments of one command for a target, as words."""
+    found = re.findall(r"^ *%s\(%s(?:\s+PRIVATE)?\s+(.*?)\)$" % (name, target), content, re.MULTILINE | re.DOTALL)
+    return [word for text in found for word in text.split()]
+
+
+def test_the_smallest(project):
+    content = project.port("""
+        setup(name="my-ops", version="1.2.3", ext_modules=[CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"])],
+              cmdclass={"build_ext": BuildExtension})
+        """)
+    assert content.split("\n\n", 1) == [
+        "# From setup.py by `python -m cudaops port`. A comment that begins with a line of it says\n"
+        "# what stands there and is not here, or not in the same way.\n"
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(my-ops VERSION 1.2.3 LANGUAGES CXX)",
+        "find_package(CudaOps 0.1 REQUIRED)\n"
+        "find_package(CudaTorchMatch REQUIRED)\n\n"
+        "add_torch_op(op\n  ABI FULL\n  CUDA REQUIRED\n  PYTHON_MODULE op\n  INSTALL .\n"
+        "  SOURCES\n    csrc/op.cpp\n  CUDA_SOURCES\n    csrc/op_kernel.cu\n)\n",
+    ]
+    assert project.comments == []
+
+
+def test_nothing_is_run(project, tmp_path):
+    mark = tmp_path / "run"
+    project.port("""
+        open(%r, "w").write("1")
+        os.system("touch %s")
+        ext = CppExtension("op", ["csrc/op.cpp"])
+        """ % (str(mark), mark))
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        "sources = ['csrc/op.cpp'] + ['csrc/op_kernel.cu']",
+        "sources = ['csrc/op.cpp']\nsources += ['csrc/op_kernel.cu']",
+        "sources = []\nsources.append('csrc/op.cpp')\nsources.extend(['csrc/op_kernel.cu'])",
+        "here = os.path.dirname(os.path.abspath(__file__))\n"
+        "sources = [os.path.join(here, 'csrc', name) for name in ('op.cpp', 'op_kernel.cu')]",
+        "here = Path(__file__).resolve().parent\nsources = [str(here / 'csrc' / 'op.cpp'), here / 'csrc' / 'op_kernel.cu']",
+        "sources = glob.glob('csrc/*.cpp') + glob.glob(os.path.join('csrc', '*.cu'))",
+        "sources = sorted(str(one) for one in Path('csrc').glob('op*'))",
+        "folder = 'csrc'\nsources = [f'{folder}/op.cpp', '%s/op_kernel.cu' % folder]",
+        "sources = ['csrc/{}'.format(name) for name in ['op.cpp', 'op_kernel.cu']]",
+        "def find(*kinds):\n"
+        "    found = []\n"
+        "    for root, folders, names in os.walk('csrc'):\n"
+        "        found += [os.path.join(root, name) for name in names if os.path.splitext(name)[1] in kinds]\n"
+        "    return found\n"
+        "sources = find('.cpp', '.cu')",
+        "sources = list(map(lambda name: 'csrc/' + name, ['op.cpp', 'op_kernel.cu']))",
+        "parts = {'cpu': ['op.cpp'], 'gpu': ['op_kernel.cu']}\n"
+        "sources = [os.path.join('csrc', name) for names in parts.values() for name in names]",
+    ],
+)
+def test_ways_to_say_sources(project, sources):
+    content = project.port(sources + "\next = CUDAExtension(name='op', sources=sources)\n")
+    words = command(content, "add_torch_op")
+    assert words[words.index("SOURCES") :] == ["SOURCES", "csrc/op.cpp", "CUDA_SOURCES", "csrc/op_kernel.cu"]
+    assert project.comments == []
+
+
+def test_cuda_branch(project):
+    """One op: what only the CUDA branch has is for CUDA, the rest for both."""
+    content = project.port("""
+        def extensions():
+            use_cuda = os.getenv("WITH_CUDA", "1") == "1" and torch.cuda.is_available() and CUDA_HOME is not None
+            kind = CUDAExtension if use_cuda else CppExtension
+            sources, macros = ["csrc/op.cpp"], [("WITH_OP", None)]
+            args = {"cxx": ["-O3"]}
+            if use_cuda:
+                sources += ["csrc/op_kernel.cu"]
+                macros += [("WITH_CUDA", "1")]
+                args["nvcc"] = ["-O3", "--use_fast_math"]
+            return [kind("pkg._C", sources, define_macros=macros, extra_compile_args=args)]
+        setup(name="pkg", ext_modules=extensions())
+        """)
+    assert command(content, "add_torch_op", "pkg_C") == (
+        "ABI FULL PYTHON_MODULE _C INSTALL pkg SOURCES csrc/op.cpp CUDA_SOURCES csrc/op_kernel.cu".split()
+    )
+    assert "target_compile_definitions(pkg_C PRIVATE WITH_OP)\nif(CudaTorchMatch_CUDA_ENABLED OR" in content
+    assert command(content, "target_compile_options", "pkg_C") == ["$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>"]
+    assert project.comments == []
+
+
+@pytest.mark.parametrize(
+    "test", ["CUDA_HOME", "torch.cuda.is_available()", "os.environ.get('FORCE_CUDA') or torch.cuda.is_available()"]
+)
+def test_two_calls_in_two_branches(project, test):
+    content = project.port("""
+        if %s:
+            modules = [CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"])]
+        else:
+            modules = [CppExtension("op", ["csrc/op.cpp"])]
+        setup(ext_modules=modules)
+        """ % test)
+    assert command(content, "add_torch_op")[-4:] == ["SOURCES", "csrc/op.cpp", "CUDA_SOURCES", "csrc/op_kernel.cu"]
+    assert "REQUIRED" not in content.split("add_torch_op")[1]
+
+
+def test_early_return(project):
+    content = project.port("""
+        def modules():
+            if CUDA_HOME is None:
+                return [CppExtension("op", ["csrc/op.cpp"])]
+            return [CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"])]
+        setup(ext_modules=modules())
+        """)
+    assert command(content, "add_torch_op")[-4:] == ["SOURCES", "csrc/op.cpp", "CUDA_SOURCES", "csrc/op_kernel.cu"]
+
+
+def test_options_of_the_environment(project):
+    content = project.port("""
+        modules = []
+        flags = ["-O0", "-g"] if os.getenv("DEBUG", "0") == "1" else ["-O3"]
+        if os.environ.get("BUILD_OP", "FALSE") == "TRUE":
+            modules.append(CUDAExtension("op", ["csrc/op_kernel.cu"], extra_compile_args=flags))
+        if "--more" in sys.argv:
+            modules.append(CppExtension("more", ["csrc/op.cpp"]))
+        if not os.getenv("SKIP_LAST"):
+            modules.append(CppExtension("last", ["csrc/op.cpp"]))
+        setup(ext_modules=modules)
+        """)
+    assert 'option(BUILD_OP "setup.py: BUILD_OP in the environment" OFF)' in content
+    assert 'option(MORE "setup.py: the argument --more" OFF)' in content
+    assert "if(BUILD_OP)\n  add_torch_op(op\n" in content
+    assert "  if(DEBUG)\n    target_compile_options(op PRIVATE\n" in content
+    assert "if(MORE)\n  add_torch_op(more\n" in content
+    assert "\nadd_torch_op(last\n" in content and "SKIP_LAST" not in content
+
+
+def test_compile_arguments(project):
+    project.write("include/op.h")
+    content = project.port("""
+        nvcc = ["-O3", "-std=c++17", "--use_fast_math", "-lineinfo", "-Xptxas", "-v", "-Xptxas", "-warn-spills", "--threads", "4",
+                "-Xcompiler", "-fPIC,-Wall", "-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_90a,code=sm_90a",
+                "-U__CUDA_NO_HALF_OPERATORS__", "-DON_DEVICE", "-DBOTH=2", "-maxrregcount", "64", "-Iinclude"]
+        setup(ext_modules=[CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"],
+            include_dirs=["include", os.path.join(CUDA_HOME, "include"), *cpp_extension.include_paths()],
+            define_macros=[("NAME", '"text"'), ("LEVEL", 3)], undef_macros=["OLD"],
+            extra_compile_args={"cxx": ["-O3", "-std=c++20", "-mavx2", "-march=native", "-fPIC", "-DBOTH=2"], "nvcc": nvcc})])
+        """)
+    assert command(content, "target_compile_options") == [
+        "$<$<COMPILE_LANGUAGE:CXX>:-mavx2>",
+        "$<$<COMPILE_LANGUAGE:CXX>:-march=native>",
+        "$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>",
+        "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>",
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>",
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills>",
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall>",
+        "$<$<COMPILE_LANGUAGE:CUDA>:-maxrregcount=64>",
+        "-UOLD",
+    ]
+    assert command(content, "target_compile_definitions") == [
+        "BOTH=2",
+        "$<$<COMPILE_LANGUAGE:CUDA>:ON_DEVICE>",
+        '"NAME=\\"text\\""',
+        "LEVEL=3",
+    ]
+    assert command(content, "target_include_directories") == ["include"]
+    assert "target_compile_features(op PRIVATE cxx_std_20)" in content
+    line = project.line('CUDAExtension("op"')
+    assert project.comments == [
+        "setup.py:%d: left out: flags for sm_80 sm_90a; CMAKE_CUDA_ARCHITECTURES says what is built" % line
+    ]
+
+
+def test_a_list_of_arguments_is_for_both_compilers(project):
+    content = project.port("""
+        ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], extra_compile_args=["-g", "-DDEBUG"])
+        """)
+    assert command(content, "target_compile_options") == ["-g"]
+    assert command(content, "target_compile_definitions") == ["DEBUG"]
+
+
+def test_link_arguments(project):
+    content = project.port("""
+        ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"],
+            libraries=["cublas", "c10", "cuda", "mylib"], library_dirs=["lib", CUDA_HOME + "/lib64", "/usr/local/cuda/lib64"],
+            runtime_library_dirs=["/opt/mylib/lib"], extra_objects=["lib/part.a"],
+            extra_link_args=["-lcurand", "-L", "more", "-fopenmp", "-Wl,--gc-sections", "-Wl,-rpath,$ORIGIN/lib"])
+        """)
+    assert command(content, "target_link_libraries") == [
+        "CudaOps::cublas",
+        "CudaOps::cuda_driver",
+        "mylib",
+        "${CMAKE_CURRENT_SOURCE_DIR}/lib/part.a",
+        "CudaOps::curand",
+        "OpenMP::OpenMP_CXX",
+    ]
+    assert command(content, "target_link_directories") == ["lib", "more"]
+    assert command(content, "target_link_options") == ["-Wl,--gc-sections"]
+    assert "set_property(TARGET op APPEND PROPERTY INSTALL_RPATH /opt/mylib/lib $ORIGIN/lib)" in content
+    assert "find_package(OpenMP REQUIRED)" in content
+    assert project.comments == []
+
+
+def test_separable_compilation(project):
+    content = project.port("""
+        ext = CUDAExtension("op", ["csrc/op_kernel.cu"], dlink=True,
+            extra_compile_args={"nvcc": ["-rdc=true"], "nvcc_dlink": ["-dlink", "-Xptxas=-v"]})
+        """)
+    assert content.count("set_target_properties(op PROPERTIES CUDA_SEPARABLE_COMPILATION ON)") == 1
+    assert command(content, "target_link_options") == ["$<DEVICE_LINK:-Xptxas=-v>"]
+
+
+def test_what_is_not_known_becomes_a_comment(project):
+    content = project.port("""
+        from tools import secret
+        import numpy as np
+        version = secret.version()
+        setup(name="pkg", version=version, ext_modules=[CppExtension("op",
+            sources=["csrc/op.cpp", secret.file(), "csrc/gone.cpp"],
+            include_dirs=[np.get_include(), "csrc"],
+            define_macros=[("A", secret.a)],
+            libraries=secret.libraries,
+            extra_compile_args=["-O2"] + secret.flags(
+                "of the compiler"),
+            extra_link_args=secret.link())])
+        """)
+    line = project.line
+    assert [text for text in project.comments if text.startswith("setup.py")] == [
+        "setup.py:%d: not read: version=secret.version()" % line("version = secret"),
+        "setup.py:%d: not read: sources=secret.file()" % line("secret.file()"),
+        "setup.py:%d: not found: csrc/gone.cpp" % line("csrc/gone.cpp"),
+        "setup.py:%d: not read: include_dirs=np.get_include()" % line("np.get_include"),
+        "setup.py:%d: not read: define_macros=secret.a" % line("secret.a)"),
+        "setup.py:%d: not read: extra_compile_args=secret.flags('of the compiler')" % line("secret.flags"),
+        "setup.py:%d: not read: libraries=secret.libraries" % line("secret.libraries"),
+        "setup.py:%d: not read: extra_link_args=secret.link()" % line("secret.link"),
+    ]
+    # At its place.
+    assert re.search(
+        r"# setup.py:\d+: not read: extra_compile_args.*\ntarget_compile_options\(op PRIVATE -O2\)", content
+    )
+    assert command(content, "add_torch_op")[-2:] == ["SOURCES", "csrc/op.cpp"]
+
+
+def test_conditions_that_are_not_known(project):
+    content = project.port("""
+        version = cuda_version()
+        flags = ["--use_fast_math"]
+        if version >= Version("11.8"):
+            flags += ["-DNEW"]
+        if version < Version("9"):
+            flags += ["-DOLD"]
+        if os.path.exists(os.path.join(torch.__path__[0], "include", "Gone.h")):
+            flags += ["-DGONE"]
+        if sys.platform == "win32":
+            flags += ["/O2"]
+        ext = CUDAExtension("op", ["csrc/op_kernel.cu"], extra_compile_args={"nvcc": flags})
+        """)
+    assert command(content, "target_compile_options") == ["$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>"]
+    assert command(content, "target_compile_definitions") == ["$<$<COMPILE_LANGUAGE:CUDA>:NEW>"]
+    assert project.comments == [
+        "setup.py:%d: taken as true: version >= Version('11.8')" % project.line("11.8"),
+        "setup.py:%d: not read: -DGONE, where os.path.exists(os.path.join(torch.__path__[0], 'include', 'Gone.h'))"
+        % project.line("Gone.h"),
+    ]
+
+
+def test_hip_branch(project):
+    project.write("csrc/op_hip.cpp", ATEN)
+    content = project.port("""
+        is_rocm = bool(torch.version.hip)
+        sources = ["csrc/op.cpp", "csrc/op_kernel.cu"]
+        if is_rocm:
+            sources.append("csrc/op_hip.cpp")
+            nvcc = ["-DUSE_ROCM=1"]
+        else:
+            nvcc = ["--use_fast_math"]
+        ext = CUDAExtension("op", sources, extra_compile_args={"nvcc": nvcc})
+        if is_rocm:
+            other = CUDAExtension("hip_only", sources)
+        """)
+    assert command(content, "add_torch_op")[-4:] == ["SOURCES", "csrc/op.cpp", "CUDA_SOURCES", "csrc/op_kernel.cu"]
+    assert command(content, "target_compile_options") == ["$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>"]
+    assert [re.sub(r"^\S+ ", "", text) for text in project.comments] == [
+        "left out, for HIP: csrc/op_hip.cpp",
+        "left out, for HIP: -DUSE_ROCM=1",
+        "left out, for HIP, where hipify translates the CUDA sources: CUDAExtension(hip_only)",
+    ]
+
+
+def test_several_extensions(project):
+    content = project.port("""
+        def extension(name, *sources, **more):
+            return CUDAExtension(name=name, sources=[f"csrc/{one}" for one in sources], **more)
+        common = dict(include_dirs=["csrc"], extra_compile_args={"cxx": ["-O3"], "nvcc": ["-O3", "-lineinfo"]})
+        setup(name="pkg", ext_modules=[
+            extension("pkg.a._C", "op.cpp", "op_kernel.cu", **common),
+            extension("pkg.b._C", "op_kernel.cu", **common),
+            extension("test", "op.cpp"),
+        ])
+        """)
+    assert re.findall(r"add_torch_op\((\w+)", content) == ["pkg_a_C", "pkg_b_C", "test_ops"]
+    assert re.findall(r"INSTALL (\S+)", content) == ["pkg/a", "pkg/b", "."]
+    # No .cu: its files are CUDA's all the same, with the toolkit's headers.
+    assert command(content, "add_torch_op", "test_ops")[-2:] == ["CUDA_SOURCES", "csrc/op.cpp"]
+
+
+@pytest.mark.parametrize(
+    ("source", "header", "abi"),
+    [
+        (STABLE, "", ""),
+        (ATEN, "", "FULL"),
+        (PYBIND, "", "PYBIND"),
+        ('#include "op.h"\n', STABLE + "#include <torch/headeronly/util/Exception.h>\n", ""),
+        ('#include "op.h"\n' + STABLE, "#include <c10/util/Half.h>\n", "FULL"),
+        ("#include <op.h>\n" + ATEN, "#include <pybind11/pybind11.h>\n", "PYBIND"),
+        ("// #include <torch/extension.h>\n" + ATEN, "", "FULL"),
+    ],
+)
+def test_abi(project, source, header, abi):
+    project.write("csrc/op.cpp", source)
+    project.write("include/op.h", header)
+    content = project.port("""
+        ext = CppExtension("op", ["csrc/op.cpp"], include_dirs=["include"], py_limited_api=True)
+        """)
+    words = command(content, "add_torch_op")
+    assert (words[words.index("ABI") + 1] if "ABI" in words else "") == abi
+    assert len(project.comments) == (abi == "PYBIND")
+
+
+def test_stable_target(project):
+    project.write("csrc/op.cpp", STABLE)
+    content = project.port("""
+        args = ["-DTORCH_TARGET_VERSION=0x020b000000000000", "-DPy_LIMITED_API=0x03090000", "-DUSE_CUDA"]
+        ext = CppExtension("op", ["csrc/op.cpp"], extra_compile_args=args)
+        """)
+    assert command(content, "add_torch_op")[:2] == ["TORCH_TARGET", "2.11"]
+    assert "target_compile_definitions" not in content
+
+
+def test_load(project):
+    """A file that calls load(), in a function that nobody calls here, below the directory its paths begin in."""
+    content = project.port(
+        """
+        def get():
+            return load(name="op", sources=["csrc/op.cpp", "csrc/op_kernel.cu"], extra_cflags=["-O3", "-mavx2"],
+                        extra_cuda_cflags=["--use_fast_math"], extra_include_paths=["csrc"],
+                        extra_ldflags=["-L/opt/x -lx", "-lcurand"], verbose=True)
+        """,
+        name="pkg/ops/loader.py",
+    )
+    assert "INSTALL" not in content
+    assert command(content, "add_torch_op")[-4:] == ["SOURCES", "csrc/op.cpp", "CUDA_SOURCES", "csrc/op_kernel.cu"]
+    assert command(content, "target_include_directories") == ["csrc"]
+    assert command(content, "target_link_libraries") == ["x", "CudaOps::curand"]
+    assert command(content, "target_link_directories") == ["/opt/x"]
+    assert "# This is the CMakeLists.txt of the directory that the paths of pkg/ops/loader.py begin in.\n" in content
+
+
+def test_load_without_a_module(project):
+    content = project.port("load('op', ['csrc/op.cpp'], is_python_module=False)\n", name="run.py")
+    assert "PYTHON_MODULE" not in content
+
+
+def test_load_inline(project):
+    content = project.port("""
+        source = '''
+        torch::Tensor twice(torch::Tensor x) { return x + x; }
+        '''
+        module = load_inline(name="op", cpp_sources=[source], functions=["twice"])
+        """)
+    line = project.line("source = ")
+    assert project.comments == ["setup.py:%d: not read: sources of op are text in Python: write them to files" % line]
+    assert "# No source of op was read:\n# add_torch_op(op\n" in content
+
+
+def test_builder_classes(project):
+    """DeepSpeed's way: a class an op, its base in another file, which makes the extension."""
+    project.write(
+        "op_builder/base.py",
+        """
+        import os
+        from abc import ABC
+
+        class Builder(ABC):
+            def __init__(self, name):
+                self.name = name
+                self.half = False
+
+            def sources(self):
+                return []
+
+            def cxx_args(self):
+                return ["-O3", "-Wno-reorder"]
+
+            def nvcc_args(self):
+                return ["-O3", "--use_fast_math"] + self.archs()
+
+            def archs(self):
+                return ["-gencode=arch=compute_80,code=sm_80"]
+
+            def strip(self, values):
+                return [one for one in values if len(one) > 0]
+
+            def builder(self):
+                from torch.utils.cpp_extension import CUDAExtension as Made
+                args = {"cxx": self.strip(self.cxx_args()), "nvcc": self.strip(self.nvcc_args())}
+                if self.half:
+                    args["nvcc"].append("-DHALF")
+                return Made(name=self.absolute_name(), sources=self.strip(self.sources()),
+                            include_dirs=[os.path.abspath(one) for one in self.include_paths()],
+                            extra_compile_args=args, extra_link_args=self.strip(self.ldflags()))
+
+            def ldflags(self):
+                return ["", "-lcurand"]
+
+            def jit(self):
+                from torch.utils.cpp_extension import load
+                return load(name=self.name, sources=self.sources())
+        """,
+    )
+    content = project.port(
+        """
+        from .base import Builder
+
+        class Scale(Builder):
+            NAME = "scale"
+
+            def __init__(self):
+                super().__init__(name=self.NAME)
+                self.half = True
+
+            def absolute_name(self):
+                return f"pkg.ops.{self.NAME}_op"
+
+            def sources(self):
+                return ["csrc/op.cpp", "csrc/op_kernel.cu"]
+
+            def include_paths(self):
+                return ["csrc"]
+
+            def cxx_args(self):
+                return super().cxx_args() + ["-DSCALE"]
+        """,
+        name="op_builder/scale.py",
+        imports="",
+    )
+    assert project.facts["ops"] == 1
+    assert command(content, "add_torch_op", "scale_op") == (
+        "ABI FULL CUDA REQUIRED PYTHON_MODULE scale_op INSTALL pkg/ops "
+        "SOURCES csrc/op.cpp CUDA_SOURCES csrc/op_kernel.cu".split()
+    )
+    assert command(content, "target_include_directories", "scale_op") == ["csrc"]
+    assert command(content, "target_compile_definitions", "scale_op") == [
+        "$<$<COMPILE_LANGUAGE:CXX>:SCALE>",
+        "$<$<COMPILE_LANGUAGE:CUDA>:HALF>",
+    ]
+    assert command(content, "target_link_libraries", "scale_op") == ["CudaOps::curand"]
+    assert [re.sub(":.*", "", text) for text in project.comments] == ["op_builder/base.py"]
+
+
+def test_tests_of_the_project(project):
+    project.write("tests/test_op.py", "import op\n")
+    project.write("tests/test_pkg.py", "import pkg\n")
+    project.write("pkg/__init__.py")
+    content = project.port('ext = CppExtension("op", ["csrc/op.cpp"])\n')
+    assert content.endswith(
+        "include(CTest)\ncudaops_add_python_test(test_op OP op SCRIPT tests/test_op.py PYTEST)\n"
+        "# tests/test_pkg.py imports the package pkg: install it, then run pytest.\n"
+    )
+
+
+def test_endless_code_ends(project):
+    content = project.port(
+        """
+        def again(n):
+            return again(n + 1)
+        again(0)
+        names = []
+        for a in range(1000):
+            for b in range(1000):
+                names.append(a)
+        ext = CppExtension("op", ["csrc/op.cpp"])
+        """.replace("ext = ", "ext0 = "),
+        imports=IMPORTS + 'first = CppExtension("op", ["csrc/op.cpp"])\n',
+    )
+    assert "add_torch_op(op\n" in content
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("setup(ext_modules=[CMakeExtension('a')])", "found   CMakeExtension('a') (line 1)"),
+        ("def broken(:\n", "this is no Python."),
+        (None, "the file can't be read."),
+        (
+            "import torch\nif torch.version.hip: a = torch.utils.cpp_extension.CUDAExtension('a', ['b.cu'])",
+            "every extension here is for another platform.",
+        ),
+    ],
+)
+def test_errors(tmp_path, script, said):
+    path = tmp_path / "setup.py"
+    if script is not None:
+        path.write_text(script)
+    with pytest.raises(PortError) as raised:
+        port(str(path))
+    assert said in str(raised.value)
+    assert str(raised.value).startswith("port(")
+
+
+def test_command_line(project, tmp_path):
+    project.write("setup.py", IMPORTS + 'ext = CppExtension("op", ["csrc/op.cpp"], libraries=names())\n')
+    setup = project.directory / "setup.py"
+    code, output, error = run_python("-m", "cudaops", "port", setup)
+    assert (code, error) == (0, "cudaops port: setup.py: 1 extension, 1 comment to look at\n")
+    assert "add_torch_op(op\n" in output
+    out = project.directory / "sub" / "CMakeLists.txt"
+    out.parent.mkdir()
+    code, printed, error = run_python("-m", "cudaops", "port", setup, "-o", out)
+    assert (code, printed, error) == (0, "", "cudaops port: ../setup.py: 1 extension, 1 comment to look at\n")
+    assert "    ../csrc/op.cpp\n" in out.read_text()
+    assert run_python("-m", "cudaops", "port", setup, "-o", out) == (
+        2,
+        "",
+        "cudaops port: -o doesn't overwrite a file.\n  found   %s\nFix: another name, or without -o to see it\n" % out,
+    )
+    code, output, error = run_python("-m", "cudaops", "port", "--help")
+    assert (code, error) == (0, "") and "docs/porting.md" in output
+
+
+def test_it_configures_and_builds(project, torch_dir):
+    """With the real torch, as it was printed."""
+    cmake = shutil.which("cmake")
+    if cmake is None or shutil.which("ninja") is None:
+        pytest.skip("no cmake, or no ninja")
+    if not (torch_dir / "include" / "torch" / "csrc" / "stable" / "library.h").exists():
+        pytest.skip("this torch has no stable ABI headers")
+    project.write(
+        "csrc/op.cpp",
+        STABLE + """
+        #include <torch/csrc/stable/tensor.h>
+        #include "level.h"
+        static_assert(LEVEL == 3 && TWICE(2) == 4);
+        torch::stable::Tensor same(const torch::stable::Tensor& t) { return t; }
+        STABLE_TORCH_LIBRARY(port_test, m) { m.def("same(Tensor t) -> Tensor"); }
+        STABLE_TORCH_LIBRARY_IMPL(port_test, CPU, m) { m.impl("same", TORCH_BOX(&same)); }
+        """,
+    )
+    project.write("include/level.h", "#define TWICE(x) (2 * (x))\n")
+    project.write("tests/test_op.py", "import op\nimport torch\n")
+    content = project.port("""
+        here = Path(__file__).parent
+        sources = [str(here / "csrc" / "op.cpp")]
+        if CUDA_HOME:
+            sources += glob.glob("csrc/*.cu")
+        kind = CUDAExtension if CUDA_HOME else CppExtension
+        setup(name="port test", version="0.1.dev1", ext_modules=[kind("op", sources, include_dirs=[here / "include"],
+            define_macros=[("LEVEL", "3")], extra_compile_args={"cxx": ["-Wall", "-Werror"], "nvcc": ["-lineinfo"]},
+            extra_link_args=["-Wl,--gc-sections"])])
+        """)
+    project.write("csrc/op_kernel.cu", "__global__ void nothing() {}\n")
+    project.write("CMakeLists.txt", content)
+    build = project.directory / "build"
+    root = "-DCudaOps_ROOT=%s" % REPOSITORY
+    settings = ["-DPython_EXECUTABLE=" + sys.executable, "-DCUDAOPS_BACKEND=CPU", "-DCUDAOPS_CACHE=OFF"]
+    for words in (
+        ["-G", "Ninja", "-S", project.directory, "-B", build, root, *settings],
+        ["--build", build],
+    ):
+        done = subprocess.run([cmake, *map(str, words)], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    report = json.loads((build / "cudaops-report.json").read_text())
+    assert "op" in json.dumps(report)
+    built = next(build.glob("op*.so"))
+    code = "import torch, sys; sys.path.insert(0, %r); import op; print(torch.ops.port_test.same(torch.ones(2)))"
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code % str(built.parent)], capture_output=True, text=True, env=environment
+    )
+    assert (done.returncode, done.stdout) == (0, "tensor([1., 1.])\n"), done.stderr
