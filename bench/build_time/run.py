@@ -8,7 +8,9 @@ One add op, CPU and CUDA, in each way:
 
   load          torch.utils.cpp_extension.load: .cpp and .cu with torch/extension.h
   load_inline   the same texts by load_inline
-  find_package  a hand-written project with find_package(Torch), ATen and torch/library.h
+  pybind        the files of load with add_torch_op(ABI PYBIND)
+  setup         setup.py build_ext: ATen and torch/library.h
+  find_package  the same two files in a hand-written project with find_package(Torch)
   full          the same two files with add_torch_op(ABI FULL)
   stable        examples/00_minimal_op: the stable ABI, device code without torch's headers
 
@@ -42,7 +44,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
-WAYS = ("load", "load_inline", "find_package", "full", "stable")
+WAYS = ("load", "load_inline", "pybind", "setup", "find_package", "full", "stable")
+OURS = ("pybind", "full", "stable")
 SITUATIONS = ("cold", "cached", "noop", "edit_cu", "edit_cpp", "seven")
 SEVEN = "75;80;86;89;90;100;120"
 MARK = ("<!-- build_time: written by bench/build_time/run.py -->", "<!-- build_time: end -->")
@@ -68,11 +71,16 @@ if job["way"] in ("load", "load_inline"):
     add = module.add
 else:
     for command in job["commands"]:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=job.get("directory"))
         if done.returncode:
             sys.exit(done.stdout)
-    torch.ops.load_library(job["library"])
-    add = torch.ops.my_ops.add
+    if job["way"] == "pybind":
+        sys.path.insert(0, job["build"])
+        import my_ops
+    else:
+        torch.ops.load_library(job["library"])
+        my_ops = torch.ops.my_ops
+    add = my_ops.add
 ones = torch.ones(3)
 assert add(ones, ones).tolist() == [2, 2, 2]
 print(time.monotonic() - begin)
@@ -94,7 +102,8 @@ class Bench:
 
     def sources(self, way):
         """A copy of the sources: edits must not touch the checkout's."""
-        origin = {"load": "extension", "load_inline": "extension", "find_package": "classic", "full": "classic"}
+        origin = dict.fromkeys(("load", "load_inline", "pybind"), "extension")
+        origin.update(dict.fromkeys(("setup", "find_package", "full"), "classic"))
         directory = os.path.join(self.scratch, way, "src")
         shutil.rmtree(directory, ignore_errors=True)
         if way == "stable":
@@ -107,14 +116,19 @@ class Bench:
         source = os.path.join(self.scratch, way, "src")
         environment = dict(self.environment)
         job = {"way": way, "source": source, "build": build}
-        if way.startswith("load"):
+        if way in ("load", "load_inline", "setup"):
             dotted = [archs_dotted(arch) for arch in archs.split(";")]
             environment["TORCH_CUDA_ARCH_LIST"] = ";".join(dotted)
             environment["CUDA_HOME"] = self.options.toolkit
             if cache:
                 environment["CXX"] = "ccache g++"
                 environment["PYTORCH_NVCC"] = "ccache " + os.path.join(self.options.toolkit, "bin", "nvcc")
-        else:
+        if way == "setup":
+            places = ["--build-lib", build, "--build-temp", os.path.join(build, "temp")]
+            job["commands"] = [[self.options.python, "setup.py", "build_ext", *places]]
+            job["directory"] = source
+            job["library"] = os.path.join(build, "my_ops.so")
+        elif not way.startswith("load"):
             setup = [self.options.cmake, "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
             setup += ["-DCMAKE_CUDA_ARCHITECTURES=" + ";".join(arch + "-real" for arch in archs.split(";"))]
             setup += ["-DCUDAToolkit_ROOT=" + self.options.toolkit, "-DPython_EXECUTABLE=" + self.options.python]
@@ -183,7 +197,7 @@ class Bench:
             note("edit_cpp", self.measure(way, build, arch, configure=False))
         if "seven" in situations:
             note("seven", self.measure(way, self.fresh(way), SEVEN))
-        ours = way in ("full", "stable")
+        ours = way in OURS
         if "cached" in situations and (ours or self.options.cached == "all" and shutil.which("ccache")):
             self.measure(way, self.fresh(way), arch, cache=True)
             note("cached", self.measure(way, self.fresh(way), arch, cache=True))
@@ -210,7 +224,9 @@ def table(figures, versions):
     names = {
         "load": "`torch.utils.cpp_extension.load`",
         "load_inline": "`load_inline`",
-        "find_package": "`find_package(Torch)` by hand",
+        "pybind": "`add_torch_op(ABI PYBIND)`, the same files",
+        "setup": "`setup.py`, with `TORCH_LIBRARY`",
+        "find_package": "`find_package(Torch)` by hand, the same files",
         "full": "`add_torch_op(ABI FULL)`, the same files",
         "stable": "`add_torch_op()`",
     }
@@ -276,8 +292,9 @@ def main():
     begin = time.monotonic()
     try:
         # Another project has been configured on this machine before: the store holds what it learnt.
-        if set(options.ways) & {"full", "stable"}:
-            way = "stable" if "stable" in options.ways else "full"
+        ours = [way for way in OURS if way in options.ways]
+        if ours:
+            way = ours[-1]
             bench.sources(way)
             bench.measure(way, bench.fresh(way), options.architecture)
         for number in range(options.rounds):
