@@ -534,8 +534,10 @@ def add_cache_log(jobs, directory):
         elif fields[0] == "miss" and not reason:
             reason = "no entry for these files and flags; CUDAOPS_BUILD_TRACE=ON tells what is new"
         if fields[0] != "hit" and fields[1] in ("failed", "left out"):
-            reason = ("%s; " % reason if reason else "") + "the shared cache " + (
-                "failed" if fields[1] == "failed" else "was left out"
+            reason = (
+                ("%s; " % reason if reason else "")
+                + "the shared cache "
+                + ("failed" if fields[1] == "failed" else "was left out")
             )
         job.cache = {"result": fields[0], "reason": reason}
 
@@ -818,6 +820,16 @@ class Advice:
 
 HEAVY_TORCH = ("torch/extension.h", "torch/all.h", "torch/torch.h", "torch/python.h", "torch/types.h", "ATen/ATen.h")
 
+# Headers that bring all of torch's C++ API, and what of that API torch/types.h (tensors, their factories, ATen,
+# torch/library.h) doesn't declare: torch/all.h's other namespaces, Python objects, and the constants of torch/enum.h.
+ALL_OF_TORCH = ("torch/extension.h", "torch/all.h", "torch/torch.h")
+NOT_IN_TYPES = re.compile(
+    r"\b(?:nn|optim|data|jit|autograd|cuda|xpu|mps|fft|nested|special|sparse|serialize|enumtype|profiler|python)::"
+    r"(?<!at::cuda::)(?<!c10::cuda::)|\bTHP\w+|\btorch::(?:save|load|pickle_\w+|OrderedDict|TORCH_VERSION\w*|AutoGradMode)\b"
+    r"|\btorch::k(?:Linear|Conv\w+|Sigmoid|Tanh|ReLU|GELU|SiLU|Mish|LeakyReLU|FanIn|FanOut|Constant|Reflect|Replicate"
+    r"|Circular|Nearest\w*|Bilinear|Bicubic|Trilinear|Area|Sum|Mean|Max|None|BatchMean|Zeros|Border|LSTM|GRU|RNN\w+|Valid|Same)\b"
+)
+
 
 def find_advice(jobs, builds, report, directory, root):
     advice = []
@@ -880,6 +892,9 @@ def header_advice(job, report, root):
                 cure = "for tensors, sizes and the stream, STABLE_TORCH_LIBRARY (ABI STABLE) would do"
             else:
                 cure = "torch/csrc/stable/library.h (ABI STABLE) would do for tensors, sizes and the stream"
+        less = lighter_header(include, job, root)
+        if less:
+            cure = "%s would do for what is named here%s" % (less, "; " + cure if cure else "")
         if cure:
             at = short(include.at, root)
             via = (
@@ -890,6 +905,18 @@ def header_advice(job, report, root):
             text = "%s:%d%s includes %s: %s; %s" % (at, include.line, via, spelled, cost, cure)
             found.append(Advice("header", include.at, include.line, text, seconds))
     return found
+
+
+def lighter_header(include, job, root):
+    """What could stand in the place of a header with all of torch, by the names in the project's files of the compile."""
+    if include.spelled not in ALL_OF_TORCH:
+        return ""
+    own = dict.fromkeys([os.path.join(root, job.source)] + [one.at for one in job.includes])
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", "".join(file_text(path) for path in own), flags=re.S)
+    if NOT_IN_TYPES.search(text):
+        return ""
+    bound = re.search(r"\bpy(?:bind11)?::|\bPYBIND11_\w+|\bPy[A-Z]\w+", text)
+    return "torch/types.h" + " with torch/csrc/utils/pybind.h" * bool(bound)
 
 
 def cost_of(include, job):
@@ -904,10 +931,14 @@ def cost_of(include, job):
     share = include.bytes / job.bytes if job.bytes else 0
     if share < 0.3:
         return "", 0
-    return "%d %% of what the compiler reads for this file (%s)" % (
-        round(100 * share),
-        say(job.seconds),
-    ), share * job.seconds
+    return (
+        "%d %% of what the compiler reads for this file (%s)"
+        % (
+            round(100 * share),
+            say(job.seconds),
+        ),
+        share * job.seconds,
+    )
 
 
 def cub_cure(job, include):
@@ -1188,9 +1219,9 @@ def compose(directory, root, generator, version, jobs, builds, rows, advice, not
         "seconds_by_kind": kinds,
         "builds": [
             {
-                "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(build["started"]))
-                if build["started"]
-                else None,
+                "started": (
+                    time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(build["started"])) if build["started"] else None
+                ),
                 "seconds": round(build["seconds"], 3),
                 "work_seconds": round(build["work"], 3),
                 "most_at_once": build["slots"],

@@ -220,7 +220,7 @@ def test_torch_in_cuda(build):
     data = build.report()
     assert advice(data, "header") == [
         "k.cu:5 includes torch/extension.h: 99 % of what the compiler reads for this file (48 s); "
-        "move the binding to a .cpp"
+        "torch/types.h would do for what is named here; move the binding to a .cpp"
     ]
     assert data["advice"][0]["line"] == 5 and data["advice"][0]["file"] == "k.cu"
     row = data["headers"][0]
@@ -271,6 +271,30 @@ def test_bindings(build):
         text.startswith("b.cpp:5 ") and "torch/csrc/stable/library.h (ABI STABLE) would do" in text for text in found
     )
     assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    "used, less",
+    [
+        ("torch::Tensor f(torch::Tensor x) { return torch::zeros({2}, torch::kFloat32); }", "torch/types.h"),
+        ("TORCH_LIBRARY(x, m) {} // torch::nn::Linear", "torch/types.h"),
+        ("auto s = at::cuda::getCurrentCUDAStream(); c10::cuda::CUDAGuard g(0);", "torch/types.h"),
+        ("PYBIND11_MODULE(x, m) { m.def(1); }", "torch/types.h with torch/csrc/utils/pybind.h"),
+        ("py::object f();", "torch/types.h with torch/csrc/utils/pybind.h"),
+        ("torch::nn::Linear l;", None),
+        ("using namespace torch;\nnn::Linear l;", None),
+        ("struct F : torch::autograd::Function<F> {};", None),
+        ("auto mode = torch::kReflect;", None),
+        ("bool b = torch::cuda::is_available();", None),
+        ("PyObject* p = THPVariable_Wrap(t);", None),
+    ],
+)
+def test_less_than_all_of_torch(build, used, less):
+    build.compile("a.cpp", 0.0, 19.0, headers=heavy(build, "a.cpp", "torch/extension.h", used + "\n"))
+    build.finish()
+    (text,) = advice(build.report(), "header")
+    said = re.search(r"; (\S+(?: with \S+)?) would do for what is named here; ", text)
+    assert (said and said.group(1)) == less
 
 
 @pytest.mark.parametrize(
