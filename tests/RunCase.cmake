@@ -15,7 +15,10 @@
 #   body.cmake           the body of the PROJECT cases that have none
 #
 # In expected texts all blanks and line ends count as one blank, because CMake wraps messages at a width that depends on
-# the lengths of paths; call stacks are left out; <case> and <repo> stand for the case's directory and the checkout.
+# the lengths of paths, and call stacks are left out. Wherever a text is matched, the places that differ from machine to
+# machine have names: <case>, the case's directory; <tree>, the build directory of all tests; <repo>, the checkout. So a
+# word that is looked for is never found in the name of a directory, and no character of a path is one of a regular
+# expression: ${case_DIR}, ${case_TREE_DIR} and ${case_REPO} in an expectation stand for these names, too.
 #
 # Steps:   case_project() case_configure() case_build() case_ctest() case_step(); each sets case_STEP_STDOUT, _STDERR
 # Machine: case_environment() case_path() case_keep_environment(); the fakes
@@ -99,9 +102,12 @@ function(case_equal what actual expected)
   endif()
 endfunction()
 
-# case_match(<what> <text> <regex>) and case_not_match(): blanks and line ends count as one blank, as everywhere here.
+# case_match(<what> <text> <regex>) and case_not_match(): blanks and line ends count as one blank, and places have names,
+# as everywhere here.
 function(case_match what text regex)
   _case_squeeze(text)
+  case_name_places(text)
+  case_name_places(regex)
   if(NOT text MATCHES "${regex}")
     case_fail("${what}" "expected a match of [${regex}]" "actual [${text}]")
   endif()
@@ -109,6 +115,8 @@ endfunction()
 
 function(case_not_match what text regex)
   _case_squeeze(text)
+  case_name_places(text)
+  case_name_places(regex)
   if(text MATCHES "${regex}")
     case_fail("${what}" "expected no match of [${regex}]" "found [${CMAKE_MATCH_0}]")
   endif()
@@ -175,7 +183,8 @@ function(case_step name_of_step)
   math(EXPR number "0${number} + 1")
   set_property(GLOBAL PROPERTY case_STEPS ${number})
   file(WRITE "${case_DIR}/step-${number}.sh" "${script}\n")
-  set_property(GLOBAL APPEND_STRING PROPERTY case_RERUN "  sh '${case_DIR}/step-${number}.sh'   # ${name_of_step}\n")
+  _case_quote(script "${case_DIR}/step-${number}.sh")
+  set_property(GLOBAL APPEND_STRING PROPERTY case_RERUN "  sh ${script}   # ${name_of_step}\n")
   execute_process(
     COMMAND sh "${case_DIR}/step-${number}.sh"
     RESULT_VARIABLE result
@@ -323,14 +332,51 @@ function(_case_squeeze name)
   set(${name} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The text of a step as the expected texts see it: without call stacks, with <case> and <repo> for the places that
-# differ from machine to machine.
+# case_name_places(<variable>): its text with <case>, <tree> and <repo> for the places that differ from machine to machine.
+# For a text that is looked through by other means than case_match().
+function(case_name_places name)
+  set(text "${${name}}")
+  string(ASCII 1 here)
+  string(ASCII 2 option)
+  foreach(place IN ITEMS case|DIR tree|TREE_DIR repo|REPO)
+    string(REGEX MATCH "^(.*)\\|(.*)$" place "${place}")
+    set(place "<${CMAKE_MATCH_1}>")
+    set(path "${case_${CMAKE_MATCH_2}}")
+    if(path STREQUAL "")
+      continue()
+    endif()
+    # A link on the way is followed by some programs.
+    file(REAL_PATH "${path}" real)
+    set(spellings "${path}" "${real}")
+    list(REMOVE_DUPLICATES spellings)
+    foreach(spelling IN LISTS spellings)
+      string(REPLACE "${spelling}" "${here}" text "${text}")
+      _case_squeeze(spelling)
+      string(REPLACE "${spelling}" "${here}" text "${text}")
+      # Blanks as a shell, make and Ninja write them.
+      if(spelling MATCHES " ")
+        foreach(blank IN ITEMS "\\ " "$ ")
+          string(REPLACE " " "${blank}" escaped "${spelling}")
+          string(REPLACE "${escaped}" "${here}" text "${text}")
+        endforeach()
+      endif()
+      # Neither the end of another path (<case>/src or ../src where the checkout is /src) nor the beginning of another name
+      # (/srcs), but behind an option (-I/src).
+      string(REGEX REPLACE "(^|[ \"'=,;(])(-[A-Za-z]+)${here}" "\\1\\2${option}" text "${text}")
+      string(REGEX REPLACE "([A-Za-z0-9_>]|[.\\][.])${here}" "\\1${spelling}" text "${text}")
+      string(REGEX REPLACE "${here}([A-Za-z0-9_])" "${spelling}\\1" text "${text}")
+      string(REGEX REPLACE "[${here}${option}]" "${place}" text "${text}")
+    endforeach()
+  endforeach()
+  set(${name} "${text}" PARENT_SCOPE)
+endfunction()
+
+# The text of a step as the expected texts see it.
 function(_case_normalise name)
   set(text "${${name}}")
   string(REGEX REPLACE "Call Stack \\(most recent call first\\):\n(  [^\n]*\n)+" "" text "${text}")
   _case_squeeze(text)
-  string(REPLACE "${case_DIR}" "<case>" text "${text}")
-  string(REPLACE "${case_REPO}" "<repo>" text "${text}")
+  case_name_places(text)
   string(REPLACE "CMake Error at cmake/" "CMake Error at <repo>/cmake/" text "${text}")
   set(${name} "${text}" PARENT_SCOPE)
 endfunction()

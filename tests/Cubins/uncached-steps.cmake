@@ -25,7 +25,7 @@ file(GLOB object "${case_DIR}/apart/CMakeFiles/kinds.dir/CudaOps/cubins/kinds/*.
 file(REMOVE "${object}")
 file(REMOVE "${case_DIR}/apart/libkinds.so")
 file(GLOB object "${case_DIR}/apart/CMakeFiles/kinds.dir/CudaOps/cubins/kinds/*.cu.o")
-list(FILTER object EXCLUDE REGEX "compute_")
+list(FILTER object EXCLUDE REGEX "\\.compute_[0-9a-z]+\\.cu\\.o$")
 file(REMOVE "${object}")
 case_build(BUILD_DIR "${case_DIR}/apart")
 expect_stdout(

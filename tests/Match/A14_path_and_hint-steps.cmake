@@ -18,7 +18,10 @@ file(
   "${case_BUILD_DIR}/CMakeFiles/*/CMakeCUDACompiler.cmake"
 )
 foreach(file IN LISTS files)
-  file(STRINGS "${file}" lines REGEX "${case_DIR}/old")
+  file(READ "${file}" text)
+  case_name_places(text)
+  string(REPLACE ";" "," text "${text}")
+  string(REGEX MATCHALL "[^\n]*<case>/old[^\n]*" lines "${text}")
   list(FILTER lines EXCLUDE REGEX "_CUDAOPS_|PATH")
   case_equal("${file} names 11.5" "${lines}" "")
 endforeach()

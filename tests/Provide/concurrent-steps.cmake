@@ -10,7 +10,9 @@ case_step(
   three
   COMMAND sh -c "(cd a; ${one}) & a=$!; (cd b; ${one}) & b=$!; (cd c; ${one}) & c=$!; wait $a && wait $b && wait $c"
 )
-string(REGEX MATCHALL "result \\[${case_DIR}/store/toolkits/13\\.2\\.2/nvidia/cu13\\]" results "${case_STEP_STDOUT}")
+set(text "${case_STEP_STDOUT}")
+case_name_places(text)
+string(REGEX MATCHALL "result \\[<case>/store/toolkits/13\\.2\\.2/nvidia/cu13\\]" results "${text}")
 list(LENGTH results length)
 case_equal("results" "${length}" 3)
 case_match("waits" "${case_STEP_STDOUT}" "waiting for process [0-9]+ on [^ ]+, which is at work in")

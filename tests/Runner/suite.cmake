@@ -1,16 +1,19 @@
 # The runner is tested with cases of its own, in inner/: most of them must fail.
 
-# run_inner(<case> <PASSES|FAILS|SKIPS> [<regex in the output>] [KIND <kind>])
+# run_inner(<case> <PASSES|FAILS|SKIPS> [<regex in the output>] [KIND <kind>] [DIR <the case's directory>])
 function(run_inner name expected)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "KIND" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "KIND;DIR" "")
   if(NOT arg_KIND)
     set(arg_KIND SCRIPT)
+  endif()
+  if(NOT arg_DIR)
+    set(arg_DIR "${case_DIR}/${name}")
   endif()
   case_step(
     "${name}"
     COMMAND
       sh -c "\"$@\"; echo \"exit code $?\"" inner "${CMAKE_COMMAND}" "-Dcase_SETTINGS=${case_SETTINGS}"
-      "-Dcase_SUITE=${case_SUITE}/inner" "-Dcase_NAME=${name}" "-Dcase_KIND=${arg_KIND}" "-Dcase_DIR=${case_DIR}/${name}"
+      "-Dcase_SUITE=${case_SUITE}/inner" "-Dcase_NAME=${name}" "-Dcase_KIND=${arg_KIND}" "-Dcase_DIR=${arg_DIR}"
       "-Dcase_CMAKE=${case_CMAKE}" "-Dcase_GENERATOR=${case_GENERATOR}" -P "${case_TESTS_DIR}/RunCase.cmake"
   )
   set(output "${case_STEP_STDOUT}${case_STEP_STDERR}")

@@ -1,0 +1,7 @@
+case_match("as in the files" "${case_STDERR}" "^<case>/src -I<repo>/cmake ")
+case_match("by their variables" "${case_STDERR}" "^${case_DIR}/src -I${case_REPO}/cmake ")
+case_not_match("words of paths" "${case_STDERR}" "error|warning|FAILED")
+case_match("the build directory of all cases" "${case_TREE_DIR}/bin/c++" "^<tree>/bin/c\\+\\+$")
+set(text "as\n  is: ${case_DIR}")
+case_name_places(text)
+case_equal("case_name_places()" "${text}" "as\n  is: <case>")
