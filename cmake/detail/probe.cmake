@@ -242,3 +242,14 @@ function(_cudaops_first_line text out)
   string(REGEX MATCH "[^\r\n]*[^ \t\r\n][^\r\n]*" line "${text}")
   set(${out} "${line}" PARENT_SCOPE)
 endfunction()
+
+# _cudaops_error_line(<text> <out>): the line of a compiler's output that says what is wrong: "error:", "error #70:" or
+# "nvcc fatal   :", not a directory of that name; else the first one.
+function(_cudaops_error_line text out)
+  string(REGEX MATCH "[^\r\n]*([Ee]rror|fatal)( +#[^: ]+| *): [^\r\n]*" line "${text}")
+  if(line STREQUAL "")
+    _cudaops_first_line("${text}" line)
+  endif()
+  string(STRIP "${line}" line)
+  set(${out} "${line}" PARENT_SCOPE)
+endfunction()

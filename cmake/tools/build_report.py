@@ -802,7 +802,7 @@ def run_compile(words, text, beside, scratch, directory, until):
         return 0.0, "%s: %s" % (words[0], error.strerror)
     if run.returncode:
         lines = run.stderr.decode("utf-8", "replace").splitlines()
-        first = next((line for line in lines if "error" in line), lines[0] if lines else "no message")
+        first = next((line for line in lines if re.search(r"error( +#\S+| *): ", line)), lines[0] if lines else "no message")
         return 0.0, "does not compile alone: " + first.replace(scratch + os.sep, "")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     # Not the time in which others had the processor.

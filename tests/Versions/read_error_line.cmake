@@ -1,0 +1,28 @@
+# The line of a compiler's output that says what is wrong, wherever the compiler and the sources stand.
+include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
+include("${check_DETAIL_DIR}/probe.cmake")
+
+function(reads text line)
+  _cudaops_error_line("${text}" out)
+  check_equal("[${text}]" "${out}" "${line}")
+endfunction()
+set(from "In file included from /error/fatal/x.cu:1:\n                 from /error/a.h:2,\n")
+foreach(
+  line
+  IN
+  ITEMS
+    "/error/b.h:1:2: error: #error is here"
+    "/error/b.h:1:10: fatal error: no.h: No such file or directory"
+    "/error/x.cu(3): error: identifier \"a\" is undefined"
+    "/error/x.cu(3): error #70-D: incomplete type is not allowed"
+    "nvcc fatal   : Unsupported gpu architecture 'compute_10'"
+    "nvcc error   : 'cudafe++' died due to signal 9 (Kill signal)"
+    "ptxas /error/x.ptx, line 9; fatal   : Unsupported .version 8.8; current version is 8.4"
+    "collect2: error: ld returned 1 exit status"
+    "Error: no license"
+)
+  reads("${from}${line}\n1 error generated.\n" "${line}")
+endforeach()
+# Words of no compiler: the first line.
+reads("\n  sh: /error/nvcc: not found\nand more\n" "sh: /error/nvcc: not found")
+reads("" "")
