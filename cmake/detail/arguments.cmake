@@ -11,7 +11,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(arch_grammar message options state)
+_cudaops_use(arch_grammar glob message options state)
 
 # _cudaops_first_argument(<out> <ARGC> <ARGV0>): the first argument of the call, or empty.
 #
@@ -309,7 +309,8 @@ function(
   set(hint "")
   cmake_path(GET path PARENT_PATH directory)
   cmake_path(GET path FILENAME name)
-  file(GLOB here RELATIVE "${directory}" "${directory}/*")
+  _cudaops_glob_in(in "${directory}")
+  file(GLOB here RELATIVE "${directory}" "${in}/*")
   _cudaops_closest("${name}" "${here}" suggestion)
   if(suggestion)
     set(hint "there is ${directory}/${suggestion}")

@@ -8,7 +8,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(probe state)
+_cudaops_use(glob probe state)
 
 # _cudaops_cache_clang_parts(<compiler> <out-files>): distributions keep all of clang but main() in shared libraries; and
 # a configuration file adds options that no command line shows.
@@ -72,7 +72,8 @@ function(_cudaops_cache_hip_parts out_files out_key out_rocm out_problem)
     elseif(bitcode STREQUAL "")
       cmake_path(GET file PARENT_PATH directory)
       # Others for other architectures.
-      file(GLOB bitcode "${directory}/*.bc")
+      _cudaops_glob_in(in "${directory}")
+      file(GLOB bitcode "${in}/*.bc")
     endif()
   endforeach()
   if(bitcode STREQUAL "")

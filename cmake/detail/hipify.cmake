@@ -11,13 +11,21 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(message options python state torch_facts)
+_cudaops_use(custom_targets glob message options python state torch_facts)
 
 # _cudaops_hipify_translator(<command>)
 #
 # Fills the HIPIFY_* state: KIND (torch or perl), PATH (torch/utils/hipify or hipify-perl), FILES, PYTHON. CUDAOPS_HIPIFY
 # wins, then the torch of the match, or the one that a match would find, then hipify-perl.
 function(_cudaops_hipify_translator command)
+  _cudaops_custom_targets_refused(refused)
+  if(NOT refused STREQUAL "")
+    _cudaops_stop(
+      "${command}: a translation is made by a custom command, and CMake makes none in a directory with ${refused} in its path."
+      FACTS "found   ${CMAKE_CURRENT_BINARY_DIR}"
+      FIX "cmake -B <a directory without ${refused}>"
+    )
+  endif()
   _cudaops_option(CUDAOPS_HIPIFY given)
   _cudaops_state_get(TORCH_DIR torch)
   _cudaops_state_get(HIPIFY_FOR known)
@@ -96,7 +104,8 @@ function(
   set(torch "")
   set(${out_python} "" PARENT_SCOPE)
   if(IS_DIRECTORY "${place}")
-    file(GLOB sites "${place}/lib/python3*/site-packages/torch")
+    _cudaops_glob_in(in "${place}")
+    file(GLOB sites "${in}/lib/python3*/site-packages/torch")
     foreach(candidate IN ITEMS "${place}" "${place}/torch" LISTS sites)
       if(EXISTS "${candidate}/utils/hipify/hipify_python.py")
         set(torch "${candidate}")

@@ -8,7 +8,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(candidates options probe python state)
+_cudaops_use(candidates glob options probe python state)
 
 # _cudaops_rocm_candidates(<out-places> <out-sources> <out-kinds>)
 #
@@ -218,7 +218,8 @@ function(_cudaops_rocm_describe prefix place)
   endif()
 
   # Multi-arch directories are named after the target: lib/x86_64-linux-gnu.
-  file(GLOB multiarch LIST_DIRECTORIES true "${root}/lib/*-linux-gnu")
+  _cudaops_glob_in(in "${root}")
+  file(GLOB multiarch LIST_DIRECTORIES true "${in}/lib/*-linux-gnu")
   set(hip_lang "")
   set(runtime "")
   foreach(lib IN ITEMS "${root}/lib" LISTS multiarch ITEMS "${root}/lib64")
@@ -232,13 +233,13 @@ function(_cudaops_rocm_describe prefix place)
   set(device_libs "")
   file(
     GLOB found
-    "${root}/amdgcn/bitcode/ocml.bc"
-    "${root}/lib/amdgcn/bitcode/ocml.bc"
-    "${root}/lib/*-linux-gnu/amdgcn/bitcode/ocml.bc"
-    "${root}/lib/llvm/lib/clang/*/lib/amdgcn/bitcode/ocml.bc"
-    "${root}/lib/llvm/amdgcn/bitcode/ocml.bc"
-    "${root}/lib/clang/*/lib/amdgcn/bitcode/ocml.bc"
-    "${root}/lib/clang/*/amdgcn/bitcode/ocml.bc"
+    "${in}/amdgcn/bitcode/ocml.bc"
+    "${in}/lib/amdgcn/bitcode/ocml.bc"
+    "${in}/lib/*-linux-gnu/amdgcn/bitcode/ocml.bc"
+    "${in}/lib/llvm/lib/clang/*/lib/amdgcn/bitcode/ocml.bc"
+    "${in}/lib/llvm/amdgcn/bitcode/ocml.bc"
+    "${in}/lib/clang/*/lib/amdgcn/bitcode/ocml.bc"
+    "${in}/lib/clang/*/amdgcn/bitcode/ocml.bc"
   )
   if(found)
     list(GET found 0 device_libs)

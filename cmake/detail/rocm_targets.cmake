@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(state)
+_cudaops_use(glob state)
 
 # CudaOps::hip: what code that was translated needs to compile and to link, as C++ and as HIP.
 # CudaOps::cuda_headers is the same: what needs the runtime's headers says that name for both.
@@ -67,7 +67,8 @@ function(_cudaops_targets_rocm_libraries)
     set(name "${CMAKE_MATCH_1}")
     set(file "${CMAKE_MATCH_2}")
     foreach(directory IN LISTS directories)
-      file(GLOB found "${directory}/lib${file}.so" "${directory}/lib${file}.so.[0-9]*")
+      _cudaops_glob_in(in "${directory}")
+      file(GLOB found "${in}/lib${file}.so" "${in}/lib${file}.so.[0-9]*")
       if(found)
         list(GET found 0 location)
         _cudaops_shared(${name} "${location}")

@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(probe)
+_cudaops_use(glob probe)
 
 # _cudaops_store_text(<dir> <name> <text> <out-problem>)
 #
@@ -39,7 +39,8 @@ endfunction()
 
 # _cudaops_store_prune(<dir>): entries whose inputs never come back (a CMake in a directory of one build) don't pile up.
 function(_cudaops_store_prune dir)
-  file(GLOB entries LIST_DIRECTORIES FALSE "${dir}/*")
+  _cudaops_glob_in(in "${dir}")
+  file(GLOB entries LIST_DIRECTORIES FALSE "${in}/*")
   list(LENGTH entries number)
   if(number LESS 256)
     return()

@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(candidates options probe python state version_text)
+_cudaops_use(candidates glob options probe python state version_text)
 
 # _cudaops_toolkit_candidates(<out-nvccs> <out-sources> <out-kinds>)
 #
@@ -60,7 +60,8 @@ function(_cudaops_toolkit_candidates out_nvccs out_sources out_kinds)
   # Wheels beside torch. Since CUDA 13 they hold a compiler where cuda-toolkit[nvcc] is installed.
   _cudaops_state_get(PYTHON_NVIDIA_DIRS nvidia)
   foreach(directory IN LISTS nvidia)
-    file(GLOB wheels LIST_DIRECTORIES true "${directory}/cu[0-9]*")
+    _cudaops_glob_in(in "${directory}")
+    file(GLOB wheels LIST_DIRECTORIES true "${in}/cu[0-9]*")
     foreach(wheel IN LISTS wheels)
       if(EXISTS "${wheel}/bin/nvcc")
         _cudaops_toolkit_add("${wheel}/bin/nvcc" "wheels beside torch" found)
@@ -328,8 +329,9 @@ function(
 
   # Wheels say the version of each piece in the name of its dist-info.
   foreach(site IN ITEMS "${root}/../.." "${root}/dist-info" "${root}")
+    _cudaops_glob_in(in "${site}")
     foreach(piece IN ITEMS nvvm cuda_crt)
-      file(GLOB infos LIST_DIRECTORIES true "${site}/nvidia_${piece}-*.dist-info")
+      file(GLOB infos LIST_DIRECTORIES true "${in}/nvidia_${piece}-*.dist-info")
       foreach(info IN LISTS infos)
         string(REGEX MATCH "-([0-9]+\\.[0-9]+[0-9.]*)\\.dist-info$" matched "${info}")
         set(piece_version "${CMAKE_MATCH_1}")
@@ -399,11 +401,8 @@ function(_cudaops_toolkit_headers_only out)
   set(${out} "" PARENT_SCOPE)
   _cudaops_state_get(PYTHON_NVIDIA_DIRS nvidia)
   foreach(directory IN LISTS nvidia)
-    file(
-      GLOB headers
-      "${directory}/cu[0-9]*/include/cuda_runtime_api.h"
-      "${directory}/cuda_runtime/include/cuda_runtime_api.h"
-    )
+    _cudaops_glob_in(in "${directory}")
+    file(GLOB headers "${in}/cu[0-9]*/include/cuda_runtime_api.h" "${in}/cuda_runtime/include/cuda_runtime_api.h")
     foreach(header IN LISTS headers)
       cmake_path(GET header PARENT_PATH include)
       cmake_path(GET include PARENT_PATH root)

@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(message options probe python state version_text)
+_cudaops_use(glob message options probe python state version_text)
 
 # _cudaops_torch_find(<out-found> <out-tried>)
 #
@@ -192,7 +192,8 @@ endfunction()
 function(_cudaops_torch_root_of place out)
   set(${out} "" PARENT_SCOPE)
   cmake_path(ABSOLUTE_PATH place BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
-  file(GLOB sites "${place}/lib/python3*/site-packages/torch")
+  _cudaops_glob_in(in "${place}")
+  file(GLOB sites "${in}/lib/python3*/site-packages/torch")
   foreach(
     candidate
     IN
@@ -281,7 +282,8 @@ function(_cudaops_torch_read root source out_problem)
       set(torch_KIND HIP)
     elseif(EXISTS "${lib}/libtorch_cuda.so")
       set(torch_KIND CUDA)
-      file(GLOB runtimes "${lib}/libcudart*.so.*")
+      _cudaops_glob_in(in "${lib}")
+      file(GLOB runtimes "${in}/libcudart*.so.*")
       if(runtimes MATCHES "libcudart[^/;]*\\.so\\.([0-9]+\\.[0-9]+)")
         set(torch_CUDA "${CMAKE_MATCH_1}")
       endif()
