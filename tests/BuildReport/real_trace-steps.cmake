@@ -37,7 +37,7 @@ report(value jobs "${job}" peak_memory_bytes)
 if(NOT value GREATER 50000000)
   case_fail("peak memory of kernel.cu" "${value}")
 endif()
-file(STRINGS "${case_DIR}/launched" launched)
+file(STRINGS "${case_DIR}/launched" launched ENCODING UTF-8)
 list(LENGTH launched count)
 case_equal("compiles through the user's launcher" "${count}" 2)
 

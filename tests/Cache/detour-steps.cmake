@@ -16,7 +16,7 @@ target_include_directories(host PRIVATE whole second)"
 function(expect_in build result value)
   case_configure(BUILD_DIR "${case_DIR}/${build}" ARGS -DCMAKE_BUILD_TYPE=Release)
   case_build(BUILD_DIR "${case_DIR}/${build}")
-  file(STRINGS "${case_DIR}/${build}/CudaOps/cache/compiles" line REGEX "one\\.cpp\\.o$")
+  file(STRINGS "${case_DIR}/${build}/CudaOps/cache/compiles" line REGEX "one\\.cpp\\.o$" ENCODING UTF-8)
   case_match("the record of ${build}" "${line}" "^${result} ")
   file(GLOB_RECURSE objects "${case_DIR}/${build}/CMakeFiles/host.dir/*one.cpp.o")
   case_step("the object" COMMAND objdump -d ${objects})

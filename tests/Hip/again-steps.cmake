@@ -9,5 +9,5 @@ expect_match(VERDICT EXACT CMAKE_HIP_ARCHITECTURES gfx90a ARCHITECTURES gfx90a H
 refuse_stdout("HIP compiler identification" "not used" "used instead")
 case_build()
 case_match("second build" "${case_STEP_STDOUT}" "no work to do")
-file(STRINGS "${case_BUILD_DIR}/CMakeCache.txt" lines REGEX "^CMAKE_HIP_COMPILER:")
+file(STRINGS "${case_BUILD_DIR}/CMakeCache.txt" lines REGEX "^CMAKE_HIP_COMPILER:" ENCODING UTF-8)
 case_equal("CMAKE_HIP_COMPILER in the cache" "${lines}" "")

@@ -26,7 +26,7 @@ expect_stdout("CudaOps: 1 CUDA job at a time: .*, 2\\.9 GiB a file \\(k1\\.cu in
 case_report(launchers cache problem)
 case_match("cache.problem" "${launchers}" "CUDA: sh ${case_DIR}/eat.sh \\(yours\\)$")
 case_build()
-file(STRINGS "${case_BUILD_DIR}/CudaOps/jobs/memory" lines)
+file(STRINGS "${case_BUILD_DIR}/CudaOps/jobs/memory" lines ENCODING UTF-8)
 foreach(i IN ITEMS 1 2 3 4)
   if(NOT lines MATCHES "(^|;)[0-9]+ [^;]*/k${i}\\.cu(;|$)")
     case_fail("no line of k${i}.cu in CudaOps/jobs/memory" "${lines}")

@@ -98,7 +98,7 @@ endfunction()
 
 # at_once(<out> <regex>): how many outputs that match were being made at one time, by the last build's .ninja_log.
 function(at_once out regex)
-  file(STRINGS "${case_BUILD_DIR}/.ninja_log" lines REGEX "^[0-9]+\t[0-9]+\t[0-9]+\t")
+  file(STRINGS "${case_BUILD_DIR}/.ninja_log" lines REGEX "^[0-9]+\t[0-9]+\t[0-9]+\t" ENCODING UTF-8)
   set(outputs "")
   set(starts "")
   set(ends "")

@@ -1,5 +1,7 @@
 # What a Python says of its torch is kept in the store, and asked again as soon as anything has changed that it follows
 # from. The interpreter counts its starts.
+# Python 3.11 reads a .pth file in the locale's encoding, which is ASCII where LC_ALL=C; LANG=C becomes UTF-8.
+case_environment(LANG=C UNSET LC_ALL)
 include("${case_TESTS_DIR}/fixtures/match.cmake")
 fake_torch("${case_DIR}/venv" VERSION 2.13.0 CPU)
 set(python "${case_DIR}/venv/bin/python")
@@ -83,6 +85,8 @@ configured("used" 0 FRESH)
 # The user's own packages, which may stand before the others, from the first of them on.
 set(user_site "${case_DIR}/home/.local/lib/python${case_PYTHON_VERSION}/site-packages")
 file(WRITE "${user_site}/one.py" "")
+# So new that nothing is kept of it, however long the configure takes to begin.
+execute_process(COMMAND touch -d tomorrow "${user_site}" COMMAND_ERROR_IS_FATAL ANY)
 configured("the first package of the user's" 1 FRESH)
 file(REMOVE_RECURSE "${case_DIR}/home/.local")
 configured("without it" 0 FRESH)

@@ -5,7 +5,7 @@ file(
   "[global]\nindex-url = https://file.invalid/simple\ncert = /a/ca.pem\ntimeout = 7\n[install]\nfind_links =\n    /a\n    /b\n[download]\nno-index = true\n"
 )
 function(expect name)
-  file(STRINGS "${case_DIR}/uv.env" lines)
+  file(STRINGS "${case_DIR}/uv.env" lines ENCODING UTF-8)
   foreach(row IN LISTS ARGN)
     if(row MATCHES "^!(.*)")
       case_not_match("${name}" "\n${lines};" "[\n;]${CMAKE_MATCH_1}=")

@@ -50,7 +50,7 @@ function(expect_consumer where)
   case_report_equal(0.1.0 cudaops)
   case_report_equal(package_op ops 0 name)
   case_report_equal(BUILT ops 0 state)
-  file(STRINGS "${case_BUILD_DIR}/CMakeCache.txt" dir REGEX "^CudaOps_DIR:")
+  file(STRINGS "${case_BUILD_DIR}/CMakeCache.txt" dir REGEX "^CudaOps_DIR:" ENCODING UTF-8)
   string(REGEX REPLACE "^[^=]*=" "" dir "${dir}")
   case_match("CudaOps_DIR" "${dir}" "${where}")
   # The kernels' sources come with the package, wherever it stands.
