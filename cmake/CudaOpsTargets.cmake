@@ -299,11 +299,7 @@ endfunction()
 
 # _cudaops_link_headers(<target> <op> <archs>): cudaops/*.h, and what check.h prints. Called for targets that may hold device code.
 function(_cudaops_link_headers target name archs)
-  if(NOT TARGET CudaOps::headers)
-    add_library(CudaOps::headers INTERFACE IMPORTED GLOBAL)
-    cmake_path(SET include NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/include")
-    set_target_properties(CudaOps::headers PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${include}" SYSTEM OFF)
-  endif()
+  _cudaops_headers()
   _cudaops_use_only(${target} CudaOps::headers)
   target_compile_definitions(${target} PRIVATE "CUDAOPS_OP_NAME=\"${name}\"")
   _cudaops_state_get(BACKEND backend)

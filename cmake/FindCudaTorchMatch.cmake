@@ -59,9 +59,17 @@ Imported targets
 
 ``CudaOps::torch_stable`` and ``CudaOps::torch_stable_cuda`` (stable ABI), ``CudaOps::torch`` (ATen),
 ``CudaOps::torch_python`` (torch/extension.h), ``CudaOps::cuda_headers``, ``CudaOps::cudart``, and of CUDA's libraries
-``CudaOps::cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl nvml cuda_driver``, each where it exists.
-With HIP ``CudaOps::hip`` (headers, runtime, definitions), and the same names of libraries mean hipBLAS, hipBLASLt,
-hipSPARSE, hipSOLVER, hipFFT, hipRAND, hiprtc, MIOpen and RCCL, because that is what hipify makes of the calls.
+``CudaOps::cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl nvml cuda_driver``. With HIP ``CudaOps::hip``
+(headers, runtime, definitions), and the same names of libraries mean hipBLAS, hipBLASLt, hipSPARSE, hipSOLVER, hipFFT,
+hipRAND, hiprtc, MIOpen and RCCL, because that is what hipify makes of the calls.
+
+All of them always exist: linking needs no ``if()``. Without CUDA and HIP those of CUDA and HIP are empty. A library that
+can't be had where CUDA or HIP is on is an error for the ops and kernels with device code that link it, when they are
+configured, and for other targets when they are built; of one that is there, ``IMPORTED_LOCATION`` is the file.
+
+A library is of the copy that torch loads (wheel, conda, system), else of the chosen toolkit. Its headers are of the same
+copy, as links in ``CudaOps/include/<library>`` of the build tree, and all other headers of CUDA are the toolkit's. Host
+compilers search the toolkit's last, as nvcc does.
 
 ``CudaOps::openmp``, always there: OpenMP for C++ and for the host code that nvcc compiles, by the runtime that torch
 loads. It takes the place of ``OpenMP::OpenMP_CXX``, of which CMake warns where torch brings a ``libgomp.so.1`` ("Cannot

@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(glob state)
+_cudaops_use(glob interfaces state)
 
 # CudaOps::hip: what code that was translated needs to compile and to link, as C++ and as HIP.
 # CudaOps::cuda_headers is the same: what needs the runtime's headers says that name for both.
@@ -34,8 +34,11 @@ function(_cudaops_targets_rocm)
   endif()
   _cudaops_shared(hip_runtime "${runtime}")
   set_property(TARGET CudaOps::hip PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::hip_runtime)
-  _cudaops_interface(cuda_headers)
-  set_property(TARGET CudaOps::cuda_headers PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::hip)
+  # HIP's runtime is what the driver's and the runtime's calls become.
+  foreach(name IN ITEMS cuda_headers cudart cuda_driver)
+    _cudaops_interface(${name})
+    set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::hip)
+  endforeach()
   _cudaops_targets_rocm_libraries()
 endfunction()
 
@@ -44,6 +47,7 @@ function(_cudaops_targets_rocm_libraries)
   _cudaops_state_get(ROCM_RUNTIME runtime)
   _cudaops_state_get(TORCH_LIB_DIR torch_lib)
   _cudaops_state_get(TORCH_KIND kind)
+  _cudaops_state_get(ROCM_VERSION version)
   cmake_path(GET runtime PARENT_PATH lib)
   set(directories "${lib}")
   if(kind STREQUAL "HIP")
@@ -66,15 +70,31 @@ function(_cudaops_targets_rocm_libraries)
     string(REGEX MATCH "^([^:]+):(.+)$" ignored "${pair}")
     set(name "${CMAKE_MATCH_1}")
     set(file "${CMAKE_MATCH_2}")
+    set(location "")
     foreach(directory IN LISTS directories)
       _cudaops_glob_in(in "${directory}")
       file(GLOB found "${in}/lib${file}.so" "${in}/lib${file}.so.[0-9]*")
       if(found)
         list(GET found 0 location)
-        _cudaops_shared(${name} "${location}")
-        set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::hip)
         break()
       endif()
     endforeach()
+    if(location STREQUAL "")
+      list(TRANSFORM directories PREPEND "tried   " OUTPUT_VARIABLE facts)
+      _cudaops_library_problem(
+        ${name}
+        "with HIP it stands for ${file}, which was not found"
+        FACTS "wanted  lib${file}.so" ${facts}
+        FIX "install ${file} of ROCm ${version}, with its headers" "or -DROCm_ROOT=<a ROCm that has it>"
+      )
+    else()
+      _cudaops_shared(${name} "${location}")
+      set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::hip)
+    endif()
   endforeach()
+  _cudaops_library_problem(
+    nvml
+    "hipify translates no call of NVML, so it stands for nothing with HIP"
+    FIX "link it for CUDA only: if(CudaTorchMatch_CUDA_ENABLED)"
+  )
 endfunction()

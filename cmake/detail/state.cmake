@@ -23,6 +23,7 @@ cmake_policy(VERSION 3.25)
 # SEED_STORE               seed                 where compiler detections are kept
 # ANSWERS_STAMP <path>     stamps               stamps of the programs that were asked
 # CACHE_STAT <path>        cache                size, time and inode of a compiler's part
+# LIBRARY_PROBLEMS         interfaces           targets that can't be linked
 # LINK_STUBS               op_stub              what stable ops are linked against; none
 # PRECOMPILED              op_precompile        precompiled headers that were looked at
 # OPS KERNELS              the add commands     names in the order of the calls
@@ -43,6 +44,7 @@ endfunction()
 
 # Facts of a target of ours, as target properties; `key` is in the same style as above:
 # STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES KIND INSTALL PYTHON_MODULE GPU PROJECT THREADS
+# and of an imported one that can't be linked: PROBLEM PROBLEM_FACTS PROBLEM_FIX
 function(_cudaops_target_set target key value)
   set_property(TARGET ${target} PROPERTY _CUDAOPS_${key} "${value}")
 endfunction()

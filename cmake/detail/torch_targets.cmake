@@ -7,12 +7,15 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(glob message op_audit openmp_target state)
+_cudaops_use(cuda_libraries glob interfaces match message op_audit openmp_target state)
 
-# _cudaops_targets_create(): all of them, as far as their files exist. What is missing is named where an op needs it.
+# _cudaops_targets_create()
+#
+# All names that the documentation has, on every machine. Without CUDA and HIP their libraries are empty; what is missing
+# although it would be needed is told to whoever links it.
 function(_cudaops_targets_create)
   _cudaops_targets_openmp()
-  if(TARGET CudaOps::torch_stable OR TARGET CudaOps::cuda_headers)
+  if(TARGET CudaOps::cuda_headers)
     return()
   endif()
   _cudaops_state_get(TORCH_VERSION torch)
@@ -22,6 +25,11 @@ function(_cudaops_targets_create)
     _cudaops_targets_static_torch()
   elseif(torch)
     _cudaops_targets_torch(${backend})
+  else()
+    _cudaops_match_fix(NO_TORCH fix)
+    foreach(name IN ITEMS torch torch_stable torch_stable_cuda torch_python)
+      _cudaops_library_problem(${name} "no torch was found" FIX ${fix})
+    endforeach()
   endif()
   if(backend STREQUAL "CUDA")
     _cudaops_targets_toolkit()
@@ -29,6 +37,24 @@ function(_cudaops_targets_create)
   elseif(backend STREQUAL "HIP")
     _cudaops_use(rocm_targets)
     _cudaops_targets_rocm()
+  else()
+    _cudaops_library_names(libraries)
+    foreach(name IN ITEMS cuda_headers cudart LISTS libraries)
+      _cudaops_interface(${name})
+    endforeach()
+  endif()
+  if(NOT TARGET CudaOps::hip)
+    _cudaops_interface(hip)
+  endif()
+  _cudaops_headers()
+endfunction()
+
+# CudaOps::headers: cudaops/*.h.
+function(_cudaops_headers)
+  if(NOT TARGET CudaOps::headers)
+    _cudaops_interface(headers)
+    cmake_path(SET include NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../include")
+    set_property(TARGET CudaOps::headers PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${include}")
   endif()
 endfunction()
 
@@ -48,17 +74,6 @@ function(_cudaops_targets_static_torch)
       PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${TORCH_INCLUDE_DIRS}" INTERFACE_LINK_LIBRARIES "${TORCH_LIBRARIES}"
     )
   endforeach()
-endfunction()
-
-# An interface of ours. Headers come by -I (SYSTEM OFF): compiler caches rewrite -I, not -isystem, of nvcc.
-function(_cudaops_interface name)
-  add_library(CudaOps::${name} INTERFACE IMPORTED GLOBAL)
-  set_property(TARGET CudaOps::${name} PROPERTY SYSTEM OFF)
-endfunction()
-
-function(_cudaops_shared name location)
-  add_library(CudaOps::${name} SHARED IMPORTED GLOBAL)
-  set_target_properties(CudaOps::${name} PROPERTIES IMPORTED_LOCATION "${location}" SYSTEM OFF)
 endfunction()
 
 function(_cudaops_targets_torch backend)
@@ -192,13 +207,24 @@ function(_cudaops_targets_toolkit)
   _cudaops_state_get(TOOLKIT_INCLUDE_DIRS includes)
   _cudaops_state_get(TOOLKIT_LIB_DIR lib)
   _cudaops_interface(cuda_headers)
-  # nvcc brings its own; a second -I would turn its -isystem into -I and its headers' warnings on.
+  # nvcc brings its own; a second -I would turn its -isystem into -I and its headers' warnings on. Host compilers look
+  # there last, as nvcc does: a library's own headers come before the toolkit's of the same name in both.
   set(wrapped "")
   foreach(include IN LISTS includes)
     list(APPEND wrapped "$<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:${include}>")
   endforeach()
-  set_property(TARGET CudaOps::cuda_headers PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${wrapped}")
-  if(EXISTS "${lib}/libcudart_static.a")
+  set_target_properties(
+    CudaOps::cuda_headers
+    PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${wrapped}" INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${wrapped}"
+  )
+  if(NOT EXISTS "${lib}/libcudart_static.a")
+    _cudaops_library_problem(
+      cudart
+      "the CUDA runtime was not found"
+      FACTS "wanted  libcudart_static.a" "tried   ${lib}"
+      FIX "-DCUDAToolkit_ROOT=<toolkit>   (a whole one)"
+    )
+  else()
     add_library(CudaOps::cudart STATIC IMPORTED GLOBAL)
     set_target_properties(
       CudaOps::cudart
@@ -208,142 +234,4 @@ function(_cudaops_targets_toolkit)
         SYSTEM OFF
     )
   endif()
-endfunction()
-
-# A library that is there with another SONAME than torch's: whoever links it is told when it is compiled.
-function(_cudaops_conflicting_library name soname location)
-  _cudaops_state_get(TORCH_VERSION torch)
-  set(source "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/${name}_conflict.cpp")
-  set(
-    text
-    "CudaOps::${name}: torch ${torch} loads ${soname}, and here is only ${location}. Install the one that torch loads."
-  )
-  file(CONFIGURE OUTPUT "${source}" CONTENT "#error \"${text}\"\n" @ONLY)
-  _cudaops_interface(${name})
-  set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_SOURCES "${source}")
-  _cudaops_verbose("${text}")
-endfunction()
-
-# CUDA's other libraries, of the copy that torch loads: two cuBLAS in one process are two sets of handles and twice the
-# memory. By its SONAME file, because wheels have libcurand.so.10 and no libcurand.so.
-function(_cudaops_targets_cuda_libraries)
-  _cudaops_state_get(PYTHON_NVIDIA_DIRS nvidia)
-  _cudaops_state_get(TORCH_LIB_DIR torch_lib)
-  _cudaops_state_get(TOOLKIT_INCLUDE_DIRS toolkit_includes)
-  _cudaops_state_get(TOOLKIT_LIB_DIR toolkit_lib)
-  _cudaops_state_get(PYTHON_EXECUTABLE python)
-  set(needed "")
-  foreach(library IN ITEMS torch_cuda torch_cuda_linalg)
-    _cudaops_needed(more "${torch_lib}/lib${library}.so" PYTHON "${python}")
-    list(APPEND needed ${more})
-  endforeach()
-  set(directories "")
-  foreach(directory IN LISTS nvidia)
-    _cudaops_glob_in(in "${directory}")
-    file(GLOB found LIST_DIRECTORIES true "${in}/*/lib")
-    list(APPEND directories ${found})
-  endforeach()
-  # conda's libraries lie in the prefix, <prefix>/lib/python3.x/site-packages/torch/lib below it.
-  cmake_path(SET prefix_lib NORMALIZE "${torch_lib}/../../../..")
-  # libtorch's zip has libcublas-1234abcd.so.12; libnvrtc-builtins.so.13 is another library than libnvrtc.
-  string(REPEAT "[0-9a-f]" 8 hash)
-  foreach(
-    entry
-    IN
-    ITEMS
-      "cublas|cublas|cublas_v2.h"
-      "cublasLt|cublasLt|cublasLt.h"
-      "cusparse|cusparse|cusparse.h"
-      "cusolver|cusolver|cusolverDn.h"
-      "cufft|cufft|cufft.h"
-      "curand|curand|curand.h"
-      "nvrtc|nvrtc|nvrtc.h"
-      "cudnn|cudnn|cudnn.h"
-      "nccl|nccl|nccl.h"
-  )
-    string(REPLACE "|" ";" entry "${entry}")
-    list(GET entry 0 name)
-    list(GET entry 1 file)
-    list(GET entry 2 header)
-    # The SONAME that torch links, where it links this library; wheels of two CUDA majors may lie side by side.
-    set(soname "")
-    if(";${needed};" MATCHES ";(lib${file}\\.so\\.[0-9]+);")
-      set(soname "${CMAKE_MATCH_1}")
-    endif()
-    set(location "")
-    set(include "")
-    set(other "")
-    foreach(directory IN LISTS directories ITEMS "${torch_lib}" "${prefix_lib}" "${toolkit_lib}" "${toolkit_lib}/..")
-      _cudaops_glob_in(in "${directory}")
-      file(GLOB found "${in}/lib${file}.so.[0-9]*" "${in}/lib${file}-${hash}.so*")
-      if(NOT found AND EXISTS "${directory}/lib${file}.so")
-        set(found "${directory}/lib${file}.so")
-      endif()
-      if(soname AND EXISTS "${directory}/${soname}")
-        set(found "${directory}/${soname}")
-      elseif(soname AND found)
-        list(GET found 0 other)
-        continue()
-      endif()
-      if(found)
-        list(GET found 0 location)
-        cmake_path(GET directory PARENT_PATH root)
-        if(EXISTS "${root}/include/${header}")
-          set(include "${root}/include")
-        endif()
-        break()
-      endif()
-    endforeach()
-    if(location STREQUAL "" AND other)
-      _cudaops_conflicting_library(${name} "${soname}" "${other}")
-      continue()
-    endif()
-    if(location STREQUAL "")
-      continue()
-    endif()
-    if(include STREQUAL "")
-      foreach(directory IN LISTS toolkit_includes)
-        if(EXISTS "${directory}/${header}")
-          set(include "${directory}")
-          break()
-        endif()
-      endforeach()
-    endif()
-    _cudaops_shared(${name} "${location}")
-    set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::cuda_headers)
-    if(include)
-      set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${include}")
-    endif()
-  endforeach()
-
-  # The driver's own libraries: found on every machine with a driver, as stubs on the others. find_library() would read
-  # the whole of some twenty directories.
-  file(TO_CMAKE_PATH "$ENV{CMAKE_PREFIX_PATH}" prefixes)
-  file(TO_CMAKE_PATH "$ENV{CMAKE_LIBRARY_PATH}" libraries)
-  set(prefixes ${CMAKE_PREFIX_PATH} ${prefixes} ${CMAKE_SYSTEM_PREFIX_PATH})
-  list(TRANSFORM prefixes APPEND "/lib" OUTPUT_VARIABLE prefix_libs)
-  list(TRANSFORM prefixes APPEND "/lib64")
-  set(
-    directories
-    ${CMAKE_LIBRARY_PATH}
-    ${libraries}
-    ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES}
-    "${toolkit_lib}/stubs"
-    "${toolkit_lib}/../lib/stubs"
-    ${prefix_libs}
-    ${prefixes}
-    ${CMAKE_SYSTEM_LIBRARY_PATH}
-  )
-  foreach(entry IN ITEMS "cuda_driver|cuda" "nvml|nvidia-ml")
-    string(REPLACE "|" ";" entry "${entry}")
-    list(GET entry 0 name)
-    list(GET entry 1 file)
-    foreach(directory IN LISTS directories)
-      if(EXISTS "${directory}/lib${file}.so")
-        _cudaops_shared(${name} "${directory}/lib${file}.so")
-        set_property(TARGET CudaOps::${name} PROPERTY INTERFACE_LINK_LIBRARIES CudaOps::cuda_headers)
-        break()
-      endif()
-    endforeach()
-  endforeach()
 endfunction()

@@ -25,3 +25,9 @@ expect_stdout("cuda_driver: [^\n]*/libraries/libcuda\\.so" "nvml: [^\n]*/libnvid
 case_environment(UNSET CMAKE_LIBRARY_PATH CMAKE_PREFIX_PATH)
 configure("${code}" ARGS "-DCMAKE_LIBRARY_PATH=${case_DIR}/libraries")
 expect_stdout("cuda_driver: [^\n]*/libraries/libcuda\\.so")
+
+# In a container the driver's files have no other name than their SONAME.
+file(RENAME "${case_DIR}/libraries/libcuda.so" "${case_DIR}/libraries/libcuda.so.1")
+file(REMOVE "${case_DIR}/cuda/lib64/stubs/libcuda.so")
+configure("${code}" ARGS "-DCMAKE_LIBRARY_PATH=${case_DIR}/libraries")
+expect_stdout("cuda_driver: [^\n]*/libraries/libcuda\\.so\\.1")
