@@ -298,6 +298,9 @@ function(cudaops_target_defaults)
 endfunction()
 
 # _cudaops_link_headers(<target> <op> <archs>): cudaops/*.h, and what check.h prints. Called for targets that may hold device code.
+#
+# What the binary holds is a constant that is linked, not a definition: other architectures compile no .cpp again, and
+# their compiles are the same to a compiler cache.
 function(_cudaops_link_headers target name archs)
   _cudaops_headers()
   _cudaops_use_only(${target} CudaOps::headers)
@@ -310,6 +313,20 @@ function(_cudaops_link_headers target name archs)
     endif()
     list(JOIN held ", " held)
     string(REPLACE "compute_" "PTX " held "${held}")
-    target_compile_definitions(${target} PRIVATE "CUDAOPS_ARCHITECTURES=\"${held}\"")
+    string(MAKE_C_IDENTIFIER "${name}" symbol)
+    if(NOT symbol STREQUAL name)
+      # my-ops is another target than my_ops, and both may be linked into one library.
+      string(SHA1 hash "${name}")
+      string(SUBSTRING "${hash}" 0 8 hash)
+      string(APPEND symbol "_${hash}")
+    endif()
+    set(symbol "cudaops_architectures_${symbol}")
+    target_compile_definitions(${target} PRIVATE "CUDAOPS_ARCHITECTURES_SYMBOL=${symbol}")
+    # const alone would keep it in its file.
+    _cudaops_target_set(
+      ${target}
+      HELD
+      "extern \"C\" __attribute__((visibility(\"hidden\"))) const char ${symbol}[] = \"${held}\";\n"
+    )
   endif()
 endfunction()

@@ -9,13 +9,18 @@ if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)
 endif()
 
-# _cudaops_op_provenance(<target> NAME <op> PROJECT <project> JSON <object>)
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
+endif()
+_cudaops_use(state)
+
+# _cudaops_op_provenance(<target> NAME <op> PROJECT <project> JSON <object> [CODE <C++>])
 #
-# Adds the note to <target>. JSON is an object without "project" and "op", which come first in the note: what tells two
+# Adds the note to <target>, and CODE beside it, which follows from the same facts. JSON is an object without "project" and "op", which come first in the note: what tells two
 # copies of one op is the text up to there. The source is rewritten only when the note changes.
 function(_cudaops_op_provenance target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;PROJECT;JSON" "")
-  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;PROJECT;JSON;CODE" "")
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" AND "${arg_CODE}" STREQUAL "")
     return()
   endif()
   _cudaops_json_quote(project "${arg_PROJECT}")
@@ -52,16 +57,32 @@ function(_cudaops_op_provenance target)
 #define CUDAOPS_NOTE_KEY_SIZE @key_size@
 #define CUDAOPS_NOTE_BYTES \"@bytes@\"
 #include \"cudaops/detail/provenance.h\"
-"
+@arg_CODE@"
     @ONLY
   )
   cmake_path(SET include NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../include")
-  # The file is ours, not the user's: -w keeps their -Weverything -Werror out of it, and no unity file, precompiled
-  # header, module scan or linter takes it in.
+  set_property(SOURCE "${source}" PROPERTY INCLUDE_DIRECTORIES "${include}")
+  _cudaops_own_source(${target} "${source}")
+endfunction()
+
+# _cudaops_op_held(<target>): what check.h says that <target> holds, in a source of its own.
+function(_cudaops_op_held target)
+  _cudaops_target_get(${target} HELD code)
+  if(NOT code STREQUAL "")
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/${target}_architectures.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "@code@" @ONLY)
+    _cudaops_own_source(${target} "${source}")
+  endif()
+endfunction()
+
+# _cudaops_own_source(<target> <file>)
+#
+# The file is ours, not the user's: -w keeps their -Weverything -Werror out of it, and no unity file, precompiled
+# header, module scan or linter takes it in.
+function(_cudaops_own_source target source)
   set_source_files_properties(
     "${source}"
     PROPERTIES
-      INCLUDE_DIRECTORIES "${include}"
       COMPILE_OPTIONS "-w"
       SKIP_UNITY_BUILD_INCLUSION ON
       SKIP_PRECOMPILE_HEADERS ON

@@ -13,11 +13,13 @@
 // Only the CUDA (or HIP) runtime is used, no torch, and of C++ nothing that takes nvcc long: with
 // <string> alone a small .cu compiles half as long again. The op's name and what its binary holds
 // come from two definitions that cudaops_add_kernels() and add_torch_op() make:
-//   CUDAOPS_OP_NAME        a string: "my_ops"
-//   CUDAOPS_ARCHITECTURES  a string: "sm_80, sm_90a, PTX 90", or "gfx90a, gfx942"
-// Without them the file's own __CUDA_ARCH_LIST__ is named (nvcc; it doesn't say what has PTX) and
-// the function that holds the check. The texts are composed by pure functions, which need no GPU
-// and no CUDA headers. A check that finds no error costs the call and a comparison.
+//   CUDAOPS_OP_NAME               a string: "my_ops"
+//   CUDAOPS_ARCHITECTURES_SYMBOL  name of a constant that they link, a string: "sm_80, sm_90a,
+//                                 PTX 90", or "gfx90a, gfx942". So no host file depends on it.
+// Targets of your own may define CUDAOPS_ARCHITECTURES, the string itself. Without them the file's
+// own __CUDA_ARCH_LIST__ is named (nvcc; it doesn't say what has PTX) and the function that holds
+// the check. The texts are composed by pure functions, which need no GPU and no CUDA headers. A
+// check that finds no error costs the call and a comparison.
 #pragma once
 
 #include <cstdlib>
@@ -377,6 +379,14 @@ inline void check_launch(const char* op, const char* architectures, const char* 
 #endif
 #if defined(CUDAOPS_ARCHITECTURES)
 #define CUDAOPS_CHECK_ARCHITECTURES CUDAOPS_ARCHITECTURES
+#elif defined(CUDAOPS_ARCHITECTURES_SYMBOL)
+// Not of another library's target that is called the same.
+#if defined(__GNUC__)
+extern "C" __attribute__((visibility("hidden"))) const char CUDAOPS_ARCHITECTURES_SYMBOL[];
+#else
+extern "C" const char CUDAOPS_ARCHITECTURES_SYMBOL[];
+#endif
+#define CUDAOPS_CHECK_ARCHITECTURES CUDAOPS_ARCHITECTURES_SYMBOL
 #elif defined(__CUDA_ARCH_LIST__)
 #define CUDAOPS_CHECK_STRING(...) CUDAOPS_CHECK_STRING_OF(__VA_ARGS__)
 #define CUDAOPS_CHECK_STRING_OF(...) #__VA_ARGS__
