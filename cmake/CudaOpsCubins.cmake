@@ -37,8 +37,8 @@ object, and the build says so. So it does, always, for a file whose first defini
 
 The target is compiled as always, and the configure step says why, with one architecture, with another CUDA compiler
 than nvcc, with a launcher of your own, with sccache (which takes nvcc apart itself), with ``CUDAOPS_BUILD_TRACE``, with
-UNITY_BUILD or interprocedural optimisation, and with generators other than Ninja and Makefiles. For AMD GPUs the step
-means nothing. ``CUDA_SEPARABLE_COMPILATION`` is an error: that device code is linked later.
+UNITY_BUILD, interprocedural optimisation or ``-dlto``, and with generators other than Ninja and Makefiles. With
+``CUDA_SEPARABLE_COMPILATION`` the architectures are compiled apart as well. For AMD GPUs the step means nothing.
 
 Example:
 

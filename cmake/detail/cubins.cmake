@@ -29,14 +29,6 @@ function(_cudaops_cubins_finish target command)
   if(device STREQUAL "" OR NOT CMAKE_CUDA_COMPILER)
     return()
   endif()
-  get_target_property(separable ${target} CUDA_SEPARABLE_COMPILATION)
-  if(separable)
-    _cudaops_stop(
-      "${command}(${target}): CUDA_CUBINS and CUDA_SEPARABLE_COMPILATION exclude each other."
-      FACTS "found   CUDA_SEPARABLE_COMPILATION ${separable}" "rule    code that is linked later is no finished code of an architecture"
-      FIX "leave one of them out"
-    )
-  endif()
   _cudaops_cubins_archs(${target} archs)
   _cudaops_cubins_obstacle(${target} "${archs}" obstacle)
   if(NOT obstacle STREQUAL "")
@@ -168,7 +160,7 @@ function(_cudaops_cubins_obstacle target archs out)
   elseif(
     flags
       MATCHES
-      "[ ;:\"](-rdc|--relocatable-device-code|-dc|--device-c|-dlto|--dlink-time-opt|-ewp|--extensible-whole-program)([ =;>\"]|$)"
+      "[ ;:\"](-dc|--device-c|-dlto|--dlink-time-opt|-ewp|--extensible-whole-program)([ =;>\"]|$)"
   )
     set(obstacle "${CMAKE_MATCH_1} is among the options")
   endif()

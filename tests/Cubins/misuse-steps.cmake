@@ -19,19 +19,6 @@ cudaops_add_kernels(kernels): CUDA_CUBINS is about .cu files, and SOURCES holds 
 )
 
 misuse(
-  [[
-cudaops_add_kernels(kernels SOURCES op.cu CUDA_CUBINS)
-set_target_properties(kernels PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
-]]
-  [[
-cudaops_add_kernels(kernels): CUDA_CUBINS and CUDA_SEPARABLE_COMPILATION exclude each other.
-  found CUDA_SEPARABLE_COMPILATION ON
-  rule code that is linked later is no finished code of an architecture
- Fix: leave one of them out
-]]
-)
-
-misuse(
   [[cudaops_target_cubins(nowhere)]]
   [[
 cudaops_target_cubins(nowhere): the first argument is a target.

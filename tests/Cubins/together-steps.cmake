@@ -24,12 +24,16 @@ together(
   "${call}\nset_target_properties(kernels PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)"
   ${two}
 )
-together("-rdc is among the options" "${call}\ntarget_compile_options(kernels PRIVATE -rdc=true)" ${two})
+together("-dlto is among the options" "${call}\ntarget_compile_options(kernels PRIVATE -dlto)" ${two})
 if(case_GENERATOR STREQUAL "Ninja")
   together("CUDAOPS_BUILD_TRACE is ON" "${call}" ${two} -DCUDAOPS_BUILD_TRACE=ON)
 endif()
 
-# Twice is once, and the step is the keyword's.
+# Code that is linked later is no reason. Twice is once, and the step is the keyword's.
+foreach(words IN ITEMS "PROPERTIES CUDA_SEPARABLE_COMPILATION ON" "PROPERTIES COMPILE_OPTIONS -rdc=true")
+  configure("${call}\nset_target_properties(kernels ${words})" ARGS ${two} -DCUDAOPS_BUILD_TRACE=OFF)
+  refuse_stdout("compiled together")
+endforeach()
 configure("${call}\ncudaops_target_cubins(kernels)" ARGS ${two} -DCUDAOPS_BUILD_TRACE=OFF)
 refuse_stdout("compiled together")
 # This nvcc knows no -dryrun.
