@@ -14,7 +14,8 @@ Translates CUDA sources to HIP at build time, file by file, into the build direc
     hipify_sources(<out-var> SOURCES <file>... [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
 
   ``<out-var>``
-    Set to the paths of the translations, in the order of SOURCES. ``<out-var>_INCLUDE_DIRECTORIES`` is set to the
+    Set to the paths of the translations, in the order of SOURCES; of a source with ``CUDAOPS_SKIP_HIPIFY`` it is its
+    own. ``<out-var>_INCLUDE_DIRECTORIES`` is set to the
     mirrors of the include directories, to be put before one's own.
   ``SOURCES``
     ``.cu``, ``.hip``, ``.c``, ``.cc``, ``.cpp``, ``.cxx``. A file with nothing to translate has a translation too.
@@ -42,7 +43,14 @@ holds it. Roots are the project's source directory, its build directories (``<mi
 directories that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include directories, and those of
 imported and fetched targets, are not translated. What ``set_source_files_properties()`` says of a source before the end
 of the directory holds for its translation. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE HIP``: enable it, or
-find_package(CudaTorchMatch) does.
+find_package(CudaTorchMatch) does. An explicit ``LANGUAGE`` wins, on the source (where ``CUDA`` means ``HIP``) before or
+after the call, or on the translation after :command:`hipify_sources`: that is how a project whose C++ compiler is hipcc
+compiles them.
+
+Code that has branches for HIP of its own needs no translation. ``CUDAOPS_SKIP_HIPIFY``, ON, leaves code as it is: as a
+property of a target, all of its sources; as a property of a source, that one, which then sees the headers as they stand,
+too. Of a header it is read where the header is listed among the sources. It is compiled in the same language as a
+translation. To :command:`hipify_sources` it is said before the call. For other backends it means nothing.
 
 Comments and strings are left as they are: a string may be the name of an op. Kernel launches stay ``<<<...>>>``. A
 condition on ``__CUDA_ARCH__``, which HIP's compiler doesn't define, is a warning at build time.
@@ -61,6 +69,21 @@ Example:
   hipify_sources(translated SOURCES scan.cu host.cpp INCLUDE_DIRECTORIES include)
   add_library(scan ${translated})
   target_include_directories(scan PRIVATE ${translated_INCLUDE_DIRECTORIES} include)
+
+With ``CXX=hipcc`` and without HIP as a language of CMake's, whose own ``-x c++`` is to be followed by hipcc's:
+
+.. code-block:: cmake
+
+  hipify_sources(translated SOURCES scan.cu)
+  set_source_files_properties(${translated} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;hip")
+  add_library(scan ${translated})
+
+An op with ``#ifdef USE_ROCM`` in all of its sources, and one with a file of that kind:
+
+.. code-block:: cmake
+
+  set_target_properties(attention PROPERTIES CUDAOPS_SKIP_HIPIFY ON)
+  set_source_files_properties(reduce.cu PROPERTIES CUDAOPS_SKIP_HIPIFY ON)
 #]=======================================================================]
 
 include_guard(GLOBAL)
@@ -129,24 +152,36 @@ function(hipify_sources)
       )
     endif()
   endif()
-  _cudaops_hipify_translator("${command}")
-
   _cudaops_hipify_plain(arg_INCLUDE_DIRECTORIES includes)
   set(sources "")
   set(paths "")
+  set(translated "")
+  set(skipped "")
   foreach(source IN LISTS arg_SOURCES)
     _cudaops_hipify_is_source("${source}" is_source)
-    if(is_source)
-      _cudaops_hipify_path("${source}" path)
-      if(NOT path IN_LIST paths)
-        list(APPEND sources "${source}")
-        list(APPEND paths "${path}")
+    _cudaops_hipify_path("${source}" path)
+    _cudaops_hipify_skip("${source}" skip)
+    if(skip)
+      list(APPEND skipped "${path}")
+    endif()
+    if(is_source AND NOT path IN_LIST paths)
+      list(APPEND sources "${source}")
+      list(APPEND paths "${path}")
+      if(NOT skip)
+        list(APPEND translated "${source}")
       endif()
     endif()
   endforeach()
-  _cudaops_hipify_places(place "${mirror}" SOURCES ${paths} INCLUDES ${includes})
+  if(translated)
+    _cudaops_hipify_translator("${command}")
+  endif()
+  _cudaops_hipify_places(place "${mirror}" SOURCES ${paths} INCLUDES ${includes} OUTSIDE ${skipped})
   set(outputs "")
   foreach(source path IN ZIP_LISTS sources paths)
+    if(path IN_LIST skipped)
+      list(APPEND outputs "${path}")
+      continue()
+    endif()
     _cudaops_hipify_mirror_of(place "${path}" output)
     if(output STREQUAL "")
       _cudaops_hipify_no_root("${command}" "${path}" "INCLUDE_DIRECTORIES <directory above it>" ${place_ROOTS})
@@ -161,7 +196,7 @@ function(hipify_sources)
   endif()
   cmake_language(
     EVAL CODE
-      "cmake_language(DEFER CALL _cudaops_hipify_finish [==[${command}]==] [==[${mirror}]==] [==[${sources}]==] [==[${includes}]==])"
+      "cmake_language(DEFER CALL _cudaops_hipify_finish [==[${command}]==] [==[${mirror}]==] [==[${translated}]==] [==[${includes}]==] [==[${skipped}]==])"
   )
   set(${name} "${outputs}" PARENT_SCOPE)
   set(${name}_INCLUDE_DIRECTORIES "${mirrors}" PARENT_SCOPE)
