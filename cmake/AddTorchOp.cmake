@@ -12,7 +12,8 @@ AddTorchOp
     add_torch_op(<name>
       [SOURCES <file>...] [CUDA_SOURCES <file>...]
       [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]
-      [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module>] [INSTALL <dir>])
+      [ARCHITECTURES <arch>...] [CUDA_CUBINS]
+      [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [INSTALL <dir>])
 
   ``lib<name>.so``, for ``torch.ops.load_library``; with ``PYTHON_MODULE`` a module that registers its ops on import.
   Needs :module:`FindCudaTorchMatch` before.
@@ -39,12 +40,18 @@ AddTorchOp
   ``PYTHON_MODULE``
     Name of a Python module: ``<module>.abi3.so`` (STABLE and FULL: one file for every Python), or
     ``<module>.cpython-*.so`` (PYBIND). A source's own ``PyInit_<module>`` wins over the generated one.
+  ``PYTHON_TARGET``
+    The oldest Python that an ``abi3`` module runs on, for sources that use Python's API: what of it ``Python.h``
+    declares. Default: 3.9. A wheel's tag says the same (``wheel.py-api`` in scikit-build-core). A free-threaded Python
+    has no ``abi3``: it means nothing there.
   ``INSTALL``
     Directory below the install prefix. Where ``CMAKE_INSTALL_PREFIX`` lies in Python's site-packages at configure time,
     and in scikit-build-core, the library finds torch relative to itself; elsewhere it has no RUNPATH, and torch is to
     be imported before it.
 
-  Definitions: ``TORCH_EXTENSION_NAME``, ``CUDAOPS_OP_NAME``; STABLE: ``TORCH_TARGET_VERSION``; with CUDA: ``USE_CUDA``.
+  Definitions: ``TORCH_EXTENSION_NAME``, ``CUDAOPS_OP_NAME``; STABLE: ``TORCH_TARGET_VERSION``; with CUDA: ``USE_CUDA``;
+  in an ``abi3`` module, from ``#include <Python.h>`` on: ``Py_LIMITED_API``, of ``PYTHON_TARGET``, where neither the
+  target nor the source has defined it before.
 
   Target properties that CMake has work as everywhere: include directories, options, ``OUTPUT_NAME``,
   ``CUDA_SEPARABLE_COMPILATION``, ``CUDA_RUNTIME_LIBRARY`` (default: static, so that one file serves torch builds of
@@ -98,6 +105,7 @@ function(add_torch_op)
     TORCH_TARGET
     CUDA
     PYTHON_MODULE
+    PYTHON_TARGET
     INSTALL
   )
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
@@ -108,7 +116,7 @@ function(add_torch_op)
     usage
     "add_torch_op(<name> [SOURCES <file>...] [CUDA_SOURCES <file>...]"
     "  [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]"
-    "  [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module>] [INSTALL <dir>])"
+    "  [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [INSTALL <dir>])"
   )
   _cudaops_check_name(add_torch_op "${name}" KEYWORDS ${keywords} USAGE ${usage})
   set(command "add_torch_op(${name})")
@@ -152,7 +160,7 @@ function(add_torch_op)
   if(arg_CUDA_CUBINS AND device STREQUAL "")
     _cudaops_stop("${command}: CUDA_CUBINS is about .cu files, and CUDA_SOURCES holds none." FIX "leave CUDA_CUBINS out")
   endif()
-  _cudaops_check_module("${command}" ${abi} "${arg_PYTHON_MODULE}")
+  _cudaops_check_module("${command}" ${abi} "${arg_PYTHON_MODULE}" "${arg_PYTHON_TARGET}")
   if(IS_ABSOLUTE "${arg_INSTALL}" OR "${arg_INSTALL}" MATCHES "\\$<|;")
     _cudaops_stop(
       "${command}: INSTALL is one directory, relative to the install prefix."
@@ -162,6 +170,7 @@ function(add_torch_op)
   endif()
   _cudaops_check_match("${command}")
   _cudaops_check_torch("${command}" ${abi} "${arg_TORCH_TARGET}" torch_target)
+  _cudaops_check_python("${command}" "${arg_PYTHON_TARGET}")
   if(abi STREQUAL "STABLE")
     _cudaops_check_stable_sources("${command}" ${host} ${cuda_host} ${device})
   endif()
@@ -220,7 +229,7 @@ function(add_torch_op)
     set(extension "${name}")
     if(arg_PYTHON_MODULE)
       set(extension "${arg_PYTHON_MODULE}")
-      _cudaops_op_module(${name} ${abi} "${arg_PYTHON_MODULE}")
+      _cudaops_op_module(${name} ${abi} "${arg_PYTHON_MODULE}" "${arg_PYTHON_TARGET}")
     endif()
     target_compile_definitions(${name} PRIVATE TORCH_EXTENSION_NAME=${extension})
     if(NOT device)

@@ -9,8 +9,29 @@ if(NOT COMMAND _cudaops_use)
 endif()
 _cudaops_use(message state)
 
-# _cudaops_check_module(<command(target)> <abi> <module>)
-function(_cudaops_check_module command abi module)
+# _cudaops_check_module(<command(target)> <abi> <module> <python target>)
+function(_cudaops_check_module command abi module target)
+  if(NOT target STREQUAL "")
+    if(abi STREQUAL "PYBIND")
+      _cudaops_stop(
+        "${command}: PYTHON_TARGET belongs to ABI STABLE and FULL."
+        FACTS "found   ABI PYBIND, PYTHON_TARGET ${target}" "rule    a PYBIND module is tied to the Python it was built with"
+        FIX "leave PYTHON_TARGET out"
+      )
+    elseif(module STREQUAL "")
+      _cudaops_stop(
+        "${command}: PYTHON_TARGET is about a Python module, and PYTHON_MODULE is missing."
+        FACTS "found   PYTHON_TARGET ${target}"
+        FIX "PYTHON_MODULE <module>, or leave PYTHON_TARGET out"
+      )
+    elseif(NOT target MATCHES "^3\\.[0-9]+$" OR target VERSION_LESS 3.5)
+      _cudaops_stop(
+        "${command}: PYTHON_TARGET is not a version of Python."
+        FACTS "found   ${target}" "wanted  3.<minor>, from 3.5 on"
+        FIX "PYTHON_TARGET 3.10, or the like"
+      )
+    endif()
+  endif()
   if(module STREQUAL "")
     if(abi STREQUAL "PYBIND")
       _cudaops_stop(
@@ -41,8 +62,22 @@ function(_cudaops_check_module command abi module)
   endif()
 endfunction()
 
-# _cudaops_op_module(<target> <abi> <module>): file name and, for STABLE and FULL, the function that Python calls.
-function(_cudaops_op_module target abi module)
+# _cudaops_check_python(<command(target)> <python target>): after the match.
+function(_cudaops_check_python command target)
+  _cudaops_state_get(PYTHON_VERSION version)
+  if(target AND version AND version VERSION_LESS target)
+    _cudaops_state_get(PYTHON_EXECUTABLE python)
+    _cudaops_stop(
+      "${command}: PYTHON_TARGET is newer than the Python it is built with."
+      FACTS "found   Python ${version} (${python})" "wanted  PYTHON_TARGET ${target}, whose functions these headers don't have"
+      FIX "PYTHON_TARGET 3.9" "or a newer Python: -DPython_EXECUTABLE=<python>"
+    )
+  endif()
+endfunction()
+
+# _cudaops_op_module(<target> <abi> <module> <python target>): file name and, for STABLE and FULL, the function that
+# Python calls.
+function(_cudaops_op_module target abi module python_target)
   _cudaops_state_get(PYTHON_EXT_SUFFIX ext_suffix)
   _cudaops_state_get(PYTHON_FREE_THREADED free_threaded)
   _cudaops_state_get(PYTHON_INCLUDE_DIR include)
@@ -62,8 +97,20 @@ function(_cudaops_op_module target abi module)
     return()
   endif()
   if(NOT free_threaded)
-    # What abi3 in the name promises, for sources that use Python's API themselves.
-    target_compile_definitions(${target} PRIVATE Py_LIMITED_API=0x03090000)
+    # What abi3 in the name promises, for sources that use Python's API themselves. Not Py_LIMITED_API itself: the author
+    # may define it, in any way and also in a source. At the end of the directory, to be the first Python.h.
+    if(python_target STREQUAL "")
+      set(python_target 3.9)
+    endif()
+    string(REGEX REPLACE "^3\\." "" minor "${python_target}")
+    math(EXPR number "0x03000000 + ${minor} * 0x10000" OUTPUT_FORMAT HEXADECIMAL)
+    string(REGEX REPLACE "^0x" "0x0" number "${number}")
+    target_compile_definitions(${target} PRIVATE CUDAOPS_PY_LIMITED_API=${number})
+    cmake_path(SET directory NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../include/cudaops/detail/limited_api")
+    cmake_language(
+      EVAL CODE
+        "cmake_language(DEFER CALL target_include_directories ${target} BEFORE PRIVATE [==[${directory}]==])"
+    )
   endif()
 
   if(free_threaded)

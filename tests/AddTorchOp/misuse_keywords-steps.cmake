@@ -39,7 +39,7 @@ misuse(
   [[
 add_torch_op(my_op): SOURCES holds 'CUDA_SOURCE', which is no file; did you mean CUDA_SOURCES?
   looked <case>/src/CUDA_SOURCE
-  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE INSTALL CUDA_CUBINS
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET INSTALL CUDA_CUBINS
  Fix: CUDA_SOURCES (instead of CUDA_SOURCE)
 ]]
 )
@@ -49,7 +49,7 @@ misuse(
   [[
 add_torch_op(my_op): SOURCES holds 'cuda_sources', which is no file; did you mean CUDA_SOURCES?
   looked <case>/src/cuda_sources
-  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE INSTALL CUDA_CUBINS
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET INSTALL CUDA_CUBINS
  Fix: CUDA_SOURCES (instead of cuda_sources)
 ]]
 )
@@ -67,7 +67,7 @@ misuse(
   [[
 add_torch_op(my_op): SOURCES holds 'ARCHS', which is no file.
   looked <case>/src/ARCHS
-  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE INSTALL CUDA_CUBINS
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET INSTALL CUDA_CUBINS
  Fix: the name of a file, or a keyword
 ]]
 )
@@ -87,7 +87,7 @@ misuse(
   [[
 add_torch_op(my_op): CUDA_SOURCES holds 'ARCHITECTURE', which is no file; did you mean ARCHITECTURES?
   looked <case>/src/ARCHITECTURE
-  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE INSTALL CUDA_CUBINS
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET INSTALL CUDA_CUBINS
  Fix: ARCHITECTURES (instead of ARCHITECTURE)
 ]]
 )
@@ -97,7 +97,7 @@ misuse(
   [[
 add_torch_op(my_op): SOURCES holds 'DEFINITIONS', which is no file.
   looked <case>/src/DEFINITIONS
-  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE INSTALL CUDA_CUBINS
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET INSTALL CUDA_CUBINS
  Fix: the name of a file, or a keyword
 ]]
 )

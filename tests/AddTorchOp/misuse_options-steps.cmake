@@ -242,3 +242,44 @@ add_torch_op(my_op): two ops make the same file.
   or a directory of its own: set_target_properties(my_op PROPERTIES LIBRARY_OUTPUT_DIRECTORY <dir>)
 ]]
 )
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_TARGET 3.10)]]
+  [[
+add_torch_op(my_op): PYTHON_TARGET is about a Python module, and PYTHON_MODULE is missing.
+  found PYTHON_TARGET 3.10
+ Fix: PYTHON_MODULE <module>, or leave PYTHON_TARGET out
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp ABI PYBIND PYTHON_MODULE _C PYTHON_TARGET 3.10)]]
+  [[
+add_torch_op(my_op): PYTHON_TARGET belongs to ABI STABLE and FULL.
+  found ABI PYBIND, PYTHON_TARGET 3.10
+  rule a PYBIND module is tied to the Python it was built with
+ Fix: leave PYTHON_TARGET out
+]]
+)
+
+foreach(version IN ITEMS 310 3.4 3.10.2)
+  misuse(
+    "add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C PYTHON_TARGET ${version})"
+    "
+add_torch_op(my_op): PYTHON_TARGET is not a version of Python.
+  found ${version}
+  wanted 3.<minor>, from 3.5 on
+ Fix: PYTHON_TARGET 3.10, or the like
+"
+  )
+endforeach()
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C PYTHON_TARGET 3.99)]]
+  [[
+add_torch_op(my_op): PYTHON_TARGET is newer than the Python it is built with.
+  found Python … (<case>/venv/bin/python)
+  wanted PYTHON_TARGET 3.99, whose functions these headers don't have
+ Fix: PYTHON_TARGET 3.9 or a newer Python: -DPython_EXECUTABLE=<python>
+]]
+)
