@@ -58,8 +58,9 @@ AddTorchOp
   several CUDA majors).
 
   Two things make a STABLE op quick to build. Its sources don't read ``torch/csrc/stable/library.h``, where that is the
-  first header in them: with gcc it is precompiled, once for each user, torch and set of options, 60 MB in the store
-  (:variable:`CUDAOPS_STORE`). It is read as ever where a header in it has changed, where options or macros differ, with
+  first header in them, or in a Python module the next one after ``Python.h``: with gcc it is precompiled, once for each
+  user, torch and set of options, 60 MB in the store (:variable:`CUDAOPS_STORE`). Where another header stands before, the
+  configure step says so. It is read as ever where a header in it has changed, where options or macros differ, with
   a compiler cache, ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, headers that the target precompiles itself, or
   ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name). And it is linked against stubs of
   torch's libraries, by gold where that works, and by the compiler's own linker with torch's libraries where that fails,

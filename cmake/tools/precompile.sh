@@ -3,54 +3,92 @@
 # The header that every stable binding begins with, torch/csrc/stable/library.h, precompiled by gcc: half of the time
 # that such a source takes.
 #
-#   precompile.sh make <directory> <compiler> <include directory of torch> <option>...
+#   precompile.sh make <directory> <first> <compiler> <include directory of torch> <option>...
 #   precompile.sh valid <directory>
-#   precompile.sh run <directory> <compiler> <argument>...
+#   precompile.sh python-first <source>
+#   precompile.sh run <directory> <directory with Python.h>|- <compiler> <argument>...
 #
-# `make` writes <directory>/torch/csrc/stable/library.h.gch, `files`, which names the headers in it, and `stamp`, the
-# sizes and times of all of these; `valid` tells whether they are the same still. `run` puts <directory> before the other
-# include directories, where gcc takes the file by itself, if it comes first in the source and was made with the same
-# options and macros. If a header isn't the one any more that went into it, or the file itself is damaged, which gcc may
-# stop at, the compiler runs as it was called.
+# `make` writes <directory>/<first>.gch, `files`, which names the headers in it, and `stamp`, the sizes and times of all
+# of these; `valid` tells whether they are the same still. <first> is the header itself, or Python.h, which has to stand
+# first where it is included: then <directory>/Python.h.gch is both. `run` puts <directory> before the other include
+# directories, where gcc takes the file by itself, if it comes first in the source and was made with the same options and
+# macros. If a header isn't the one any more that went into it, or the file itself is damaged, which gcc may stop at, the
+# compiler runs as it was called.
+#
+# A precompiled Python.h brings torch's header with it: it is offered to sources that include that next, and nothing in
+# between, which `python-first` tells.
 
 header=torch/csrc/stable/library.h
 
+# _cudaops_first <directory>: the file that a source there includes first.
+_cudaops_first() {
+  if [ -e "$1/Python.h" ]; then echo Python.h; else echo $header; fi
+}
+
 # _cudaops_identify <directory>: of what is in it and of the headers that it was made of, a line each.
 _cudaops_identify() (
+  first=$(_cudaops_first "$1")
   set -f
   IFS='
 '
   # shellcheck disable=SC2046
-  stat -L -c '%s %.Y %i' -- "$1/$header" "$1/$header.gch" $(cat "$1/files") 2>/dev/null
+  stat -L -c '%s %.Y %i' -- "$1/$first" "$1/$first.gch" $(cat "$1/files") 2>/dev/null
 )
 
 _cudaops_make() {
-  compiler=$1 include=$2
-  shift 2
+  first=$1 compiler=$2 include=$3
+  shift 3
   new=$directory.$$
   # Of those that were killed.
   find "${directory%/*}" -mindepth 1 -maxdepth 1 -name '*.*' -mmin +60 -exec rm -rf {} + 2>/dev/null
   trap 'rm -rf "$new" "$new.old"' EXIT
-  mkdir -p "$new/torch/csrc/stable" || exit
-  # gcc comes here where the precompiled file can't be taken, and in a source that includes the header twice.
-  printf '#pragma GCC system_header\n#include_next <%s>\n' $header >"$new/$header"
+  mkdir -p "$new" && cd "$new" || exit
+  # Found in the include directories: no file of this name is here yet.
+  [ "$first" = $header ] || set -- "$@" -include "$first"
   # Of the header itself, whose place is in the dependency files of all that take it. -w: gcc warns of #pragma once in a
   # main file.
-  "$compiler" "$@" -w "-I$include" -x c++-header -MD -MF "$new/depfile" -o "$new/$header.gch" "$include/$header" || exit
+  "$compiler" "$@" -w "-I$include" -x c++-header -MD -MF depfile -o gch "$include/$header" || exit
+  mkdir -p "$(dirname "$first")" && mv gch "$first.gch" || exit
+  # gcc comes here where the precompiled file can't be taken, and in a source that includes the header twice.
+  printf '#pragma GCC system_header\n#include_next <%s>\n' "$first" >"$first"
   # A line a file. Blanks in names come as "\ ".
-  sed -e '1s/^[^:]*: *//' -e 's/ *\\$//' -e 's/^ *//' "$new/depfile" |
-    sed -e 's/\\ /\x01/g' -e 's/  */\n/g' | tr '\001' ' ' | grep . | sort -u >"$new/files"
-  rm "$new/depfile"
-  _cudaops_identify "$new" >"$new/stamp" || exit
+  sed -e '1s/^[^:]*: *//' -e 's/ *\\$//' -e 's/^ *//' depfile |
+    sed -e 's/\\ /\x01/g' -e 's/  */\n/g' | tr '\001' ' ' | grep . | sort -u >files
+  rm depfile
+  _cudaops_identify "$new" >stamp || exit
+  cd / || exit
   # Another configure may have been faster; what was there before is of headers that have changed.
   _cudaops_valid || {
     [ ! -e "$directory" ] || mv -T "$directory" "$new.old"
     mv -T "$new" "$directory" || exit
   }
   # They are large: the latest few are kept.
-  ls -dt "${directory%/*}"/*/stamp | tail -n +5 | while IFS= read -r old; do
+  ls -dt "${directory%/*}"/*/stamp | tail -n +7 | while IFS= read -r old; do
     rm -rf "${old%/stamp}"
   done
+}
+
+# _cudaops_python_first <source>: whether nothing but comments stands before, and between, the two includes.
+_cudaops_python_first() {
+  LC_ALL=C awk '
+    {
+      sub(/\r$/, "")
+      while (1) {
+        if (comment) {
+          if (!(at = index($0, "*/"))) next
+          $0 = substr($0, at + 2)
+          comment = 0
+        }
+        sub(/^[ \t]+/, "")
+        if ($0 !~ /^\/\*/) break
+        $0 = substr($0, 3)
+        comment = 1
+      }
+      if ($0 == "" || $0 ~ /^\/\/.*[^\\]$/ || $0 == "//") next
+    }
+    !seen && /^#[ \t]*include[ \t]*[<"]Python\.h[>"][ \t]*(\/\/.*[^\\])?$/ { seen = 1; next }
+    { found = seen && /^#[ \t]*include[ \t]*[<"]torch\/csrc\/stable\/library\.h[>"]/; exit }
+    END { exit !found }' "$1"
 }
 
 _cudaops_valid() {
@@ -63,9 +101,18 @@ shift 2
 case $mode in
   make) _cudaops_make "$@" ;;
   valid) _cudaops_valid ;;
+  python-first) _cudaops_python_first "$directory" ;;
   run)
-    compiler=$1
-    shift
+    python=$1 compiler=$2 source=
+    shift 2
+    if [ "$python" != - ]; then
+      previous=
+      for a; do
+        [ "$previous" != -c ] || source=$a
+        previous=$a
+      done
+      [ -z "$source" ] || ! _cudaops_python_first "$source" || directory=$python
+    fi
     if _cudaops_valid; then
       set -- "-I$directory" -fpch-deps "$@"
     fi
