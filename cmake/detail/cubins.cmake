@@ -157,11 +157,7 @@ function(_cudaops_cubins_obstacle target archs out)
     set(obstacle "UNITY_BUILD is ${unity}")
   elseif(ipo)
     set(obstacle "INTERPROCEDURAL_OPTIMIZATION is ${ipo}")
-  elseif(
-    flags
-      MATCHES
-      "[ ;:\"](-dc|--device-c|-dlto|--dlink-time-opt|-ewp|--extensible-whole-program)([ =;>\"]|$)"
-  )
+  elseif(flags MATCHES "[ ;:\"](-dc|--device-c|-dlto|--dlink-time-opt|-ewp|--extensible-whole-program)([ =;>\"]|$)")
     set(obstacle "${CMAKE_MATCH_1} is among the options")
   endif()
   set(${out} "${obstacle}" PARENT_SCOPE)

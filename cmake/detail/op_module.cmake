@@ -108,8 +108,7 @@ function(_cudaops_op_module target abi module python_target)
     target_compile_definitions(${target} PRIVATE CUDAOPS_PY_LIMITED_API=${number})
     cmake_path(SET directory NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../include/cudaops/detail/limited_api")
     cmake_language(
-      EVAL CODE
-        "cmake_language(DEFER CALL target_include_directories ${target} BEFORE PRIVATE [==[${directory}]==])"
+      EVAL CODE "cmake_language(DEFER CALL target_include_directories ${target} BEFORE PRIVATE [==[${directory}]==])"
     )
   endif()
 

@@ -1,9 +1,12 @@
 # CUDAOPS_SKIP_HIPIFY: what has branches for HIP of its own stays as it is: a target, a source, which then sees the
 # headers as they stand, a listed header. A build tree in which that was said later holds no earlier translation.
 hip_machine()
-source(include/shared.h "#pragma once" "#include \"name.h\"" "#define SHARED NAME(cudaError_t)")
-source(include/name.h "#pragma once" "#define NAME(x) int(sizeof(#x))")
-source(include/own.h "#pragma once" "#include <name.h>" "#define OWN NAME(cudaError_t)")
+source(include/shared.h "#pragma once" "#include \"name.h\"" "#define SHARED NAME(cudaError_t)"
+)
+source(include/name.h "#pragma once" "#define NAME(x) int(sizeof(#x))"
+)
+source(include/own.h "#pragma once" "#include <name.h>" "#define OWN NAME(cudaError_t)"
+)
 # "hipError_t" has one letter less.
 source(
   own.cu "#include <own.h>" "#include <shared.h>" "#include <hip/hip_runtime.h>"
@@ -13,7 +16,8 @@ source(
   k.cu "#include <own.h>" "#include <shared.h>" "static_assert(OWN == 12 - TRANSLATED && SHARED == 11, \"\");"
   "cudaError_t k() { return cudaGetLastError(); }"
 )
-source(host.cpp "#include <own.h>" "static_assert(OWN == 12 - TRANSLATED, \"\");")
+source(host.cpp "#include <own.h>" "static_assert(OWN == 12 - TRANSLATED, \"\");"
+)
 set(
   code
   [[
