@@ -39,6 +39,7 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -1629,4 +1630,6 @@ def main(argv):
 
 
 if __name__ == "__main__":
+    # A reader that has seen enough (| head) ends this program in silence, as it ends others.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main(sys.argv[1:]))

@@ -19,6 +19,7 @@ Python 3.8 or later, standard library only. `python -m cudaops` loads this file 
 import json
 import os
 import re
+import signal
 import stat
 import struct
 import sys
@@ -1119,4 +1120,6 @@ def _usage(problem):
 
 
 if __name__ == "__main__":
+    # A reader that has seen enough (| head) ends this program in silence, as it ends others.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main(sys.argv[1:]))

@@ -4,6 +4,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 
 from . import LibraryError, __version__, cmake_dir, inspect
@@ -110,4 +111,6 @@ def _verdict(info):
 
 
 if __name__ == "__main__":
+    # A reader that has seen enough (| head) ends this program in silence, as it ends others.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

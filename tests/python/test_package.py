@@ -2,15 +2,17 @@
 """python -m cudaops, cudaops.inspect and cudaops.load_library, against torches made of a few files."""
 
 import json
+import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
 import hip_files
 import pytest
-from conftest import REPOSITORY, execute, run_python
+from conftest import READER, REPOSITORY, execute, run_python
 
 
 def module(*arguments, torch=None):
@@ -354,3 +356,22 @@ def test_importing_is_light():
         "-S", "-c", "import sys, cudaops; print('torch' in sys.modules, 'numpy' in sys.modules)"
     )
     assert (code, output, error) == (0, "False False\n", "")
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_reader_that_has_seen_enough(build, ignored):
+    """`inspect | head`: no traceback, whatever the shell does with SIGPIPE."""
+    library = build.library("piped", note=build.note_source())
+    package = [sys.executable, "-S", "-m", "cudaops", "inspect", *[library] * 50]
+    for command in (package, [sys.executable, READER, library], [sys.executable, READER, "--help"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [str(word) for word in command],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY / "python")},
+            preexec_fn=(lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)) if ignored else None,
+        )
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
