@@ -160,9 +160,10 @@ _cudaops_make_part() {
   _cudaops_do now || return
   _cudaops_name=
   IFS= read -r _cudaops_name <"$_cudaops_d/name.$_cudaops_arch" || [ -n "$_cudaops_name" ] || return
-  # Most code holds its unit's name nowhere; then it doesn't matter.
-  cat "$_cudaops_d"/*".$_cudaops_arch.ptx" "$_cudaops_d"/*".$_cudaops_arch.cudafe1.stub.c" |
-    grep -qF -e "$_cudaops_name" || echo any >"$_cudaops_d/name.$_cudaops_arch"
+  # Most code holds its unit's name nowhere; then it doesn't matter. No pipe: grep ends at the first match, and who writes
+  # to it would say so where SIGPIPE is ignored.
+  grep -qF -e "$_cudaops_name" "$_cudaops_d"/*".$_cudaops_arch.ptx" "$_cudaops_d"/*".$_cudaops_arch.cudafe1.stub.c" ||
+    echo any >"$_cudaops_d/name.$_cudaops_arch"
   (
     cd "$_cudaops_d" || exit
     rm -f part

@@ -33,7 +33,8 @@ _cudaops_make() {
   mkdir -p "$new" || exit
   for library; do
     name=${library##*/}
-    "$readelf" -d "$library" | grep -q "SONAME.*\[$name\]" || exit
+    # All of it is read: readelf would complain of a reader that ends before, where SIGPIPE is ignored.
+    [ -n "$("$readelf" -d "$library" | grep "SONAME.*\[$name\]")" ] || exit
     "$nm" -D --defined-only "$library" |
       awk '$2 == "T" && $3 ~ /^(aoti_)?torch_[A-Za-z0-9_]+$/ { print ".globl " $3 "\n.type " $3 ",@function\n" $3 ":" }
         END { print ".section .note.GNU-stack,\"\",@progbits" }' >"$new/stub.s"
