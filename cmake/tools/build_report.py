@@ -370,6 +370,8 @@ class Job:
         self.edge = edge
         self.build, self.slot, self.alone = 0, 0, 0.0
         self.kind, self.language, self.target, self.source = "other", "", "", ""
+        # What the command compiles and what it stands for differ in the steps of CUDA_CUBINS.
+        self.input, self.step = "", ""
         self.architectures, self.threads, self.command = [], None, ""
         self.phases, self.memory, self.cpu, self.cache = [], None, None, None
 
@@ -379,7 +381,8 @@ class Job:
 
     @property
     def name(self):
-        return self.source if self.kind == "compile" and self.source else self.outputs[0]
+        name = self.source if self.kind == "compile" and self.source else self.outputs[0]
+        return "%s (%s)" % (name, self.step) if self.step else name
 
 
 def describe(job, ninja):
@@ -388,7 +391,7 @@ def describe(job, ninja):
     if edge is None:
         return
     if edge.inputs:
-        job.source = edge.inputs[0]
+        job.source = job.input = edge.inputs[0]
     match = RULE.match(edge.rule)
     job.command = ninja.value(edge, "command")
     if match:
@@ -414,15 +417,43 @@ def describe(job, ninja):
         elif job.source.endswith((".o", ".obj")):
             job.kind = "link"
     if job.kind == "compile":
-        job.architectures, job.virtual = architectures(job.command)
+        describe_cubins(job, ninja.directory)
+        job.architectures, job.virtual = architectures(job.command, job.step)
         match = re.search(r"(?:^|\s)(?:--threads|-t)(?:=|\s+)(\d+)", job.command)
         job.threads = int(match.group(1)) if match else None
 
 
-def architectures(command):
+HOST_STEP = "host code"
+
+
+def describe_cubins(job, directory):
+    """A step of CUDA_CUBINS compiles one architecture, or the host's part, of a source that only its launcher knows."""
+    if "/cubins.sh" not in job.command:
+        return
+    try:
+        words = shlex.split(job.command)
+    except ValueError:
+        return
+    at = next((i for i, word in enumerate(words[:-3]) if word.endswith("/cubins.sh") and words[i + 1] == "--launch"), None)
+    step = re.fullmatch(r"(\w+)(?:\.(compute_\w+))?\.cu", os.path.basename(job.input))
+    if at is None or not step:
+        return
+    table = dict(line.split("\t", 1) for line in file_text(words[at + 3]).splitlines() if "\t" in line)
+    if step.group(1) in table:
+        # Where it lies in the build tree its path is relative to that.
+        job.source = os.path.normpath(os.path.join(directory, table[step.group(1)]))
+        job.step = step.group(2) or HOST_STEP
+
+
+GENERATE_CODE = re.compile(r"(?:--generate-code|-gencode)[= ]\"?arch=(compute_\w+),code=\[?([\w,]+)")
+
+
+def architectures(command, step):
     """(sm_90a, compute_120, gfx942 ..., how many times the device code is compiled)"""
     held, virtual = [], []
-    for match in re.finditer(r"(?:--generate-code|-gencode)[= ]\"?arch=(compute_\w+),code=\[?([\w,]+)", command):
+    for match in GENERATE_CODE.finditer(command):
+        if step and match.group(1) != step:
+            continue
         virtual.append(match.group(1))
         held += [name for name in match.group(2).split(",") if name]
     for match in re.finditer(r"(?:--gpu-architecture|-arch)[= ](\w+)", command):
@@ -526,7 +557,10 @@ def add_cache_log(jobs, directory):
             if len(fields) == 5:
                 found[os.path.normpath(os.path.join(directory, fields[4]))] = fields
     for job in jobs:
-        fields = found.get(os.path.normpath(os.path.join(directory, job.outputs[0]))) if job.kind == "compile" else None
+        # The compiler of an architecture's step writes a file of its own, which that of the object reads.
+        part = ".part" if job.step and job.step != HOST_STEP else ""
+        made = os.path.normpath(os.path.join(directory, job.outputs[0] + part))
+        fields = found.get(made) if job.kind == "compile" else None
         if not fields or job.cache or fields[0] not in ("hit", "miss", "not cached"):
             continue
         reason = fields[3]
@@ -553,7 +587,7 @@ def add_memory(jobs, directory):
             sizes[os.path.normpath(os.path.join(directory, source))] = int(size) * 1024
     for job in jobs:
         if job.kind == "compile" and job.memory is None:
-            job.memory = sizes.get(os.path.normpath(os.path.join(directory, job.source)))
+            job.memory = sizes.get(os.path.normpath(os.path.join(directory, job.input)))
 
 
 def read_phases(text):
@@ -733,7 +767,8 @@ def measure_headers(rows, ninja, budget, notes):
         for row in wanted:
             for language in sorted({job.language for job in row.users.values()}):
                 users = [job for job in row.users.values() if job.language == language]
-                job = min(users, key=lambda job: (len(job.architectures), job.seconds))
+                # The host's step compiles no device code, but its command says all of it.
+                job = min(users, key=lambda job: (job.step == HOST_STEP, len(job.architectures), job.seconds))
                 at = next(place for place, users in row.at.items() if job in users)[0]
                 words = compile_words(job, ninja)
                 if not words:
@@ -774,8 +809,10 @@ def compile_words(job, ninja):
             skip = False
         elif word in ("-MT", "-MF", "-MQ", "-o"):
             skip = True
-        elif word not in ("-MD", "-MMD", "-MP", job.source) and not word.startswith("--time="):
-            kept.append(word)
+        elif word not in ("-MD", "-MMD", "-MP", job.input) and not word.startswith("--time="):
+            code = GENERATE_CODE.match(word)
+            if not code or job.step in ("", HOST_STEP, code.group(1)):
+                kept.append(word)
     return kept
 
 
@@ -815,8 +852,9 @@ def run_compile(words, text, beside, scratch, directory, until):
 
 
 class Advice:
-    def __init__(self, kind, file, line, text, seconds):
+    def __init__(self, kind, file, line, text, seconds, source=""):
         self.kind, self.file, self.line, self.text, self.seconds = kind, file, line, text, seconds
+        self.source = source
 
 
 HEAVY_TORCH = ("torch/extension.h", "torch/all.h", "torch/torch.h", "torch/python.h", "torch/types.h", "ATen/ATen.h")
@@ -864,8 +902,11 @@ def find_advice(jobs, builds, report, directory, root):
     for same in merged.values():
         first = max(same, key=lambda one: one.seconds)
         first.seconds = sum(one.seconds for one in same)
-        if len(same) > 1:
-            first.text += " (and %d files more, %s in all)" % (len(same) - 1, say(first.seconds))
+        more = len({one.source for one in same}) - 1
+        if more:
+            first.text += " (and %s more, %s in all)" % (count(more, "file"), say(first.seconds))
+        elif len(same) > 1:
+            first.text += " (%s in all steps)" % say(first.seconds)
         result.append(first)
     return sorted(result, key=lambda one: -one.seconds)
 
@@ -904,7 +945,7 @@ def header_advice(job, report, root):
                 else ", which %s includes," % short(job.source, root)
             )
             text = "%s:%d%s includes %s: %s; %s" % (at, include.line, via, spelled, cost, cure)
-            found.append(Advice("header", include.at, include.line, text, seconds))
+            found.append(Advice("header", include.at, include.line, text, seconds, job.source))
     return found
 
 
@@ -1001,7 +1042,7 @@ def tail_advice(builds, root):
         others = [
             other.seconds
             for other in build["members"]
-            if other is not job and other.kind == "compile" and other.language == job.language
+            if other.source != job.source and other.kind == "compile" and other.language == job.language
             and (other.cache or {}).get("result") != "hit"
         ]  # fmt: skip
         if (
@@ -1015,7 +1056,7 @@ def tail_advice(builds, root):
                 "%s ran alone for %s of the build's %s, while %s stood idle, and other %s files take from %s on; "
                 "split it (a file for each group of kernels)"
             ) % (
-                short(job.source, root),
+                short(job.name, root),
                 say(job.alone),
                 say(build["seconds"]),
                 "the other slot" if build["slots"] == 2 else "%d other slots" % (build["slots"] - 1),
@@ -1233,6 +1274,7 @@ def compose(directory, root, generator, version, jobs, builds, rows, advice, not
         "jobs": [
             {
                 "name": short(job.name, root),
+                "source": short(job.source, root) if job.kind == "compile" else None,
                 "outputs": job.outputs,
                 "kind": job.kind,
                 "language": job.language,
@@ -1256,7 +1298,7 @@ def compose(directory, root, generator, version, jobs, builds, rows, advice, not
             {
                 "header": row.spelled if not row.own else short(row.path, root),
                 "path": row.path,
-                "files": len(row.users),
+                "files": len({job.source for job in row.users.values()}),
                 "bytes": row.bytes,
                 "seconds_each": {language: round(seconds, 3) for language, seconds in row.seconds.items()},
                 "seconds": round(row.total, 3) if row.total is not None else None,
@@ -1289,7 +1331,7 @@ def facts(data):
         if header["seconds"] and not any(" includes %s:" % header["header"] in one["text"] for one in data["advice"]):
             text = "%s costs %s in %s" % (header["header"], say(header["seconds"]), count(header["files"], "file"))
             rows.append((header["seconds"], text))
-    for job in [job for job in data["jobs"] if job["name"] not in named][:3]:
+    for job in [job for job in data["jobs"] if (job["source"] or job["name"]) not in named][:3]:
         text = "%s takes %s, %d %% of the work" % (job["name"], say(job["seconds"]), round(100 * job["share"]))
         rows.append((job["seconds"], text))
     rows.sort(key=lambda row: -row[0])

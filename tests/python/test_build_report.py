@@ -332,6 +332,36 @@ def test_architectures_and_threads(build):
     ]
 
 
+def test_cubins(build):
+    """A step of CUDA_CUBINS is one architecture of the source that its launcher knows, or the host's part of it."""
+    torch = "/usr/lib/python3/site-packages/torch/include/torch/extension.h"
+    source = build.write("k.cu", "#include <torch/extension.h>\n")
+    folder = build.directory / "CudaOps/cubins/op"
+    folder.mkdir(parents=True)
+    (folder / "sources").write_text("other_000000\t/elsewhere.cu\nk_123456\t%s\n" % source)
+    launcher = "/bin/sh /x/tools/cubins.sh --launch %s/CudaOps/cubins.sh %s/sources /bin/nvcc" % (build.directory, folder)
+    log = ""
+    for step, part in ((".compute_80", ".part"), (".compute_90a", ".part"), ("", "")):
+        name = "build/CudaOps/cubins/op/k_123456%s.cu" % step
+        build.write(name)
+        output = build.compile(
+            name, 0.0, 4.0, language="CUDA", flags=ARCHS, compiler=launcher, headers=[source, torch]
+        )  # fmt: skip
+        log += "miss\t-\t4000\t\t%s%s\n" % (output, part)
+    (build.directory / "CudaOps/cache").mkdir()
+    (build.directory / "CudaOps/cache/compiles").write_text(log)
+    build.finish()
+    data = build.report()
+    assert {(job["name"], job["source"], tuple(job["architectures"])) for job in data["jobs"]} == {
+        ("k.cu (compute_80)", "k.cu", ("compute_80", "sm_80")),
+        ("k.cu (compute_90a)", "k.cu", ("sm_90a",)),
+        ("k.cu (host code)", "k.cu", ()),
+    }
+    assert "; cache: 3 misses" in build.said
+    assert advice(data, "threads") == []
+    assert [header["files"] for header in data["headers"]] == [1]
+
+
 def test_tail(build):
     build.compile("light.cu", 0.0, 4.0, language="CUDA")
     build.compile("heavy.cu", 0.0, 40.0, language="CUDA")
