@@ -35,6 +35,9 @@ if its commands were those of the object; where they were not, or there is none,
 object, and the build says so. So it does, always, for a file whose first definition is there for the host alone
 (``#ifndef __CUDA_ARCH__``): nvcc names its internal symbols by it.
 
+With CMAKE_EXPORT_COMPILE_COMMANDS the sources themselves stand in :file:`compile_commands.json` too, for editors, by a
+target ``<target>_compile_commands`` that nothing builds.
+
 The target is compiled as always, and the configure step says why, with one architecture, with another CUDA compiler
 than nvcc, with a launcher of your own, with sccache (which takes nvcc apart itself), with ``CUDAOPS_BUILD_TRACE``, with
 UNITY_BUILD, interprocedural optimisation or ``-dlto``, and with generators other than Ninja and Makefiles. With

@@ -42,6 +42,7 @@ function(_cudaops_cubins_finish target command)
   set(objects "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/${directory}")
   set(table "")
   set(compiled "")
+  set(replaced "")
   foreach(source IN LISTS sources)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE path)
     if(NOT IS_ABSOLUTE "${source}" AND NOT EXISTS "${path}")
@@ -66,6 +67,7 @@ function(_cudaops_cubins_finish target command)
       cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${build}" OUTPUT_VARIABLE said)
     endif()
     string(APPEND table "${name}\t${said}\n")
+    list(APPEND replaced "${path}")
     set(outputs "")
     foreach(arch IN LISTS archs)
       _cudaops_cubins_file("${directory}/${name}.${arch}.cu" "${path}" "${path}")
@@ -93,6 +95,55 @@ function(_cudaops_cubins_finish target command)
   )
   # A step is one architecture; what puts them together compiles none.
   _cudaops_target_set(${target} THREADS "")
+  _cudaops_cubins_export(${target} ${replaced})
+endfunction()
+
+# _cudaops_cubins_export(<target> <source>...): compile_commands.json knows the sources as well, for editors. CMake writes
+# it from targets, so there is one that compiles them as <target> would, and that nothing builds.
+function(_cudaops_cubins_export target)
+  get_target_property(export ${target} EXPORT_COMPILE_COMMANDS)
+  if(NOT export)
+    return()
+  endif()
+  set(editors "${target}_compile_commands")
+  add_library(${editors} OBJECT EXCLUDE_FROM_ALL ${ARGN})
+  foreach(
+    property
+    IN
+    ITEMS
+      COMPILE_DEFINITIONS
+      COMPILE_FEATURES
+      COMPILE_OPTIONS
+      CUDA_ARCHITECTURES
+      CUDA_EXTENSIONS
+      CUDA_RUNTIME_LIBRARY
+      CUDA_STANDARD
+      CUDA_STANDARD_REQUIRED
+      CUDA_VISIBILITY_PRESET
+      INCLUDE_DIRECTORIES
+      LINK_LIBRARIES
+      POSITION_INDEPENDENT_CODE
+      VISIBILITY_INLINES_HIDDEN
+  )
+    get_property(set TARGET ${target} PROPERTY ${property} SET)
+    if(set)
+      get_property(value TARGET ${target} PROPERTY ${property})
+      set_property(TARGET ${editors} PROPERTY ${property} "${value}")
+    endif()
+  endforeach()
+  get_target_property(type ${target} TYPE)
+  if(type MATCHES "^(SHARED|MODULE)_LIBRARY$")
+    get_target_property(symbol ${target} DEFINE_SYMBOL)
+    if(NOT symbol)
+      string(MAKE_C_IDENTIFIER "${target}_EXPORTS" symbol)
+    endif()
+    set_property(TARGET ${editors} APPEND PROPERTY COMPILE_DEFINITIONS "${symbol}")
+    get_property(set TARGET ${editors} PROPERTY POSITION_INDEPENDENT_CODE SET)
+    if(NOT set)
+      set_property(TARGET ${editors} PROPERTY POSITION_INDEPENDENT_CODE ON)
+    endif()
+  endif()
+  set_target_properties(${editors} PROPERTIES EXPORT_COMPILE_COMMANDS ON UNITY_BUILD OFF)
 endfunction()
 
 # _cudaops_cubins_file(<file> <source> <depends>): stands for <source>, whose properties it has.

@@ -34,9 +34,33 @@ foreach(words IN ITEMS "PROPERTIES CUDA_SEPARABLE_COMPILATION ON" "PROPERTIES CO
   configure("${call}\nset_target_properties(kernels ${words})" ARGS ${two} -DCUDAOPS_BUILD_TRACE=OFF)
   refuse_stdout("compiled together")
 endforeach()
-configure("${call}\ncudaops_target_cubins(kernels)" ARGS ${two} -DCUDAOPS_BUILD_TRACE=OFF)
+configure(
+  "cudaops_add_kernels(kernels SHARED SOURCES op.cu CUDA_CUBINS)
+target_compile_definitions(kernels PRIVATE MINE)
+target_compile_options(kernels PRIVATE \"$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>\")
+cudaops_target_cubins(kernels)"
+  ARGS ${two} -DCUDAOPS_BUILD_TRACE=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+)
 refuse_stdout("compiled together")
 # This nvcc knows no -dryrun.
 case_build(ARGS --verbose)
 expect_stdout("op_[0-9a-f]+\\.compute_80\\.cu\\.o" "op_[0-9a-f]+\\.compute_90\\.cu\\.o" "op_[0-9a-f]+\\.cu\\.o")
 refuse_stdout("CudaOps: ")
+# Nor is the source built that stands in compile_commands.json for editors, with the options of its steps.
+refuse_stdout("kernels_compile_commands")
+file(READ "${case_BUILD_DIR}/compile_commands.json" commands)
+string(JSON number LENGTH "${commands}")
+math(EXPR last "${number} - 1")
+foreach(i RANGE ${last})
+  string(JSON file GET "${commands}" ${i} file)
+  string(JSON command GET "${commands}" ${i} command)
+  # Up to what is compiled.
+  string(REGEX REPLACE " -x cu -c .*" "" command "${command}")
+  if(file STREQUAL "${case_DIR}/src/op.cu")
+    set(source "${command}")
+  elseif(file MATCHES "/op_[0-9a-f]+\\.cu$")
+    set(step "${command}")
+  endif()
+endforeach()
+case_match("the step's command" "${step}" "-DMINE .*--use_fast_math")
+case_equal("the source's command" "${source}" "${step}")
