@@ -13,7 +13,7 @@ AddTorchOp
       [SOURCES <file>...] [CUDA_SOURCES <file>...]
       [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]
       [ARCHITECTURES <arch>...] [CUDA_CUBINS]
-      [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [INSTALL <dir>])
+      [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [PYTHON_PACKAGE <dir>] [INSTALL <dir>])
 
   ``lib<name>.so``, for ``torch.ops.load_library``; with ``PYTHON_MODULE`` a module that registers its ops on import.
   Needs :module:`FindCudaTorchMatch` before.
@@ -44,8 +44,16 @@ AddTorchOp
     The oldest Python that an ``abi3`` module runs on, for sources that use Python's API: what of it ``Python.h``
     declares. Default: 3.9. A wheel's tag says the same (``wheel.py-api`` in scikit-build-core). A free-threaded Python
     has no ``abi3``: it means nothing there.
+  ``PYTHON_PACKAGE``
+    Directory with the .py files of the package that the op belongs to; needs ``INSTALL``. They are copied to the package
+    in the build tree when they change, taken out of it when they are gone, and installed: modules, type stubs and
+    ``py.typed``, of the package and all below it. The package is the part of ``INSTALL`` that has the directory's name,
+    or else ``INSTALL`` itself. Several ops can name one package. In scikit-build-core ``wheel.packages`` packs the files.
   ``INSTALL``
-    Directory below the install prefix. Where ``CMAKE_INSTALL_PREFIX`` lies in Python's site-packages at configure time,
+    Directory below the install prefix. In the build tree a module, and a library with ``PYTHON_PACKAGE``, lies in the
+    directory of the same name below the project's build directory (or ``CMAKE_LIBRARY_OUTPUT_DIRECTORY``; with several
+    configurations below ``<config>``): two modules ``_C`` of two packages don't meet, and tests import
+    ``<package>._C``. Where ``CMAKE_INSTALL_PREFIX`` lies in Python's site-packages at configure time,
     and in scikit-build-core, the library finds torch relative to itself; elsewhere it has no RUNPATH, and torch is to
     be imported before it.
 
@@ -81,6 +89,7 @@ Example:
 .. code-block:: cmake
 
   add_torch_op(my_ops
+    PYTHON_MODULE _C PYTHON_PACKAGE python/my_ops INSTALL my_ops
     SOURCES      my_ops.cpp
     CUDA_SOURCES my_ops_cuda.cpp my_ops.cu)
   target_compile_options(my_ops PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>")
@@ -96,7 +105,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
 endif()
-_cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments message op_finish op_module op_sources op_state op_stub state)
+_cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments message op_finish op_module op_package op_sources op_state op_stub state)
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
@@ -107,6 +116,7 @@ function(add_torch_op)
     CUDA
     PYTHON_MODULE
     PYTHON_TARGET
+    PYTHON_PACKAGE
     INSTALL
   )
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
@@ -117,7 +127,8 @@ function(add_torch_op)
     usage
     "add_torch_op(<name> [SOURCES <file>...] [CUDA_SOURCES <file>...]"
     "  [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]"
-    "  [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [INSTALL <dir>])"
+    "  [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module> [PYTHON_TARGET <version>]]"
+    "  [PYTHON_PACKAGE <dir>] [INSTALL <dir>])"
   )
   _cudaops_check_name(add_torch_op "${name}" KEYWORDS ${keywords} USAGE ${usage})
   set(command "add_torch_op(${name})")
@@ -169,6 +180,7 @@ function(add_torch_op)
       FIX "INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>"
     )
   endif()
+  _cudaops_check_package("${command}" "${arg_PYTHON_PACKAGE}" "${arg_INSTALL}" package install)
   _cudaops_check_match("${command}")
   _cudaops_check_torch("${command}" ${abi} "${arg_TORCH_TARGET}" torch_target)
   _cudaops_check_python("${command}" "${arg_PYTHON_TARGET}")
@@ -248,6 +260,7 @@ function(add_torch_op)
   foreach(key IN ITEMS STATE REASON_CODE REASON ARCHITECTURES)
     _cudaops_target_set(${name} ${key} "${state_${key}}")
   endforeach()
+  _cudaops_op_package(${name} "${package}" "${install}" "${arg_PYTHON_MODULE}")
   if(arg_INSTALL)
     _cudaops_op_install(${name} "${arg_INSTALL}")
   endif()

@@ -33,8 +33,8 @@ they do nothing.
     cudaops_add_python_test(<name> OP <op>... SCRIPT <file> [PYTEST] [ARGS <arg>...])
 
   Runs ``SCRIPT`` with the Python that goes with torch. ``OP`` takes ops and SHARED kernels. Each one's library is in the
-  environment as ``CUDAOPS_<OP>_LIBRARY`` (upper case, other characters as ``_``), modules are on ``PYTHONPATH``. Exit
-  code 77 means skipped. ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
+  environment as ``CUDAOPS_<OP>_LIBRARY`` (upper case, other characters as ``_``), modules and the packages that they
+  belong to in the build tree (``INSTALL``, ``PYTHON_PACKAGE``) are on ``PYTHONPATH``. Exit code 77 means skipped. ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
 
 GoogleTest and Google Benchmark are found by ``find_package`` (Debian's libgtest-dev and libbenchmark-dev, vcpkg,
 Conan); ``CUDAOPS_PROVIDE=GTEST;BENCHMARK`` brings them by CMake's FetchContent.
@@ -59,7 +59,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
 endif()
-_cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments message op_finish options state)
+_cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments message op_finish op_package options state)
 
 function(cudaops_add_gtest)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")
@@ -199,8 +199,13 @@ function(cudaops_add_python_test)
     string(REGEX REPLACE "[^A-Z0-9_]" "_" upper "${upper}")
     list(APPEND environment "CUDAOPS_${upper}_LIBRARY=set:$<TARGET_FILE:${op}>")
     _cudaops_target_get(${op} PYTHON_MODULE module)
-    if(module)
-      list(APPEND environment "PYTHONPATH=path_list_prepend:$<TARGET_FILE_DIR:${op}>")
+    _cudaops_target_get(${op} PACKAGE package)
+    if(module OR package)
+      _cudaops_op_import_roots(${op} roots)
+      # What is prepended last stands first.
+      list(REVERSE roots)
+      list(TRANSFORM roots PREPEND "PYTHONPATH=path_list_prepend:")
+      list(APPEND environment ${roots})
     endif()
   endforeach()
   if(DEFINED BUILD_TESTING AND NOT BUILD_TESTING)

@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(arch_select interfaces message op_audit op_precompile op_provenance op_rpath op_stub openmp_target python report state)
+_cudaops_use(arch_select interfaces message op_audit op_package op_precompile op_provenance op_rpath op_stub openmp_target python report state)
 
 # _cudaops_op_not_built(<target> SHARED|MODULE <reason>)
 #
@@ -32,6 +32,7 @@ function(_cudaops_op_check_file target)
           "add_torch_op(${target}): two ops make the same file."
           FACTS "found   ${file}, made by ${other} too"
           FIX "another PYTHON_MODULE or OUTPUT_NAME"
+              "or INSTALL <package>, which is a directory of the build tree too"
               "or a directory of its own: set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY <dir>)"
         )
       endif()
@@ -41,6 +42,7 @@ endfunction()
 
 # _cudaops_op_finish(<target>): device link, architectures with those of linked kernels, provenance, audit.
 function(_cudaops_op_finish target)
+  _cudaops_op_package_finish(${target})
   _cudaops_target_get(${target} STATE state)
   if(state STREQUAL "NOT_BUILT")
     return()

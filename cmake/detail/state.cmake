@@ -27,6 +27,7 @@ cmake_policy(VERSION 3.25)
 # LINK_STUBS               op_stub              what stable ops are linked against; none
 # PRECOMPILED              op_precompile        precompiled headers that were looked at
 # OPS KERNELS              the add commands     names in the order of the calls
+# PACKAGE <path>           op_package           the op whose target copies the .py files of a package in the build tree
 # SHARDS                   CudaOpsShard         where instantiations are dealt out to
 # *_DEFERRED *_SAID *_NOTED                     what is done or said once
 function(_cudaops_state_set key value)
@@ -44,6 +45,7 @@ endfunction()
 
 # Facts of a target of ours, as target properties; `key` is in the same style as above:
 # STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES KIND INSTALL PYTHON_MODULE GPU PROJECT THREADS HELD
+# IMPORT_ROOTS PACKAGE*
 # and of an imported one that can't be linked: PROBLEM PROBLEM_FACTS PROBLEM_FIX
 function(_cudaops_target_set target key value)
   set_property(TARGET ${target} PROPERTY _CUDAOPS_${key} "${value}")

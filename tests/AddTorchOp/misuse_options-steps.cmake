@@ -239,7 +239,86 @@ add_torch_op(my_other SOURCES op.cpp PYTHON_MODULE _C)
 add_torch_op(my_op): two ops make the same file.
   found <case>/build/_C.abi3.so, made by my_other too
  Fix: another PYTHON_MODULE or OUTPUT_NAME
+  or INSTALL <package>, which is a directory of the build tree too
   or a directory of its own: set_target_properties(my_op PROPERTIES LIBRARY_OUTPUT_DIRECTORY <dir>)
+]]
+)
+
+# PYTHON_PACKAGE: a directory with .py files, all of the package, and INSTALL says where it goes.
+file(WRITE "${case_DIR}/src/python/pkg/__init__.py" "")
+file(WRITE "${case_DIR}/src/python/pkg/inner/__init__.py" "")
+file(WRITE "${case_DIR}/src/another/pkg/__init__.py" "")
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C INSTALL pkg PYTHON_PACKAGE none)]]
+  [[
+add_torch_op(my_op): PYTHON_PACKAGE takes the directory of a package, and there is nothing.
+  found <case>/src/none
+ Fix: PYTHON_PACKAGE <dir> (the one with __init__.py)
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C INSTALL pkg PYTHON_PACKAGE python/pkg/__init__.py)]]
+  [[
+add_torch_op(my_op): PYTHON_PACKAGE takes the directory of a package, and this is a file.
+  found <case>/src/python/pkg/__init__.py
+ Fix: PYTHON_PACKAGE python/pkg
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C INSTALL pkg PYTHON_PACKAGE python)]]
+  [[
+add_torch_op(my_op): PYTHON_PACKAGE holds no .py file.
+  found <case>/src/python
+ Fix: PYTHON_PACKAGE python/pkg
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C PYTHON_PACKAGE python/pkg)]]
+  [[
+add_torch_op(my_op): PYTHON_PACKAGE needs INSTALL, the package's directory below the install prefix.
+  found ''
+ Fix: INSTALL pkg
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C INSTALL pkg/inner PYTHON_PACKAGE python/pkg/inner)]]
+  [[
+add_torch_op(my_op): PYTHON_PACKAGE takes the whole package, and this is a part of one.
+  found <case>/src/python/pkg/inner
+  whole <case>/src/python/pkg
+ Fix: PYTHON_PACKAGE python/pkg
+]]
+)
+
+misuse(
+  [[
+add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C INSTALL pkg PYTHON_PACKAGE python/pkg)
+set_target_properties(my_op PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/out)
+]]
+  [[
+add_torch_op(my_op): LIBRARY_OUTPUT_DIRECTORY takes the library out of its package.
+  found <case>/build/out
+  wanted a directory that ends with INSTALL: pkg
+ Fix: leave the property to add_torch_op(), which sets it to <case>/build/pkg
+  or <dir>/pkg
+]]
+)
+
+misuse(
+  [[
+add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C INSTALL pkg PYTHON_PACKAGE python/pkg)
+add_torch_op(my_other SOURCES op.cpp PYTHON_MODULE _D INSTALL pkg PYTHON_PACKAGE another/pkg)
+]]
+  [[
+add_torch_op(my_other): a package has its .py files in one directory.
+  found <case>/src/another/pkg
+  and <case>/src/python/pkg of my_op, both for <case>/build/pkg
+ Fix: the same PYTHON_PACKAGE, or another INSTALL
 ]]
 )
 

@@ -16,12 +16,12 @@ set_target_properties(named PROPERTIES OUTPUT_NAME another)
 ]==]
   ARGS -DCUDAOPS_BACKEND=CPU -DCMAKE_BUILD_TYPE=Release "-DCMAKE_INSTALL_PREFIX=${case_DIR}/prefix"
 )
-expect_target(stable state BUILT library "${case_BUILD_DIR}/_C.abi3.so")
+expect_target(stable state BUILT library "${case_BUILD_DIR}/${site}/my_ops/_C.abi3.so")
 expect_target(named state BUILT library "${case_BUILD_DIR}/libanother.so")
 case_report(bound ops 2 library)
 case_match("the file of the PYBIND op" "${bound}" "/bound_ops\\.cpython-[^/]+\\.so$")
 case_build()
-case_environment("PYTHONPATH=${case_BUILD_DIR}" PYTHONDONTWRITEBYTECODE=1)
+case_environment("PYTHONPATH=${case_BUILD_DIR}:${case_BUILD_DIR}/${site}/my_ops" PYTHONDONTWRITEBYTECODE=1)
 foreach(torch IN LISTS real_TORCHES)
   case_step(
     "import in ${torch}"
