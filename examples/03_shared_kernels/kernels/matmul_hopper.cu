@@ -38,8 +38,8 @@ __device__ void load_chunk(uint16_t* tile, const uint16_t* matrix, int64_t num_r
 }
 
 __global__ void __launch_bounds__(kBlockSize) hopper_kernel(Problem problem) {
-  __shared__ alignas(128) uint16_t a_tile[kTileM * kTileK];
-  __shared__ alignas(128) uint16_t b_tile[kTileN * kTileK];
+  alignas(128) __shared__ uint16_t a_tile[kTileM * kTileK];
+  alignas(128) __shared__ uint16_t b_tile[kTileN * kTileK];
   const int thread = static_cast<int>(threadIdx.x);
   const int64_t first_m = int64_t{blockIdx.x} * kTileM, first_n = int64_t{blockIdx.y} * kTileN;
 
