@@ -127,6 +127,7 @@ endfunction()
 #
 #   _VERDICT  EXACT COMPATIBLE MISMATCH CPU_TORCH ROCM_TORCH NO_TOOLKIT NO_TORCH
 #   _ACTION   PASS | STATUS | WARN | STOP
+#   _FITS     TRUE where the toolkit serves this torch under the policy, so that none has to be brought or preferred
 #   _RANK     3 EXACT, 2 COMPATIBLE, 1 MISMATCH, 0 where the toolkit makes no difference: the greatest wins
 #   _REASON   one sentence for reports and STATUS lines, without a full stop; empty for EXACT
 #   _HEAD _FACTS _FIX  made for _cudaops_stop and _cudaops_warn; filled for every verdict but EXACT
@@ -152,6 +153,7 @@ function(_cudaops_verdict prefix)
   )
     set(${name} "")
   endforeach()
+  set(FITS FALSE)
   set(RANK 0)
   set(declared "")
   set(policy "${arg_POLICY}")
@@ -216,7 +218,7 @@ function(_cudaops_verdict prefix)
       endif()
     endif()
 
-    _cudaops_verdict_action("${VERDICT}" "${policy}" "${declared}" ACTION RANK)
+    _cudaops_verdict_action("${VERDICT}" "${policy}" "${declared}" ACTION FITS RANK)
     if(NOT VERDICT STREQUAL "EXACT")
       _cudaops_verdict_text()
     endif()
@@ -227,30 +229,37 @@ function(_cudaops_verdict prefix)
   foreach(
     name
     IN
-    ITEMS VERDICT ACTION RANK REASON HEAD FACTS FIX ERROR
+    ITEMS VERDICT ACTION FITS RANK REASON HEAD FACTS FIX ERROR
   )
     set(${prefix}_${name} "${${name}}" PARENT_SCOPE)
   endforeach()
 endfunction()
 
-# _cudaops_verdict_action(<verdict> <policy> <FIT, UNFIT or empty> <out-action> <out-rank>): what follows from a verdict.
+# _cudaops_verdict_action(<verdict> <policy> <FIT, UNFIT or empty> <out-action> <out-fits> <out-rank>)
+#
+# What follows from a verdict: the only place that knows what a policy means.
 function(
   _cudaops_verdict_action
   verdict
   policy
   declared
   out_action
+  out_fits
   out_rank
 )
+  set(fits FALSE)
   set(action STATUS)
   set(rank 0)
   if(verdict STREQUAL "EXACT")
     set(action PASS)
+    set(fits TRUE)
     set(rank 3)
   elseif(verdict STREQUAL "COMPATIBLE")
+    set(fits TRUE)
     set(rank 2)
     if(policy STREQUAL "STRICT" AND declared STREQUAL "")
       set(action STOP)
+      set(fits FALSE)
     endif()
   elseif(verdict STREQUAL "MISMATCH")
     set(rank 1)
@@ -260,6 +269,7 @@ function(
     endif()
   endif()
   set(${out_action} ${action} PARENT_SCOPE)
+  set(${out_fits} ${fits} PARENT_SCOPE)
   set(${out_rank} ${rank} PARENT_SCOPE)
 endfunction()
 
@@ -468,7 +478,7 @@ function(_cudaops_verdict_rocm prefix)
   endif()
   string(PREPEND HEAD "find_package(CudaTorchMatch): ")
 
-  _cudaops_verdict_action("${VERDICT}" "${policy}" "${declared}" ACTION RANK)
+  _cudaops_verdict_action("${VERDICT}" "${policy}" "${declared}" ACTION FITS RANK)
   set(found "none was found")
   if(rocm)
     set(found "${arg_ROCM}: ${arg_ROCM_SOURCE}")
@@ -485,7 +495,7 @@ function(_cudaops_verdict_rocm prefix)
   foreach(
     name
     IN
-    ITEMS VERDICT ACTION RANK REASON HEAD FACTS FIX
+    ITEMS VERDICT ACTION FITS RANK REASON HEAD FACTS FIX
   )
     set(${prefix}_${name} "${${name}}" PARENT_SCOPE)
   endforeach()

@@ -31,6 +31,11 @@ set(
 set(rank_EXACT 3)
 set(rank_COMPATIBLE 2)
 set(rank_MISMATCH 1)
+set(fits_EXACT_PASS TRUE)
+set(fits_COMPATIBLE_STATUS TRUE)
+set(fits_COMPATIBLE_STOP FALSE)
+set(fits_MISMATCH_STOP FALSE)
+set(fits_MISMATCH_WARN FALSE)
 foreach(row IN LISTS table)
   string(REPLACE " " ";" cells "${row}")
   list(
@@ -47,6 +52,7 @@ foreach(row IN LISTS table)
     check_equal("${row} under ${policy}" "${v_VERDICT} ${v_ACTION} ${v_RANK} ${v_ERROR}"
       "${verdict} ${${policy}} ${rank_${verdict}} "
     )
+    check_equal("${row} under ${policy}: fits" "${v_FITS}" "${fits_${verdict}_${${policy}}}")
     if(verdict STREQUAL "EXACT")
       check_equal("${row}: nothing to say" "${v_REASON}${v_HEAD}${v_FACTS}${v_FIX}" "")
     else()
