@@ -66,7 +66,7 @@ take that by themselves; these two are for targets made by hand.
 
   Sets the ``CUDA_ARCHITECTURES`` property of ``<target>``, for compiling and for the device
   link, and, from two on, lets nvcc compile as many in parallel as this machine has cores, up
-  to 8. The words ``native``, ``common``, ``all`` and ``all-major`` need a toolkit to mean
+  to 8. An entry that the toolkit can't build is an error. The words ``native``, ``common``, ``all`` and ``all-major`` need a toolkit to mean
   something: resolve them first.
 
 Two options of nvcc's that are worth their price in some targets, and are left to their authors:
@@ -135,7 +135,10 @@ function(cudaops_resolve_architectures)
     )
   endif()
   if(DEFINED arg_UNPARSED_ARGUMENTS)
-    list(GET arg_UNPARSED_ARGUMENTS 0 word)
+    set(word "")
+    if(NOT arg_UNPARSED_ARGUMENTS STREQUAL "")
+      list(GET arg_UNPARSED_ARGUMENTS 0 word)
+    endif()
     _cudaops_arch_keyword_hint("${word}" "${lists};${singles}" hint)
     _cudaops_stop("${caller}: unknown argument '${word}'${hint}" FIX ${usage})
   endif()
@@ -175,21 +178,33 @@ function(cudaops_resolve_architectures)
   foreach(keyword IN LISTS lists)
     set(entries "")
     if(DEFINED arg_${keyword})
+      set(filter FALSE)
       if(keyword STREQUAL "ARCHITECTURES")
-        _cudaops_arch_parse_filter("${arg_${keyword}}" entries error)
+        set(filter TRUE)
+        _cudaops_arch_parse_filter("${arg_${keyword}}" entries error meant)
       else()
-        _cudaops_arch_parse("${arg_${keyword}}" entries error)
+        _cudaops_arch_parse("${arg_${keyword}}" entries error meant)
       endif()
       if(error)
         string(REGEX MATCH "\"([^\"]*)\"" ignored "${error}")
         _cudaops_arch_keyword_hint("${CMAKE_MATCH_1}" "${lists};${singles}" hint)
-        string(REGEX REPLACE "\\.$" "" error "${error}")
-        list(JOIN arg_${keyword} " " found)
-        _cudaops_arch_accepted(accepted)
+        # The error is a sentence already.
+        if(hint STREQUAL ".")
+          set(hint "")
+        else()
+          string(REGEX REPLACE "\\.$" "" error "${error}")
+        endif()
+        string(REPLACE ";" " " found "${arg_${keyword}}")
+        set(fix "${keyword} 80 90a, or the like")
+        if(NOT meant STREQUAL "")
+          list(JOIN meant " " meant)
+          set(fix "${keyword} ${meant}")
+        endif()
+        _cudaops_arch_accepted(accepted ${filter})
         _cudaops_stop(
           "${caller}: ${error}${hint}"
           FACTS "found     ${keyword} ${found}" "accepted  ${accepted}"
-          FIX "${keyword} 80 90a, or the like"
+          FIX "${fix}"
         )
       endif()
     endif()
@@ -325,7 +340,7 @@ function(cudaops_target_architectures)
     set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES "${entries}")
     return()
   endif()
-  _cudaops_arch_parse("${arg_UNPARSED_ARGUMENTS}" entries error)
+  _cudaops_arch_parse("${arg_UNPARSED_ARGUMENTS}" entries error meant)
   if(NOT error AND entries STREQUAL "")
     set(error "no architecture is given.")
   elseif(NOT error AND entries MATCHES "(^|;)(native|all|all-major|common)(;|$)")
@@ -333,14 +348,50 @@ function(cudaops_target_architectures)
   endif()
   if(error)
     set(fact "")
-    if(DEFINED arg_UNPARSED_ARGUMENTS)
-      list(JOIN arg_UNPARSED_ARGUMENTS " " found)
+    if(NOT "${arg_UNPARSED_ARGUMENTS}" STREQUAL "")
+      string(REPLACE ";" " " found "${arg_UNPARSED_ARGUMENTS}")
       set(fact "found   ${found}")
+    endif()
+    set(fix "cudaops_resolve_architectures(archs REQUEST <arch>...)" "cudaops_target_architectures(${target} \${archs})")
+    if(NOT meant STREQUAL "")
+      list(JOIN meant " " meant)
+      set(fix "cudaops_target_architectures(${target} ${meant})")
     endif()
     _cudaops_stop(
       "${caller}: ${error}"
       FACTS "${fact}" "wanted  what cudaops_resolve_architectures() gives, or a list such as 80 90a"
-      FIX "cudaops_resolve_architectures(archs REQUEST <arch>...)" "cudaops_target_architectures(${target} \${archs})"
+      FIX ${fix}
+    )
+  endif()
+  _cudaops_state_get(TOOLKIT_ARCHS supported)
+  _cudaops_state_get(TOOLKIT_VERSION version)
+  _cudaops_state_get(TOOLKIT_ROOT root)
+  if(supported STREQUAL "" AND "${CMAKE_CUDA_COMPILER_ID}" STREQUAL "NVIDIA")
+    # A project that has enabled CUDA by itself.
+    _cudaops_arch_ask_nvcc(supported "${CMAKE_CUDA_COMPILER}")
+    set(version "${CMAKE_CUDA_COMPILER_VERSION}")
+    set(root "${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}")
+  endif()
+  string(REPLACE ";" " " text "${arg_UNPARSED_ARGUMENTS}")
+  _cudaops_arch_check(
+    check
+    ENTRIES ${entries}
+    SUPPORTED ${supported}
+    TOOLKIT_VERSION "${version}"
+    TOOLKIT_ROOT "${root}"
+    REQUESTED "${text}"
+    SOURCE "this call"
+  )
+  if(NOT check_BAD STREQUAL "")
+    list(JOIN check_SUGGESTION " " suggestion)
+    set(other "")
+    if(check_TOOLKIT)
+      set(other "or ${check_TOOLKIT}: -DCUDAToolkit_ROOT=<dir>")
+    endif()
+    _cudaops_stop(
+      "${caller}: ${check_RULE}"
+      FACTS ${check_FACTS}
+      FIX "cudaops_target_architectures(${target} ${suggestion})" "${other}"
     )
   endif()
 

@@ -45,7 +45,7 @@ endfunction()
 
 # _cudaops_arch_request(<prefix> CALLER <command>)
 #
-# The first that says something, an empty or OFF one says nothing:
+# The first that says something; an empty or OFF one says nothing (OFF in the cache alone is worth a warning):
 #   CMAKE_CUDA_ARCHITECTURES · environment CUDAARCHS · TORCH_CUDA_ARCH_LIST (variable, then environment) · the visible
 #   GPUs, except in a wheel build · common
 # Others that ask for something else are named: a STATUS line, or a WARNING where both are variables.
@@ -75,14 +75,18 @@ function(_cudaops_arch_request prefix)
     if(text MATCHES "^[ ;,]*$")
       continue()
     endif()
-    _cudaops_arch_parse("${text}" entries error)
+    _cudaops_arch_parse("${text}" entries error meant)
     if(source STREQUAL "")
       if(error)
-        _cudaops_arch_accepted(accepted)
+        _cudaops_arch_accepted(accepted FALSE)
+        if(meant STREQUAL "")
+          set(meant "80;90")
+        endif()
+        _cudaops_arch_fix(fix "${meant}")
         _cudaops_stop(
           "${arg_CALLER}: ${error}"
           FACTS "found     ${text} (from ${name})" "accepted  ${accepted}"
-          FIX "-DCMAKE_CUDA_ARCHITECTURES=\"80;90\""
+          FIX "${fix}"
         )
       endif()
       set(source "${name}")
@@ -109,10 +113,19 @@ function(_cudaops_arch_request prefix)
         set(source_entries "native")
       endif()
     endif()
+    _cudaops_arch_warn_of_off("${arg_CALLER}" CMAKE_CUDA_ARCHITECTURES "${source_text} (${source})" 90)
   endif()
   set(${prefix}_ENTRIES "${source_entries}" PARENT_SCOPE)
   set(${prefix}_SOURCE "${source}" PARENT_SCOPE)
   set(${prefix}_TEXT "${source_text}" PARENT_SCOPE)
+endfunction()
+
+# The option that requests <list>, as it is typed in a shell.
+function(_cudaops_arch_fix out list)
+  if(list MATCHES ";")
+    set(list "\"${list}\"")
+  endif()
+  set(${out} "-DCMAKE_CUDA_ARCHITECTURES=${list}" PARENT_SCOPE)
 endfunction()
 
 # What CMAKE_CUDA_ARCHITECTURES says: <out-variable> is the user's own value; <out-environment> what CMake put there
@@ -201,6 +214,20 @@ function(
   endif()
 endfunction()
 
+# _cudaops_arch_warn_of_off(<caller> <variable> <what is built> <example>)
+#
+# OFF in the cache is a user's word: find_package(Torch) sets the variable of its directory. To CMake it means that flags
+# choose the architecture; here it chooses nothing, because ops have to know theirs.
+function(_cudaops_arch_warn_of_off caller variable built example)
+  if(NOT "$CACHE{${variable}}" STREQUAL "" AND NOT "$CACHE{${variable}}")
+    _cudaops_warn(
+      "${caller}: ${variable}=$CACHE{${variable}} names no architecture."
+      FACTS "built   ${built}" "rule    an op is built for architectures that it knows, not for those of flags"
+      FIX "-D${variable}=${example}, or the like" "or -U${variable}   (what is built now, without this warning)"
+    )
+  endif()
+endfunction()
+
 # _cudaops_arch_gpus(<out>): the visible GPUs, asked once a configure.
 function(_cudaops_arch_gpus out)
   _cudaops_state_get(GPUS gpus)
@@ -280,10 +307,7 @@ function(_cudaops_arch_resolve out)
       list(JOIN check_SUGGESTION " " suggestion)
       set(fix "REQUEST ${suggestion}")
     else()
-      set(fix "-DCMAKE_CUDA_ARCHITECTURES=${check_SUGGESTION}")
-      if(check_SUGGESTION MATCHES ";")
-        set(fix "-DCMAKE_CUDA_ARCHITECTURES=\"${check_SUGGESTION}\"")
-      endif()
+      _cudaops_arch_fix(fix "${check_SUGGESTION}")
     endif()
     set(other "")
     if(check_TOOLKIT)

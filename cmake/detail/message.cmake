@@ -4,43 +4,41 @@
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
 
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
 _cudaops_use(state)
 
-# _cudaops_compose(<out-var> <head> [FACTS <line>...] [FIX <line>...])
+# _cudaops_compose(<out-var> <count>)
 #
-# message() re-wraps unindented lines, and a command to paste must stay whole: all but the head is indented.
-function(_cudaops_compose out head)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FACTS;FIX")
-  set(text "${head}")
-  foreach(line IN LISTS arg_FACTS)
-    if(NOT line STREQUAL "")
-      string(APPEND text "\n  ${line}")
+# The text that <head> and the <count> arguments of the calling function make. message() re-wraps unindented lines, and
+# a command to paste must stay whole: all but the head is indented. A macro, because only the caller's own ARGV<n> holds
+# a user's text with a lone bracket as it is: in a list it would join the next line.
+macro(_cudaops_compose out count)
+  set(${out} "${head}")
+  set(lead "  ")
+  foreach(i RANGE 1 ${count})
+    set(line "")
+    if(i LESS ${count})
+      set(line "${ARGV${i}}")
+    endif()
+    if(line STREQUAL "FACTS")
+      set(lead "  ")
+    elseif(line STREQUAL "FIX")
+      set(lead " Fix: ")
+    elseif(NOT line STREQUAL "")
+      string(APPEND ${out} "\n${lead}${line}")
+      string(REPLACE " Fix: " "      " lead "${lead}")
     endif()
   endforeach()
-  set(lead " Fix: ")
-  foreach(line IN LISTS arg_FIX)
-    if(NOT line STREQUAL "")
-      string(APPEND text "\n${lead}${line}")
-      set(lead "      ")
-    endif()
-  endforeach()
-  set(${out} "${text}" PARENT_SCOPE)
-endfunction()
+endmacro()
 
 # _cudaops_stop(<head> [FACTS <line>...] [FIX <line>...])
 #
 # Ends the configure step. Deferred calls don't run after a fatal error, so the report is written first.
 function(_cudaops_stop head)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FACTS;FIX")
-  _cudaops_compose(text "${head}" FACTS ${arg_FACTS} FIX ${arg_FIX})
+  _cudaops_compose(text ${ARGC})
   if(COMMAND _cudaops_report_write AND NOT CMAKE_SCRIPT_MODE_FILE)
     _cudaops_report_write(ERROR "${text}")
   endif()
@@ -49,8 +47,7 @@ endfunction()
 
 # _cudaops_warn(<head> [FACTS <line>...] [FIX <line>...])
 function(_cudaops_warn head)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FACTS;FIX")
-  _cudaops_compose(text "${head}" FACTS ${arg_FACTS} FIX ${arg_FIX})
+  _cudaops_compose(text ${ARGC})
   message(WARNING "${text}")
 endfunction()
 

@@ -6,7 +6,7 @@ misuse(
   [[
 add_torch_op(my_op): "3.10" is not an architecture: a compute capability is <major>.<minor> with one digit of minor.
   found ARCHITECTURES 3.10
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -16,8 +16,8 @@ misuse(
   [[
 add_torch_op(my_op): "sm_80" is nvcc's spelling; here it is 80-real.
   found ARCHITECTURES sm_80
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
- Fix: ARCHITECTURES 80 90a, or the like
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
+ Fix: ARCHITECTURES 80-real
 ]]
 )
 
@@ -26,7 +26,7 @@ misuse(
   [[
 add_torch_op(my_op): "hopper2" is not an architecture.
   found ARCHITECTURES hopper2
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -36,7 +36,7 @@ misuse(
   [[
 add_torch_op(my_op): "80b" is not an architecture: the only suffixes are a and f.
   found ARCHITECTURES 80b
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -44,9 +44,9 @@ add_torch_op(my_op): "80b" is not an architecture: the only suffixes are a and f
 misuse(
   [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES >80)]]
   [[
-add_torch_op(my_op): ">80" is not an architecture.
+add_torch_op(my_op): ">80" is not an architecture; only what code supports can be given with a sign, and only as >=80.
   found ARCHITECTURES >80
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -56,8 +56,8 @@ misuse(
   [[
 add_torch_op(my_op): "'80'" is not an architecture.
   found ARCHITECTURES '80'
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
- Fix: ARCHITECTURES 80 90a, or the like
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
+ Fix: ARCHITECTURES 80
 ]]
 )
 
@@ -66,7 +66,7 @@ misuse(
   [[
 add_torch_op(my_op): "bogus" is not an architecture.
   found ARCHITECTURES 80 bogus
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -76,7 +76,7 @@ misuse(
   [[
 add_torch_op(my_op): "8.0.0" is not an architecture.
   found ARCHITECTURES 8.0.0
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -86,7 +86,7 @@ misuse(
   [[
 add_torch_op(my_op): "$<1:80>" is not an architecture.
   found ARCHITECTURES $<1:80>
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -94,9 +94,9 @@ add_torch_op(my_op): "$<1:80>" is not an architecture.
 misuse(
   [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES OFF)]]
   [[
-add_torch_op(my_op): "OFF" is not an architecture.
+add_torch_op(my_op): "OFF" is not an architecture: CUDA code is always built for one; without a list it is the default.
   found ARCHITECTURES OFF
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -104,9 +104,30 @@ add_torch_op(my_op): "OFF" is not an architecture.
 misuse(
   [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES -gencode)]]
   [[
-add_torch_op(my_op): "-gencode" is not an architecture.
+add_torch_op(my_op): "-gencode" is an option of nvcc's, which follows from the architectures.
   found ARCHITECTURES -gencode
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
+]]
+)
+
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES 80+)]]
+  [[
+add_torch_op(my_op): "80+" is not an architecture; from there on is >=80, with PTX for later GPUs 80+PTX.
+  found ARCHITECTURES 80+
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
+ Fix: ARCHITECTURES >=80
+]]
+)
+
+# A lone bracket joins what follows it in CMake's lists.
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES 90 [80)]]
+  [[
+add_torch_op(my_op): "[80" is not an architecture: a list of them has no brackets.
+  found ARCHITECTURES 90 [80
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
+ Fix: ARCHITECTURES 90 80
 ]]
 )

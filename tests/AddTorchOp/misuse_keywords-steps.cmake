@@ -77,7 +77,7 @@ misuse(
   [[
 add_torch_op(my_op): "PYTHON_MODUL" is not an architecture.
   found ARCHITECTURES 80 PYTHON_MODUL _C
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major keyword PYTHON_MODULE looks like it
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80 keyword PYTHON_MODULE looks like it
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )

@@ -91,6 +91,12 @@ hipify_sources(u): k.cu is translated into <case>/build/m already, with other in
  Fix: another OUTPUT_DIRECTORY, or the same INCLUDE_DIRECTORIES
 ]]
 )
+misuse("cudaops_target_hipify()" [[
+cudaops_target_hipify(): takes one argument, a target.
+  found   ''
+ Fix: cudaops_target_hipify(<target>)
+]]
+)
 misuse("cudaops_target_hipify(nothing)" [[
 cudaops_target_hipify(nothing): the first argument is a target.
   found   'nothing'
@@ -98,8 +104,9 @@ cudaops_target_hipify(nothing): the first argument is a target.
 ]]
 )
 misuse("add_library(t OBJECT k.cpp)\ncudaops_target_hipify(t SOURCES)" [[
-cudaops_target_hipify(t): unknown argument 'SOURCES'.
- Fix: cudaops_target_hipify(t)
+cudaops_target_hipify(): takes one argument, a target.
+  found   't SOURCES'
+ Fix: cudaops_target_hipify(<target>)
 ]]
 )
 source(sub/CMakeLists.txt "add_library(t OBJECT ../k.cu)")

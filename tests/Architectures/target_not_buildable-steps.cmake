@@ -1,0 +1,7 @@
+# Asked here, of the toolkit: nvcc's own words would come with the build.
+arch_configure(AFTER [==[
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/a.cu" "")
+add_library(my_ops OBJECT "${CMAKE_CURRENT_BINARY_DIR}/a.cu")
+cudaops_target_architectures(my_ops 7.0 90a)
+]==]
+)
