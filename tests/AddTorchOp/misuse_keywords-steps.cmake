@@ -65,10 +65,10 @@ add_torch_op(my_op): unknown argument 'extra'.
 misuse(
   [[add_torch_op(my_op SOURCES op.cpp ARCHS 80)]]
   [[
-add_torch_op(my_op): SOURCES holds 'ARCHS', which is no file.
+add_torch_op(my_op): SOURCES holds 'ARCHS', which is no file; did you mean ARCHITECTURES?
   looked <case>/src/ARCHS
   wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET PYTHON_PACKAGE INSTALL CUDA_CUBINS
- Fix: the name of a file, or a keyword
+ Fix: ARCHITECTURES (instead of ARCHS)
 ]]
 )
 
@@ -95,10 +95,10 @@ add_torch_op(my_op): CUDA_SOURCES holds 'ARCHITECTURE', which is no file; did yo
 misuse(
   [[add_torch_op(my_op SOURCES op.cpp DEFINITIONS FOO=1)]]
   [[
-add_torch_op(my_op): SOURCES holds 'DEFINITIONS', which is no file.
+add_torch_op(my_op): SOURCES holds 'DEFINITIONS', which is no file: macros go to target_compile_definitions().
   looked <case>/src/DEFINITIONS
   wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET PYTHON_PACKAGE INSTALL CUDA_CUBINS
- Fix: the name of a file, or a keyword
+ Fix: target_compile_definitions(my_op PRIVATE FOO=1)
 ]]
 )
 
@@ -113,8 +113,8 @@ add_torch_op(my_op): unknown argument 'SHARED'.
 misuse(
   [[add_torch_op(my_op OPTIONS SOURCES op.cpp)]]
   [[
-add_torch_op(my_op): unknown argument 'OPTIONS'.
- Fix: <usage>
+add_torch_op(my_op): unknown argument 'OPTIONS': compile options go to target_compile_options().
+ Fix: target_compile_options(my_op PRIVATE <option>)
 ]]
 )
 

@@ -51,10 +51,10 @@ hipify_sources(t): SOURCES names a file that doesn't exist.
 ]]
 )
 misuse("hipify_sources(t SOURCES k.cu INCLUDE_DIRS other)" [[
-hipify_sources(t): SOURCES holds 'INCLUDE_DIRS', which is no file.
+hipify_sources(t): SOURCES holds 'INCLUDE_DIRS', which is no file; did you mean INCLUDE_DIRECTORIES?
   looked  <case>/src/INCLUDE_DIRS
   wanted  a file, or one of SOURCES INCLUDE_DIRECTORIES OUTPUT_DIRECTORY
- Fix: the name of a file, or a keyword
+ Fix: INCLUDE_DIRECTORIES   (instead of INCLUDE_DIRS)
 ]]
 )
 misuse("hipify_sources(t SOURCES other/k.h)" [[

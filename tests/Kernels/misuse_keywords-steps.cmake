@@ -98,10 +98,10 @@ cudaops_add_kernels(k): ARCHITECTURES needs a value.
 misuse(
   [[cudaops_add_kernels(k SOURCES op.cu ARCHS 80)]]
   [[
-cudaops_add_kernels(k): SOURCES holds 'ARCHS', which is no file.
+cudaops_add_kernels(k): SOURCES holds 'ARCHS', which is no file; did you mean ARCHITECTURES?
   looked <case>/src/ARCHS
   wanted a file, or one of OBJECT STATIC SHARED SOURCES ARCHITECTURES CUDA_CUBINS DEFINE
- Fix: the name of a file, or a keyword
+ Fix: ARCHITECTURES (instead of ARCHS)
 ]]
 )
 
@@ -110,7 +110,7 @@ misuse(
   [[
 cudaops_add_kernels(k): "DEFIN" is not an architecture.
   found ARCHITECTURES 80 DEFIN HAVE_K
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major keyword DEFINE looks like it
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80 keyword DEFINE looks like it
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )
@@ -120,8 +120,8 @@ misuse(
   [[
 cudaops_add_kernels(k): "sm_80" is nvcc's spelling; here it is 80-real.
   found ARCHITECTURES sm_80
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
- Fix: ARCHITECTURES 80 90a, or the like
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
+ Fix: ARCHITECTURES 80-real
 ]]
 )
 

@@ -147,7 +147,7 @@ misuse(
   [[
 cudaops_resolve_architectures(a): "3.10" is not an architecture: a compute capability is <major>.<minor> with one digit of minor.
   found ARCHITECTURES 3.10
-  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major
+  accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like
 ]]
 )

@@ -66,7 +66,7 @@ cudaops_target_architectures(t sm_80)]]
 cudaops_target_architectures(t): "sm_80" is nvcc's spelling; here it is 80-real.
   found sm_80
   wanted what cudaops_resolve_architectures() gives, or a list such as 80 90a
- Fix: cudaops_resolve_architectures(archs REQUEST <arch>...) cudaops_target_architectures(t ${archs})
+ Fix: cudaops_target_architectures(t 80-real)
 ]]
 )
 
@@ -107,7 +107,7 @@ misuse(
   [[add_library(t STATIC op.cpp)
 cudaops_target_architectures(t OFF)]]
   [[
-cudaops_target_architectures(t): "OFF" is not an architecture.
+cudaops_target_architectures(t): "OFF" is not an architecture: CUDA code is always built for one; without a list it is the default.
   found OFF
   wanted what cudaops_resolve_architectures() gives, or a list such as 80 90a
  Fix: cudaops_resolve_architectures(archs REQUEST <arch>...) cudaops_target_architectures(t ${archs})

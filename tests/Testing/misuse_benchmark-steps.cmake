@@ -23,8 +23,8 @@ cudaops_add_benchmark(): the first argument is the name of the target.
 misuse(
   [[cudaops_add_benchmark(t OPTIONS)]]
   [[
-cudaops_add_benchmark(t): unknown argument 'OPTIONS'.
- Fix: <usage>
+cudaops_add_benchmark(t): unknown argument 'OPTIONS': compile options go to target_compile_options().
+ Fix: target_compile_options(t PRIVATE <option>)
 ]]
 )
 
@@ -103,10 +103,10 @@ cudaops_add_benchmark(t): SOURCES holds 'LINK_LIBRARY', which is no file; did yo
 misuse(
   [[cudaops_add_benchmark(t SOURCES op.cpp LIBRARIES k)]]
   [[
-cudaops_add_benchmark(t): SOURCES holds 'LIBRARIES', which is no file.
+cudaops_add_benchmark(t): SOURCES holds 'LIBRARIES', which is no file; did you mean LINK_LIBRARIES?
   looked <case>/src/LIBRARIES
   wanted a file, or one of SOURCES LINK_LIBRARIES
- Fix: the name of a file, or a keyword
+ Fix: LINK_LIBRARIES (instead of LIBRARIES)
 ]]
 )
 
