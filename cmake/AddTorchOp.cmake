@@ -65,6 +65,10 @@ AddTorchOp
   ``CUDA_SEPARABLE_COMPILATION``, ``CUDA_RUNTIME_LIBRARY`` (default: static, so that one file serves torch builds of
   several CUDA majors).
 
+  Options of nvcc's in ``target_compile_options()`` need their language where the op has C++ files
+  (``$<$<COMPILE_LANGUAGE:CUDA>:…>``); those that the C++ compiler refuses are an error. The files that this command
+  writes are compiled without options for any language. Architectures among the options are warned of.
+
   Two things make a STABLE op quick to build. Its sources don't read ``torch/csrc/stable/library.h``, where that is the
   first header in them, or in a Python module the next one after ``Python.h``: with gcc it is precompiled, once for each
   user, torch and set of options, 60 MB in the store (:variable:`CUDAOPS_STORE`). Where another header stands before, the
