@@ -447,6 +447,11 @@ function(_cudaops_check_match command)
   endif()
   _cudaops_state_get(BACKEND backend)
   if(NOT backend STREQUAL "CPU" AND NOT DEFINED CMAKE_${backend}_COMPILE_OBJECT)
+    _cudaops_state_get(MATCH_FUNCTION function)
+    if(place STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+      _cudaops_use(languages)
+      _cudaops_language_in_function("${command}" ${backend} "${function}")
+    endif()
     _cudaops_stop(
       "${command}: ${backend} isn't enabled in this directory."
       FACTS "found   find_package(CudaTorchMatch) in ${place}" "here    ${CMAKE_CURRENT_SOURCE_DIR}"

@@ -164,14 +164,3 @@ function(_cudaops_hip_forget)
     file(REMOVE "${record}")
   endif()
 endfunction()
-
-# _cudaops_hip_check_scope(): deferred to the end of the directory that called find_package().
-function(_cudaops_hip_check_scope)
-  if(NOT DEFINED CMAKE_HIP_COMPILE_OBJECT)
-    _cudaops_stop(
-      "find_package(CudaTorchMatch): called inside a function, where a language can't be enabled."
-      FACTS "found   HIP is enabled for that function only" "wanted  the call at the top level of a CMakeLists.txt"
-      FIX "move find_package(CudaTorchMatch) out of the function, or make the function a macro()"
-    )
-  endif()
-endfunction()

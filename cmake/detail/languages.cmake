@@ -313,13 +313,25 @@ function(_cudaops_language_verify)
   endif()
 endfunction()
 
-# _cudaops_language_check_scope(): deferred to the end of the directory that called find_package().
-function(_cudaops_language_check_scope)
-  if(NOT DEFINED CMAKE_CUDA_COMPILE_OBJECT)
-    _cudaops_stop(
-      "find_package(CudaTorchMatch): called inside a function, where a language can't be enabled."
-      FACTS "found   CUDA is enabled for that function only" "wanted  the call at the top level of a CMakeLists.txt"
-      FIX "move find_package(CudaTorchMatch) out of the function, or make the function a macro()"
-    )
+# _cudaops_language_check_scope(<language> <function>): deferred to the end of the directory that called find_package().
+# <function> is the one that called it, "outer() (<file>:<line>)", or empty.
+function(_cudaops_language_check_scope language function)
+  if(NOT DEFINED CMAKE_${language}_COMPILE_OBJECT)
+    _cudaops_language_in_function("find_package(CudaTorchMatch)" ${language} "${function}")
   endif()
+endfunction()
+
+# _cudaops_language_in_function(<command> <language> <function>): stops. Inside a function a language is enabled for the
+# function only.
+function(_cudaops_language_in_function command language function)
+  string(REGEX REPLACE "\\(\\).*$" "" name "${function}")
+  if(name STREQUAL "")
+    set(name "the function")
+    set(function "a function of this directory")
+  endif()
+  _cudaops_stop(
+    "${command}: ${language} isn't enabled in this directory: find_package(CudaTorchMatch) was called inside a function."
+    FACTS "found   ${function}" "wanted  the call at the top level of a CMakeLists.txt"
+    FIX "move find_package(CudaTorchMatch) out of ${name}, or make ${name} a macro()"
+  )
 endfunction()
