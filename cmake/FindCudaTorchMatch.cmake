@@ -94,8 +94,9 @@ Variables, or environment variables of the same name:
 ``CUDAOPS_TORCH_VERSION``
   Release for ``CUDAOPS_PROVIDE=TORCH``.
 ``CUDAOPS_STORE``
-  Where it goes; default ``~/.cache/cudaops``. Answers of compilers and of Python are kept there as well, each for as long
-  as the program, its environment and the files that it follows from are unchanged.
+  Where it goes; default ``~/.cache/cudaops``. ``~`` is the home directory here, and in every path that is given to this
+  module. Answers of compilers and of Python are kept there as well, each for as long as the program, its environment and
+  the files that it follows from are unchanged.
 ``CUDAOPS_SEED_COMPILERS``
   ``ON`` (default): CMake's detection of nvcc is done once for each user, machine and set of inputs, and taken from the
   store afterwards; ``OFF``: each time. :module:`CudaOpsSeed` does it for C and C++ too.

@@ -229,6 +229,13 @@ function(_cudaops_wheel_build out)
   endif()
 endfunction()
 
+# _cudaops_expand_home(<variable with a path>): ~ and ~/..., which a shell leaves as they are behind -D<name>=.
+function(_cudaops_expand_home name)
+  if("${${name}}" MATCHES "^~(/.*)?$" AND NOT "$ENV{HOME}" STREQUAL "")
+    set(${name} "$ENV{HOME}${CMAKE_MATCH_1}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # _cudaops_store(<out>): the per-user directory for what is brought from elsewhere (not created here).
 function(_cudaops_store out)
   _cudaops_option(CUDAOPS_STORE store)
@@ -239,6 +246,7 @@ function(_cudaops_store out)
       set(store "$ENV{HOME}/.cache/cudaops")
     endif()
   endif()
+  _cudaops_expand_home(store)
   cmake_path(ABSOLUTE_PATH store BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE)
   set(${out} "${store}" PARENT_SCOPE)
 endfunction()
