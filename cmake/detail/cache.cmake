@@ -697,7 +697,7 @@ function(_cudaops_cache_write file text)
 endfunction()
 
 # _cudaops_cache_report(<out-json> <out-line>): the report's member "cache", and a line for the table, empty where there
-# is nothing worth one.
+# is nothing worth one. "launcher" is what targets are compiled with: our cache, the user's own, or both.
 function(_cudaops_cache_report out_json out_line)
   foreach(
     key
@@ -707,13 +707,17 @@ function(_cudaops_cache_report out_json out_line)
     _cudaops_state_get(CACHE_${key} ${key})
   endforeach()
   set(users "")
+  set(launchers "")
   foreach(target IN LISTS TARGETS)
     foreach(language IN ITEMS CXX CUDA HIP)
-      set(launcher "")
-      if(CMAKE_${language}_COMPILER)
-        _cudaops_cache_user_launcher(${target} ${language} launcher)
+      if(NOT CMAKE_${language}_COMPILER)
+        continue()
       endif()
-      if(launcher)
+      _cudaops_cache_user_launcher(${target} ${language} launcher)
+      if(launcher STREQUAL "" AND NOT ${language}_PROBLEM)
+        list(APPEND launchers ${ENGINE})
+      elseif(launcher)
+        list(APPEND launchers "${launcher}")
         list(APPEND users "${language}: ${launcher} (yours)")
         if(language STREQUAL "CUDA" AND launcher MATCHES "(^|/)ccache($|[ ;])")
           set(WORTH_SAYING "nvcc is run by '${launcher}', as you say; plain ccache returns stale objects for CUDA")
@@ -722,6 +726,8 @@ function(_cudaops_cache_report out_json out_line)
     endforeach()
   endforeach()
   list(REMOVE_DUPLICATES users)
+  list(REMOVE_DUPLICATES launchers)
+  list(JOIN launchers ", " LAUNCHER)
   foreach(language IN ITEMS CXX CUDA HIP)
     if(${language}_PROBLEM)
       list(APPEND users "${language}: not cached, ${${language}_PROBLEM}")
@@ -737,14 +743,14 @@ function(_cudaops_cache_report out_json out_line)
   foreach(
     key
     IN
-    ITEMS ENGINE PROGRAM VERSION REMOTE REMOTE_PROBLEM PROBLEM
+    ITEMS LAUNCHER PROGRAM VERSION REMOTE REMOTE_PROBLEM PROBLEM
   )
     _cudaops_json_quote(${key} "${${key}}")
   endforeach()
   _cudaops_cache_dist_json(distributed)
   set(
     ${out_json}
-    "{ \"launcher\": ${ENGINE}, \"program\": ${PROGRAM}, \"version\": ${VERSION}, \"remote\": ${REMOTE}, \"remote_problem\": ${REMOTE_PROBLEM}, \"problem\": ${PROBLEM}, \"distributed\": ${distributed} }"
+    "{ \"launcher\": ${LAUNCHER}, \"program\": ${PROGRAM}, \"version\": ${VERSION}, \"remote\": ${REMOTE}, \"remote_problem\": ${REMOTE_PROBLEM}, \"problem\": ${PROBLEM}, \"distributed\": ${distributed} }"
     PARENT_SCOPE
   )
   set(${out_line} "${WORTH_SAYING}" PARENT_SCOPE)
