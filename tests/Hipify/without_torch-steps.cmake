@@ -39,3 +39,20 @@ hipify_sources(t): there is no translator from CUDA to HIP here.
   NO_MATCH
   ARGS "-DTorch_ROOT=${case_DIR}/libtorch"
 )
+
+# hipify-perl needs none, the translation around it does.
+file(REMOVE_RECURSE "${case_BUILD_DIR}")
+file(WRITE "${case_DIR}/perl/hipify-perl" "#!/bin/sh\n")
+file(CHMOD "${case_DIR}/perl/hipify-perl" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+set(case_ARGS "")
+misuse(
+  "${call}"
+  [[
+hipify_sources(t): the translation needs a Python.
+  found   no python3 on PATH
+  wanted  Python 3.8 or later; no package
+ Fix: -DPython_EXECUTABLE=<python3>
+]]
+  NO_MATCH
+  ARGS "-DCUDAOPS_HIPIFY=${case_DIR}/perl/hipify-perl"
+)

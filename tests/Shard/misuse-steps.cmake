@@ -90,3 +90,11 @@ cudaops_shard_instantiations(shards): an instantiation stands twice in INSTANTIA
  Fix: leave one of them out
 ]]
 )
+
+misuse(
+  [[cudaops_shard_instantiations(shards TEMPLATE scale.cuh INSTANTIATIONS " " ";")]]
+  [[
+cudaops_shard_instantiations(shards): INSTANTIATIONS is empty.
+ Fix: <usage>
+]]
+)
