@@ -177,7 +177,7 @@ function(add_torch_op)
     _cudaops_stop("${command}: CUDA_CUBINS is about .cu files, and CUDA_SOURCES holds none." FIX "leave CUDA_CUBINS out")
   endif()
   _cudaops_check_module("${command}" ${abi} "${arg_PYTHON_MODULE}" "${arg_PYTHON_TARGET}")
-  if(IS_ABSOLUTE "${arg_INSTALL}" OR "${arg_INSTALL}" MATCHES "\\$<|;")
+  if(IS_ABSOLUTE "${arg_INSTALL}" OR "${arg_INSTALL}" MATCHES "\\$<|[][;]|(^|/)[.][.](/|$)")
     _cudaops_stop(
       "${command}: INSTALL is one directory, relative to the install prefix."
       FACTS "found   ${arg_INSTALL}"

@@ -127,27 +127,32 @@ function(cudaops_resolve_architectures)
     "cudaops_resolve_architectures(<out-var> [REQUEST <arch>...]"
     "  [ARCHITECTURES <arch>...] [UNSERVED <out-var>] [NVCC <path>])"
   )
-  if(out STREQUAL "" OR out IN_LIST lists OR out IN_LIST singles)
+  _cudaops_check_variable(cudaops_resolve_architectures "${out}" KEYWORDS ${lists} ${singles} USAGE ${usage})
+  if(DEFINED arg_UNPARSED_ARGUMENTS AND arg_UNPARSED_ARGUMENTS STREQUAL "")
+    # "${archs}" without REQUEST, where it happens to be empty.
+    _cudaops_stop("${caller}: unknown argument ''." FIX ${usage})
+  endif()
+  # An empty value means the default; UNSERVED or NVCC without any is a slip.
+  set(may_be_empty ${lists} ${singles})
+  list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES ${lists})
+  list(REMOVE_ITEM may_be_empty "" ${arg_KEYWORDS_MISSING_VALUES})
+  _cudaops_check_keywords(
+    "${caller}"
+    "${ARGV}"
+    "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}"
+    SINGLES ${singles}
+    LISTS ${lists}
+    MAY_BE_EMPTY ${may_be_empty}
+    USAGE ${usage}
+  )
+  if(arg_UNSERVED AND (arg_UNSERVED STREQUAL out OR NOT arg_UNSERVED MATCHES "^[A-Za-z_][A-Za-z0-9_./+-]*$"))
     _cudaops_stop(
-      "cudaops_resolve_architectures(): the first argument is the variable for the result."
-      FACTS "found   '${out}'"
+      "${caller}: UNSERVED is another variable, for what no architecture serves."
+      FACTS "found   '${arg_UNSERVED}'"
       FIX ${usage}
     )
   endif()
-  if(DEFINED arg_UNPARSED_ARGUMENTS)
-    set(word "")
-    if(NOT arg_UNPARSED_ARGUMENTS STREQUAL "")
-      list(GET arg_UNPARSED_ARGUMENTS 0 word)
-    endif()
-    _cudaops_arch_keyword_hint("${word}" "${lists};${singles}" hint)
-    _cudaops_stop("${caller}: unknown argument '${word}'${hint}" FIX ${usage})
-  endif()
-  # A list keyword with an empty list means the default.
-  foreach(word IN LISTS arg_KEYWORDS_MISSING_VALUES)
-    if(word IN_LIST singles)
-      _cudaops_stop("${caller}: ${word} needs a value." FIX ${usage})
-    endif()
-  endforeach()
 
   set(${out} "" PARENT_SCOPE)
   if(arg_UNSERVED)

@@ -66,13 +66,7 @@ function(cudaops_shard_instantiations)
     "cudaops_shard_instantiations(<out-var>"
     "  TEMPLATE <file.cuh> INSTANTIATIONS <instantiation>... [FILES <n>])"
   )
-  if(out STREQUAL "" OR out IN_LIST lists OR out IN_LIST singles)
-    _cudaops_stop(
-      "cudaops_shard_instantiations(): the first argument is the variable for the result."
-      FACTS "found   '${out}'"
-      FIX ${usage}
-    )
-  endif()
+  _cudaops_check_variable(cudaops_shard_instantiations "${out}" KEYWORDS ${lists} ${singles} USAGE ${usage})
   set(command "cudaops_shard_instantiations(${out})")
   _cudaops_check_keywords(
     "${command}"

@@ -125,7 +125,14 @@ function(cudaops_add_python_test)
     _cudaops_stop("cudaops_add_python_test(): the first argument is the name of the test." FACTS "found   '${name}'" FIX "${usage}")
   endif()
   set(command "cudaops_add_python_test(${name})")
-  if(TEST ${name})
+  if(name MATCHES "[][;<>$\"\\]")
+    _cudaops_stop(
+      "${command}: not a name for a test."
+      FACTS "found   '${name}'" "wanted  no brackets, quotes, backslashes, semicolons or generator expressions"
+      FIX "${usage}"
+    )
+  endif()
+  if(TEST "${name}")
     _cudaops_stop("${command}: there is a test of this name already." FIX "another name")
   endif()
   _cudaops_check_keywords(

@@ -105,9 +105,7 @@ function(hipify_sources)
   set(keywords SOURCES INCLUDE_DIRECTORIES OUTPUT_DIRECTORY)
   set(usage "hipify_sources(<out-var> SOURCES <file>..." "  [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])")
   set(command "hipify_sources(${name})")
-  if(name IN_LIST keywords OR NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_.+-]*$")
-    _cudaops_stop("${command}: the first argument is the name of a variable." FACTS "found   '${name}'" FIX ${usage})
-  endif()
+  _cudaops_check_variable(hipify_sources "${name}" KEYWORDS ${keywords} USAGE ${usage})
   _cudaops_check_keywords(
     "${command}"
     "${ARGV}"
@@ -127,6 +125,15 @@ function(hipify_sources)
         "${command}: SOURCES takes no generator expressions."
         FACTS "found   ${source}" "wanted  the name of a file: which file it is must be known at configure"
         FIX "if() around the call, or list(APPEND <sources> <file>)"
+      )
+    endif()
+  endforeach()
+  foreach(directory IN LISTS arg_OUTPUT_DIRECTORY)
+    if(arg_OUTPUT_DIRECTORY MATCHES "[][;]|\\$<" OR (EXISTS "${directory}" AND NOT IS_DIRECTORY "${directory}"))
+      _cudaops_stop(
+        "${command}: OUTPUT_DIRECTORY is one directory, known at configure, without brackets."
+        FACTS "found   ${arg_OUTPUT_DIRECTORY}"
+        FIX "a directory of its own in the build tree, or leave it out"
       )
     endif()
   endforeach()

@@ -23,6 +23,18 @@ function(_cudaops_first_argument out count first)
   set(${out} "${first}" PARENT_SCOPE)
 endfunction()
 
+# _cudaops_check_variable(<command> <name> KEYWORDS <keyword>... USAGE <line>...): the variable for a command's result.
+function(_cudaops_check_variable command name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "KEYWORDS;USAGE")
+  if(name IN_LIST arg_KEYWORDS OR NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_./+-]*$")
+    _cudaops_stop(
+      "${command}(): the first argument is the variable for the result."
+      FACTS "found   '${name}'"
+      FIX ${arg_USAGE}
+    )
+  endif()
+endfunction()
+
 # _cudaops_check_name(<command> <name> KEYWORDS <keyword>... USAGE <line>...): the name of a target to be made.
 function(_cudaops_check_name command name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "KEYWORDS;USAGE")
@@ -322,6 +334,17 @@ function(
     string(REGEX REPLACE "[^]]" "" close "${source}")
     string(LENGTH "${open}" open)
     string(LENGTH "${close}" close)
+    string(REGEX MATCHALL "\\$<" begun "${source}")
+    string(REGEX MATCHALL ">" ended "${source}")
+    list(LENGTH begun begun)
+    list(LENGTH ended ended)
+    if(begun GREATER ended)
+      _cudaops_stop(
+        "${command}: ${keyword} holds a generator expression without its end."
+        FACTS "found   ${source}"
+        FIX "close each $< with a >, and quote an expression that holds blanks or ';'"
+      )
+    endif()
     if(NOT joint EQUAL -1 OR NOT open EQUAL close)
       _cudaops_stop(
         "${command}: ${keyword} holds a name that CMake's lists can't hold: no ';', and no '[' without its ']'."

@@ -222,6 +222,15 @@ add_torch_op(my_op): INSTALL is one directory, relative to the install prefix.
 )
 
 misuse(
+  [[add_torch_op(my_op SOURCES op.cpp INSTALL lib/../../elsewhere)]]
+  [[
+add_torch_op(my_op): INSTALL is one directory, relative to the install prefix.
+  found lib/../../elsewhere
+ Fix: INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>
+]]
+)
+
+misuse(
   [[add_torch_op(my_op SOURCES op.cpp INSTALL $<1:/opt>)]]
   [[
 add_torch_op(my_op): INSTALL is one directory, relative to the install prefix.

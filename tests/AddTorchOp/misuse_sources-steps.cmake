@@ -191,3 +191,12 @@ add_torch_op(my_op): SOURCES holds a name that CMake's lists can't hold: no ';',
  Fix: give the file another name
 ]]
 )
+
+misuse(
+  [[add_torch_op(my_op SOURCES "$<1:op.cpp" op_cuda.cpp)]]
+  [[
+add_torch_op(my_op): SOURCES holds a generator expression without its end.
+  found $<1:op.cpp
+ Fix: close each $< with a >, and quote an expression that holds blanks or ';'
+]]
+)

@@ -8,7 +8,7 @@ file(WRITE "${case_DIR}/elsewhere/k.cu" "")
 set(usage "${commands_USAGE}")
 set(commands_USAGE "here in full")
 misuse("hipify_sources()" [[
-hipify_sources(): the first argument is the name of a variable.
+hipify_sources(): the first argument is the variable for the result.
   found   ''
  Fix: hipify_sources(<out-var> SOURCES <file>...
   [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
@@ -16,7 +16,7 @@ hipify_sources(): the first argument is the name of a variable.
 )
 set(commands_USAGE "${usage}")
 misuse("hipify_sources(SOURCES k.cu)" [[
-hipify_sources(SOURCES): the first argument is the name of a variable.
+hipify_sources(): the first argument is the variable for the result.
   found   'SOURCES'
  Fix: <usage>
 ]]
@@ -85,6 +85,13 @@ hipify_sources(t): OUTPUT_DIRECTORY holds the sources themselves.
  Fix: a directory of its own in the build tree
 ]]
 )
+foreach(directory IN ITEMS "\$<1:x>" "[x" "x\;y")
+  misuse("hipify_sources(t SOURCES k.cu OUTPUT_DIRECTORY [==[${directory}]==])" "
+hipify_sources(t): OUTPUT_DIRECTORY is one directory, known at configure, without brackets.
+  found   ${directory}
+ Fix: a directory of its own in the build tree, or leave it out"
+  )
+endforeach()
 misuse("hipify_sources(t SOURCES k.cu OUTPUT_DIRECTORY m)\nhipify_sources(u SOURCES k.cu INCLUDE_DIRECTORIES other OUTPUT_DIRECTORY m)" [[
 hipify_sources(u): k.cu is translated into <case>/build/m already, with other include directories.
   found   <case>/build/m/k.cu, made by another call

@@ -98,3 +98,12 @@ cudaops_shard_instantiations(shards): INSTANTIATIONS is empty.
  Fix: <usage>
 ]]
 )
+
+misuse(
+  [[cudaops_shard_instantiations("a;b" TEMPLATE scale.cuh INSTANTIATIONS "template void scale<int>(int*)")]]
+  [[
+cudaops_shard_instantiations(): the first argument is the variable for the result.
+  found 'a;b'
+ Fix: <usage>
+]]
+)

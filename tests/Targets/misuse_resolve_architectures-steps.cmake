@@ -52,7 +52,7 @@ cudaops_resolve_architectures(a): unknown argument 'REQEST', did you mean REQUES
 misuse(
   [[cudaops_resolve_architectures(a request 80)]]
   [[
-cudaops_resolve_architectures(a): unknown argument 'request'.
+cudaops_resolve_architectures(a): unknown argument 'request', did you mean REQUEST?
  Fix: <usage>
 ]]
 )
@@ -183,5 +183,30 @@ wrap(x)]]
 cudaops_target_architectures(): the first argument is a target.
   found ''
  Fix: cudaops_target_architectures(<target> <arch>...)
+]]
+)
+
+foreach(name IN ITEMS "a b" "a;b" "[a" "$<1:a>")
+  misuse("cudaops_resolve_architectures([==[${name}]==])"
+    "cudaops_resolve_architectures(): the first argument is the variable for the result.
+  found '${name}'
+ Fix: <usage>"
+  )
+endforeach()
+
+misuse(
+  [[cudaops_resolve_architectures(a NVCC)]]
+  [[
+cudaops_resolve_architectures(a): NVCC needs a value.
+ Fix: <usage>
+]]
+)
+
+misuse(
+  [[cudaops_resolve_architectures(a UNSERVED a)]]
+  [[
+cudaops_resolve_architectures(a): UNSERVED is another variable, for what no architecture serves.
+  found 'a'
+ Fix: <usage>
 ]]
 )

@@ -216,3 +216,13 @@ cudaops_add_python_test(t): OP names no op.
  Fix: <usage>
 ]]
 )
+
+misuse(
+  [[cudaops_add_python_test("a;b" OP my_op SCRIPT test_op.py)]]
+  [[
+cudaops_add_python_test(a;b): not a name for a test.
+  found 'a;b'
+  wanted no brackets, quotes, backslashes, semicolons or generator expressions
+ Fix: <usage>
+]]
+)
