@@ -219,7 +219,7 @@ endfunction()
 # OFF in the cache is a user's word: find_package(Torch) sets the variable of its directory. To CMake it means that flags
 # choose the architecture; here it chooses nothing, because ops have to know theirs.
 function(_cudaops_arch_warn_of_off caller variable built example)
-  if(NOT "$CACHE{${variable}}" STREQUAL "" AND NOT "$CACHE{${variable}}")
+  if("$CACHE{${variable}}" MATCHES "[^ ;,]" AND NOT "$CACHE{${variable}}")
     _cudaops_warn(
       "${caller}: ${variable}=$CACHE{${variable}} names no architecture."
       FACTS "built   ${built}" "rule    an op is built for architectures that it knows, not for those of flags"

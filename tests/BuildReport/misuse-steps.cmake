@@ -34,3 +34,13 @@ CUDAOPS_BUILD_TRACE: unknown value 'on', did you mean ON?
 ]]
   ARGS -DCUDAOPS_BUILD_TRACE=on
 )
+misuse(
+  [[cudaops_add_kernels(k SOURCES op.cpp)]]
+  [[
+CUDAOPS_BUILD_TRACE: unknown value 'yes', did you mean ON?
+  found yes (variable CUDAOPS_BUILD_TRACE)
+  wanted OFF ON PHASES
+ Fix: -DCUDAOPS_BUILD_TRACE=ON
+]]
+  ARGS -DCUDAOPS_BUILD_TRACE=yes
+)

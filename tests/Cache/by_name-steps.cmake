@@ -24,6 +24,6 @@ refused(
   -DCUDAOPS_CACHE=ccache
 )
 refused(
-  "CUDAOPS_CACHE: unknown value 'CCACHE' found CCACHE (variable CUDAOPS_CACHE) wanted AUTO OFF ccache sccache Fix: -DCUDAOPS_CACHE=AUTO"
+  "CUDAOPS_CACHE: unknown value 'CCACHE', did you mean ccache? found CCACHE (variable CUDAOPS_CACHE) wanted AUTO OFF ccache sccache Fix: -DCUDAOPS_CACHE=ccache"
   -DCUDAOPS_CACHE=CCACHE
 )

@@ -1,0 +1,2 @@
+# Two values, each of which is one, are none.
+match(BEFORE "set(CUDAOPS_BACKEND CUDA HIP)")
