@@ -123,7 +123,8 @@ _cudaops_expand() {
           _cudaops_words="$_cudaops_words $_cudaops_line"
         done <"${_cudaops_a#*=}" || return
         case $_cudaops_words in
-          *[!]A-Za-z0-9_\ \"=+.,/:@%[-]* | *-optf* | *-options-file*) return ;;
+          # All that a shell would see more in than a letter; letters outside ASCII are none of it.
+          *[[:cntrl:]#\$\&\'\(\)\*\;\<\>\?\\^\`{\|}~!]* | *-optf* | *-options-file*) return ;;
         esac
         eval "set -- \"\$@\" $_cudaops_words"
         _cudaops_wait=

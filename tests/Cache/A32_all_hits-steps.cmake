@@ -1,6 +1,6 @@
 # An op and kernels built, cleaned, built again: all hits, with Ninja and with Makefiles, whose include directories come
-# in option files; in a subdirectory, where commands run elsewhere; and no value stands apart from its option where a
-# cache would take it for a file.
+# in option files, with letters outside ASCII too; in a subdirectory, where commands run elsewhere; and no value stands
+# apart from its option where a cache would take it for a file.
 real_machine()
 if(NOT real_TORCH)
   return()
@@ -8,7 +8,7 @@ endif()
 use_cache(ccache)
 file(
   WRITE "${case_DIR}/src/sub/CMakeLists.txt"
-  "cudaops_add_kernels(sub_kernels SHARED SOURCES k.cu h.cpp)\ntarget_include_directories(sub_kernels PRIVATE .)\n"
+  "cudaops_add_kernels(sub_kernels SHARED SOURCES k.cu h.cpp)\ntarget_include_directories(sub_kernels PRIVATE . über)\n"
 )
 file(WRITE "${case_DIR}/src/sub/k.h" "#define TIMES 3\n")
 file(WRITE "${case_DIR}/src/sub/k.cu" "#include <k.h>\n__global__ void kernel(float* x) { x[0] *= TIMES; }\n")

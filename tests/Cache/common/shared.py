@@ -277,7 +277,7 @@ def kinds(case, cmake, repo, options):
         if not options.get("redis"):
             web = server(Web())
             # The blank is part of the test.
-            urls = {"file": f"file:{case / 'shared directory'}", "http": web.url}
+            urls = {"file": f"file:{case / 'shared dïrectory+ (%41)'}", "http": web.url}
         else:
             plain = server(Redis(options["redis"], case))
             server(Redis(options["redis"], case, unix=options["socket"]))
