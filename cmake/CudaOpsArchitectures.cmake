@@ -357,7 +357,11 @@ function(cudaops_target_architectures)
       string(REPLACE ";" " " found "${arg_UNPARSED_ARGUMENTS}")
       set(fact "found   ${found}")
     endif()
-    set(fix "cudaops_resolve_architectures(archs REQUEST <arch>...)" "cudaops_target_architectures(${target} \${archs})")
+    set(
+      fix
+      "cudaops_resolve_architectures(archs REQUEST <arch>...)"
+      "cudaops_target_architectures(${target} \${archs})"
+    )
     if(NOT meant STREQUAL "")
       list(JOIN meant " " meant)
       set(fix "cudaops_target_architectures(${target} ${meant})")

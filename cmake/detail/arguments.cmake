@@ -184,7 +184,11 @@ function(
     endif()
     # These make a target, or take one; the others make variables and tests.
     set(target "")
-    if(command MATCHES "^(add_torch_op|cudaops_add_kernels|cudaops_add_gtest|cudaops_add_benchmark|cudaops_target_[a-z_]+)\\((.+)\\)$")
+    if(
+      command
+        MATCHES
+        "^(add_torch_op|cudaops_add_kernels|cudaops_add_gtest|cudaops_add_benchmark|cudaops_target_[a-z_]+)\\((.+)\\)$"
+    )
       set(target "${CMAKE_MATCH_2}")
     endif()
     if(own IN_LIST keywords)

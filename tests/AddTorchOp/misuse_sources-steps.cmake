@@ -90,7 +90,7 @@ misuse(
   [[
 add_torch_op(my_op): SOURCES holds 'REQUIRED', which is no file.
   looked <case>/src/REQUIRED
-  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET INSTALL CUDA_CUBINS
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET PYTHON_PACKAGE INSTALL CUDA_CUBINS
  Fix: the name of a file, or a keyword
 ]]
 )

@@ -36,7 +36,11 @@ refused("none" "\"none\" is not an architecture: ${always}")
 refused("80+" "\"80+\" is not an architecture; with PTX for later GPUs it is 80+PTX." 80+PTX)
 refused("8.0+" "\"8.0+\" is not an architecture; with PTX for later GPUs it is 8.0+PTX." 8.0+PTX)
 refused("gfx90a" "\"gfx90a\" is an architecture of AMD's, which CUDA can't build.")
-foreach(word IN ITEMS SM90 sm90 sm-90 sm_9.0 cc9.0)
+foreach(
+  word
+  IN
+  ITEMS SM90 sm90 sm-90 sm_9.0 cc9.0
+)
   refused("${word}" "\"${word}\" is not an architecture, did you mean 90-real?" 90-real)
 endforeach()
 refused("SM_90" "\"SM_90\" is nvcc's spelling; here it is 90-real." 90-real)
@@ -53,7 +57,8 @@ refused("80];90" "\"80]\" is not an architecture: a list of them has no brackets
 refused("\${x}" "\"\${x}\" is not an architecture.")
 refused("8\\0" "\"8\\0\" is not an architecture." 80)
 refused("\"90\"" "\"\"90\"\" is not an architecture." 90)
-refused("90#" "\"90#\" is not an architecture." 90)
+refused("90#" "\"90#\" is not an architecture." 90
+)
 
 # What code supports.
 function(refused_filter text expected)
@@ -64,4 +69,3 @@ endfunction()
 refused_filter("80+" "\"80+\" is not an architecture; from there on is >=80, with PTX for later GPUs 80+PTX." ">=80")
 refused_filter("90a 8.0+" "\"8.0+\" is not an architecture; from there on is >=8.0, with PTX for later GPUs 8.0+PTX." 90a ">=8.0")
 refused_filter(">=Hopper" "\">=Hopper\" is not an architecture: after >= stands a compute capability, as in >=80 or >=8.0.")
-

@@ -1,4 +1,5 @@
-// An op that refuses in two ways: by torch's check and by an exception of its own, both with numbers in their texts.
+// An op that refuses in two ways: by torch's check and by an exception of its own, both with
+// numbers in their texts.
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/tensor.h>
 

@@ -15,7 +15,9 @@ _cudaops_provided(torch directories VERSION "${version}")
 if(NOT directories)
   string(REGEX MATCHALL "[^ ;,]+" asked "$ENV{CUDAOPS_TEST_RELEASES}")
   if(NOT version IN_LIST asked AND NOT "$ENV{CUDAOPS_TEST_LONG}")
-    message("SKIPPED: torch ${version} is not in the store (CUDAOPS_TEST_RELEASES=${version} in the environment brings it)")
+    message(
+      "SKIPPED: torch ${version} is not in the store (CUDAOPS_TEST_RELEASES=${version} in the environment brings it)"
+    )
     return()
   endif()
   set(CUDAOPS_TORCH_VERSION "${version}")
