@@ -196,5 +196,5 @@ endfunction()
 
 function(_cudaops_kernels_finish name)
   _cudaops_check_libraries(cudaops_add_kernels ${name})
-  _cudaops_op_held(${name})
+  _cudaops_kernels_held(${name})
 endfunction()

@@ -300,8 +300,9 @@ endfunction()
 
 # _cudaops_link_headers(<target> <op> <archs>): cudaops/*.h, and what check.h prints. Called for targets that may hold device code.
 #
-# What the binary holds is a constant that is linked, not a definition: other architectures compile no .cpp again, and
-# their compiles are the same to a compiler cache.
+# Only device code is given what the binary holds in its command, which names the architectures anyway. For host files it
+# is a constant that is linked (_cudaops_op_held()): other architectures compile no .cpp again, and its compiles are the
+# same to a compiler cache.
 function(_cudaops_link_headers target name archs)
   _cudaops_headers()
   _cudaops_use_only(${target} CudaOps::headers)
@@ -322,12 +323,8 @@ function(_cudaops_link_headers target name archs)
       string(APPEND symbol "_${hash}")
     endif()
     set(symbol "cudaops_architectures_${symbol}")
-    target_compile_definitions(${target} PRIVATE "CUDAOPS_ARCHITECTURES_SYMBOL=${symbol}")
-    # const alone would keep it in its file.
-    _cudaops_target_set(
-      ${target}
-      HELD
-      "extern \"C\" __attribute__((visibility(\"hidden\"))) const char ${symbol}[] = \"${held}\";\n"
-    )
+    target_compile_definitions(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA,HIP>:CUDAOPS_ARCHITECTURES=\"${held}\">")
+    _cudaops_target_set(${target} HELD "${held}")
+    _cudaops_target_set(${target} HELD_SYMBOL "${symbol}")
   endif()
 endfunction()

@@ -65,9 +65,30 @@ function(_cudaops_op_provenance target)
   _cudaops_own_source(${target} "${source}")
 endfunction()
 
-# _cudaops_op_held(<target>): what check.h says that <target> holds, in a source of its own.
-function(_cudaops_op_held target)
-  _cudaops_target_get(${target} HELD code)
+# _cudaops_op_held(<target> <out>)
+#
+# Gives the host files of <target> the name of the constant that says what its binary holds; <out> is the C++ that
+# defines it, empty where no code of the target is for a GPU.
+function(_cudaops_op_held target out)
+  _cudaops_target_get(${target} HELD held)
+  _cudaops_target_get(${target} HELD_SYMBOL symbol)
+  set(code "")
+  if(NOT held STREQUAL "")
+    target_compile_definitions(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:CUDAOPS_ARCHITECTURES_SYMBOL=${symbol}>")
+    # const alone would keep it in its file.
+    set(code "extern \"C\" __attribute__((visibility(\"hidden\"))) const char ${symbol}[] = \"${held}\";\n")
+  endif()
+  set(${out} "${code}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_kernels_held(<target>): the same in a source of its own, for kernels with host files.
+function(_cudaops_kernels_held target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "\\.(h|hpp|hh|hxx|cuh|inl|inc|cu|[hH][iI][pP])$")
+  if(sources STREQUAL "")
+    return()
+  endif()
+  _cudaops_op_held(${target} code)
   if(NOT code STREQUAL "")
     set(source "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/${target}_architectures.cpp")
     file(CONFIGURE OUTPUT "${source}" CONTENT "@code@" @ONLY)

@@ -24,7 +24,7 @@ foreach(case_GENERATOR IN ITEMS Ninja "Unix Makefiles")
   # What Ninja's build has left serves the other generator as well, where its commands are the same ones.
   hits(hit missed)
   case_build(BUILD_DIR "${build}" ARGS --clean-first)
-  expect_hits("${case_GENERATOR}, after clean" 6 0)
+  expect_hits("${case_GENERATOR}, after clean" 7 0)
   case_build(BUILD_DIR "${build}")
   expect_hits("${case_GENERATOR}, nothing to do" 0 0)
 

@@ -36,10 +36,10 @@ endfunction()
 
 configure("${code}")
 case_build()
-expect_hits("the first build" 0 2)
+expect_hits("the first build" 0 3)
 device_code(two)
 case_build(ARGS --clean-first)
-expect_hits("after clean" 2 0)
+expect_hits("after clean" 3 0)
 
 foreach(cache IN ITEMS AUTO OFF)
   configure("${code}" ARGS -DCUDAOPS_CACHE=${cache})

@@ -12,14 +12,15 @@
 //
 // Only the CUDA (or HIP) runtime is used, no torch, and of C++ nothing that takes nvcc long: with
 // <string> alone a small .cu compiles half as long again. The op's name and what its binary holds
-// come from two definitions that cudaops_add_kernels() and add_torch_op() make:
+// come from definitions that cudaops_add_kernels() and add_torch_op() make:
 //   CUDAOPS_OP_NAME               a string: "my_ops"
-//   CUDAOPS_ARCHITECTURES_SYMBOL  name of a constant that they link, a string: "sm_80, sm_90a,
-//                                 PTX 90", or "gfx90a, gfx942". So no host file depends on it.
-// Targets of your own may define CUDAOPS_ARCHITECTURES, the string itself. Without them the file's
-// own __CUDA_ARCH_LIST__ is named (nvcc; it doesn't say what has PTX) and the function that holds
-// the check. The texts are composed by pure functions, which need no GPU and no CUDA headers. A
-// check that finds no error costs the call and a comparison.
+//   CUDAOPS_ARCHITECTURES         in device code, a string: "sm_80, sm_90a, PTX 90", or "gfx90a,
+//                                 gfx942"
+//   CUDAOPS_ARCHITECTURES_SYMBOL  in host files, the name of a constant that is linked and holds
+//                                 that string: so other architectures compile none of them again
+// Without them the file's own __CUDA_ARCH_LIST__ is named (nvcc; it doesn't say what has PTX) and
+// the function that holds the check. The texts are composed by pure functions, which need no GPU
+// and no CUDA headers. A check that finds no error costs the call and a comparison.
 #pragma once
 
 #include <cstdlib>
