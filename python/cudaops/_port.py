@@ -210,7 +210,6 @@ class Writer:
         self.file = os.path.relpath(reader.path, self.place)
         self.notes = 0
         self.options = {}
-        self.packages = set()
         self.source = None  # the file whose call makes the op at hand
         self.last = []  # comments about what no op holds
 
@@ -251,7 +250,6 @@ class Writer:
             "find_package(CudaOps 0.1 REQUIRED)",
             "find_package(CudaTorchMatch REQUIRED)",
         ]
-        head += ["%s REQUIRED)" % line for line in sorted(self.packages)]
         if self.options:
             head.append("")
         for option in self.options.values():
@@ -819,8 +817,7 @@ class Writer:
                 bare = [one for one in found if not one.startswith("$<")]
                 found = [one for one in found if not any(one.endswith(":%s>" % other) for other in bare)]
                 if section == "library" and "openmp" in block.lines:
-                    self.packages.add("find_package(OpenMP")
-                    found.append("OpenMP::OpenMP_CXX")
+                    found.append("CudaOps::openmp")
                 if not found:
                     continue
                 made = self.section(section, dict(sections)[section], op.target, found)

@@ -251,12 +251,11 @@ def test_link_arguments(project):
         "mylib",
         "${CMAKE_CURRENT_SOURCE_DIR}/lib/part.a",
         "CudaOps::curand",
-        "OpenMP::OpenMP_CXX",
+        "CudaOps::openmp",
     ]
     assert command(content, "target_link_directories") == ["lib", "more"]
     assert command(content, "target_link_options") == ["-Wl,--gc-sections"]
     assert "set_property(TARGET op APPEND PROPERTY INSTALL_RPATH /opt/mylib/lib $ORIGIN/lib)" in content
-    assert "find_package(OpenMP REQUIRED)" in content
     assert project.comments == []
 
 
