@@ -227,7 +227,7 @@ class Writer:
     # ---- the file
 
     def write(self):
-        ops = self.gather()
+        ops = self.ops = self.gather()
         bodies = [self.op(op) for op in ops]
         self.source = None
         name = self.reader.setup.get("name")
@@ -506,6 +506,9 @@ class Writer:
                 lines.append("  TORCH_TARGET %d.%d" % target)
         if is_module or abi == "PYBIND":
             lines.append("  PYTHON_MODULE %s" % op.module)
+            package = self.package(op)
+            if package:
+                lines.append("  PYTHON_PACKAGE %s" % quote(package))
             if op.directory:
                 lines.append("  INSTALL %s" % quote(op.directory))
             elif any(call.kind.endswith("Extension") for call in op.calls):
@@ -524,6 +527,15 @@ class Writer:
         elif any(isinstance(value, Unknown) for value in limited):
             self.comment("op", self.not_read("py_limited_api", next(v for v in limited if isinstance(v, Unknown))))
         return before + lines
+
+    def package(self, op):
+        """The directory of the .py files beside a module; the first op of a package brings them."""
+        first = next(one for one in self.ops if one.directory == op.directory)
+        if not op.directory or "/" in op.directory or op is not first:
+            return ""
+        places = [os.path.join(folder, op.directory) for folder in ("", "src", "python")]
+        found = [one for one in places if os.path.isfile(os.path.join(self.reader.root, one, "__init__.py"))]
+        return self.relative(found[0]) if found else ""
 
     # ---- compile arguments
 
@@ -851,6 +863,7 @@ class Writer:
             if os.path.isfile(os.path.join(self.reader.root, name, "__init__.py"))
         }
         packages |= {op.directory.split("/")[0] for op in ops if op.directory}
+        built = {op.directory: op for op in reversed(ops) if self.package(op)}
         lines = []
         for folder in ("", "test", "tests"):
             directory = os.path.join(self.reader.root, folder)
@@ -859,7 +872,11 @@ class Writer:
                     continue
                 imported = imports(os.path.join(directory, name))
                 path = self.relative(os.path.join(directory, name))
-                if imported & packages:
+                if imported & packages and imported & packages <= set(built):
+                    used = [op.target for op in ops if op.directory in imported or op.module in imported & set(modules)]
+                    test = "cudaops_add_python_test(%s OP %s SCRIPT %s PYTEST)"
+                    lines.append(test % (name[:-3], " ".join(used), quote(path)))
+                elif imported & packages:
                     package = sorted(imported & packages)[0]
                     lines.append("# %s imports the package %s: install it, then run pytest." % (path, package))
                 elif imported & set(modules):

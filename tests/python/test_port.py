@@ -528,6 +528,17 @@ def test_tests_of_the_project(project):
     )
 
 
+def test_package_in_the_build_tree(project):
+    project.write("src/pkg/__init__.py")
+    project.write("tests/test_pkg.py", "import pkg\n")
+    content = project.port("""
+        modules = [CppExtension("pkg._C", ["csrc/op.cpp"]), CppExtension("pkg._D", ["csrc/op.cpp"])]
+        """)
+    assert "  PYTHON_MODULE _C\n  PYTHON_PACKAGE src/pkg\n  INSTALL pkg\n" in content
+    assert content.count("PYTHON_PACKAGE") == 1
+    assert content.endswith("cudaops_add_python_test(test_pkg OP pkg_C pkg_D SCRIPT tests/test_pkg.py PYTEST)\n")
+
+
 def test_endless_code_ends(project):
     content = project.port(
         """
