@@ -567,7 +567,7 @@ def machines(case, cmake, repo, options):
     sources["k.h"] = "#define TIMES 3\n"
     sources["k.cu"] = '#include "k.h"\n__global__ void kernel(float* x) { x[0] *= TIMES; }\n'
     sources["h.cpp"] = '#include "k.h"\nint times() { return TIMES; }\n'
-    count = 6
+    count = 7
 
     with contextlib.ExitStack() as stack:
         server, *prefixes = stack.enter_context(namespaces(options["ip"], 3))
