@@ -137,6 +137,11 @@ function(_cudaops_check_option_names)
     CUDAOPS_STORE
     CUDAOPS_SEED_COMPILERS
   )
+  # CMake is not to say "not used by the project" of an option that has nothing to do here, such as a cache where nothing
+  # is compiled.
+  foreach(entry IN LISTS known)
+    set(read "${${entry}}")
+  endforeach()
   get_cmake_property(entries CACHE_VARIABLES)
   foreach(entry IN LISTS entries)
     if(entry MATCHES "^CUDAOPS_" AND NOT entry IN_LIST known)
