@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/use.cmake")
 endif()
-_cudaops_use(cuda_libraries glob interfaces match message op_audit openmp_target state)
+_cudaops_use(cuda_libraries interfaces match openmp_target state)
 
 # _cudaops_targets_create()
 #
