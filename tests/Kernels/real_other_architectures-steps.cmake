@@ -63,7 +63,7 @@ expect_held("sm_90, PTX 90")
 
 configure("${code}" ARGS "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real")
 case_build(ARGS --verbose)
-string(REGEX MATCHALL "-c [^\n]*/[^/ \n]+\\.cpp(\n|$| )" compiled "${case_STEP_STDOUT}")
+string(REGEX MATCHALL "-c [^\n]*/[^/ \n]+\\.cpp(\n|$|[ '\"])" compiled "${case_STEP_STDOUT}")
 list(TRANSFORM compiled REPLACE "^.*/([^/ \n]+\\.cpp).*$" "\\1")
 list(SORT compiled)
 case_equal(
