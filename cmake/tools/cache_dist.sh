@@ -5,7 +5,7 @@
 #   sh cache_dist.sh without <configuration> <copy>
 #
 # There are two sccache servers, each with its own socket: one with the user's configuration, and one with a copy of it
-# that names no scheduler. detail/cache_dist.cmake says which one is right to begin with (_cudaops_dist).
+# that names no scheduler. accelerate/cache_dist.cmake says which one is right to begin with (_cudaops_dist).
 
 # _cudaops_distribute <argument>...: chooses the server that this compile goes to; fails where sccache can't take nvcc
 # apart, which it would say with an exit code that a broken server has too.

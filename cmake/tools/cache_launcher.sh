@@ -4,7 +4,7 @@
 #
 #   sh cache_launcher.sh <settings> <compiler> <argument>...
 #
-# <settings> is written by detail/cache.cmake: which cache, which compiler, and what that compiler consists of. Plain
+# <settings> is written by accelerate/cache.cmake: which cache, which compiler, and what that compiler consists of. Plain
 # `ccache nvcc` preprocesses one of nvcc's passes and looks at no environment variable; here the cache goes by the
 # dependency file, which names the headers of all passes, and its key holds everything else that decides what is in the
 # object. What can't be described so is compiled without the cache, and so is everything when the cache fails.

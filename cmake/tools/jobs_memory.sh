@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs a compile and notes the memory of its largest process, for detail/jobs_weight.cmake.
+# Runs a compile and notes the memory of its largest process, for accelerate/jobs_weight.cmake.
 #
 #   sh jobs_memory.sh <time> <file> <compiler> <argument>...
 

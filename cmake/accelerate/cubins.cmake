@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+# One compile step an architecture: in a target's list of sources, files take the place of a .cu that stand for one of its
+# architectures each, and one that stands for the object; it waits for them. tools/cubins.sh launches the compiles and
+# does the rest. So CMake makes the commands of these steps as it does for any source of that target, whatever is said
+# of it, and the steps of one file differ in nothing but its name.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
+endif()
+_cudaops_use(accelerate/cache accelerate/jobs_weight base/message base/options base/paths base/state)
+
+# _cudaops_cubins_target(<target> <command>): at the end of this directory, when all is known of the target.
+function(_cudaops_cubins_target target command)
+  _cudaops_state_get(BACKEND backend)
+  _cudaops_target_get(${target} CUBINS already)
+  if(already OR backend STREQUAL "HIP")
+    return()
+  endif()
+  _cudaops_target_set(${target} CUBINS TRUE)
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_cubins_finish [[${target}]] [[${command}]])")
+endfunction()
+
+function(_cudaops_cubins_finish target command)
+  get_target_property(sources ${target} SOURCES)
+  _cudaops_jobs_sources(${target} device ignored)
+  if(device STREQUAL "" OR NOT CMAKE_CUDA_COMPILER)
+    return()
+  endif()
+  _cudaops_cubins_archs(${target} archs)
+  _cudaops_cubins_obstacle(${target} "${archs}" obstacle)
+  if(NOT obstacle STREQUAL "")
+    _cudaops_status("${command}(${target}): architectures are compiled together: ${obstacle}")
+    return()
+  endif()
+
+  _cudaops_cubins_tools()
+  _cudaops_top_directories(ignored build)
+  set(directory "CudaOps/cubins/${target}")
+  set(objects "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/${directory}")
+  set(table "")
+  set(compiled "")
+  set(replaced "")
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE path)
+    if(NOT IS_ABSOLUTE "${source}" AND NOT EXISTS "${path}")
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE OUTPUT_VARIABLE path)
+    endif()
+    get_source_file_property(header "${path}" HEADER_FILE_ONLY)
+    if(NOT path IN_LIST device OR header OR path MATCHES "[\"\t\r\n\\\\]|\\.[hH][iI][pP]$")
+      list(APPEND compiled "${source}")
+      continue()
+    endif()
+    # The files that stand for it are called by what it is called, and as long as it is called so.
+    cmake_path(GET path STEM LAST_ONLY stem)
+    string(MAKE_C_IDENTIFIER "${stem}" stem)
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" OUTPUT_VARIABLE relative)
+    string(SHA1 id "${relative}")
+    string(SUBSTRING "${id}" 0 6 id)
+    set(name "${stem}_${id}")
+    # As CMake says it in a command.
+    set(said "${path}")
+    cmake_path(IS_PREFIX build "${path}" NORMALIZE inside)
+    if(CMAKE_GENERATOR STREQUAL "Ninja" AND inside)
+      cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${build}" OUTPUT_VARIABLE said)
+    endif()
+    string(APPEND table "${name}\t${said}\n")
+    list(APPEND replaced "${path}")
+    set(outputs "")
+    foreach(arch IN LISTS archs)
+      _cudaops_cubins_file("${directory}/${name}.${arch}.cu" "${path}" "${path}")
+      list(APPEND compiled "${CMAKE_CURRENT_BINARY_DIR}/${directory}/${name}.${arch}.cu")
+      list(APPEND outputs "${objects}/${name}.${arch}.cu.o")
+    endforeach()
+    _cudaops_cubins_file("${directory}/${name}.cu" "${path}" "${path};${outputs}")
+    list(APPEND compiled "${CMAKE_CURRENT_BINARY_DIR}/${directory}/${name}.cu")
+  endforeach()
+  if(table STREQUAL "")
+    return()
+  endif()
+  set_property(TARGET ${target} PROPERTY SOURCES "${compiled}")
+  _cudaops_cache_write("${CMAKE_CURRENT_BINARY_DIR}/${directory}/sources" "${table}")
+  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/cubins.sh")
+  set_property(
+    TARGET ${target}
+    PROPERTY
+      CUDA_COMPILER_LAUNCHER
+        /bin/sh
+        "${tool}"
+        --launch
+        "${build}/CudaOps/cubins.sh"
+        "${CMAKE_CURRENT_BINARY_DIR}/${directory}/sources"
+  )
+  # A step is one architecture; what puts them together compiles none.
+  _cudaops_target_set(${target} THREADS "")
+  _cudaops_cubins_export(${target} ${replaced})
+endfunction()
+
+# _cudaops_cubins_export(<target> <source>...): compile_commands.json knows the sources as well, for editors. CMake writes
+# it from targets, so there is one that compiles them as <target> would, and that nothing builds.
+function(_cudaops_cubins_export target)
+  get_target_property(export ${target} EXPORT_COMPILE_COMMANDS)
+  if(NOT export)
+    return()
+  endif()
+  set(editors "${target}_compile_commands")
+  add_library(${editors} OBJECT EXCLUDE_FROM_ALL ${ARGN})
+  foreach(
+    property
+    IN
+    ITEMS
+      COMPILE_DEFINITIONS
+      COMPILE_FEATURES
+      COMPILE_OPTIONS
+      CUDA_ARCHITECTURES
+      CUDA_EXTENSIONS
+      CUDA_RUNTIME_LIBRARY
+      CUDA_STANDARD
+      CUDA_STANDARD_REQUIRED
+      CUDA_VISIBILITY_PRESET
+      INCLUDE_DIRECTORIES
+      LINK_LIBRARIES
+      POSITION_INDEPENDENT_CODE
+      VISIBILITY_INLINES_HIDDEN
+  )
+    get_property(set TARGET ${target} PROPERTY ${property} SET)
+    if(set)
+      get_property(value TARGET ${target} PROPERTY ${property})
+      set_property(TARGET ${editors} PROPERTY ${property} "${value}")
+    endif()
+  endforeach()
+  get_target_property(type ${target} TYPE)
+  if(type MATCHES "^(SHARED|MODULE)_LIBRARY$")
+    get_target_property(symbol ${target} DEFINE_SYMBOL)
+    if(NOT symbol)
+      string(MAKE_C_IDENTIFIER "${target}_EXPORTS" symbol)
+    endif()
+    set_property(TARGET ${editors} APPEND PROPERTY COMPILE_DEFINITIONS "${symbol}")
+    get_property(set TARGET ${editors} PROPERTY POSITION_INDEPENDENT_CODE SET)
+    if(NOT set)
+      set_property(TARGET ${editors} PROPERTY POSITION_INDEPENDENT_CODE ON)
+    endif()
+  endif()
+  set_target_properties(${editors} PROPERTIES EXPORT_COMPILE_COMMANDS ON UNITY_BUILD OFF)
+endfunction()
+
+# _cudaops_cubins_file(<file> <source> <depends>): stands for <source>, whose properties it has.
+function(_cudaops_cubins_file file source depends)
+  set(path "${CMAKE_CURRENT_BINARY_DIR}/${file}")
+  file(CONFIGURE OUTPUT "${path}" CONTENT "#include \"@source@\"\n" @ONLY)
+  foreach(
+    property
+    IN
+    ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS COMPILE_FLAGS INCLUDE_DIRECTORIES JOB_POOL_COMPILE OBJECT_DEPENDS
+  )
+    get_source_file_property(value "${source}" ${property})
+    if(property STREQUAL "OBJECT_DEPENDS")
+      if(value)
+        list(APPEND depends ${value})
+      endif()
+      set(value "${depends}")
+    endif()
+    if(value)
+      set_property(SOURCE "${path}" PROPERTY ${property} "${value}")
+    endif()
+  endforeach()
+endfunction()
+
+# _cudaops_cubins_archs(<target> <out>): compute_90a and the like, as nvcc names what it compiles apart.
+function(_cudaops_cubins_archs target out)
+  get_target_property(archs ${target} CUDA_ARCHITECTURES)
+  if(NOT archs)
+    set(archs "")
+  endif()
+  list(TRANSFORM archs REPLACE "^([0-9]+[af]?)(-real|-virtual)?$" "compute_\\1")
+  list(FILTER archs INCLUDE REGEX "^compute_[0-9]+[af]?$")
+  list(REMOVE_DUPLICATES archs)
+  set(${out} "${archs}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_cubins_obstacle(<target> <archs> <out>): why the architectures are not compiled apart, in a few words.
+function(_cudaops_cubins_obstacle target archs out)
+  set(obstacle "")
+  list(LENGTH archs count)
+  _cudaops_cache_user_launcher(${target} CUDA launcher)
+  _cudaops_state_get(CACHE_ENGINE engine)
+  _cudaops_option(CUDAOPS_BUILD_TRACE trace)
+  get_target_property(unity ${target} UNITY_BUILD)
+  get_target_property(ipo ${target} INTERPROCEDURAL_OPTIMIZATION)
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  set(flags " ${CMAKE_CUDA_FLAGS} ${options}")
+  if(NOT CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA")
+    set(obstacle "the CUDA compiler is ${CMAKE_CUDA_COMPILER_ID}, not nvcc")
+  elseif(NOT CMAKE_GENERATOR MATCHES "^(Ninja|Unix Makefiles)$")
+    set(obstacle "the generator is ${CMAKE_GENERATOR}, not Ninja or Unix Makefiles")
+  elseif(count LESS 2)
+    get_target_property(found ${target} CUDA_ARCHITECTURES)
+    set(obstacle "CUDA_ARCHITECTURES is ${found}")
+  elseif(NOT launcher STREQUAL "")
+    set(obstacle "their compiles have a launcher already (${launcher})")
+  elseif(engine STREQUAL "sccache")
+    set(obstacle "sccache takes them apart itself")
+  elseif(NOT trace STREQUAL "OFF")
+    set(obstacle "CUDAOPS_BUILD_TRACE is ${trace}")
+  elseif(unity)
+    set(obstacle "UNITY_BUILD is ${unity}")
+  elseif(ipo)
+    set(obstacle "INTERPROCEDURAL_OPTIMIZATION is ${ipo}")
+  elseif(flags MATCHES "[ ;:\"](-dc|--device-c|-dlto|--dlink-time-opt|-ewp|--extensible-whole-program)([ =;>\"]|$)")
+    set(obstacle "${CMAKE_MATCH_1} is among the options")
+  endif()
+  set(${out} "${obstacle}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_cubins_tools(): what tools/cubins.sh reads and starts in this build tree.
+function(_cudaops_cubins_tools)
+  _cudaops_top_directories(ignored build)
+  set(directory "${build}/CudaOps")
+  cmake_path(SET tools NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools")
+  set(launcher "${tools}/cache_launcher.sh")
+  set(compiler "${directory}/cubins_compiler")
+  set(empty "${directory}/cubins_empty.o")
+  set(plain "")
+  set(cache "")
+  _cudaops_state_get(CACHE_ENGINE engine)
+  if(engine STREQUAL "ccache")
+    _cudaops_cache_settings(CUDA plain)
+    if(plain)
+      set(cache "${directory}/cubins_cache.sh")
+    endif()
+  endif()
+  _cudaops_cache_assign(
+    text
+    cubins.sh
+    cxx=CMAKE_CXX_COMPILER
+    empty=empty
+    compiler=compiler
+    launcher=launcher
+    plain=plain
+    cache=cache
+  )
+  _cudaops_cache_quote(ar "${CMAKE_AR}")
+  string(APPEND text "CUDAOPS_CUBINS_AR=${ar}\n")
+  _cudaops_cache_write("${directory}/cubins.sh" "${text}")
+  if(plain)
+    # The launcher of the cache is told that the compiler is that program; what it knows of nvcc stays.
+    _cudaops_cache_quote(plain "${plain}")
+    _cudaops_cache_assign(text cache_launcher.sh cubins_compiler=compiler)
+    string(
+      APPEND text
+      ". ${plain}\n"
+      "CUDAOPS_CUBINS_CCACHE=\n"
+      "[ -n \"\${CCACHE_DISABLE+x}\" ] || CUDAOPS_CUBINS_CCACHE=$_cudaops_cache\n"
+      "CUDAOPS_CUBINS_LINK=$_cudaops_link_compiler\n"
+      "export CUDAOPS_CUBINS_CCACHE CUDAOPS_CUBINS_LINK\n"
+      "_cudaops_compiler=$_cudaops_cubins_compiler\n"
+      "_cudaops_link_compiler=\n"
+    )
+    _cudaops_cache_write("${directory}/cubins_cache.sh" "${text}")
+  endif()
+  _cudaops_cache_program(cubins.sh "${compiler}")
+endfunction()
