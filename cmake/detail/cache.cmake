@@ -58,7 +58,7 @@ endfunction()
 function(_cudaops_cache_user_launcher target language out)
   get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
   # What build_report.cmake puts before a launcher launches no compiler of its own accord.
-  string(REGEX REPLACE "^.*/build_trace\\.py;[^;]*(;--phases)?(;|$)" "" launcher "${launcher}")
+  string(REGEX REPLACE "^[^;]*/cudaops-launch;[^;]*/trace(-phases)?\\.settings(;|$)" "" launcher "${launcher}")
   if(launcher AND NOT launcher MATCHES "/(cache_launcher|cache_hip|precompile)\\.sh(;|$)")
     list(JOIN launcher " " launcher)
     set(${out} "${launcher}" PARENT_SCOPE)

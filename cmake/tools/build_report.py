@@ -514,7 +514,7 @@ def lay_out(jobs):
 
 
 def add_traces(jobs, directory, notes):
-    """What build_trace.py left: memory, processor time, the cache's answer, nvcc's phases."""
+    """What cudaops-launch left: memory, processor time, the cache's answer, nvcc's phases."""
     folder = os.path.join(directory, "CudaOps", "trace")
     if not os.path.isdir(folder):
         return
