@@ -64,7 +64,7 @@ that the compiler would find before a header the entry names, or instead of a he
 is compiled once more to see whether it does.)
 
 Clang's dependency file of a HIP source leaves out what only device code includes: without a cache too, an edit there
-builds nothing. Here HIP is compiled through ``tools/cache_hip.sh``, with the cache or without it, which completes the
+builds nothing. Here HIP is compiled through ``cudaops-launch``, with the cache or without it, which completes the
 dependency file from clang's own list of headers (``CC_PRINT_HEADERS``) at no cost; a launcher of your own takes its
 place. ccache then caches HIP like CUDA, with the device libraries in the key; sccache doesn't cache it.
 

@@ -88,6 +88,8 @@ bool has_content(const std::string& path) {
   return stat(path.c_str(), &about) == 0 && about.st_size > 0;
 }
 
+bool is_readable(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+
 bool is_executable(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
 
 bool same_file(const std::string& one, const std::string& other) {

@@ -25,6 +25,7 @@ bool exists(const std::string& path);
 bool is_file(const std::string& path);
 bool is_directory(const std::string& path);
 bool has_content(const std::string& path);
+bool is_readable(const std::string& path);
 bool is_executable(const std::string& path);
 bool same_file(const std::string& one, const std::string& other);
 // Whether the first was changed later; no file is older than every file.

@@ -338,8 +338,11 @@ def test_cubins(build):
     source = build.write("k.cu", "#include <torch/extension.h>\n")
     folder = build.directory / "CudaOps/cubins/op"
     folder.mkdir(parents=True)
-    (folder / "sources").write_text("other_000000\t/elsewhere.cu\nk_123456\t%s\n" % source)
-    launcher = "/bin/sh /x/tools/cubins.sh --launch %s/CudaOps/cubins.sh %s/sources /bin/nvcc" % (build.directory, folder)
+    table = "cubins\t1\n"
+    for known in (("other_000000", "/elsewhere.cu"), ("k_123456", source)):
+        table += "source_name\t%s\nsource_path\t%s\n" % known
+    (folder / "settings").write_text(table)
+    launcher = "%s/CudaOps/cudaops-launch %s/settings /bin/nvcc" % (build.directory, folder)
     log = ""
     for step, part in ((".compute_80", ".part"), (".compute_90a", ".part"), ("", "")):
         name = "build/CudaOps/cubins/op/k_123456%s.cu" % step
