@@ -36,7 +36,7 @@ function(_cudaops_launcher_find out out_problem)
   endif()
   cmake_path(SET sources NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../launcher")
   # No exceptions: half of the time that the compiler takes.
-  set(options -std=c++17 -Og -fno-exceptions -s)
+  set(options -std=c++17 -O1 -fno-exceptions -s)
   _cudaops_file_stamp("${CMAKE_CXX_COMPILER}" key)
   file(REAL_PATH "${CMAKE_CXX_COMPILER}" real)
   _cudaops_file_stamp("${real}" stamp)
@@ -105,17 +105,22 @@ function(_cudaops_launcher_build program source options out_problem)
     set(${out_problem} "${line}" PARENT_SCOPE)
     return()
   endif()
-  # Libraries that distributions don't install are no reason to do without: a shared libstdc++ costs each compile 0.4 ms.
-  foreach(link IN ITEMS "-static-libstdc++;-static-libgcc" "")
-    _cudaops_run(
-      compile
-      ENVIRONMENT LC_ALL=C CCACHE_DISABLE=1
-      COMMAND "${CMAKE_CXX_COMPILER}" ${options} ${link} "${source}" -o "${beside}"
-    )
-    if(compile_EXIT STREQUAL "0" OR NOT compile_ERROR MATCHES "-lstdc\\+\\+|-static-lib|libstdc\\+\\+\\.a")
+  # What starts faster, as far as the libraries are installed: each compile starts it.
+  set(link "")
+  foreach(pair IN ITEMS "libc.a|-static" "libstdc++.a|-static-libstdc++;-static-libgcc")
+    string(REGEX MATCH "^(.*)[|](.*)$" pair "${pair}")
+    set(words "${CMAKE_MATCH_2}")
+    _cudaops_run(library COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=${CMAKE_MATCH_1})
+    if(library_OUTPUT MATCHES "/")
+      set(link "${words}")
       break()
     endif()
   endforeach()
+  _cudaops_run(
+    compile
+    ENVIRONMENT LC_ALL=C CCACHE_DISABLE=1
+    COMMAND "${CMAKE_CXX_COMPILER}" ${options} ${link} "${source}" -o "${beside}"
+  )
   set(problem 0)
   if(compile_EXIT STREQUAL "0")
     file(RENAME "${beside}" "${program}" RESULT problem)
@@ -152,6 +157,17 @@ function(_cudaops_launcher_copy from to out_problem)
     file(REMOVE "${to}.new")
   endif()
   set(${out_problem} "${problem}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_launcher_name(<path>): another name of the program, which tells it what it is called for.
+function(_cudaops_launcher_name path)
+  if(NOT IS_SYMLINK "${path}")
+    _cudaops_launcher(program ignored)
+    cmake_path(GET path PARENT_PATH directory)
+    cmake_path(RELATIVE_PATH program BASE_DIRECTORY "${directory}")
+    file(REMOVE "${path}")
+    file(CREATE_LINK "${program}" "${path}" SYMBOLIC)
+  endif()
 endfunction()
 
 # _cudaops_launcher_settings(<file> <text>...): the settings that the program is given, of lines as

@@ -82,7 +82,7 @@ bool Cache::compile(const Words& words, Ended& ended) {
   }
   Answer answer = ask(command);
   if (answer.ended.status == 0 && engine_ != "ccache") {
-    judge_afterwards(answer, command);
+    judge_afterwards(answer);
     if (answer.mark == "unfit") {
       why_ = answer.unfit;
       return false;
@@ -96,17 +96,16 @@ bool Cache::compile(const Words& words, Ended& ended) {
     set_env("SCCACHE_RECACHE", "1");
     std::string before = sum_;
     answer = ask(command);
-    Words names;
-    if (answer.ended.status == 0 && load_depfile(names)) {
+    if (answer.ended.status == 0 && read_depfile()) {
       // It was found by another name, as in one include directory below another: no reason to
       // compile the next time.
-      HeaderSearch search(trees_, directories_, names);
+      HeaderSearch search(trees_, directories_, read_.names());
       if (shadow != "?" && read_sum(search, command) == before) {
         append_file(directory_ + "/harmless", before + " " + shadow + "\n");
       }
     }
   }
-  name_own_files();
+  if (read_depfile()) name_own_files();
   distribution.done(answer.ended, answer.said, command);
   if (distribution.compiled_here()) {
     if (answer.ended.status == 0) {
@@ -238,7 +237,9 @@ bool not_begun(void* context) {
 }  // namespace
 
 Cache::Answer Cache::ask(const Words& words) {
-  empty_file(mark_);
+  unlink(mark_.c_str());
+  read_ = Depfile();
+  const std::string before = state_of(object_);
   Answer answer;
   Start start;
   start.capture_error = engine_ != "ccache" || !isatty(2);
@@ -260,8 +261,9 @@ Cache::Answer Cache::ask(const Words& words) {
   answer.ended = done;
   answer.said = without_line_end(done.error);
   if (done.status == 0) {
-    // Who did nothing has not succeeded; an object that is older than this compile is another's.
-    if (!exists(object_) || (!has_content(mark_) && newer(mark_, object_))) {
+    // Who did nothing has not succeeded; an object that is as it was before is another compile's.
+    const std::string now = state_of(object_);
+    if (now.empty() || (!has_content(mark_) && now == before)) {
       answer.ended.status = 256;
       if (answer.said.empty()) answer.said = "it made no object";
     }
@@ -275,6 +277,7 @@ Cache::Answer Cache::ask(const Words& words) {
 void Cache::read_mark(Answer& answer) {
   std::string text, theirs;
   read_file(mark_, text);
+  unlink(mark_.c_str());
   if (env("CCACHE_DISABLE")) answer.declined = "CCACHE_DISABLE";
   for (const std::string& line : split(text, '\n')) {
     if (line.empty() || line == "begun") continue;
@@ -305,42 +308,34 @@ void Cache::read_mark(Answer& answer) {
   if (!their_log_.empty() && !theirs.empty()) append_file(their_log_, theirs);
 }
 
-void Cache::judge_afterwards(Answer& answer, const Words& words) {
-  Words names;
-  std::string unfit;
-  if (load_depfile(names)) {
-    HeaderSearch search(trees_, directories_, names);
-    unfit = why_unfit(search, trees_.absent, present_ ? settings_.all("present") : Words());
-    (void)words;
-  } else {
-    unfit = ".incbin or .include of the assembler";
+void Cache::judge_afterwards(Answer& answer) {
+  std::string unfit = "no dependency file";
+  if (read_depfile()) {
+    HeaderSearch search(trees_, directories_, read_.names());
+    unfit = why_unfit(search, trees_.absent,
+                      present_ ? split_blanks(settings_.get("present")) : Words());
   }
   if (unfit.empty()) return;
   answer.mark = "unfit";
   answer.unfit = unfit;
 }
 
-bool Cache::load_depfile(Words& names) const {
-  Depfile depfile;
-  if (!depfile.read(depfile_)) return false;
-  names = depfile.names();
+bool Cache::read_depfile() {
+  if (read_.names().empty()) return read_.read(depfile_);
   return true;
 }
 
-// The source tree's files by their own names, as whoever generates one of them calls it.
 void Cache::name_own_files() const {
-  Depfile depfile;
-  if (trees_.from.empty() || !depfile.read(depfile_)) return;
-  std::string text = depfile.renamed(trees_.from, trees_.source);
-  if (!text.empty()) write_file(depfile_, text);
+  if (trees_.from.empty()) return;
+  std::string text = read_.renamed(trees_.from, trees_.source);
+  if (!text.empty()) overwrite_file(depfile_, text);
 }
 
 // Empty where there is none; "?" where that isn't known, and it is compiled again.
 std::string Cache::shadowing_file(const Words& words) {
   if (!has_content(depfile_)) return "";
-  Words names;
-  if (!load_depfile(names)) return "?";
-  HeaderSearch search(trees_, directories_, names);
+  if (!read_depfile()) return "?";
+  HeaderSearch search(trees_, directories_, read_.names());
   std::string harmless;
   for (const std::string& file : search.shadows()) {
     if (was_read(search, file)) continue;
@@ -412,7 +407,7 @@ int run_step(const std::string& text, const Words& words) {
       trees.from = context.get("from");
       trees.system = settings.get("system");
       trees.standard = settings.all("standard");
-      trees.absent = settings.all("absent");
+      trees.absent = split_blanks(settings.get("absent"));
       IncludeDirectories directories;
       directories.read(context);
       Depfile read;
@@ -427,7 +422,8 @@ int run_step(const std::string& text, const Words& words) {
       }
       if (read.read(depfile)) {
         HeaderSearch search(trees, directories, read.names());
-        unfit = why_unfit(search, trees.absent, present ? settings.all("present") : Words());
+        unfit = why_unfit(search, trees.absent,
+                          present ? split_blanks(settings.get("present")) : Words());
       } else {
         unfit = "no dependency file";
       }

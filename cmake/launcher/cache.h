@@ -15,6 +15,7 @@
 #pragma once
 
 #include "command_line.h"
+#include "depfile.h"
 #include "header_search.h"
 #include "left_out.h"
 #include "process.h"
@@ -55,12 +56,14 @@ class Cache {
   bool finish(Answer& answer, Ended& ended);
   Words ccache_words(Words words);
   // sccache has no step of ours: whether the entry may be used is asked afterwards.
-  void judge_afterwards(Answer& answer, const Words& words);
+  void judge_afterwards(Answer& answer);
 
   // Whether a file is there now that the compiler would find before a header that the entry names.
   std::string shadowing_file(const Words& words);
+  // What the compile, or the entry, has left.
+  bool read_depfile();
   std::string read_sum(const HeaderSearch& search, const Words& words) const;
-  bool load_depfile(Words& names) const;
+  // The source tree's files by their own names, as whoever generates one of them calls it.
   void name_own_files() const;
 
   // remote.cpp
@@ -81,6 +84,7 @@ class Cache {
   Places places_;
   Trees trees_;
   IncludeDirectories directories_;
+  Depfile read_;
   std::string their_log_;
   LeftOut left_out_;
   std::string sum_;  // of the last read_sum()

@@ -58,7 +58,52 @@ bool create_file(const std::string& path, std::string_view text) {
   return write_with(path, O_CREAT | O_EXCL, text);
 }
 
-void empty_file(const std::string& path) { write_file(path, ""); }
+bool overwrite_file(const std::string& path, std::string_view text) {
+  int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return false;
+  bool written = write_all(fd, text) && ftruncate(fd, text.size()) == 0;
+  return close(fd) == 0 && written;
+}
+
+std::string state_of(const std::string& path) {
+  struct stat about;
+  if (stat(path.c_str(), &about) != 0) return "";
+  std::string state;
+  for (long long part :
+       {static_cast<long long>(about.st_ino), static_cast<long long>(about.st_size),
+        static_cast<long long>(about.st_mtim.tv_sec), static_cast<long long>(about.st_mtim.tv_nsec),
+        static_cast<long long>(about.st_ctim.tv_sec),
+        static_cast<long long>(about.st_ctim.tv_nsec)}) {
+    state += std::to_string(part) + " ";
+  }
+  return state;
+}
+
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
+  return hash ? hash : 1;
+}
+
+std::vector<uint64_t> hashed_names_in(const std::string& directory) {
+  std::vector<uint64_t> table, names;
+  DIR* open = opendir(directory.c_str());
+  if (!open) {
+    if (!is_directory(directory)) table.resize(1);
+    return table;
+  }
+  while (dirent* entry = readdir(open)) names.push_back(hash_of(entry->d_name));
+  closedir(open);
+  size_t size = 16;
+  while (size < 2 * names.size() + 1) size *= 2;
+  table.resize(size);
+  for (uint64_t hash : names) {
+    size_t at = hash & (size - 1);
+    while (table[at]) at = (at + 1) & (size - 1);
+    table[at] = hash;
+  }
+  return table;
+}
 
 bool remove_tree(const std::string& path) {
   struct stat about;

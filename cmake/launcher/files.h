@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <stdint.h>
 #include <sys/stat.h>
 
 #include "text.h"
@@ -17,8 +18,8 @@ bool write_whole(const std::string& path, std::string_view text);
 bool append_file(const std::string& path, std::string_view text);
 // False where it is there already.
 bool create_file(const std::string& path, std::string_view text);
-// Makes it empty, and its time now.
-void empty_file(const std::string& path);
+// Without emptying it first, which file systems answer by writing it to the disk at once.
+bool overwrite_file(const std::string& path, std::string_view text);
 bool remove_tree(const std::string& path);
 
 bool exists(const std::string& path);
@@ -30,8 +31,15 @@ bool is_executable(const std::string& path);
 bool same_file(const std::string& one, const std::string& other);
 // Whether the first was changed later; no file is older than every file.
 bool newer(const std::string& one, const std::string& other);
+// Hashes of the names in a directory, in a table of a power of two (its first hash is asked for at
+// the hash's low bits, then behind it), never full; empty where the directory is there and can't be
+// read.
+std::vector<uint64_t> hashed_names_in(const std::string& directory);
+uint64_t hash_of(std::string_view text);
 // Names in a directory, none where it can't be read.
 Words names_in(const std::string& directory);
+// What changes with each write to a file, empty where there is none.
+std::string state_of(const std::string& path);
 // Seconds since the file was changed; -1 where there is none.
 long age_of(const std::string& path);
 

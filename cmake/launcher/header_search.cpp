@@ -19,12 +19,6 @@ bool in_links(std::string_view path) {
   return begins(path, "CudaOps/links/") || holds(path, "/CudaOps/links/");
 }
 
-uint64_t hash_of(std::string_view text) {
-  uint64_t hash = 14695981039346656037u;
-  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
-  return hash ? hash : 1;
-}
-
 // One directory more, without a slash at its end; an empty one is here.
 void add_directory(Words& words, std::string_view directory) {
   if (directory.size() > 1 && directory.back() == '/') directory.remove_suffix(1);
@@ -127,13 +121,14 @@ IncludeDirectories IncludeDirectories::of(const Words& words, bool cuda) {
 }
 
 void IncludeDirectories::write(Settings& settings) const {
-  const std::pair<const char*, const Words*> lists[] = {{"quote", &quote},
-                                                        {"include", &include},
-                                                        {"include_through", &include_through},
-                                                        {"system", &system},
-                                                        {"system_through", &system_through},
-                                                        {"path", &path},
-                                                        {"cplus_path", &cplus_path}};
+  const std::pair<const char*, const Words*> lists[] = {
+      {"search_quote", &quote},
+      {"search_include", &include},
+      {"search_include_through", &include_through},
+      {"search_system", &system},
+      {"search_system_through", &system_through},
+      {"search_path", &path},
+      {"search_cplus_path", &cplus_path}};
   for (const auto& list : lists) {
     for (const std::string& directory : *list.second) settings.add(list.first, directory);
   }
@@ -141,13 +136,13 @@ void IncludeDirectories::write(Settings& settings) const {
 }
 
 void IncludeDirectories::read(const Settings& settings) {
-  quote = settings.all("quote");
-  include = settings.all("include");
-  include_through = settings.all("include_through");
-  system = settings.all("system");
-  system_through = settings.all("system_through");
-  path = settings.all("path");
-  cplus_path = settings.all("cplus_path");
+  quote = settings.all("search_quote");
+  include = settings.all("search_include");
+  include_through = settings.all("search_include_through");
+  system = settings.all("search_system");
+  system_through = settings.all("search_system_through");
+  path = settings.all("search_path");
+  cplus_path = settings.all("search_cplus_path");
   here = settings.has("here");
 }
 
@@ -231,9 +226,11 @@ std::string HeaderSearch::mapped(const std::string& path) const {
 }
 
 bool HeaderSearch::compilers(const std::string& path) const {
-  std::string whole = plain(path) + "/";
+  const std::string detour = holds(path, "/../") ? plain(path) : "";
+  const std::string& whole = detour.empty() ? path : detour;
   for (const std::string& directory : standard_) {
     if (begins(whole, directory)) return true;
+    if (whole.size() + 1 == directory.size() && begins(directory, whole)) return true;
   }
   return false;
 }
@@ -281,95 +278,88 @@ std::vector<HeaderSearch::Absent> HeaderSearch::absent() const {
   return files;
 }
 
+HeaderSearch::Name::Name(std::string_view name) : text(name), first(0) {
+  std::string_view part = name.substr(0, name.find('/'));
+  if (!part.empty() && part != "." && part != "..") first = hash_of(part);
+}
+
 // Most names are in none of the directories: each is listed once, and not asked for every header.
-void HeaderSearch::tried(const Directory& directory, const std::string& name, Words& found) const {
+void HeaderSearch::tried(const Directory& directory, const Name& name, Words& found) const {
   if (!directory.listed) {
     directory.listed = true;
-    Words names = names_in(directory.path);
-    // One that can be searched and not read keeps none, and every name is asked for.
-    bool hidden = names.empty() && is_directory(directory.path) && !is_readable(directory.path);
-    size_t size = hidden ? 0 : 16;
-    while (size && size < 2 * names.size() + 1) size *= 2;
-    directory.entries.assign(size, 0);
-    for (const std::string& entry : names) {
-      uint64_t hash = hash_of(entry);
-      size_t at = hash & (size - 1);
-      while (directory.entries[at]) at = (at + 1) & (size - 1);
-      directory.entries[at] = hash;
-    }
+    directory.entries = hashed_names_in(directory.path);
   }
-  std::string_view first(name.data(),
-                         name.find('/') == std::string::npos ? name.size() : name.find('/'));
-  if (!directory.entries.empty() && first != "." && first != ".." && !first.empty()) {
-    uint64_t hash = hash_of(first);
-    size_t mask = directory.entries.size() - 1;
-    size_t at = hash & mask;
-    while (directory.entries[at] && directory.entries[at] != hash) at = (at + 1) & mask;
+  if (name.first && !directory.entries.empty()) {
+    const size_t mask = directory.entries.size() - 1;
+    size_t at = name.first & mask;
+    while (directory.entries[at] && directory.entries[at] != name.first) at = (at + 1) & mask;
     if (!directory.entries[at]) return;
   }
-  std::string path = directory.path == "." ? name : directory.path + "/" + name;
+  std::string path = directory.below + std::string(name.text);
   if (!in(found, path) && is_file(path) && !known(path)) found.push_back(std::move(path));
 }
 
 Words HeaderSearch::shadows() const {
   Words found;
-  for (const Directory& directory : searched_) {
-    if (!directory.filled) continue;
-    for (const std::string& name : trees_.absent) tried(directory, name, found);
+  for (const std::string& text : trees_.absent) {
+    const Name name(text);
+    for (const Directory& directory : searched_) {
+      if (directory.filled) tried(directory, name, found);
+    }
   }
+  // What the compiler searched before the place where it found a name.
+  auto try_before = [&](std::string_view text, size_t end) {
+    const Name name(text);
+    for (size_t k = 0; k < end; ++k) {
+      if (searched_[k].filled) tried(searched_[k], name, found);
+    }
+    for (const Directory& directory : near_) tried(directory, name, found);
+  };
   for (size_t h = 1; h < names_.size(); ++h) {
-    const std::string& path = names_[h];
-    struct Hit {
-      std::string name;
-      size_t before;
-    };
-    std::vector<Hit> hits;
+    const std::string_view path = names_[h];
+    bool hit = false;
     for (size_t k = 0; k < before_standard_; ++k) {
-      const std::string& directory = searched_[k].path;
-      if (directory == ".") {
-        if (path[0] != '/' && !begins(path, "../") && !in_links(path)) hits.push_back({path, k});
-      } else if (path.size() > directory.size() && path[directory.size()] == '/' &&
-                 begins(path, directory)) {
-        hits.push_back({path.substr(directory.size() + 1), k});
+      const Directory& directory = searched_[k];
+      if (directory.below.empty() ? path[0] == '/' || begins(path, "../") || in_links(path)
+                                  : !begins(path, directory.below)) {
+        continue;
+      }
+      hit = true;
+      try_before(path.substr(directory.below.size()), k);
+    }
+    if (hit) continue;
+    // The toolkit's, as nvcc names them.
+    size_t at = path.find("/bin/../");
+    if (at != std::string_view::npos) {
+      std::string_view rest = path.substr(at + 8);
+      if (begins(rest, "targets/") && rest.find('/', 8) != std::string_view::npos) {
+        rest.remove_prefix(rest.find('/', 8) + 1);
+      }
+      if (begins(rest, "include/")) {
+        rest.remove_prefix(8);
+        const bool cccl = begins(rest, "cccl/");
+        try_before(rest.substr(cccl ? 5 : 0), cccl ? before_standard_ : before_toolkit_);
+        continue;
       }
     }
-    if (hits.empty()) {
-      // The toolkit's, as nvcc names them.
-      size_t at = path.find("/bin/../");
-      if (at != std::string::npos) {
-        at += 8;
-        if (path.compare(at, 8, "targets/") == 0) {
-          size_t slash = path.find('/', at + 8);
-          if (slash != std::string::npos) at = slash + 1;
-        }
-        if (path.compare(at, 8, "include/") == 0) {
-          at += 8;
-          bool cccl = path.compare(at, 5, "cccl/") == 0;
-          hits.push_back(
-              {path.substr(at + (cccl ? 5 : 0)), cccl ? before_standard_ : before_toolkit_});
-        }
+    if (!trees_.system.empty() && begins(path, trees_.system) &&
+        begins(path.substr(trees_.system.size()), "include/")) {
+      try_before(path.substr(trees_.system.size() + 8), before_standard_);
+      continue;
+    }
+    // One of them may lie in another: /usr/include/c++/12 and /usr/include.
+    std::string whole;
+    if (holds(path, "/../")) whole = plain(std::string(path));
+    const std::string_view name = whole.empty() ? path : std::string_view(whole);
+    const Directory* longest = nullptr;
+    for (size_t k = before_standard_; k < searched_.size(); ++k) {
+      const Directory& directory = searched_[k];
+      if ((!longest || directory.below.size() > longest->below.size()) &&
+          begins(name, directory.below)) {
+        longest = &directory;
       }
     }
-    if (hits.empty() && !trees_.system.empty() && begins(path, trees_.system + "include/")) {
-      hits.push_back({path.substr(trees_.system.size() + 8), before_standard_});
-    }
-    if (hits.empty()) {
-      // One of them may lie in another: /usr/include/c++/12 and /usr/include.
-      std::string whole = plain(path);
-      size_t longest = 0;
-      for (size_t k = before_standard_; k < searched_.size(); ++k) {
-        const std::string& directory = searched_[k].path;
-        if (directory.size() <= longest || !begins(whole, directory + "/")) continue;
-        longest = directory.size();
-        hits.assign(1, {whole.substr(longest + 1), k});
-      }
-    }
-    for (const Hit& hit : hits) {
-      for (size_t k = 0; k < hit.before; ++k) {
-        if (searched_[k].filled) tried(searched_[k], hit.name, found);
-      }
-      for (const Directory& directory : near_) tried(directory, hit.name, found);
-    }
+    if (longest) try_before(name.substr(longest->below.size()), longest - searched_.data());
   }
   return found;
 }

@@ -61,8 +61,8 @@ class HeaderSearch {
  private:
   struct Directory {
     Directory(std::string directory, bool is_filled)
-        : path(std::move(directory)), filled(is_filled) {}
-    std::string path;
+        : path(std::move(directory)), below(path == "." ? "" : path + "/"), filled(is_filled) {}
+    std::string path, below;
     bool filled;  // the project or the user may put a file there
     mutable bool listed = false;
     mutable std::vector<uint64_t> entries;  // hashes of what is in it
@@ -72,7 +72,12 @@ class HeaderSearch {
   bool compilers(const std::string& path) const;
   bool known(const std::string& path) const;
   void add(const Words& directories, bool system, bool through);
-  void tried(const Directory& directory, const std::string& name, Words& found) const;
+  struct Name {
+    explicit Name(std::string_view text);
+    std::string_view text;
+    uint64_t first;  // of its first directory, or itself; 0 where that is none that a listing has
+  };
+  void tried(const Directory& directory, const Name& name, Words& found) const;
 
   const Trees& trees_;
   Words names_;

@@ -2,6 +2,7 @@
 // The key: all that decides what is in the object, but for the command and the files that it reads,
 // which are the cache's own matter.
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cache.h"
@@ -51,13 +52,17 @@ const char* const reaching[] = {"NVCC_PREPEND_FLAGS",
                                 "CPLUS_INCLUDE_PATH",
                                 "SOURCE_DATE_EPOCH"};
 
-// Of a file, as `stat -L -c '%s %Y %Z %i'`; the time of the last change of the file itself, which
-// nobody sets back, tells where a script's text was changed and its date restored.
+// Of a file, as `stat -L -c '%s %.9Y %.9Z %i'`; the time of the last change of the file itself,
+// which nobody sets back, tells where a script's text was changed and its date restored.
 std::string stamp_of(const std::string& path) {
   struct stat about;
   if (stat(path.c_str(), &about) != 0) return "";
-  return std::to_string(about.st_size) + " " + std::to_string(about.st_mtim.tv_sec) + " " +
-         std::to_string(about.st_ctim.tv_sec) + " " + std::to_string(about.st_ino);
+  char text[160];
+  snprintf(text, sizeof text, "%lld %lld.%09ld %lld.%09ld %llu",
+           static_cast<long long>(about.st_size), static_cast<long long>(about.st_mtim.tv_sec),
+           about.st_mtim.tv_nsec, static_cast<long long>(about.st_ctim.tv_sec),
+           about.st_ctim.tv_nsec, static_cast<unsigned long long>(about.st_ino));
+  return text;
 }
 
 std::string compilers_assembler() {
@@ -184,7 +189,7 @@ void Cache::describe_place(Compile& compile) {
   trees_.build = build + "/";
   trees_.system = settings_.get("system");
   trees_.standard = settings_.all("standard");
-  trees_.absent = settings_.all("absent");
+  trees_.absent = split_blanks(settings_.get("absent"));
   if (!bound_.empty()) {
     key_ += "|" + working_directory() + "|" + settings_.get("source");
     return;
