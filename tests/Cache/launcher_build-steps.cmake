@@ -40,7 +40,10 @@ endfunction()
 
 # A compiler that can't; builds do without, and nothing of it is remembered.
 compiler("echo \"my-c++: error: unrecognized command-line option '-std=c++17'\" >&2; exit 1")
-set(problem "there is no cudaops-launch: ${compiler} can't compile it: my-c++: error: unrecognized command-line option '-std=c++17'")
+set(
+  problem
+  "there is no cudaops-launch: ${compiler} can't compile it: my-c++: error: unrecognized command-line option '-std=c++17'"
+)
 case_configure()
 case_report_equal("" cache launcher)
 case_report_equal("${problem}" cache problem)
@@ -90,14 +93,16 @@ foreach(damage IN ITEMS "" "no program")
 endforeach()
 
 # Another compiler in its place: its program is another one.
-compiler(": # upgraded")
+compiler(": # upgraded"
+)
 case_configure()
 expect_built("an upgraded compiler" 1)
 expect_works("an upgraded compiler" "${case_BUILD_DIR}")
 
 # Two at once.
 file(REMOVE_RECURSE "${case_DIR}/store/launch")
-compiler("sleep 1 # slowly")
+compiler("sleep 1 # slowly"
+)
 case_step(
   "two at once"
   COMMAND
