@@ -6,7 +6,8 @@
 //
 // <settings> (settings.h) says what is done beside running the compiler:
 //
-//   trace <directory>, phases    measure.h: what the compile took
+//   memory <file>                measure.h: the memory that the compile took
+//   trace <directory>, phases    the same: all that it took
 
 #include "files.h"
 #include "gcc_parts.h"
@@ -23,6 +24,7 @@ int launch(const Words& words) {
   Words command(words.begin() + 1, words.end());
   // Whatever has become of the settings, the compile is right without them.
   if (!settings.read(words[0])) return become(command);
+  if (settings.has("memory")) end_like(run_weighed(settings.get("memory"), command));
   if (settings.has("trace")) {
     end_like(run_traced(settings.get("trace"), settings.has("phases"), command));
   }

@@ -306,6 +306,16 @@ double seconds(const timeval& time) { return time.tv_sec + time.tv_usec / 1e6; }
 
 }  // namespace
 
+Ended run_weighed(const std::string& file, const Words& command) {
+  Ended ended = run(command);
+  const std::string source = option_value(command, "-c");
+  // A line holds one path.
+  if (ended.status == 0 && !source.empty() && source[0] != '-' && !holds(source, "\n")) {
+    append_file(file, std::to_string(ended.usage.ru_maxrss) + " " + source + "\n");
+  }
+  return ended;
+}
+
 Ended run_traced(const std::string& directory, bool phases, const Words& command) {
   std::string object = option_value(command, "-o");
   if (object.empty()) object = option_value(command, "--output-file");
