@@ -211,6 +211,13 @@ endfunction()
 
 # _cudaops_launcher_line(<variable> <key> <value>...): appends a line of each value.
 function(_cudaops_launcher_line variable key)
+  # Most are one plain value.
+  if(ARGC EQUAL 3 AND NOT "${ARGV2}" MATCHES "[\\\n;]")
+    if(NOT "${ARGV2}" STREQUAL "")
+      set(${variable} "${${variable}}${key}\t${ARGV2}\n" PARENT_SCOPE)
+    endif()
+    return()
+  endif()
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "")
   set(text "${${variable}}")
   foreach(value IN LISTS arg_UNPARSED_ARGUMENTS)
