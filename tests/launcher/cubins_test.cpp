@@ -71,7 +71,7 @@ TEST(Command, is_split_as_by_a_shell) {
 TEST(Preprocessed, names_its_files) {
   Words names;
   add_named_files(
-      "# 0 \"a.cu\"\n# 0 \"<built-in>\"\n# 1 \"/work//\"\n# 1 \"a b\\\\c.h\" 1 3\nint x; # 1 "
+      "# 0 \"a.cu\"\n# 0 \"<built-in>\"\n# 1 \"/build//\"\n# 1 \"a b\\\\c.h\" 1 3\nint x; # 1 "
       "\"no.h\"\n#1 \"no.h\"\n# 2 \"a.cu\" 2\n# 1 \"\\303\\274.h\"\n",
       names);
   EXPECT_EQ(names, Words({"a.cu", "a b\\c.h", "\xc3\xbc.h"}));
