@@ -64,9 +64,14 @@ that the compiler would find before a header the entry names, or instead of a he
 is compiled once more to see whether it does.)
 
 Clang's dependency file of a HIP source leaves out what only device code includes: without a cache too, an edit there
-builds nothing. Here HIP is compiled through ``tools/cache_hip.sh``, with the cache or without it, which completes the
+builds nothing. Here HIP is compiled through ``cudaops-launch``, with the cache or without it, which completes the
 dependency file from clang's own list of headers (``CC_PRINT_HEADERS``) at no cost; a launcher of your own takes its
 place. ccache then caches HIP like CUDA, with the device libraries in the key; sccache doesn't cache it.
+
+Compiles are run by ``cudaops-launch``, a program of this package in C++17. The first configure that needs it builds it with
+the project's C++ compiler, in two to three seconds, once for a user and a compiler, into the user's store
+(``CUDAOPS_STORE``); each build tree has a copy. Where it can't be built (cross compiling, a compiler without C++17) ops
+are compiled without a cache, traces, ``CUDA_CUBINS`` and precompiled headers, and the report's ``cache.problem`` says why.
 
 Entries are found again from another checkout, venv, toolkit directory or home, because the launcher says paths relative
 to the build tree (``<build>/CudaOps/links`` leads to torch, Python and the toolkit). Builds with debug information

@@ -25,7 +25,7 @@ other, the file that the rest of the build waited for, a slow linker, a missing 
 ``CUDAOPS_BUILD_TRACE`` (variable, or environment variable of the same name)
   ``OFF`` (default). ``ON``: each compile of ops, kernels and targets with :command:`cudaops_target_defaults` also notes
   its peak memory (of the largest of its processes), its processor time, and with ccache whether it was a hit, a miss or
-  not cached, and why; a compile takes up to 0.1 s longer. The report then compiles the dearest headers alone, for two
+  not cached, and why; a compile takes a millisecond longer. The report then compiles the dearest headers alone, for two
   minutes at most, and gives their cost in seconds. ``PHASES``: nvcc's own phases besides (``--time``); no cache keeps
   such an object. Another value compiles everything anew.
 

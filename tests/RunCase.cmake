@@ -499,6 +499,10 @@ function(_case_main)
     # Several cases run at once; ninja alone would take every core for each.
     CMAKE_BUILD_PARALLEL_LEVEL=2
   )
+  # The program that runs compiles, as the fixture tests.seed has built it.
+  if(EXISTS "${case_SEED_DIR}/store/launch")
+    file(COPY "${case_SEED_DIR}/store/launch" DESTINATION "${case_DIR}/store")
+  endif()
   # nvcc can't work in a TMPDIR with a blank.
   if(NOT case_DIR MATCHES " ")
     case_environment("TMPDIR=${case_DIR}")

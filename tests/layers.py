@@ -3,15 +3,15 @@
 
 usage: layers.py <checkout>
 
-cmake/detail/<layer>/ from the lowest to the highest, then the public modules beside detail. cmake/accelerate/ calls base
-alone, and nothing calls it: the core only announces what happens (detail/base/hooks.cmake).
+cmake/detail/<layer>/ from the lowest to the highest, then the public modules beside detail. cmake/accelerate/ calls base and
+launch alone, and nothing calls it: the core only announces what happens (detail/base/hooks.cmake).
 """
 
 import os
 import re
 import sys
 
-ORDER = ["base", "facts", "search", "arch", "match", "hipify", "op", "report", "public"]
+ORDER = ["base", "launch", "facts", "search", "arch", "match", "hipify", "op", "report", "public"]
 # What a project may begin with, without anything of ours before.
 MAY_CALL_ACCELERATE = {"CudaOpsSeed.cmake"}
 
@@ -69,7 +69,7 @@ def check(top):
             number += 1
             mine, theirs = layer(path), layer(other)
             if mine == "accelerate":
-                allowed = theirs in ("base", "accelerate")
+                allowed = theirs in ("base", "launch", "accelerate")
             elif theirs == "accelerate":
                 allowed = path in MAY_CALL_ACCELERATE
             else:

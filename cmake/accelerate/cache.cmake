@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which compiler cache is used, and what its launcher (tools/cache_launcher.sh) must know of this build tree: what the
-# compilers consist of, and where things lie that lie elsewhere on the next machine.
+# Which compiler cache is used, and what its launcher (launcher/cache.h) must know of this build tree: what the compilers
+# consist of, and where things lie that lie elsewhere on the next machine.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -8,7 +8,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(accelerate/cache_remote base/end base/message base/options base/paths base/probe base/programs base/state base/text)
+_cudaops_use(accelerate/cache_remote base/end base/message base/options base/paths base/probe base/programs base/state base/text launch/launcher)
 
 # _cudaops_cache_target(<target>)
 #
@@ -21,7 +21,6 @@ function(_cudaops_cache_target target)
   # What is decided when all targets are known, where nothing but this command is used.
   _cudaops_at_end()
   _cudaops_state_get(CACHE_ENGINE engine)
-  cmake_path(SET tools NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools")
   # CUDA first: what is asked about its compilers answers for C++ as well.
   foreach(language IN ITEMS CUDA CXX HIP)
     if(NOT CMAKE_${language}_COMPILER)
@@ -35,19 +34,14 @@ function(_cudaops_cache_target target)
     if(NOT engine STREQUAL "")
       _cudaops_cache_settings(${language} settings)
     endif()
-    set(lists FALSE)
     if(language STREQUAL "HIP" AND NOT settings)
-      _cudaops_use(accelerate/cache_clang)
-      _cudaops_cache_hip_lists(lists)
+      _cudaops_cache_hip_settings(settings)
     endif()
-    if(settings)
-      set(launcher /bin/sh "${tools}/cache_launcher.sh" "${settings}")
-    elseif(lists)
-      set(launcher /bin/sh "${tools}/cache_hip.sh")
-    else()
+    if(NOT settings)
       continue()
     endif()
-    set_property(TARGET ${target} PROPERTY ${language}_COMPILER_LAUNCHER ${launcher})
+    _cudaops_launcher(program ignored)
+    set_property(TARGET ${target} PROPERTY ${language}_COMPILER_LAUNCHER "${program}" "${settings}")
   endforeach()
 endfunction()
 
@@ -58,8 +52,8 @@ endfunction()
 function(_cudaops_cache_user_launcher target language out)
   get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
   # What build_report.cmake puts before a launcher launches no compiler of its own accord.
-  string(REGEX REPLACE "^.*/build_trace\\.py;[^;]*(;--phases)?(;|$)" "" launcher "${launcher}")
-  if(launcher AND NOT launcher MATCHES "/(cache_launcher|cache_hip|precompile)\\.sh(;|$)")
+  string(REGEX REPLACE "^[^;]*/cudaops-launch;[^;]*/trace(-phases)?\\.settings(;|$)" "" launcher "${launcher}")
+  if(launcher AND NOT launcher MATCHES "/cudaops-launch;")
     list(JOIN launcher " " launcher)
     set(${out} "${launcher}" PARENT_SCOPE)
     return()
@@ -112,6 +106,12 @@ function(_cudaops_cache_choose_engine)
     foreach(program IN LISTS programs)
       _cudaops_cache_judge(${engine} "${program}" version problem)
       if(problem STREQUAL "")
+        _cudaops_launcher(launcher problem)
+        if(launcher STREQUAL "")
+          _cudaops_state_set(CACHE_PROBLEM "${problem}")
+          _cudaops_state_set(CACHE_WORTH_SAYING "no compiler cache: ${problem}")
+          return()
+        endif()
         _cudaops_state_set(CACHE_ENGINE ${engine})
         _cudaops_state_set(CACHE_PROGRAM "${program}")
         _cudaops_state_set(CACHE_VERSION "${version}")
@@ -245,7 +245,7 @@ function(_cudaops_cache_settings language out)
   file(MAKE_DIRECTORY "${directory}")
   _cudaops_state_set(CACHE_DIRECTORY "${directory}")
   _cudaops_state_set(CACHE_${language}_FINGERPRINT "${fingerprint}")
-  _cudaops_cache_links(relative check source_from)
+  _cudaops_cache_links(places source_name)
   set(standard ${CMAKE_${language}_IMPLICIT_INCLUDE_DIRECTORIES})
   if(standard STREQUAL "")
     set(standard ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
@@ -253,7 +253,6 @@ function(_cudaops_cache_settings language out)
   _cudaops_cache_asked("${standard}" present absent)
   list(APPEND standard ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
   list(REMOVE_DUPLICATES standard)
-  list(JOIN standard "\n" standard)
   set(link_flags "")
   if(language STREQUAL "CUDA")
     _cudaops_state_get(HOST_COMPILER host)
@@ -277,58 +276,78 @@ function(_cudaops_cache_settings language out)
   list(GET assemblers 0 assembler)
   _cudaops_state_get(CACHE_PROGRAM program)
   string(TOLOWER "${language}" kind)
-  _cudaops_cache_assign(
-    text
-    cache_launcher.sh
-    engine=engine
-    cache=program
-    kind=kind
-    type=type
-    compiler=CMAKE_${language}_COMPILER
-    host_compiler=host
-    assembler=assembler
-    build=build
-    root=source
-    source_from=source_from
-    standard=standard
-    present=present
-    absent=absent
-    dir=directory
-    fingerprint=fingerprint
-    stamp=stamp
-    link_compiler=link_compiler
-    link_flags=link_flags
+  string(REPLACE "\n" ";" stamp "${stamp}")
+  set(text "")
+  foreach(
+    pair
+    IN
+    ITEMS
+      "engine|${engine}"
+      "cache|${program}"
+      "kind|${kind}"
+      "type|${type}"
+      "compiler|${CMAKE_${language}_COMPILER}"
+      "host_compiler|${host}"
+      "assembler|${assembler}"
+      "build|${build}"
+      "source|${source}"
+      "source_name|${source_name}"
+      "dir|${directory}"
+      "step|${directory}/step"
+      "fingerprint|${fingerprint}"
+      "link_compiler|${link_compiler}"
+      "link_flags|${link_flags}"
   )
-  string(APPEND text "_cudaops_step=$_cudaops_dir/step\n")
+    string(REGEX MATCH "^([^|]+)[|](.*)$" pair "${pair}")
+    _cudaops_launcher_line(text ${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+  endforeach()
+  _cudaops_launcher_line(text standard ${standard})
+  list(JOIN present " " present)
+  list(JOIN absent " " absent)
+  _cudaops_launcher_line(text present "${present}")
+  _cudaops_launcher_line(text absent "${absent}")
+  _cudaops_launcher_line(text part ${parts})
+  _cudaops_launcher_line(text stamp ${stamp})
   if(language STREQUAL "HIP")
-    _cudaops_cache_program(cache_hip.sh "${directory}/hip_step")
     _cudaops_state_get(ROCM_ROOT root)
     cmake_path(APPEND root "")
-    _cudaops_cache_quote(root "${root}")
-    _cudaops_cache_quote(rocm "${rocm}")
-    string(APPEND text "_cudaops_hip=$_cudaops_dir/hip_step\n_cudaops_rocm=${rocm}\n_cudaops_system=${root}\n")
+    _cudaops_launcher_line(text hip 1)
+    _cudaops_launcher_line(text rocm "${rocm}")
+    _cudaops_launcher_line(text system "${root}")
   endif()
-  set(quoted "")
-  foreach(part IN LISTS parts)
-    _cudaops_cache_quote(part "${part}")
-    string(APPEND quoted " \\\n    ${part}")
-  endforeach()
-  string(APPEND text "_cudaops_parts() {\n  \"$@\"${quoted}\n}\n")
-  string(APPEND text "${check}${relative}")
   _cudaops_state_get(CACHE_DIST_SETTINGS dist)
-  string(APPEND text "${dist}")
-  _cudaops_cache_write("${directory}/${kind}.sh" "${text}")
+  set(settings "${directory}/${kind}.settings")
+  _cudaops_launcher_settings("${settings}" "${text}" "${places}" "${dist}")
+  # The program, as the cache calls it.
+  _cudaops_launcher_name("${directory}/step")
+  _cudaops_state_set(CACHE_${language}_SETTINGS "${settings}")
+  set(${out} "${settings}" PARENT_SCOPE)
+endfunction()
 
-  _cudaops_cache_program(cache_step.sh "${directory}/step")
-  _cudaops_state_set(CACHE_${language}_SETTINGS "${directory}/${kind}.sh")
-  set(${out} "${directory}/${kind}.sh" PARENT_SCOPE)
+# _cudaops_cache_hip_settings(<out>): the launcher's settings for HIP without a cache; empty where clang lists no headers.
+function(_cudaops_cache_hip_settings out)
+  set(${out} "" PARENT_SCOPE)
+  _cudaops_use(accelerate/cache_clang)
+  _cudaops_cache_hip_lists(lists)
+  if(NOT lists)
+    return()
+  endif()
+  _cudaops_launcher(program problem)
+  if(program STREQUAL "")
+    return()
+  endif()
+  _cudaops_top_directories(ignored build)
+  set(text "")
+  _cudaops_launcher_line(text hip 1)
+  _cudaops_launcher_settings("${build}/CudaOps/hip.settings" "${text}")
+  set(${out} "${build}/CudaOps/hip.settings" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_cache_asked(<directories> <out-present> <out-absent>)
 #
-# Headers that __has_include asks for: those that the compiler has in its own <directories>, alternatives of a regular
-# expression, and those that it lacks, a line each: of what is asked for often, because each hit looks for a file of that
-# name. Questions about others can't be answered from the cache.
+# Headers that __has_include asks for: those that the compiler has in its own <directories>, and those that it lacks: of
+# what is asked for often, because each hit looks for a file of that name. Questions about others can't be answered from
+# the cache.
 function(_cudaops_cache_asked directories out_present out_absent)
   # Distributions leave it to the user.
   list(REMOVE_ITEM directories /usr/local/include)
@@ -389,9 +408,6 @@ function(_cudaops_cache_asked directories out_present out_absent)
     list(APPEND ${found} ${name})
   endforeach()
   list(REMOVE_ITEM absent ${seldom})
-  list(JOIN present "|" present)
-  string(REPLACE "." "\\." present "${present}")
-  list(JOIN absent "\n" absent)
   set(${out_present} "${present}" PARENT_SCOPE)
   set(${out_absent} "${absent}" PARENT_SCOPE)
 endfunction()
@@ -410,7 +426,7 @@ function(_cudaops_cache_stat files out)
     endif()
   endforeach()
   if(NOT asked)
-    _cudaops_run(stat COMMAND stat -L -c "%s %Y %Z %i" ${files})
+    _cudaops_run(stat COMMAND stat -L -c "%s %.9Y %.9Z %i" ${files})
     set(${out} "" PARENT_SCOPE)
     if(NOT stat_EXIT STREQUAL "0")
       return()
@@ -423,31 +439,6 @@ function(_cudaops_cache_stat files out)
   endif()
   list(JOIN lines "\n" lines)
   set(${out} "${lines}" PARENT_SCOPE)
-endfunction()
-
-# _cudaops_cache_assign(<out> <reader> <name>=<variable>...)
-#
-# The text of a file that a shell reads: _cudaops_<name> is set to what <variable> holds in the caller.
-function(_cudaops_cache_assign _out _reader)
-  set(_text "# For ${_reader}; written by CudaOps at each configure.\n")
-  cmake_parse_arguments(PARSE_ARGV 2 _arg "" "" "")
-  foreach(_pair IN LISTS _arg_UNPARSED_ARGUMENTS)
-    string(REGEX MATCH "^([^=]+)=(.+)$" _pair "${_pair}")
-    set(_name "${CMAKE_MATCH_1}")
-    _cudaops_cache_quote(_value "${${CMAKE_MATCH_2}}")
-    string(APPEND _text "_cudaops_${_name}=${_value}\n")
-  endforeach()
-  set(${_out} "${_text}" PARENT_SCOPE)
-endfunction()
-
-# _cudaops_cache_program(<tool> <file>): a copy that can be executed: packages lose the permission.
-function(_cudaops_cache_program tool file)
-  file(READ "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/${tool}" text)
-  _cudaops_cache_write("${file}" "${text}")
-  file(
-    CHMOD "${file}"
-    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
-  )
 endfunction()
 
 # _cudaops_cache_host_parts(<compiler> <id> <out-files> <out-key> <out-problem>)
@@ -466,13 +457,14 @@ function(
   file(REAL_PATH "${compiler}" real)
   set(files "${compiler}")
   if(id STREQUAL "GNU")
-    cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/gcc_parts.sh")
+    # By the name that it has in all build trees, so that they share the answer.
+    _cudaops_launcher(program ignored)
+    _cudaops_state_get(LAUNCHER_STORED tool)
     _cudaops_probe(
       about
-      FILES "${tool}"
       PROGRAM OF "${compiler}"
       DEPENDS "depends=([^\n]*)"
-      COMMAND /bin/sh "${tool}" "${compiler}"
+      COMMAND "${tool}" --gcc-parts "${compiler}"
     )
     foreach(program IN ITEMS cc1plus as specs)
       string(REGEX MATCH "(^|\n)${program}=([^\n]*)" path "${about_OUTPUT}")
@@ -559,6 +551,7 @@ function(_cudaops_cache_nvcc_parts out_files out_key out_link out_problem)
     _cudaops_cache_link(nvcc "${root}")
   endif()
   set(${out_link} "CudaOps/links/${name}/bin/nvcc" PARENT_SCOPE)
+  _cudaops_state_set(CACHE_LINK_COMPILER "CudaOps/links/${name}/bin/nvcc")
 endfunction()
 
 # _cudaops_cache_link(<name> <directory>): a link to it in the top build tree, and a row in CACHE_LINKS.
@@ -580,11 +573,11 @@ function(_cudaops_cache_link name directory)
   endif()
 endfunction()
 
-# _cudaops_cache_links(<out-relative> <out-check> <out-source>)
+# _cudaops_cache_links(<out> <out-source>)
 #
-# Shell functions: how a path is said relative to the top build tree, and whether all links still lead somewhere; and
+# Lines of the settings: what directories are called relative to the top build tree, and the links that this needs; and
 # what the source tree is called so.
-function(_cudaops_cache_links out_relative out_check out_source)
+function(_cudaops_cache_links out out_source)
   _cudaops_state_get(TORCH_DIR torch)
   _cudaops_state_get(TORCH_INCLUDE_DIR torch_include)
   _cudaops_state_get(PYTHON_INCLUDE_DIR python_include)
@@ -639,14 +632,11 @@ function(_cudaops_cache_links out_relative out_check out_source)
     set(${out_source} "CudaOps/links/source" PARENT_SCOPE)
   endif()
   _cudaops_state_get(CACHE_LINKS links)
-  set(check "_cudaops_links() {\n  :")
+  set(text "")
   foreach(link IN LISTS links)
     string(REGEX REPLACE "^.*[|]" "" link "${link}")
-    _cudaops_cache_quote(word "${link}/.")
-    string(APPEND check " && [ -e \"$_cudaops_up\"${word} ]")
+    _cudaops_launcher_line(text link "${link}")
   endforeach()
-  string(APPEND check "\n}\n")
-  set(${out_check} "${check}" PARENT_SCOPE)
 
   # The longest first: a venv inside of the source tree is a venv.
   set(rows ${links} "${build}|" ${source_row})
@@ -659,41 +649,23 @@ function(_cudaops_cache_links out_relative out_check out_source)
   endforeach()
   list(SORT sorted)
   list(REMOVE_DUPLICATES sorted)
-  set(text "_cudaops_relative() {\n  case $1 in\n")
   foreach(row IN LISTS sorted)
     string(REGEX MATCH "^[0-9]+[|](.*)[|](.*)$" row "${row}")
-    _cudaops_cache_quote(directory "${CMAKE_MATCH_1}")
-    set(to "${CMAKE_MATCH_2}")
-    if(to STREQUAL "")
-      string(
-        APPEND text
-        "    ${directory}/*) _cudaops_r=$_cudaops_up\${1#${directory}/} ;;\n    ${directory}) _cudaops_r=\${_cudaops_up:-.} ;;\n"
-      )
-    else()
-      _cudaops_cache_quote(to "${to}")
-      string(APPEND text "    ${directory} | ${directory}/*) _cudaops_r=$_cudaops_up${to}\${1#${directory}} ;;\n")
+    set(directory "${CMAKE_MATCH_1}")
+    set(name "${CMAKE_MATCH_2}")
+    if(name STREQUAL "")
+      set(name .)
     endif()
+    _cudaops_launcher_line(text place "${directory}")
+    _cudaops_launcher_line(text place_name "${name}")
   endforeach()
-  string(APPEND text "    *) return 1 ;;\n  esac\n}\n")
-  set(${out_relative} "${text}" PARENT_SCOPE)
+  set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
 # A word of a shell script.
 function(_cudaops_cache_quote out text)
   string(REPLACE "'" "'\\''" text "${text}")
   set(${out} "'${text}'" PARENT_SCOPE)
-endfunction()
-
-# Written only when it changes: what runs meanwhile must not read half of it.
-function(_cudaops_cache_write file text)
-  if(EXISTS "${file}")
-    file(READ "${file}" old)
-    if(old STREQUAL text)
-      return()
-    endif()
-  endif()
-  file(WRITE "${file}.new" "${text}")
-  file(RENAME "${file}.new" "${file}")
 endfunction()
 
 # _cudaops_cache_report(<out-json> <out-line>): the report's member "cache", and a line for the table, empty where there

@@ -93,7 +93,7 @@ function(_cudaops_cache_hip_parts out_files out_key out_rocm out_problem)
 endfunction()
 
 # _cudaops_cache_hip_lists(<out>): whether clang, asked for it, lists the headers of each of its passes, so that
-# tools/cache_hip.sh can complete the dependency file. Tried, because no rule says it.
+# launcher/hip.cpp can complete the dependency file. Tried, because no rule says it.
 function(_cudaops_cache_hip_lists out)
   set(${out} FALSE PARENT_SCOPE)
   if(NOT CMAKE_HIP_COMPILER OR NOT CMAKE_HIP_COMPILER_ID MATCHES "Clang")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The compiler cache that machines share (CUDAOPS_CACHE_REMOTE): what the installed cache is told, whether that works,
-# and where the launcher (tools/cache_launcher.sh) finds it. And the line that sums a build up.
+# and where the launcher (launcher/remote.cpp) finds it. And the line that sums a build up.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -12,7 +12,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(accelerate/cache base/message base/options base/probe base/stamps base/state base/text)
+_cudaops_use(accelerate/cache base/message base/options base/probe base/stamps base/state base/text launch/launcher)
 
 # _cudaops_cache_remote_hide(): puts the password of the cache entry where nobody else may read it.
 function(_cudaops_cache_remote_hide)
@@ -416,7 +416,7 @@ function(_cudaops_cache_remote_finish)
   _cudaops_state_get(CACHE_REMOTE shown)
   _cudaops_state_get(CACHE_REMOTE_PROBLEM problem)
   if(shown STREQUAL "" OR NOT problem STREQUAL "")
-    file(REMOVE "${directory}/remote.sh" "${directory}/remote-failed")
+    file(REMOVE "${directory}/remote" "${directory}/remote-failed")
     if(NOT problem STREQUAL "")
       _cudaops_status("CudaOps: the shared cache ${shown} is left out: ${problem}")
     endif()
@@ -449,29 +449,18 @@ function(_cudaops_cache_remote_finish)
   if(NOT REMOTE_FILE STREQUAL "")
     set(url "")
   endif()
-  _cudaops_cache_assign(
-    text
-    cache_launcher.sh
-    remote=shown
-    remote_url=url
-    remote_file=REMOTE_FILE
-    remote_attributes=REMOTE_ATTRIBUTES
-    remote_readonly=readonly
-    remote_answer=answer
-  )
-  set(words "")
-  foreach(word IN LISTS REMOTE_PING)
-    _cudaops_cache_quote(word "${word}")
-    string(APPEND words " ${word}")
-  endforeach()
-  if(words STREQUAL "")
-    string(APPEND text "_cudaops_remote_ping() {\n  :\n}\n")
-  else()
+  set(text "")
+  _cudaops_launcher_line(text remote "${shown}")
+  _cudaops_launcher_line(text url "${url}")
+  _cudaops_launcher_line(text file "${REMOTE_FILE}")
+  _cudaops_launcher_line(text attributes "${REMOTE_ATTRIBUTES}")
+  _cudaops_launcher_line(text readonly "${readonly}")
+  _cudaops_launcher_line(text answer "${answer}")
+  if(REMOTE_PING)
     cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/cache_ping.sh")
-    _cudaops_cache_quote(tool "${tool}")
-    string(APPEND text "_cudaops_remote_ping() {\n  /bin/sh ${tool}${words}\n}\n")
+    _cudaops_launcher_line(text ping /bin/sh "${tool}" ${REMOTE_PING})
   endif()
-  _cudaops_cache_write("${directory}/remote.sh" "${text}")
+  _cudaops_launcher_settings("${directory}/remote" "${text}")
   if(problem STREQUAL "")
     file(REMOVE "${directory}/remote-failed")
     return()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # One compile step an architecture: in a target's list of sources, files take the place of a .cu that stand for one of its
-# architectures each, and one that stands for the object; it waits for them. tools/cubins.sh launches the compiles and
+# architectures each, and one that stands for the object; it waits for them. launcher/cubins.cpp launches the compiles and
 # does the rest. So CMake makes the commands of these steps as it does for any source of that target, whatever is said
 # of it, and the steps of one file differ in nothing but its name.
 
@@ -10,7 +10,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(accelerate/cache accelerate/jobs_weight base/message base/options base/paths base/state)
+_cudaops_use(accelerate/cache accelerate/jobs_weight base/message base/options base/paths base/state launch/launcher)
 
 # _cudaops_cubins_target(<target> <command>): at the end of this directory, when all is known of the target.
 function(_cudaops_cubins_target target command)
@@ -36,11 +36,10 @@ function(_cudaops_cubins_finish target command)
     return()
   endif()
 
-  _cudaops_cubins_tools()
   _cudaops_top_directories(ignored build)
   set(directory "CudaOps/cubins/${target}")
   set(objects "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/${directory}")
-  set(table "")
+  _cudaops_cubins_tools(table)
   set(compiled "")
   set(replaced "")
   foreach(source IN LISTS sources)
@@ -66,7 +65,8 @@ function(_cudaops_cubins_finish target command)
     if(CMAKE_GENERATOR STREQUAL "Ninja" AND inside)
       cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${build}" OUTPUT_VARIABLE said)
     endif()
-    string(APPEND table "${name}\t${said}\n")
+    _cudaops_launcher_line(table source_name "${name}")
+    _cudaops_launcher_line(table source_path "${said}")
     list(APPEND replaced "${path}")
     set(outputs "")
     foreach(arch IN LISTS archs)
@@ -77,22 +77,14 @@ function(_cudaops_cubins_finish target command)
     _cudaops_cubins_file("${directory}/${name}.cu" "${path}" "${path};${outputs}")
     list(APPEND compiled "${CMAKE_CURRENT_BINARY_DIR}/${directory}/${name}.cu")
   endforeach()
-  if(table STREQUAL "")
+  if(replaced STREQUAL "")
     return()
   endif()
   set_property(TARGET ${target} PROPERTY SOURCES "${compiled}")
-  _cudaops_cache_write("${CMAKE_CURRENT_BINARY_DIR}/${directory}/sources" "${table}")
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/cubins.sh")
-  set_property(
-    TARGET ${target}
-    PROPERTY
-      CUDA_COMPILER_LAUNCHER
-        /bin/sh
-        "${tool}"
-        --launch
-        "${build}/CudaOps/cubins.sh"
-        "${CMAKE_CURRENT_BINARY_DIR}/${directory}/sources"
-  )
+  _cudaops_launcher(program ignored)
+  set(settings "${CMAKE_CURRENT_BINARY_DIR}/${directory}/settings")
+  _cudaops_launcher_settings("${settings}" "${table}")
+  set_property(TARGET ${target} PROPERTY CUDA_COMPILER_LAUNCHER "${program}" "${settings}")
   # A step is one architecture; what puts them together compiles none.
   _cudaops_target_set(${target} THREADS "")
   _cudaops_cubins_export(${target} ${replaced})
@@ -191,7 +183,10 @@ function(_cudaops_cubins_obstacle target archs out)
   get_target_property(ipo ${target} INTERPROCEDURAL_OPTIMIZATION)
   get_target_property(options ${target} COMPILE_OPTIONS)
   set(flags " ${CMAKE_CUDA_FLAGS} ${options}")
-  if(NOT CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA")
+  _cudaops_launcher(program problem)
+  if(program STREQUAL "")
+    set(obstacle "${problem}")
+  elseif(NOT CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA")
     set(obstacle "the CUDA compiler is ${CMAKE_CUDA_COMPILER_ID}, not nvcc")
   elseif(NOT CMAKE_GENERATOR MATCHES "^(Ninja|Unix Makefiles)$")
     set(obstacle "the generator is ${CMAKE_GENERATOR}, not Ninja or Unix Makefiles")
@@ -214,51 +209,34 @@ function(_cudaops_cubins_obstacle target archs out)
   set(${out} "${obstacle}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_cubins_tools(): what tools/cubins.sh reads and starts in this build tree.
-function(_cudaops_cubins_tools)
+# _cudaops_cubins_tools(<out>): lines of the settings, of what is the same in all of this build tree.
+function(_cudaops_cubins_tools out)
   _cudaops_top_directories(ignored build)
   set(directory "${build}/CudaOps")
-  cmake_path(SET tools NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools")
-  set(launcher "${tools}/cache_launcher.sh")
+  # The program, as the cache calls it.
   set(compiler "${directory}/cubins_compiler")
-  set(empty "${directory}/cubins_empty.o")
-  set(plain "")
-  set(cache "")
+  _cudaops_launcher_name("${compiler}")
+  set(text "")
+  _cudaops_launcher_line(text cubins 1)
+  _cudaops_launcher_line(text compiler "${compiler}")
+  _cudaops_launcher_line(text cxx "${CMAKE_CXX_COMPILER}")
+  _cudaops_launcher_line(text empty "${directory}/cubins_empty.o")
   _cudaops_state_get(CACHE_ENGINE engine)
   if(engine STREQUAL "ccache")
     _cudaops_cache_settings(CUDA plain)
     if(plain)
-      set(cache "${directory}/cubins_cache.sh")
+      _cudaops_state_get(CACHE_PROGRAM ccache)
+      _cudaops_state_get(CACHE_LINK_COMPILER link)
+      _cudaops_launcher_line(text plain "${plain}")
+      _cudaops_launcher_line(text cache_settings "${directory}/cubins_cache.settings")
+      _cudaops_launcher_line(text ccache "${ccache}")
+      _cudaops_launcher_line(text link "${link}")
+      # The cache is told that the compiler is that program; what is known of nvcc stays.
+      set(cache "")
+      _cudaops_launcher_line(cache include "${plain}")
+      _cudaops_launcher_line(cache compiler "${compiler}")
+      _cudaops_launcher_settings("${directory}/cubins_cache.settings" "${cache}" "link_compiler\t\n")
     endif()
   endif()
-  _cudaops_cache_assign(
-    text
-    cubins.sh
-    cxx=CMAKE_CXX_COMPILER
-    empty=empty
-    compiler=compiler
-    launcher=launcher
-    plain=plain
-    cache=cache
-  )
-  _cudaops_cache_quote(ar "${CMAKE_AR}")
-  string(APPEND text "CUDAOPS_CUBINS_AR=${ar}\n")
-  _cudaops_cache_write("${directory}/cubins.sh" "${text}")
-  if(plain)
-    # The launcher of the cache is told that the compiler is that program; what it knows of nvcc stays.
-    _cudaops_cache_quote(plain "${plain}")
-    _cudaops_cache_assign(text cache_launcher.sh cubins_compiler=compiler)
-    string(
-      APPEND text
-      ". ${plain}\n"
-      "CUDAOPS_CUBINS_CCACHE=\n"
-      "[ -n \"\${CCACHE_DISABLE+x}\" ] || CUDAOPS_CUBINS_CCACHE=$_cudaops_cache\n"
-      "CUDAOPS_CUBINS_LINK=$_cudaops_link_compiler\n"
-      "export CUDAOPS_CUBINS_CCACHE CUDAOPS_CUBINS_LINK\n"
-      "_cudaops_compiler=$_cudaops_cubins_compiler\n"
-      "_cudaops_link_compiler=\n"
-    )
-    _cudaops_cache_write("${directory}/cubins_cache.sh" "${text}")
-  endif()
-  _cudaops_cache_program(cubins.sh "${compiler}")
+  set(${out} "${text}" PARENT_SCOPE)
 endfunction()

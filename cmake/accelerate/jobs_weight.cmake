@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How much memory the compile of a source takes: as measured by tools/jobs_memory.sh in this build tree, else by the
+# How much memory the compile of a source takes: as measured by cudaops-launch in this build tree, else by the
 # headers that the source and the project's own headers include.
 
 include_guard(GLOBAL)
@@ -12,7 +12,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(base/paths base/probe base/programs base/state)
+_cudaops_use(base/paths base/state launch/launcher)
 
 # _cudaops_jobs_table(<kind> <out>)
 #
@@ -228,32 +228,26 @@ endfunction()
 # _cudaops_jobs_measure(<tight> <out>)
 #
 # Whether compiles are measured in this build tree: <out> is the file that they are noted in, or empty. What the first
-# configure finds decides for good, because a launcher more or less compiles everything again: where memory is tight,
-# and GNU time is here.
+# configure finds decides for good, because a launcher more or less compiles everything again: where memory is tight.
 function(_cudaops_jobs_measure tight out)
   set(${out} "" PARENT_SCOPE)
-  if(NOT DEFINED CACHE{_CUDAOPS_JOBS_TIME})
-    set(program "")
-    if(tight)
-      _cudaops_path_lookup(time programs)
-      foreach(candidate IN LISTS programs)
-        _cudaops_probe(try FILES "${candidate}" COMMAND "${candidate}" -f "%M KiB" "${CMAKE_COMMAND}" -E true)
-        if(try_EXIT STREQUAL "0" AND try_ERROR MATCHES "^[0-9]+ KiB")
-          set(program "${candidate}")
-          break()
-        endif()
-      endforeach()
-    endif()
-    set(_CUDAOPS_JOBS_TIME "${program}" CACHE INTERNAL "measures the memory of compiles")
+  if(NOT DEFINED CACHE{_CUDAOPS_JOBS_MEASURE})
+    set(_CUDAOPS_JOBS_MEASURE "${tight}" CACHE INTERNAL "measures the memory of compiles")
   endif()
-  if("$CACHE{_CUDAOPS_JOBS_TIME}" STREQUAL "")
+  if(NOT "$CACHE{_CUDAOPS_JOBS_MEASURE}")
+    return()
+  endif()
+  _cudaops_launcher(program ignored)
+  if(program STREQUAL "")
     return()
   endif()
   _cudaops_top_directories(ignored build)
   set(directory "${build}/CudaOps/jobs")
   file(MAKE_DIRECTORY "${directory}")
-  cmake_path(SET script NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/jobs_memory.sh")
-  _cudaops_state_set(JOBS_LAUNCHER "/bin/sh;${script};$CACHE{_CUDAOPS_JOBS_TIME};${directory}/memory")
+  set(text "")
+  _cudaops_launcher_line(text memory "${directory}/memory")
+  _cudaops_launcher_settings("${directory}/settings" "${text}")
+  _cudaops_state_set(JOBS_LAUNCHER "${program};${directory}/settings")
   set(${out} "${directory}/memory" PARENT_SCOPE)
 endfunction()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target that says where the time of a build went (tools/build_report.py), and the launcher that notes what a
-# compile took (tools/build_trace.py).
+# compile took (launcher/measure.cpp).
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -8,7 +8,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(base/options base/paths base/programs)
+_cudaops_use(base/options base/paths base/programs launch/launcher)
 
 # _cudaops_build_report_create(): the target cudaops_build_report, once a build tree; never part of ALL.
 function(_cudaops_build_report_create)
@@ -49,27 +49,26 @@ function(_cudaops_trace_target target mode)
   if(mode STREQUAL "OFF" OR NOT CMAKE_GENERATOR MATCHES "^Ninja")
     return()
   endif()
-  _cudaops_python_tool(python)
-  if(python STREQUAL "")
+  _cudaops_launcher(program ignored)
+  if(program STREQUAL "")
     return()
   endif()
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/build_trace.py")
   _cudaops_top_directories(ignored build)
   foreach(language IN ITEMS C CXX CUDA HIP)
     get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
     if(NOT launcher)
       set(launcher "")
-    elseif(launcher MATCHES "/build_trace\\.py;")
+    elseif(launcher MATCHES "/cudaops-launch;[^;]*/trace(-phases)?\\.settings(;|$)")
       continue()
     endif()
-    set(phases "")
+    set(text "")
+    _cudaops_launcher_line(text trace "${build}/CudaOps/trace")
+    set(settings "${build}/CudaOps/trace.settings")
     if(mode STREQUAL "PHASES" AND language STREQUAL "CUDA")
-      set(phases --phases)
+      _cudaops_launcher_line(text phases 1)
+      set(settings "${build}/CudaOps/trace-phases.settings")
     endif()
-    set_property(
-      TARGET ${target}
-      PROPERTY
-        ${language}_COMPILER_LAUNCHER "${python}" -I -S -B "${tool}" "${build}/CudaOps/trace" ${phases} ${launcher}
-    )
+    _cudaops_launcher_settings("${settings}" "${text}")
+    set_property(TARGET ${target} PROPERTY ${language}_COMPILER_LAUNCHER "${program}" "${settings}" ${launcher})
   endforeach()
 endfunction()

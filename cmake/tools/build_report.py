@@ -428,17 +428,19 @@ HOST_STEP = "host code"
 
 def describe_cubins(job, directory):
     """A step of CUDA_CUBINS compiles one architecture, or the host's part, of a source that only its launcher knows."""
-    if "/cubins.sh" not in job.command:
+    if "/CudaOps/cubins/" not in job.command:
         return
     try:
         words = shlex.split(job.command)
     except ValueError:
         return
-    at = next((i for i, word in enumerate(words[:-3]) if word.endswith("/cubins.sh") and words[i + 1] == "--launch"), None)
+    at = next((i for i, word in enumerate(words[:-2]) if os.path.basename(word) == "cudaops-launch"), None)
     step = re.fullmatch(r"(\w+)(?:\.(compute_\w+))?\.cu", os.path.basename(job.input))
     if at is None or not step:
         return
-    table = dict(line.split("\t", 1) for line in file_text(words[at + 3]).splitlines() if "\t" in line)
+    settings = [line.split("\t", 1) for line in file_text(words[at + 1]).splitlines() if "\t" in line]
+    names, paths = ([value for key, value in settings if key == wanted] for wanted in ("source_name", "source_path"))
+    table = dict(zip(names, paths))
     if step.group(1) in table:
         # Where it lies in the build tree its path is relative to that.
         job.source = os.path.normpath(os.path.join(directory, table[step.group(1)]))
@@ -514,7 +516,7 @@ def lay_out(jobs):
 
 
 def add_traces(jobs, directory, notes):
-    """What build_trace.py left: memory, processor time, the cache's answer, nvcc's phases."""
+    """What cudaops-launch left: memory, processor time, the cache's answer, nvcc's phases."""
     folder = os.path.join(directory, "CudaOps", "trace")
     if not os.path.isdir(folder):
         return
@@ -548,7 +550,7 @@ def add_traces(jobs, directory, notes):
 
 
 def add_cache_log(jobs, directory):
-    """What tools/cache_launcher.sh noted, which it does in every build: result, what the shared cache did, time, reason
+    """What cudaops-launch noted, which it does in every build: result, what the shared cache did, time, reason
     and object, a compile a line, the last of an object counts. A trace knows more of why there was no entry."""
     found = {}
     for name in ("compiles", "log"):

@@ -12,7 +12,15 @@ _cudaops_engine=$2
 _cudaops_remote=
 _cudaops_remote_readonly=
 _cudaops_remote_answer=
-[ ! -r remote.sh ] || . ./remote.sh
+_cudaops_remote_file=
+while IFS='	' read -r _cudaops_a _cudaops_b; do
+  case $_cudaops_a in
+    remote) _cudaops_remote=$_cudaops_b ;;
+    readonly) _cudaops_remote_readonly=$_cudaops_b ;;
+    answer) _cudaops_remote_answer=$_cudaops_b ;;
+    file) _cudaops_remote_file=$_cudaops_b ;;
+  esac
+done 2>/dev/null <remote
 if [ -s log ]; then
   # Compiles that still run write to a new one.
   mv -f log "log.$$" && [ -e compiles ] || true >compiles

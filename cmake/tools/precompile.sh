@@ -5,18 +5,11 @@
 #
 #   precompile.sh make <directory> <first> <compiler> <include directory of torch> <option>...
 #   precompile.sh valid <directory>
-#   precompile.sh python-first <source>
-#   precompile.sh run <directory> <directory with Python.h>|- <compiler> <argument>...
 #
 # `make` writes <directory>/<first>.gch, `files`, which names the headers in it, and `stamp`, the sizes and times of all
 # of these; `valid` tells whether they are the same still. <first> is the header itself, or Python.h, which has to stand
-# first where it is included: then <directory>/Python.h.gch is both. `run` puts <directory> before the other include
-# directories, where gcc takes the file by itself, if it comes first in the source and was made with the same options and
-# macros. If a header isn't the one any more that went into it, or the file itself is damaged, which gcc may stop at, the
-# compiler runs as it was called.
-#
-# A precompiled Python.h brings torch's header with it: it is offered to sources that include that next, and nothing in
-# between, which `python-first` tells.
+# first where it is included: then <directory>/Python.h.gch is both. launcher/precompiled.cpp offers it to gcc, and looks
+# at stamp before.
 
 header=torch/csrc/stable/library.h
 
@@ -68,29 +61,6 @@ _cudaops_make() {
   done
 }
 
-# _cudaops_python_first <source>: whether nothing but comments stands before, and between, the two includes.
-_cudaops_python_first() {
-  LC_ALL=C awk '
-    {
-      sub(/\r$/, "")
-      while (1) {
-        if (comment) {
-          if (!(at = index($0, "*/"))) next
-          $0 = substr($0, at + 2)
-          comment = 0
-        }
-        sub(/^[ \t]+/, "")
-        if ($0 !~ /^\/\*/) break
-        $0 = substr($0, 3)
-        comment = 1
-      }
-      if ($0 == "" || $0 ~ /^\/\/.*[^\\]$/ || $0 == "//") next
-    }
-    !seen && /^#[ \t]*include[ \t]*[<"]Python\.h[>"][ \t]*(\/\/.*[^\\])?$/ { seen = 1; next }
-    { found = seen && /^#[ \t]*include[ \t]*[<"]torch\/csrc\/stable\/library\.h[>"]/; exit }
-    END { exit !found }' "$1"
-}
-
 _cudaops_valid() {
   [ -r "$directory/stamp" ] && [ "$(_cudaops_identify "$directory")" = "$(cat "$directory/stamp")" ]
 }
@@ -101,21 +71,4 @@ shift 2
 case $mode in
   make) _cudaops_make "$@" ;;
   valid) _cudaops_valid ;;
-  python-first) _cudaops_python_first "$directory" ;;
-  run)
-    python=$1 compiler=$2 source=
-    shift 2
-    if [ "$python" != - ]; then
-      previous=
-      for a; do
-        [ "$previous" != -c ] || source=$a
-        previous=$a
-      done
-      [ -z "$source" ] || ! _cudaops_python_first "$source" || directory=$python
-    fi
-    if _cudaops_valid; then
-      set -- "-I$directory" -fpch-deps "$@"
-    fi
-    exec "$compiler" "$@"
-    ;;
 esac

@@ -13,7 +13,7 @@ set(object "${case_BUILD_DIR}/CMakeFiles/quick.dir/op.cpp.o")
 configure("${code}" ARGS ${args})
 expect_stdout("torch's stable headers are precompiled for [^\n]*, once for these options")
 case_build(ARGS --verbose)
-expect_stdout("precompile\\.sh\"? run [^\n]*op\\.cpp")
+expect_stdout("cudaops-launch [^ \n]*/precompiled-[0-9a-f]+\\.settings [^\n]*op\\.cpp")
 case_build()
 expect_stdout("no work to do")
 file(SHA256 "${object}" with)
@@ -34,7 +34,7 @@ configure("${code}" ARGS ${args} --fresh)
 refuse_stdout("are precompiled for")
 configure("${code}" ARGS ${args} -DCUDAOPS_PRECOMPILE=OFF)
 case_build(ARGS --verbose)
-refuse_stdout("precompile\\.sh")
+refuse_stdout("cudaops-launch")
 file(SHA256 "${object}" without)
 case_equal("the object" "${with}" "${without}")
 
@@ -52,6 +52,7 @@ file(
   "#include <torch/csrc/stable/library.h>\n#include <torch/csrc/stable/library.h>\nint b() { return a(); }\n"
 )
 set(place "${case_DIR}/pre compiled/1")
+file(WRITE "${case_DIR}/settings" "precompiled\t${place}\n")
 case_step(make COMMAND sh "${tool}" make "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
 # same(<what> <source> <option>...)
 function(same what source)
@@ -69,7 +70,10 @@ function(same what source)
     -o
   )
   case_step("${what}, without" COMMAND ${command} "${case_DIR}/without.o")
-  case_step("${what}, with" COMMAND sh "${tool}" run "${place}" - ${command} "${case_DIR}/with.o")
+  case_step(
+    "${what}, with"
+    COMMAND "${case_BUILD_DIR}/CudaOps/cudaops-launch" "${case_DIR}/settings" ${command} "${case_DIR}/with.o"
+  )
   file(SHA256 "${case_DIR}/without.o" without)
   file(SHA256 "${case_DIR}/with.o" with)
   case_equal("${what}: the object" "${with}" "${without}")

@@ -7,7 +7,7 @@ case_report_equal(0.16.0 cache version)
 case_report_equal("" cache problem)
 refuse_stdout("sccache")
 case_build(ARGS --verbose)
-expect_stdout("/bin/sh .*cache_launcher\\.sh.*/CudaOps/cache/cxx\\.sh")
+expect_stdout("/CudaOps/cudaops-launch [^ ]*/CudaOps/cache/cxx\\.settings")
 
 fake_cache(ccache "version 4.14.2")
 case_configure(BUILD_DIR "${case_DIR}/two" ARGS -DCUDAOPS_CACHE=)

@@ -141,36 +141,6 @@ refuse_stdout("CudaOps: a ")
 file(WRITE "${case_DIR}/src/one.cpp" "int one() { return 1; }\n")
 case_build(ARGS -j1)
 
-# What nvcc's parts can't be had with stays away from sccache.
-case_step(
-  "an option"
-  WORKING_DIRECTORY "${case_DIR}/src"
-  COMMAND
-    sh -c
-    ". \"$1\"; _cudaops_dist=1; for a in --jobserver -gencode=arch=compute_90,code=lto_90 '-gencode arch=compute_90,code=[sm_90,lto_90]' -DX; do _cudaops_distribute -c $a x.cu && echo \"$a\"; done; :"
-    sh "${case_REPO}/cmake/tools/cache_dist.sh"
-)
-case_equal("distributed" "${case_STEP_STDOUT}" "-DX\n")
-
-# A server that keeps its clients waiting is left alone for a while; the same is not said twice in ten minutes.
-file(MAKE_DIRECTORY "${case_DIR}/slow")
-file(WRITE "${case_DIR}/slow/settings" "")
-file(WRITE "${case_DIR}/slow/log" "x: falling back to local: Error 500: slow\n")
-case_step(
-  "a slow one"
-  WORKING_DIRECTORY "${case_DIR}/slow"
-  COMMAND
-    sh -c
-    ". \"$1\"; _cudaops_now() { _cudaops_time=$now; }; now=2000; touch -d yesterday settings; _cudaops_dir=. _cudaops_settings=settings _cudaops_dist=1 _cudaops_dist_log=log _cudaops_status=0 _cudaops_start=100; _cudaops_dist_done 2>&1; ls -d here 2>&1; touch -d yesterday dist_read; touch -d '5 minutes ago' dist_said; echo 'again: falling back to local: Error 500: slow' >>log; _cudaops_dist_done 2>&1; touch -d yesterday dist_read dist_said; echo 'y: falling back to local: Error 500: slower' >>log; now=3000; _cudaops_dist_done 2>&1; ls -d here; rmdir here; touch -d yesterday dist_read dist_said; echo 'z: falling back to local: Connection refused' >>log; _cudaops_dist_done 2>&1; ls -d here 2>&1; :"
-    sh "${case_REPO}/cmake/tools/cache_dist.sh"
-)
-string(REGEX REPLACE "ls: [^\n]*here[^\n]*" "none" said "${case_STEP_STDOUT}")
-case_equal(
-  "slow"
-  "${said}"
-  "CudaOps: a compile that was to be distributed ran here: Error 500: slow\nnone\nCudaOps: a compile that was to be distributed ran here, for a minute all run here: Error 500: slower\nhere\nCudaOps: a compile that was to be distributed ran here: Connection refused\nnone\n"
-)
-
 # What keeps it from working: one line, and compiles run here.
 function(fails what mode status reason)
   farm(${mode} "${status}")
@@ -224,9 +194,9 @@ distributed(ON "")
 file(WRITE "${case_DIR}/file" "")
 case_configure(BUILD_DIR "${case_DIR}/no store" ARGS "-DCUDAOPS_STORE=${case_DIR}/file/store")
 expect_stdout("compiles are distributed")
-file(STRINGS "${case_DIR}/no store/CudaOps/cache/cxx.sh" lines REGEX "^_cudaops_dist_" ENCODING UTF-8)
-case_match("settings" "${lines}" "socket='.x00cudaops-[0-9a-f]+'.*local_config='/dev/null'.*local_socket='.x00cudaops-[0-9a-f]+-local'.*log=(;|$)")
+file(STRINGS "${case_DIR}/no store/CudaOps/cache/cxx.settings" lines REGEX "^dist_" ENCODING UTF-8)
+case_match("settings" "${lines}" "^dist_config [^;]*;dist_socket ..x00cudaops-[0-9a-f]+;dist_local_config /dev/null;dist_local_socket ..x00cudaops-[0-9a-f]+-local$")
 string(REPEAT "/deep" 20 deep)
 case_configure(BUILD_DIR "${case_DIR}/deep" ARGS "-DCUDAOPS_STORE=${case_DIR}/store${deep}")
-file(STRINGS "${case_DIR}/deep/CudaOps/cache/cxx.sh" lines REGEX "^_cudaops_dist_" ENCODING UTF-8)
-case_match("settings" "${lines}" "socket='.x00cudaops-[0-9a-f]+'.*local_config='[^']*/deep/sccache/[0-9a-f]+-local.conf'.*log='<case>/")
+file(STRINGS "${case_DIR}/deep/CudaOps/cache/cxx.settings" lines REGEX "^dist_" ENCODING UTF-8)
+case_match("settings" "${lines}" "dist_socket ..x00cudaops-[0-9a-f]+;dist_local_config [^;]*/deep/sccache/[0-9a-f]+-local.conf;.*dist_log <case>/")

@@ -23,7 +23,17 @@ esac
 )
 file(CHMOD "${case_DIR}/my g++" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 case_environment("LANG=de_DE.UTF-8" "LC_ALL=de_DE.UTF-8")
-case_step(parts COMMAND sh -c "/bin/sh \"$1\" \"$2\" | LC_ALL=C sort -u" sh "${case_REPO}/cmake/tools/gcc_parts.sh" "${case_DIR}/my g++")
+case_step(
+  build
+  COMMAND
+    "${case_CXX}" -std=c++17 -O0 -fno-exceptions "${case_REPO}/cmake/launcher/cudaops_launch.cpp" -o
+    "${case_DIR}/cudaops-launch"
+)
+case_step(
+  parts
+  COMMAND
+    sh -c "\"$1\" --gcc-parts \"$2\" | LC_ALL=C sort -u" sh "${case_DIR}/cudaops-launch" "${case_DIR}/my g++"
+)
 case_equal(
   "what the parts follow from"
   "${case_STEP_STDOUT}"

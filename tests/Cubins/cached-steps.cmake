@@ -55,3 +55,11 @@ expect_hits("the first state again" 3 0)
 case_configure(BUILD_DIR "${case_DIR}/third" ARGS -DCMAKE_BUILD_TYPE=Release "-DTORCH_CUDA_ARCH_LIST=8.0 9.0+PTX")
 case_build(BUILD_DIR "${case_DIR}/third")
 expect_hits("compiled together" 1 0)
+
+# The report knows the launcher of the steps for the cache's own.
+file(READ "${apart}/cudaops-report.json" report)
+foreach(member IN ITEMS launcher problem)
+  string(JSON ${member} GET "${report}" cache ${member})
+endforeach()
+case_equal("cache.launcher" "${launcher}" ccache)
+case_equal("cache.problem" "${problem}" "")

@@ -1,11 +1,6 @@
 # Architectures compiled apart: the object is the one that nvcc makes of them together, whatever was kept from before.
 include("${case_TESTS_DIR}/Cache/suite.cmake")
 
-# What the launcher calls and other cases don't.
-find_program(suite_program sha256sum NO_CACHE REQUIRED)
-file(CREATE_LINK "${suite_program}" "${case_DIR}/bin/sha256sum" SYMBOLIC)
-unset(suite_program)
-
 # Kernels of every kind; what nvcc compiles is told on stdout. For two_projects().
 set(
   kinds_CODE

@@ -7,6 +7,8 @@ endif()
 example_begin(05_pip_package)
 # scikit-build-core takes the compiler that this Python was built with, unless it is told another one.
 case_environment("CXX=${case_CXX}" PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1)
+# Python reads .pth files in the encoding of the locale: the checkout may lie in a directory like "übung".
+case_environment(LC_ALL=C.UTF-8)
 cmake_path(GET example_TORCH PARENT_PATH site)
 
 # make_venv(<dir> <what its site-packages sees besides>...)

@@ -26,8 +26,29 @@ def skip_file(reason):
     sys.exit(SKIPPED)
 
 
+# Of NVIDIA, NVIDIA's integrated ones, AMD, and either under WSL.
+GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvhost-gpu", "/dev/nvgpu", "/dev/kfd", "/dev/dxg")
+
+
+def gpu_asked_in_vain():
+    """Whether this script was told `--device cuda` on a machine without any; importing torch costs seconds."""
+    words = sys.argv[1:]
+    asked = "--device=cuda" in words or ("--device", "cuda") in zip(words, words[1:])
+    return asked and "pytest" not in sys.modules and not any(map(os.path.exists, GPU_DEVICES))
+
+
+def refuse(reason):
+    """Ends a script that can't test: skipped, or failed where a GPU has to be there."""
+    if gpu_is_required():
+        print(f"FAILED: CUDAOPS_REQUIRE_GPU is set, but {reason}")
+        sys.exit(1)
+    skip_file(reason)
+
+
 def library(variable):
     """The path in an environment variable; without one nothing here can be tested."""
+    if gpu_asked_in_vain():
+        refuse("this machine has no GPU")
     path = os.environ.get(variable)
     if not path:
         skip_file(f"{variable} does not name the library to test")
@@ -142,9 +163,6 @@ def main(module):
     arguments = parser.parse_args()
     reason = skip_reason(arguments.device)
     if reason is not None:
-        if gpu_is_required():
-            print(f"FAILED: CUDAOPS_REQUIRE_GPU is set, but {reason}")
-            sys.exit(1)
-        skip_file(reason)
+        refuse(reason)
     passed, failed = run(module, arguments.device, arguments.only)
     sys.exit(1 if failed or passed == 0 else 0)

@@ -14,7 +14,7 @@ import pytest
 from conftest import REPOSITORY
 
 TOOL = REPOSITORY / "cmake" / "tools" / "build_report.py"
-TRACE = REPOSITORY / "cmake" / "tools" / "build_trace.py"
+LAUNCHER = REPOSITORY / "cmake" / "launcher" / "cudaops_launch.cpp"
 DAY = 1_790_000_000
 
 
@@ -338,8 +338,11 @@ def test_cubins(build):
     source = build.write("k.cu", "#include <torch/extension.h>\n")
     folder = build.directory / "CudaOps/cubins/op"
     folder.mkdir(parents=True)
-    (folder / "sources").write_text("other_000000\t/elsewhere.cu\nk_123456\t%s\n" % source)
-    launcher = "/bin/sh /x/tools/cubins.sh --launch %s/CudaOps/cubins.sh %s/sources /bin/nvcc" % (build.directory, folder)
+    table = "cubins\t1\n"
+    for known in (("other_000000", "/elsewhere.cu"), ("k_123456", source)):
+        table += "source_name\t%s\nsource_path\t%s\n" % known
+    (folder / "settings").write_text(table)
+    launcher = "%s/CudaOps/cudaops-launch %s/settings /bin/nvcc" % (build.directory, folder)
     log = ""
     for step, part in ((".compute_80", ".part"), (".compute_90a", ".part"), ("", "")):
         name = "build/CudaOps/cubins/op/k_123456%s.cu" % step
@@ -603,12 +606,12 @@ def test_not_a_build_directory(build, tmp_path):
     )
 
 
-def test_wrong_calls():
+def test_wrong_calls(launcher):
     done = subprocess.run([sys.executable, str(TOOL)], capture_output=True, text=True)
     assert done.returncode == 2 and "required: <build directory>" in done.stderr
     done = subprocess.run([sys.executable, str(TOOL), "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "What the figures mean" in done.stdout
-    done = subprocess.run([sys.executable, str(TRACE)], capture_output=True, text=True)
+    done = subprocess.run([str(launcher)], capture_output=True, text=True)
     assert done.returncode == 2
 
 
@@ -706,11 +709,25 @@ def test_unreadable_and_unwritable(build, tmp_path):
 # The launcher of traced targets.
 
 
-def traced(tmp_path, *command, **environment):
-    return subprocess.run(
-        [sys.executable, "-I", "-S", "-B", str(TRACE), str(tmp_path / "trace"), *command],
-        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, **environment},
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def launcher(tmp_path_factory):
+    program = tmp_path_factory.mktemp("launcher") / "cudaops-launch"
+    compiler = os.environ.get("CXX", "c++")
+    subprocess.run([compiler, "-std=c++17", "-O0", "-fno-exceptions", str(LAUNCHER), "-o", str(program)], check=True)
+    return program
+
+
+@pytest.fixture
+def traced(tmp_path, launcher):
+    (tmp_path / "settings").write_text("trace\t%s\n" % (tmp_path / "trace"))
+
+    def run(*command, **environment):
+        return subprocess.run(
+            [str(launcher), str(tmp_path / "settings"), *command],
+            cwd=tmp_path, capture_output=True, text=True, env={**os.environ, **environment},
+        )  # fmt: skip
+
+    return run
 
 
 def record(tmp_path):
@@ -729,7 +746,7 @@ def cache_script(tmp_path, counters):
     return str(path)
 
 
-def test_trace(tmp_path):
+def test_trace(tmp_path, traced):
     (tmp_path / "a.cpp").write_text("1")
     command = [
         cache_script(tmp_path, ["cache_miss", "local_storage_write"]),
@@ -741,44 +758,44 @@ def test_trace(tmp_path):
         "-o",
         "a.o",
     ]
-    assert traced(tmp_path, *command).returncode == 0
+    assert traced(*command).returncode == 0
     first = record(tmp_path)
     assert first["object"] == str(tmp_path / "a.o") and first["peak_memory_bytes"] > 100000 and first["seconds"] > 0
     assert first["cache"] == {"result": "miss", "reason": "first compile of this file in this build tree"}
     (tmp_path / "a.cpp").write_text("22")
-    traced(tmp_path, *command)
+    traced(*command)
     assert record(tmp_path)["cache"]["reason"] == "changed since the compile before: a.cpp"
-    traced(tmp_path, *command)
+    traced(*command)
     assert record(tmp_path)["cache"]["reason"].startswith("neither the files nor the command are new")
-    traced(tmp_path, *command[:2], "-DX", *command[2:])
+    traced(*command[:2], "-DX", *command[2:])
     assert record(tmp_path)["cache"]["reason"] == "other command: + -DX"
     cache_script(tmp_path, ["direct_cache_hit", "local_storage_hit"])
-    traced(tmp_path, *command)
+    traced(*command)
     assert record(tmp_path)["cache"] == {"result": "hit", "reason": ""}
     cache_script(tmp_path, ["unsupported_compiler_option"])
-    traced(tmp_path, *command)
+    traced(*command)
     assert record(tmp_path)["cache"] == {"result": "not cached", "reason": "unsupported compiler option"}
     assert not list((tmp_path / "trace").glob("*.stats"))
 
 
-def test_trace_is_never_in_the_way(tmp_path):
+def test_trace_is_never_in_the_way(tmp_path, traced):
     """The command's exit code and output; no record of a failed compile; a trace that is broken or can't be written."""
-    done = traced(tmp_path, "sh", "-c", "echo out; echo err >&2; exit 3", "-o", "x.o")
+    done = traced("sh", "-c", "echo out; echo err >&2; exit 3", "-o", "x.o")
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
     assert not list((tmp_path / "trace").glob("*.json"))
-    assert traced(tmp_path, "no-such-compiler", "-o", "x.o").returncode == 127
-    done = traced(tmp_path, "sh", "-c", "kill -TERM $$", "-o", "x.o")
+    assert traced("no-such-compiler", "-o", "x.o").returncode == 127
+    done = traced("sh", "-c", "kill -TERM $$", "-o", "x.o")
     assert done.returncode == -15
-    assert traced(tmp_path, "true", "-o", "x.o").returncode == 0
+    assert traced("true", "-o", "x.o").returncode == 0
     (path,) = (tmp_path / "trace").glob("*.json")
     for text in ("[]", "{", '{"words": 3}'):
         path.write_text(text)
-        assert traced(tmp_path, "true", "-o", "x.o").returncode == 0
+        assert traced("true", "-o", "x.o").returncode == 0
     path.unlink()
     (tmp_path / "trace").rmdir()
     (tmp_path / "trace").write_text("a file")
-    done = traced(tmp_path, "true", "-o", "x.o")
+    done = traced("true", "-o", "x.o")
     assert (done.returncode, done.stderr) == (0, "")
     # One's own log of ccache's statistics stays one's own.
-    done = traced(tmp_path, "sh", "-c", "echo $CCACHE_STATSLOG", CCACHE_STATSLOG="/mine")
+    done = traced("sh", "-c", "echo $CCACHE_STATSLOG", CCACHE_STATSLOG="/mine")
     assert done.stdout == "/mine\n"

@@ -19,6 +19,7 @@ cmake_policy(VERSION 3.25)
 # HOST_COMPILER*           languages            the compiler that nvcc calls
 # ARCHITECTURES*           arch_request         canonical list; as requested; where the request came from
 # CACHE_*                  cache                the compiler cache in use, or why there is none; what its launcher knows
+# LAUNCHER*                launcher             the program that runs compiles, or why there is none; its name in the store
 # JOBS_*                   jobs                 targets that are counted; jobs at a time, and why
 # SEED_STORE               seed                 where compiler detections are kept
 # ANSWERS_STAMP <path>     stamps               stamps of the programs that were asked

@@ -26,23 +26,22 @@ class Tree:
     def __init__(self, repo, build, cache_dir, env=None):
         self.repo = pathlib.Path(repo).resolve()
         self.build = pathlib.Path(build).resolve()
-        self.launcher = self.repo / "cmake/tools/cache_launcher.sh"
+        self.launcher = self.build / "CudaOps/cudaops-launch"
         self.env = dict(os.environ if env is None else env)
         self.env["CCACHE_DIR"] = str(cache_dir)
         self.settings = {}
         for kind in ("cuda", "hip", "cxx"):
-            file = self.build / "CudaOps/cache" / f"{kind}.sh"
+            file = self.build / "CudaOps/cache" / f"{kind}.settings"
             if file.exists():
-                self.settings[kind] = dict(re.findall(r"^_cudaops_(\w+)='(.*)'$", file.read_text(), re.M))
+                self.settings[kind] = dict(re.findall(r"^(\w+)\t(.*)$", file.read_text(), re.M))
 
     def command(self, kind):
         return self.settings[kind]["compiler"]
 
     def cached(self, kind, args, env=None, cwd=None, check=True):
         command = [
-            "/bin/sh",
             str(self.launcher),
-            str(self.build / "CudaOps/cache" / f"{kind}.sh"),
+            str(self.build / "CudaOps/cache" / f"{kind}.settings"),
             self.command(kind),
             *args,
         ]

@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -207,9 +206,9 @@ class Client:
 
     def stats(self, name):
         """(compiled elsewhere by server, failed elsewhere, found) of the server that this build tree uses."""
-        settings = (self.directory / name / "CudaOps/cache/cxx.sh").read_text()
-        words = dict(re.findall(r"^_cudaops_dist_(config|socket)=(.*)$", settings, re.M))
-        words = {name: shlex.split(word)[0] for name, word in words.items()}
+        settings = (self.directory / name / "CudaOps/cache/cxx.settings").read_text()
+        words = dict(re.findall(r"^dist_(config|socket)\t(.*)$", settings, re.M))
+        words = {name: word.replace("\\\\", "\\") for name, word in words.items()}
         env = {"SCCACHE_CONF": words["config"], "SCCACHE_SERVER_UDS": words["socket"]}
         stats = json.loads(self.said(["sccache", "--show-stats", "--stats-format=json"], env))["stats"]
         return stats["dist_compiles"], stats["dist_errors"], sum(stats["cache_hits"]["counts"].values())

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One CUDA source, compiled an architecture at a time: detail/cubins.cmake makes an edge of each
+// architecture, and this does its part of what nvcc would do, and puts the parts together where the
+// object is made.
+//
+// nvcc itself says what it would do (-dryrun): the same commands run here, so that the object is
+// the one that it would have made. A part is taken only where it was made by the commands of the
+// object and holds the name that nvcc gives to this unit, if it holds any; else it is made again. A
+// plan that isn't understood is left to nvcc as a whole.
+//
+// A part is known by its preprocessed text, without line numbers where nothing depends on them: an
+// edit that an architecture doesn't see compiles nothing for it.
+
+#pragma once
+
+#include "process.h"
+#include "settings.h"
+
+namespace cudaops {
+
+// The command of an edge, before the cache sees it: `cubins` in the settings. Returns how it ended.
+Ended launch_cubins(const Settings& settings, const Words& command);
+
+// The compiler, as the cache calls it: a link by the name of `cubins_compiler`. <context> is what
+// launch_cubins() says.
+int run_cubins_compiler(const std::string& context, const Words& words);
+
+// What nvcc would do, of its -dryrun.
+struct Plan {
+  struct Arch {
+    std::string name;    // compute_90a
+    std::string before;  // preprocesses
+    Words commands;      // compiles
+  };
+  Words variables;  // NAME=value
+  Words host;       // up to cudafe++
+  std::vector<Arch> archs;
+  Words end;  // puts it together
+
+  // False where there is something that isn't known.
+  bool parse(const std::string& text);
+  Arch* arch(const std::string& name);
+};
+
+// The words of a command as nvcc prints it, for a shell: double quotes, backslashes, variables in
+// quotes. False where a shell would see more in it.
+bool split_command(const std::string& line, const Words& variables, Words& words);
+
+// The files that a preprocessed text names.
+void add_named_files(std::string_view text, Words& names);
+
+// Whether what is compiled depends on line numbers.
+bool needs_lines(const Words& commands, std::string_view text);
+std::string without_lines(std::string_view text);
+
+// Several files in one.
+struct Entry {
+  std::string name, content;
+};
+std::string packed(const std::vector<Entry>& entries);
+bool unpack(std::string_view text, std::vector<Entry>& entries);
+
+}  // namespace cudaops

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strings.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaops {
+
+using Words = std::vector<std::string>;
+
+inline bool begins(std::string_view text, std::string_view with) {
+  return text.substr(0, with.size()) == with;
+}
+inline bool ends(std::string_view text, std::string_view with) {
+  return text.size() >= with.size() && text.substr(text.size() - with.size()) == with;
+}
+inline bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// A pattern as in a shell's `case`: *, ?, [abc], [^abc].
+bool matches(const char* pattern, std::string_view text);
+
+// Whether one of the patterns, which a null pointer ends, matches.
+bool matches_any(const char* const* patterns, std::string_view text);
+
+// The parts between separators, empty ones too.
+Words split(std::string_view text, char separator);
+
+// What blanks and line ends separate.
+Words split_blanks(std::string_view text);
+
+std::string join(const Words& words, const char* separator);
+std::string first_line(const std::string& text);
+
+// The part before, and the part after, the last slash; "." and all of it where there is none.
+std::string directory_of(const std::string& path);
+std::string name_of(const std::string& path);
+
+}  // namespace cudaops
