@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One CUDA source, compiled an architecture at a time: detail/cubins.cmake makes an edge of each
+// One CUDA source, compiled an architecture at a time: accelerate/cubins.cmake makes an edge of each
 // architecture, and this does its part of what nvcc would do, and puts the parts together where the
 // object is made.
 //
