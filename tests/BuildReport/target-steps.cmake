@@ -8,7 +8,7 @@ foreach(directory IN ITEMS sub "a b")
   )
 endforeach()
 file(WRITE "${case_DIR}/src/part.h" "#pragma once\n#include <vector>\n")
-# It takes longer than anything else here.
+# On a busy machine even ar may take longer: the order is the Python tests' business.
 file(
   WRITE "${case_DIR}/src/op.cpp"
   "// one\n#include \"part.h\"\nconstexpr int turns() {\n  int n = 0;\n  for (int i = 0; i < 300; ++i)\n    for (int k = 0; k < 300; ++k) n += k & 1;\n  return n;\n}\nstatic_assert(turns() > 0, \"\");\nint op() { return 1; }\n"
@@ -36,7 +36,7 @@ refuse_stdout("cudaops_build_report|Looking where")
 case_build(ARGS --target cudaops_build_report)
 expect_stdout(
   "cudaops_build_report: ${case_BUILD_DIR}/cudaops-build-report\\.html \\(and \\.json\\) 2 jobs, [0-9.]+ m?s of work in [0-9.]+ m?s, at most 1 at once"
-  "1\\. op\\.cpp takes [0-9.]+ m?s, [0-9]+ % of the work"
+  "[12]\\. op\\.cpp takes [0-9.]+ m?s, [0-9]+ % of the work"
 )
 file(READ "${case_BUILD_DIR}/cudaops-build-report.html" page)
 case_match("page" "${page}" "^<!doctype html>.*</html>")
