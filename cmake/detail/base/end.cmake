@@ -15,7 +15,9 @@ function(_cudaops_at_end)
   if(NOT deferred)
     _cudaops_state_set(END_DEFERRED TRUE)
     _cudaops_top_directories(source build)
-    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [==[${source}]==] CALL _cudaops_end_last [==[${source}]==])")
+    cmake_language(
+      EVAL CODE "cmake_language(DEFER DIRECTORY [==[${source}]==] CALL _cudaops_end_last [==[${source}]==])"
+    )
   endif()
 endfunction()
 
