@@ -111,9 +111,9 @@ if(POLICY CMP0174)
 endif()
 
 if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(arch_request arguments jobs_machine version_text)
+_cudaops_use(arch/grammar arch/request arch/select arch/serve base/machine base/message base/state op/arguments)
 
 function(cudaops_resolve_architectures)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_resolve_architectures")
@@ -154,159 +154,13 @@ function(cudaops_resolve_architectures)
     )
   endif()
 
-  set(${out} "" PARENT_SCOPE)
-  if(arg_UNSERVED)
-    set(${arg_UNSERVED} "" PARENT_SCOPE)
-  endif()
-  _cudaops_state_get(BACKEND backend)
-  if(backend STREQUAL "HIP" AND "${arg_NVCC}" STREQUAL "")
-    _cudaops_use(hip_archs)
-    _cudaops_hip_resolve(entries unserved CALLER "${caller}" FILTER ${arg_ARCHITECTURES} REQUEST ${arg_REQUEST})
-    set(${out} "${entries}" PARENT_SCOPE)
-    if(arg_UNSERVED)
-      set(${arg_UNSERVED} "${unserved}" PARENT_SCOPE)
-    endif()
-    return()
-  endif()
-  if(DEFINED arg_ARCHITECTURES)
-    # What code supports of AMD's says nothing about CUDA, unless it is all that it supports.
-    list(FILTER arg_ARCHITECTURES EXCLUDE REGEX "^gfx")
-    if("${arg_ARCHITECTURES}" STREQUAL "")
-      if(arg_UNSERVED)
-        _cudaops_state_get(ARCHITECTURES entries)
-        set(${arg_UNSERVED} "${entries}" PARENT_SCOPE)
-      endif()
-      return()
-    endif()
-  endif()
-
-  foreach(keyword IN LISTS lists)
-    set(entries "")
+  set(options "")
+  foreach(keyword IN ITEMS REQUEST ARCHITECTURES NVCC)
     if(DEFINED arg_${keyword})
-      set(filter FALSE)
-      if(keyword STREQUAL "ARCHITECTURES")
-        set(filter TRUE)
-        _cudaops_arch_parse_filter("${arg_${keyword}}" entries error meant)
-      else()
-        _cudaops_arch_parse("${arg_${keyword}}" entries error meant)
-      endif()
-      if(error)
-        string(REGEX MATCH "\"([^\"]*)\"" ignored "${error}")
-        _cudaops_arch_keyword_hint("${CMAKE_MATCH_1}" "${lists};${singles}" hint)
-        # The error is a sentence already.
-        if(hint STREQUAL ".")
-          set(hint "")
-        else()
-          string(REGEX REPLACE "\\.$" "" error "${error}")
-        endif()
-        string(REPLACE ";" " " found "${arg_${keyword}}")
-        set(fix "${keyword} 80 90a, or the like")
-        if(NOT meant STREQUAL "")
-          list(JOIN meant " " meant)
-          set(fix "${keyword} ${meant}")
-        endif()
-        _cudaops_arch_accepted(accepted ${filter})
-        _cudaops_stop(
-          "${caller}: ${error}${hint}"
-          FACTS "found     ${keyword} ${found}" "accepted  ${accepted}"
-          FIX "${fix}"
-        )
-      endif()
+      list(APPEND options ${keyword} ${arg_${keyword}})
     endif()
-    set(${keyword} "${entries}")
   endforeach()
-
-  if(NOT "${arg_NVCC}" STREQUAL "")
-    if(NOT EXISTS "${arg_NVCC}" OR IS_DIRECTORY "${arg_NVCC}")
-      _cudaops_stop("${caller}: NVCC is not a compiler." FACTS "found   ${arg_NVCC}" "wanted  the path of nvcc" FIX "NVCC <toolkit>/bin/nvcc")
-    endif()
-    _cudaops_arch_ask_nvcc(supported "${arg_NVCC}")
-    _cudaops_probe(about PROGRAM COMMAND "${arg_NVCC}" --version)
-    _cudaops_read_nvcc_version("${about_OUTPUT}" version)
-    if(supported STREQUAL "" OR version STREQUAL "")
-      _cudaops_first_line("${about_ERROR}${about_OUTPUT}" line)
-      _cudaops_stop(
-        "${caller}: NVCC doesn't answer as nvcc does."
-        FACTS "found   ${arg_NVCC}" "said    ${line} (exit code ${about_EXIT})"
-        FIX "NVCC <toolkit>/bin/nvcc"
-      )
-    endif()
-    cmake_path(GET arg_NVCC PARENT_PATH root)
-    cmake_path(GET root PARENT_PATH root)
-  else()
-    _cudaops_state_get(VERDICT verdict)
-    _cudaops_state_get(TOOLKIT_ARCHS supported)
-    _cudaops_state_get(TOOLKIT_VERSION version)
-    _cudaops_state_get(TOOLKIT_ROOT root)
-    if(verdict STREQUAL "")
-      _cudaops_stop(
-        "${caller}: no toolkit has been chosen yet."
-        FACTS "wanted  find_package(CudaTorchMatch) before this call, or NVCC"
-        FIX "find_package(CudaTorchMatch REQUIRED)"
-      )
-    endif()
-  endif()
-  if(supported STREQUAL "")
-    return()
-  endif()
-
-  if(REQUEST STREQUAL "")
-    _cudaops_state_get(ARCHITECTURES entries)
-    _cudaops_state_get(ARCHITECTURES_SOURCE source)
-    if(entries STREQUAL "")
-      _cudaops_stop(
-        "${caller}: nothing is requested."
-        FACTS "wanted  REQUEST, or find_package(CudaTorchMatch) before this call"
-        FIX "REQUEST common"
-      )
-    endif()
-    set(text "${entries}")
-  else()
-    set(entries "${REQUEST}")
-    set(source "this call")
-    list(JOIN arg_REQUEST " " text)
-  endif()
-  _cudaops_arch_resolve(
-    entries
-    OWN_REQUEST
-    CALLER "${caller}"
-    REQUEST ${entries}
-    TEXT "${text}"
-    SOURCE "${source}"
-    SUPPORTED ${supported}
-    TOOLKIT_VERSION "${version}"
-    TOOLKIT_ROOT "${root}"
-  )
-
-  set(unserved "")
-  if(NOT ARCHITECTURES STREQUAL "")
-    # `all` says that the code supports everything: no list of this toolkit's can say it as well.
-    set(filter "")
-    foreach(entry IN LISTS ARCHITECTURES)
-      if(entry MATCHES "^(native|common|all-major)$")
-        _cudaops_arch_resolve(
-          numbers
-          CALLER "${caller}"
-          REQUEST ${entry}
-          TEXT "${entry}"
-          SOURCE "ARCHITECTURES of this call"
-          SUPPORTED ${supported}
-          TOOLKIT_VERSION "${version}"
-          TOOLKIT_ROOT "${root}"
-        )
-        list(APPEND filter ${numbers})
-      else()
-        list(APPEND filter "${entry}")
-      endif()
-    endforeach()
-    _cudaops_arch_filter(served REQUEST ${entries} FILTER ${filter} SUPPORTED ${supported})
-    set(entries "${served_ENTRIES}")
-    set(unserved "${served_UNSERVED}")
-    if(NOT served_SKIPPED STREQUAL "")
-      list(JOIN served_SKIPPED " " skipped)
-      _cudaops_verbose("${caller}: CUDA ${version} can't build ${skipped}, passed over")
-    endif()
-  endif()
+  _cudaops_arch_serve(entries unserved CALLER "${caller}" ${options})
   set(${out} "${entries}" PARENT_SCOPE)
   if(arg_UNSERVED)
     set(${arg_UNSERVED} "${unserved}" PARENT_SCOPE)
@@ -340,7 +194,7 @@ function(cudaops_target_architectures)
   endif()
   _cudaops_state_get(BACKEND backend)
   if(backend STREQUAL "HIP")
-    _cudaops_use(hip_archs)
+    _cudaops_use(arch/hip)
     _cudaops_hip_resolve(entries ignored CALLER "${caller}" REQUEST ${arg_UNPARSED_ARGUMENTS})
     set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES "${entries}")
     return()
@@ -442,16 +296,4 @@ function(_cudaops_arch_cores out)
     set(_CUDAOPS_CORES "${machine_QUOTA}" CACHE INTERNAL "cores at the first configure")
   endif()
   set(${out} "$CACHE{_CUDAOPS_CORES}" PARENT_SCOPE)
-endfunction()
-
-# The end of a sentence: ", did you mean X?" where a word looks like a keyword, else ".".
-function(_cudaops_arch_keyword_hint word keywords out)
-  set(hint ".")
-  if(word MATCHES "^[A-Z_]+$")
-    _cudaops_closest("${word}" "${keywords}" closest)
-    if(closest)
-      set(hint ", did you mean ${closest}?")
-    endif()
-  endif()
-  set(${out} "${hint}" PARENT_SCOPE)
 endfunction()

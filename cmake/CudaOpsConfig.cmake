@@ -7,22 +7,20 @@
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
-_cudaops_use(package)
+include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
+_cudaops_use(base/hooks base/package)
 _cudaops_package_check("${CMAKE_CURRENT_LIST_DIR}")
 
 if(NOT CMAKE_CURRENT_LIST_DIR IN_LIST CMAKE_MODULE_PATH)
   list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 endif()
 
-_cudaops_use(../AddTorchOp ../HipifySources)
-_cudaops_use(../CudaOpsArchitectures ../CudaOpsCache ../CudaOpsCubins ../CudaOpsKernels ../CudaOpsReport ../CudaOpsShard)
-_cudaops_use(../CudaOpsTargets ../CudaOpsTesting)
-if("$CACHE{CUDAOPS_CACHE_REMOTE}" MATCHES "[@?]")
-  # Before anything can stop the configure, which then leaves the entry as it is.
-  _cudaops_use(cache_remote)
-  _cudaops_cache_remote_hide()
-endif()
+_cudaops_use(AddTorchOp HipifySources)
+_cudaops_use(CudaOpsArchitectures CudaOpsCache CudaOpsCubins CudaOpsKernels CudaOpsReport CudaOpsShard)
+_cudaops_use(CudaOpsTargets CudaOpsTesting)
+# What makes builds quick; without this folder they come to the same result.
+include("${CMAKE_CURRENT_LIST_DIR}/accelerate/accelerate.cmake" OPTIONAL)
+_cudaops_announce(package)
 
 # Installed they lie inside the package, in a checkout beside it.
 unset(CudaOps_KERNELS_DIR)

@@ -23,7 +23,9 @@ understood, CMake detects as always. ``find_package(CudaTorchMatch)`` does the s
 ``CMAKE_MODULE_PATH`` has one directory more at its end. Nothing else changes.
 #]=======================================================================]
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
-_cudaops_use(seed)
-_cudaops_seed_begin()
-unset(_cudaops_seed_begun)
+include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
+if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/accelerate/seed.cmake")
+  _cudaops_use(accelerate/seed)
+  _cudaops_seed_begin()
+  unset(_cudaops_seed_begun)
+endif()

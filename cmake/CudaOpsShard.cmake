@@ -51,9 +51,9 @@ if(POLICY CMP0174)
 endif()
 
 if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(arguments message state)
+_cudaops_use(base/message base/state op/arguments)
 
 function(cudaops_shard_instantiations)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_shard_instantiations")

@@ -57,9 +57,9 @@ if(POLICY CMP0174)
 endif()
 
 if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/detail/use.cmake")
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(../CudaOpsArchitectures ../CudaOpsTargets arguments message op_finish op_package options state)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/state op/arguments op/finish op/package)
 
 function(cudaops_add_gtest)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One CUDA source, compiled an architecture at a time: detail/cubins.cmake makes an edge of each
-// architecture, and this does its part of what nvcc would do, and puts the parts together where the
-// object is made.
+// One CUDA source, compiled an architecture at a time: accelerate/cubins.cmake makes an edge of
+// each architecture, and this does its part of what nvcc would do, and puts the parts together
+// where the object is made.
 //
 // nvcc itself says what it would do (-dryrun): the same commands run here, so that the object is
 // the one that it would have made. A part is taken only where it was made by the commands of the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cudaops-launch: runs the compiles of CudaOps' targets. detail/launcher.cmake builds it, once a
-// user and compiler, and tests/launcher/ tests its parts.
+// cudaops-launch: runs the compiles of CudaOps' targets. detail/launch/launcher.cmake builds it,
+// once a user and compiler, and tests/launcher/ tests its parts.
 //
 //   cudaops-launch <settings> <compiler> <argument>...
 //

@@ -14,7 +14,7 @@ namespace cudaops {
 Ended run_traced(const std::string& directory, bool phases, const Words& command);
 
 // Runs a command and adds a line to a file: KiB of the largest of its processes, and the source.
-// detail/jobs_weight.cmake reads them.
+// accelerate/jobs_weight.cmake reads them.
 Ended run_weighed(const std::string& file, const Words& command);
 
 // The value of `-o x`; empty where there is none.

@@ -580,7 +580,7 @@ def add_cache_log(jobs, directory):
 
 
 def add_memory(jobs, directory):
-    """What detail/jobs.cmake measured where memory is short: lines of KiB and source, the last of a source counts."""
+    """What accelerate/jobs.cmake measured where memory is short: lines of KiB and source, the last of a source counts."""
     text = file_text(os.path.join(directory, "CudaOps", "jobs", "memory"))
     sizes = {}
     for size, source in re.findall(r"^(\d+) (.+)$", text, re.M):

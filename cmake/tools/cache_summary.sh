@@ -82,6 +82,7 @@ if [ -s log ]; then
         for (why in because) { ++kinds; if (because[why] > most) { most = because[why]; reason = why } }
         text = text ", " count["not cached"] " not cached (" reason (kinds > 1 ? ", ..." : "") ")"
       }
+      if (bound) text = text "; " bound " found again in this directory only (" binding ")"
       if (ENVIRON["_cudaops_full"] != "") text = text "; nothing is kept, the disk of " ENVIRON["_cudaops_full"] " is full"
       if (shared != "") {
         if (remote["failed"]) text = text "; the shared cache failed " plural(remote["failed"], "time")

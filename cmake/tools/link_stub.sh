@@ -128,6 +128,30 @@ _cudaops_output() {
   done
 }
 
+# What to do about the names that the linker misses: those of CUDA and of OpenMP tell their library.
+_cudaops_missing() {
+  awk '
+    BEGIN { count = split("cublas cublasLt cuda_driver cudnn cufft curand cusolver cusparse nccl nvml nvrtc openmp", names, " ") }
+    /undefined (reference to|symbol)/ {
+      name = $0
+      sub(/.*undefined (reference to|symbol)[^A-Za-z_]*/, "", name)
+      sub(/[^A-Za-z0-9_].*/, "", name)
+      if (match(name, /^(cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nccl|nvml|nvrtc)[A-Z]/))
+        ++missing[substr(name, 1, RLENGTH - 1)]
+      else if (name ~ /^cu[A-Z]/ && name !~ /^cuFile/) ++missing["cuda_driver"]
+      else if (name ~ /^(GOMP|omp|__kmpc)_/) ++missing["openmp"]
+      else other = 1
+    }
+    END {
+      for (i = 1; i <= count; ++i) if (names[i] in missing) libraries = libraries " CudaOps::" names[i]
+      if (libraries != "") print "Fix: target_link_libraries(<target> PRIVATE" libraries ")"
+      if (other || libraries == "") {
+        print "Fix: add the source that defines it (a .cpp that calls a CUDA launcher belongs to CUDA_SOURCES),"
+        print "     or the library: target_link_libraries(<target> PRIVATE <library>)"
+      }
+    }'
+}
+
 # Runs the command of a link with Python's symbols as the exception. Prints what the linker says.
 _cudaops_link() {
   if [ "$uses_python" = may ] || [ -z "$script" ]; then
@@ -155,8 +179,7 @@ _cudaops_link() {
     result=$?
   elif _cudaops_into "$output.check" "$@" -Wl,--unresolved-symbols=ignore-all >/dev/null 2>&1; then
     said="$said
-Fix: add the source that defines it (a .cpp that calls a CUDA launcher belongs to CUDA_SOURCES),
-     or the library: target_link_libraries(<target> PRIVATE <library>)"
+$(printf '%s\n' "$said" | _cudaops_missing)"
   fi
   rm -f "$output.check"
   [ -z "$said" ] || printf '%s\n' "$said"

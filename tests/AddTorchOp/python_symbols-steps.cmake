@@ -41,7 +41,10 @@ void* object() { return make(); }
 #ifdef MISSES
 extern "C" void launch_nowhere();
 extern "C" void PyThere_IsNone();
-void calls() { launch_nowhere(), PyThere_IsNone(); }
+extern "C" void cublasLtCreate();
+extern "C" void cuInit();
+extern "C" void omp_get_level();
+void calls() { launch_nowhere(), PyThere_IsNone(), cublasLtCreate(), cuInit(), omp_get_level(); }
 #endif
 ]==]
 )
@@ -117,9 +120,17 @@ foreach(linker IN ITEMS "" bfd LISTS linkers ITEMS Makefiles)
     list(LENGTH said count)
     case_equal("links that name ${missing}, ${linker}" "${count}" "${links}")
   endforeach()
-  string(REGEX MATCHALL "Fix: add the source that defines it" said "${case_STEP_STDOUT}${case_STEP_STDERR}")
-  list(LENGTH said count)
-  case_equal("links that say what to do, ${linker}" "${count}" "${links}")
+  foreach(
+    fix
+    IN
+    ITEMS
+      "target_link_libraries\\(<target> PRIVATE CudaOps::cublasLt CudaOps::cuda_driver CudaOps::openmp\\)"
+      "add the source that defines it"
+  )
+    string(REGEX MATCHALL "Fix: ${fix}" said "${case_STEP_STDOUT}${case_STEP_STDERR}")
+    list(LENGTH said count)
+    case_equal("links that say ${fix}, ${linker}" "${count}" "${links}")
+  endforeach()
   case_not_match("what is said" "${case_STEP_STDOUT}${case_STEP_STDERR}" "PyModule_Create2|_Py_NoneStruct")
   file(GLOB left "${case_BUILD_DIR}/*.so*")
   case_equal("what is left behind" "${left}" "")

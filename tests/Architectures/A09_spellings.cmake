@@ -1,6 +1,6 @@
 # Every accepted spelling and its canonical entries.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch_grammar.cmake")
+include("${check_CMAKE_DIR}/detail/arch/grammar.cmake")
 
 function(spelling text expected)
   _cudaops_arch_parse("${text}" entries error)

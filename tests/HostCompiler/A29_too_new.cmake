@@ -1,6 +1,6 @@
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/host_compiler.cmake")
-include("${check_DETAIL_DIR}/message.cmake")
+include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
+include("${check_DETAIL_DIR}/base/message.cmake")
 
 _cudaops_host_config_bounds("#if __GNUC__ > 15\n#error -- unsupported GNU version!\n#endif\n" b
 )

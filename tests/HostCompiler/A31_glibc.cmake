@@ -1,6 +1,6 @@
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/host_compiler.cmake")
-include("${check_DETAIL_DIR}/message.cmake")
+include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
+include("${check_DETAIL_DIR}/base/message.cmake")
 
 _cudaops_glibc_check(e GLIBC 2.41 BOUND 2.41 TOOLKIT 12.8.93 TOOLKIT_ROOT /usr/local/cuda-12.8)
 check_equal(

@@ -1,6 +1,6 @@
 # Which compilers fit which bounds; what isn't known is never refused.
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/host_compiler.cmake")
+include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
 
 set(
   bounds

@@ -4,7 +4,7 @@ function(expect_machine what expected)
   file(
     WRITE "${case_DIR}/ask.cmake"
     "cmake_minimum_required(VERSION 3.25)
-include([==[${case_REPO}/cmake/detail/jobs_machine.cmake]==])
+include([==[${case_REPO}/cmake/detail/base/machine.cmake]==])
 _cudaops_machine(m)
 message(STATUS \"machine: \${m_CORES} \${m_QUOTA} \${m_FREE} \${m_SOURCE}\")\n"
   )

@@ -1,6 +1,6 @@
 # Device code made by hand: one container with a cubin for sm_90a and PTX for compute_120, headers only, so that no nvcc
 # is needed here. nvcc's own is looked at in tests/python.
-include("${CudaOps_ROOT}/cmake/detail/op_audit.cmake")
+include("${CudaOps_ROOT}/cmake/detail/op/audit.cmake")
 
 enable_testing()
 file(

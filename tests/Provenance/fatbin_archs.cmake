@@ -1,5 +1,5 @@
 # What can't be read has no architectures; nothing is said and nothing stops. AMD's architectures have names.
-include("${case_REPO}/cmake/detail/op_audit.cmake")
+include("${case_REPO}/cmake/detail/facts/library.cmake")
 
 file(WRITE "${case_DIR}/junk.so" "junk")
 foreach(file IN ITEMS "${case_DIR}/junk.so" "${case_DIR}/missing.so" "${case_DIR}")

@@ -1,5 +1,5 @@
 # Whatever a name or a reason holds, JSON gives it back.
-include("${case_REPO}/cmake/detail/op_provenance.cmake")
+include("${case_REPO}/cmake/detail/op/provenance.cmake")
 
 set(control "")
 foreach(code RANGE 1 31)

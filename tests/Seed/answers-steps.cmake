@@ -1,5 +1,5 @@
 # Programs whose answers may be kept: by their stamp alone it must show when another answer is to be expected.
-include("${case_REPO}/cmake/detail/stamps.cmake")
+include("${case_REPO}/cmake/detail/base/stamps.cmake")
 
 # script(<name> <line>...): the path of a script with these lines.
 function(script name)

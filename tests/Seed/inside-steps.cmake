@@ -27,6 +27,6 @@ case_step(
   inner
   COMMAND
     "${case_CMAKE}" -S "${case_DIR}/inner" -B "${case_DIR}/inner/build" -G "${case_GENERATOR}"
-    "-DCMAKE_MODULE_PATH=${case_REPO}/cmake/detail/seed"
+    "-DCMAKE_MODULE_PATH=${case_REPO}/cmake/accelerate/seed"
 )
 case_match("inner" "${case_STEP_STDOUT}" "The CXX compiler identification is GNU|The CXX compiler identification is Clang")

@@ -1,6 +1,6 @@
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/verdict.cmake")
-include("${check_DETAIL_DIR}/message.cmake")
+include("${check_DETAIL_DIR}/match/verdict.cmake")
+include("${check_DETAIL_DIR}/base/message.cmake")
 
 _cudaops_verdict(
   v

@@ -1,6 +1,6 @@
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/verdict.cmake")
-include("${check_DETAIL_DIR}/message.cmake")
+include("${check_DETAIL_DIR}/match/verdict.cmake")
+include("${check_DETAIL_DIR}/base/message.cmake")
 
 _cudaops_verdict(v TOOLKIT 11.0.221 TORCH 1.10.0+cu113 TORCH_CUDA 11.3 TORCH_HIP "")
 check_equal("action" "${v_ACTION}" STOP)

@@ -1,6 +1,6 @@
 # Every pair of the table, what each policy makes of it, and the rank that chooses among toolkits.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/verdict.cmake")
+include("${check_DETAIL_DIR}/match/verdict.cmake")
 
 # toolkit, torch's CUDA, verdict, action under STRICT, COMPATIBLE, WARN
 set(

@@ -1,7 +1,7 @@
 # With the override the text is the same, as a warning.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/verdict.cmake")
-include("${check_DETAIL_DIR}/message.cmake")
+include("${check_DETAIL_DIR}/match/verdict.cmake")
+include("${check_DETAIL_DIR}/base/message.cmake")
 
 foreach(policy IN ITEMS STRICT COMPATIBLE WARN)
   _cudaops_verdict(

@@ -1,6 +1,6 @@
 # A libtorch zip's build-version, and how +cuXYZ is read.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/version_text.cmake")
+include("${check_DETAIL_DIR}/facts/version_text.cmake")
 
 foreach(
   row

@@ -8,8 +8,8 @@
 # in the environment: some 3 GB each.
 
 cmake_minimum_required(VERSION 3.25)
-include("${repo}/cmake/detail/use.cmake")
-_cudaops_use(provide)
+include("${repo}/cmake/detail/base/use.cmake")
+_cudaops_use(search/provide)
 
 _cudaops_provided(torch directories VERSION "${version}")
 if(NOT directories)

@@ -87,7 +87,12 @@ function(misuse code text)
   set_property(GLOBAL PROPERTY case_OVER "")
   set(said "${case_STEP_STDERR}")
   _case_normalise(said)
-  string(REGEX REPLACE "^CMake Error at <repo>/cmake/detail/message\\.cmake:[0-9]+ \\(message\\): " "" said "${said}")
+  string(
+    REGEX REPLACE "^CMake Error at <repo>/cmake/detail/base/message\\.cmake:[0-9]+ \\(message\\): "
+    ""
+    said
+    "${said}"
+  )
   string(REPLACE "${commands_USAGE}" "<usage>" said "${said}")
   string(STRIP "${text}" text)
   string(REGEX REPLACE "[ \t\r\n]+" " " text "${text}")

@@ -1,5 +1,5 @@
 # Names of AMD's GPUs from the kernel driver's numbers, and what a *_VISIBLE_DEVICES leaves of them.
-include("${case_REPO}/cmake/detail/gpus.cmake")
+include("${case_REPO}/cmake/detail/facts/gpus.cmake")
 
 function(expect what actual expected)
   if(NOT actual STREQUAL expected)

@@ -22,7 +22,7 @@ function(tree_texts dir out)
       string(REGEX REPLACE "\nbuild [^\n]*(: RERUN_CMAKE|CMakeCache.txt)[^\n]*" "\n" text "${text}")
       string(REGEX REPLACE "\nbuild [^\n]*: phony *\n" "\n" text "${text}")
       string(
-        REGEX REPLACE "\n *\"[^\n]*(/Modules/|CMakeFiles/[0-9.]+/CMake|/detail/|CudaOpsSeed)[^\n]*"
+        REGEX REPLACE "\n *\"[^\n]*(/Modules/|CMakeFiles/[0-9.]+/CMake|/detail/|/accelerate/|CudaOpsSeed)[^\n]*"
         ""
         text
         "${text}"

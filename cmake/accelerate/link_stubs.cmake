@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# Stable ops are linked against stubs of torch's libraries, which take the linker ten times as long as the rest of the
+# link.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
+endif()
+_cudaops_use(base/message base/options base/probe base/stamps base/state)
+
+# _cudaops_link_stubs_target(<target>)
+#
+# Stubs of torch's libraries for a stable op, in its LINK_STUBS; and gold where the linker is not chosen, LINK_MODE link.
+function(_cudaops_link_stubs_target target)
+  _cudaops_link_stubs(stubs)
+  _cudaops_target_set(${target} LINK_STUBS "${stubs}")
+  get_target_property(linker ${target} LINKER_TYPE)
+  # SYSTEM adds no option that would show in the command.
+  if(NOT linker OR linker STREQUAL "DEFAULT")
+    _cudaops_target_set(${target} LINK_MODE link)
+  endif()
+endfunction()
+
+# _cudaops_link_stubs(<out>): the store's directory with stubs of this torch's libraries; empty where there is none.
+function(_cudaops_link_stubs out)
+  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/link_stub.sh")
+  set(${out} "" PARENT_SCOPE)
+  _cudaops_state_get(LINK_STUBS stubs)
+  if(stubs)
+    if(NOT stubs STREQUAL "none")
+      set(${out} "${stubs}" PARENT_SCOPE)
+    endif()
+    return()
+  endif()
+  _cudaops_state_set(LINK_STUBS none)
+  _cudaops_state_get(TORCH_LIB_DIR lib)
+  set(libraries "")
+  set(key "")
+  foreach(library IN ITEMS torch_cpu torch_cuda torch_hip)
+    if(EXISTS "${lib}/lib${library}.so")
+      list(APPEND libraries "${lib}/lib${library}.so")
+      _cudaops_file_stamp("${lib}/lib${library}.so" stamp)
+      string(APPEND key "|${stamp}")
+    endif()
+  endforeach()
+  _cudaops_store(store)
+  # Both stand in a shell's words in the build file.
+  if(
+    NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF"
+    OR libraries STREQUAL ""
+    OR NOT CMAKE_NM
+    OR NOT CMAKE_READELF
+    OR "${store}${tool}" MATCHES "[\"$`\\]"
+  )
+    return()
+  endif()
+  string(SHA1 key "3|${CMAKE_CXX_COMPILER}|${key}")
+  set(stubs "${store}/link/${key}")
+  if(NOT EXISTS "${stubs}/stamp")
+    _cudaops_run(
+      make
+      COMMAND
+        /bin/sh "${tool}" make "${CMAKE_CXX_COMPILER}" "${CMAKE_NM}"
+        "${CMAKE_READELF}" "${stubs}" ${libraries}
+    )
+    if(NOT make_EXIT STREQUAL "0" OR NOT EXISTS "${stubs}/stamp")
+      _cudaops_verbose("stable ops are linked against torch itself, without stubs: ${make_ERROR}")
+      return()
+    endif()
+  endif()
+  _cudaops_state_set(LINK_STUBS "${stubs}")
+  set(${out} "${stubs}" PARENT_SCOPE)
+endfunction()

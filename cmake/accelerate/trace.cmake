@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# The target that says where the time of a build went (tools/build_report.py), and the launcher that notes what a
+# compile took (launcher/measure.cpp).
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
+endif()
+_cudaops_use(base/options base/paths base/programs launch/launcher)
+
+# _cudaops_build_report_create(): the target cudaops_build_report, once a build tree; never part of ALL.
+function(_cudaops_build_report_create)
+  if(TARGET cudaops_build_report)
+    return()
+  endif()
+  _cudaops_option(CUDAOPS_BUILD_TRACE trace)
+  _cudaops_python_tool(python)
+  if(python STREQUAL "")
+    add_custom_target(
+      cudaops_build_report
+      COMMAND
+        "${CMAKE_COMMAND}" -E echo
+        "cudaops_build_report: needs a Python. Fix: -DPython_EXECUTABLE=<python>, or python3 on PATH at the first configure"
+      COMMAND "${CMAKE_COMMAND}" -E false
+      VERBATIM
+    )
+    return()
+  endif()
+  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/build_report.py")
+  set(measure "")
+  if(NOT trace STREQUAL "OFF")
+    set(measure --measure-headers)
+  endif()
+  _cudaops_top_directories(ignored build)
+  add_custom_target(
+    cudaops_build_report
+    COMMAND "${python}" -I -S -B "${tool}" ${measure} "${build}"
+    COMMENT "Looking where the time of the build went"
+    USES_TERMINAL
+    VERBATIM
+  )
+endfunction()
+
+# _cudaops_trace_target(<target> <mode>): its compiles leave what they took in <build>/CudaOps/trace. <mode> is ON,
+# PHASES or OFF. What launches the compiler now is launched by the tracer.
+function(_cudaops_trace_target target mode)
+  if(mode STREQUAL "OFF" OR NOT CMAKE_GENERATOR MATCHES "^Ninja")
+    return()
+  endif()
+  _cudaops_launcher(program ignored)
+  if(program STREQUAL "")
+    return()
+  endif()
+  _cudaops_top_directories(ignored build)
+  foreach(language IN ITEMS C CXX CUDA HIP)
+    get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
+    if(NOT launcher)
+      set(launcher "")
+    elseif(launcher MATCHES "/cudaops-launch;[^;]*/trace(-phases)?\\.settings(;|$)")
+      continue()
+    endif()
+    set(text "")
+    _cudaops_launcher_line(text trace "${build}/CudaOps/trace")
+    set(settings "${build}/CudaOps/trace.settings")
+    if(mode STREQUAL "PHASES" AND language STREQUAL "CUDA")
+      _cudaops_launcher_line(text phases 1)
+      set(settings "${build}/CudaOps/trace-phases.settings")
+    endif()
+    _cudaops_launcher_settings("${settings}" "${text}")
+    set_property(TARGET ${target} PROPERTY ${language}_COMPILER_LAUNCHER "${program}" "${settings}" ${launcher})
+  endforeach()
+endfunction()

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the user may set: CUDAOPS_* options with their values and defaults, and the environment as it was at the
+# first configure.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
+endif()
+_cudaops_use(base/message base/state)
+
+# _cudaops_option(<name> <out>)
+#
+# Variable, else environment, else default. A value that isn't among the valid ones ends the configure.
+function(_cudaops_option name out)
+  set(default "")
+  set(valid "")
+  set(list FALSE)
+  if(name STREQUAL "CUDAOPS_VERSION_POLICY")
+    set(default "COMPATIBLE")
+    set(valid STRICT COMPATIBLE WARN)
+  elseif(name STREQUAL "CUDAOPS_BACKEND")
+    set(default "AUTO")
+    set(valid AUTO CUDA HIP CPU)
+  elseif(name STREQUAL "CUDAOPS_CACHE")
+    set(default "AUTO")
+    set(valid AUTO OFF ccache sccache)
+  elseif(name STREQUAL "CUDAOPS_CACHE_READONLY")
+    set(default "OFF")
+    set(valid OFF ON)
+  elseif(name STREQUAL "CUDAOPS_BUILD_TRACE")
+    set(default "OFF")
+    set(valid OFF ON PHASES)
+  elseif(name STREQUAL "CUDAOPS_PROVIDE")
+    set(valid TOOLKIT TORCH GTEST BENCHMARK)
+    set(list TRUE)
+  elseif(name MATCHES "^CUDAOPS_(SEED_COMPILERS|PRECOMPILE)$")
+    set(default "ON")
+    set(valid ON OFF)
+  elseif(name STREQUAL "CUDAOPS_TORCH_VERSION")
+    set(default "2.15.0")
+  elseif(NOT name MATCHES "^CUDAOPS_(CUDA_JOBS|COMPATIBLE_VERSIONS|HIPIFY|STORE)$")
+    message(FATAL_ERROR "CudaOps: internal error: unknown option '${name}' (detail/base/options.cmake lists them).")
+  endif()
+
+  set(value "")
+  set(source "")
+  if(DEFINED ${name} AND NOT "${${name}}" STREQUAL "")
+    set(value "${${name}}")
+    set(source "variable")
+  else()
+    _cudaops_env(${name} value)
+    set(source "environment")
+  endif()
+  if(value STREQUAL "")
+    set(${out} "${default}" PARENT_SCOPE)
+    return()
+  endif()
+
+  if(valid)
+    if(list)
+      string(REGEX REPLACE "[, ]+" ";" items "${value}")
+      list(REMOVE_ITEM items "")
+      set(value "${items}")
+    else()
+      # One value: two of them, each right, are none.
+      string(REPLACE ";" "\\;" items "${value}")
+    endif()
+    foreach(item IN LISTS items)
+      if(NOT item IN_LIST valid)
+        list(JOIN valid " " values)
+        list(GET valid 0 first)
+        if(NOT default STREQUAL "")
+          set(first "${default}")
+        endif()
+        _cudaops_closest("${item}" "${valid}" closest)
+        string(TOUPPER "${item}" upper)
+        string(TOUPPER "${closest}" upper_closest)
+        if(NOT item MATCHES "....." AND NOT upper STREQUAL upper_closest)
+          # One letter of three is no slip: GPU isn't CPU.
+          set(closest "")
+        endif()
+        if(closest STREQUAL "" AND "ON" IN_LIST valid AND "OFF" IN_LIST valid)
+          if(item MATCHES "^([Yy]([Ee][Ss])?|[Tt][Rr][Uu][Ee]|1)$")
+            set(closest ON)
+          elseif(item MATCHES "^([Nn]([Oo])?|[Ff][Aa][Ll][Ss][Ee]|0)$")
+            set(closest OFF)
+          endif()
+        endif()
+        set(suggestion ".")
+        if(closest)
+          set(first "${closest}")
+          set(suggestion ", did you mean ${closest}?")
+        endif()
+        _cudaops_stop(
+          "${name}: unknown value '${item}'${suggestion}"
+          FACTS "found   ${value} (${source} ${name})" "wanted  ${values}"
+          FIX "-D${name}=${first}"
+        )
+      endif()
+    endforeach()
+  elseif(name STREQUAL "CUDAOPS_TORCH_VERSION" AND NOT value MATCHES "^[0-9]+\\.[0-9]+(\\.[0-9]+)?([+a-z0-9.]*)$")
+    _cudaops_stop(
+      "CUDAOPS_TORCH_VERSION: not a version of torch."
+      FACTS "found   ${value} (${source} CUDAOPS_TORCH_VERSION)" "wanted  a release, such as 2.15.0"
+      FIX "-DCUDAOPS_TORCH_VERSION=2.15.0"
+    )
+  elseif(name STREQUAL "CUDAOPS_CUDA_JOBS" AND NOT value MATCHES "^[1-9][0-9]?[0-9]?[0-9]?$")
+    _cudaops_stop(
+      "CUDAOPS_CUDA_JOBS: not a number of jobs."
+      FACTS "found   ${value} (${source} CUDAOPS_CUDA_JOBS)" "wanted  how many CUDA sources may compile at once, from 1 to 9999"
+      FIX "-DCUDAOPS_CUDA_JOBS=2" "or leave it out: the number follows memory and cores"
+    )
+  endif()
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_check_option_names()
+#
+# -DCUDAOPS_PROVDE=TORCH would do nothing and say nothing; CMake's own hint names no cure.
+function(_cudaops_check_option_names)
+  set(
+    known
+    CUDAOPS_CACHE
+    CUDAOPS_CACHE_REMOTE
+    CUDAOPS_CACHE_READONLY
+    CUDAOPS_CUDA_JOBS
+    CUDAOPS_VERSION_POLICY
+    CUDAOPS_COMPATIBLE_VERSIONS
+    CUDAOPS_BACKEND
+    CUDAOPS_BUILD_TRACE
+    CUDAOPS_HIPIFY
+    CUDAOPS_PRECOMPILE
+    CUDAOPS_PROVIDE
+    CUDAOPS_TORCH_VERSION
+    CUDAOPS_STORE
+    CUDAOPS_SEED_COMPILERS
+  )
+  # CMake is not to say "not used by the project" of an option that has nothing to do here, such as a cache where nothing
+  # is compiled.
+  foreach(entry IN LISTS known)
+    set(read "${${entry}}")
+  endforeach()
+  get_cmake_property(entries CACHE_VARIABLES)
+  foreach(entry IN LISTS entries)
+    if(entry MATCHES "^CUDAOPS_" AND NOT entry IN_LIST known)
+      get_property(type CACHE ${entry} PROPERTY TYPE)
+      get_property(help CACHE ${entry} PROPERTY HELPSTRING)
+      if(type STREQUAL "UNINITIALIZED" OR help MATCHES "No help, variable specified on the command line")
+        _cudaops_closest("${entry}" "${known}" suggestion)
+        if(suggestion)
+          _cudaops_mask("$CACHE{${entry}}" shown)
+          _cudaops_warn(
+            "CudaOps: there is no option ${entry}, did you mean ${suggestion}?"
+            FACTS "found   -D${entry}=${shown}"
+            FIX "-U${entry} -D${suggestion}=${shown}"
+          )
+        endif()
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# _cudaops_closest(<word> <list> <out>)
+#
+# The entry that shares the longest beginning and end with <word>, if no more than three characters differ, and no more
+# than half of it.
+function(_cudaops_closest word candidates out)
+  set(best "")
+  set(best_rest 4)
+  string(TOUPPER "${word}" word)
+  string(LENGTH "${word}" word_length)
+  foreach(candidate IN LISTS candidates)
+    string(TOUPPER "${candidate}" upper)
+    string(LENGTH "${upper}" length)
+    set(front 0)
+    while(front LESS word_length AND front LESS length)
+      string(SUBSTRING "${word}" ${front} 1 a)
+      string(SUBSTRING "${upper}" ${front} 1 b)
+      if(NOT a STREQUAL b)
+        break()
+      endif()
+      math(EXPR front "${front} + 1")
+    endwhile()
+    set(back 0)
+    math(EXPR room_word "${word_length} - ${front}")
+    math(EXPR room "${length} - ${front}")
+    while(back LESS room_word AND back LESS room)
+      math(EXPR i "${word_length} - 1 - ${back}")
+      math(EXPR j "${length} - 1 - ${back}")
+      string(SUBSTRING "${word}" ${i} 1 a)
+      string(SUBSTRING "${upper}" ${j} 1 b)
+      if(NOT a STREQUAL b)
+        break()
+      endif()
+      math(EXPR back "${back} + 1")
+    endwhile()
+    math(EXPR rest_word "${word_length} - ${front} - ${back}")
+    math(EXPR rest "${length} - ${front} - ${back}")
+    if(rest_word GREATER rest)
+      set(rest ${rest_word})
+    endif()
+    math(EXPR twice "2 * ${rest}")
+    if(rest LESS best_rest AND NOT twice GREATER length)
+      set(best "${candidate}")
+      set(best_rest ${rest})
+    endif()
+  endforeach()
+  set(${out} "${best}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_env(<name> <out>)
+#
+# The environment variable as it was at the first configure: Ninja configures again in whatever shell it runs. A later
+# difference is said once; -D of the matching variable or --fresh changes it.
+function(_cudaops_env name out)
+  set(entry "_CUDAOPS_ENV_${name}")
+  if(CMAKE_SCRIPT_MODE_FILE)
+    set(${out} "$ENV{${name}}" PARENT_SCOPE)
+    return()
+  endif()
+  if(NOT DEFINED CACHE{${entry}})
+    set(${entry} "$ENV{${name}}" CACHE INTERNAL "environment ${name} at the first configure")
+  elseif(NOT "$ENV{${name}}" STREQUAL "$CACHE{${entry}}" AND NOT name STREQUAL "PATH")
+    _cudaops_env_changed(${name} "$CACHE{${entry}}" "$ENV{${name}}")
+  endif()
+  set(${out} "$CACHE{${entry}}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_env_changed(<name> <first> <now>): said once.
+function(_cudaops_env_changed name first now)
+  _cudaops_state_get(ENV_NOTED noted)
+  if(NOT name IN_LIST noted)
+    _cudaops_state_append(ENV_NOTED ${name})
+    _cudaops_status(
+      "CudaOps: environment ${name} was '${first}' at the first configure and is kept; it is '${now}' now (cmake --fresh takes the new one)"
+    )
+  endif()
+endfunction()
+
+# _cudaops_wheel_build(<out>): whether scikit-build-core runs this configure step.
+function(_cudaops_wheel_build out)
+  set(${out} FALSE PARENT_SCOPE)
+  if(NOT "${SKBUILD}" STREQUAL "" OR NOT "$ENV{SKBUILD}" STREQUAL "")
+    set(${out} TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# _cudaops_expand_home(<variable with a path>): ~ and ~/..., which a shell leaves as they are behind -D<name>=.
+function(_cudaops_expand_home name)
+  if("${${name}}" MATCHES "^~(/.*)?$" AND NOT "$ENV{HOME}" STREQUAL "")
+    set(${name} "$ENV{HOME}${CMAKE_MATCH_1}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# _cudaops_store(<out>): the per-user directory for what is brought from elsewhere (not created here).
+function(_cudaops_store out)
+  _cudaops_option(CUDAOPS_STORE store)
+  if(store STREQUAL "")
+    if(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+      set(store "$ENV{XDG_CACHE_HOME}/cudaops")
+    else()
+      set(store "$ENV{HOME}/.cache/cudaops")
+    endif()
+  endif()
+  _cudaops_expand_home(store)
+  cmake_path(ABSOLUTE_PATH store BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE)
+  set(${out} "${store}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_secret_option(<name> <out> <out-shown> <out-source>)
+#
+# An option whose value is a URL that may hold a password: the URL, the URL as it may be shown, and where it came from
+# (variable or environment). The password is kept in the user's store, in a file that nobody else may read
+# (_cudaops_secret_file), and nowhere in the build tree: a cache entry of this name is replaced by what may be shown. <out>
+# is empty where the password is known nowhere.
+function(_cudaops_secret_option name out out_shown out_source)
+  set(source variable)
+  if(DEFINED ${name} AND NOT "${${name}}" STREQUAL "")
+    set(value "${${name}}")
+    _cudaops_mask("${value}" shown)
+    if(NOT shown STREQUAL value AND DEFINED CACHE{${name}} AND "$CACHE{${name}}" STREQUAL value)
+      set(${name} "${shown}" CACHE STRING "Its password is kept in the store of CudaOps." FORCE)
+    endif()
+  else()
+    set(source environment)
+    set(value "$ENV{${name}}")
+    _cudaops_mask("${value}" shown)
+    set(entry "_CUDAOPS_ENV_${name}")
+    if(NOT DEFINED CACHE{${entry}})
+      set(${entry} "${shown}" CACHE INTERNAL "environment ${name} at the first configure")
+    elseif(NOT shown STREQUAL "$CACHE{${entry}}")
+      _cudaops_env_changed(${name} "$CACHE{${entry}}" "${shown}")
+      set(value "$CACHE{${entry}}")
+      set(shown "${value}")
+    endif()
+  endif()
+  if(value MATCHES "[*][*][*]@")
+    set(value "")
+    _cudaops_mask("$ENV{${name}}" now)
+    _cudaops_secret_file(file "${shown}")
+    _cudaops_state_get(CACHE_REMOTE_SECRET given)
+    _cudaops_mask("${given}" given_shown)
+    if(given_shown STREQUAL shown)
+      set(value "${given}")
+    elseif(now STREQUAL shown AND NOT "$ENV{${name}}" MATCHES "[*][*][*]@")
+      set(value "$ENV{${name}}")
+    elseif(EXISTS "${file}")
+      file(STRINGS "${file}" lines LIMIT_COUNT 1 ENCODING UTF-8)
+      _cudaops_mask("${lines}" now)
+      if(now STREQUAL shown)
+        set(value "${lines}")
+      endif()
+    endif()
+  endif()
+  set(${out} "${value}" PARENT_SCOPE)
+  set(${out_shown} "${shown}" PARENT_SCOPE)
+  set(${out_source} "${source}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_secret_file(<out> <URL as it may be shown>): where its password is kept.
+function(_cudaops_secret_file out shown)
+  _cudaops_store(store)
+  string(SHA1 key "${shown}")
+  set(${out} "${store}/secrets/${key}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_mask(<text> <out>): a URL without its password. Whatever stands before the last @ may be one, however the rest
+# is spelt, and whatever is asked (?token=).
+function(_cudaops_mask text out)
+  if(NOT "${text}" MATCHES "[?][^?]*@" AND "${text}" MATCHES "^([Hh][Tt][Tt][Pp][Ss]?:[^?]*[?]).")
+    set(text "${CMAKE_MATCH_1}***")
+  endif()
+  if("${text}" MATCHES "^([Ff][Ii][Ll][Ee]://)[^/]*@(.*)$")
+    set(text "${CMAKE_MATCH_1}***@${CMAKE_MATCH_2}")
+  endif()
+  if(NOT "${text}" MATCHES "^[Ff][Ii][Ll][Ee]:" AND "${text}" MATCHES "^([A-Za-z0-9+.-]*:/*)?(.*)@([^@]*)$")
+    set(before "${CMAKE_MATCH_1}")
+    set(who "${CMAKE_MATCH_2}")
+    set(after "${CMAKE_MATCH_3}")
+    set(user "")
+    if(before MATCHES "/$")
+      string(REGEX MATCH "^[A-Za-z0-9_.-]+:" user "${who}")
+    endif()
+    set(text "${before}${user}***@${after}")
+  endif()
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()

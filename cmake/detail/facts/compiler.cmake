@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a C++ compiler says of itself, and which ones are on PATH.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
+endif()
+_cudaops_use(base/probe base/programs)
+
+# _cudaops_compiler_identify(<path> <out-id> <out-version>): GNU or Clang and its version; empty where it doesn't say.
+function(_cudaops_compiler_identify path out_id out_version)
+  set(${out_id} "" PARENT_SCOPE)
+  set(${out_version} "" PARENT_SCOPE)
+  _cudaops_probe(about PROGRAM COMMAND "${path}" --version)
+  if(about_OUTPUT MATCHES "clang version ([0-9]+\\.[0-9]+[0-9.]*)")
+    set(${out_id} Clang PARENT_SCOPE)
+    set(${out_version} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  elseif(about_OUTPUT MATCHES "Free Software Foundation")
+    _cudaops_probe(number PROGRAM COMMAND "${path}" -dumpfullversion -dumpversion)
+    string(STRIP "${number_OUTPUT}" version)
+    set(${out_id} GNU PARENT_SCOPE)
+    set(${out_version} "${version}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# _cudaops_host_compilers_here(<out>): "<path>|<id>|<version>" of the C++ compilers on PATH, newest gcc first.
+function(_cudaops_host_compilers_here out)
+  set(names g++ clang++)
+  foreach(version RANGE 21 7 -1)
+    list(APPEND names g++-${version} clang++-${version})
+  endforeach()
+  set(result "")
+  foreach(name IN LISTS names)
+    _cudaops_path_lookup(${name} found)
+    if(found)
+      list(GET found 0 path)
+      _cudaops_compiler_identify("${path}" id version)
+      if(version)
+        list(APPEND result "${path}|${id}|${version}")
+      endif()
+    endif()
+  endforeach()
+  set(${out} "${result}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,872 @@
+# SPDX-License-Identifier: Apache-2.0
+# Which translator makes HIP of CUDA, where the translations lie, and the commands that make them.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
+endif()
+_cudaops_use(base/custom_targets base/message base/options base/paths base/programs base/state facts/python search/torches)
+
+# _cudaops_hipify_translator(<command>)
+#
+# Fills the HIPIFY_* state: KIND (torch or perl), PATH (torch/utils/hipify or hipify-perl), FILES, PYTHON. CUDAOPS_HIPIFY
+# wins, then the torch of the match, or the one that a match would find, then hipify-perl.
+function(_cudaops_hipify_translator command)
+  _cudaops_custom_targets_refused(refused)
+  if(NOT refused STREQUAL "")
+    _cudaops_stop(
+      "${command}: a translation is made by a custom command, and CMake makes none in a directory with ${refused} in its path."
+      FACTS "found   ${CMAKE_CURRENT_BINARY_DIR}"
+      FIX "cmake -B <a directory without ${refused}>"
+    )
+  endif()
+  _cudaops_option(CUDAOPS_HIPIFY given)
+  _cudaops_expand_home(given)
+  _cudaops_state_get(TORCH_DIR torch)
+  _cudaops_state_get(HIPIFY_FOR known)
+  if(known STREQUAL "for ${given}|${torch}")
+    return()
+  endif()
+  set(kind "")
+  set(path "")
+  set(python "")
+  set(facts "")
+  if(given)
+    _cudaops_hipify_given("${command}" "${given}" kind path python)
+  else()
+    _cudaops_hipify_of_torch(path python facts)
+    set(kind torch)
+    if(path STREQUAL "")
+      set(kind perl)
+      _cudaops_hipify_perl(path)
+    endif()
+  endif()
+  set(fix "-DCUDAOPS_HIPIFY=<python, or site-packages, of a torch 2.9 or later>" "or -DCUDAOPS_HIPIFY=<hipify-perl>")
+  if(path STREQUAL "")
+    _cudaops_stop(
+      "${command}: there is no translator from CUDA to HIP here."
+      FACTS ${facts} "tried   hipify-perl on PATH, in ROCM_PATH/bin and /opt/rocm*/bin"
+            "wanted  torch's translator (torch/utils/hipify), or hipify-perl"
+      FIX ${fix}
+    )
+  endif()
+  if(python STREQUAL "")
+    _cudaops_python_explicit(python source)
+  endif()
+  if(python STREQUAL "")
+    _cudaops_python_tool(python)
+  endif()
+  if(python STREQUAL "")
+    _cudaops_stop(
+      "${command}: the translation needs a Python."
+      FACTS "found   no python3 on PATH" "wanted  Python 3.8 or later; no package"
+      FIX "-DPython_EXECUTABLE=<python3>"
+    )
+  endif()
+  set(files "${path}")
+  if(kind STREQUAL "torch")
+    set(files "${path}/hipify_python.py" "${path}/cuda_to_hip_mappings.py")
+    file(STRINGS "${path}/hipify_python.py" lines REGEX "hip_clang_launch" LIMIT_COUNT 1)
+    if(lines STREQUAL "")
+      _cudaops_stop(
+        "${command}: this translator is too old: it can't keep kernel launches as they are."
+        FACTS "found   ${path}/hipify_python.py" "wanted  the translator of torch 2.9 or later"
+        FIX ${fix}
+      )
+    endif()
+  endif()
+  _cudaops_state_get(TORCH_DIR torch)
+  _cudaops_state_set(HIPIFY_FOR "for ${given}|${torch}")
+  _cudaops_state_set(HIPIFY_KIND "${kind}")
+  _cudaops_state_set(HIPIFY_PATH "${path}")
+  _cudaops_state_set(HIPIFY_FILES "${files}")
+  _cudaops_state_set(HIPIFY_PYTHON "${python}")
+  _cudaops_status("HIP translator: ${path}")
+endfunction()
+
+# What CUDAOPS_HIPIFY names.
+function(
+  _cudaops_hipify_given
+  command
+  given
+  out_kind
+  out_path
+  out_python
+)
+  cmake_path(ABSOLUTE_PATH given BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE place)
+  string(REGEX REPLACE "(.)/$" "\\1" place "${place}")
+  set(found "")
+  set(torch "")
+  set(${out_python} "" PARENT_SCOPE)
+  if(IS_DIRECTORY "${place}")
+    _cudaops_glob_in(in "${place}")
+    file(GLOB sites "${in}/lib/python3*/site-packages/torch")
+    foreach(candidate IN ITEMS "${place}" "${place}/torch" LISTS sites)
+      if(EXISTS "${candidate}/utils/hipify/hipify_python.py")
+        set(torch "${candidate}")
+        break()
+      endif()
+    endforeach()
+    set(found "no torch/utils/hipify/hipify_python.py there")
+    if(torch)
+      cmake_path(SET bin NORMALIZE "${torch}/../../../../bin")
+      foreach(name IN ITEMS python3 python)
+        if(torch MATCHES "/(site|dist)-packages/torch$" AND EXISTS "${bin}/${name}")
+          set(${out_python} "${bin}/${name}" PARENT_SCOPE)
+          break()
+        endif()
+      endforeach()
+    endif()
+  elseif(NOT EXISTS "${place}")
+    set(found "no such file")
+  else()
+    cmake_path(GET place FILENAME name)
+    if(NOT name MATCHES "^(python|pypy)[0-9.]*t?(\\.exe)?$")
+      set(${out_kind} perl PARENT_SCOPE)
+      set(${out_path} "${place}" PARENT_SCOPE)
+      return()
+    endif()
+    _cudaops_python_facts(py "${place}")
+    set(torch "${py_TORCH}")
+    set(found "Python ${py_VERSION}, no torch")
+    if(py_PROBLEM)
+      set(found "${py_PROBLEM}")
+    elseif(torch AND NOT EXISTS "${torch}/utils/hipify/hipify_python.py")
+      set(found "no ${torch}/utils/hipify/hipify_python.py")
+      set(torch "")
+    endif()
+    set(${out_python} "${place}" PARENT_SCOPE)
+  endif()
+  if(torch STREQUAL "")
+    _cudaops_stop(
+      "${command}: CUDAOPS_HIPIFY names no translator."
+      FACTS "found   ${place} (${found})"
+            "wanted  hipify-perl, or a torch 2.9 or later: its Python, its site-packages or its own directory"
+      FIX "-DCUDAOPS_HIPIFY=<one of them>, or -UCUDAOPS_HIPIFY for the torch found"
+    )
+  endif()
+  set(${out_kind} torch PARENT_SCOPE)
+  set(${out_path} "${torch}/utils/hipify" PARENT_SCOPE)
+endfunction()
+
+# The translator of the match's torch; without a match, of the torch that it would find.
+function(_cudaops_hipify_of_torch out_path out_python out_facts)
+  set(${out_path} "" PARENT_SCOPE)
+  set(${out_python} "" PARENT_SCOPE)
+  set(facts "")
+  set(keys "")
+  _cudaops_state_get(MATCH_PLACE place)
+  if(place STREQUAL "")
+    # A match that comes later starts from nothing, as if nobody had looked before.
+    foreach(
+      key
+      IN
+      ITEMS
+        TORCH_DIR
+        TORCH_SOURCE
+        TORCH_VERSION
+        TORCH_RELEASE
+        TORCH_KIND
+        TORCH_CUDA
+        TORCH_HIP
+        TORCH_INCLUDE_DIR
+        TORCH_LIB_DIR
+        TORCH_CXX_STANDARD
+        TORCH_PROBLEM
+        TORCH_TOOLKIT_PIN
+        PYTHON_EXECUTABLE
+        PYTHON_VERSION
+        PYTHON_INCLUDE_DIR
+        PYTHON_EXT_SUFFIX
+        PYTHON_FREE_THREADED
+        PYTHON_NVIDIA_DIRS
+    )
+      list(APPEND keys ${key})
+      _cudaops_state_get(${key} saved_${key})
+    endforeach()
+    _cudaops_torch_find(found tried)
+    foreach(line IN LISTS tried)
+      list(APPEND facts "tried   ${line}")
+    endforeach()
+  endif()
+  _cudaops_state_get(TORCH_DIR torch)
+  _cudaops_state_get(PYTHON_EXECUTABLE python)
+  foreach(key IN LISTS keys)
+    _cudaops_state_set(${key} "${saved_${key}}")
+  endforeach()
+  if(torch)
+    if(EXISTS "${torch}/utils/hipify/hipify_python.py")
+      set(${out_path} "${torch}/utils/hipify" PARENT_SCOPE)
+      set(${out_python} "${python}" PARENT_SCOPE)
+    else()
+      list(APPEND facts "tried   ${torch}: it holds no utils/hipify (libtorch's zip has no Python part)")
+    endif()
+  elseif(facts STREQUAL "")
+    list(APPEND facts "tried   no torch was found")
+  endif()
+  set(${out_facts} "${facts}" PARENT_SCOPE)
+endfunction()
+
+function(_cudaops_hipify_perl out)
+  set(${out} "" PARENT_SCOPE)
+  _cudaops_path_lookup(hipify-perl candidates)
+  _cudaops_env(ROCM_PATH rocm)
+  if(rocm)
+    list(APPEND candidates "${rocm}/bin/hipify-perl")
+  endif()
+  if(NOT DEFINED CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OR CMAKE_FIND_USE_CMAKE_SYSTEM_PATH)
+    file(GLOB others "/opt/rocm-*/bin/hipify-perl")
+    list(SORT others COMPARE NATURAL ORDER DESCENDING)
+    list(APPEND candidates "/opt/rocm/bin/hipify-perl" ${others})
+  endif()
+  foreach(candidate IN LISTS candidates)
+    if(EXISTS "${candidate}" AND NOT IS_DIRECTORY "${candidate}")
+      set(${out} "${candidate}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# _cudaops_hipify_places(<prefix> <mirror> SOURCES <file>... INCLUDES <dir>... OUTSIDE <dir>...)
+#
+# Sets <prefix>_ROOTS (directories whose files are translated), <prefix>_MIRRORS (where to, a list of the same length)
+# and <prefix>_OUTSIDE (directories inside of a root that are left alone). All paths are absolute and normal.
+function(_cudaops_hipify_places prefix mirror)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;INCLUDES;OUTSIDE")
+  set(roots "${PROJECT_SOURCE_DIR}")
+  set(mirrors "${mirror}")
+  # What the build makes keeps apart from what the project holds: the same relative path may be in both.
+  set(number "")
+  foreach(directory IN ITEMS "${PROJECT_BINARY_DIR}" "${CMAKE_CURRENT_BINARY_DIR}")
+    _cudaops_hipify_below("${directory}" within "${PROJECT_BINARY_DIR}")
+    if(NOT directory IN_LIST roots AND (directory STREQUAL PROJECT_BINARY_DIR OR NOT within))
+      list(APPEND roots "${directory}")
+      list(APPEND mirrors "${mirror}/.generated${number}")
+      set(number 2)
+    endif()
+  endforeach()
+  set(outside "${arg_OUTSIDE}" "${PROJECT_BINARY_DIR}/_deps")
+  if(FETCHCONTENT_BASE_DIR)
+    list(APPEND outside "${FETCHCONTENT_BASE_DIR}")
+  endif()
+  # What is translated already stays as it is.
+  _cudaops_state_get(HIPIFY_MIRRORS others)
+  foreach(path IN LISTS arg_SOURCES arg_INCLUDES)
+    foreach(other IN LISTS others)
+      _cudaops_hipify_below("${path}" translated "${other}")
+      if(translated)
+        list(APPEND outside "${other}")
+      endif()
+    endforeach()
+  endforeach()
+  # A directory that holds a source of ours and lies elsewhere is as good as the project's.
+  set(number 0)
+  foreach(directory IN LISTS arg_INCLUDES)
+    _cudaops_hipify_below("${directory}" known ${roots})
+    if(known OR directory IN_LIST outside)
+      continue()
+    endif()
+    foreach(source IN LISTS arg_SOURCES)
+      _cudaops_hipify_below("${source}" holds "${directory}")
+      _cudaops_hipify_below("${source}" known ${roots})
+      if(holds AND NOT known)
+        math(EXPR number "${number} + 1")
+        list(APPEND roots "${directory}")
+        list(APPEND mirrors "${mirror}/.elsewhere${number}")
+        break()
+      endif()
+    endforeach()
+  endforeach()
+  list(REMOVE_ITEM outside ${roots})
+  list(REMOVE_DUPLICATES outside)
+  set(${prefix}_ROOTS "${roots}" PARENT_SCOPE)
+  set(${prefix}_MIRRORS "${mirrors}" PARENT_SCOPE)
+  set(${prefix}_OUTSIDE "${outside}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_below(<path> <out> <directory>...): whether <path> is one of the directories or lies below one.
+function(_cudaops_hipify_below path out)
+  set(${out} FALSE PARENT_SCOPE)
+  foreach(directory IN LISTS ARGN)
+    cmake_path(IS_PREFIX directory "${path}" is_prefix)
+    if(is_prefix)
+      set(${out} TRUE PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# _cudaops_hipify_mirror_of(<prefix> <path> <out>)
+#
+# Where the translation of <path> lies, or empty. The deepest directory that holds it decides, as in tools/hipify.py.
+function(_cudaops_hipify_mirror_of prefix path out)
+  set(best "")
+  set(best_length -1)
+  foreach(root mirror IN ZIP_LISTS ${prefix}_ROOTS ${prefix}_MIRRORS)
+    cmake_path(IS_PREFIX root "${path}" is_prefix)
+    string(LENGTH "${root}" length)
+    if(is_prefix AND length GREATER best_length)
+      set(best_length ${length})
+      cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${root}" OUTPUT_VARIABLE relative)
+      cmake_path(APPEND mirror "${relative}" OUTPUT_VARIABLE best)
+      cmake_path(NORMAL_PATH best)
+      string(REGEX REPLACE "/$" "" best "${best}")
+    endif()
+  endforeach()
+  foreach(directory IN LISTS ${prefix}_OUTSIDE)
+    cmake_path(IS_PREFIX directory "${path}" is_prefix)
+    string(LENGTH "${directory}" length)
+    if(is_prefix AND length GREATER best_length)
+      set(best_length ${length})
+      set(best "")
+    endif()
+  endforeach()
+  set(${out} "${best}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_forget(<prefix> <file>...): removes what was translated of these before they were not to be. A mirror
+# comes first among the include directories.
+function(_cudaops_hipify_forget prefix)
+  list(REMOVE_ITEM ${prefix}_OUTSIDE ${ARGN})
+  foreach(file IN LISTS ARGN)
+    _cudaops_hipify_mirror_of(${prefix} "${file}" old)
+    if(old)
+      file(REMOVE "${old}")
+    endif()
+  endforeach()
+endfunction()
+
+# _cudaops_hipify_settings(<prefix> <mirror> <out-file> INCLUDES <dir>... OWN <source>|<dir>...)
+#
+# Writes what tools/hipify.py reads. The name holds a hash of the content: other include directories are another command.
+function(_cudaops_hipify_settings prefix mirror out)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "INCLUDES;OWN")
+  _cudaops_state_get(HIPIFY_KIND kind)
+  _cudaops_state_get(HIPIFY_PATH path)
+  set(text "mirror\t${mirror}\n")
+  string(APPEND text "translator\t${kind}\t${path}\n")
+  string(APPEND text "cache\t${PROJECT_BINARY_DIR}/CMakeFiles/cudaops/hipify\n")
+  foreach(root place IN ZIP_LISTS ${prefix}_ROOTS ${prefix}_MIRRORS)
+    cmake_path(RELATIVE_PATH place BASE_DIRECTORY "${mirror}")
+    if(place STREQUAL ".")
+      set(place "")
+    endif()
+    string(APPEND text "root\t${place}\t${root}\n")
+  endforeach()
+  foreach(directory IN LISTS ${prefix}_OUTSIDE)
+    string(APPEND text "outside\t${directory}\n")
+  endforeach()
+  foreach(directory IN LISTS arg_INCLUDES)
+    string(APPEND text "include\t${directory}\n")
+  endforeach()
+  foreach(pair IN LISTS arg_OWN)
+    string(REPLACE "|" "\t" pair "${pair}")
+    string(APPEND text "own\t${pair}\n")
+  endforeach()
+  string(SHA1 hash "${text}")
+  string(SUBSTRING "${hash}" 0 12 hash)
+  # Not in the mirror: whoever removes a mirror gets it again from the next build.
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops/hipify-${hash}")
+  file(CONFIGURE OUTPUT "${file}" CONTENT "@text@" @ONLY)
+  set(${out} "${file}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_command(<settings> <source> <translation> <mirror>): the command for one source.
+function(_cudaops_hipify_command settings source output mirror)
+  _cudaops_state_get(HIPIFY_PYTHON python)
+  _cudaops_state_get(HIPIFY_FILES files)
+  set(tool "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/hipify.py")
+  cmake_path(NORMAL_PATH tool)
+  cmake_path(RELATIVE_PATH output BASE_DIRECTORY "${mirror}" OUTPUT_VARIABLE relative)
+  set(depfile "${mirror}/.hipify/depfiles/${relative}.d")
+  set(headers DEPFILE "${depfile}")
+  set(directory "")
+  if(CMAKE_VERSION VERSION_LESS 3.28 AND CMAKE_GENERATOR MATCHES "Makefiles")
+    _cudaops_use(report/report)
+    _cudaops_top_directories(ignored build)
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_BINARY_DIR BASE_DIRECTORY "${build}" OUTPUT_VARIABLE directory)
+  endif()
+  if(directory MATCHES " ")
+    # Make's paths are relative to the top of the build, and there a DEPFILE ends in "No rule to make target
+    # 'a\ b/CMakeFiles/…'". The command runs in each build; it writes nothing where nothing is newer.
+    set(always "${mirror}/.hipify/always")
+    get_source_file_property(known "${always}" SYMBOLIC)
+    if(NOT known)
+      add_custom_command(OUTPUT "${always}" COMMAND "${CMAKE_COMMAND}" -E true COMMENT "" VERBATIM)
+      set_source_files_properties("${always}" PROPERTIES SYMBOLIC TRUE)
+    endif()
+    set(headers DEPENDS "${always}")
+  endif()
+  add_custom_command(
+    OUTPUT "${output}"
+    COMMAND "${python}" -I -S -B "${tool}" "${settings}" "${source}" "${output}" "${depfile}"
+    DEPENDS "${source}" "${tool}" "${settings}" ${files} ${headers}
+    COMMENT "Translating to HIP: ${relative}"
+    VERBATIM
+  )
+endfunction()
+
+# _cudaops_hipify_is_source(<file> <out>): whether a compiler is given this kind of file.
+function(_cudaops_hipify_is_source file out)
+  set(${out} FALSE PARENT_SCOPE)
+  if(file MATCHES "\\.(cu|hip|c|cc|cpp|cxx)$")
+    set(${out} TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# _cudaops_hipify_language(<source> <translation>): what compiles the translation.
+#
+# An explicit LANGUAGE wins, the translation's before the source's. CMake reads what an ending says as if it were set: so
+# what is read is explicit where it is neither that nor what the first call, of hipify_sources(), has set.
+function(_cudaops_hipify_language source output)
+  set_source_files_properties("${output}" PROPERTIES GENERATED TRUE)
+  _cudaops_hipify_language_of("${source}" language)
+  get_property(ours SOURCE "${output}" PROPERTY _CUDAOPS_HIPIFY_LANGUAGE)
+  _cudaops_hipify_explicit("${output}" found)
+  if(ours)
+    get_property(found SOURCE "${output}" PROPERTY LANGUAGE)
+    if(found STREQUAL ours)
+      set(found "")
+    endif()
+  endif()
+  if(found STREQUAL "" AND NOT "${language}" STREQUAL "${ours}")
+    set_property(SOURCE "${output}" PROPERTY LANGUAGE ${language})
+    set_property(SOURCE "${output}" PROPERTY _CUDAOPS_HIPIFY_LANGUAGE ${language})
+  endif()
+endfunction()
+
+# _cudaops_hipify_language_of(<source> <out>): the LANGUAGE that it needs as HIP, or empty.
+function(_cudaops_hipify_language_of source out)
+  _cudaops_hipify_explicit("${source}" language)
+  if(language STREQUAL "CUDA" OR (language STREQUAL "" AND source MATCHES "\\.(cu|hip)$"))
+    set(language HIP)
+  endif()
+  set(${out} "${language}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_explicit(<file> <out>): its LANGUAGE, or empty where that is what the ending says.
+function(_cudaops_hipify_explicit file out)
+  get_property(language SOURCE "${file}" PROPERTY LANGUAGE)
+  if(
+    (file MATCHES "\\.cu$" AND language STREQUAL "CUDA")
+    OR (file MATCHES "\\.hip$" AND language STREQUAL "HIP")
+    OR (file MATCHES "\\.c$" AND language STREQUAL "C")
+    OR (file MATCHES "\\.c[cpx][px]?$" AND language STREQUAL "CXX")
+  )
+    set(language "")
+  endif()
+  set(${out} "${language}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_skip(<source> <out>): whether it is compiled as it stands. Then it has the language of a translation.
+function(_cudaops_hipify_skip source out)
+  get_property(skip SOURCE "${source}" PROPERTY CUDAOPS_SKIP_HIPIFY)
+  if(skip)
+    _cudaops_hipify_untranslated("${source}")
+    set(skip TRUE)
+  else()
+    set(skip FALSE)
+  endif()
+  set(${out} ${skip} PARENT_SCOPE)
+endfunction()
+
+function(_cudaops_hipify_untranslated source)
+  _cudaops_hipify_is_source("${source}" is_source)
+  if(is_source)
+    _cudaops_hipify_language_of("${source}" language)
+    if(language)
+      set_property(SOURCE "${source}" PROPERTY LANGUAGE ${language})
+    endif()
+  endif()
+endfunction()
+
+# _cudaops_hipify_properties(<prefix> <source as given> <translation>): what is said of a source holds for its
+# translation.
+function(_cudaops_hipify_properties prefix source output)
+  set(
+    names
+    COMPILE_DEFINITIONS
+    COMPILE_FLAGS
+    COMPILE_OPTIONS
+    CXX_SCAN_FOR_MODULES
+    LABELS
+    OBJECT_DEPENDS
+    OBJECT_OUTPUTS
+    SKIP_LINTING
+    SKIP_PRECOMPILE_HEADERS
+    SKIP_UNITY_BUILD_INCLUSION
+    UNITY_GROUP
+  )
+  foreach(config IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
+    string(TOUPPER "${config}" config)
+    list(APPEND names COMPILE_DEFINITIONS_${config})
+  endforeach()
+  foreach(name IN LISTS names)
+    get_property(is_set SOURCE "${source}" PROPERTY ${name} SET)
+    if(is_set)
+      get_property(value SOURCE "${source}" PROPERTY ${name})
+      set_property(SOURCE "${output}" PROPERTY ${name} "${value}")
+    endif()
+  endforeach()
+  get_property(directories SOURCE "${source}" PROPERTY INCLUDE_DIRECTORIES)
+  if(directories)
+    _cudaops_hipify_plain(directories plain)
+    _cudaops_hipify_mirrors(${prefix} mirrors ${plain})
+    set_property(SOURCE "${output}" PROPERTY INCLUDE_DIRECTORIES ${mirrors} ${directories})
+  endif()
+  _cudaops_hipify_language("${source}" "${output}")
+endfunction()
+
+# _cudaops_hipify_mirrors(<prefix> <out> <dir>...): the mirrors of those of the directories that have one.
+function(_cudaops_hipify_mirrors prefix out)
+  set(mirrors "")
+  foreach(directory IN LISTS ARGN)
+    _cudaops_hipify_mirror_of(${prefix} "${directory}" mirror)
+    if(mirror)
+      list(APPEND mirrors "${mirror}")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES mirrors)
+  # A compiler may warn of an include directory that isn't there.
+  if(mirrors)
+    file(MAKE_DIRECTORY ${mirrors})
+  endif()
+  set(${out} "${mirrors}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_plain(<list-var> <out>)
+#
+# The directories of a list of include directories, absolute and normal. Of generator expressions, $<BUILD_INTERFACE:x>
+# and $<$<COMPILE_LANGUAGE:..>:x> are x; others are left out: they are known to the compiler alone.
+function(_cudaops_hipify_plain list out)
+  set(result "")
+  set(open "")
+  foreach(item IN LISTS ${list})
+    # Semicolons inside of an expression have split it.
+    if(NOT open STREQUAL "")
+      string(APPEND open ";${item}")
+      set(item "${open}")
+    endif()
+    string(REGEX MATCHALL "\\$<" begins "${item}")
+    string(REGEX MATCHALL ">" ends "${item}")
+    list(LENGTH begins begins)
+    list(LENGTH ends ends)
+    if(begins GREATER ends)
+      set(open "${item}")
+      continue()
+    endif()
+    set(open "")
+    set(language "\\$<COMPILE_LANG(UAGE|_AND_ID):[A-Za-z,]+>")
+    while(item MATCHES "^\\$<(${language}|BUILD_INTERFACE|BUILD_LOCAL_INTERFACE):(.*)>$")
+      string(REGEX REPLACE "^\\$<(${language}|BUILD_INTERFACE|BUILD_LOCAL_INTERFACE):(.*)>$" "\\3" item "${item}")
+    endwhile()
+    foreach(directory IN LISTS item)
+      if(directory STREQUAL "" OR directory MATCHES "\\$<")
+        continue()
+      endif()
+      cmake_path(ABSOLUTE_PATH directory BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+      string(REGEX REPLACE "(.)/$" "\\1" directory "${directory}")
+      list(APPEND result "${directory}")
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES result)
+  set(${out} "${result}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_path(<source> <directory> <out>): the file that a source's name means, or empty where CMake has to say.
+function(_cudaops_hipify_path source out)
+  cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE path)
+  if(NOT EXISTS "${path}" AND NOT IS_ABSOLUTE "${source}")
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE OUTPUT_VARIABLE built)
+    get_source_file_property(here "${path}" GENERATED)
+    if(NOT here)
+      set(path "${built}")
+    endif()
+  endif()
+  set(${out} "${path}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_finish(<command> <mirror> <sources> <includes> <skipped>): the second half of hipify_sources(), at the
+# end of the directory, when everything is said of the sources.
+function(
+  _cudaops_hipify_finish
+  command
+  mirror
+  sources
+  includes
+  skipped
+)
+  set(own "")
+  set(paths "")
+  set(all "${includes}")
+  foreach(source IN LISTS sources)
+    _cudaops_hipify_skip("${source}" skip)
+    if(skip)
+      _cudaops_stop(
+        "${command}: CUDAOPS_SKIP_HIPIFY is set after the call."
+        FACTS "found   ${source}, whose translation the call has named"
+        FIX "set_source_files_properties(${source} PROPERTIES CUDAOPS_SKIP_HIPIFY ON) before hipify_sources()"
+      )
+    endif()
+    _cudaops_hipify_path("${source}" path)
+    list(APPEND paths "${path}")
+    get_property(directories SOURCE "${source}" PROPERTY INCLUDE_DIRECTORIES)
+    _cudaops_hipify_plain(directories plain)
+    foreach(directory IN LISTS plain)
+      list(APPEND own "${path}|${directory}")
+    endforeach()
+  endforeach()
+  _cudaops_hipify_places(place "${mirror}" SOURCES ${paths} INCLUDES ${includes} OUTSIDE ${skipped})
+  _cudaops_hipify_forget(place ${skipped})
+  _cudaops_hipify_settings(place "${mirror}" settings INCLUDES ${includes} OWN ${own})
+  foreach(source path IN ZIP_LISTS sources paths)
+    _cudaops_hipify_mirror_of(place "${path}" output)
+    _cudaops_hipify_properties(place "${source}" "${output}")
+    _cudaops_state_get(HIPIFY_OUTPUTS outputs)
+    if("${output}|${settings}" IN_LIST outputs)
+      continue()
+    endif()
+    string(FIND ";${outputs};" ";${output}|" taken)
+    if(NOT taken EQUAL -1)
+      _cudaops_stop(
+        "${command}: ${source} is translated into ${mirror} already, with other include directories."
+        FACTS "found   ${output}, made by another call"
+        FIX "another OUTPUT_DIRECTORY, or the same INCLUDE_DIRECTORIES"
+      )
+    endif()
+    _cudaops_state_append(HIPIFY_OUTPUTS "${output}|${settings}")
+    _cudaops_hipify_command("${settings}" "${path}" "${output}" "${mirror}")
+  endforeach()
+endfunction()
+
+# _cudaops_hipify_target(<target>): cudaops_target_hipify(), now. Expects to run at the end of the target's directory.
+function(_cudaops_hipify_target target)
+  set(command "cudaops_target_hipify(${target})")
+  get_target_property(sources ${target} SOURCES)
+  if(NOT sources)
+    return()
+  endif()
+  get_target_property(skip ${target} CUDAOPS_SKIP_HIPIFY)
+  if(skip)
+    foreach(source IN LISTS sources)
+      _cudaops_hipify_untranslated("${source}")
+    endforeach()
+    return()
+  endif()
+  set(mirror "${CMAKE_CURRENT_BINARY_DIR}/${target}.hipified")
+  _cudaops_hipify_target_includes("${command}" ${target} includes outside)
+
+  # What is translated, and what else the build makes for this target.
+  set(given "")
+  set(paths "")
+  set(skipped "")
+  set(as_they_stand FALSE)
+  set(generated "")
+  foreach(source IN LISTS sources)
+    if(source MATCHES "\\$<")
+      if(source MATCHES "\\.cu([>;]|$)")
+        _cudaops_stop(
+          "${command}: a .cu file in a generator expression can't be translated."
+          FACTS "found   ${source}" "wanted  the name of a file: which file it is must be known at configure"
+          FIX "if() around target_sources(${target} PRIVATE <file>)"
+        )
+      endif()
+      continue()
+    endif()
+    _cudaops_hipify_path("${source}" path)
+    _cudaops_hipify_skip("${source}" skip)
+    if(skip)
+      list(APPEND skipped "${path}")
+    endif()
+    get_source_file_property(is_generated "${path}" GENERATED)
+    _cudaops_hipify_is_source("${path}" is_source)
+    if(is_source)
+      list(APPEND given "${source}")
+      list(APPEND paths "${path}")
+    elseif(is_generated)
+      list(APPEND generated "${path}")
+    endif()
+  endforeach()
+  set(own "")
+  foreach(source path IN ZIP_LISTS given paths)
+    get_property(directories SOURCE "${source}" PROPERTY INCLUDE_DIRECTORIES)
+    _cudaops_hipify_plain(directories plain)
+    foreach(directory IN LISTS plain)
+      list(APPEND own "${path}|${directory}")
+    endforeach()
+  endforeach()
+
+  _cudaops_hipify_places(place "${mirror}" SOURCES ${paths} INCLUDES ${includes} OUTSIDE ${outside} ${skipped})
+  set(translate "")
+  set(outputs "")
+  foreach(source path IN ZIP_LISTS given paths)
+    get_source_file_property(header_only "${source}" HEADER_FILE_ONLY)
+    get_source_file_property(object "${source}" EXTERNAL_OBJECT)
+    _cudaops_hipify_mirror_of(place "${path}" output)
+    _cudaops_hipify_below("${path}" own_file "${CMAKE_CURRENT_BINARY_DIR}/CudaOps")
+    if(header_only OR object OR own_file)
+      set(output "")
+    elseif(path IN_LIST skipped)
+      set(as_they_stand TRUE)
+    elseif(output STREQUAL "")
+      _cudaops_state_get(HIPIFY_MIRRORS others)
+      _cudaops_hipify_below("${path}" translated ${others})
+      if(path MATCHES "\\.cu$" AND NOT translated)
+        _cudaops_hipify_no_root("${command}" "${path}" "target_include_directories(${target} PRIVATE <directory above it>)"
+          ${place_ROOTS}
+        )
+      endif()
+    endif()
+    list(APPEND outputs "${output}.")
+    if(output)
+      list(APPEND translate "${path}")
+    endif()
+  endforeach()
+  if(translate STREQUAL "")
+    return()
+  endif()
+  _cudaops_hipify_translator("${command}")
+  _cudaops_state_append(HIPIFY_MIRRORS "${mirror}")
+  _cudaops_hipify_forget(place ${skipped})
+  _cudaops_hipify_settings(place "${mirror}" settings INCLUDES ${includes} OWN ${own})
+  _cudaops_hipify_mirrors(place mirrors ${includes})
+  set(result "")
+  foreach(source IN LISTS sources)
+    list(FIND given "${source}" index)
+    set(output ".")
+    if(NOT index EQUAL -1)
+      list(GET outputs ${index} output)
+    endif()
+    if(output STREQUAL ".")
+      list(APPEND result "${source}")
+      continue()
+    endif()
+    string(REGEX REPLACE "\\.$" "" output "${output}")
+    list(GET paths ${index} path)
+    _cudaops_hipify_properties(place "${source}" "${output}")
+    if(NOT output IN_LIST result)
+      _cudaops_hipify_command("${settings}" "${path}" "${output}" "${mirror}")
+      list(APPEND result "${output}")
+      if(as_they_stand)
+        set_property(SOURCE "${output}" APPEND PROPERTY INCLUDE_DIRECTORIES ${mirrors})
+      endif()
+    endif()
+  endforeach()
+  set_property(TARGET ${target} PROPERTY SOURCES "${result}")
+  if(generated)
+    # Any of the sources may include them, so they must be there before; and a change of one is its users' alone, so
+    # that no command may depend on all of them.
+    add_custom_target(${target}_generated_headers DEPENDS ${generated})
+    add_dependencies(${target} ${target}_generated_headers)
+  endif()
+  # A source that isn't translated sees the headers as they stand, too.
+  if(mirrors AND NOT as_they_stand)
+    target_include_directories(${target} BEFORE PRIVATE ${mirrors})
+  endif()
+endfunction()
+
+# _cudaops_hipify_target_includes(<command> <target> <out-includes> <out-outside>)
+#
+# The include directories that <target> compiles with, in the compiler's order, and those of them whose headers are used
+# as they are: SYSTEM ones and those of imported targets.
+function(_cudaops_hipify_target_includes command target out_includes out_outside)
+  get_target_property(directories ${target} INCLUDE_DIRECTORIES)
+  if(NOT directories)
+    set(directories "")
+  endif()
+  _cudaops_hipify_plain(directories includes)
+  set(late "")
+  set(outside "")
+  get_target_property(todo ${target} LINK_LIBRARIES)
+  if(NOT todo)
+    set(todo "")
+  endif()
+  set(seen "${target}")
+  while(NOT todo STREQUAL "")
+    list(POP_FRONT todo library)
+    while(
+      library
+        MATCHES
+        "^\\$<(LINK_ONLY|BUILD_INTERFACE|BUILD_LOCAL_INTERFACE|TARGET_OBJECTS|\\$<CONFIG:[A-Za-z,]+>|\\$<LINK_LANGUAGE:[A-Z,a-z]+>):(.*)>$"
+    )
+      # Only linked: its headers aren't for this target.
+      if(CMAKE_MATCH_1 STREQUAL "LINK_ONLY")
+        set(library "")
+        break()
+      endif()
+      set(library "${CMAKE_MATCH_2}")
+    endwhile()
+    if(library STREQUAL "" OR library IN_LIST seen OR NOT TARGET "${library}")
+      continue()
+    endif()
+    list(APPEND seen "${library}")
+    get_target_property(aliased ${library} ALIASED_TARGET)
+    if(aliased)
+      if(aliased IN_LIST seen)
+        continue()
+      endif()
+      set(library ${aliased})
+      list(APPEND seen "${library}")
+    endif()
+    get_target_property(imported ${library} IMPORTED)
+    get_target_property(interface ${library} INTERFACE_INCLUDE_DIRECTORIES)
+    get_target_property(system ${library} INTERFACE_SYSTEM_INCLUDE_DIRECTORIES)
+    get_target_property(all_system ${library} SYSTEM)
+    if(NOT imported)
+      get_target_property(sources ${library} INTERFACE_SOURCES)
+      if(sources MATCHES "\\.cu([>;]|$)")
+        _cudaops_stop(
+          "${command}: a .cu file among the INTERFACE sources of ${library} can't be translated."
+          FACTS "found   ${sources}" "wanted  a source of the target itself"
+          FIX "target_sources(${target} PRIVATE <file>), or an OBJECT library"
+        )
+      endif()
+    endif()
+    if(interface)
+      _cudaops_hipify_plain(interface plain)
+      set(plain_system "")
+      if(system)
+        _cudaops_hipify_plain(system plain_system)
+      endif()
+      foreach(directory IN LISTS plain)
+        if(directory IN_LIST includes)
+          continue()
+        endif()
+        if(imported OR all_system OR directory IN_LIST plain_system)
+          list(APPEND outside "${directory}")
+        endif()
+        if(all_system OR directory IN_LIST plain_system)
+          list(APPEND late "${directory}")
+        else()
+          list(APPEND includes "${directory}")
+        endif()
+      endforeach()
+    endif()
+    get_target_property(next ${library} INTERFACE_LINK_LIBRARIES)
+    if(next)
+      list(PREPEND todo ${next})
+    endif()
+  endwhile()
+  list(APPEND includes ${late})
+  list(REMOVE_DUPLICATES includes)
+  list(REMOVE_DUPLICATES outside)
+  set(${out_includes} "${includes}" PARENT_SCOPE)
+  set(${out_outside} "${outside}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_no_root(<command> <source> <fix> <root>...)
+function(_cudaops_hipify_no_root command source fix)
+  set(facts "found   ${source}")
+  set(lead "wanted  a file below ")
+  foreach(root IN LISTS ARGN)
+    list(APPEND facts "${lead}${root}")
+    set(lead "        or below ")
+  endforeach()
+  _cudaops_stop("${command}: a source lies in no directory that is translated." FACTS ${facts} FIX "${fix}")
+endfunction()

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything around enabling the CUDA language: the host compiler, a trial before, a comparison after. The
+# enable_language() itself stands in FindCudaTorchMatch.cmake: inside a function it would be broken for the caller.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
+endif()
+_cudaops_use(base/message base/options base/probe base/programs base/state base/text facts/compiler facts/host_compiler)
+
+# _cudaops_host_compiler_choose()
+#
+# nvcc calls CXX unless the user says otherwise. Fills HOST_COMPILER*; HOST_COMPILER_GIVEN is FALSE where the user's own
+# flags hold -ccbin already, which must not stand there twice.
+function(_cudaops_host_compiler_choose)
+  set(given TRUE)
+  set(path "")
+  _cudaops_env(CUDAHOSTCXX environment)
+  if("${CMAKE_CUDA_FLAGS}" MATCHES "(-ccbin|--compiler-bindir)[= ]+([^ ]+)")
+    set(path "${CMAKE_MATCH_2}")
+    set(source "CMAKE_CUDA_FLAGS")
+    set(given FALSE)
+  elseif(CMAKE_CUDA_HOST_COMPILER)
+    set(path "${CMAKE_CUDA_HOST_COMPILER}")
+    set(source "CMAKE_CUDA_HOST_COMPILER")
+  elseif(environment)
+    set(path "${environment}")
+    set(source "environment CUDAHOSTCXX")
+  else()
+    set(path "${CMAKE_CXX_COMPILER}")
+    set(source "CXX")
+  endif()
+  _cudaops_expand_home(path)
+  if(NOT path MATCHES "/")
+    _cudaops_path_lookup("${path}" found)
+    if(found)
+      list(GET found 0 path)
+    endif()
+  endif()
+  if(path STREQUAL CMAKE_CXX_COMPILER)
+    set(id "${CMAKE_CXX_COMPILER_ID}")
+    set(version "${CMAKE_CXX_COMPILER_VERSION}")
+  else()
+    if(NOT EXISTS "${path}" OR IS_DIRECTORY "${path}")
+      _cudaops_stop(
+        "find_package(CudaTorchMatch): the host compiler for nvcc doesn't exist."
+        FACTS "found   ${path} (${source})" "wanted  the path of a C++ compiler, or its name on PATH"
+        FIX "-DCMAKE_CUDA_HOST_COMPILER=${CMAKE_CXX_COMPILER}"
+      )
+    endif()
+    _cudaops_compiler_identify("${path}" id version)
+  endif()
+  _cudaops_state_set(HOST_COMPILER "${path}")
+  _cudaops_state_set(HOST_COMPILER_ID "${id}")
+  _cudaops_state_set(HOST_COMPILER_VERSION "${version}")
+  _cudaops_state_set(HOST_COMPILER_SOURCE "${source}")
+  _cudaops_state_set(HOST_COMPILER_GIVEN ${given})
+endfunction()
+
+# _cudaops_host_compiler_verify(<host_config.h> <out-problem>)
+#
+# Stops where the toolkit refuses the compiler: a CPU-only build would hide a cure that takes one option.
+function(_cudaops_host_compiler_verify host_config)
+  if(NOT host_config OR NOT EXISTS "${host_config}")
+    return()
+  endif()
+  _cudaops_state_get(HOST_COMPILER path)
+  _cudaops_state_get(HOST_COMPILER_ID id)
+  _cudaops_state_get(HOST_COMPILER_VERSION version)
+  _cudaops_state_get(HOST_COMPILER_SOURCE source)
+  _cudaops_state_get(TOOLKIT_VERSION toolkit)
+  _cudaops_state_get(TOOLKIT_ROOT root)
+  file(READ "${host_config}" text LIMIT 200000)
+  _cudaops_host_config_bounds("${text}" bounds)
+  _cudaops_host_compiler_fits(fits ID "${id}" VERSION "${version}" ${bounds_BOUNDS})
+  if(NOT fits)
+    _cudaops_env(NVCC_PREPEND_FLAGS prepended)
+    _cudaops_env(NVCC_APPEND_FLAGS appended)
+    _cudaops_host_compilers_here(others)
+    _cudaops_host_compiler_check(
+      check
+      ID "${id}"
+      VERSION "${version}"
+      ${bounds_BOUNDS}
+      PATH "${path}"
+      SOURCE "${source}"
+      TOOLKIT "${toolkit}"
+      TOOLKIT_ROOT "${root}"
+      FLAGS "${CMAKE_CUDA_FLAGS} ${prepended} ${appended}"
+      OTHERS ${others}
+    )
+    if(check_ERROR)
+      _cudaops_state_set(REASON_CODE HOST_COMPILER)
+      _cudaops_state_set(REASON "${check_ERROR}")
+      _cudaops_stop("${check_HEAD}" FACTS ${check_FACTS} FIX ${check_FIX})
+    endif()
+  endif()
+
+  string(REPLACE "host_config.h" "math_functions.h" math "${host_config}")
+  if(EXISTS "${math}")
+    # Half a megabyte, so it is read once on a machine.
+    _cudaops_probe(
+      math
+      FILES "${math}"
+      MATCHALL "double[ \t]+(cospi|rsqrt)[^;\n]*"
+      MACHINE
+      COMMAND grep -E "cospi|rsqrt" "${math}"
+    )
+    _cudaops_glibc_bound("${math_OUTPUT};" bound)
+    if(bound)
+      # The compiler may have a C library of its own (conda's), which is renewed without it.
+      set(features ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES} /usr/include)
+      list(TRANSFORM features APPEND "/features.h")
+      set(shared PROGRAM)
+      if(NOT path STREQUAL CMAKE_CXX_COMPILER)
+        # Where it has its headers isn't known.
+        set(shared "")
+        list(APPEND features "${path}")
+      endif()
+      _cudaops_probe(
+        libc
+        FILES ${features}
+        MATCHALL "__GLIBC(_MINOR)?__ [0-9]+"
+        ${shared}
+        COMMAND "${path}" -E -dM -x c++ -include features.h /dev/null
+      )
+      if(libc_OUTPUT MATCHES "__GLIBC__ ([0-9]+)")
+        set(glibc "${CMAKE_MATCH_1}")
+        string(REGEX MATCH "__GLIBC_MINOR__ ([0-9]+)" minor "${libc_OUTPUT}")
+        string(APPEND glibc ".${CMAKE_MATCH_1}")
+        _cudaops_glibc_check(
+          check
+          GLIBC "${glibc}"
+          BOUND "${bound}"
+          TOOLKIT "${toolkit}"
+          TOOLKIT_ROOT "${root}"
+          HEADER "${math}"
+        )
+        if(check_ERROR)
+          _cudaops_state_set(REASON_CODE HOST_COMPILER)
+          _cudaops_state_set(REASON "${check_ERROR}")
+          _cudaops_stop("${check_HEAD}" FACTS ${check_FACTS} FIX ${check_FIX})
+        endif()
+      endif()
+    endif()
+  endif()
+endfunction()
+
+# _cudaops_language_trial(<out-problem>)
+#
+# A failing enable_language() can't be caught, so one kernel is compiled with the chosen pair first. The object goes
+# nowhere; the answer is shared between build trees.
+function(_cudaops_language_trial out_problem)
+  set(${out_problem} "" PARENT_SCOPE)
+  _cudaops_state_get(TOOLKIT_NVCC nvcc)
+  _cudaops_state_get(TOOLKIT_ROOT root)
+  _cudaops_state_get(TOOLKIT_HOST_CONFIG host_config)
+  _cudaops_state_get(HOST_COMPILER host)
+  _cudaops_state_get(HOST_COMPILER_GIVEN given)
+  set(ccbin "")
+  if(given)
+    set(ccbin "-ccbin=${host}")
+  endif()
+  # A cubin is for one architecture; which one doesn't matter here.
+  string(
+    REGEX REPLACE "(^| )(-gencode|--generate-code|-arch|--gpu-architecture|-code|--gpu-code)[ =]+[^ ]+"
+    ""
+    flags
+    "${CMAKE_CUDA_FLAGS}"
+  )
+  separate_arguments(flags NATIVE_COMMAND "${flags}")
+  cmake_path(SET source NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/trial.cu")
+  # A cubin goes through everything but the host's code generator, at a third of the cost. What fails there is tried
+  # whole, because that is what counts.
+  foreach(kind IN ITEMS -cubin -c)
+    _cudaops_probe(
+      trial
+      FILES "${root}/bin/ptxas" "${root}/nvvm/bin/cicc" "${host_config}" "${host}"
+      PROGRAM
+      COMMAND "${nvcc}" ${ccbin} ${flags} ${kind} "${source}" -o /dev/null
+    )
+    if(trial_EXIT STREQUAL "0")
+      return()
+    endif()
+  endforeach()
+  set(text "${trial_ERROR}\n${trial_OUTPUT}")
+  _cudaops_error_line("${text}" line)
+  set(${out_problem} "${line}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_language_clean_flags()
+#
+# A project's own find_package(Torch) switches CMAKE_CUDA_ARCHITECTURES off and puts -gencode options for archs of its
+# own choice into CMAKE_CUDA_FLAGS, where they reach every target of the directory. They are taken out again, of the
+# caller's scope, unless the user gave them; targets that were made meanwhile get the archs that they would have had.
+# Torch's other options stay: a project may lean on them. Called before the match, and at the end of a directory, which
+# is when CMake reads the flags.
+function(_cudaops_language_clean_flags)
+  if(NOT TORCH_FOUND AND NOT Torch_FOUND)
+    return()
+  endif()
+  string(REGEX MATCHALL "(-gencode|--generate-code)[ =]+\"?arch=[^ ]+" options "${CMAKE_CUDA_FLAGS}")
+  set(flags "${CMAKE_CUDA_FLAGS}")
+  foreach(option IN LISTS options)
+    string(FIND "$CACHE{CMAKE_CUDA_FLAGS}" "${option}" given)
+    if(given EQUAL -1)
+      string(REPLACE " ${option}" "" flags "${flags}")
+      string(REPLACE "${option}" "" flags "${flags}")
+    endif()
+  endforeach()
+  if(flags STREQUAL CMAKE_CUDA_FLAGS)
+    return()
+  endif()
+  _cudaops_verbose("find_package(Torch) put architectures into CMAKE_CUDA_FLAGS; they are taken out again")
+  set(CMAKE_CUDA_FLAGS "${flags}" PARENT_SCOPE)
+  _cudaops_state_get(ARCHITECTURES_VARIABLE archs)
+  if(archs STREQUAL "")
+    return()
+  endif()
+  get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(own ${target} CUDA_ARCHITECTURES)
+    if(own STREQUAL "OFF")
+      set_property(TARGET ${target} PROPERTY CUDA_ARCHITECTURES "${archs}")
+    endif()
+  endforeach()
+endfunction()
+
+# _cudaops_language_forget()
+#
+# CMake keeps the compilers of the first configure whatever is set later. When its record names others than the chosen
+# ones it is removed, so that CMake looks again.
+function(_cudaops_language_forget)
+  set(record "${CMAKE_PLATFORM_INFO_DIR}/CMakeCUDACompiler.cmake")
+  if(NOT EXISTS "${record}")
+    return()
+  endif()
+  _cudaops_state_get(TOOLKIT_NVCC nvcc)
+  _cudaops_state_get(TOOLKIT_VERSION version)
+  _cudaops_state_get(HOST_COMPILER host)
+  _cudaops_state_get(HOST_COMPILER_GIVEN given)
+  file(STRINGS "${record}" lines REGEX "^set\\(CMAKE_CUDA_(COMPILER|HOST_COMPILER|COMPILER_VERSION) " ENCODING UTF-8)
+  set(recorded_compiler "")
+  set(recorded_host "")
+  set(recorded_version "")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "CMAKE_CUDA_COMPILER \"([^\"]*)\"")
+      set(recorded_compiler "${CMAKE_MATCH_1}")
+    elseif(line MATCHES "CMAKE_CUDA_HOST_COMPILER \"([^\"]*)\"")
+      set(recorded_host "${CMAKE_MATCH_1}")
+    elseif(line MATCHES "CMAKE_CUDA_COMPILER_VERSION \"([^\"]*)\"")
+      set(recorded_version "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  if(
+    NOT recorded_compiler STREQUAL nvcc
+    OR (given AND NOT recorded_host STREQUAL host)
+    OR NOT recorded_version STREQUAL version
+  )
+    _cudaops_verbose("CUDA is detected anew: ${recorded_compiler} ${recorded_version} was recorded, ${nvcc} ${version} is chosen")
+    file(REMOVE "${record}")
+  endif()
+endfunction()
+
+# _cudaops_language_verify(): what CMake enabled is what was chosen.
+function(_cudaops_language_verify)
+  _cudaops_state_get(TOOLKIT_NVCC nvcc)
+  _cudaops_state_get(TOOLKIT_VERSION version)
+  file(REAL_PATH "${CMAKE_CUDA_COMPILER}" compiler)
+  if(NOT compiler STREQUAL nvcc AND NOT CMAKE_CUDA_COMPILER_VERSION VERSION_EQUAL version)
+    _cudaops_stop(
+      "find_package(CudaTorchMatch): CMake uses another CUDA compiler than the chosen one."
+      FACTS "chosen  ${nvcc} ${version}" "CMake   ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}"
+      FIX "cmake --fresh   (the build directory remembers a compiler of an earlier configure)"
+    )
+  endif()
+endfunction()
+
+# _cudaops_language_check_scope(<language> <function>): deferred to the end of the directory that called find_package().
+# <function> is the one that called it, "outer() (<file>:<line>)", or empty.
+function(_cudaops_language_check_scope language function)
+  if(NOT DEFINED CMAKE_${language}_COMPILE_OBJECT)
+    _cudaops_language_in_function("find_package(CudaTorchMatch)" ${language} "${function}")
+  endif()
+endfunction()
+
+# _cudaops_language_in_function(<command> <language> <function>): stops. Inside a function a language is enabled for the
+# function only.
+function(_cudaops_language_in_function command language function)
+  string(REGEX REPLACE "\\(\\).*$" "" name "${function}")
+  if(name STREQUAL "")
+    set(name "the function")
+    set(function "a function of this directory")
+  endif()
+  _cudaops_stop(
+    "${command}: ${language} isn't enabled in this directory: find_package(CudaTorchMatch) was called inside a function."
+    FACTS "found   ${function}" "wanted  the call at the top level of a CMakeLists.txt"
+    FIX "move find_package(CudaTorchMatch) out of ${name}, or make ${name} a macro()"
+  )
+endfunction()

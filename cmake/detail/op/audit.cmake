@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a library's device code (fatbins of CUDA, bundles of HIP) really is for, read from the file by
+# tools/inspect_library.py: compared with what was asked for, and asked of torch's own library.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
+endif()
+_cudaops_use(facts/library)
+
+# _cudaops_op_audit(<target> EXPECT <sm_XX|compute_XX|gfxXXX[:feature+-]>... PYTHON <python>)
+#
+# Adds the test <target>.architectures, which fails where one of EXPECT is missing in the built file. More than that is
+# no failure: linked libraries bring device code of their own.
+function(_cudaops_op_audit target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PYTHON" "EXPECT")
+  if(NOT arg_EXPECT OR NOT arg_PYTHON)
+    return()
+  endif()
+  # Commas: a ';' would have to survive ctest's files.
+  list(JOIN arg_EXPECT "," expect)
+  _cudaops_inspect_command(command "${arg_PYTHON}")
+  add_test(NAME ${target}.architectures COMMAND ${command} $<TARGET_FILE:${target}> --check-archs ${expect})
+endfunction()

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# How ops and shared kernels are linked: whole, but for Python's symbols.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
+endif()
+_cudaops_use(base/hooks base/programs base/stamps base/state)
+
+# _cudaops_link_whole(<target> <abi>): <abi> is empty for kernels.
+#
+# A missing library fails at the link, with its name. The option stands here, so that those of an author come after it.
+function(_cudaops_link_whole target abi)
+  _cudaops_hide_static_runtime(${target})
+  _cudaops_state_get(BACKEND backend)
+  _cudaops_state_get(TORCH_KIND kind)
+  _cudaops_link_tool(tool)
+  if(
+    NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF"
+    # What a ROCm torch would define is in no library here.
+    OR (abi AND backend STREQUAL "HIP" AND NOT kind STREQUAL "HIP")
+    # It would be refused for Python's symbols.
+    OR (abi STREQUAL "PYBIND" AND NOT tool)
+  )
+    return()
+  endif()
+  target_link_options(${target} PRIVATE "LINKER:--no-undefined")
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_link_launcher [[${target}]] [[${abi}]])")
+endfunction()
+
+# _cudaops_hide_static_runtime(<target>)
+#
+# A library may hold a C++ standard library of its own: -static-libstdc++, or a compiler that finds only the archive. In
+# torch's process it is the second one. Exported, it shares some of its symbols with the first (those that ELF calls
+# unique) and not others, so that both number the facets of a locale differently: the first number that is written to a
+# stream is lost, or the process dies. Hidden, it is complete in itself. Without effect where the archive isn't linked.
+function(_cudaops_hide_static_runtime target)
+  if(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")
+    target_link_options(
+      ${target}
+      PRIVATE "LINKER:--exclude-libs,libstdc++.a:libsupc++.a:libstdc++fs.a:libc++.a:libc++abi.a"
+    )
+  endif()
+endfunction()
+
+# _cudaops_link_tool(<out>): tools/link_stub.sh, or empty where its path or the scripts that it is given can't stand
+# between double quotes in the build file.
+function(_cudaops_link_tool out)
+  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/link_stub.sh")
+  if("${tool}${CMAKE_CURRENT_BINARY_DIR}" MATCHES "[\"$`\\]")
+    set(tool "")
+  endif()
+  set(${out} "${tool}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_link_launcher(<target> <abi>)
+#
+# Links <target> through tools/link_stub.sh, which knows what --no-undefined doesn't: that Python's symbols come from the
+# interpreter. Whether they are used stands in the objects and archives that are linked, so it is found out then. Called
+# at the end of the directory, when its author's properties are known.
+function(_cudaops_link_launcher target abi)
+  _cudaops_link_tool(tool)
+  if(tool STREQUAL "")
+    return()
+  endif()
+  get_target_property(launch ${target} RULE_LAUNCH_LINK)
+  if(NOT launch)
+    get_property(launch DIRECTORY PROPERTY RULE_LAUNCH_LINK)
+  endif()
+  if(NOT launch)
+    get_property(launch GLOBAL PROPERTY RULE_LAUNCH_LINK)
+  endif()
+  set(stubs "")
+  set(mode own)
+  if(launch)
+    string(APPEND launch " ")
+  else()
+    set(launch "")
+    _cudaops_announce(link ${target})
+    _cudaops_target_get(${target} LINK_STUBS stubs)
+    _cudaops_target_get(${target} LINK_MODE asked)
+    if(asked)
+      set(mode ${asked})
+    endif()
+  endif()
+  set(python may)
+  if(abi STREQUAL "PYBIND")
+    set(python must)
+  endif()
+  _cudaops_python_stub("${tool}" script)
+  set_property(
+    TARGET ${target}
+    PROPERTY RULE_LAUNCH_LINK "${launch}/bin/sh \"${tool}\" ${mode} \"${stubs}\" ${python} \"${script}\""
+  )
+endfunction()
+
+# _cudaops_python_stub(<tool> <out>): the script that makes a library of what this Python exports; empty without a Python.
+function(_cudaops_python_stub tool out)
+  set(${out} "" PARENT_SCOPE)
+  _cudaops_python_tool(python)
+  if(python STREQUAL "" OR NOT CMAKE_READELF)
+    return()
+  endif()
+  # Another Python, or a newer one in its place, exports other symbols.
+  file(REAL_PATH "${python}" real)
+  _cudaops_file_stamp("${real}" stamp)
+  string(SHA1 key "1|${CMAKE_CXX_COMPILER}|${python}|${stamp}")
+  string(SUBSTRING "${key}" 0 12 key)
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/python-${key}.sh")
+  set(words "")
+  foreach(
+    word
+    IN
+    ITEMS "${tool}" python "${CMAKE_CXX_COMPILER}" "${CMAKE_READELF}" "${python}"
+  )
+    string(REPLACE "'" "'\\''" word "${word}")
+    string(APPEND words " '${word}'")
+  endforeach()
+  file(CONFIGURE OUTPUT "${script}" CONTENT "exec /bin/sh@words@ \"\${0%.sh}.so\"\n" @ONLY)
+  set(${out} "${script}" PARENT_SCOPE)
+endfunction()
