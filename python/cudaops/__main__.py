@@ -42,7 +42,7 @@ def main(arguments=None):
         "What each argument becomes: docs/porting.md.",
     )
     command.add_argument("file", help="setup.py, or a Python file that calls load()")
-    command.add_argument("-o", "--output", metavar="FILE", help="write it there; a file that exists is left as it is")
+    command.add_argument("-o", "--output", metavar="FILE", help="write it there (-: print it); a file that exists is left as it is")
     options = parser.parse_args(arguments)
 
     if options.cmake_dir:
@@ -72,6 +72,7 @@ def main(arguments=None):
 
 def _port(options):
     try:
+        options.output = None if options.output == "-" else options.output
         text, facts = port(options.file, options.output)
         if options.output:
             _write_new(options.output, text)

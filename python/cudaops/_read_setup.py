@@ -148,6 +148,8 @@ class Scope:
     def __init__(self, module, parent=None):
         self.module, self.parent, self.names = module, parent, Names()
         self.foreign = set()
+        self.depth = 0  # guards where the function began
+        self.returns = []  # what some branches have returned: (test, value)
 
     def get(self, name):
         scope = self
@@ -378,12 +380,12 @@ class Reader:
             join(test, after, before)
             return ("return", merge(test, first[1], second[1]))
         if first and first[0] == "return":
-            scope.names.setdefault("\0returns", []).append((test, first[1]))
+            scope.returns.append((combine("and", [*self.guards[scope.depth :], test]), first[1]))
             self.guards.append(negate(test))  # until the function ends
             return second
         if second and second[0] == "return":
             restore(after)
-            scope.names.setdefault("\0returns", []).append((negate(test), second[1]))
+            scope.returns.append((combine("and", [*self.guards[scope.depth :], negate(test)]), second[1]))
             self.guards.append(test)
             return first
         join(test, after, before)
@@ -472,37 +474,45 @@ class Reader:
 
     def do_Import(self, node, scope):
         for alias in node.names:
-            module = self.local(alias.name, 0, scope)
-            if module is not None and alias.asname:
-                scope.names[alias.asname] = module
-            elif module is not None and "." not in alias.name:
-                scope.names[alias.name] = module
-            else:
-                dotted = alias.name if alias.asname else alias.name.split(".")[0]
-                scope.names[alias.asname or dotted] = Name(dotted)
+            dotted = alias.name if alias.asname else alias.name.split(".")[0]
+            scope.names[alias.asname or dotted] = self.local(dotted, 0, scope) or Name(dotted)
 
     def do_ImportFrom(self, node, scope):
         module = self.local(node.module or "", node.level, scope)
         for alias in node.names:
-            value = module.scope.get(alias.name) if module is not None else MISSING
-            if value is MISSING and node.level:
+            if alias.name == "*" and module is not None:
+                scope.names.update(public(module.scope.names))
+                continue
+            value = self.member(module, alias.name)
+            if value is MISSING:
                 value = self.local(".".join(filter(None, [node.module, alias.name])), node.level, scope) or MISSING
             if value is MISSING:
                 value = self.name("%s.%s" % (node.module or "", alias.name))
             scope.names[alias.asname or alias.name] = value
+
+    def member(self, module, name):
+        """What a module names, or a module of that name in its directory where it is a package."""
+        value = module.scope.get(name) if module is not None else MISSING
+        if value is MISSING and module is not None and os.path.basename(module.path) == "__init__.py":
+            value = self.local(name, 1, module.scope) or MISSING
+        return value
 
     def local(self, dotted, level, scope):
         """A module of the project's own."""
         start = os.path.dirname(scope.module.path)
         for _ in range(level - 1):
             start = os.path.dirname(start)
-        base = os.path.join(start, *dotted.split(".")) if dotted else start
-        for path in (base + ".py", os.path.join(base, "__init__.py")):
-            if os.path.isfile(path) and (level or path.endswith(".py")):
-                try:
-                    return self.load(path)
-                except (SyntaxError, ValueError):
-                    return None
+        starts = [start]
+        while not level and os.path.isfile(os.path.join(starts[-1], "__init__.py")):
+            starts.append(os.path.dirname(starts[-1]))  # Python is started outside of the package
+        for start in starts:
+            base = os.path.join(start, *filter(None, dotted.split(".")))
+            for path in [base + ".py"] * bool(dotted) + [os.path.join(base, "__init__.py")]:
+                if os.path.isfile(path):
+                    try:
+                        return self.load(path)
+                    except (SyntaxError, ValueError):
+                        return None
         return None
 
     def do_FunctionDef(self, node, scope):
@@ -616,7 +626,7 @@ class Reader:
         if isinstance(value, Name):
             return self.name(value.dotted + "." + attr, node, scope)
         if isinstance(value, Module):
-            found = value.scope.get(attr)
+            found = self.member(value, attr)
             return self.unknown(node, scope) if found is MISSING else found
         if isinstance(value, Super):
             found, owner = value.this.kind.find(attr, value.owner)
@@ -954,7 +964,7 @@ class Reader:
         if isinstance(node, ast.Lambda):
             return self.value(node.body, scope)
         self.frames.append(scope)
-        depth = len(self.guards)
+        depth = scope.depth = len(self.guards)
         try:
             result = self.block(node.body, scope)
         finally:
@@ -963,7 +973,7 @@ class Reader:
         value = result[1] if result and result[0] == "return" else None
         if result == ("raise",):
             value = Unknown(node.name, function.scope.module.path, node.lineno)
-        for test, earlier in reversed(scope.names.get("\0returns", [])):
+        for test, earlier in reversed(scope.returns):
             value = merge(test, earlier, value)
         return value
 
@@ -1240,6 +1250,13 @@ def makes_extension(node, names=EXTENSIONS):
             if last in names and on_torch:
                 return True
     return False
+
+
+def public(names):
+    """What `from module import *` brings."""
+    listed = names.get("__all__")
+    shown = listed if isinstance(listed, list) else [name for name in names if not name.startswith(("_", "\0"))]
+    return {name: names[name] for name in shown if isinstance(name, str) and name in names}
 
 
 def as_load(node):

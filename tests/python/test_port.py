@@ -163,6 +163,51 @@ def test_two_calls_in_two_branches(project, test):
     assert "REQUIRED" not in content.split("add_torch_op")[1]
 
 
+def test_early_returns_in_two_branches(project):
+    """Each is for where it stands, though both branches go on."""
+    project.write("csrc/a.cpp", ATEN), project.write("csrc/b.cpp", ATEN)
+    content = project.port("""
+        def sources():
+            if os.getenv("BIG"):
+                if os.getenv("A"):
+                    return ["csrc/a.cpp"]
+            else:
+                if os.getenv("B"):
+                    return ["csrc/b.cpp"]
+            return ["csrc/op.cpp"]
+        ext = CppExtension("op", sources())
+    """)
+    assert "if(BIG AND A)\n  list(APPEND op_sources\n    csrc/a.cpp\n" in content
+    assert "if(B)\n  list(APPEND op_sources\n    csrc/b.cpp\n" in content
+    assert re.search(r"SOURCES\n    csrc/op.cpp\n", content)
+
+
+def test_modules_of_packages(project):
+    """A class in the folder above, by each way of naming it."""
+    project.write("builders/__init__.py", "from .base import *\nfrom . import base\n")
+    base = """
+        from torch.utils.cpp_extension import CppExtension
+        class Base:
+            def sources(self):
+                return ["csrc/op.cpp"]
+            def build(self):
+                return CppExtension("op", self.sources())
+        """
+    project.write("builders/base.py", base)
+    project.write("builders/cpu/__init__.py")
+    for line, name in (
+        ("from ..base import Base", "Base"),
+        ("from builders.base import Base", "Base"),
+        ("from builders import base", "base.Base"),
+        ("from .. import Base", "Base"),
+        ("from builders import *", "Base"),
+        ("import builders.base", "builders.base.Base"),
+    ):
+        try_ = "try:\n    %s\nexcept ImportError:\n    Base = None\n" % line
+        content = project.port("class Op(%s):\n    pass\n" % name, "builders/cpu/op.py", try_)
+        assert "    csrc/op.cpp\n" in content, line
+
+
 def test_early_return(project):
     content = project.port("""
         def modules():
@@ -594,6 +639,7 @@ def test_command_line(project, tmp_path):
         "",
         "cudaops port: -o doesn't overwrite a file.\n  found   %s\nFix: another name, or without -o to see it\n" % out,
     )
+    assert run_python("-m", "cudaops", "port", setup, "-o", "-")[1] == output
     code, output, error = run_python("-m", "cudaops", "port", "--help")
     assert (code, error) == (0, "") and "docs/porting.md" in output
 
