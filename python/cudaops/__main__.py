@@ -42,7 +42,8 @@ def main(arguments=None):
         "What each argument becomes: docs/porting.md.",
     )
     command.add_argument("file", help="setup.py, or a Python file that calls load()")
-    command.add_argument("-o", "--output", metavar="FILE", help="write it there (-: print it); a file that exists is left as it is")
+    where = "write it there (-: print it); a file that exists is left as it is"
+    command.add_argument("-o", "--output", metavar="FILE", help=where)
     options = parser.parse_args(arguments)
 
     if options.cmake_dir:
@@ -71,15 +72,15 @@ def main(arguments=None):
 
 
 def _port(options):
+    output = None if options.output == "-" else options.output
     try:
-        options.output = None if options.output == "-" else options.output
-        text, facts = port(options.file, options.output)
-        if options.output:
-            _write_new(options.output, text)
+        text, facts = port(options.file, output)
+        if output:
+            _write_new(output, text)
     except PortError as error:
         print("cudaops %s" % error, file=sys.stderr)
         return 2
-    if not options.output:
+    if not output:
         sys.stdout.write(text)
     extensions = "%d extension%s" % (facts["ops"], "s" * (facts["ops"] != 1))
     comments = "%d comment%s" % (facts["comments"], "s" * (facts["comments"] != 1))

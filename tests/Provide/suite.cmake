@@ -1,7 +1,7 @@
 # No case here needs a network: uv is a script, and where pip is the real one, its wheels are made on the spot.
 
-# call_provide(<name> <function> <arg>... [RESULT <n>] [DEFINE <-D…>…]): calls a function of detail/search/provide.cmake in a
-# script and prints what it returns.
+# call_provide(<name> <function> <arg>... [RESULT <n>] [DEFINE <-D…>…]): calls a function of detail/search/provide.cmake
+# in a script and prints what it returns.
 function(call_provide name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "RESULT" "DEFINE")
   set(result "")

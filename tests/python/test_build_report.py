@@ -204,6 +204,17 @@ def test_what_is_no_job(build):
     assert data["notes"] == ["1 output that this build makes no longer left out."]
 
 
+def test_longest_job_first(build):
+    build.compile("short.cpp", 0.0, 1.0, headers=[])
+    build.compile("long.cpp", 1.0, 4.0, headers=[])
+    build.finish()
+    build.report()
+    assert re.findall(r"(\d)\. (\S+) takes (\S+ \w+), (\d+) %", build.said) == [
+        ("1", "long.cpp", "3.0 s", "75"),
+        ("2", "short.cpp", "1.0 s", "25"),
+    ]
+
+
 def heavy(build, name, spelled, line_before=""):
     """A project file whose only heavy include is `spelled`, in a directory of somebody else's."""
     header = build.write("deps/site-packages/include/" + spelled, size=9000)
