@@ -19,6 +19,7 @@ cmake_policy(VERSION 3.25)
 # HOST_COMPILER*           match/languages      the compiler that nvcc calls
 # ARCHITECTURES*           arch/request         canonical list; as requested; where the request came from
 # LAUNCHER*                launch/launcher      the program that runs compiles, or why there is none; its name in the store
+# LAUNCH_TARGETS           launch/launch        targets with steps
 # ANSWERS_STAMP <path>     base/stamps          stamps of the programs that were asked
 # LIBRARY_PROBLEMS         match/interfaces     targets that can't be linked
 # OPS KERNELS              the add commands     names in the order of the calls
@@ -46,7 +47,7 @@ endfunction()
 
 # Facts of a target of ours, as target properties; `key` is in the same style as above:
 # STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES KIND INSTALL PYTHON_MODULE GPU PROJECT THREADS HELD
-# HELD_SYMBOL IMPORT_ROOTS PACKAGE*
+# HELD_SYMBOL IMPORT_ROOTS PACKAGE* LAUNCH_<LANG>_<step>
 # and of an imported one that can't be linked: PROBLEM PROBLEM_FACTS PROBLEM_FIX
 function(_cudaops_target_set target key value)
   set_property(TARGET ${target} PROPERTY _CUDAOPS_${key} "${value}")

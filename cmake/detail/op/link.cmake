@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/hooks base/programs base/stamps base/state)
+_cudaops_use(base/hooks base/programs base/stamps base/state launch/launch)
 
 # _cudaops_link_whole(<target> <abi>): <abi> is empty for kernels.
 #
@@ -65,19 +65,10 @@ function(_cudaops_link_launcher target abi)
   if(tool STREQUAL "")
     return()
   endif()
-  get_target_property(launch ${target} RULE_LAUNCH_LINK)
-  if(NOT launch)
-    get_property(launch DIRECTORY PROPERTY RULE_LAUNCH_LINK)
-  endif()
-  if(NOT launch)
-    get_property(launch GLOBAL PROPERTY RULE_LAUNCH_LINK)
-  endif()
   set(stubs "")
   set(mode own)
-  if(launch)
-    string(APPEND launch " ")
-  else()
-    set(launch "")
+  _cudaops_launch_user(${target} LINK user)
+  if(user STREQUAL "")
     _cudaops_announce(link ${target})
     _cudaops_target_get(${target} LINK_STUBS stubs)
     _cudaops_target_get(${target} LINK_MODE asked)
@@ -90,10 +81,7 @@ function(_cudaops_link_launcher target abi)
     set(python must)
   endif()
   _cudaops_python_stub("${tool}" script)
-  set_property(
-    TARGET ${target}
-    PROPERTY RULE_LAUNCH_LINK "${launch}/bin/sh \"${tool}\" ${mode} \"${stubs}\" ${python} \"${script}\""
-  )
+  _cudaops_launch_add(${target} LINK link "/bin/sh \"${tool}\" ${mode} \"${stubs}\" ${python} \"${script}\"")
 endfunction()
 
 # _cudaops_python_stub(<tool> <out>): the script that makes a library of what this Python exports; empty without a Python.
