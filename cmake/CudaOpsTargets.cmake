@@ -37,9 +37,14 @@ The steps that :command:`add_torch_op` is made of, for targets of your own.
   How many CUDA or HIP sources of such targets, and of ops and kernels, compile at once under Ninja. Default: as many as
   fit into free memory and cores, as control groups leave them; where that is fewer than Ninja's own number, the
   configure step says so, and what it reckons with. A source counts with what it took in an earlier build of the build
-  tree, else with what the headers that it includes take, once for each architecture that nvcc compiles at a time. Heavy
-  sources don't hold up light ones (before CMake 4.2: unless they are of one target), nor host sources. Targets with
-  ``JOB_POOL_COMPILE`` or ``JOB_POOL_LINK`` keep their own pools.
+  tree, else with ``CUDAOPS_CUDA_JOB_MEMORY``, once for each architecture that nvcc compiles at a time. Heavy sources
+  don't hold up light ones, nor host sources; before CMake 4.2 that is so of different targets only, because all sources
+  of a target are in one pool there. Targets with ``JOB_POOL_COMPILE`` or ``JOB_POOL_LINK`` keep their own pools.
+
+``CUDAOPS_CUDA_JOB_MEMORY`` (variable, or environment variable of the same name)
+  GiB that nvcc takes for one architecture of a source that was not measured yet: it matters in the first build where
+  memory is short. Default: 2.9 in targets with torch's C++ API (ABI FULL, PYBIND), 0.5 in others; a project whose
+  kernels include CUTLASS says 3.
 
 Targets: ``CudaOps::headers``, the include directory of ``cudaops/check.h`` and its neighbours.
 

@@ -10,7 +10,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(accelerate/cache accelerate/jobs_weight base/message base/options base/paths base/state launch/launch launch/launcher)
+_cudaops_use(accelerate/cache accelerate/jobs_sizes base/message base/options base/paths base/state launch/launch launch/launcher)
 
 # _cudaops_cubins_target(<target> <command>): at the end of this directory, when all is known of the target.
 function(_cudaops_cubins_target target command)

@@ -40,7 +40,7 @@ function(_cudaops_option name out)
     set(valid ON OFF)
   elseif(name STREQUAL "CUDAOPS_TORCH_VERSION")
     set(default "2.15.0")
-  elseif(NOT name MATCHES "^CUDAOPS_(CUDA_JOBS|COMPATIBLE_VERSIONS|HIPIFY|STORE)$")
+  elseif(NOT name MATCHES "^CUDAOPS_(CUDA_JOBS|CUDA_JOB_MEMORY|COMPATIBLE_VERSIONS|HIPIFY|STORE)$")
     message(FATAL_ERROR "CudaOps: internal error: unknown option '${name}' (detail/base/options.cmake lists them).")
   endif()
 
@@ -112,6 +112,12 @@ function(_cudaops_option name out)
       FACTS "found   ${value} (${source} CUDAOPS_CUDA_JOBS)" "wanted  how many CUDA sources may compile at once, from 1 to 9999"
       FIX "-DCUDAOPS_CUDA_JOBS=2" "or leave it out: the number follows memory and cores"
     )
+  elseif(name STREQUAL "CUDAOPS_CUDA_JOB_MEMORY" AND NOT value MATCHES "^([1-9][0-9]?[0-9]?([.][0-9]+)?|0[.]0*[1-9][0-9]*)$")
+    _cudaops_stop(
+      "CUDAOPS_CUDA_JOB_MEMORY: not a number of GiB."
+      FACTS "found   ${value} (${source} CUDAOPS_CUDA_JOB_MEMORY)" "wanted  GiB that nvcc takes for one source and architecture, such as 2.5"
+      FIX "-DCUDAOPS_CUDA_JOB_MEMORY=3" "or leave it out: builds measure it"
+    )
   endif()
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
@@ -126,6 +132,7 @@ function(_cudaops_check_option_names)
     CUDAOPS_CACHE_REMOTE
     CUDAOPS_CACHE_READONLY
     CUDAOPS_CUDA_JOBS
+    CUDAOPS_CUDA_JOB_MEMORY
     CUDAOPS_VERSION_POLICY
     CUDAOPS_COMPATIBLE_VERSIONS
     CUDAOPS_BACKEND
