@@ -39,7 +39,7 @@ With CMAKE_EXPORT_COMPILE_COMMANDS the sources themselves stand in :file:`compil
 target ``<target>_compile_commands`` that nothing builds.
 
 The target is compiled as always, and the configure step says why, with one architecture, with another CUDA compiler
-than nvcc, with a launcher of your own, with sccache (which takes nvcc apart itself), with ``CUDAOPS_BUILD_TRACE``, with
+than nvcc, with a launcher of your own, with sccache (which takes nvcc apart itself), with nvcc's phases traced, with
 UNITY_BUILD, interprocedural optimisation or ``-dlto``, and with generators other than Ninja and Makefiles. With
 ``CUDA_SEPARABLE_COMPILATION`` the architectures are compiled apart as well. For AMD GPUs the step means nothing.
 

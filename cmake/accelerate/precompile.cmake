@@ -67,7 +67,8 @@ function(_cudaops_precompile_make out first)
   _cudaops_state_get(TORCH_INCLUDE_DIR include)
   string(SHA1 key "4|${first}|${compiler}|${CMAKE_CXX_COMPILER_VERSION}|${torch}|${include}|${ARGN}")
   set(directory "${store}/precompiled/${key}")
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/precompile.sh")
+  # By the name that it has in all build trees, so that they share the answer.
+  _cudaops_state_get(LAUNCHER_STORED tool)
   _cudaops_state_get(PRECOMPILED known)
   if(NOT directory IN_LIST known)
     _cudaops_state_append(PRECOMPILED "${directory}")
@@ -75,7 +76,7 @@ function(_cudaops_precompile_make out first)
     _cudaops_probe(
       valid
       FILES "${directory}/stamp" "${include}/torch/csrc/stable/library.h"
-      COMMAND /bin/sh "${tool}" valid "${directory}"
+      COMMAND "${tool}" --precompiled "${directory}"
     )
     if(NOT valid_EXIT STREQUAL "0")
       set(what "torch's stable headers are")
@@ -85,7 +86,7 @@ function(_cudaops_precompile_make out first)
       _cudaops_status("CudaOps: ${what} precompiled for ${CMAKE_CXX_COMPILER}, once for these options")
       _cudaops_run(
         make
-        COMMAND /bin/sh "${tool}" make "${directory}" ${first} "${CMAKE_CXX_COMPILER}" "${include}" ${ARGN}
+        COMMAND "${tool}" --precompile "${directory}" ${first} "${CMAKE_CXX_COMPILER}" "${include}" ${ARGN}
       )
       if(NOT make_EXIT STREQUAL "0")
         _cudaops_verbose("they are read each time, precompiling failed: ${make_ERROR}")

@@ -626,7 +626,7 @@ Ended launch_cubins(Settings& settings, const Words& command) {
   const std::string source = option_value(command, "-c"), object = option_value(command, "-o");
   stand_of(source, stand);
   std::string real;
-  Words names = settings.all("source_name"), paths = settings.all("source_path");
+  Words names = settings.all("stand_in"), paths = settings.all("stands_for");
   for (size_t i = 0; i < names.size() && i < paths.size(); ++i) {
     if (names[i] == stand.name) real = paths[i];
   }

@@ -13,6 +13,10 @@
 //   cubins                       cubins.h: one architecture, or what puts them together
 //   precompiled <directory>      precompiled.h
 //   hip                          hip.h: the headers of all passes in the dependency file
+//
+// or, of a link:
+//
+//   link                         link.h
 
 #include <unistd.h>
 
@@ -21,6 +25,7 @@
 #include "files.h"
 #include "gcc_parts.h"
 #include "hip.h"
+#include "link.h"
 #include "measure.h"
 #include "precompiled.h"
 #include "settings.h"
@@ -55,6 +60,7 @@ void launch(const Words& words) {
   Words command(words.begin() + 1, words.end());
   // Whatever has become of the settings, the compile is right without them.
   if (!settings.read(words[0])) _exit(become(command));
+  if (settings.has("link")) end_like(run_link(settings, command));
   settings.add("file", words[0]);
   Measuring measuring(settings, command);
   if (!measuring.on()) end_like(compile(settings, std::move(command), true));
@@ -82,6 +88,10 @@ int main(int count, char** arguments) {
     return read_file(words[1], text) && python_first(text) ? 0 : 1;
   }
   if (words.size() == 2 && words[0] == "--gcc-parts") return print_gcc_parts(words[1]);
+  const Words rest(words.begin() + (words.empty() ? 0 : 1), words.end());
+  if (rest.size() >= 4 && words[0] == "--precompile") return make_precompiled(rest);
+  if (rest.size() == 1 && words[0] == "--precompiled") return precompiled_valid(rest[0]) ? 0 : 1;
+  if (rest.size() >= 5 && words[0] == "--link-stubs") return make_link_stubs(rest);
   if (words.size() < 2) {
     say("usage: cudaops-launch <settings> <compiler> <argument>...");
     return 2;

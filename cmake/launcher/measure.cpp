@@ -320,10 +320,7 @@ Words Measuring::begin() {
     Sha1 hash;
     hash.add(resolved(object_));
     base_ = trace_ + "/" + hash.hex().substr(0, 20);
-    for (size_t at = 1; at != std::string::npos; at = trace_.find('/', at + 1)) {
-      mkdir(trace_.substr(0, at).c_str(), 0777);
-    }
-    mkdir(trace_.c_str(), 0777);
+    make_directories(trace_);
     read_file(base_ + ".json", before_);
     for (const char* ending : {".csv", ".stats", ".json"}) unlink((base_ + ending).c_str());
     if (phases_ && in(words, [](auto& word) { return name_of(word) == "nvcc"; })) {

@@ -439,7 +439,7 @@ def describe_cubins(job, directory):
     if at is None or not step:
         return
     settings = [line.split("\t", 1) for line in file_text(words[at + 1]).splitlines() if "\t" in line]
-    names, paths = ([value for key, value in settings if key == wanted] for wanted in ("source_name", "source_path"))
+    names, paths = ([value for key, value in settings if key == wanted] for wanted in ("stand_in", "stands_for"))
     table = dict(zip(names, paths))
     if step.group(1) in table:
         # Where it lies in the build tree its path is relative to that.

@@ -38,9 +38,9 @@ refuse_stdout("cudaops-launch")
 file(SHA256 "${object}" without)
 case_equal("the object" "${with}" "${without}")
 
-# The tool by itself, on a torch of three lines, each time against the compiler alone.
+# The program by itself, on a torch of three lines, each time against the compiler alone.
 set(torch "${case_DIR}/torch 1/include")
-set(tool "${case_REPO}/cmake/tools/precompile.sh")
+set(tool "${case_BUILD_DIR}/CudaOps/cudaops-launch")
 file(
   WRITE "${torch}/torch/csrc/stable/library.h"
   "#pragma once\n#include <torch/inner.h>\ninline int a() { return INNER; }\n"
@@ -53,7 +53,7 @@ file(
 )
 set(place "${case_DIR}/pre compiled/1")
 file(WRITE "${case_DIR}/settings" "precompiled\t${place}\n")
-case_step(make COMMAND sh "${tool}" make "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
+case_step(make COMMAND "${tool}" --precompile "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
 # same(<what> <source> <option>...)
 function(same what source)
   set(
@@ -89,9 +89,9 @@ same("another option" once -O2 -fno-exceptions)
 same("debug information of none" once -DOTHER -Wall -Werror -Wpedantic)
 file(WRITE "${torch}/torch/inner.h" "#pragma once\n#define INNER 333\n")
 same("an edited header" once)
-case_step("is it valid" RESULT 1 COMMAND sh "${tool}" valid "${place}")
-case_step("made again" COMMAND sh "${tool}" make "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
-case_step("is it valid now" COMMAND sh "${tool}" valid "${place}")
+case_step("is it valid" RESULT 1 COMMAND "${tool}" --precompiled "${place}")
+case_step("made again" COMMAND "${tool}" --precompile "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
+case_step("is it valid now" COMMAND "${tool}" --precompiled "${place}")
 same("made again" once)
 file(WRITE "${place}/torch/csrc/stable/library.h.gch" "damaged")
 same("damaged" once)
@@ -108,7 +108,7 @@ set(
 foreach(which IN LISTS each)
   foreach(size IN ITEMS 0 100)
     file(REMOVE_RECURSE "${place}")
-    case_step("made again" COMMAND sh "${tool}" make "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
+    case_step("made again" COMMAND "${tool}" --precompile "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
     case_step(
       "damaged"
       WORKING_DIRECTORY "${place}"
@@ -120,9 +120,9 @@ endforeach()
 # A configure makes it anew, and what one left that was killed goes.
 file(MAKE_DIRECTORY "${place}.77")
 case_step("long ago" COMMAND touch -d "2 hours ago" "${place}.77")
-case_step("is it valid" RESULT 1 COMMAND sh "${tool}" valid "${place}")
-case_step("made again" COMMAND sh "${tool}" make "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
-case_step("is it valid now" COMMAND sh "${tool}" valid "${place}")
+case_step("is it valid" RESULT 1 COMMAND "${tool}" --precompiled "${place}")
+case_step("made again" COMMAND "${tool}" --precompile "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
+case_step("is it valid now" COMMAND "${tool}" --precompiled "${place}")
 if(EXISTS "${place}.77")
   case_fail("${place}.77 is still there")
 endif()

@@ -351,7 +351,7 @@ def test_cubins(build):
     folder.mkdir(parents=True)
     table = "cubins\t1\n"
     for known in (("other_000000", "/elsewhere.cu"), ("k_123456", source)):
-        table += "source_name\t%s\nsource_path\t%s\n" % known
+        table += "stand_in\t%s\nstands_for\t%s\n" % known
     (folder / "settings").write_text(table)
     launcher = "%s/CudaOps/cudaops-launch %s/settings /bin/nvcc" % (build.directory, folder)
     log = ""

@@ -11,9 +11,9 @@
 #   precompiled  precompiled headers
 #   hip          the headers of all passes in a dependency file
 #
-# and, with LINK for the language:
+# and, with LINK for the language, behind the user's own in RULE_LAUNCH_LINK:
 #
-#   link         what RULE_LAUNCH_LINK holds, behind the user's own
+#   link         stubs of torch's libraries, Python's symbols
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -51,6 +51,7 @@ endfunction()
 #   user    excludes what would change the command that this launcher runs: all but measure, trace and link
 #   cache   excludes precompiled: it answers sooner, and its entries must not depend on files of one machine
 #   phases  of a trace exclude cubins, whose compiler is not nvcc
+#   program  of a link, where it isn't there or can't stand between double quotes in the build file
 function(_cudaops_launch_excluded target language step out)
   set(${out} "" PARENT_SCOPE)
   if(step MATCHES "^(cache|cubins|precompiled|hip)$")
@@ -60,7 +61,12 @@ function(_cudaops_launch_excluded target language step out)
       return()
     endif()
   endif()
-  if(step STREQUAL "precompiled")
+  if(step STREQUAL "link")
+    _cudaops_launcher(program ignored)
+    if(program STREQUAL "" OR program MATCHES "[\"$`\\]")
+      set(${out} program PARENT_SCOPE)
+    endif()
+  elseif(step STREQUAL "precompiled")
     _cudaops_launch_has(${target} ${language} cache cached)
     if(cached)
       set(${out} cache PARENT_SCOPE)
@@ -145,7 +151,7 @@ function(_cudaops_launch_apply)
   _cudaops_state_get(LAUNCH_TARGETS targets)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   foreach(target IN LISTS targets)
-    foreach(language IN LISTS languages)
+    foreach(language IN LISTS languages ITEMS LINK)
       _cudaops_launch_steps(${target} ${language} steps)
       if(steps STREQUAL "" OR program STREQUAL "")
         continue()
@@ -166,6 +172,15 @@ function(_cudaops_launch_apply)
       string(TOLOWER "${language}" name)
       set(file "${build}/CudaOps/launch/${target}.${name}${kind}.settings")
       _cudaops_launcher_settings("${file}" "${text}")
+      if(language STREQUAL "LINK")
+        _cudaops_launch_user(${target} LINK user)
+        set(command "\"${program}\" \"${file}\"")
+        if(NOT user STREQUAL "")
+          string(PREPEND command "${user} ")
+        endif()
+        set_property(TARGET ${target} PROPERTY RULE_LAUNCH_LINK "${command}")
+        continue()
+      endif()
       get_target_property(user ${target} ${language}_COMPILER_LAUNCHER)
       if(NOT user)
         set(user "")
@@ -177,14 +192,6 @@ function(_cudaops_launch_apply)
       endif()
       set_property(TARGET ${target} PROPERTY ${language}_COMPILER_LAUNCHER ${launcher})
     endforeach()
-    _cudaops_target_get(${target} LAUNCH_LINK_link command)
-    if(NOT command STREQUAL "")
-      _cudaops_launch_user(${target} LINK user)
-      if(NOT user STREQUAL "")
-        string(APPEND user " ")
-      endif()
-      set_property(TARGET ${target} PROPERTY RULE_LAUNCH_LINK "${user}${command}")
-    endif()
   endforeach()
 endfunction()
 _cudaops_on(configured _cudaops_launch_apply)
