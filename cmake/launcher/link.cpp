@@ -204,9 +204,9 @@ bool any_linker(const Words& words) {
 }
 
 std::string advice_for(const std::string& said) {
-  static const char* const libraries[] = {"cublas",   "cublasLt", "cuda_driver", "cudnn",
-                                          "cufft",    "curand",   "cusolver",    "cusparse",
-                                          "nccl",     "nvml",     "nvrtc",       "openmp"};
+  static const char* const libraries[] = {"cublas", "cublasLt", "cuda_driver", "cudnn",
+                                          "cufft",  "curand",   "cusolver",    "cusparse",
+                                          "nccl",   "nvml",     "nvrtc",       "openmp"};
   const size_t count = sizeof libraries / sizeof libraries[0];
   bool missing[count] = {}, other = false;
   for (const std::string& line : split(said, '\n')) {
@@ -241,9 +241,10 @@ std::string advice_for(const std::string& said) {
   if (!names.empty()) text = "Fix: target_link_libraries(<target> PRIVATE" + names + ")";
   if (other || names.empty()) {
     text += (text.empty() ? "" : "\n") +
-            std::string("Fix: add the source that defines it (a .cpp that calls a CUDA launcher "
-                        "belongs to CUDA_SOURCES),\n     or the library: "
-                        "target_link_libraries(<target> PRIVATE <library>)");
+            std::string(
+                "Fix: add the source that defines it (a .cpp that calls a CUDA launcher "
+                "belongs to CUDA_SOURCES),\n     or the library: "
+                "target_link_libraries(<target> PRIVATE <library>)");
   }
   return text;
 }
@@ -278,7 +279,8 @@ Ended run_link(const Settings& settings, const Words& command) {
 }
 
 int make_link_stubs(const Words& words) {
-  const std::string &compiler = words[0], &nm = words[1], &readelf = words[2], &directory = words[3];
+  const std::string &compiler = words[0], &nm = words[1], &readelf = words[2],
+                    &directory = words[3];
   const std::string made = directory + "." + std::to_string(getpid());
   const std::string source = made + "/stub.s";
   std::string stamp, last;
@@ -287,7 +289,9 @@ int make_link_stubs(const Words& words) {
     for (size_t i = 4; i < words.size(); ++i) {
       const std::string name = name_of(words[i]);
       std::string text, code;
-      if (!output_of({readelf, "-d", words[i]}, text) || !matches(("*SONAME*[[]" + name + "]*").c_str(), text)) return false;
+      if (!output_of({readelf, "-d", words[i]}, text) ||
+          !matches(("*SONAME*[[]" + name + "]*").c_str(), text))
+        return false;
       if (!output_of({nm, "-D", "--defined-only", words[i]}, text)) return false;
       for (const std::string& line : split(text, '\n')) {
         Words fields = split_blanks(line);

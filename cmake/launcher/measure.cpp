@@ -232,8 +232,8 @@ std::string result(const char* name, const std::string& reason) {
 }
 
 // What ccache counted; "null" where nothing is known.
-std::string cache_result(const std::string& statistics, bool cached, bool phases,
-                         const Record* old, const Record& now) {
+std::string cache_result(const std::string& statistics, bool cached, bool phases, const Record* old,
+                         const Record& now) {
   std::string text;
   if (!read_file(statistics, text)) {
     // sccache keeps no such log.
@@ -360,8 +360,8 @@ void Measuring::note_trace(const rusage& usage, long long finished_ns) {
   std::string text =
       "{\"object\": " + json(absolute(object_)) +
       ", \"started_ns\": " + std::to_string(started_ns_) +
-      ", \"seconds\": " + seconds((finished_ns - started_ns_) / 1e9) + ", \"cpu_seconds\": " +
-      seconds(seconds(usage.ru_utime) + seconds(usage.ru_stime)) +
+      ", \"seconds\": " + seconds((finished_ns - started_ns_) / 1e9) +
+      ", \"cpu_seconds\": " + seconds(seconds(usage.ru_utime) + seconds(usage.ru_stime)) +
       ", \"peak_memory_bytes\": " + std::to_string(usage.ru_maxrss * 1024LL) + ", \"words\": [";
   for (size_t i = 0; i < command_.size(); ++i) text += (i ? ", " : "") + json(command_[i]);
   text += "], \"inputs\": {";

@@ -92,8 +92,8 @@ int make_precompiled(const Words& words) {
     if (first != header) command.insert(command.end(), {"-include", first});
     // Of the header itself, whose place is in the dependency files of all that take it. -w: gcc
     // warns of #pragma once in a main file.
-    command.insert(command.end(), {"-w", "-I" + include, "-x", "c++-header", "-MD", "-MF", "depfile",
-                                   "-o", "gch", include + "/" + header});
+    command.insert(command.end(), {"-w", "-I" + include, "-x", "c++-header", "-MD", "-MF",
+                                   "depfile", "-o", "gch", include + "/" + header});
     Start start;
     start.directory = made.c_str();
     Depfile depfile;
@@ -109,8 +109,7 @@ int make_precompiled(const Words& words) {
     // header twice.
     return write_file(made + "/" + first,
                       "#pragma GCC system_header\n#include_next <" + first + ">\n") &&
-           write_file(made + "/files", files) &&
-           write_file(made + "/stamp", identities(made, ""));
+           write_file(made + "/files", files) && write_file(made + "/stamp", identities(made, ""));
   };
   bool whole = make();
   // Another configure may have been faster; what was there before is of headers that have changed.

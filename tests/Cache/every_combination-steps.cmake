@@ -51,7 +51,11 @@ function(expect_steps target language user)
   elseif(user STREQUAL "nobody")
     set(said "")
   endif()
-  string(FIND "${report}" "{ \"target\": \"${target}\", \"language\": \"${language}\", \"steps\": [${wanted}], \"user\": \"${said}\" }" at)
+  string(
+    FIND "${report}"
+    "{ \"target\": \"${target}\", \"language\": \"${language}\", \"steps\": [${wanted}], \"user\": \"${said}\" }"
+    at
+  )
   if(at EQUAL -1 AND NOT "${wanted}${said}" STREQUAL "")
     string(REGEX MATCH "{ \"target\": \"${target}\", \"language\": \"${language}\"[^}]*}" row "${report}")
     case_fail("${target}, ${language}: steps [${wanted}] of '${said}'" "${row}")
@@ -81,7 +85,11 @@ function(expect_steps target language user)
   if(ARGC EQUAL 3)
     set(line "${before}${behind}\"?${compiler}")
   endif()
-  string(REGEX MATCHALL "\n[^\n]* -o CMakeFiles/${target}\\.dir/[^\n ]*\\.${suffix_${language}}\\.o[^\n]*" lines "${commands}")
+  string(
+    REGEX MATCHALL "\n[^\n]* -o CMakeFiles/${target}\\.dir/[^\n ]*\\.${suffix_${language}}\\.o[^\n]*"
+    lines
+    "${commands}"
+  )
   set(number 1)
   if(language STREQUAL "CXX")
     # What the library tells of itself is compiled as well.

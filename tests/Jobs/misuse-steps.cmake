@@ -26,7 +26,11 @@ Fix: -DCUDAOPS_CUDA_JOBS=2
 or leave it out: the number follows memory and cores"
   ARGS ${jobs_LENT} -UCUDAOPS_CUDA_JOBS
 )
-foreach(value IN ITEMS much 0 0.0 -1 2,5 1000)
+foreach(
+  value
+  IN
+  ITEMS much 0 0.0 -1 2,5 1000
+)
   misuse(
     "add_torch_op(my_op CUDA_SOURCES k1.cu)"
     "CUDAOPS_CUDA_JOB_MEMORY: not a number of GiB. found ${value} (variable CUDAOPS_CUDA_JOB_MEMORY)

@@ -33,7 +33,15 @@ endif()
 
 # In one op: CMake has pools of sources from 4.2 on.
 set(ops "add_torch_op(one_op ABI FULL CUDA_SOURCES k1.cu k2.cu k3.cu k4.cu k5.cu k6.cu k7.cu k8.cu k9.cu)")
-set(light k4.cu=250 k5.cu=250 k6.cu=250 k7.cu=250 k8.cu=250 k9.cu=250)
+set(
+  light
+  k4.cu=250
+  k5.cu=250
+  k6.cu=250
+  k7.cu=250
+  k8.cu=250
+  k9.cu=250
+)
 measured(${light})
 configure("${ops}" ARGS ${jobs_LENT})
 if(NOT by_source)

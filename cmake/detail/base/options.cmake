@@ -112,7 +112,10 @@ function(_cudaops_option name out)
       FACTS "found   ${value} (${source} CUDAOPS_CUDA_JOBS)" "wanted  how many CUDA sources may compile at once, from 1 to 9999"
       FIX "-DCUDAOPS_CUDA_JOBS=2" "or leave it out: the number follows memory and cores"
     )
-  elseif(name STREQUAL "CUDAOPS_CUDA_JOB_MEMORY" AND NOT value MATCHES "^([1-9][0-9]?[0-9]?([.][0-9]+)?|0[.]0*[1-9][0-9]*)$")
+  elseif(
+    name STREQUAL "CUDAOPS_CUDA_JOB_MEMORY"
+    AND NOT value MATCHES "^([1-9][0-9]?[0-9]?([.][0-9]+)?|0[.]0*[1-9][0-9]*)$"
+  )
     _cudaops_stop(
       "CUDAOPS_CUDA_JOB_MEMORY: not a number of GiB."
       FACTS "found   ${value} (${source} CUDAOPS_CUDA_JOB_MEMORY)" "wanted  GiB that nvcc takes for one source and architecture, such as 2.5"

@@ -211,7 +211,10 @@ function(_cudaops_launch_report out)
       endif()
       _cudaops_json_list(steps "${steps}")
       _cudaops_json_quote(user "${user}")
-      list(APPEND rows "    { \"target\": \"${target}\", \"language\": \"${language}\", \"steps\": ${steps}, \"user\": ${user} }")
+      list(
+        APPEND rows
+        "    { \"target\": \"${target}\", \"language\": \"${language}\", \"steps\": ${steps}, \"user\": ${user} }"
+      )
     endforeach()
   endforeach()
   list(JOIN rows ",\n" rows)
