@@ -266,7 +266,7 @@ class TestTorch:
         )
 
     def test_names_of_torch(self, torch, version):
-        """A65: torch 2.9 and 2.10 have HIP names of their own, later ones keep CUDA's."""
+        """torch 2.9 and 2.10 have HIP names of their own, later ones keep CUDA's. (pytorch#174087)"""
         old = tuple(map(int, version.split("."))) < (2, 11)
         torch.write(
             "op.cpp",
@@ -639,7 +639,7 @@ def test_source_that_another_includes(one):
 
 
 def test_many_at_once(one):
-    """A58's translation: the same bytes, no time moves, no half-written file is ever there."""
+    """Many processes at once: the same bytes, no time moves, no half-written file is ever there. (vllm#43329)"""
     one.includes = ["include"]
     names = ["s%d.cu" % number for number in range(16)]
     for number, name in enumerate(names):
