@@ -73,7 +73,7 @@ foreach(expected "plain=compute_80,sm_80,sm_90a,sm_120f" "device_link=sm_120f" "
   string(REPLACE "," ";" wanted "${CMAKE_MATCH_2}")
   case_step(
     inspect
-    COMMAND "${case_PYTHON}" "${case_REPO}/cmake/tools/inspect_library.py" "${case_BUILD_DIR}/lib${name}.so" --archs
+    COMMAND "${case_PYTHON}" -B "${case_REPO}/python/cudaops/_run.py" inspect_library "${case_BUILD_DIR}/lib${name}.so" --archs
   )
   string(REGEX MATCHALL "[^, \n]+" found "${case_STEP_STDOUT}")
   list(SORT found)

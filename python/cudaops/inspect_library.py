@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says what a library holds, without loading it: CudaOps' note, the architectures of its device code, what it links.
 
-usage: inspect_library.py <library> [--json | --archs | --common-archs | --check-archs <list> | --needed]
+usage: python -I -S _run.py inspect_library <library> [--json | --archs | --common-archs | --check-archs <list> | --needed]
 
   (nothing)             a summary for people
   --json                the same and more for programs
@@ -13,7 +13,7 @@ usage: inspect_library.py <library> [--json | --archs | --common-archs | --check
 Exit code: 0; 1 where --check-archs misses something; 2 where the file, or what the answer depends on, can't be read.
 
 Only the tables of the file are read, never its code or device code: torch's own libraries have a gigabyte.
-Python 3.8 or later, standard library only. `python -m cudaops` loads this file as a module.
+Python 3.8 or later, standard library only: builds run it.
 """
 
 import json
@@ -1066,6 +1066,8 @@ def _get(note, key):
 
 
 def main(arguments):
+    # A reader that has seen enough (| head) ends this program in silence, as it ends others.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     options = ("--json", "--archs", "--common-archs", "--check-archs", "--needed")
     files = []
     mode = wanted = None
@@ -1117,9 +1119,3 @@ def main(arguments):
 def _usage(problem):
     print("inspect_library: %s" % problem, file=sys.stderr)
     return 2
-
-
-if __name__ == "__main__":
-    # A reader that has seen enough (| head) ends this program in silence, as it ends others.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(main(sys.argv[1:]))

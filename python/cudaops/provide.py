@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Brings torch or a CUDA toolkit from the user's package index into the per-user store.
 
-    provide.py torch|toolkit --store DIR --version V [--or-older] --why TEXT --result FILE --pythons P...
+    python _run.py provide torch|toolkit --store DIR --version V [--or-older] --why TEXT --result FILE --pythons P...
 
 The result file is JSON: {"path": ...}, or {"head", "facts", "fix"} for the error that CMake prints.
 Run by the first of --pythons (3.10 or newer); the others are asked for pip only. No third-party package.
@@ -707,8 +707,8 @@ def current_umask():
     return mask
 
 
-def main():
-    parser = argparse.ArgumentParser()
+def main(argv):
+    parser = argparse.ArgumentParser(prog="provide")
     parser.add_argument("kind", choices=["torch", "toolkit"])
     parser.add_argument("--store", required=True)
     parser.add_argument("--version", required=True)
@@ -716,7 +716,7 @@ def main():
     parser.add_argument("--or-older", action="store_true")
     parser.add_argument("--result", required=True)
     parser.add_argument("--pythons", nargs="+", required=True)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
 
     def ended(number, frame):
         raise SystemExit(128 + number)
@@ -745,7 +745,3 @@ def main():
     with open(arguments.result, "w", encoding="utf-8") as file:
         json.dump(result, file)
     return 0 if "path" in result else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1640,6 +1640,8 @@ os.umask(UMASK)
 
 
 def main(argv):
+    # A reader that has seen enough (| head) ends this program in silence, as it ends others.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     parser = argparse.ArgumentParser(
         prog="build_report.py",
         usage="build_report.py [--output <file.html>] [--measure-headers] [--header-seconds <n>] <build directory>",
@@ -1671,9 +1673,3 @@ def main(argv):
     for note in data["notes"]:
         print("  " + note)
     return 0
-
-
-if __name__ == "__main__":
-    # A reader that has seen enough (| head) ends this program in silence, as it ends others.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Translates one CUDA source, and the project headers that it includes, into a mirror tree for HIP.
 
-usage: hipify.py <settings> <source> <translation> <depfile>
+usage: python -I -S _run.py hipify <settings> <source> <translation> <depfile>
 
 HipifySources.cmake writes <settings>, a line each, fields separated by tabs:
 
@@ -968,7 +968,3 @@ def main(arguments):
             raise
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -2,7 +2,7 @@
 """Prints what this interpreter knows of its torch, as key=value lines, without importing torch.
 
 Importing costs seconds and fails where a driver or a library is missing; everything wanted stands in files.
-Runs in the user's own interpreter and only with its standard library.
+Runs as a script in the user's own interpreter, whatever its age, and only with its standard library.
 """
 
 import sys
@@ -14,9 +14,14 @@ if sys.version_info < (3, 8):
     print("problem=Python %d.%d is too old for any torch that CudaOps supports" % sys.version_info[:2])
     sys.exit(0)
 
+import os
+
+# Our own directory: its modules must not hide Python's, and a folder named torch beside them is no torch.
+if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
+    del sys.path[0]
+
 import importlib.machinery
 import importlib.util
-import os
 import re
 import site
 import sysconfig
@@ -29,9 +34,6 @@ def main():
     print("free_threaded=%d" % bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
     for scheme in ("platlib", "purelib"):
         print(scheme + "=" + (sysconfig.get_path(scheme) or ""))
-    # sys.path[0] is this script's directory; a folder named torch beside the caller must not shadow the real one.
-    if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
-        del sys.path[0]
     try:
         spec = importlib.util.find_spec("torch")
     except Exception as error:  # a broken .pth or editable hook may raise anything
