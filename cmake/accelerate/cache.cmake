@@ -8,7 +8,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(accelerate/cache_remote base/end base/message base/options base/paths base/probe base/programs base/state base/text launch/launcher)
+_cudaops_use(accelerate/cache_remote base/end base/message base/options base/paths base/probe base/programs base/replay base/stamps base/state base/text launch/launcher)
 
 # _cudaops_cache_target(<target>)
 #
@@ -196,7 +196,31 @@ function(_cudaops_cache_settings language out)
     set(${out} "${settings}" PARENT_SCOPE)
     return()
   endif()
+  foreach(key IN ITEMS CACHE_ENGINE CACHE_PROGRAM CACHE_VERSION CACHE_DIST_SETTINGS LAUNCHER LAUNCHER_STORED HOST_COMPILER)
+    _cudaops_state_get(${key} ${key})
+  endforeach()
+  string(
+    CONCAT inputs
+    "${CACHE_ENGINE}|${CACHE_PROGRAM}|${CACHE_VERSION}|${CACHE_DIST_SETTINGS}|${LAUNCHER}|${LAUNCHER_STORED}|${HOST_COMPILER}|"
+    "${CMAKE_${language}_COMPILER}|${CMAKE_${language}_COMPILER_VERSION}|${CMAKE_CUDA_HOST_COMPILER}|"
+    "${CMAKE_${language}_IMPLICIT_INCLUDE_DIRECTORIES}|${CMAKE_CXX_COMPILER}|${CMAKE_CXX_COMPILER_ID}"
+  )
+  string(SHA1 inputs "${inputs}")
+  _cudaops_replay_begin("CACHE_${language} ${inputs}" known)
+  if(NOT known)
+    _cudaops_cache_settings_make(${language})
+    set(keys CACHE_DIRECTORY CACHE_LINKS CACHE_LINK_COMPILER)
+    foreach(key IN ITEMS SETTINGS PROBLEM FINGERPRINT)
+      list(APPEND keys CACHE_${language}_${key})
+    endforeach()
+    _cudaops_replay_end("CACHE_${language} ${inputs}" ${keys})
+  endif()
+  _cudaops_state_get(CACHE_${language}_SETTINGS settings)
+  set(${out} "${settings}" PARENT_SCOPE)
+endfunction()
 
+# The same, where it isn't known from an earlier configure step.
+function(_cudaops_cache_settings_make language)
   _cudaops_state_get(CACHE_ENGINE engine)
   set(parts "")
   set(key "")
@@ -321,7 +345,7 @@ function(_cudaops_cache_settings language out)
   # The program, as the cache calls it.
   _cudaops_launcher_name("${directory}/step")
   _cudaops_state_set(CACHE_${language}_SETTINGS "${settings}")
-  set(${out} "${settings}" PARENT_SCOPE)
+  _cudaops_follows("${settings}" "${directory}/step" "${build}/CudaOps/links")
 endfunction()
 
 # _cudaops_cache_hip_settings(<out>): the launcher's settings for HIP without a cache; empty where clang lists no headers.
@@ -351,6 +375,11 @@ endfunction()
 function(_cudaops_cache_asked directories out_present out_absent)
   # Distributions leave it to the user.
   list(REMOVE_ITEM directories /usr/local/include)
+  foreach(directory IN LISTS directories)
+    foreach(folder IN ITEMS "" /experimental /ext /sys)
+      _cudaops_file_stamp("${directory}${folder}" ignored)
+    endforeach()
+  endforeach()
   string(
     CONCAT names
     "algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts "
@@ -419,7 +448,8 @@ function(_cudaops_cache_stat files out)
   set(lines "")
   set(asked TRUE)
   foreach(file IN LISTS files)
-    _cudaops_state_get("CACHE_STAT ${file}" line)
+    _cudaops_follows_beginning("${file}")
+    _cudaops_state_get_of(CACHE_STAT "${file}" line)
     list(APPEND lines "${line}")
     if(line STREQUAL "")
       set(asked FALSE)
@@ -522,6 +552,7 @@ function(_cudaops_cache_nvcc_parts out_files out_key out_link out_problem)
   endforeach()
   _cudaops_glob_in(in "${root}")
   file(GLOB libdevice "${in}/nvvm/libdevice/*.bc")
+  _cudaops_follows_names("${root}/nvvm/libdevice")
   list(APPEND files ${libdevice})
   _cudaops_state_get(HOST_COMPILER host)
   _cudaops_state_get(HOST_COMPILER_ID id)

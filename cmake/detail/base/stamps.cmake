@@ -33,7 +33,8 @@ function(_cudaops_listing_stamp path out)
   _cudaops_file_stamp("${path}" stamp)
   if(IS_DIRECTORY "${path}")
     _cudaops_glob_in(in "${path}")
-    file(GLOB names LIST_DIRECTORIES TRUE RELATIVE "${path}" "${in}/*")
+    # RELATIVE would cost five times as much.
+    file(GLOB names LIST_DIRECTORIES TRUE "${in}/*")
     string(SHA1 names "${names}")
     string(APPEND stamp ":${names}")
     get_property(recording GLOBAL PROPERTY _CUDAOPS_REPLAY_RECORDING)
@@ -44,9 +45,20 @@ function(_cudaops_listing_stamp path out)
   set(${out} "${stamp}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_follows(<path>...): what is found now follows from what is or isn't at these paths; of directories, from the
-# names in them.
+# _cudaops_follows(<path>...): what is found now follows from what is or isn't at these paths.
+# _cudaops_follows_names(<directory>...): and from the names in these directories.
 function(_cudaops_follows)
+  get_property(recording GLOBAL PROPERTY _CUDAOPS_REPLAY_RECORDING)
+  if(recording)
+    foreach(path IN LISTS ARGN)
+      if(NOT path STREQUAL "")
+        _cudaops_file_stamp("${path}" stamp)
+      endif()
+    endforeach()
+  endif()
+endfunction()
+
+function(_cudaops_follows_names)
   get_property(recording GLOBAL PROPERTY _CUDAOPS_REPLAY_RECORDING)
   if(recording)
     foreach(path IN LISTS ARGN)
@@ -73,7 +85,7 @@ endfunction()
 # Empty for all else.
 function(_cudaops_answers_stamp path out)
   set(${out} "" PARENT_SCOPE)
-  _cudaops_state_get("ANSWERS_STAMP ${path}" stamp)
+  _cudaops_state_get_of(ANSWERS_STAMP "${path}" stamp)
   get_property(recording GLOBAL PROPERTY _CUDAOPS_REPLAY_RECORDING)
   if(stamp AND NOT recording)
     set(${out} "${stamp}" PARENT_SCOPE)

@@ -186,8 +186,8 @@ function(_cudaops_rocm_follows root)
   _cudaops_glob_in(in "${root}")
   file(GLOB places LIST_DIRECTORIES true "${in}/lib/*-linux-gnu" "${in}/lib/clang/*" "${in}/lib/llvm/lib/clang/*")
   foreach(place IN LISTS places ITEMS "${root}/lib" "${root}/lib64")
+    _cudaops_follows_names("${place}")
     _cudaops_follows(
-      "${place}"
       "${place}/libamdhip64.so"
       "${place}/cmake/hip-lang/hip-lang-config.cmake"
       "${place}/amdgcn/bitcode"

@@ -216,7 +216,7 @@ function(
   # Wheels say the version of each piece in the name of its dist-info.
   foreach(site IN ITEMS "${root}/../.." "${root}/dist-info" "${root}")
     _cudaops_glob_in(in "${site}")
-    _cudaops_follows("${site}")
+    _cudaops_follows_names("${site}")
     foreach(piece IN ITEMS nvvm cuda_crt)
       file(GLOB infos LIST_DIRECTORIES true "${in}/nvidia_${piece}-*.dist-info")
       foreach(info IN LISTS infos)
