@@ -238,6 +238,20 @@ function(_cudaops_env name out)
   set(${out} "$CACHE{${entry}}" PARENT_SCOPE)
 endfunction()
 
+# _cudaops_env_asked(<out> <name>...): the values of all of these in one text, as _cudaops_env() has them.
+function(_cudaops_env_asked out)
+  set(text "")
+  foreach(name IN LISTS ARGN)
+    if(NOT DEFINED CACHE{_CUDAOPS_ENV_${name}})
+      set(_CUDAOPS_ENV_${name} "$ENV{${name}}" CACHE INTERNAL "environment ${name} at the first configure")
+    elseif(NOT "$ENV{${name}}" STREQUAL "$CACHE{_CUDAOPS_ENV_${name}}" AND NOT name STREQUAL "PATH")
+      _cudaops_env_changed(${name} "$CACHE{_CUDAOPS_ENV_${name}}" "$ENV{${name}}")
+    endif()
+    string(APPEND text "${name}=$CACHE{_CUDAOPS_ENV_${name}}\n")
+  endforeach()
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_env_changed(<name> <first> <now>): said once.
 function(_cudaops_env_changed name first now)
   _cudaops_state_get(ENV_NOTED noted)
