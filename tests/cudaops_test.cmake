@@ -4,20 +4,22 @@
 include_guard(GLOBAL)
 
 # cudaops_add_case_suite(<Suite> [PROJECT] [LABELS <label>...] [EVERY_CMAKE] [EVERY_GENERATOR] [FOR_EACH_TORCH]
-#                        [OTHER_CMAKE_CASES <regex>] [TIMEOUT <s>])
+#                        [OTHER_CMAKE_CASES <regex>] [TIMEOUT <s>] [QUICK [NOT_QUICK <regex>]])
 #
 # One test "<Suite>.<case>" for each case in tests/<Suite>. A case is <case>.cmake or <case>-steps.cmake; they are
 # collected from the folder, because a case that stands in the folder but not in a list would never run and nobody
 # would notice. PROJECT: <case>.cmake is the body of a project; else a script. EVERY_CMAKE repeats the suite with the
 # other CMake versions ("@4.4"), or only the cases that match OTHER_CMAKE_CASES, where the others don't come to anything
 # that CMake releases do differently; EVERY_GENERATOR with Makefiles ("@make"), FOR_EACH_TORCH once for each Python in
-# CUDAOPS_TEST_TORCHES (variable case_TORCH in the case).
+# CUDAOPS_TEST_TORCHES (variable case_TORCH in the case). QUICK gives the label `quick` to the cases of the main CMake and
+# generator, but for those with the real compilers (real_*), with generated inputs (generated_*), and NOT_QUICK: together
+# with the rest that has the label they take 90 s at most.
 function(cudaops_add_case_suite suite)
   cmake_parse_arguments(
     PARSE_ARGV 1
     arg
-    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH"
-    "TIMEOUT;OTHER_CMAKE_CASES"
+    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH;QUICK"
+    "TIMEOUT;OTHER_CMAKE_CASES;NOT_QUICK"
     "LABELS"
   )
   if(arg_UNPARSED_ARGUMENTS)
@@ -107,9 +109,18 @@ function(cudaops_add_case_suite suite)
           "-Dcase_CMAKE=${cmake}" "-Dcase_GENERATOR=${generator}" "-Dcase_SEED_DIR=${seed}" "-Dcase_TORCH=${torch}" -P
           "${CMAKE_CURRENT_SOURCE_DIR}/RunCase.cmake"
       )
+      set(labels ${suite} ${arg_LABELS})
+      if(
+        arg_QUICK
+        AND suffix STREQUAL ""
+        AND NOT case MATCHES "^(real|generated)_"
+        AND NOT (arg_NOT_QUICK AND case MATCHES "${arg_NOT_QUICK}")
+      )
+        list(APPEND labels quick)
+      endif()
       set_tests_properties(
         "${name}"
-        PROPERTIES LABELS "${suite};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} SKIP_REGULAR_EXPRESSION "CASE SKIPPED:"
+        PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} SKIP_REGULAR_EXPRESSION "CASE SKIPPED:"
       )
       set(fixtures "")
       if(suffix MATCHES "^@[0-9]")
