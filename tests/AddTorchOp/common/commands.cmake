@@ -103,6 +103,32 @@ function(misuse code text)
   endif()
 endfunction()
 
+# _commands_torch_versions(<out> <python>): "<torch's version> <its CUDA version>", "" where it has no torch. From
+# version.py where a venv has it: importing torch takes two seconds, and a case needs no more than the versions.
+function(_commands_torch_versions out python)
+  cmake_path(GET python PARENT_PATH bin)
+  file(GLOB file "${bin}/../lib/python3*/site-packages/torch/version.py")
+  set(about "")
+  if(file)
+    list(GET file 0 file)
+    file(READ "${file}" text)
+    if(text MATCHES "\n__version__ = '([^']+)'")
+      set(about "${CMAKE_MATCH_1}")
+      if(text MATCHES "\ncuda[^=\n]*= '([^']+)'")
+        string(APPEND about " ${CMAKE_MATCH_1}")
+      endif()
+    endif()
+  else()
+    execute_process(
+      COMMAND "${python}" -c "import torch; print(torch.__version__, torch.version.cuda)"
+      OUTPUT_VARIABLE about
+      ERROR_QUIET
+      OUTPUT_STRIP_TRAILING_WHITESPACE
+    )
+  endif()
+  set(${out} "${about}" PARENT_SCOPE)
+endfunction()
+
 # real_machine(): the toolkit that the tests were configured with and a real torch (the first of
 # CUDAOPS_TEST_TORCHES); skips the case where there is none, or where the two don't fit. Then real_TOOLKIT,
 # real_TORCH, real_TORCH_VERSION, real_TORCHES (all of them), and the sources of common/real in the project.
@@ -129,12 +155,7 @@ function(real_machine)
   endif()
   set(torch "")
   foreach(python IN LISTS case_TORCHES)
-    execute_process(
-      COMMAND "${python}" -c "import torch; print(torch.__version__, torch.version.cuda)"
-      OUTPUT_VARIABLE about
-      ERROR_QUIET
-      OUTPUT_STRIP_TRAILING_WHITESPACE
-    )
+    _commands_torch_versions(about "${python}")
     if(about MATCHES "^([0-9]+\\.[0-9]+)[^ ]* ${release}\\." AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 2.10)
       set(torch "${python}")
       set(real_TORCH_VERSION "${CMAKE_MATCH_1}" PARENT_SCOPE)
