@@ -1,26 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks into libraries that CudaOps built, and loads them into torch.
+"""Builds operators for torch at first use, finds them again in milliseconds, looks into libraries, and loads them.
 
     import cudaops
+    module = cudaops.load("my_ext", ["my.cpp", "my.cu"])   # torch.utils.cpp_extension.load(), kept in a store
+    module = cudaops.load_inline("v", cuda_sources=text, functions=["add"])
     cudaops.load_library("build/sm90/libmy_ops.so")   # torch.ops.load_library, or one line that says why not
     cudaops.inspect("build/sm90/libmy_ops.so")        # what the library holds, without loading it
     cudaops.cmake_dir()                               # for -DCudaOps_ROOT=...
 
-Importing this package imports neither torch nor anything else that is slow.
+Importing this package imports nothing else: each name brings its module when it is first used.
 """
 
-import os
+# Where each public name lives.
+_PLACES = {
+    "BuildError": "jit.errors",
+    "CompileWarning": "jit.errors",
+    "LibraryError": "_library",
+    "PolicyError": "jit.errors",
+    "jit_policy": "jit.policy",
+    "load": "jit.api",
+    "load_inline": "jit.api",
+}
 
-from . import _library, _package
-from ._library import LibraryError
+__all__ = ["__version__", "cmake_dir", "inspect", "load_library", *_PLACES]
 
-__all__ = ["LibraryError", "__version__", "cmake_dir", "inspect", "load_library"]
 
-__version__ = _package.version()
+def __getattr__(name):
+    if name == "__version__":
+        from ._package import version
+
+        value = version()
+    elif name in _PLACES:
+        from importlib import import_module
+
+        value = getattr(import_module("." + _PLACES[name], __name__), name)
+    else:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 def cmake_dir() -> str:
     """The directory that holds CudaOpsConfig.cmake: the value for -DCudaOps_ROOT=."""
+    from . import _package
+
     return _package.cmake_dir()
 
 
@@ -38,6 +65,8 @@ def inspect(path: "str | os.PathLike") -> dict:
 
     Raises LibraryError where the file can't be read.
     """
+    from . import _library
+
     return _library.inspect(path)
 
 
@@ -49,4 +78,6 @@ def load_library(path: "str | os.PathLike") -> None:
     copy of an op that the process has already: torch would say
     "undefined symbol", end the process, or replace the first copy. Loading the same file twice does nothing.
     """
+    from . import _library
+
     _library.load(path)
