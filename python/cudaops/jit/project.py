@@ -142,7 +142,7 @@ class Project:
             lines.append("target_include_directories(%s BEFORE PRIVATE%s)" % (name, paths))
         words = [word for flag in request.ldflags for word in shlex.split(flag)]
         if words:
-            words = [os.path.abspath(word) if word[:1] != "-" and os.path.exists(word) else shlex.quote(word) for word in words]
+            words = [os.path.abspath(word) if word[:1] != "-" and os.path.exists(word) else _escape(word) for word in words]
             lines.append("target_link_libraries(%s PRIVATE%s)" % (name, "".join("\n  " + _bracket(w) for w in words)))
         return lines
 
@@ -159,6 +159,11 @@ def _binding(request, functions, error_handling, gil_not_used):
 def _literal(text):
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     return '"%s"' % escaped.replace("?", "\\?")
+
+
+def _escape(word):
+    """For the shell, without quotes: to CMake a link option begins with '-'."""
+    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", word)
 
 
 def _bracket(text):
