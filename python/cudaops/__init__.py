@@ -8,7 +8,8 @@
     cudaops.inspect("build/sm90/libmy_ops.so")        # what the library holds, without loading it
     cudaops.cmake_dir()                               # for -DCudaOps_ROOT=...
 
-Importing this package imports nothing else: each name brings its module when it is first used.
+Importing this package imports nothing: each name brings its module when it is first used. Builds start this package
+hundreds of times.
 """
 
 # Where each public name lives.
