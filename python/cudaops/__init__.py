@@ -16,11 +16,14 @@ hundreds of times.
 _PLACES = {
     "BuildError": "jit.errors",
     "CompileWarning": "jit.errors",
+    "FallbackWarning": "jit.errors",
     "LibraryError": "_library",
+    "OpLibrary": "jit.library",
     "PolicyError": "jit.errors",
     "jit_policy": "jit.policy",
     "load": "jit.api",
     "load_inline": "jit.api",
+    "warm_up": "jit.library",
 }
 
 __all__ = ["__version__", "cmake_dir", "inspect", "load_library", *_PLACES]

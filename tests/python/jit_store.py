@@ -46,11 +46,11 @@ sys.addaudithook(hook)
 
 
 def op(namespace, factor="2"):
-    return OP % ("#define FACTOR %s" % factor if factor else "", namespace, namespace)
+    return OP % ("#define FACTOR %s" % factor if factor is not None else "", namespace, namespace)
 
 
 def plain(name, answer="42"):
-    return PLAIN % ("#define ANSWER %s" % answer if answer else "", name)
+    return PLAIN % ("#define ANSWER %s" % answer if answer is not None else "", name)
 
 
 class Jit:

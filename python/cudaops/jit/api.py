@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """load() and load_inline(): torch.utils.cpp_extension's, with a store that is right."""
 
-import os
-
 from . import key as keys
 from . import loader, store
+from . import policy as policies
 from .request import Request, refuse_sycl
 
 
@@ -147,7 +146,8 @@ def find(request):
     return None, None if own_problem else own, key, lines, reason or (own_problem and ("store", own_problem))
 
 
-def _obtain(request, policy, reload, verbose, build_directory, keep_intermediates):
+def obtain(request, policy=None, verbose=False):
+    """(Found, state, reason, key): from a store, or built now. Loads nothing."""
     found, own, key, lines, change = find(request)
     state, reason = "CACHED", ""
     if found is None:
@@ -158,6 +158,13 @@ def _obtain(request, policy, reload, verbose, build_directory, keep_intermediate
         from . import build
 
         raise build.kept_error(request, found)
+    return found, state, reason, key
+
+
+def _obtain(request, policy, reload, verbose, build_directory, keep_intermediates):
+    if policy is not None:
+        policies.check(policy, "policy")
+    found, state, reason, key = obtain(request, policy, verbose)
     facts = found.section.facts
     if build_directory is not None:
         from . import build
@@ -174,7 +181,7 @@ def _obtain(request, policy, reload, verbose, build_directory, keep_intermediate
                 "headers": facts.get("headers", ""),
                 "abi": facts.get("abi", ""),
                 "key": key,
-                "path": os.fspath(found.path),
+                "path": found.path,
                 "state": state,
                 "reason": reason,
             }

@@ -16,7 +16,6 @@ from . import store as stores
 from .inputs import Inputs
 from .key import digest
 from .lock import Lock, Slots, jobs_wanted
-from .project import Project
 from .sources import names_torch
 
 _LAUNCHERS = ("ccache", "sccache", "distcc", "icecc")
@@ -28,7 +27,7 @@ def obtain(request, own, key, lines, change, policy, verbose):
     """(Found, state, reason) of a key that no store has."""
     reason = _reason(request, own, lines, change)
     policies.allow(request.name, reason, policy)
-    tools = _tools(request)
+    programs = tools(request.name)
     own = _writable(own, change)
     if change and change[0] in ("damaged", "lost"):
         print("cudaops: %s: %s; it is built again." % (request.name, reason), file=sys.stderr, flush=True)
@@ -40,7 +39,7 @@ def obtain(request, own, key, lines, change, policy, verbose):
             return found, "CACHED", ""
         if lock.works:
             publish.sweep(own.root, key)
-        return _Build(request, own, key, tools, reason, verbose).run(), "COMPILED", reason
+        return _Build(request, own, key, programs, reason, verbose).run(), "COMPILED", reason
     except OSError as error:
         if error.errno in _FULL:
             raise failure.error(request.name, "the disk of the store is full.", fix=_other_store(own)) from error
@@ -95,18 +94,18 @@ def _write_record(own, request, reason, lines):
         pass  # the next reason is less exact
 
 
-def _tools(request):
+def tools(name):
     """{"cmake": path, "ninja": path}"""
     found, missing = {}, []
-    for name in ("cmake", "ninja"):
-        path = _packaged(name) or shutil.which(name)
+    for program in ("cmake", "ninja"):
+        path = _packaged(program) or shutil.which(program)
         if path:
-            found[name] = path
+            found[program] = path
         else:
-            missing.append(name)
+            missing.append(program)
     if missing:
         raise failure.error(
-            request.name,
+            name,
             "there is no %s, neither on PATH nor in this Python." % " and no ".join(missing),
             fix='pip install "cudaops[jit]"   (or: pip install %s)' % " ".join(missing),
         )
@@ -238,7 +237,7 @@ class _Build:
         """(Found, None) or (the Found of a kept failure, Failure); raises what isn't kept."""
         started = time.monotonic()
         started_ns = os.stat(self.directory).st_ctime_ns
-        self.project = Project(self.request, os.path.join(self.directory, "p"), headers)
+        self.project = self.request.project(os.path.join(self.directory, "p"), headers)
         tree = os.path.join(self.directory, "b")
         failed = self._run(self._configure(tree), at_configure=True)
         if failed is None:
@@ -362,14 +361,20 @@ class _Build:
     def _publish(self, tree, report, facts, entries):
         built = os.path.join(tree, self.request.name)
         if self.request.kind != "executable":
-            built = next(op["library"] for op in report["ops"] if op["name"] == self.request.name)
-            facts["architectures"] = " ".join(next(op["architectures"] for op in report["ops"]))
+            op = next(op for op in report["ops"] if op["name"] == self.request.name)
+            if op["state"] == "NOT_BUILT":
+                raise failure.error(self.request.name, "%s: %s" % (op["reason_code"], op["reason"]))
+            built = op["library"]
+            facts["architectures"] = " ".join(op["architectures"])
+            if op["state"] == "CPU_ONLY":
+                facts["cpu_only"] = "%s: %s" % (op["reason_code"], " ".join(op["reason"].split()))
         place = os.path.join(self.directory, "o")
         os.mkdir(place)
         file = os.path.basename(built)
         os.rename(built, os.path.join(place, file))
         os.rename(self.log, os.path.join(place, "log"))
         os.rename(self.project.directory, os.path.join(place, "source"))
+        os.rename(os.path.join(tree, "compile_commands.json"), os.path.join(place, "compile_commands.json"))
         path = os.path.join(place, file)
         section = manifest.Section(
             ["built", self._object_key(entries), file, "-", manifest.digest_of(path)], facts, entries

@@ -27,3 +27,7 @@ class PolicyError(RuntimeError):
 
 class CompileWarning(UserWarning):
     """Something is built now, under the policy "warn"."""
+
+
+class FallbackWarning(UserWarning):
+    """An op isn't built, and Python code takes its place."""

@@ -92,7 +92,7 @@ class Project:
         if not any(name.startswith(("torch/", "ATen/", "c10/")) for name in cpp_own):
             cpp_names = list(_SLIM_BINDING)
         cuda_names = ["torch/types.h", *_IMPLICIT_CUDA]
-        if not texts.names_torch(cuda):
+        if cuda and not texts.names_torch(cuda):
             cuda_names = list(_IMPLICIT_CUDA)
         return cpp_names, cuda_names
 
@@ -112,7 +112,7 @@ class Project:
         ]
         cuda = request.is_cuda()
         keyword = "CUDA_SOURCES" if cuda else "SOURCES"
-        files = "".join("\n  " + _bracket(path) for path in self.sources)
+        files = "".join("\n  " + bracket(path) for path in self.sources)
         if request.kind == "executable":
             lines += [
                 "add_executable(%s%s)" % (name, files),
@@ -133,17 +133,17 @@ class Project:
             flags = [flag for flag in flags if ";" not in flag]
             for one in language.split(",") if odd else ():
                 variable = "CMAKE_%s_FLAGS" % one
-                lines.insert(-1, "string(APPEND %s %s)" % (variable, _bracket(" " + " ".join(odd))))
+                lines.insert(-1, "string(APPEND %s %s)" % (variable, bracket(" " + " ".join(odd))))
             if flags:
                 option = "$<$<COMPILE_LANGUAGE:%s>:SHELL:%s>" % (language, _expression(" ".join(flags)))
-                lines.append("target_compile_options(%s PRIVATE %s)" % (name, _bracket(option)))
+                lines.append("target_compile_options(%s PRIVATE %s)" % (name, bracket(option)))
         if request.include_paths:
-            paths = "".join("\n  " + _bracket(path) for path in request.include_paths)
+            paths = "".join("\n  " + bracket(path) for path in request.include_paths)
             lines.append("target_include_directories(%s BEFORE PRIVATE%s)" % (name, paths))
         words = [word for flag in request.ldflags for word in shlex.split(flag)]
         if words:
             words = [os.path.abspath(word) if word[:1] != "-" and os.path.exists(word) else _escape(word) for word in words]
-            lines.append("target_link_libraries(%s PRIVATE%s)" % (name, "".join("\n  " + _bracket(w) for w in words)))
+            lines.append("target_link_libraries(%s PRIVATE%s)" % (name, "".join("\n  " + bracket(w) for w in words)))
         return lines
 
 
@@ -166,7 +166,8 @@ def _escape(word):
     return re.sub(r"([^\w@%+=:,./-])", r"\\\1", word)
 
 
-def _bracket(text):
+def bracket(text):
+    """An argument that CMake takes as it is."""
     if "]==]" in text:
         raise ValueError("cudaops: this can't be told to CMake: %r" % text)
     return "[==[%s]==]" % text

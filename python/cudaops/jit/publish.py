@@ -75,15 +75,21 @@ def sweep(root, own_key):
 
 def publish(root, directory, name, key, section):
     """`directory` becomes o/<object>, and its manifest is the first of m/<name>-<key>. Returns the Found."""
-    place = os.path.join(root, "o", section.object)
-    if os.path.lexists(place):
-        remove_tree(place)
+    # A path is never used again: a process that has loaded the file there would get the old one without a word.
+    first, number = section.object, 1
+    place = os.path.join(root, "o", first)
+    while os.path.lexists(place):
+        number += 1
+        section.object = "%s-%d" % (first, number)
+        place = os.path.join(root, "o", section.object)
     os.rename(directory, place)
+    for earlier in range(1, number):
+        remove_tree(os.path.join(root, "o", first if earlier == 1 else "%s-%d" % (first, earlier)))
     found = store.Found(store.Store(root, writable=True), section)
     if section.built == "built":
         section.stamp = manifest.stamp_of(os.stat(found.path))
     path = found.store.manifest_path(name, key)
-    others = [other for other in manifest.read(path) or () if other.object != section.object]
+    others = [other for other in manifest.read(path) or () if other.object.partition("-")[0] != first]
     write(path, manifest.text_of([section, *others]))
     for other in others[manifest.SECTIONS - 1 :]:
         remove_tree(os.path.join(root, "o", other.object))

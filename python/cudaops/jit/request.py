@@ -86,6 +86,11 @@ class Request:
             lines.append("directory=" + os.getcwd())
         return [line.replace("\n", "\\n") for line in lines]
 
+    def project(self, directory, headers):
+        from .project import Project
+
+        return Project(self, directory, headers)
+
     def flags(self):
         return [*self.cflags, *self.cuda_cflags, *self.ldflags]
 

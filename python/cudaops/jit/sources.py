@@ -97,6 +97,26 @@ def abi(names, kind):
     return "PYBIND" if kind == "module" else "FULL"
 
 
+_SCHEMA = re.compile(r'\bdef\s*\(\s*(?:torch::schema\s*\(\s*)?((?:"(?:\\.|[^"\\\n])*"\s*)+)')
+
+
+def schemas(texts, extension):
+    """[("my_ops", "add(Tensor a) -> Tensor")]: whole schemas in literals; what macros make can't be read."""
+    found = []
+    for text in texts:
+        text = without_comments(text)
+        blocks = list(_LIBRARY.finditer(text))
+        for block, following in zip(blocks, [*blocks[1:], None]):
+            default = extension if block.group(1) == "TORCH_EXTENSION_NAME" else block.group(1)
+            for literals in _SCHEMA.findall(text[block.end() : following.start() if following else len(text)]):
+                schema = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', literals)).strip()
+                namespace, colons, rest = schema.partition("::")
+                namespace, schema = (namespace, rest) if colons and "(" not in namespace else (default, schema)
+                if "->" in schema:
+                    found.append((namespace, schema))
+    return sorted(set(found))
+
+
 def names_torch(text):
     return bool(_TORCH_NAME.search(without_comments(text)))
 
