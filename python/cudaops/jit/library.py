@@ -33,10 +33,10 @@ class OpLibrary:
 
     def __init__(self, package, name, *, fallback={}, required=False, schemas=None):
         self.name = name
-        self.package = package if isinstance(package, str) else os.fspath(package)
+        directories = _directories(package)
+        self.package = os.fspath(package)
         self.state, self.reason, self.path, self.log = FALLBACK, "", None, None
         self._reasons = []
-        directories = _directories(package)
         self.recipe = _recipe(directories, name)
         self._schemas = _schemas(self.recipe, schemas)
         functions = {self._full_name(op): function for op, function in fallback.items()}
