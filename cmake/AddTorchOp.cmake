@@ -13,7 +13,7 @@ AddTorchOp
       [SOURCES <file>...] [CUDA_SOURCES <file>...]
       [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]
       [ARCHITECTURES <arch>...] [CUDA_CUBINS]
-      [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [PYTHON_PACKAGE <dir>] [INSTALL <dir>])
+      [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [PYTHON_PACKAGE <dir>] [INSTALL <dir> [RECIPE]])
 
   ``lib<name>.so``, for ``torch.ops.load_library``; with ``PYTHON_MODULE`` a module that registers its ops on import.
   Needs :module:`FindCudaTorchMatch` before.
@@ -56,6 +56,11 @@ AddTorchOp
     ``<package>._C``. Where ``CMAKE_INSTALL_PREFIX`` lies in Python's site-packages at configure time,
     and in scikit-build-core, the library finds torch relative to itself; elsewhere it has no RUNPATH, and torch is to
     be imported before it.
+  ``RECIPE``
+    Installs ``<name>.recipe.json`` and the sources beside the library, or without it where the op is NOT_BUILT:
+    ``cudaops.OpLibrary()`` builds the op from them where no library fits. Sources, their headers in the project and in
+    include directories, and what ``target_compile_options()`` and its neighbours said to the op, are a part of it; flags
+    of directories and of single files aren't. Needs ``INSTALL``.
 
   Definitions: ``TORCH_EXTENSION_NAME``, ``CUDAOPS_OP_NAME``; STABLE: ``TORCH_TARGET_VERSION``; with CUDA: ``USE_CUDA``;
   in an ``abi3`` module, from ``#include <Python.h>`` on: ``Py_LIMITED_API``, of ``PYTHON_TARGET``, where neither the
@@ -109,7 +114,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/finish op/link op/module op/package op/rpath op/sources op/state)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/finish op/link op/module op/package op/recipe op/rpath op/sources op/state)
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
@@ -124,15 +129,15 @@ function(add_torch_op)
     INSTALL
   )
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_CUBINS" "${singles}" "${lists}")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_CUBINS;RECIPE" "${singles}" "${lists}")
   _cudaops_first_argument(name ${ARGC} "${ARGV0}")
-  set(keywords ${lists} ${singles} CUDA_CUBINS)
+  set(keywords ${lists} ${singles} CUDA_CUBINS RECIPE)
   set(
     usage
     "add_torch_op(<name> [SOURCES <file>...] [CUDA_SOURCES <file>...]"
     "  [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]"
     "  [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module> [PYTHON_TARGET <version>]]"
-    "  [PYTHON_PACKAGE <dir>] [INSTALL <dir>])"
+    "  [PYTHON_PACKAGE <dir>] [INSTALL <dir> [RECIPE]])"
   )
   _cudaops_check_name(add_torch_op "${name}" KEYWORDS ${keywords} USAGE ${usage})
   set(command "add_torch_op(${name})")
@@ -143,7 +148,7 @@ function(add_torch_op)
     "${arg_KEYWORDS_MISSING_VALUES}"
     SINGLES ${singles}
     LISTS ${lists}
-    OPTIONS CUDA_CUBINS
+    OPTIONS CUDA_CUBINS RECIPE
     USAGE ${usage}
   )
   _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
@@ -183,6 +188,9 @@ function(add_torch_op)
       FACTS "found   ${arg_INSTALL}"
       FIX "INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>"
     )
+  endif()
+  if(arg_RECIPE)
+    _cudaops_check_recipe("${command}" "${arg_INSTALL}")
   endif()
   _cudaops_check_package("${command}" "${arg_PYTHON_PACKAGE}" "${arg_INSTALL}" package install)
   _cudaops_check_match("${command}")
@@ -266,6 +274,27 @@ function(add_torch_op)
   _cudaops_op_package(${name} "${package}" "${install}" "${arg_PYTHON_MODULE}")
   if(arg_INSTALL)
     _cudaops_op_install(${name} "${arg_INSTALL}")
+  endif()
+  if(arg_RECIPE)
+    set(lines "")
+    foreach(source IN LISTS arg_SOURCES arg_CUDA_SOURCES)
+      cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+      if(NOT EXISTS "${path}")
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE OUTPUT_VARIABLE path)
+      endif()
+      set(key source)
+      if(source IN_LIST arg_CUDA_SOURCES)
+        set(key cuda_source)
+      endif()
+      list(APPEND lines "${key}=${path}")
+    endforeach()
+    foreach(arch IN LISTS arg_ARCHITECTURES)
+      list(APPEND lines "architecture=${arch}")
+    endforeach()
+    _cudaops_op_recipe(${name} "${install}"
+      "name=${name}" "project=${PROJECT_NAME}" "directory=${PROJECT_SOURCE_DIR}" "abi=${abi}" "cuda=${arg_CUDA}"
+      "torch_target=${arg_TORCH_TARGET}" "cuda_cubins=${arg_CUDA_CUBINS}" "python_module=${arg_PYTHON_MODULE}"
+      "python_target=${arg_PYTHON_TARGET}" ${lines})
   endif()
   # At the end of this directory the target is as its author wants it: linked kernels, properties, standards.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_op_finish [[${name}]])")

@@ -9,6 +9,7 @@ import sys
 
 from . import LibraryError, __version__, cmake_dir, inspect, inspect_library
 from ._port import PortError, port
+from .jit import cli as jit
 
 
 def main(arguments=None):
@@ -21,7 +22,7 @@ def main(arguments=None):
     )
     parser.add_argument("--cmake-dir", action="store_true", help="print the directory of CudaOpsConfig.cmake")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", metavar="{inspect,port}")
+    commands = parser.add_subparsers(dest="command", metavar="{inspect,port,build,cache}")
     command = commands.add_parser(
         "inspect",
         help="say what a library holds and whether this torch can run it",
@@ -43,11 +44,14 @@ def main(arguments=None):
     command.add_argument("file", help="setup.py, or a Python file that calls load()")
     where = "write it there (-: print it); a file that exists is left as it is"
     command.add_argument("-o", "--output", metavar="FILE", help=where)
+    jit.add_commands(commands)
     options = parser.parse_args(arguments)
 
     if options.cmake_dir:
         print(cmake_dir())
         return 0
+    if options.command in ("build", "cache"):
+        return jit.run(options)
     if options.command == "port":
         return _port(options)
     if options.command != "inspect":
