@@ -3,8 +3,9 @@
 
 import torch
 
+from ._autograd import differentiable, gradient
 from ._library import ops
-from ._registration import register_fake, register_in_place, register_once_differentiable
+from ._registration import register_fake, register_in_place
 
 
 @register_fake("cross_entropy")
@@ -47,25 +48,36 @@ def _(grad_logits, grad_loss):
     return None
 
 
-register_once_differentiable("cross_entropy_backward")
 register_in_place("cross_entropy_")
 register_in_place("cross_entropy_scale_")
 
 
-def _setup(ctx, inputs, output):
-    logits, target, *ctx.options = inputs
-    _, lse = output
-    ctx.mark_non_differentiable(lse)
-    ctx.save_for_backward(logits, target, lse)
+_gradient = gradient("cross_entropy_backward")
 
 
-def _backward(ctx, grad_loss, _):
-    logits, target, lse = ctx.saved_tensors
-    grad = ops.cross_entropy_backward(grad_loss, logits, target, lse, *ctx.options)
-    return grad, None, None, None, None, None, None
+def _backward(ctx, saved, others, grad_loss):
+    return _gradient(grad_loss, *saved, *others), None
 
 
-torch.library.register_autograd("cudaops::cross_entropy", _backward, setup_context=_setup)
+def _jvp(args, tangents):
+    logits, target, *options = args
+    tangent = tangents[0]
+    x = logits.float()
+    loss, lse = ops.cross_entropy(x, target, *options)
+    if tangent is None:
+        return torch.zeros_like(loss)
+    # Not differentiable again, and says so.
+    slopes = _gradient(torch.ones_like(loss), x, target, lse, *options)
+    per_row = (slopes * tangent.float()).sum(-1)
+    return per_row if options[-1] == "none" else per_row.sum()
+
+
+_cross_entropy = differentiable(
+    "cross_entropy",
+    save=lambda args, outputs: (*args[:2], outputs[1]),
+    backward=_backward,
+    jvp=_jvp,
+)
 
 
 class _InPlace(torch.autograd.Function):
@@ -95,7 +107,7 @@ def _refuse(name, **arguments):
     """Arguments of torch's function, in its order, that this one doesn't have."""
     for argument, value in arguments.items():
         if value is not None:
-            raise RuntimeError(
+            raise ValueError(
                 f"{name}: wanted None for {argument}, found {type(value).__name__}."
             )
 
@@ -120,10 +132,9 @@ def cross_entropy(
     softcap * tanh(input / softcap).
     """
     _refuse("cross_entropy", weight=weight, size_average=size_average, reduce=reduce)
-    loss, _ = ops.cross_entropy(
+    return _cross_entropy(
         input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
     )
-    return loss
 
 
 def cross_entropy_(
@@ -148,7 +159,7 @@ def cross_entropy_(
     _refuse("cross_entropy_", weight=weight, size_average=size_average, reduce=reduce)
     options = (ignore_index, label_smoothing, lse_square_scale, softcap, reduction)
     if not (input.requires_grad and torch.is_grad_enabled()):
-        return ops.cross_entropy(input, target, *options)[0]
+        return _cross_entropy(input, target, *options)
     base = None if torch.compiler.is_compiling() else input._base
     if input.is_leaf or (base is not None and base.is_leaf and base.requires_grad):
         raise RuntimeError(
