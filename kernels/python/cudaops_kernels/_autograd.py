@@ -16,35 +16,36 @@ from torch.autograd.function import _SingleLevelFunction
 
 from ._errors import raise_again
 from ._library import ops
+from ._sharding import register_if_missing
 
 _library = torch.library.Library("cudaops", "IMPL")
-_below_autograd = torch._C._AutoDispatchBelowAutograd
 _is_grad_enabled = torch.is_grad_enabled
 _in_transform = torch._C._are_functorch_transforms_active
 _autocast_is_on = torch._C._is_any_autocast_enabled
-_is_compiling = torch.compiler.is_compiling
+_compiler = torch.compiler
+_is_dynamo_compiling = torch.compiler.is_dynamo_compiling
+# For public functions torch._C._AutoDispatchBelowAutograd, but for rare backends, in a third of its
+# time. (Such a tensor, or None, comes to the op's kernel for autograd.)
+_AUTOGRAD = torch._C.DispatchKey.AutogradFunctionality
+_is_excluded = torch._C._dispatch_tls_is_dispatch_key_excluded
+_set_excluded = torch._C._dispatch_tls_set_dispatch_key_excluded
 
 
-def _needs_function(args: Sequence[Any]) -> bool:
-    """Whether autograd has to do with a call."""
-    return forward_ad._current_level >= 0 or (
-        _is_grad_enabled() and torch._C._any_requires_grad(*args)
-    )
+def is_compiling() -> bool:
+    """torch.compiler.is_compiling(), in less time where nothing is compiled."""
+    return _is_dynamo_compiling() or _compiler._is_compiling_flag
 
 
-def _any_requires_grad(tensors: Sequence[Optional[torch.Tensor]]) -> bool:
-    # For a few tensors half the time of torch._C's.
-    for tensor in tensors:
-        if tensor is not None and tensor.requires_grad:
-            return True
-    return False
-
-
-def _run_below(op: Any, args: Sequence[Any]) -> Any:
-    """The op within a function's forward pass. That has switched both kinds of gradients off; the
-    levels of a transform below this one have theirs still."""
-    with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), _below_autograd():
+def _below_autograd(op: Any, args: Sequence[Any]) -> Any:
+    with torch._C._AutoDispatchBelowAutograd():
         return op(*args)
+
+
+def _within_a_function(op: Any, args: Sequence[Any]) -> Any:
+    """The op within a function's forward pass under a transform. The function has switched both kinds
+    of gradients off; the levels below this one have theirs still."""
+    with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+        return _below_autograd(op, args)
 
 
 def _op_kernel(op: Any, apply: Callable[..., Any]) -> None:
@@ -59,18 +60,25 @@ def _op_kernel(op: Any, apply: Callable[..., Any]) -> None:
         if _in_transform():
             with enable_single_level_autograd_function():
                 return apply(*args)
-        if _needs_function(args):
+        if forward_ad._current_level >= 0 or (
+            _is_grad_enabled() and torch._C._any_requires_grad(*args)
+        ):
             return apply(*args)
-        with _below_autograd():
-            return op(*args)
+        return _below_autograd(op, args)
 
     _library.impl(op._schema.name.split("::")[1], kernel, "Autograd")
+
+
+def _apply_of(name: str, **members: Callable[..., Any]) -> Callable[..., Any]:
+    static: dict = {key: staticmethod(value) for key, value in members.items()}
+    static["_compiled_autograd_key"] = staticmethod(lambda ctx: (ctx._autograd_function_id,))
+    return type(name, (_SingleLevelFunction,), static).apply  # type: ignore[attr-defined]
 
 
 def differentiable(
     name: str,
     *,
-    save: Callable[..., Sequence[Optional[torch.Tensor]]],
+    setup: Callable[..., None],
     backward: Callable[..., Any],
     jvp: Callable[..., Any],
     num_differentiable: int = 1,
@@ -78,110 +86,112 @@ def differentiable(
     """Registers derivatives of an op and returns it as a function of all its arguments, which gives
     its first num_differentiable outputs: one, or a tuple.
 
-    save(args, outputs): the tensors that backward() needs. backward(ctx, saved, args, *grads): a
-    gradient for each tensor argument in the order of the schema; ctx.needs_input_grad says which are
-    wanted; a grad may be None, but not all of them; tensors in args are None. jvp(args, tangents): a
-    tangent for each of the first outputs, by torch's ops on arguments alone, so that it has
-    derivatives itself; a tangent of an argument may be None.
+    setup(ctx, args, outputs) saves what backward(ctx, *grads) needs, which returns a gradient for
+    each of args; with several differentiable outputs a grad may be None, but not all of them.
+    jvp(args, tangents): a tangent for each of the first outputs, by torch's ops on arguments alone,
+    so that it has derivatives itself; of the tangents, one for each tensor, some may be None.
     """
     op = getattr(ops, name).default
     arguments = op._schema.arguments
     is_tensor = ["Tensor" in str(argument.type) for argument in arguments]
+    num_tensors = sum(is_tensor)
+    assert all(is_tensor[:num_tensors]), "tensors come first"
     num_outputs = len(op._schema.returns)
-    num_gradients = sum(is_tensor)
-    assert all(is_tensor[:num_gradients]), "tensors come first"
-    num_others = len(arguments) - num_gradients
-    no_more: tuple = (None,) * num_others
     nothing = (None,) * len(arguments)
-
-    def outputs_of(ctx: Any, args: Sequence[Any]) -> Any:
-        if _in_transform():
-            outputs = _run_below(op, args)
-        else:
-            with _below_autograd():
-                outputs = op(*args)
-        ctx.set_materialize_grads(False)
-        ctx.others = args[num_gradients:]
-        ctx.save_for_backward(*save(args, outputs))
-        if forward_ad._current_level >= 0:
-            ctx.save_for_forward(*args[:num_gradients])
-        return outputs
-
-    def run_backward(ctx: Any, *grads: Any) -> Any:
-        for grad in grads:
-            if grad is not None:
-                return *backward(ctx, ctx.saved_tensors, ctx.others, *grads), *no_more
-        return nothing
-
-    def run_jvp(ctx: Any, *tangents: Any) -> Any:
-        args = (*ctx.saved_tensors, *ctx.others)
-        return jvp(args, tangents[:num_gradients])
-
-    def public_forward(ctx: Any, *args: Any) -> Any:
-        outputs = outputs_of(ctx, args)
-        if num_outputs == 1:
-            return outputs
-        return outputs[0] if num_differentiable == 1 else outputs[:num_differentiable]
-
-    def op_forward(ctx: Any, *args: Any) -> Any:
-        outputs = outputs_of(ctx, args)
-        if num_outputs > num_differentiable:
-            ctx.mark_non_differentiable(*outputs[num_differentiable:])
-        return outputs
-
-    def op_backward(ctx: Any, *grads: Any) -> Any:
-        return run_backward(ctx, *grads[:num_differentiable])
-
-    def op_jvp(ctx: Any, *tangents: Any) -> Any:
-        result = run_jvp(ctx, *tangents)
-        if num_outputs == 1:
-            return result
-        result = (result,) if num_differentiable == 1 else tuple(result)
-        return *result, *(None,) * (num_outputs - num_differentiable)
-
-    def function(prefix: str, forward: Any, backward: Any, jvp: Any) -> Any:
-        members = {"forward": forward, "backward": backward, "jvp": jvp}
-        members = {key: staticmethod(value) for key, value in members.items()}
-        members["_compiled_autograd_key"] = staticmethod(lambda ctx: (ctx._autograd_function_id,))
-        return type(prefix + name, (_SingleLevelFunction,), members).apply  # type: ignore[attr-defined]
-
-    apply_op = function("Op_", op_forward, op_backward, op_jvp)
-    apply = function("", public_forward, run_backward, run_jvp)
-    _op_kernel(op, apply_op)
+    several = num_differentiable > 1
 
     def first(outputs: Any) -> Any:
         if num_outputs == 1:
             return outputs
-        return outputs[0] if num_differentiable == 1 else outputs[:num_differentiable]
+        return outputs[:num_differentiable] if several else outputs[0]
+
+    def keep_for_jvp(ctx: Any, args: Sequence[Any]) -> None:
+        ctx.save_for_forward(*args[:num_tensors])
+        ctx.numbers = args[num_tensors:]
+
+    def run_jvp(ctx: Any, *tangents: Any) -> Any:
+        return jvp((*ctx.saved_tensors, *ctx.numbers), tangents[:num_tensors])
+
+    def run_backward(ctx: Any, *grads: Any) -> Any:
+        grads = grads[:num_differentiable]
+        if all(grad is None for grad in grads):
+            return nothing
+        return backward(ctx, *grads)
+
+    def forward_of_op(ctx: Any, *args: Any) -> Any:
+        run = _within_a_function if _in_transform() else _below_autograd
+        outputs = run(op, args)
+        ctx.set_materialize_grads(False)
+        setup(ctx, args, outputs)
+        if forward_ad._current_level >= 0:
+            keep_for_jvp(ctx, args)
+        if num_outputs > num_differentiable:
+            ctx.mark_non_differentiable(*outputs[num_differentiable:])
+        return outputs
+
+    def jvp_of_op(ctx: Any, *tangents: Any) -> Any:
+        result = run_jvp(ctx, *tangents)
+        if num_outputs == 1:
+            return result
+        result = tuple(result) if several else (result,)
+        return *result, *(None,) * (num_outputs - num_differentiable)
+
+    def forward(ctx: Any, *args: Any) -> Any:
+        before = _is_excluded(_AUTOGRAD)
+        _set_excluded(_AUTOGRAD, True)
+        try:
+            outputs = op(*args)
+        finally:
+            _set_excluded(_AUTOGRAD, before)
+        setup(ctx, args, outputs)
+        if forward_ad._current_level >= 0:
+            keep_for_jvp(ctx, args)
+        if several:
+            ctx.set_materialize_grads(False)
+        return first(outputs)
+
+    _op_kernel(
+        op,
+        _apply_of(f"Op_{name}", forward=forward_of_op, backward=run_backward, jvp=jvp_of_op),
+    )
+    apply = _apply_of(
+        name, forward=forward, backward=run_backward if several else backward, jvp=run_jvp
+    )
 
     def call(*args: Any) -> Any:
-        if _is_compiling():
+        if is_compiling():
             return first(op(*args))
         try:
             if _in_transform():
                 return first(op(*args))
-            if forward_ad._current_level >= 0 or (
-                _is_grad_enabled() and _any_requires_grad(args[:num_gradients])
-            ):
-                # Autocast comes before autograd.
-                return first(op(*args)) if _autocast_is_on() else apply(*args)
-            with _below_autograd():
+            if forward_ad._current_level >= 0:
+                return apply(*args)
+            if _is_grad_enabled():
+                for tensor in args[:num_tensors]:
+                    if tensor is not None and tensor.requires_grad:
+                        # Autocast comes before autograd.
+                        return first(op(*args)) if _autocast_is_on() else apply(*args)
+            before = _is_excluded(_AUTOGRAD)
+            _set_excluded(_AUTOGRAD, True)
+            try:
                 outputs = op(*args)
+            finally:
+                _set_excluded(_AUTOGRAD, before)
         except RuntimeError as error:
+            if register_if_missing(error):
+                return call(*args)
             raise_again(error)
-        if num_outputs == 1:
-            return outputs
-        return outputs[0] if num_differentiable == 1 else outputs[:num_differentiable]
+        return first(outputs)
 
     return call
 
 
 def _refusing(name: str, reverse: Optional[str], forward: str) -> Any:
-    """A function for autograd without derivatives. reverse: None if outputs have no gradients."""
+    """An op without derivatives. reverse: None if its outputs have no gradients at all."""
     op = getattr(ops, name).default
 
     def forward_pass(ctx: Any, *args: Any) -> Any:
-        outputs = _run_below(op, args)
+        outputs = _within_a_function(op, args)
         if reverse is None:
             ctx.mark_non_differentiable(*(outputs if isinstance(outputs, tuple) else (outputs,)))
         return outputs
@@ -192,10 +202,7 @@ def _refusing(name: str, reverse: Optional[str], forward: str) -> Any:
     def jvp(ctx: Any, *tangents: Any) -> Any:
         raise RuntimeError(f"{name}: {forward}")
 
-    members = {"forward": forward_pass, "backward": backward, "jvp": jvp}
-    members = {key: staticmethod(value) for key, value in members.items()}
-    apply = type("Refusing_" + name, (_SingleLevelFunction,), members).apply  # type: ignore[attr-defined]
-    _op_kernel(op, apply)
+    _op_kernel(op, _apply_of(f"Op_{name}", forward=forward_pass, backward=backward, jvp=jvp))
     return op
 
 
@@ -210,10 +217,14 @@ def gradient(name: str) -> Callable[..., Any]:
 
     def call(*args: Any) -> Any:
         # With gradients enabled here someone wants the second derivative.
-        if _is_grad_enabled() or _in_transform() or forward_ad._current_level >= 0:
+        if _is_grad_enabled() or forward_ad._current_level >= 0:
             return op(*args)
-        with _below_autograd():
+        before = _is_excluded(_AUTOGRAD)
+        _set_excluded(_AUTOGRAD, True)
+        try:
             return op(*args)
+        finally:
+            _set_excluded(_AUTOGRAD, before)
 
     return call
 
@@ -224,14 +235,20 @@ def without_gradient(name: str) -> Callable[..., Any]:
     op = _refusing(name, None, "there is no forward-mode derivative.")
 
     def call(*args: Any) -> Any:
-        if _is_compiling():
+        if is_compiling():
             return op(*args)
         try:
             if _in_transform() or forward_ad._current_level >= 0:
                 return op(*args)
-            with _below_autograd():
+            before = _is_excluded(_AUTOGRAD)
+            _set_excluded(_AUTOGRAD, True)
+            try:
                 return op(*args)
+            finally:
+                _set_excluded(_AUTOGRAD, before)
         except RuntimeError as error:
+            if register_if_missing(error):
+                return call(*args)
             raise_again(error)
 
     return call
@@ -241,7 +258,7 @@ def raising(op: Any) -> Callable[..., Any]:
     """An op that writes its arguments, with Python's exceptions."""
 
     def call(*args: Any) -> Any:
-        if _is_compiling():
+        if is_compiling():
             return op(*args)
         try:
             return op(*args)

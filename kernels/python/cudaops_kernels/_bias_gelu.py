@@ -23,11 +23,16 @@ def _(grad_output, input, bias, approximate="none", needs_grad_bias=True):
 _gradient = gradient("bias_gelu_backward")
 
 
-def _backward(ctx, saved, others, grad_output):
-    input, bias = saved
+def _setup(ctx, args, output):
+    input, bias, ctx.approximate = args
+    ctx.save_for_backward(input, bias)
+
+
+def _backward(ctx, grad_output):
+    input, bias = ctx.saved_tensors
     needs_grad_bias = bias is not None and ctx.needs_input_grad[1]
-    grad_input, grad_bias = _gradient(grad_output, input, bias, *others, needs_grad_bias)
-    return grad_input, grad_bias if needs_grad_bias else None
+    grad_input, grad_bias = _gradient(grad_output, input, bias, ctx.approximate, needs_grad_bias)
+    return grad_input, grad_bias if needs_grad_bias else None, None
 
 
 def _jvp(args, tangents):
@@ -42,7 +47,7 @@ def _jvp(args, tangents):
 
 _bias_gelu = differentiable(
     "bias_gelu",
-    save=lambda args, output: args[:2],
+    setup=_setup,
     backward=_backward,
     jvp=_jvp,
 )

@@ -33,10 +33,19 @@ def _jvp(args, tangents):
     return tangent.to(gate.dtype)
 
 
+def _setup(ctx, args, output):
+    gate, up, ctx.approximate = args
+    ctx.save_for_backward(gate, up)
+
+
+def _backward(ctx, grad_output):
+    return *_gradient(grad_output, *ctx.saved_tensors, ctx.approximate), None
+
+
 _geglu = differentiable(
     "geglu",
-    save=lambda args, output: args[:2],
-    backward=lambda ctx, saved, others, grad_output: _gradient(grad_output, *saved, *others),
+    setup=_setup,
+    backward=_backward,
     jvp=_jvp,
 )
 

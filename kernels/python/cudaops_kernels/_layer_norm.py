@@ -5,7 +5,7 @@ import torch
 
 from ._autograd import differentiable, gradient
 from ._registration import register_fake
-from ._rows import flat_rows, per_row, shaped_as
+from ._rows import flat_rows, is_last_dimension, per_row, shaped_as
 
 
 @register_fake("layer_norm")
@@ -36,8 +36,14 @@ def _(
 _gradient = gradient("layer_norm_backward")
 
 
-def _backward(ctx, saved, others, grad_output):
-    input, weight, bias, mean, rstd = saved
+def _setup(ctx, args, outputs):
+    input, weight, bias, _ = args
+    _, mean, rstd = outputs
+    ctx.save_for_backward(input, weight, bias, mean, rstd)
+
+
+def _backward(ctx, grad_output):
+    input, weight, bias, mean, rstd = ctx.saved_tensors
     _, needs_weight, needs_bias, *_ = ctx.needs_input_grad
     needs_weight = needs_weight and weight is not None
     needs_bias = needs_bias and bias is not None
@@ -48,6 +54,7 @@ def _backward(ctx, saved, others, grad_output):
         grad_input,
         grad_weight if needs_weight else None,
         grad_bias if needs_bias else None,
+        None,
     )
 
 
@@ -72,16 +79,13 @@ def _jvp(args, tangents):
     return tangent.to(input.dtype)
 
 
-_layer_norm = differentiable(
-    "layer_norm",
-    save=lambda args, outputs: (*args[:3], *outputs[1:]),
-    backward=_backward,
-    jvp=_jvp,
-)
+_layer_norm = differentiable("layer_norm", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """torch.nn.functional.layer_norm; weight and bias may be float32 where input is not."""
+    if is_last_dimension(input, normalized_shape):
+        return _layer_norm(input, weight, bias, eps)
     rows, columns = flat_rows(
         "layer_norm", input, normalized_shape, {"weight": weight, "bias": bias}
     )

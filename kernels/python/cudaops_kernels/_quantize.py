@@ -39,15 +39,20 @@ def _(input, scale, zero_point, block_size, dtype):
 _quantize = without_gradient("quantize")
 
 
-def _backward(ctx, saved, others, grad_output):
-    input, scale, zero_point = saved
+def _setup(ctx, args, output):
+    input, scale, zero_point, ctx.block_size, _ = args
+    ctx.save_for_backward(input, scale, zero_point)
+
+
+def _backward(ctx, grad_output):
+    input, scale, zero_point = ctx.saved_tensors
+    block_size = ctx.block_size
     if not ctx.needs_input_grad[1]:
-        return None, None, None
-    block_size, _ = others
+        return None, None, None, None, None
     # By a scale of 1 what is multiplied by it.
     factors = ops.dequantize(input, torch.ones_like(scale), zero_point, block_size, torch.float32)
     sums = sum_per_block(grad_output.float() * factors, block_size)
-    return None, sums.reshape(scale.shape), None
+    return None, sums.reshape(scale.shape), None, None, None
 
 
 def _jvp(args, tangents):
@@ -59,9 +64,7 @@ def _jvp(args, tangents):
     return ops.dequantize(input, tangent, *others)
 
 
-_dequantize = differentiable(
-    "dequantize", save=lambda args, output: args[:3], backward=_backward, jvp=_jvp
-)
+_dequantize = differentiable("dequantize", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def quantize(

@@ -6,7 +6,7 @@ import torch
 from ._autograd import differentiable, gradient, raising
 from ._library import ops
 from ._registration import refuse_gradients, register_fake, register_in_place
-from ._rows import flat_rows, per_row, shaped_as
+from ._rows import flat_rows, is_last_dimension, per_row, shaped_as
 
 
 @register_fake("rms_norm")
@@ -40,24 +40,35 @@ _in_place = raising(ops.fused_add_rms_norm_.default)
 _gradient = gradient("rms_norm_backward")
 
 
-def _backward(ctx, saved, others, grad_output):
-    x, weight, rstd = saved
+def _setup(ctx, args, outputs):
+    input, weight, _, ctx.weight_offset = args
+    ctx.save_for_backward(input, weight, outputs[1])
+
+
+def _backward(ctx, grad_output):
+    x, weight, rstd = ctx.saved_tensors
     needs_grad_weight = weight is not None and ctx.needs_input_grad[1]
     grad_x, grad_weight = _gradient(
-        grad_output, None, x, weight, rstd, others[1], needs_grad_weight
+        grad_output, None, x, weight, rstd, ctx.weight_offset, needs_grad_weight
     )
-    return grad_x, grad_weight if needs_grad_weight else None
+    return grad_x, grad_weight if needs_grad_weight else None, None, None
 
 
-def _backward_fused(ctx, saved, others, grad_output, grad_residual_out):
-    x, weight, rstd = saved
+def _setup_fused(ctx, args, outputs):
+    _, _, weight, _, ctx.weight_offset = args
+    _, residual_out, rstd = outputs
+    ctx.save_for_backward(residual_out, weight, rstd)
+
+
+def _backward_fused(ctx, grad_output, grad_residual_out):
+    x, weight, rstd = ctx.saved_tensors
     if grad_output is None:
-        return grad_residual_out, grad_residual_out, None
+        return grad_residual_out, grad_residual_out, None, None, None
     needs_grad_weight = weight is not None and ctx.needs_input_grad[2]
     grad_x, grad_weight = _gradient(
-        grad_output, grad_residual_out, x, weight, rstd, others[1], needs_grad_weight
+        grad_output, grad_residual_out, x, weight, rstd, ctx.weight_offset, needs_grad_weight
     )
-    return grad_x, grad_x, grad_weight if needs_grad_weight else None
+    return grad_x, grad_x, grad_weight if needs_grad_weight else None, None, None
 
 
 def _jvp_of_norm(x, weight, eps, weight_offset, x_tangent, weight_tangent):
@@ -88,15 +99,10 @@ def _jvp_fused(args, tangents):
     return output, sum_tangent
 
 
-_rms_norm = differentiable(
-    "rms_norm",
-    save=lambda args, outputs: (args[0], args[1], outputs[1]),
-    backward=_backward,
-    jvp=_jvp,
-)
+_rms_norm = differentiable("rms_norm", setup=_setup, backward=_backward, jvp=_jvp)
 _fused_add_rms_norm = differentiable(
     "fused_add_rms_norm",
-    save=lambda args, outputs: (outputs[1], args[2], outputs[2]),
+    setup=_setup_fused,
     backward=_backward_fused,
     jvp=_jvp_fused,
     num_differentiable=2,
@@ -125,6 +131,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.
 
     weight may be float32 where input is not. weight_offset is added to it (1 for Gemma's norm).
     """
+    if is_last_dimension(input, normalized_shape):
+        return _rms_norm(input, weight, eps_or_default(eps, input), weight_offset)
     rows, (columns,) = flat_rows("rms_norm", input, normalized_shape, {"weight": weight})
     output = _rms_norm(rows, columns, eps_or_default(eps, input), weight_offset)
     return shaped_as(input, rows, output)

@@ -27,22 +27,26 @@ register_in_place("rope_")
 
 
 def _register(name, op_of_gradients):
-    def save(args, outputs):
-        if any(table.requires_grad for table in args[2:4]):
+    def setup(ctx, args, outputs):
+        _, _, *tables, positions, ctx.interleaved = args
+        if any(table.requires_grad for table in tables):
             raise RuntimeError(f"{name}: wanted cos and sin without gradients, found requires_grad.")
-        return args[2:5]
+        ctx.save_for_backward(*tables, positions)
 
-    def backward(ctx, saved, others, grad_q, grad_k):
-        cos, sin, positions = saved
+    def backward(ctx, grad_q, grad_k):
         given = grad_q if grad_q is not None else grad_k
         # One that isn't there has no heads: any number of them will do.
         none = given.new_zeros((*given.shape[:-2], 1, given.shape[-1]))
         grads = op_of_gradients(
-            none if grad_q is None else grad_q, none if grad_k is None else grad_k, *saved, *others
+            none if grad_q is None else grad_q,
+            none if grad_k is None else grad_k,
+            *ctx.saved_tensors,
+            ctx.interleaved,
         )
         return (
             None if grad_q is None else grads[0],
             None if grad_k is None else grads[1],
+            None,
             None,
             None,
             None,
@@ -55,7 +59,7 @@ def _register(name, op_of_gradients):
         op = getattr(ops, name)
         return op(tangent_or_zero(tangents[0], q), tangent_or_zero(tangents[1], k), *others)
 
-    return differentiable(name, save=save, backward=backward, jvp=jvp, num_differentiable=2)
+    return differentiable(name, setup=setup, backward=backward, jvp=jvp, num_differentiable=2)
 
 
 # The rotation is linear: each of the two is the other's gradient.

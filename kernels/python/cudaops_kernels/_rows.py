@@ -9,6 +9,14 @@ def per_row(input):
     return input.new_empty((*input.shape[:-1], 1), dtype=torch.float32)
 
 
+def is_last_dimension(input, normalized_shape):
+    """Whether there is nothing to make one: the usual case, in little time."""
+    if not isinstance(input, torch.Tensor) or input.dim() == 0:
+        return False
+    size = input.shape[-1]
+    return normalized_shape == size or normalized_shape == (size,) or normalized_shape == [size]
+
+
 def flat_rows(op, input, normalized_shape, columns, is_written=False):
     """input and the columns' values with the normalised dimensions made one; input itself where
     they are one.

@@ -20,23 +20,22 @@ def _(grad_output, output, scale=1.0, causal=False):
 _gradient = gradient("softmax_backward")
 
 
-def _save(args, outputs):
-    mask = args[1]
-    # Of the mask its shape and dtype alone are needed: an empty tensor that has both.
-    return outputs, None if mask is None else mask.detach()[..., :0]
+def _setup(ctx, args, output):
+    _, mask, ctx.scale, ctx.causal = args
+    ctx.save_for_backward(output)
+    ctx.mask = None if mask is None else (mask.shape, mask.dtype)
 
 
-def _backward(ctx, saved, others, grad_output):
-    output, mask = saved
-    scale, causal = others
+def _backward(ctx, grad_output):
+    (output,) = ctx.saved_tensors
     grad_input = grad_mask = None
     if ctx.needs_input_grad[0]:
-        grad_input = _gradient(grad_output, output, scale, causal)
-    if mask is not None and ctx.needs_input_grad[1]:
-        grad_mask = _gradient(grad_output, output, 1.0, causal)
-        shape = (*mask.shape[:-1], output.shape[-1])
-        grad_mask = grad_mask.sum_to_size(shape).to(mask.dtype)
-    return grad_input, grad_mask
+        grad_input = _gradient(grad_output, output, ctx.scale, ctx.causal)
+    if ctx.mask is not None and ctx.needs_input_grad[1]:
+        shape, dtype = ctx.mask
+        grad_mask = _gradient(grad_output, output, 1.0, ctx.causal)
+        grad_mask = grad_mask.sum_to_size(shape).to(dtype)
+    return grad_input, grad_mask, None, None
 
 
 def _jvp(args, tangents):
@@ -66,7 +65,7 @@ def _jvp(args, tangents):
     return tangent.to(input.dtype)
 
 
-_softmax = differentiable("softmax", save=_save, backward=_backward, jvp=_jvp)
+_softmax = differentiable("softmax", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def softmax(input, dim=-1, *, mask=None, scale=1.0, causal=False):

@@ -35,8 +35,8 @@ def _jvp(args, tangents):
 
 _swiglu = differentiable(
     "swiglu",
-    save=lambda args, output: args,
-    backward=lambda ctx, saved, others, grad_output: _gradient(grad_output, *saved),
+    setup=lambda ctx, args, output: ctx.save_for_backward(*args),
+    backward=lambda ctx, grad_output: _gradient(grad_output, *ctx.saved_tensors),
     jvp=_jvp,
 )
 

@@ -13,8 +13,8 @@ def _(input):
 
 _transpose = differentiable(
     "transpose",
-    save=lambda args, output: (),
-    backward=lambda ctx, saved, others, grad_output: (ops.transpose(grad_output),),
+    setup=lambda ctx, args, output: None,
+    backward=lambda ctx, grad_output: ops.transpose(grad_output),
     jvp=lambda args, tangents: ops.transpose(tangents[0]),
 )
 
