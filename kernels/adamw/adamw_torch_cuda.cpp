@@ -62,7 +62,7 @@ void run_prepared(PreparedAdamW& prepared, const AdamW& call) {
                              stream);
   };
   const auto allocate = [&] {
-    return torch::stable::new_empty(param, {adamw_table_bytes(count)},
+    return make_empty(param, {adamw_table_bytes(count)},
                                     torch::headeronly::ScalarType::Byte);
   };
   const auto launch = [&](const AdamWTable& table) {

@@ -7,6 +7,7 @@ import weakref
 import torch
 
 from ._library import ops
+from ._sharding import local, whole
 from ._registration import register_fake
 
 # What a state holds in float32 whatever its parameter's dtype.
@@ -39,17 +40,17 @@ class _Part:
     def __init__(self, params, states, places, device):
         steps = set()
         for state in states:
-            if state["step"].data_ptr() in steps:  # a state_dict may hold one tensor for all
+            if local(state["step"]).data_ptr() in steps:  # a state_dict may hold one tensor for all
                 state["step"] = state["step"].clone()
-            steps.add(state["step"].data_ptr())
-        masters = [state["master_param"] for state in states if "master_param" in state]
+            steps.add(local(state["step"]).data_ptr())
+        masters = [local(state["master_param"]) for state in states if "master_param" in state]
         self.places = places  # in the group's list of gradients; None: all of it
         self.device = device
         self.number = ops._adamw_prepare(
-            params,
-            [state["exp_avg"] for state in states],
-            [state["exp_avg_sq"] for state in states],
-            [state["step"] for state in states],
+            [local(param) for param in params],
+            [local(state["exp_avg"]) for state in states],
+            [local(state["exp_avg_sq"]) for state in states],
+            [local(state["step"]) for state in states],
             masters,
         )
         weakref.finalize(self, ops._adamw_release, self.number)
@@ -79,9 +80,9 @@ class _Prepared:
         are written, as by a grad_scale, a copy becomes the parameter's gradient."""
         result = []
         for param, grad in zip(self.params, grads):
-            if not _same_order(param, grad):
-                grad = torch.empty_like(param).copy_(grad)
-                if are_written:
+            if not _same_order(local(param), grad):
+                grad = torch.empty_like(local(param)).copy_(grad)
+                if are_written and local(param) is param:
                     param.grad = grad
             result.append(grad)
         return result
@@ -144,7 +145,23 @@ def _refuse_sparse(grads):
 
 
 def _on(tensor, device):
-    return None if tensor is None else tensor.to(device, non_blocking=True)
+    return None if tensor is None else whole(tensor).to(device, non_blocking=True)
+
+
+def _gradients(params):
+    """Of those that have one, as they lie on this process: a sharded parameter's is sharded like
+    it, which for torch's FSDP costs nothing."""
+    grads = []
+    for param in params:
+        grad = param.grad
+        if grad is None:
+            continue
+        if hasattr(param, "_local_tensor"):
+            if grad.placements != param.placements:
+                grad = grad.redistribute(placements=param.placements)
+            grad = grad._local_tensor
+        grads.append(grad)
+    return grads
 
 
 class AdamW(torch.optim.Optimizer):
@@ -335,7 +352,7 @@ class AdamW(torch.optim.Optimizer):
         work = []  # (index, group, prepared group, gradients)
         for index, group in enumerate(self.param_groups):
             params = group["params"]
-            grads = [grad for param in params if (grad := param.grad) is not None]
+            grads = _gradients(params)
             if not grads:
                 continue
             if len(grads) != len(params):
@@ -371,7 +388,9 @@ class AdamW(torch.optim.Optimizer):
                 self._loaded.update(prepared.params)
                 del self._prepared[index]
                 follows = True
-            elif not prepared.copies_grads and not all(map(_same_order, prepared.params, grads)):
+            elif not prepared.copies_grads and not all(
+                map(_same_order, map(local, prepared.params), grads)
+            ):
                 prepared.copies_grads = follows = True
         return follows
 

@@ -3,8 +3,9 @@
 
 import torch
 
-from ._library import ops
-from ._registration import register_fake, register_once_differentiable
+from ._autograd import differentiable, gradient
+from ._gelu import gelu_and_slope
+from ._registration import register_fake
 
 
 @register_fake("geglu")
@@ -17,24 +18,39 @@ def _(grad_output, gate, up, approximate="none"):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
 
 
-register_once_differentiable("geglu_backward")
+_gradient = gradient("geglu_backward")
 
 
-def _setup(ctx, inputs, output):
-    gate, up, approximate = inputs
+def _jvp(args, tangents):
+    gate, up, approximate = args
+    gate_tangent, up_tangent = tangents
+    value, slope = gelu_and_slope(gate.float(), approximate)
+    tangent = torch.zeros_like(value)
+    if gate_tangent is not None:
+        tangent = tangent + slope * up.float() * gate_tangent.float()
+    if up_tangent is not None:
+        tangent = tangent + value * up_tangent.float()
+    return tangent.to(gate.dtype)
+
+
+def _setup(ctx, args, output):
+    gate, up, ctx.approximate = args
     ctx.save_for_backward(gate, up)
-    ctx.approximate = approximate
 
 
 def _backward(ctx, grad_output):
-    gate, up = ctx.saved_tensors
-    return *ops.geglu_backward(grad_output, gate, up, ctx.approximate), None
+    return *_gradient(grad_output, *ctx.saved_tensors, ctx.approximate), None
 
 
-torch.library.register_autograd("cudaops::geglu", _backward, setup_context=_setup)
+_geglu = differentiable(
+    "geglu",
+    setup=_setup,
+    backward=_backward,
+    jvp=_jvp,
+)
 
 
 def geglu(gate, up, approximate="none"):
     """torch.nn.functional.gelu(gate, approximate=approximate) * up in one pass; gate and up may be
     halves of one tensor."""
-    return ops.geglu(gate, up, approximate)
+    return _geglu(gate, up, approximate)

@@ -3,9 +3,10 @@
 
 import torch
 
-from ._blocks import empty_per_block
+from ._autograd import differentiable, without_gradient
+from ._blocks import empty_per_block, sum_per_block
 from ._library import ops
-from ._registration import register_fake, register_without_gradient
+from ._registration import register_fake
 
 
 @register_fake("quantize")
@@ -35,8 +36,35 @@ def _(input, scale, zero_point, block_size, dtype):
     return input.new_empty(input.shape, dtype=dtype)
 
 
-register_without_gradient("quantize", 3)
-register_without_gradient("dequantize", 1)
+_quantize = without_gradient("quantize")
+
+
+def _setup(ctx, args, output):
+    input, scale, zero_point, ctx.block_size, _ = args
+    ctx.save_for_backward(input, scale, zero_point)
+
+
+def _backward(ctx, grad_output):
+    input, scale, zero_point = ctx.saved_tensors
+    block_size = ctx.block_size
+    if not ctx.needs_input_grad[1]:
+        return None, None, None, None, None
+    # By a scale of 1 what is multiplied by it.
+    factors = ops.dequantize(input, torch.ones_like(scale), zero_point, block_size, torch.float32)
+    sums = sum_per_block(grad_output.float() * factors, block_size)
+    return None, sums.reshape(scale.shape), None, None, None
+
+
+def _jvp(args, tangents):
+    input, scale, *others = args
+    if tangents[0] is not None:
+        raise RuntimeError("dequantize: wanted input without a tangent, found one.")
+    # Linear in its scale.
+    tangent = torch.zeros_like(scale) if tangents[1] is None else tangents[1]
+    return ops.dequantize(input, tangent, *others)
+
+
+_dequantize = differentiable("dequantize", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def quantize(
@@ -65,12 +93,12 @@ def quantize(
     strides are those of a transposed matrix. seed: rounds up or down at random, by the distance;
     the same everywhere for the same seed. No gradients.
     """
-    output, new_scale, zero_point = ops.quantize(
+    output, new_scale, zero_point = _quantize(
         input, dtype, block_size, scale, scale_ub, symmetric, ue8m0, scales_column_major, seed
     )
     return output, new_scale if scale is None else scale, None if symmetric else zero_point
 
 
 def dequantize(input, scale, zero_point=None, *, block_size, dtype=torch.float32):
-    """(input - zero_point) * scale, with the blocks that quantize() had."""
-    return ops.dequantize(input, scale, zero_point, block_size, dtype)
+    """(input - zero_point) * scale, with the blocks that quantize() had; differentiable by scale."""
+    return _dequantize(input, scale, zero_point, block_size, dtype)

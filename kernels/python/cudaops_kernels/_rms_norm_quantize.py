@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """rms_norm_quantize: fake kernel, the function."""
 
+from ._autograd import without_gradient
 from ._blocks import empty_per_group
-from ._library import ops
-from ._registration import register_fake, register_without_gradient
+from ._registration import register_fake
 from ._rms_norm import eps_or_default
 
 
@@ -27,7 +27,7 @@ def _(
     )
 
 
-register_without_gradient("rms_norm_quantize", 3)
+_rms_norm_quantize = without_gradient("rms_norm_quantize")
 
 
 def rms_norm_quantize(
@@ -48,7 +48,7 @@ def rms_norm_quantize(
 
     With a residual the norm is that of input + residual, which is residual_out; else that is None.
     """
-    output, scale, residual_out = ops.rms_norm_quantize(
+    output, scale, residual_out = _rms_norm_quantize(
         input,
         residual,
         weight,

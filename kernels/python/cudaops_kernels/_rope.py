@@ -3,6 +3,7 @@
 
 import torch
 
+from ._autograd import differentiable, raising, tangent_or_zero
 from ._library import ops
 from ._registration import refuse_gradients, register_fake, register_in_place
 
@@ -25,27 +26,48 @@ def _(q, k, cos, sin, positions, interleaved=False):
 register_in_place("rope_")
 
 
-def _setup(ctx, inputs, output):
-    _, _, *tables, positions, ctx.interleaved = inputs
-    if any(table.requires_grad for table in tables):
-        raise RuntimeError("rope: wanted cos and sin without gradients, found requires_grad.")
-    ctx.save_for_backward(*tables, positions)
+def _register(name, op_of_gradients):
+    def setup(ctx, args, outputs):
+        _, _, *tables, positions, ctx.interleaved = args
+        if any(table.requires_grad for table in tables):
+            raise RuntimeError(f"{name}: wanted cos and sin without gradients, found requires_grad.")
+        ctx.save_for_backward(*tables, positions)
 
-
-def _gradients_by(op):
     def backward(ctx, grad_q, grad_k):
-        return *op(grad_q, grad_k, *ctx.saved_tensors, ctx.interleaved), None, None, None, None
+        given = grad_q if grad_q is not None else grad_k
+        # One that isn't there has no heads: any number of them will do.
+        none = given.new_zeros((*given.shape[:-2], 1, given.shape[-1]))
+        grads = op_of_gradients(
+            none if grad_q is None else grad_q,
+            none if grad_k is None else grad_k,
+            *ctx.saved_tensors,
+            ctx.interleaved,
+        )
+        return (
+            None if grad_q is None else grads[0],
+            None if grad_k is None else grads[1],
+            None,
+            None,
+            None,
+            None,
+        )
 
-    return backward
+    def jvp(args, tangents):
+        if any(tangent is not None for tangent in tangents[2:4]):
+            raise RuntimeError(f"{name}: wanted cos and sin without tangents, found one.")
+        q, k, *others = args
+        op = getattr(ops, name)
+        return op(tangent_or_zero(tangents[0], q), tangent_or_zero(tangents[1], k), *others)
+
+    return differentiable(name, setup=setup, backward=backward, jvp=jvp, num_differentiable=2)
 
 
 # The rotation is linear: each of the two is the other's gradient.
-torch.library.register_autograd(
-    "cudaops::rope", _gradients_by(ops.rope_backward), setup_context=_setup
-)
-torch.library.register_autograd(
-    "cudaops::rope_backward", _gradients_by(ops.rope), setup_context=_setup
-)
+_rope = _register("rope", ops.rope_backward)
+_register("rope_backward", ops.rope)
+
+
+_rope_in_place = raising(ops.rope_.default)
 
 
 def rope(q, k, cos, sin, positions=None, interleaved=False):
@@ -60,10 +82,10 @@ def rope(q, k, cos, sin, positions=None, interleaved=False):
     A position that cos has no row for is refused on the CPU; on a GPU, where positions aren't
     looked at, its rotated elements become NaN.
     """
-    return ops.rope(q, k, cos, sin, positions, interleaved)
+    return _rope(q, k, cos, sin, positions, interleaved)
 
 
 def rope_(q, k, cos, sin, positions=None, interleaved=False):
     """The same in place and without gradients: q and k themselves are rotated."""
     refuse_gradients("rope_", q=q, k=k)
-    ops.rope_(q, k, cos, sin, positions, interleaved)
+    _rope_in_place(q, k, cos, sin, positions, interleaved)

@@ -3,8 +3,8 @@
 
 import torch
 
-from ._library import ops
-from ._registration import register_fake, register_once_differentiable
+from ._autograd import differentiable, gradient
+from ._registration import register_fake
 
 
 @register_fake("swiglu")
@@ -17,20 +17,30 @@ def _(grad_output, gate, up):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
 
 
-register_once_differentiable("swiglu_backward")
+_gradient = gradient("swiglu_backward")
 
 
-def _setup(ctx, inputs, output):
-    ctx.save_for_backward(*inputs)
+def _jvp(args, tangents):
+    gate, up = (tensor.float() for tensor in args)
+    gate_tangent, up_tangent = tangents
+    sigmoid = torch.sigmoid(gate)
+    tangent = torch.zeros_like(gate)
+    if gate_tangent is not None:
+        slope = sigmoid * (1 + gate * (1 - sigmoid))
+        tangent = tangent + slope * up * gate_tangent.float()
+    if up_tangent is not None:
+        tangent = tangent + gate * sigmoid * up_tangent.float()
+    return tangent.to(args[0].dtype)
 
 
-def _backward(ctx, grad_output):
-    return ops.swiglu_backward(grad_output, *ctx.saved_tensors)
-
-
-torch.library.register_autograd("cudaops::swiglu", _backward, setup_context=_setup)
+_swiglu = differentiable(
+    "swiglu",
+    setup=lambda ctx, args, output: ctx.save_for_backward(*args),
+    backward=lambda ctx, grad_output: _gradient(grad_output, *ctx.saved_tensors),
+    jvp=_jvp,
+)
 
 
 def swiglu(gate, up):
     """torch.nn.functional.silu(gate) * up in one pass; gate and up may be halves of one tensor."""
-    return ops.swiglu(gate, up)
+    return _swiglu(gate, up)

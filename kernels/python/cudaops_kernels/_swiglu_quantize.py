@@ -3,9 +3,9 @@
 
 import torch
 
+from ._autograd import without_gradient
 from ._blocks import empty_per_group
-from ._library import ops
-from ._registration import register_fake, register_without_gradient
+from ._registration import register_fake
 
 
 @register_fake("swiglu_quantize")
@@ -16,7 +16,7 @@ def _(gate, up, dtype, group_size=-1, scale_ub=None, ue8m0=False, scales_column_
     )
 
 
-register_without_gradient("swiglu_quantize", 2)
+_swiglu_quantize = without_gradient("swiglu_quantize")
 
 
 def swiglu_quantize(
@@ -31,4 +31,4 @@ def swiglu_quantize(
 ):
     """(output, scale): swiglu(), and quantize() with a scale a row or for each group_size elements
     of one, in one pass. No gradients."""
-    return ops.swiglu_quantize(gate, up, dtype, group_size, scale_ub, ue8m0, scales_column_major)
+    return _swiglu_quantize(gate, up, dtype, group_size, scale_ub, ue8m0, scales_column_major)

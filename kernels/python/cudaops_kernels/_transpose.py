@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """transpose: fake kernel, gradient, the function."""
 
-import torch
-
+from ._autograd import differentiable
 from ._library import ops
 from ._registration import register_fake
 
@@ -12,13 +11,14 @@ def _(input):
     return input.new_empty(input.mT.shape)
 
 
-def _backward(ctx, grad_output):
-    return ops.transpose(grad_output)
-
-
-torch.library.register_autograd("cudaops::transpose", _backward)
+_transpose = differentiable(
+    "transpose",
+    setup=lambda ctx, args, output: None,
+    backward=lambda ctx, grad_output: ops.transpose(grad_output),
+    jvp=lambda args, tangents: ops.transpose(tangents[0]),
+)
 
 
 def transpose(input):
     """input.transpose(-2, -1).contiguous() as one copy; the dimensions before are batches."""
-    return ops.transpose(input)
+    return _transpose(input)
