@@ -36,8 +36,9 @@ other, the file that the rest of the build waited for, a slow linker, a missing 
     cudaops_target_build_trace(<target> [PHASES])
 
   Traces the compiles of one target, whatever ``CUDAOPS_BUILD_TRACE`` is; with ``PHASES`` nvcc's phases too. A launcher
-  that the target has by now (``<LANG>_COMPILER_LAUNCHER``, :command:`cudaops_target_cache`) stays in use. With other
-  generators than Ninja it does nothing, because the report needs ninja's log.
+  of your own (``<LANG>_COMPILER_LAUNCHER``) stays in use, and so does the compiler cache. With other generators than
+  Ninja it does nothing, because the report needs ninja's log. What runs the compiles of a target stands in
+  ``<build>/cudaops-report.json``, member ``launch``.
 
 Example:
 

@@ -3,7 +3,7 @@
 // own, and stable ops against stubs of torch's libraries, where the linker reads 50 kB instead of
 // half a gigabyte.
 //
-// `link` in the settings, with
+// `link_step` in the settings, with
 //
 //   stubs <directory>        made by make_link_stubs()
 //   open                     the linker may be another than the compiler's own

@@ -16,7 +16,7 @@
 //
 // or, of a link:
 //
-//   link                         link.h
+//   link_step                    link.h
 
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ void launch(const Words& words) {
   Words command(words.begin() + 1, words.end());
   // Whatever has become of the settings, the compile is right without them.
   if (!settings.read(words[0])) _exit(become(command));
-  if (settings.has("link")) end_like(run_link(settings, command));
+  if (settings.has("link_step")) end_like(run_link(settings, command));
   settings.add("file", words[0]);
   Measuring measuring(settings, command);
   if (!measuring.on()) end_like(compile(settings, std::move(command), true));

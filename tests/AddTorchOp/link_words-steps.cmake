@@ -11,8 +11,8 @@ case_step(
   program
   COMMAND "${compiler}" -std=c++17 -fno-exceptions "${case_REPO}/cmake/launcher/cudaops_launch.cpp" -o "${tool}"
 )
-file(WRITE "${case_DIR}/own" "link\t1\nstubs\t${case_DIR}/stubs\nuses_python\tmay\n")
-file(WRITE "${case_DIR}/open" "link\t1\nstubs\t${case_DIR}/stubs\nopen\t1\nuses_python\tmay\n")
+file(WRITE "${case_DIR}/own" "link_step\t1\nstubs\t${case_DIR}/stubs\nuses_python\tmay\n")
+file(WRITE "${case_DIR}/open" "link_step\t1\nstubs\t${case_DIR}/stubs\nopen\t1\nuses_python\tmay\n")
 
 # source(<name> <code>): <name>.o.
 function(source name code)

@@ -63,7 +63,7 @@ class Linked : public InDirectory {
     write("torch/libtorch_cpu.so", "torch");
     write("stubs/libtorch_cpu.so", "stub");
     write("stubs/linker", "gold\n");
-    settings_.add("link", "1");
+    settings_.add("link_step", "1");
     settings_.add("stubs", "stubs");
     settings_.add("open", "1");
     settings_.add("uses_python", "may");

@@ -61,7 +61,7 @@ endfunction()
 
 # Facts of a target of ours, as target properties; `key` is in the same style as above:
 # STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES KIND INSTALL PYTHON_MODULE GPU PROJECT THREADS HELD
-# LINK_SETTINGS HELD_SYMBOL IMPORT_ROOTS PACKAGE* RECIPE_* LAUNCH_<LANG>_<step>
+# LINK_SETTINGS HELD_SYMBOL IMPORT_ROOTS PACKAGE* RECIPE_* LAUNCH_<LANG>*
 # and of an imported one that can't be linked: PROBLEM PROBLEM_FACTS PROBLEM_FIX
 function(_cudaops_target_set target key value)
   set_property(TARGET ${target} PROPERTY _CUDAOPS_${key} "${value}")

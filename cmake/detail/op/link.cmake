@@ -51,7 +51,7 @@ endfunction()
 # interpreter. Whether they are used stands in the objects and archives that are linked, so it is found out then. Called
 # at the end of the directory, when its author's properties are known.
 function(_cudaops_link_launcher target abi)
-  set(text "link\t1\n")
+  set(text "link_step\t1\n")
   _cudaops_launch_user(${target} LINK user)
   if(user STREQUAL "")
     _cudaops_announce(link ${target})
