@@ -117,7 +117,7 @@ cmake_policy(VERSION 3.25)
 list(APPEND CMAKE_MESSAGE_CONTEXT "CudaTorchMatch")
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
-_cudaops_use(base/end base/hooks base/state facts/hip_compiler match/languages match/match match/torch_targets report/report)
+_cudaops_use(base/end base/hooks base/state match/languages match/match match/torch_targets report/report)
 
 _cudaops_state_set(QUIET "${CudaTorchMatch_FIND_QUIETLY}")
 _cudaops_language_clean_flags()
@@ -158,7 +158,7 @@ if(_cudaops_backend STREQUAL "CUDA")
   _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_CUDA_ARCHITECTURES)
 elseif(_cudaops_backend STREQUAL "HIP")
   _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_HIP_ARCHITECTURES)
-  _cudaops_use(match/hip_language)
+  _cudaops_use(facts/hip_compiler match/hip_language)
   _cudaops_hip_flags(_cudaops_flags)
   foreach(_cudaops_pair IN LISTS _cudaops_flags)
     # A path with a blank is quoted.

@@ -23,13 +23,18 @@ _cudaops_on(package _cudaops_accelerate_package)
 
 # Macros: detections are looked for in the caller's CMAKE_MODULE_PATH.
 macro(_cudaops_accelerate_detection_begin)
-  _cudaops_use(accelerate/seed)
-  _cudaops_seed_begin()
+  # With the record of an earlier configure step CMake detects nothing.
+  if(NOT EXISTS "${CMAKE_PLATFORM_INFO_DIR}/CMakeCUDACompiler.cmake")
+    _cudaops_use(accelerate/seed)
+    _cudaops_seed_begin()
+  endif()
 endmacro()
 _cudaops_on(detection_begin _cudaops_accelerate_detection_begin)
 
 macro(_cudaops_accelerate_detection_end)
-  _cudaops_seed_end()
+  if(COMMAND _cudaops_seed_end)
+    _cudaops_seed_end()
+  endif()
 endmacro()
 _cudaops_on(detection_end _cudaops_accelerate_detection_end)
 

@@ -43,9 +43,7 @@ function(_cudaops_replay_open inputs)
   cmake_language(EVAL CODE "${text}")
 endfunction()
 
-# _cudaops_replay_right(
-#   <out> <files> <stamps> <directories> <stamps> <absent> <listed> <stamps> <programs> <stamps>
-# ): called by the file.
+# _cudaops_replay_right(<out> <paths> <stamps>...): called by the file, with the lists of _cudaops_replay_kinds().
 function(
   _cudaops_replay_right
   out
@@ -58,6 +56,8 @@ function(
   listed_stamps
   programs
   program_stamps
+  scripts
+  script_stamps
 )
   set(${out} FALSE PARENT_SCOPE)
   set(now "")
@@ -67,17 +67,17 @@ function(
       return()
     endif()
     file(SIZE "${path}" size)
-    string(APPEND now "${time}:${size};")
+    string(APPEND now "${time}:${size} ")
   endforeach()
-  if(NOT now STREQUAL "${file_stamps};")
+  if(NOT now STREQUAL "${file_stamps}")
     return()
   endif()
   set(now "")
   foreach(path IN LISTS directories)
     file(TIMESTAMP "${path}" time "%Y%m%d%H%M%S.%f" UTC)
-    string(APPEND now "${time};")
+    string(APPEND now "${time} ")
   endforeach()
-  if(NOT now STREQUAL "${directory_stamps};")
+  if(NOT now STREQUAL "${directory_stamps}")
     return()
   endif()
   foreach(path IN LISTS absent)
@@ -85,26 +85,58 @@ function(
       return()
     endif()
   endforeach()
-  foreach(path stamp IN ZIP_LISTS listed listed_stamps)
+  set(now "")
+  foreach(path IN LISTS listed)
     _cudaops_glob_in(in "${path}")
     file(GLOB names LIST_DIRECTORIES TRUE "${in}/*")
     string(SHA1 names "${names}")
-    if(NOT names STREQUAL stamp)
-      return()
-    endif()
+    string(APPEND now "${names} ")
   endforeach()
-  foreach(path stamp IN ZIP_LISTS programs program_stamps)
-    file(READ "${path}" beginning LIMIT 4096 HEX)
-    string(SHA1 beginning "${beginning}")
-    if(NOT beginning STREQUAL stamp)
-      return()
-    endif()
+  if(NOT now STREQUAL "${listed_stamps}")
+    return()
+  endif()
+  # They are among the files, so that they are there.
+  set(now "")
+  foreach(path IN LISTS programs)
+    file(READ "${path}" id OFFSET 768 LIMIT 256 HEX)
+    string(APPEND now "${id} ")
   endforeach()
+  if(NOT now STREQUAL "${program_stamps}")
+    return()
+  endif()
+  set(now "")
+  foreach(path IN LISTS scripts)
+    file(SHA1 "${path}" text)
+    string(APPEND now "${text} ")
+  endforeach()
+  if(NOT now STREQUAL "${script_stamps}")
+    return()
+  endif()
   set(${out} TRUE PARENT_SCOPE)
   # For the file that is written where more facts are added.
-  foreach(kind IN ITEMS files file_stamps directories directory_stamps absent listed listed_stamps programs program_stamps)
-    _cudaops_state_set("REPLAY_KEPT ${kind}" "${${kind}}")
+  _cudaops_replay_kinds(kinds)
+  foreach(kind IN LISTS kinds)
+    set_property(GLOBAL PROPERTY "_CUDAOPS_REPLAY_KEPT ${kind}" "${${kind}}")
   endforeach()
+endfunction()
+
+# _cudaops_replay_kinds(<out>): paths by what is compared of them, each list with a text of its stamps.
+function(_cudaops_replay_kinds out)
+  set(
+    ${out}
+    files
+    file_stamps
+    directories
+    directory_stamps
+    absent
+    listed
+    listed_stamps
+    programs
+    program_stamps
+    scripts
+    script_stamps
+    PARENT_SCOPE
+  )
 endfunction()
 
 # _cudaops_replay_begin(<section> <out-known>)
@@ -161,7 +193,7 @@ function(_cudaops_replay_write)
   foreach(stamp IN LISTS stamps)
     string(FIND "${stamp}" "${build}/CudaOps/" position)
     if(position EQUAL 0)
-      string(REGEX REPLACE ":([0-9.]+:[0-9]+|absent|[0-9.]+|names=[0-9a-f]+|begins=[0-9a-f]+)$" "" path "${stamp}")
+      string(REGEX REPLACE ":([0-9.]+:[0-9]+|absent|[0-9.]+|names=[0-9a-f]+|text=[0-9a-f]+|id=[0-9a-f]*)$" "" path "${stamp}")
       list(APPEND ours "${path}")
     else()
       list(APPEND others "${stamp}")
@@ -171,50 +203,44 @@ function(_cudaops_replay_write)
   _cudaops_state_set(REPLAY_STAMPS "${others}")
   _cudaops_state_set(REPLAY_RECORDING TRUE)
   _cudaops_follows(${ours})
+  # And from the code that finds and reads it.
+  _cudaops_modules_used(modules "^(facts|search|match)/")
+  _cudaops_follows(${modules})
   _cudaops_state_set(REPLAY_RECORDING "")
   _cudaops_state_get(REPLAY_STAMPS stamps)
-  foreach(kind IN ITEMS files file_stamps directories directory_stamps absent listed listed_stamps programs program_stamps)
+  _cudaops_replay_kinds(kinds)
+  foreach(kind IN LISTS kinds)
     _cudaops_state_get("REPLAY_KEPT ${kind}" ${kind})
   endforeach()
   foreach(stamp IN LISTS stamps)
     if(stamp MATCHES "^(.+):([0-9.]+:[0-9]+)$")
-      set(kind files)
-      set(stamps_of file_stamps)
+      list(APPEND files "${CMAKE_MATCH_1}")
+      string(APPEND file_stamps "${CMAKE_MATCH_2} ")
     elseif(stamp MATCHES "^(.+):absent$")
-      set(kind absent)
-      set(stamps_of ignored)
+      list(APPEND absent "${CMAKE_MATCH_1}")
     elseif(stamp MATCHES "^(.+):([0-9.]+)$")
-      set(kind directories)
-      set(stamps_of directory_stamps)
+      list(APPEND directories "${CMAKE_MATCH_1}")
+      string(APPEND directory_stamps "${CMAKE_MATCH_2} ")
     elseif(stamp MATCHES "^(.+):names=([0-9a-f]+)$")
-      set(kind listed)
-      set(stamps_of listed_stamps)
-    elseif(stamp MATCHES "^(.+):begins=([0-9a-f]+)$")
-      set(kind programs)
-      set(stamps_of program_stamps)
+      list(APPEND listed "${CMAKE_MATCH_1}")
+      string(APPEND listed_stamps "${CMAKE_MATCH_2} ")
+    elseif(stamp MATCHES "^(.+):id=([0-9a-f]*)$")
+      list(APPEND programs "${CMAKE_MATCH_1}")
+      string(APPEND program_stamps "${CMAKE_MATCH_2} ")
+    elseif(stamp MATCHES "^(.+):text=([0-9a-f]+)$")
+      list(APPEND scripts "${CMAKE_MATCH_1}")
+      string(APPEND script_stamps "${CMAKE_MATCH_2} ")
     else()
       message(FATAL_ERROR "CudaOps: internal error: no stamp: ${stamp}")
     endif()
-    list(APPEND ${kind} "${CMAKE_MATCH_1}")
-    list(APPEND ${stamps_of} "${CMAKE_MATCH_2}")
   endforeach()
   _cudaops_state_get(REPLAY_INPUTS inputs)
   set(text " ${inputs}\n# Written by CudaOps: what it found, and what that follows from. May be removed.\n")
-  string(
-    APPEND text
-    "_cudaops_replay_right(
-  right
-  [==[${files}]==] [==[${file_stamps}]==]
-  [==[${directories}]==] [==[${directory_stamps}]==]
-  [==[${absent}]==]
-  [==[${listed}]==] [==[${listed_stamps}]==]
-  [==[${programs}]==] [==[${program_stamps}]==]
-)
-if(NOT right)
-  return()
-endif()
-"
-  )
+  string(APPEND text "_cudaops_replay_right(\n  right\n")
+  foreach(kind IN LISTS kinds)
+    string(APPEND text "  [==[${${kind}}]==]\n")
+  endforeach()
+  string(APPEND text ")\nif(NOT right)\n  return()\nendif()\n")
   _cudaops_state_get(REPLAY_KEYS keys)
   list(REMOVE_DUPLICATES keys)
   foreach(key IN LISTS keys ITEMS REPLAY_KEYS)

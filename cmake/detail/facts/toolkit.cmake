@@ -214,7 +214,11 @@ function(
   endif()
 
   # Wheels say the version of each piece in the name of its dist-info.
-  foreach(site IN ITEMS "${root}/../.." "${root}/dist-info" "${root}")
+  set(sites "${root}/dist-info" "${root}")
+  if(root MATCHES "/nvidia/[^/]+$")
+    list(PREPEND sites "${root}/../..")
+  endif()
+  foreach(site IN LISTS sites)
     _cudaops_glob_in(in "${site}")
     _cudaops_follows_names("${site}")
     foreach(piece IN ITEMS nvvm cuda_crt)

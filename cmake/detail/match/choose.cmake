@@ -41,6 +41,7 @@ function(_cudaops_judge gpu prefix version source)
       CANDIDATES ${arg_UNPARSED_ARGUMENTS}
     )
   elseif(TORCH_KIND STREQUAL "HIP")
+    _cudaops_use(match/verdict_rocm)
     _cudaops_verdict_rocm(
       judged
       ROCM "${version}"

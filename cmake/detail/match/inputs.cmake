@@ -9,10 +9,15 @@ if(NOT COMMAND _cudaops_use)
 endif()
 _cudaops_use(base/options base/package base/stamps base/state)
 
-# _cudaops_replay_inputs(<options> <out>): all of it in one text. Variables of the environment are those of the first
+# _cudaops_replay_inputs(<options> <out>): all of it in one text, which begins with the number of the form that facts are
+# kept in. Variables of the environment are those of the first
 # configure where they are remembered (base/options), else those of now.
 function(_cudaops_replay_inputs options out)
   _cudaops_state_get(PACKAGE_DIR package)
+  set(version "")
+  if(package)
+    _cudaops_package_version("${package}" version)
+  endif()
   _cudaops_program_environment(programs)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   _cudaops_store(store)
@@ -39,7 +44,7 @@ function(_cudaops_replay_inputs options out)
   )
   string(
     CONCAT text
-    "${CMAKE_VERSION}|${package}|${store}|${languages}|${CMAKE_CURRENT_SOURCE_DIR}|${CMAKE_CURRENT_BINARY_DIR}\n"
+    "1|${version}|${CMAKE_VERSION}|${package}|${store}|${languages}|${CMAKE_CURRENT_SOURCE_DIR}|${CMAKE_CURRENT_BINARY_DIR}\n"
     "${options}${environment}${programs}"
     "$ENV{HOME}|$ENV{PYTHONHOME}|$ENV{PYTHONUSERBASE}|$ENV{PYTHONNOUSERSITE}|$ENV{PYTHONSAFEPATH}|$ENV{PYTHONPLATLIBDIR}\n"
     "$ENV{DEB_PYTHON_INSTALL_LAYOUT}|$ENV{RPM_BUILD_ROOT}|$ENV{EBPYTHONPREFIXES}|$ENV{NIX_PYTHONPATH}\n"
