@@ -320,12 +320,12 @@ warnings.simplefilter("ignore")
 package = types.ModuleType("torchs"); package.__path__ = [sys.argv[1]]; sys.modules["torchs"] = package
 from torchs import hipify_python as h
 sys.path.insert(0, sys.argv[2])
-from cudaops import hipify
+from cudaops import translators
 words = h.PYTORCH_MAP
 text = "\\n".join(sep + word + end for word in words for sep, end in (("", ""), ("x", ""), ("(", "_"), (" ", "(")))
 text = "\\n" + text + " libraryPropertyType \\n"
 theirs = h.RE_PYTORCH_PREPROCESSOR.sub(lambda m: words[m.group(0)], text)
-table = hipify.Table(hipify.Table.build(words))
+table = translators.Table(translators.Table.build(words))
 ours = table.sub(None, text)
 for a, b in zip(theirs.split("\\n"), ours.split("\\n")):
     if a != b and "hip/hip/" not in a:

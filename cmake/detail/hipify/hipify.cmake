@@ -383,6 +383,8 @@ function(_cudaops_hipify_command settings source output mirror)
   _cudaops_state_get(HIPIFY_FILES files)
   _cudaops_python_command(command "${python}" hipify)
   _cudaops_python_package(package)
+  set(modules hipify.py includes.py store.py translators.py)
+  list(TRANSFORM modules PREPEND "${package}/")
   cmake_path(RELATIVE_PATH output BASE_DIRECTORY "${mirror}" OUTPUT_VARIABLE relative)
   set(depfile "${mirror}/.hipify/depfiles/${relative}.d")
   set(headers DEPFILE "${depfile}")
@@ -406,7 +408,7 @@ function(_cudaops_hipify_command settings source output mirror)
   add_custom_command(
     OUTPUT "${output}"
     COMMAND ${command} "${settings}" "${source}" "${output}" "${depfile}"
-    DEPENDS "${source}" "${package}/hipify.py" "${settings}" ${files} ${headers}
+    DEPENDS "${source}" ${modules} "${settings}" ${files} ${headers}
     COMMENT "Translating to HIP: ${relative}"
     VERBATIM
   )
