@@ -9,7 +9,9 @@
 Importing this package imports nothing: each function imports what it needs. Builds start this package hundreds of times.
 """
 
-import os
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
 
 __all__ = ["LibraryError", "__version__", "cmake_dir", "inspect", "load_library"]
 

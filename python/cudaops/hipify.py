@@ -9,10 +9,17 @@ HipifySources.cmake writes <settings>, a line each, fields separated by tabs:
   translator torch <dir>        torch/utils/hipify of any torch
   translator perl <file>        hipify-perl
   cache <file>                  where the tables of torch's translator are kept between calls
+  base <dir>                    the directory that relative ones below are relative to
   root <prefix> <dir>           what lies below <dir> is translated into <mirror>/<prefix>/<relative path>
   outside <dir>                 what lies below <dir> is not, though a root holds it
-  include <dir>                 an include directory, in the compiler's order
+  include <dir>                 an include directory, in the order of the target
   own <source> <dir>            one that holds for this source alone, before the others
+  system <dir>                  one that the compiler searches last; outside, too
+  imported <dir>                one of an imported target: outside, too
+  project <dir>                 one that the target itself names: neither of the two
+  define <name>="<header>"      a macro of the command line that an #include may name; or <name>=<<header>>
+  interface_source <file>       a .cu that a linked library wants to have compiled by its users
+  evaluated <word> ...          the same, by a generator expression: the mirror of an include directory may not be one
 
 The translator does the words. What it would do wrong is kept from it: include lines of project headers, comments and
 strings (a string may be the name of an op), and the tables that fit no tree but Meta's. What it must not do is checked:
@@ -55,35 +62,73 @@ def below(path, directory):
 class Settings:
     def __init__(self, path):
         self.path = path
-        self.mirror = self.cache = ""
+        self.mirror = self.cache = self.base = ""
         self.kind = self.translator = ""
-        self.roots = []
-        self.outside = []
-        self.includes = []
-        self.own = {}
+        self.roots, self.outside = [], []
+        self.includes, self.own, self.macros = [], {}, []
+        self.plain, self.interface_sources = set(), []
+        system, imported, project = set(), set(), set()
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             for line in file:
-                fields = line.rstrip("\n").split("\t")
-                word = fields[0]
+                word, *fields = line.rstrip("\n").split("\t")
+                plain = word != "evaluated"
+                if not plain:
+                    word, *fields = fields
+                # An expression may have been empty.
+                if not fields or not fields[-1]:
+                    continue
                 if word == "mirror":
-                    self.mirror = fields[1]
+                    self.mirror = fields[0]
+                elif word == "base":
+                    self.base = fields[0]
                 elif word == "cache":
-                    self.cache = fields[1]
+                    self.cache = fields[0]
                 elif word == "translator":
-                    self.kind, self.translator = fields[1:]
+                    self.kind, self.translator = fields
                 elif word == "root":
-                    self.roots.append((fields[2], os.path.join(self.mirror, fields[1]) if fields[1] else self.mirror))
+                    self.roots.append((fields[1], os.path.join(self.mirror, fields[0]) if fields[0] else self.mirror))
                 elif word == "outside":
-                    self.outside.append(fields[1])
-                elif word == "include":
-                    self.includes.append(fields[1])
-                elif word == "own":
-                    self.own.setdefault(fields[1], []).append(fields[2])
+                    self.outside.append(fields[0])
+                elif word == "interface_source":
+                    self.interface_sources.append(os.path.normpath(os.path.join(self.base, fields[0])))
+                elif word == "define":
+                    found = re.fullmatch(r'(\w+)=(?:"([^"]+)"|<([^>]+)>)', fields[0])
+                    if found:
+                        self.macros.append((found[1], found[2] or found[3], found[2] is not None))
+                else:
+                    directory = os.path.normpath(os.path.join(self.base, fields[-1]))
+                    if word == "include":
+                        self.includes.append(directory)
+                    elif word == "own":
+                        self.own.setdefault(fields[0], []).append(directory)
+                    elif word == "system":
+                        system.add(directory)
+                    elif word == "imported":
+                        imported.add(directory)
+                    elif word == "project":
+                        project.add(directory)
+                    if plain:
+                        self.plain.add(directory)
+        # The compiler looks into SYSTEM directories last.
+        self.includes.sort(key=lambda directory: directory in system - project)
+        known = {directory for directory, _ in self.roots}
+        self.outside += sorted((system | imported) - project - known)
         self.private = os.path.join(self.mirror, ".hipify")
         # The deepest directory that holds a file decides: a build directory lies inside of the project.
         self.places = [(directory, mirror) for directory, mirror in self.roots]
         self.places += [(directory, None) for directory in self.outside + [self.mirror]]
         self.places.sort(key=lambda place: (-len(place[0]), place[1] is None))
+
+    def searched(self, directory):
+        """The mirror of an include directory, where the compiler is given it: hipify.cmake says when it is not."""
+        mirror = self.mirror_of(directory)
+        if directory not in self.plain and mirror:
+            root, place = self.roots[0]
+            if re.search(r"[,<>]", root + place + directory) or not below(directory, root):
+                return None
+            if os.path.normpath(os.path.join(place, os.path.relpath(directory, root))) != mirror:
+                return None
+        return mirror
 
     def mirror_of(self, path):
         for directory, mirror in self.places:
@@ -164,6 +209,9 @@ class Text:
                     form = "/*%so%d_*/#include " + spelled.replace("%", "%%")
                 else:
                     form = '#include "%sp%d_"'
+                    if new != spelled:
+                        # The directories after the one where the file itself was found are searched already.
+                        piece = piece.replace("include_next", "include")
                     piece += new
             out.append(text[position:start])
             out.append(form % (tag, len(hidden)))
@@ -202,14 +250,18 @@ class Run:
         self.output = output
         self.directories = []
         for directory in settings.own.get(source, []) + settings.includes:
-            directory = os.path.normpath(directory)
             if directory not in self.directories:
                 self.directories.append(directory)
         self.translator = (PerlTranslator if settings.kind == "perl" else TorchTranslator)(settings)
-        self.key = self.translator.key + (settings.path, stamp(settings.path)) + tuple(map(stamp, OWN))
+        # Of the settings what counts: those for another language are often the same.
+        searched = [settings.searched(directory) for directory in self.directories]
+        self.key = self.translator.key + (settings.places, settings.macros, self.directories, searched)
+        self.key += tuple(map(stamp, OWN))
         self.loaded = False
         self.units = {}
         self.macros = {}
+        for name, text, quoted in settings.macros:
+            self.macros.setdefault(name, []).append((None, Include("define", 0, text, quoted, name)))
 
     # Where an include leads
 
@@ -242,7 +294,7 @@ class Run:
     def decide(self, unit, include):
         """None: for the translator. Else what stands in the mirror, which may be what stands there now."""
         if include.form == "macro":
-            for other, definition in self.macros.get(include.name, []):
+            for _, definition in self.macros.get(include.name, []):
                 found = self.find(unit, definition)
                 if found and self.settings.mirror_of(found[0]):
                     self.meet(found[0], found[1])
@@ -269,9 +321,12 @@ class Run:
         elif number is None:
             leads = os.path.normpath(os.path.join(here, include.text)) == mirror
         else:
-            directory = self.settings.mirror_of(self.directories[number])
+            directory = self.settings.searched(self.directories[number])
             leads = bool(directory) and os.path.normpath(os.path.join(directory, include.text)) == mirror
-        return spelled if leads else self.spell(include, os.path.relpath(mirror, here))
+        if leads:
+            return spelled
+        # An #include that names a macro may stand in another directory.
+        return self.spell(include, mirror if include.form == "define" else os.path.relpath(mirror, here))
 
     @staticmethod
     def spell(include, path):
@@ -487,6 +542,19 @@ class Run:
             raise in_file(self.source, "there is no such file.")
         if self.settings.mirror_of(self.source) != self.output:
             raise in_file(self.source, "it lies in no directory that is translated.")
+        for path in self.settings.interface_sources:
+            if self.settings.mirror_of(path):
+                raise in_file(
+                    path,
+                    "a .cu file among the INTERFACE sources of a linked library can't be translated.",
+                    ("wanted  a source of the target itself",),
+                    ("target_sources(<target> PRIVATE %s), or an OBJECT library" % path,),
+                )
+        # A compiler may warn of an include directory that isn't there.
+        for directory in self.directories:
+            for root, mirror in self.settings.roots:
+                if below(directory, root):
+                    os.makedirs(os.path.normpath(os.path.join(mirror, os.path.relpath(directory, root))), exist_ok=True)
         self.follow()
         units = [unit for unit in self.units.values() if unit.path != self.source]
         for unit in units:
