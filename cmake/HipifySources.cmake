@@ -21,7 +21,8 @@ Translates CUDA sources to HIP at build time, file by file, into the build direc
     ``.cu``, ``.hip``, ``.c``, ``.cc``, ``.cpp``, ``.cxx``. A file with nothing to translate has a translation too.
     Headers are translated as they are included; one that is listed here is passed over.
   ``INCLUDE_DIRECTORIES``
-    Where the sources find their headers. Headers of the project are translated; others are used as they are.
+    Where the sources find their headers. Headers of the project are translated; others are used as they are. Generator
+    expressions are evaluated by CMake.
   ``OUTPUT_DIRECTORY``
     The mirror tree; default ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.hipified``.
 
@@ -35,12 +36,14 @@ Translates CUDA sources to HIP at build time, file by file, into the build direc
 
   At the end of the directory every source of the target is replaced by its translation below
   ``${CMAKE_CURRENT_BINARY_DIR}/<target>.hipified``, and the mirrors of its include directories, and of those of the
-  targets that it links, come first. :command:`add_torch_op`, :command:`cudaops_add_kernels` and
+  targets that it links, come first for these sources. Include directories and definitions are what CMake makes of them
+  for the language and the configuration, generator expressions and libraries behind libraries included; what the target
+  is given after the end of its directory is not seen. :command:`add_torch_op`, :command:`cudaops_add_kernels` and
   :command:`cudaops_add_gtest` call it where the backend is HIP.
 
 A translation keeps its name and its place: ``src/a/k.cu`` becomes ``<mirror>/src/a/k.cu``, relative to the root that
 holds it. Roots are the project's source directory, its build directories (``<mirror>/.generated``), and include
-directories that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include directories, and those of
+directories, of the target itself, that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include directories, and those of
 imported and fetched targets, are not translated. What ``set_source_files_properties()`` says of a source before the end
 of the directory holds for its translation. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE HIP``: enable it, or
 find_package(CudaTorchMatch) does. An explicit ``LANGUAGE`` wins, on the source (where ``CUDA`` means ``HIP``) before or
@@ -159,7 +162,7 @@ function(hipify_sources)
       )
     endif()
   endif()
-  _cudaops_hipify_plain(arg_INCLUDE_DIRECTORIES includes)
+  _cudaops_hipify_absolute(includes ${arg_INCLUDE_DIRECTORIES})
   set(sources "")
   set(paths "")
   set(translated "")

@@ -52,11 +52,16 @@ function(_cudaops_inspect_list out file python option)
   if(python AND EXISTS "${file}")
     _cudaops_python_command(command "${python}" inspect_library)
     _cudaops_python_package(package)
-    _cudaops_probe(
-      probe
-      FILES "${file}" "${package}/inspect_library.py" MACHINE
-      COMMAND ${command} "${file}" ${option}
+    set(
+      modules
+      inspect_library.py
+      elf.py
+      fatbin.py
+      hip_bundles.py
+      unpack.py
     )
+    list(TRANSFORM modules PREPEND "${package}/")
+    _cudaops_probe(probe FILES "${file}" ${modules} MACHINE COMMAND ${command} "${file}" ${option})
     if(probe_EXIT STREQUAL "0")
       string(REGEX MATCHALL "[^,\r\n]+" found "${probe_OUTPUT}")
     endif()
