@@ -113,8 +113,8 @@ function(cudaops_add_case_suite suite)
         NAME "${name}"
         COMMAND
           "${CMAKE_COMMAND}" "-Dcase_SETTINGS=${CMAKE_CURRENT_BINARY_DIR}/settings.cmake" "-Dcase_SUITE=${dir}"
-          "-Dcase_NAME=${case}" "-Dcase_KIND=${kind}" "-Dcase_DIR=${place}"
-          "-Dcase_CMAKE=${cmake}" "-Dcase_GENERATOR=${generator}" "-Dcase_SEED_DIR=${seed}" "-Dcase_TORCH=${torch}" -P
+          "-Dcase_NAME=${case}" "-Dcase_KIND=${kind}" "-Dcase_DIR=${place}" "-Dcase_CMAKE=${cmake}"
+          "-Dcase_GENERATOR=${generator}" "-Dcase_SEED_DIR=${seed}" "-Dcase_TORCH=${torch}" -P
           "${CMAKE_CURRENT_SOURCE_DIR}/RunCase.cmake"
       )
       set(labels ${suite} ${arg_LABELS})

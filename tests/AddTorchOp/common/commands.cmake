@@ -103,6 +103,19 @@ function(misuse code text)
   endif()
 endfunction()
 
+# misuse_name(<command> <what> <rest>): calls without the first argument, which is <what>, with a keyword in its place, and
+# with an empty one. <rest> is what a right call goes on with, and begins with a keyword.
+function(misuse_name command what rest)
+  string(REGEX MATCH "^[A-Z_]+" keyword "${rest}")
+  foreach(call IN ITEMS "|" "${rest}|${keyword}" "\"\" ${rest}|")
+    string(REGEX MATCH "^(.*)\\|(.*)$" call "${call}")
+    misuse(
+      "${command}(${CMAKE_MATCH_1})"
+      "${command}(): the first argument is ${what}. found '${CMAKE_MATCH_2}' Fix: <usage>"
+    )
+  endforeach()
+endfunction()
+
 # _commands_torch_versions(<out> <python>): "<torch's version> <its CUDA version>", "" where it has no torch. From
 # version.py where a venv has it: importing torch takes two seconds, and a case needs no more than the versions.
 function(_commands_torch_versions out python)
