@@ -10,7 +10,8 @@ namespace {
 using torch::stable::Tensor;
 
 Tensor scaled_add_on_cpu(const Tensor& a, const Tensor& b, double scale) {
-  STD_TORCH_CHECK(a.numel() == b.numel(), "scaled_add: wanted one size, found ", a.numel(), " and ", b.numel());
+  STD_TORCH_CHECK(a.numel() == b.numel(), "scaled_add: wanted one size, found ", a.numel(), " and ",
+                  b.numel());
   const Tensor out = torch::stable::empty_like(a);
   const float* a_data = a.const_data_ptr<float>();
   const float* b_data = b.const_data_ptr<float>();

@@ -6,6 +6,7 @@
 
 namespace scaled_ops {
 
-void launch_scaled_add(const float* a, const float* b, double scale, float* out, int64_t num_elements, void* stream);
+void launch_scaled_add(const float* a, const float* b, double scale, float* out,
+                       int64_t num_elements, void* stream);
 
 }  // namespace scaled_ops
