@@ -298,7 +298,8 @@ function(add_torch_op)
     _cudaops_op_recipe(${name} "${install}"
       "name=${name}" "project=${PROJECT_NAME}" "directory=${PROJECT_SOURCE_DIR}" "abi=${abi}" "cuda=${arg_CUDA}"
       "torch_target=${arg_TORCH_TARGET}" "cuda_cubins=${arg_CUDA_CUBINS}" "python_module=${arg_PYTHON_MODULE}"
-      "python_target=${arg_PYTHON_TARGET}" ${lines})
+      "python_target=${arg_PYTHON_TARGET}" ${lines}
+    )
   endif()
   # At the end of this directory the target is as its author wants it: linked kernels, properties, standards.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_op_finish [[${name}]])")

@@ -185,6 +185,19 @@ def test_verbose_shows_the_build(jit, capsys):  # noqa: F811
     assert "CudaTorchMatch: torch" in out and "Linking CXX" in out
 
 
+def test_device_symbol_of_another_file_is_linked(jit):  # noqa: F811
+    """pytorch#180762"""
+    if not os.environ.get("CUDACXX"):
+        pytest.skip("no nvcc: set CUDACXX")
+    binding = jit.write("ops.cpp", op("jit_rdc"))
+    first = jit.write("first.cu", "__device__ int shared() { return 1; }\n")
+    second = jit.write("second.cu", "__device__ int shared();\n__global__ void k(int* p) { *p = shared(); }\n")
+    module = jit.load("ops", [binding, first, second], extra_cuda_cflags=["-rdc=true"])
+    assert cudaops.inspect(module.__cudaops__["path"])["architectures"] == ["sm_90"]
+    with pytest.raises(cudaops.BuildError, match="shared"):
+        jit.load("ops_without", [binding, first, second])
+
+
 @pytest.mark.parametrize(
     "call, error, text",
     [

@@ -138,7 +138,12 @@ endfunction()
 function(_cudaops_recipe_check_libraries target libraries)
   string(REGEX MATCHALL "[^\n]+" libraries "${libraries}")
   foreach(library IN LISTS libraries)
-    if(NOT library MATCHES "^(-|CudaOps::)" AND NOT library MATCHES "^[a-z][a-z0-9]*$" OR TARGET "${library}" AND NOT library MATCHES "^CudaOps::")
+    if(
+      NOT library MATCHES "^(-|CudaOps::)"
+      AND NOT library MATCHES "^[a-z][a-z0-9]*$"
+      OR TARGET "${library}"
+      AND NOT library MATCHES "^CudaOps::"
+    )
       _cudaops_stop(
         "add_torch_op(${target}): RECIPE can't carry a library that it links."
         FACTS "found   ${library}" "wanted  CudaOps::<name>, or -l<name>"

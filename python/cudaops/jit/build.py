@@ -342,19 +342,16 @@ class _Build:
         return digest("\n".join([self.key, *sorted(inputs)]))
 
     def _publish_failure(self, failed, facts, entries):
-        place = os.path.join(self.directory, "o")
-        os.mkdir(place)
-        os.rename(self.log, os.path.join(place, "log"))
         fields = "file=%s\nline=%s\ncommand=%s\n\n%s" % (
             failed.file or "",
             failed.line or "",
             failed.command or "",
             failed.message,
         )
-        publish.write(os.path.join(place, "error"), fields)
+        publish.write(os.path.join(self.directory, "error"), fields)
         key = self._object_key(entries) + "x"
         section = manifest.Section(["failed", key, "-", "-", "-"], facts, entries)
-        found = publish.publish(self.own.root, place, self.request.name, self.key, section)
+        found = self._make_visible(section, "error", "log")
         log = os.path.join(found.directory, "log")
         raise failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log)
 
@@ -368,15 +365,17 @@ class _Build:
             facts["architectures"] = " ".join(op["architectures"])
             if op["state"] == "CPU_ONLY":
                 facts["cpu_only"] = "%s: %s" % (op["reason_code"], " ".join(op["reason"].split()))
-        place = os.path.join(self.directory, "o")
-        os.mkdir(place)
         file = os.path.basename(built)
-        os.rename(built, os.path.join(place, file))
-        os.rename(self.log, os.path.join(place, "log"))
-        os.rename(self.project.directory, os.path.join(place, "source"))
-        os.rename(os.path.join(tree, "compile_commands.json"), os.path.join(place, "compile_commands.json"))
-        path = os.path.join(place, file)
-        section = manifest.Section(
-            ["built", self._object_key(entries), file, "-", manifest.digest_of(path)], facts, entries
-        )
-        return publish.publish(self.own.root, place, self.request.name, self.key, section)
+        commands = os.path.join(tree, "compile_commands.json")
+        for path, name in ((built, file), (self.project.directory, "source"), (commands, "compile_commands.json")):
+            os.rename(path, os.path.join(self.directory, name))
+        path = os.path.join(self.directory, file)
+        section = manifest.Section(["built", self._object_key(entries), file, "-", manifest.digest_of(path)], facts, entries)
+        return self._make_visible(section, file, "source", "compile_commands.json", "log")
+
+    def _make_visible(self, section, *names):
+        """The build directory becomes the object: whenever this process is killed, nothing is left of it in t/."""
+        for name in os.listdir(self.directory):
+            if name not in names:
+                publish.remove_tree(os.path.join(self.directory, name))
+        return publish.publish(self.own.root, self.directory, self.request.name, self.key, section)

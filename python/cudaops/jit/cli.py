@@ -284,7 +284,10 @@ def cache_import(options):
                 parts = member.name.split("/")
                 if parts[0] not in EXPORTED or ".." in parts or not (member.isfile() or member.isdir()) or len(parts) < 2:
                     raise CommandError("%s holds %s, which no store has." % (options.file, member.name))
-                archive.extract(member, place, set_attrs=False)
+                if hasattr(tarfile, "data_filter"):
+                    archive.extract(member, place, set_attrs=False, filter="data")
+                else:
+                    archive.extract(member, place, set_attrs=False)
         for name in ("o", "m"):
             for entry in sorted(os.listdir(os.path.join(place, name)) if os.path.isdir(os.path.join(place, name)) else ()):
                 target = os.path.join(root, name, entry)

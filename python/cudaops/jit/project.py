@@ -13,6 +13,10 @@ _IMPLICIT_CUDA = ["cuda.h", "cuda_runtime.h"]
 _SLIM_BINDING = ["torch/types.h", "torch/csrc/utils/pybind.h", "torch/csrc/Exceptions.h"]
 
 
+# Device code that needs a device link, which CMake does where it is told by a property.
+_RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
+
+
 class Project:
     """Written into a directory.
 
@@ -38,7 +42,9 @@ class Project:
         if request.cpp_texts is None:
             self.headers = "full" if any(name in ("torch/extension.h", "torch/all.h") for name in reading.names) else "slim"
         self.ops = texts.ops(reading.files.values(), request.name)
-        self.architectures, self.cuda_flags = _architectures(request.cuda_cflags)
+        self.architectures, flags = _architectures(request.cuda_cflags)
+        self.cuda_flags = [flag for flag in flags if flag not in _RELOCATABLE]
+        self.relocatable = len(self.cuda_flags) < len(flags)
         self._write("CMakeLists.txt", "\n".join(self._lines()) + "\n")
 
     def _write(self, name, text):
@@ -137,6 +143,8 @@ class Project:
             if flags:
                 option = "$<$<COMPILE_LANGUAGE:%s>:SHELL:%s>" % (language, _expression(" ".join(flags)))
                 lines.append("target_compile_options(%s PRIVATE %s)" % (name, bracket(option)))
+        if self.relocatable:
+            lines.append("set_target_properties(%s PROPERTIES CUDA_SEPARABLE_COMPILATION ON)" % name)
         if request.include_paths:
             paths = "".join("\n  " + bracket(path) for path in request.include_paths)
             lines.append("target_include_directories(%s BEFORE PRIVATE%s)" % (name, paths))

@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 
 from . import manifest, store
 from .lock import Lock
@@ -64,13 +65,29 @@ def sweep(root, own_key):
             continue
         key = name.partition(".")[0]
         if key == own_key:
+            _end_orphans(path)
             remove_tree(path)
             continue
         lock = Lock(os.path.join(root, "l"), key)
         if lock.try_acquire():
             if lock.works:
+                _end_orphans(path)
                 remove_tree(path)
             lock.release()
+
+
+def _end_orphans(path):
+    """The CMake, Ninja and compilers of a killed build: they name its directory, and would make it anew."""
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/cmdline" % name, "rb") as file:
+                words = file.read().split(b"\0")
+            if os.stat("/proc/" + name).st_uid == os.geteuid() and any(os.fsencode(path) + b"/" in word for word in words):
+                os.kill(int(name), signal.SIGKILL)
+        except OSError:
+            pass  # it has ended by itself
 
 
 def publish(root, directory, name, key, section):
