@@ -3,8 +3,11 @@
 
 import operator
 import weakref
+from collections.abc import Iterable
+from typing import Any, Optional, Union
 
 import torch
+from torch import Tensor
 
 from ._library import ops
 from ._sharding import local, whole
@@ -180,6 +183,8 @@ class AdamW(torch.optim.Optimizer):
       pass; the gradients themselves stay as they are.
     - Every step can be captured into a CUDA graph, whatever `capturable` says.
     - A step is refused as a whole, before anything is written, whichever group is wrong.
+    - Parameters may be DTensors, as fully_shard() makes them: each process steps its shards, and the
+      state is sharded alike (torch.distributed.checkpoint saves and loads it).
     - A parameter whose elements have gaps in memory (Parameter(weight[::2])) is refused. A gradient
       that lies in another order than its parameter is copied first.
 
@@ -191,20 +196,20 @@ class AdamW(torch.optim.Optimizer):
 
     def __init__(
         self,
-        params,
-        lr=1e-3,
-        betas=(0.9, 0.999),
-        eps=1e-8,
-        weight_decay=1e-2,
-        amsgrad=False,
+        params: Iterable[Any],
+        lr: Union[float, Tensor] = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
         *,
-        maximize=False,
-        foreach=None,
-        capturable=False,
-        differentiable=False,
-        fused=None,
-        master_weights=True,
-    ):
+        maximize: bool = False,
+        foreach: Optional[bool] = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: Optional[bool] = None,
+        master_weights: bool = True,
+    ) -> None:
         _check_options(
             {
                 "lr": lr,
@@ -333,7 +338,7 @@ class AdamW(torch.optim.Optimizer):
         return _Prepared(list(params), self.state, parts)
 
     @torch.no_grad()
-    def step(self, closure=None, *, clip_factor=None):
+    def step(self, closure: Any = None, *, clip_factor: Optional[Tensor] = None) -> Any:
         """One step. closure: computes the loss anew, which is then returned."""
         if clip_factor is not None and not isinstance(clip_factor, torch.Tensor):
             raise TypeError(

@@ -2,5 +2,6 @@
 """Optimizers, named and used as those of torch.optim."""
 
 from ._adamw import AdamW
+from ._optimizers import LAMB, Lion, Muon
 
-__all__ = ["AdamW"]
+__all__ = ["AdamW", "LAMB", "Lion", "Muon"]
