@@ -11,9 +11,9 @@ After a build with Ninja::
 
 writes ``<build>/cudaops-build-report.html``, a page that needs nothing else, and ``<build>/cudaops-build-report.json``,
 the same for programs, and prints the three dearest facts. The target is there in each build tree with
-``find_package(CudaTorchMatch)``, is never part of ``all`` and builds nothing. The script behind it runs by itself, on
-any directory that ninja has built in: ``python <CudaOps>/tools/build_report.py <build>``; ``--help`` says what its
-figures mean. So it does where CMake makes no custom target (some releases, in a build directory with ``#`` in its
+``find_package(CudaTorchMatch)``, is never part of ``all`` and builds nothing. The program behind it runs by itself, on
+any directory that ninja has built in: ``python <CudaOps>/python/cudaops/_run.py build_report <build>``; ``--help`` says
+what its figures mean. So it does where CMake makes no custom target (some releases, in a build directory with ``#`` in its
 path) and the configure step says that there is none.
 
 The page holds the timeline of each run of ninja, a table of the jobs, the ten dearest headers, and advice that names

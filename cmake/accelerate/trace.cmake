@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target that says where the time of a build went (tools/build_report.py), and the launcher that notes what a
+# The target that says where the time of a build went (cudaops/build_report.py), and the launcher that notes what a
 # compile took (launcher/measure.cpp).
 
 include_guard(GLOBAL)
@@ -28,7 +28,7 @@ function(_cudaops_build_report_create)
     )
     return()
   endif()
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/build_report.py")
+  _cudaops_python_command(tool "${python}" build_report)
   set(measure "")
   if(NOT trace STREQUAL "OFF")
     set(measure --measure-headers)
@@ -36,7 +36,7 @@ function(_cudaops_build_report_create)
   _cudaops_top_directories(ignored build)
   add_custom_target(
     cudaops_build_report
-    COMMAND "${python}" -I -S -B "${tool}" ${measure} "${build}"
+    COMMAND ${tool} ${measure} "${build}"
     COMMENT "Looking where the time of the build went"
     USES_TERMINAL
     VERBATIM

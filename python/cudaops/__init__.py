@@ -6,21 +6,33 @@
     cudaops.inspect("build/sm90/libmy_ops.so")        # what the library holds, without loading it
     cudaops.cmake_dir()                               # for -DCudaOps_ROOT=...
 
-Importing this package imports neither torch nor anything else that is slow.
+Importing this package imports nothing: each function imports what it needs. Builds start this package hundreds of times.
 """
-
-import os
-
-from . import _library, _package
-from ._library import LibraryError
 
 __all__ = ["LibraryError", "__version__", "cmake_dir", "inspect", "load_library"]
 
-__version__ = _package.version()
+
+def __getattr__(name):
+    if name == "LibraryError":
+        from ._library import LibraryError as value
+    elif name == "__version__":
+        from ._package import version
+
+        value = version()
+    else:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 def cmake_dir() -> str:
     """The directory that holds CudaOpsConfig.cmake: the value for -DCudaOps_ROOT=."""
+    from . import _package
+
     return _package.cmake_dir()
 
 
@@ -38,6 +50,8 @@ def inspect(path: "str | os.PathLike") -> dict:
 
     Raises LibraryError where the file can't be read.
     """
+    from . import _library
+
     return _library.inspect(path)
 
 
@@ -49,4 +63,6 @@ def load_library(path: "str | os.PathLike") -> None:
     copy of an op that the process has already: torch would say
     "undefined symbol", end the process, or replace the first copy. Loading the same file twice does nothing.
     """
+    from . import _library
+
     _library.load(path)

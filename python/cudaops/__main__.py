@@ -7,8 +7,7 @@ import os
 import signal
 import sys
 
-from . import LibraryError, __version__, cmake_dir, inspect
-from ._package import reader
+from . import LibraryError, __version__, cmake_dir, inspect, inspect_library
 from ._port import PortError, port
 
 
@@ -65,7 +64,7 @@ def main(arguments=None):
         if options.json:
             print(json.dumps(info, indent=2))
         else:
-            print("\n" * bool(number) + "\n".join(reader.describe(info) + _verdict(info)))
+            print("\n" * bool(number) + "\n".join(inspect_library.describe(info) + _verdict(info)))
         if info["problems"]:
             code = max(code, 1)
     return code

@@ -7,7 +7,7 @@ import platform
 import re
 import sys
 
-from ._package import reader
+from . import inspect_library as reader
 
 
 class LibraryError(RuntimeError):

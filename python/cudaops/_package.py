@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the CMake part of the package lies, and what is read from it."""
 
-import importlib.util
 import os
 import re
 
 
 def cmake_dir() -> str:
-    """In a wheel cmake/ lies inside the package, in a checkout (and an editable install) beside python/."""
+    """In a wheel cmake/ is inside the package, in a checkout (and an editable install) beside python/; `cmake --install`
+    puts python/ beside the modules."""
     here = os.path.dirname(os.path.realpath(__file__))
-    for place in (os.path.join(here, "cmake"), os.path.join(here, "..", "..", "cmake")):
+    for place in ("cmake", "../../cmake", "../.."):
+        place = os.path.normpath(os.path.join(here, place))
         if os.path.isfile(os.path.join(place, "CudaOpsConfig.cmake")):
-            return os.path.normpath(place)
+            return place
     raise RuntimeError("cudaops in %s has lost its cmake directory: install it again." % here)
 
 
@@ -22,15 +23,3 @@ def version() -> str:
     if not found:
         raise RuntimeError("%s has no line set(PACKAGE_VERSION ...)." % path)
     return found.group(1)
-
-
-def _load_reader():
-    # A build runs the reader without this package, so it lives with the CMake files.
-    path = os.path.join(cmake_dir(), "tools", "inspect_library.py")
-    spec = importlib.util.spec_from_file_location("cudaops._inspect_library", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-reader = _load_reader()

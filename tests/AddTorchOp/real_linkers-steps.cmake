@@ -20,7 +20,7 @@ function(what_it_is out)
   string(REGEX REPLACE "T (_init|_fini|_edata|_end|__bss_start)\n" "" symbols "${case_STEP_STDOUT}")
   case_step(
     notes
-    COMMAND "${case_PYTHON}" "${case_REPO}/cmake/tools/inspect_library.py" "${library}"
+    COMMAND "${case_PYTHON}" -B "${case_REPO}/python/cudaops/_run.py" inspect_library "${library}"
   )
   set(${out} "${result}\n${symbols}\n${case_STEP_STDOUT}" PARENT_SCOPE)
 endfunction()

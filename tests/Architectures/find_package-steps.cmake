@@ -48,21 +48,33 @@ function(compiled_for)
 endfunction()
 
 case_environment("TORCH_CUDA_ARCH_LIST=9.0a 12.0+PTX")
-found("A05" "environment TORCH_CUDA_ARCH_LIST" "90a-real;120")
+found("environment" "environment TORCH_CUDA_ARCH_LIST" "90a-real;120")
 compiled_for("code=[sm_90a]" "code=[compute_120,sm_120]")
 
 case_environment(TORCH_CUDA_ARCH_LIST=9.0)
 foreach(again IN ITEMS "" AGAIN)
-  found("A06b ${again}" "environment TORCH_CUDA_ARCH_LIST" "90-real" ${again} LANGUAGES CXX CUDA)
+  found("CUDA enabled before ${again}" "environment TORCH_CUDA_ARCH_LIST" "90-real" ${again} LANGUAGES CXX CUDA)
   compiled_for("code=[sm_90]")
-  case_not_match("A06b ${again}" "${case_STEP_STDOUT}" "is not used")
+  case_not_match("CUDA enabled before ${again}" "${case_STEP_STDOUT}" "is not used")
 endforeach()
 case_environment(UNSET TORCH_CUDA_ARCH_LIST)
 
-found("A03" CMAKE_CUDA_ARCHITECTURES "90" BEFORE "set(CMAKE_CUDA_ARCHITECTURES OFF)" ARGS -DCMAKE_CUDA_ARCHITECTURES=90)
+found(
+  "OFF before find_package"
+  CMAKE_CUDA_ARCHITECTURES
+  "90"
+  BEFORE "set(CMAKE_CUDA_ARCHITECTURES OFF)"
+  ARGS -DCMAKE_CUDA_ARCHITECTURES=90
+)
 compiled_for("code=[compute_90,sm_90]")
 foreach(again IN ITEMS "" AGAIN)
   # Neither is a spelling that CMake 3.25 reads there.
-  found("A09 ${again}" CMAKE_CUDA_ARCHITECTURES "90-real;120f" ${again} ARGS "-DCMAKE_CUDA_ARCHITECTURES=9.0;120f")
+  found(
+    "torch's spelling ${again}"
+    CMAKE_CUDA_ARCHITECTURES
+    "90-real;120f"
+    ${again}
+    ARGS "-DCMAKE_CUDA_ARCHITECTURES=9.0;120f"
+  )
   compiled_for("code=[sm_90]" "code=[compute_120f,sm_120f]")
 endforeach()

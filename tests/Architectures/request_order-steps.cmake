@@ -23,7 +23,7 @@ arch_expect("an empty variable" "86-real" TORCH_CUDA_ARCH_LIST 8.6)
 arch_configure(BEFORE "set(CMAKE_CUDA_ARCHITECTURES OFF)" ARGS -DTORCH_CUDA_ARCH_LIST=8.6)
 arch_expect("OFF" "86-real" TORCH_CUDA_ARCH_LIST 8.6)
 arch_configure(BEFORE "set(CMAKE_CUDA_ARCHITECTURES OFF)" ARGS -DCMAKE_CUDA_ARCHITECTURES=90)
-arch_expect("A03: OFF in front of the user's" "90-real;90-virtual" "CMAKE_CUDA_ARCHITECTURES" 90)
+arch_expect("OFF in front of the user's" "90-real;90-virtual" "CMAKE_CUDA_ARCHITECTURES" 90)
 arch_configure(BEFORE "set(CMAKE_CUDA_ARCHITECTURES 80)" ARGS -DCMAKE_CUDA_ARCHITECTURES=90)
 arch_expect("set() in front of the cache" "80-real;80-virtual" "CMAKE_CUDA_ARCHITECTURES" 80)
 

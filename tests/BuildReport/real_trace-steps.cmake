@@ -44,7 +44,7 @@ case_equal("compiles through the user's launcher" "${count}" 3)
 # Measured, by hand as by CUDAOPS_BUILD_TRACE=ON.
 case_step(
   measure
-  COMMAND "${case_PYTHON}" -I -S -B "${case_REPO}/cmake/tools/build_report.py" --measure-headers "${case_BUILD_DIR}"
+  COMMAND "${case_PYTHON}" -I -S -B "${case_REPO}/python/cudaops/_run.py" build_report --measure-headers "${case_BUILD_DIR}"
 )
 expect_stdout(" [0-9]\\. kernel\\.cu:3 includes cub/cub\\.cuh: [0-9.]+ s of [0-9.]+ s; cub/block/block_reduce\\.cuh would do")
 report(headers headers)

@@ -1,5 +1,5 @@
-# A55, A56: what is run after which change, counted. A source's change is its translation and its object, a header's
-# its users, a touch changes no byte, and without a change nothing runs and no time moves.
+# What is run after which change, counted. A source's change is its translation and its object, a header's its users, a
+# touch changes no byte, and without a change nothing runs and no time moves. (hipify_torch#81, pytorch#82190)
 hip_machine()
 source(include/shared.cuh "#pragma once" "#include <cuda_runtime.h>" "#include \"deep.cuh\""
 )

@@ -1,4 +1,4 @@
-# A61: the source tree stays as it is, and may be read-only; git has nothing to say about it.
+# The source tree stays as it is, and may be read-only; git has nothing to say about it. (pytorch#45451)
 hip_machine()
 source(k.cu "#include \"k.cuh\"" "int k() { return last(); }"
 )

@@ -35,7 +35,8 @@ set(
   -I
   -S
   -B
-  "${case_REPO}/cmake/tools/inspect_library.py"
+  "${case_REPO}/python/cudaops/_run.py"
+  inspect_library
 )
 case_step(
   architectures

@@ -7,7 +7,8 @@ set(
   -I
   -S
   -B
-  "${case_REPO}/cmake/tools/inspect_library.py"
+  "${case_REPO}/python/cudaops/_run.py"
+  inspect_library
 )
 case_step(inspect COMMAND ${read} "${case_BUILD_DIR}/libop_one.so" --json)
 string(JSON note ERROR_VARIABLE error GET "${case_STEP_STDOUT}" provenance)

@@ -6,12 +6,12 @@ case_step(
   COMMAND
     "${case_PYTHON}" -c
     "import sys
-sys.path.insert(0, '${case_REPO}/cmake/tools')
+sys.path.insert(0, '${case_REPO}/python')
 sys.dont_write_bytecode = True
-import provide, collections
+import collections
+from cudaops import provide
 provide.shutil.disk_usage = lambda path: collections.namedtuple('usage', 'total used free')(10**10, 9 * 10**9, 10**9)
-sys.argv = ['provide.py', 'torch', '--store', 'store', '--version', '2.15.0', '--result', 'result', '--pythons', sys.executable]
-sys.exit(provide.main())"
+sys.exit(provide.main(['torch', '--store', 'store', '--version', '2.15.0', '--result', 'result', '--pythons', sys.executable]))"
 )
 file(READ "${case_DIR}/result" text)
 string(JSON head GET "${text}" head)

@@ -81,7 +81,7 @@ case_step(
     "${case_CMAKE}" -S "${case_DIR}/ours" -B "${case_DIR}/ours/b" -G "${case_GENERATOR}" "-DCudaOps_ROOT=${case_REPO}"
     "-DPython_EXECUTABLE=${case_TORCH}" -DCMAKE_CUDA_ARCHITECTURES=90 "-DCUDAOPS_COMPATIBLE_VERSIONS=13.0:12.8"
 )
-execute_process(COMMAND "${case_TORCH}" "${case_REPO}/cmake/tools/torch_facts.py" OUTPUT_VARIABLE facts)
+execute_process(COMMAND "${case_TORCH}" "${case_REPO}/python/cudaops/torch_facts.py" OUTPUT_VARIABLE facts)
 string(REGEX MATCH "\ntorch=([^\n]+)" ignored "${facts}")
 case_step(
   theirs

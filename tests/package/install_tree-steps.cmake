@@ -2,10 +2,12 @@
 install_package("${case_DIR}/prefix")
 consumer(ARGS "-DCMAKE_PREFIX_PATH=${case_DIR}/prefix")
 expect_consumer("^${case_DIR}/prefix/share/cmake/CudaOps$")
-# The image is the files of cmake/ and the kernels without their bindings to torch, and nothing in it knows where it was
-# built.
+# The image is the files of cmake/, the Python package and the kernels without their bindings to torch, and nothing in it
+# knows where it was built.
 file(GLOB_RECURSE installed RELATIVE "${case_DIR}/prefix/share/cmake/CudaOps" "${case_DIR}/prefix/*")
 file(GLOB_RECURSE sources RELATIVE "${case_REPO}/cmake" "${case_REPO}/cmake/*")
+file(GLOB_RECURSE package RELATIVE "${case_REPO}" "${case_REPO}/python/cudaops/*.py")
+list(APPEND sources ${package})
 file(
   GLOB kernels
   RELATIVE "${case_REPO}"

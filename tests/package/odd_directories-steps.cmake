@@ -41,7 +41,7 @@ function(odd_directory dir out)
   case_build(BUILD_DIR "${here}/plain/build")
   again(plain "${here}/plain/build")
 
-  file(COPY "${case_REPO}/cmake" DESTINATION "${here}/checkout")
+  file(COPY "${case_REPO}/cmake" "${case_REPO}/python" DESTINATION "${here}/checkout")
   file(
     WRITE "${here}/odd/CMakeLists.txt"
     "${head}find_package(CudaOps REQUIRED)\nfind_package(CudaTorchMatch REQUIRED)\n"

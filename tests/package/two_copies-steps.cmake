@@ -1,5 +1,5 @@
 # Two copies of one release: either will do. Of two releases: refused, with both places.
-file(COPY "${case_REPO}/cmake" DESTINATION "${case_DIR}/copy")
+file(COPY "${case_REPO}/cmake" "${case_REPO}/python" DESTINATION "${case_DIR}/copy")
 file(
   WRITE "${case_PROJECT_DIR}/other/CMakeLists.txt"
   "set(CudaOps_DIR [==[${case_DIR}/copy/cmake]==])\nfind_package(CudaOps REQUIRED NO_DEFAULT_PATH PATHS [==[${case_DIR}/copy/cmake]==])\n"

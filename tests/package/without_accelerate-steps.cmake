@@ -1,6 +1,6 @@
 # The package without its folder accelerate/: the same library comes out, and what is said about speed is accepted and
 # means nothing. CUDAOPS_TEST_LONG=1 runs the suites of the core with such a package, too.
-file(COPY "${case_REPO}/cmake" DESTINATION "${case_DIR}/core")
+file(COPY "${case_REPO}/cmake" "${case_REPO}/python" DESTINATION "${case_DIR}/core")
 file(REMOVE_RECURSE "${case_DIR}/core/cmake/accelerate")
 set(
   body

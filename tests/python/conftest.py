@@ -17,7 +17,9 @@ import sys
 import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-READER = REPOSITORY / "cmake" / "tools" / "inspect_library.py"
+PACKAGE = REPOSITORY / "python" / "cudaops"
+# Before the name of a module: as the CMake modules run it.
+RUN = ("-I", "-S", "-B", PACKAGE / "_run.py")
 sys.path.insert(0, str(REPOSITORY / "python"))
 sys.dont_write_bytecode = True
 
@@ -150,10 +152,9 @@ def build(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def reader():
-    spec = importlib.util.spec_from_file_location("inspect_library", READER)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    from cudaops import inspect_library
+
+    return inspect_library
 
 
 @pytest.fixture(scope="session")

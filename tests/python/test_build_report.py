@@ -11,9 +11,9 @@ import sys
 import textwrap
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, RUN
 
-TOOL = REPOSITORY / "cmake" / "tools" / "build_report.py"
+TOOL = [*map(str, RUN), "build_report"]
 LAUNCHER = REPOSITORY / "cmake" / "launcher" / "cudaops_launch.cpp"
 DAY = 1_790_000_000
 
@@ -104,7 +104,7 @@ class Build:
 
     def report(self, *options, code=0):
         done = subprocess.run(
-            [sys.executable, "-I", "-S", "-B", str(TOOL), *options, str(self.directory)], capture_output=True, text=True
+            [sys.executable, *TOOL, *options, str(self.directory)], capture_output=True, text=True
         )
         assert done.returncode == code, done.stdout + done.stderr
         if code:
@@ -605,22 +605,22 @@ def said(text):
 
 
 def test_not_a_build_directory(build, tmp_path):
-    text = subprocess.run([sys.executable, str(TOOL), str(tmp_path)], capture_output=True, text=True)
+    text = subprocess.run([sys.executable, *TOOL, str(tmp_path)], capture_output=True, text=True)
     assert text.returncode == 1
     assert said(text.stderr) == (
         "cudaops_build_report: this is no build directory. found %s wanted a directory that CMake or ninja has built in "
         "Fix: build_report.py <build directory>" % tmp_path
     )
-    text = subprocess.run([sys.executable, str(TOOL), str(tmp_path / "none")], capture_output=True, text=True)
+    text = subprocess.run([sys.executable, *TOOL, str(tmp_path / "none")], capture_output=True, text=True)
     assert text.returncode == 1 and said(text.stderr).startswith(
         "cudaops_build_report: there is no such directory. found "
     )
 
 
 def test_wrong_calls(launcher):
-    done = subprocess.run([sys.executable, str(TOOL)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, *TOOL], capture_output=True, text=True)
     assert done.returncode == 2 and "required: <build directory>" in done.stderr
-    done = subprocess.run([sys.executable, str(TOOL), "--help"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, *TOOL, "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "What the figures mean" in done.stdout
     done = subprocess.run([str(launcher)], capture_output=True, text=True)
     assert done.returncode == 2

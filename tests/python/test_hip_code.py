@@ -13,7 +13,7 @@ import tracemalloc
 
 import hip_files as hip
 import pytest
-from conftest import READER, execute, run_python
+from conftest import RUN, execute, run_python
 
 KERNEL = """
 #include <hip/hip_runtime.h>
@@ -25,7 +25,7 @@ ARCHS = ["gfx906:xnack-", "gfx90a"]
 
 
 def read(*arguments):
-    return run_python("-I", "-S", "-B", READER, *arguments)
+    return run_python(*RUN, "inspect_library", *arguments)
 
 
 def refusal(reader, path):

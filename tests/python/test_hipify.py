@@ -18,9 +18,9 @@ import textwrap
 import time
 
 import pytest
-from conftest import REPOSITORY
+from conftest import PACKAGE, REPOSITORY, RUN
 
-TOOL = REPOSITORY / "cmake" / "tools" / "hipify.py"
+TOOL = [*map(str, RUN), "hipify"]
 FAKE = REPOSITORY / "tests" / "fakes" / "hipify"
 
 
@@ -84,7 +84,7 @@ class Project:
     def command(self, name, python=sys.executable):
         source = os.path.normpath(self.source_dir / name)
         arguments = [self.settings(), source, self.output(name), self.mirror / ".hipify" / "depfiles" / (name + ".d")]
-        return [python, "-I", "-S", "-B", str(TOOL), *map(str, arguments)]
+        return [python, *TOOL, *map(str, arguments)]
 
     def run(self, name):
         done = subprocess.run(self.command(name), capture_output=True, text=True, timeout=120)
@@ -266,7 +266,7 @@ class TestTorch:
         )
 
     def test_names_of_torch(self, torch, version):
-        """A65: torch 2.9 and 2.10 have HIP names of their own, later ones keep CUDA's."""
+        """torch 2.9 and 2.10 have HIP names of their own, later ones keep CUDA's. (pytorch#174087)"""
         old = tuple(map(int, version.split("."))) < (2, 11)
         torch.write(
             "op.cpp",
@@ -320,7 +320,7 @@ warnings.simplefilter("ignore")
 package = types.ModuleType("torchs"); package.__path__ = [sys.argv[1]]; sys.modules["torchs"] = package
 from torchs import hipify_python as h
 sys.path.insert(0, sys.argv[2])
-import hipify
+from cudaops import hipify
 words = h.PYTORCH_MAP
 text = "\\n".join(sep + word + end for word in words for sep, end in (("", ""), ("x", ""), ("(", "_"), (" ", "(")))
 text = "\\n" + text + " libraryPropertyType \\n"
@@ -332,7 +332,7 @@ for a, b in zip(theirs.split("\\n"), ours.split("\\n")):
         print(a, "|", b)
 print(len(words))
 """
-        command = [sys.executable, "-B", "-c", script, TORCHES[version], str(TOOL.parent)]
+        command = [sys.executable, "-B", "-c", script, TORCHES[version], str(PACKAGE.parent)]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert re.fullmatch(r"\d{4}\n", done.stdout), done.stdout
@@ -486,7 +486,7 @@ def test_paths_that_would_lead_elsewhere_are_rewritten(one):
     )
     output = one.mirror / ".generated" / "deep" / "g.cu"
     command = one.command("x")
-    command[6:8] = [str(generated / "g.cu"), str(output)]
+    command[-3:-1] = [str(generated / "g.cu"), str(output)]
     subprocess.run(command, check=True)
     lines = output.read_text().splitlines()[2:]
     assert lines == ['#include "../../k.cuh"', '#include "../../k.cuh"', '#include "../../../outside/plain.h"']
@@ -639,7 +639,7 @@ def test_source_that_another_includes(one):
 
 
 def test_many_at_once(one):
-    """A58's translation: the same bytes, no time moves, no half-written file is ever there."""
+    """Many processes at once: the same bytes, no time moves, no half-written file is ever there. (vllm#43329)"""
     one.includes = ["include"]
     names = ["s%d.cu" % number for number in range(16)]
     for number, name in enumerate(names):
@@ -805,7 +805,7 @@ def test_source_in_no_root(one):
     other = one.root / "other.cu"
     other.write_text("")
     command = one.command("x.cu")
-    command[6] = str(other)
+    command[-3] = str(other)
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "%s: error: it lies in no directory that is translated.\n" % other)
 
@@ -936,5 +936,5 @@ def test_a_later_translator_that_needs_its_tables(tmp_path):
 
 
 def test_usage():
-    done = subprocess.run([sys.executable, str(TOOL)], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "usage: hipify.py <settings> <source> <translation> <depfile>\n")
+    done = subprocess.run([sys.executable, *TOOL], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "usage: python -I -S _run.py hipify <settings> <source> <translation> <depfile>\n")

@@ -114,7 +114,7 @@ def test_rebuilt_file_is_named(op):
 
 
 def test_built_for_a_newer_torch(build, op):
-    """A54: one line, before "undefined symbol"."""
+    """One line, before "undefined symbol". (flash-attention#1832)"""
     path = build.library("newer", note=build.note_source(torch_target="99.1"))
     code, output, error = load(
         "try: load_library(%r)" % str(path),

@@ -12,7 +12,7 @@ import sys
 
 import hip_files
 import pytest
-from conftest import READER, REPOSITORY, execute, run_python
+from conftest import REPOSITORY, RUN, execute, run_python
 
 
 def module(*arguments, torch=None):
@@ -363,7 +363,7 @@ def test_reader_that_has_seen_enough(build, ignored):
     """`inspect | head`: no traceback, whatever the shell does with SIGPIPE."""
     library = build.library("piped", note=build.note_source())
     package = [sys.executable, "-S", "-m", "cudaops", "inspect", *[library] * 50]
-    for command in (package, [sys.executable, READER, library], [sys.executable, READER, "--help"]):
+    for command in (package, [sys.executable, *RUN, "inspect_library", library], [sys.executable, *RUN, "inspect_library", "--help"]):
         reading, writing = os.pipe()
         os.close(reading)
         done = subprocess.run(

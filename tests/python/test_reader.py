@@ -8,13 +8,13 @@ import re
 import subprocess
 
 import pytest
-from conftest import NOTE, READER, execute, run_python
+from conftest import NOTE, RUN, execute, run_python
 
 KERNEL = "__global__ void scale(float* a) { a[0] *= 2.f; }\nvoid f(float* a) { scale<<<1, 1>>>(a); }"
 
 
 def read(*arguments):
-    return run_python("-I", "-S", "-B", READER, *arguments)
+    return run_python(*RUN, "inspect_library", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_usage(arguments, text):
 
 def test_help():
     code, output, error = read("--help")
-    assert (code, error) == (0, "") and "usage: inspect_library.py <library>" in output
+    assert (code, error) == (0, "") and "_run.py inspect_library <library>" in output
 
 
 def test_unreadable_files(tmp_path):

@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/options base/state)
+_cudaops_use(base/message base/options base/state)
 
 # _cudaops_path_lookup(<program> <out>): every such file on the PATH of the first configure, in its order.
 function(_cudaops_path_lookup program out)
@@ -40,4 +40,41 @@ function(_cudaops_python_tool out)
     endif()
   endif()
   set(${out} "${python}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_python_package(<out>)
+#
+# The directory of our Python package: beside the modules where they are installed, beside cmake/ in a checkout, around
+# cmake/ in a wheel.
+function(_cudaops_python_package out)
+  foreach(place IN ITEMS python/cudaops ../python/cudaops ..)
+    cmake_path(SET directory NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../${place}")
+    string(REGEX REPLACE "/$" "" directory "${directory}")
+    if(EXISTS "${directory}/_run.py")
+      set(${out} "${directory}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  cmake_path(SET modules NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../..")
+  _cudaops_stop(
+    "find_package(CudaOps): the package's Python part is missing."
+    FACTS "found   ${modules}, without the directory python/cudaops beside it or in it"
+    FIX "install CudaOps again; a copy of a checkout needs python/ as well as cmake/"
+  )
+endfunction()
+
+# _cudaops_python_command(<out> <python> <module>): runs a module of our Python package, whose arguments follow. Neither
+# the user's site-packages nor PYTHONPATH play a part, and nothing is written beside the modules.
+function(_cudaops_python_command out python module)
+  _cudaops_python_package(package)
+  set(
+    ${out}
+    "${python}"
+    -I
+    -S
+    -B
+    "${package}/_run.py"
+    ${module}
+    PARENT_SCOPE
+  )
 endfunction()

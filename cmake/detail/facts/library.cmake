@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a built library says of itself, read from the file by tools/inspect_library.py: the architectures of its device
-# code (fatbins of CUDA, bundles of HIP) and the libraries that it needs.
+# What a built library says of itself, read from the file by cudaops/inspect_library.py: the architectures of its
+# device code (fatbins of CUDA, bundles of HIP) and the libraries that it needs.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -44,31 +44,16 @@ endfunction()
 function(_cudaops_inspect_list out file python option)
   set(found "")
   if(python AND EXISTS "${file}")
-    _cudaops_inspect_command(command "${python}")
-    _cudaops_inspect_tool(tool)
-    _cudaops_probe(probe FILES "${file}" "${tool}" MACHINE COMMAND ${command} "${file}" ${option})
+    _cudaops_python_command(command "${python}" inspect_library)
+    _cudaops_python_package(package)
+    _cudaops_probe(
+      probe
+      FILES "${file}" "${package}/inspect_library.py" MACHINE
+      COMMAND ${command} "${file}" ${option}
+    )
     if(probe_EXIT STREQUAL "0")
       string(REGEX MATCHALL "[^,\r\n]+" found "${probe_OUTPUT}")
     endif()
   endif()
   set(${out} "${found}" PARENT_SCOPE)
-endfunction()
-
-function(_cudaops_inspect_tool out)
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/inspect_library.py")
-  set(${out} "${tool}" PARENT_SCOPE)
-endfunction()
-
-# Neither the user's site-packages nor PYTHONPATH play a part: the reader needs the standard library alone.
-function(_cudaops_inspect_command out python)
-  _cudaops_inspect_tool(tool)
-  set(
-    ${out}
-    "${python}"
-    -I
-    -S
-    -B
-    "${tool}"
-    PARENT_SCOPE
-  )
 endfunction()

@@ -123,7 +123,9 @@ function(_cudaops_python_facts prefix python)
   if(NOT "${pythonpath}" STREQUAL "" AND "${pythonpath}" MATCHES "(^|:)([^/]|$)")
     string(APPEND variables "|${CMAKE_CURRENT_BINARY_DIR}")
   endif()
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/torch_facts.py")
+  # A script: it must start in a Python that is too old for the package, too.
+  _cudaops_python_package(package)
+  set(tool "${package}/torch_facts.py")
   _cudaops_probe(
     run
     FILES "${tool}"

@@ -304,7 +304,7 @@ endfunction()
 
 # _cudaops_hipify_mirror_of(<prefix> <path> <out>)
 #
-# Where the translation of <path> lies, or empty. The deepest directory that holds it decides, as in tools/hipify.py.
+# Where the translation of <path> lies, or empty. The deepest directory that holds it decides, as in cudaops/hipify.py.
 function(_cudaops_hipify_mirror_of prefix path out)
   set(best "")
   set(best_length -1)
@@ -344,7 +344,7 @@ endfunction()
 
 # _cudaops_hipify_settings(<prefix> <mirror> <out-file> INCLUDES <dir>... OWN <source>|<dir>...)
 #
-# Writes what tools/hipify.py reads. The name holds a hash of the content: other include directories are another command.
+# Writes what cudaops/hipify.py reads. The name holds a hash of the content: other include directories are another command.
 function(_cudaops_hipify_settings prefix mirror out)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "INCLUDES;OWN")
   _cudaops_state_get(HIPIFY_KIND kind)
@@ -381,8 +381,8 @@ endfunction()
 function(_cudaops_hipify_command settings source output mirror)
   _cudaops_state_get(HIPIFY_PYTHON python)
   _cudaops_state_get(HIPIFY_FILES files)
-  set(tool "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/hipify.py")
-  cmake_path(NORMAL_PATH tool)
+  _cudaops_python_command(command "${python}" hipify)
+  _cudaops_python_package(package)
   cmake_path(RELATIVE_PATH output BASE_DIRECTORY "${mirror}" OUTPUT_VARIABLE relative)
   set(depfile "${mirror}/.hipify/depfiles/${relative}.d")
   set(headers DEPFILE "${depfile}")
@@ -405,8 +405,8 @@ function(_cudaops_hipify_command settings source output mirror)
   endif()
   add_custom_command(
     OUTPUT "${output}"
-    COMMAND "${python}" -I -S -B "${tool}" "${settings}" "${source}" "${output}" "${depfile}"
-    DEPENDS "${source}" "${tool}" "${settings}" ${files} ${headers}
+    COMMAND ${command} "${settings}" "${source}" "${output}" "${depfile}"
+    DEPENDS "${source}" "${package}/hipify.py" "${settings}" ${files} ${headers}
     COMMENT "Translating to HIP: ${relative}"
     VERBATIM
   )

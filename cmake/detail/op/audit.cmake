@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a library's device code (fatbins of CUDA, bundles of HIP) really is for, read from the file by
-# tools/inspect_library.py: compared with what was asked for, and asked of torch's own library.
+# cudaops/inspect_library.py: compared with what was asked for, and asked of torch's own library.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -12,7 +12,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(facts/library)
+_cudaops_use(base/programs facts/library)
 
 # _cudaops_op_audit(<target> EXPECT <sm_XX|compute_XX|gfxXXX[:feature+-]>... PYTHON <python>)
 #
@@ -25,6 +25,6 @@ function(_cudaops_op_audit target)
   endif()
   # Commas: a ';' would have to survive ctest's files.
   list(JOIN arg_EXPECT "," expect)
-  _cudaops_inspect_command(command "${arg_PYTHON}")
+  _cudaops_python_command(command "${arg_PYTHON}" inspect_library)
   add_test(NAME ${target}.architectures COMMAND ${command} $<TARGET_FILE:${target}> --check-archs ${expect})
 endfunction()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a library was built from and for travels inside it, as JSON in an ELF note that is read without loading it
-# (tools/inspect_library.py). The same source tells of a second copy of the op in one process.
+# (cudaops/inspect_library.py). The same source tells of a second copy of the op in one process.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Brings torch and CUDA toolkits into the per-user store when CUDAOPS_PROVIDE asks for it, and finds what earlier
-# configures brought. tools/provide.py installs; here is what to ask it for and what to say when it can't.
+# configures brought. cudaops/provide.py installs; here is what to ask it for and what to say when it can't.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -12,7 +12,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/message base/options base/paths base/probe)
+_cudaops_use(base/message base/options base/paths base/probe base/programs)
 
 # _cudaops_provided_torch(<out>): the interpreters of the complete torches in the store, newest first; starts nothing.
 function(_cudaops_provided_torch out)
@@ -168,13 +168,12 @@ function(_cudaops_provide_run what version why out)
   set(result "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/cudaops-provide.json")
   file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles")
   file(REMOVE "${result}")
-  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/provide.py")
-  cmake_path(NORMAL_PATH script)
+  _cudaops_python_package(package)
   _cudaops_run(
     run
     ECHO
     COMMAND
-      "${python}" -u "${script}" "${kind}" --store "${store}" --version "${version}" "--why=${why}" --result "${result}"
+      "${python}" -B -u "${package}/_run.py" provide "${kind}" --store "${store}" --version "${version}" "--why=${why}" --result "${result}"
       ${options} --pythons ${pythons}
   )
   if(EXISTS "${result}")
@@ -196,7 +195,7 @@ function(_cudaops_provide_run what version why out)
     endif()
     _cudaops_stop(
       "CUDAOPS_PROVIDE=${what}: the installing script ended early."
-      FACTS "found   ${script}: exit code ${run_EXIT}${line}"
+      FACTS "found   ${package}/provide.py: exit code ${run_EXIT}${line}"
       FIX "run the same command again"
     )
   endif()

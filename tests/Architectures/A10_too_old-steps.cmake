@@ -1,1 +1,0 @@
-arch_configure(ARGS "-DCMAKE_CUDA_ARCHITECTURES=7.0;9.0")

@@ -1,0 +1,12 @@
+# A glibc whose headers the toolkit can't compile: both versions and the ways out. (extension-cpp#122)
+include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
+include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
+include("${check_DETAIL_DIR}/base/message.cmake")
+
+_cudaops_glibc_check(e GLIBC 2.41 BOUND 2.41 TOOLKIT 12.8.93 TOOLKIT_ROOT /usr/local/cuda-12.8)
+check_equal(
+  "sentence"
+  "${e_ERROR}"
+  "CUDA 12.8.93 can't compile against glibc 2.41: both declare sinpi and cospi, and differently."
+)
+_cudaops_stop("${e_HEAD}" FACTS ${e_FACTS} FIX ${e_FIX})

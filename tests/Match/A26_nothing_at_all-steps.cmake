@@ -1,2 +1,0 @@
-# Not even a Python.
-match()

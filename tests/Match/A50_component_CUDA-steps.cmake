@@ -1,4 +1,0 @@
-# CUDA required but impossible: an error, never "warning and skip".
-fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA 13.0 NO_WHEELS)
-match(FIND REQUIRED COMPONENTS CUDA ARGS "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
-case_report_equal(NO_TOOLKIT reason_code)

@@ -1,0 +1,2 @@
+# Not even a Python. (pytorch#36204)
+match()
