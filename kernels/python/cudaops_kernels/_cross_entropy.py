@@ -150,14 +150,15 @@ def _of_dtensor(input, target, options, reduction):
     shards = [i for i, p in enumerate(placements) if isinstance(p, Shard) and p.dim == classes]
     for place in shards[1:]:
         placements[place] = Replicate()
-    input = input.redistribute(placements=placements)
+    if tuple(placements) != tuple(input.placements):
+        input = input.redistribute(placements=placements)
     if shards:
         rows = [Replicate() if i == shards[0] else p for i, p in enumerate(placements)]
         target = target.redistribute(placements=rows)
         shape = input.shape
         _, offsets = compute_local_shape_and_global_offset(shape, mesh, placements)
         loss = _OfShards.apply(
-            input.to_local(),
+            input.to_local(grad_placements=placements),
             target.to_local(),
             offsets[classes],
             shape[classes],
