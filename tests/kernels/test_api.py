@@ -231,6 +231,50 @@ def test_lamb(device):
         torch.testing.assert_close(a.double(), b, rtol=1e-4, atol=1e-5)
 
 
+def test_adamw_of_8_bits(device):
+    """Close to AdamW's steps, with two bytes and a little an element; small tensors as AdamW's."""
+    torch.manual_seed(0)
+    shapes, results = ((70, 71), (30,)), []
+    for make in (kernels.optim.AdamW8bit, torch.optim.AdamW):
+        params = [
+            torch.nn.Parameter(normal(*s, dtype=torch.float32, device=device, seed=i))
+            for i, s in enumerate(shapes)
+        ]
+        optimizer = make(params, lr=1e-2, weight_decay=0.1)
+        for step in range(10):
+            for i, param in enumerate(params):
+                param.grad = normal(
+                    *param.shape, dtype=torch.float32, device=device, seed=50 + 2 * step + i
+                )
+            optimizer.step()
+        results.append((params, optimizer))
+    (ours, optimizer), (wanted, reference) = results
+    begin = normal(70, 71, dtype=torch.float32, device=device)
+    moved, should = ours[0].detach() - begin, wanted[0].detach() - begin
+    assert (moved - should).norm() < 0.05 * should.norm()
+    torch.testing.assert_close(ours[1], wanted[1], rtol=1e-5, atol=1e-6)
+    state = optimizer.state[ours[0]]
+    assert state["state1"].dtype == state["state2"].dtype == torch.uint8
+    assert state["state1"].shape == (70, 71) and state["absmax1"].shape == (-(-70 * 71 // 256),)
+    assert optimizer.state[ours[1]]["state1"].dtype == torch.float32
+    # A block's moments keep their place, and a large one does not blur another block's.
+    from cudaops_kernels._optimizers import _from_8_bits, _levels, _to_8_bits
+
+    for is_signed in (True, False):
+        levels = _levels(is_signed, ours[0].device)
+        assert levels.numel() == levels.unique().numel() == 256
+        values = normal(3, 256, dtype=torch.float32, device=device)
+        values = values if is_signed else values.abs()
+        values[1] *= 1e6
+        error = (_from_8_bits(*_to_8_bits(values, levels), levels) - values).abs()
+        assert (error.amax(1) <= 0.015 * values.abs().amax(1)).all()
+    other = kernels.optim.AdamW8bit(ours, lr=1e-2)
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    assert torch.equal(other.state[ours[0]]["state2"], state["state2"])
+    assert other.state[ours[0]]["state1"].dtype == torch.uint8
+    other.step()
+
+
 def test_muon_is_torchs(device):
     if not hasattr(torch.optim, "Muon"):
         raise unittest.SkipTest("this torch has no Muon")
@@ -409,6 +453,7 @@ for optimizer in (
     k.optim.AdamW(model.parameters(), lr=1e-3),
     k.optim.Lion(model.parameters()),
     k.optim.LAMB(model.parameters()),
+    k.optim.AdamW8bit(model.parameters()),
     k.optim.Muon(model.parameters()),
 ):
     optimizer.step()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lion, LAMB and Muon on torch's multi-tensor functions and matrix products."""
+"""Lion, LAMB, AdamW8bit and Muon on torch's multi-tensor functions and matrix products."""
 
 import math
 from collections.abc import Iterable
@@ -67,15 +67,14 @@ class _MultiTensor(torch.optim.Optimizer):
 
     def load_state_dict(self, state_dict: Any) -> None:
         super().load_state_dict(state_dict)
-        # torch casts a state to its parameter's dtype; here it is float32 for all.
+        # torch casts a state to its parameter's dtype; here it stays what it was.
         saved = state_dict["state"]
         params = [param for group in self.param_groups for param in group["params"]]
         indices = [index for group in state_dict["param_groups"] for index in group["params"]]
         for index, param in zip(indices, params):
-            for name in self._states:
-                if name in saved.get(index, {}):
-                    value = saved[index][name]
-                    self.state[param][name] = value.detach().clone().to(param.device, torch.float32)
+            for name, value in saved.get(index, {}).items():
+                if isinstance(value, Tensor):
+                    self.state[param][name] = value.detach().clone().to(param.device)
 
 
 def _write(params: list, news: list) -> None:
@@ -183,6 +182,102 @@ class LAMB(_MultiTensor):
         ]
         torch._foreach_mul_(updates, [-group["lr"] * ratio for ratio in ratios])
         _write(params, list(torch._foreach_add(values, updates)))
+
+
+# Elements that share a scale in an 8-bit state, and from how many elements on a state has 8 bits: as
+# in bitsandbytes.
+_BLOCK, _FEWEST_OF_8_BITS = 256, 4096
+
+
+def _levels(is_signed: bool, device: torch.device) -> Tensor:
+    """The 256 numbers from -1 (or 0) to 1 of dynamic tree quantisation
+    (https://arxiv.org/abs/2110.02861): powers of ten, each with twice the levels of the one below;
+    0 and 1."""
+    parts = []
+    for exponent in range(7):
+        count = 2**exponent if is_signed else 2 ** (exponent + 1)
+        middles = 0.1 + 0.9 * (torch.arange(count, dtype=torch.float64) + 0.5) / count
+        parts.append(10.0 ** (exponent - 6) * middles)
+    levels = torch.cat(parts)
+    if is_signed:
+        levels = torch.cat((levels, -levels))
+    ends = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    return torch.cat((levels, ends)).sort().values.to(device, torch.float32)
+
+
+def _to_8_bits(values: Tensor, levels: Tensor) -> tuple[Tensor, Tensor]:
+    """Of each block the nearest levels' places and its largest magnitude."""
+    flat = values.flatten()
+    blocks = torch.nn.functional.pad(flat, (0, -flat.numel() % _BLOCK)).view(-1, _BLOCK)
+    largest = blocks.abs().amax(1)
+    scaled = blocks / torch.where(largest > 0, largest, 1.0).unsqueeze(1)
+    places = torch.bucketize(scaled, (levels[1:] + levels[:-1]) / 2)
+    return places.to(torch.uint8).flatten()[: flat.numel()].view(values.shape), largest
+
+
+def _from_8_bits(places: Tensor, largest: Tensor, levels: Tensor) -> Tensor:
+    scales = largest.repeat_interleave(_BLOCK)[: places.numel()].view(places.shape)
+    return levels[places.int()] * scales
+
+
+class AdamW8bit(_MultiTensor):
+    """AdamW with moments of 8 bits, in blocks of 256 elements with a float32 scale each
+    (https://arxiv.org/abs/2110.02861): state1, absmax1, state2 and absmax2, as bitsandbytes calls
+    them. Parameters of fewer than min_8bit_size elements have float32 moments. By torch's ops, a
+    tensor at a time."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        *,
+        min_8bit_size: int = _FEWEST_OF_8_BITS,
+        maximize: bool = False,
+    ) -> None:
+        _check("AdamW8bit", lr=lr, beta1=betas[0], beta2=betas[1], eps=eps)
+        _check("AdamW8bit", weight_decay=weight_decay, min_8bit_size=min_8bit_size)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "min_8bit_size": min_8bit_size,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def _step_together(
+        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
+    ) -> None:
+        beta1, beta2 = group["betas"]
+        device = params[0].device
+        levels = [_levels(is_signed, device) for is_signed in (True, False)]
+        for param, grad, state in zip(params, grads, states):
+            has_8_bits = param.numel() >= group["min_8bit_size"]
+            if "state1" not in state:
+                moments = [torch.zeros_like(param, dtype=torch.float32) for _ in levels]
+            elif "absmax1" in state:
+                moments = [
+                    _from_8_bits(state[f"state{i}"], state[f"absmax{i}"], levels[i - 1])
+                    for i in (1, 2)
+                ]
+            else:
+                moments = [state["state1"], state["state2"]]
+            first, second = moments
+            first.lerp_(grad, 1 - beta1)
+            second.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            correction1, correction2 = (1 - beta ** state["step"] for beta in (beta1, beta2))
+            roots = (second / correction2).sqrt_().add_(group["eps"])
+            value = param.float() * (1 - group["lr"] * group["weight_decay"])
+            param.copy_(value.addcdiv_(first, roots, value=-group["lr"] / correction1))
+            for i, moment in ((1, first), (2, second)):
+                if has_8_bits:
+                    state[f"state{i}"], state[f"absmax{i}"] = _to_8_bits(moment, levels[i - 1])
+                else:
+                    state[f"state{i}"] = moment
 
 
 class Muon(torch.optim.Optimizer):
