@@ -77,6 +77,7 @@ class _Prepared:
         self.num_states = len(state)
         self.parts = parts
         self.copies_grads = False  # until one is found that needs it
+        self.is_sharded = any(local(param) is not param for param in params)
 
     def in_order(self, grads, are_written):
         """grads, with copies for those that don't lie in memory as their parameters do. Where they
@@ -151,20 +152,13 @@ def _on(tensor, device):
     return None if tensor is None else whole(tensor).to(device, non_blocking=True)
 
 
-def _gradients(params):
-    """Of those that have one, as they lie on this process: a sharded parameter's is sharded like
-    it, which for torch's FSDP costs nothing."""
-    grads = []
-    for param in params:
-        grad = param.grad
-        if grad is None:
-            continue
-        if hasattr(param, "_local_tensor"):
-            if grad.placements != param.placements:
-                grad = grad.redistribute(placements=param.placements)
-            grad = grad._local_tensor
-        grads.append(grad)
-    return grads
+def _local_gradient(param, grad):
+    """Sharded like its parameter, as torch's FSDP has it already, the part of this process."""
+    if not hasattr(param, "_local_tensor"):
+        return grad
+    if grad.placements != param.placements:
+        grad = grad.redistribute(placements=param.placements)
+    return grad._local_tensor
 
 
 class AdamW(torch.optim.Optimizer):
@@ -357,7 +351,7 @@ class AdamW(torch.optim.Optimizer):
         work = []  # (index, group, prepared group, gradients)
         for index, group in enumerate(self.param_groups):
             params = group["params"]
-            grads = _gradients(params)
+            grads = [grad for param in params if (grad := param.grad) is not None]
             if not grads:
                 continue
             if len(grads) != len(params):
@@ -367,6 +361,8 @@ class AdamW(torch.optim.Optimizer):
                 _refuse_sparse(grads)
                 self._prepared[index] = None  # frees its memory first
                 prepared = self._prepared[index] = self._prepare(group, params)
+            if prepared.is_sharded:
+                grads = list(map(_local_gradient, prepared.params, grads))
             if prepared.copies_grads:
                 _refuse_sparse(grads)
                 grads = prepared.in_order(grads, getattr(self, "grad_scale", None) is not None)
