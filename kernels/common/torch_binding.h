@@ -151,10 +151,10 @@ inline Tensor as_contiguous(const Tensor& tensor) {
   return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
 }
 
-// A contiguous tensor where `like` lies, of its dtype if none is given. torch::stable::new_empty goes
-// through the dispatcher, which takes longer than the rest of a small call.
+// A contiguous tensor where `like` lies, of its dtype if none is given. torch::stable::new_empty
+// goes through the dispatcher, which takes longer than the rest of a small call.
 inline Tensor make_empty(const Tensor& like, torch::headeronly::IntHeaderOnlyArrayRef sizes,
-                        std::optional<torch::headeronly::ScalarType> dtype = std::nullopt) {
+                         std::optional<torch::headeronly::ScalarType> dtype = std::nullopt) {
   constexpr size_t kMostDims = 64;
   const size_t num_dims = sizes.size();
   if (num_dims > kMostDims) return torch::stable::new_empty(like, sizes, dtype);

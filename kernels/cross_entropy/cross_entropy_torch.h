@@ -103,10 +103,9 @@ std::tuple<Tensor, Tensor> cross_entropy_forward(CrossEntropyInputs& inputs, con
   const Reduction reduction = inputs.problem.reduction;
   const Tensor loss = empty_loss(logits, inputs.target, reduction);
   const Tensor lse = make_empty(logits, inputs.target.sizes(), ScalarType::Float);
-  const Tensor row_loss =
-      reduction == Reduction::kNone
-          ? loss
-          : make_empty(logits, {inputs.rows.num_rows}, ScalarType::Float);
+  const Tensor row_loss = reduction == Reduction::kNone
+                              ? loss
+                              : make_empty(logits, {inputs.rows.num_rows}, ScalarType::Float);
   CrossEntropy call{};
   call.problem = inputs.problem;
   call.row_loss = static_cast<float*>(row_loss.mutable_data_ptr());

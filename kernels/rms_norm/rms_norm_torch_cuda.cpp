@@ -39,13 +39,13 @@ std::tuple<Tensor, Tensor> rms_norm_backward_on_cuda(const Tensor& grad_output,
                                                      const Tensor& rstd, double weight_offset,
                                                      bool needs_grad_weight) {
   const DeviceGuard guard(x.get_device_index());
-  return rms_norm_backward_on(
-      grad_output, grad_residual_out, x, weight, rstd, weight_offset, needs_grad_weight,
-      [&](const RmsNormBackward& call) {
-        const bool has_sums = call.grad_weight != nullptr;
-        const Workspace workspace(x, has_sums ? rms_norm_backward_workspace_bytes(call) : 0);
-        launch_rms_norm_backward(call, workspace.data(), current_stream(x));
-      });
+  return rms_norm_backward_on(grad_output, grad_residual_out, x, weight, rstd, weight_offset,
+                              needs_grad_weight, [&](const RmsNormBackward& call) {
+                                const bool has_sums = call.grad_weight != nullptr;
+                                const Workspace workspace(
+                                    x, has_sums ? rms_norm_backward_workspace_bytes(call) : 0);
+                                launch_rms_norm_backward(call, workspace.data(), current_stream(x));
+                              });
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ def sharded_classes(mesh):
             close(full(loss), wanted.detach(), (placement, keywords))
             full(loss).sum().backward()
             close(full(sharded.grad), leaf.grad, (placement, keywords))
-            if placement == Shard(1):
+            if placement == Shard(1) and logits.shape[1] % mesh.size() == 0:  # torch 2.10 gathers others
                 assert sharded.grad.placements == (placement,)
     # torch's own way with its own name.
     from torch.distributed.tensor.parallel import loss_parallel

@@ -3,8 +3,11 @@
 
 import operator
 import weakref
+from collections.abc import Iterable
+from typing import Any, Optional, Union
 
 import torch
+from torch import Tensor
 
 from ._library import ops
 from ._sharding import local, whole
@@ -74,6 +77,7 @@ class _Prepared:
         self.num_states = len(state)
         self.parts = parts
         self.copies_grads = False  # until one is found that needs it
+        self.is_sharded = any(local(param) is not param for param in params)
 
     def in_order(self, grads, are_written):
         """grads, with copies for those that don't lie in memory as their parameters do. Where they
@@ -148,20 +152,13 @@ def _on(tensor, device):
     return None if tensor is None else whole(tensor).to(device, non_blocking=True)
 
 
-def _gradients(params):
-    """Of those that have one, as they lie on this process: a sharded parameter's is sharded like
-    it, which for torch's FSDP costs nothing."""
-    grads = []
-    for param in params:
-        grad = param.grad
-        if grad is None:
-            continue
-        if hasattr(param, "_local_tensor"):
-            if grad.placements != param.placements:
-                grad = grad.redistribute(placements=param.placements)
-            grad = grad._local_tensor
-        grads.append(grad)
-    return grads
+def _local_gradient(param, grad):
+    """Sharded like its parameter, as torch's FSDP has it already, the part of this process."""
+    if not hasattr(param, "_local_tensor"):
+        return grad
+    if grad.placements != param.placements:
+        grad = grad.redistribute(placements=param.placements)
+    return grad._local_tensor
 
 
 class AdamW(torch.optim.Optimizer):
@@ -180,6 +177,8 @@ class AdamW(torch.optim.Optimizer):
       pass; the gradients themselves stay as they are.
     - Every step can be captured into a CUDA graph, whatever `capturable` says.
     - A step is refused as a whole, before anything is written, whichever group is wrong.
+    - Parameters may be DTensors, as fully_shard() makes them: each process steps its shards, and the
+      state is sharded alike (torch.distributed.checkpoint saves and loads it).
     - A parameter whose elements have gaps in memory (Parameter(weight[::2])) is refused. A gradient
       that lies in another order than its parameter is copied first.
 
@@ -191,20 +190,20 @@ class AdamW(torch.optim.Optimizer):
 
     def __init__(
         self,
-        params,
-        lr=1e-3,
-        betas=(0.9, 0.999),
-        eps=1e-8,
-        weight_decay=1e-2,
-        amsgrad=False,
+        params: Iterable[Any],
+        lr: Union[float, Tensor] = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
         *,
-        maximize=False,
-        foreach=None,
-        capturable=False,
-        differentiable=False,
-        fused=None,
-        master_weights=True,
-    ):
+        maximize: bool = False,
+        foreach: Optional[bool] = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: Optional[bool] = None,
+        master_weights: bool = True,
+    ) -> None:
         _check_options(
             {
                 "lr": lr,
@@ -333,7 +332,7 @@ class AdamW(torch.optim.Optimizer):
         return _Prepared(list(params), self.state, parts)
 
     @torch.no_grad()
-    def step(self, closure=None, *, clip_factor=None):
+    def step(self, closure: Any = None, *, clip_factor: Optional[Tensor] = None) -> Any:
         """One step. closure: computes the loss anew, which is then returned."""
         if clip_factor is not None and not isinstance(clip_factor, torch.Tensor):
             raise TypeError(
@@ -352,7 +351,7 @@ class AdamW(torch.optim.Optimizer):
         work = []  # (index, group, prepared group, gradients)
         for index, group in enumerate(self.param_groups):
             params = group["params"]
-            grads = _gradients(params)
+            grads = [grad for param in params if (grad := param.grad) is not None]
             if not grads:
                 continue
             if len(grads) != len(params):
@@ -362,6 +361,8 @@ class AdamW(torch.optim.Optimizer):
                 _refuse_sparse(grads)
                 self._prepared[index] = None  # frees its memory first
                 prepared = self._prepared[index] = self._prepare(group, params)
+            if prepared.is_sharded:
+                grads = list(map(_local_gradient, prepared.params, grads))
             if prepared.copies_grads:
                 _refuse_sparse(grads)
                 grads = prepared.in_order(grads, getattr(self, "grad_scale", None) is not None)

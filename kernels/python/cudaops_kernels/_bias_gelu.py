@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """bias_gelu: fake kernels, gradients, the function."""
 
+from typing import Optional, cast
+
 import torch
+from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._gelu import gelu_and_slope
@@ -53,9 +56,11 @@ _bias_gelu = differentiable(
 )
 
 
-def bias_gelu(input, bias=None, approximate="none"):
+def bias_gelu(
+    input: Tensor, bias: Optional[Tensor] = None, approximate: str = "none"
+) -> Tensor:
     """torch.nn.functional.gelu(input + bias, approximate=approximate) in one pass.
 
     bias has one element for each of input's last dimension, and may be float32 where input is not.
     """
-    return _bias_gelu(input, bias, approximate)
+    return cast(Tensor, _bias_gelu(input, bias, approximate))

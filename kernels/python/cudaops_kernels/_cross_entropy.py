@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """cross_entropy: fake kernels, gradients, functions."""
 
+from typing import cast
+
 import torch
+from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._library import ops
@@ -147,14 +150,15 @@ def _of_dtensor(input, target, options, reduction):
     shards = [i for i, p in enumerate(placements) if isinstance(p, Shard) and p.dim == classes]
     for place in shards[1:]:
         placements[place] = Replicate()
-    input = input.redistribute(placements=placements)
+    if tuple(placements) != tuple(input.placements):
+        input = input.redistribute(placements=placements)
     if shards:
         rows = [Replicate() if i == shards[0] else p for i, p in enumerate(placements)]
         target = target.redistribute(placements=rows)
         shape = input.shape
         _, offsets = compute_local_shape_and_global_offset(shape, mesh, placements)
         loss = _OfShards.apply(
-            input.to_local(),
+            input.to_local(grad_placements=placements),
             target.to_local(),
             offsets[classes],
             shape[classes],
@@ -205,18 +209,18 @@ def _refuse(name, **arguments):
 
 
 def cross_entropy(
-    input,
-    target,
-    weight=None,
-    size_average=None,
-    ignore_index=-100,
-    reduce=None,
-    reduction="mean",
-    label_smoothing=0.0,
+    input: Tensor,
+    target: Tensor,
+    weight: None = None,
+    size_average: None = None,
+    ignore_index: int = -100,
+    reduce: None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
     *,
-    lse_square_scale=0.0,
-    softcap=0.0,
-):
+    lse_square_scale: float = 0.0,
+    softcap: float = 0.0,
+) -> Tensor:
     """torch.nn.functional.cross_entropy of logits [*, classes], targets [*]; the loss is float32.
 
     weight, and size_average and reduce, which torch has given up, must be None. lse_square_scale
@@ -230,25 +234,28 @@ def cross_entropy(
                 f'cross_entropy: wanted "none", "mean" or "sum" for reduction, found "{reduction}".'
             )
         options = (ignore_index, label_smoothing, lse_square_scale, softcap)
-        return _of_dtensor(input, target, options, reduction)
-    return _cross_entropy(
-        input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
+        return cast(Tensor, _of_dtensor(input, target, options, reduction))
+    return cast(
+        Tensor,
+        _cross_entropy(
+            input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
+        ),
     )
 
 
 def cross_entropy_(
-    input,
-    target,
-    weight=None,
-    size_average=None,
-    ignore_index=-100,
-    reduce=None,
-    reduction="mean",
-    label_smoothing=0.0,
+    input: Tensor,
+    target: Tensor,
+    weight: None = None,
+    size_average: None = None,
+    ignore_index: int = -100,
+    reduce: None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
     *,
-    lse_square_scale=0.0,
-    softcap=0.0,
-):
+    lse_square_scale: float = 0.0,
+    softcap: float = 0.0,
+) -> Tensor:
     """The same, with the gradient computed at once and kept in input's memory: half the traffic and
     no second tensor of logits. input must not be used afterwards; backward() works once.
 
@@ -258,11 +265,11 @@ def cross_entropy_(
     _refuse("cross_entropy_", weight=weight, size_average=size_average, reduce=reduce)
     options = (ignore_index, label_smoothing, lse_square_scale, softcap, reduction)
     if not (input.requires_grad and torch.is_grad_enabled()):
-        return _cross_entropy(input, target, *options)
+        return cast(Tensor, _cross_entropy(input, target, *options))
     base = None if torch.compiler.is_compiling() else input._base
     if input.is_leaf or (base is not None and base.is_leaf and base.requires_grad):
         raise RuntimeError(
             "cross_entropy_: wanted an input that was computed, found a leaf that requires a "
             "gradient, or a view of one: it would be overwritten."
         )
-    return _InPlace.apply(input, target, *options)[0]
+    return cast(Tensor, _InPlace.apply(input, target, *options)[0])

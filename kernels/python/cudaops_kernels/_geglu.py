@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """geglu: fake kernels, gradients, the function."""
 
+from typing import cast
+
 import torch
+from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._gelu import gelu_and_slope
 from ._registration import register_fake
+from ._rows import halves
 
 
 @register_fake("geglu")
@@ -50,7 +54,12 @@ _geglu = differentiable(
 )
 
 
-def geglu(gate, up, approximate="none"):
+def geglu(gate: Tensor, up: Tensor, approximate: str = "none") -> Tensor:
     """torch.nn.functional.gelu(gate, approximate=approximate) * up in one pass; gate and up may be
     halves of one tensor."""
-    return _geglu(gate, up, approximate)
+    return cast(Tensor, _geglu(gate, up, approximate))
+
+
+def gelu_and_mul(x: Tensor, approximate: str = "none") -> Tensor:
+    """gelu of the first half of the last dimension times the second: geglu() of a packed tensor."""
+    return geglu(*halves("gelu_and_mul", x), approximate)

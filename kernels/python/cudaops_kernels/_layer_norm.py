@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """layer_norm: fake kernels, gradients, functions."""
 
+from typing import Optional, cast
+
 import torch
+from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._registration import register_fake
-from ._rows import flat_rows, is_last_dimension, per_row, shaped_as
+from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
 
 
 @register_fake("layer_norm")
@@ -82,19 +85,25 @@ def _jvp(args, tangents):
 _layer_norm = differentiable("layer_norm", setup=_setup, backward=_backward, jvp=_jvp)
 
 
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Shape,
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    eps: float = 1e-5,
+) -> Tensor:
     """torch.nn.functional.layer_norm; weight and bias may be float32 where input is not."""
     if is_last_dimension(input, normalized_shape):
-        return _layer_norm(input, weight, bias, eps)
+        return cast(Tensor, _layer_norm(input, weight, bias, eps))
     rows, columns = flat_rows(
         "layer_norm", input, normalized_shape, {"weight": weight, "bias": bias}
     )
     output = _layer_norm(rows, *columns, eps)
-    return shaped_as(input, rows, output)
+    return cast(Tensor, shaped_as(input, rows, output))
 
 
 class LayerNorm(torch.nn.LayerNorm):
     """torch.nn.LayerNorm, computed by layer_norm()."""
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """quantize and dequantize: fake kernels, functions."""
 
+from collections.abc import Sequence
+from typing import Any, Optional, cast
+
 import torch
+from torch import Tensor
 
 from ._autograd import differentiable, without_gradient
 from ._blocks import empty_per_block, sum_per_block
@@ -68,17 +72,17 @@ _dequantize = differentiable("dequantize", setup=_setup, backward=_backward, jvp
 
 
 def quantize(
-    input,
-    dtype,
-    block_size,
-    scale=None,
+    input: Tensor,
+    dtype: torch.dtype,
+    block_size: Sequence[int],
+    scale: Optional[Tensor] = None,
     *,
-    scale_ub=None,
-    symmetric=True,
-    ue8m0=False,
-    scales_column_major=False,
-    seed=None,
-):
+    scale_ub: Optional[Tensor] = None,
+    symmetric: bool = True,
+    ue8m0: bool = False,
+    scales_column_major: bool = False,
+    seed: Optional[int] = None,
+) -> tuple[Tensor, Tensor, Optional[Tensor]]:
     """(output, scale, zero_point): input as torch.int8 or torch.float8_e4m3fn, block by block.
 
     block_size: an entry for each of the last two dimensions, -1 for all of one: (1, -1) is a scale
@@ -99,6 +103,26 @@ def quantize(
     return output, new_scale if scale is None else scale, None if symmetric else zero_point
 
 
-def dequantize(input, scale, zero_point=None, *, block_size, dtype=torch.float32):
+def dequantize(
+    input: Tensor,
+    scale: Tensor,
+    zero_point: Optional[Tensor] = None,
+    *,
+    block_size: Sequence[int],
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
     """(input - zero_point) * scale, with the blocks that quantize() had; differentiable by scale."""
-    return _dequantize(input, scale, zero_point, block_size, dtype)
+    return cast(Tensor, _dequantize(input, scale, zero_point, block_size, dtype))
+
+
+def check_static(op: str, **options: Any) -> None:
+    """A given scale leaves nothing to compute one by. options: name → (value, without use)."""
+    for name, (value, unused) in options.items():
+        if value is not unused and value != unused:
+            raise ValueError(f"{op}: wanted {name}={unused} with a given scale, found {value}.")
+
+
+def quantize_by_number(input: Tensor, dtype: torch.dtype, scale: Tensor) -> Tensor:
+    """By one scale for all."""
+    rows = input.reshape(-1, input.shape[-1])
+    return quantize(rows, dtype, (-1, -1), scale)[0].view(input.shape)

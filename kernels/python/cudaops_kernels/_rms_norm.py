@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """rms_norm: fake kernels, gradients, functions."""
 
+from typing import Any, Optional, Union, cast
+
 import torch
+from torch import Tensor
 
 from ._autograd import differentiable, gradient, raising
 from ._library import ops
 from ._registration import refuse_gradients, register_fake, register_in_place
-from ._rows import flat_rows, is_last_dimension, per_row, shaped_as
+from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
 
 
 @register_fake("rms_norm")
@@ -126,28 +129,35 @@ def eps_or_default(eps, input):
     return _EPS.get(input.dtype, _EPS_OF_FLOAT32) if eps is None else eps
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.0):
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Shape,
+    weight: Optional[Tensor] = None,
+    eps: Optional[float] = None,
+    *,
+    weight_offset: float = 0.0,
+) -> Tensor:
     """torch.nn.functional.rms_norm in one pass.
 
     weight may be float32 where input is not. weight_offset is added to it (1 for Gemma's norm).
     """
     if is_last_dimension(input, normalized_shape):
-        return _rms_norm(input, weight, eps_or_default(eps, input), weight_offset)
+        return cast(Tensor, _rms_norm(input, weight, eps_or_default(eps, input), weight_offset))
     rows, (columns,) = flat_rows("rms_norm", input, normalized_shape, {"weight": weight})
     output = _rms_norm(rows, columns, eps_or_default(eps, input), weight_offset)
-    return shaped_as(input, rows, output)
+    return cast(Tensor, shaped_as(input, rows, output))
 
 
 def fused_add_rms_norm(
-    input,
-    residual,
-    normalized_shape,
-    weight=None,
-    eps=None,
+    input: Tensor,
+    residual: Tensor,
+    normalized_shape: Shape,
+    weight: Optional[Tensor] = None,
+    eps: Optional[float] = None,
     *,
-    weight_offset=0.0,
-    residual_dtype=None,
-):
+    weight_offset: float = 0.0,
+    residual_dtype: Optional[torch.dtype] = None,
+) -> tuple[Tensor, Tensor]:
     """(rms_norm(input + residual), input + residual) in one pass, both differentiable.
 
     The first result is of input's dtype, the second of residual's, or of residual_dtype. Where these
@@ -184,8 +194,14 @@ def _of_two_dtypes(input, residual, residual_dtype, normalized_shape, weight, ep
 
 
 def fused_add_rms_norm_(
-    input, residual, normalized_shape, weight=None, eps=None, *, weight_offset=0.0
-):
+    input: Tensor,
+    residual: Tensor,
+    normalized_shape: Shape,
+    weight: Optional[Tensor] = None,
+    eps: Optional[float] = None,
+    *,
+    weight_offset: float = 0.0,
+) -> None:
     """The same without new tensors and without gradients: input becomes the normalised sum, residual
     the sum."""
     op = "fused_add_rms_norm_"
@@ -208,26 +224,26 @@ class RMSNorm(torch.nn.RMSNorm):
 
     def __init__(
         self,
-        normalized_shape,
-        eps=None,
-        elementwise_affine=True,
-        device=None,
-        dtype=None,
+        normalized_shape: Union[int, list[int], torch.Size],
+        eps: Optional[float] = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
         *,
-        weight_offset=0.0,
-    ):
+        weight_offset: float = 0.0,
+    ) -> None:
         self.weight_offset = weight_offset
         super().__init__(normalized_shape, eps, elementwise_affine, device, dtype)
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         if self.elementwise_affine:
             torch.nn.init.constant_(self.weight, 1.0 - self.weight_offset)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return rms_norm(
             input, self.normalized_shape, self.weight, self.eps, weight_offset=self.weight_offset
         )
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         offset = f", weight_offset={self.weight_offset}" if self.weight_offset else ""
         return super().extra_repr() + offset

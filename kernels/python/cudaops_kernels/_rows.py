@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the row ops share on Python's side."""
 
+from collections.abc import Sequence
+from typing import Union
+
 import torch
+
+# Of the last dimensions, as in torch.nn.functional.
+Shape = Union[int, Sequence[int]]
 
 
 def per_row(input):
@@ -49,3 +55,15 @@ def flat_rows(op, input, normalized_shape, columns, is_written=False):
 def shaped_as(input, rows, output):
     """What became of `rows`, in the shape of the input that they were made from."""
     return output if rows is input else output.view(input.shape)
+
+
+def halves(op: str, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first and the second half of the last dimension, as views."""
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{op}: wanted a tensor for x, found {type(x).__name__}.")
+    if x.dim() == 0 or x.shape[-1] % 2:
+        raise ValueError(
+            f"{op}: wanted an even last dimension for x, found shape {list(x.shape)}."
+        )
+    first, second = x.chunk(2, -1)
+    return first, second

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """softmax: fake kernels, gradients, the function."""
 
+from typing import Optional, cast
+
 import torch
+from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._registration import register_fake
@@ -68,7 +71,14 @@ def _jvp(args, tangents):
 _softmax = differentiable("softmax", setup=_setup, backward=_backward, jvp=_jvp)
 
 
-def softmax(input, dim=-1, *, mask=None, scale=1.0, causal=False):
+def softmax(
+    input: Tensor,
+    dim: int = -1,
+    *,
+    mask: Optional[Tensor] = None,
+    scale: float = 1.0,
+    causal: bool = False,
+) -> Tensor:
     """torch.softmax(scale * input + mask, dim) in one pass, as attention needs it; dim is the last.
 
     mask broadcasts to input's shape: added if it is of input's dtype or float32, otherwise bool and
@@ -83,4 +93,4 @@ def softmax(input, dim=-1, *, mask=None, scale=1.0, causal=False):
         )
     if mask is not None and input.dim() > 0 and (mask.dim() == 0 or mask.shape[-1] == 1):
         mask = mask.expand(*mask.shape[:-1], input.shape[-1])
-    return _softmax(input, mask, scale, causal)
+    return cast(Tensor, _softmax(input, mask, scale, causal))

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """swiglu: fake kernels, gradients, the function."""
 
+from typing import cast
+
 import torch
+from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._registration import register_fake
+from ._rows import halves
 
 
 @register_fake("swiglu")
@@ -41,6 +45,11 @@ _swiglu = differentiable(
 )
 
 
-def swiglu(gate, up):
+def swiglu(gate: Tensor, up: Tensor) -> Tensor:
     """torch.nn.functional.silu(gate) * up in one pass; gate and up may be halves of one tensor."""
-    return _swiglu(gate, up)
+    return cast(Tensor, _swiglu(gate, up))
+
+
+def silu_and_mul(x: Tensor) -> Tensor:
+    """silu of the first half of the last dimension times the second: swiglu() of a packed tensor."""
+    return swiglu(*halves("silu_and_mul", x))

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """transpose: fake kernel, gradient, the function."""
 
+from typing import cast
+
+from torch import Tensor
+
 from ._autograd import differentiable
 from ._library import ops
 from ._registration import register_fake
@@ -19,6 +23,6 @@ _transpose = differentiable(
 )
 
 
-def transpose(input):
+def transpose(input: Tensor) -> Tensor:
     """input.transpose(-2, -1).contiguous() as one copy; the dimensions before are batches."""
-    return _transpose(input)
+    return cast(Tensor, _transpose(input))
