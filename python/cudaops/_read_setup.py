@@ -566,7 +566,8 @@ class Reader:
     def do_Import(self, node, scope):
         for alias in node.names:
             dotted = alias.name if alias.asname else alias.name.split(".")[0]
-            scope.names[alias.asname or dotted] = Later(lambda dotted=dotted: self.local(dotted, 0, scope) or Name(dotted))
+            find = lambda dotted=dotted: self.local(dotted, 0, scope) or Name(dotted)
+            scope.names[alias.asname or dotted] = Later(find)
 
     def do_ImportFrom(self, node, scope):
         for alias in node.names:
@@ -574,7 +575,8 @@ class Reader:
                 module = self.local(node.module or "", node.level, scope)
                 scope.names.update(public(module.scope.names) if module is not None else {})
             else:
-                scope.names[alias.asname or alias.name] = Later(lambda name=alias.name: self.imported(node, name, scope))
+                find = lambda name=alias.name: self.imported(node, name, scope)
+                scope.names[alias.asname or alias.name] = Later(find)
 
     def imported(self, node, name, scope):
         value = self.member(self.local(node.module or "", node.level, scope), name)
