@@ -466,10 +466,11 @@ class Writer:
 
     def settle_blocks(self):
         """What stands with CUDA and without stands under no condition."""
-        for condition in list(self.block):
-            gpu, _, rest = condition.removeprefix("NOT ").partition(" AND ") if condition.startswith("NOT (") else ("", "", "")
-            other = self.block.get("%s AND %s" % (gpu, rest) if rest else GPU)
-            for section, lines in self.block[condition].lines.items() if gpu.strip("()") == GPU and other else ():
+        without = "NOT (%s)" % GPU
+        for condition in [one for one in self.block if one.startswith(without)]:
+            rest = condition[len(without) :].removeprefix(" AND ")
+            other = self.block.get("(%s) AND %s" % (GPU, rest) if rest else GPU)
+            for section, lines in self.block[condition].lines.items() if other else ():
                 for line in [one for one in lines if one in other.lines.get(section, [])]:
                     self.at(rest).add(section, line)
                     lines.remove(line)
@@ -1125,7 +1126,7 @@ LIBRARY_HEADERS = {
 
 def read_includes(sources, root, include_dirs):
     """(PYBIND, FULL or STABLE, CUDA's libraries): what the sources, and headers of the project that they include, ask of
-    torch, and what of the libraries that torch loads and cpp_extension doesn't name."""
+    torch, and of the libraries that torch has loaded and cpp_extension doesn't name."""
     queue = [os.path.join(root, name) for name in sources]
     seen = set()
     asked = {"STABLE"}

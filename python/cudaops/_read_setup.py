@@ -10,6 +10,7 @@ value, Splice for elements of a list).
 import ast
 import builtins
 import glob
+import operator
 import os
 import re
 
@@ -165,6 +166,19 @@ class Names(dict):
     """What a scope or an object names, unlike a dict of the project's own."""
 
 
+class Later:
+    """What an import names: the module is read when the name is used. Most of a large package never is."""
+
+    def __init__(self, find):
+        self.find, self.value = find, MISSING
+
+    def get(self):
+        if self.find is not None:
+            find, self.find = self.find, None  # two modules that import each other
+            self.value = find()
+        return self.value
+
+
 class Scope:
     def __init__(self, module, parent=None):
         self.module, self.parent, self.names = module, parent, Names()
@@ -176,7 +190,8 @@ class Scope:
         scope = self
         while scope is not None:
             if name in scope.names and name not in scope.foreign:
-                return scope.names[name]
+                value = scope.names[name]
+                return value.get() if isinstance(value, Later) else value
             scope = scope.parent
         return MISSING
 
@@ -225,6 +240,10 @@ class Call:
 
     def __init__(self, kind, arguments, test, file, line):
         self.kind, self.arguments, self.test, self.file, self.line = kind, arguments, test, file, line
+
+
+# What values can be reached through; texts and names, the most of them, hold none.
+HOLDERS = (dict, list, tuple, Choice, Splice, Function, Class, Instance)
 
 
 class Stop(Exception):
@@ -297,12 +316,16 @@ class Reader:
             tree = ast.parse(file.read(), path)
         module.scope.names.update(__name__="__main__" if path == self.path else "imported", __file__=text(path))
         self.frames.append(module.scope)
+        # Where its first use stands says nothing of when the module is read.
+        outside = self.guards, self.catches
+        self.guards, self.catches = [], []
         try:
             self.block(tree.body, module.scope)
         except (Stop, RecursionError):
             pass  # what was read until here counts
         finally:
             self.frames.pop()
+            self.guards, self.catches = outside
         return module
 
     def unknown(self, node, scope):
@@ -439,12 +462,12 @@ class Reader:
                 continue
             if isinstance(one, dict):
                 found[id(one)] = (one, dict(one))
-                queue += one.values()
+                queue += [item for item in one.values() if isinstance(item, HOLDERS)]
             elif isinstance(one, list):
                 found[id(one)] = (one, list(one))
-                queue += one
+                queue += [item for item in one if isinstance(item, HOLDERS)]
             elif isinstance(one, tuple):
-                queue += one
+                queue += [item for item in one if isinstance(item, HOLDERS)]
             elif isinstance(one, (Instance, Class)):
                 queue.append(one.names)
             elif isinstance(one, Choice):
@@ -543,20 +566,23 @@ class Reader:
     def do_Import(self, node, scope):
         for alias in node.names:
             dotted = alias.name if alias.asname else alias.name.split(".")[0]
-            scope.names[alias.asname or dotted] = self.local(dotted, 0, scope) or Name(dotted)
+            find = lambda dotted=dotted: self.local(dotted, 0, scope) or Name(dotted)
+            scope.names[alias.asname or dotted] = Later(find)
 
     def do_ImportFrom(self, node, scope):
-        module = self.local(node.module or "", node.level, scope)
         for alias in node.names:
-            if alias.name == "*" and module is not None:
-                scope.names.update(public(module.scope.names))
-                continue
-            value = self.member(module, alias.name)
-            if value is MISSING:
-                value = self.local(".".join(filter(None, [node.module, alias.name])), node.level, scope) or MISSING
-            if value is MISSING:
-                value = self.name("%s.%s" % (node.module or "", alias.name))
-            scope.names[alias.asname or alias.name] = value
+            if alias.name == "*":
+                module = self.local(node.module or "", node.level, scope)
+                scope.names.update(public(module.scope.names) if module is not None else {})
+            else:
+                find = lambda name=alias.name: self.imported(node, name, scope)
+                scope.names[alias.asname or alias.name] = Later(find)
+
+    def imported(self, node, name, scope):
+        value = self.member(self.local(node.module or "", node.level, scope), name)
+        if value is MISSING:
+            value = self.local(".".join(filter(None, [node.module, name])), node.level, scope) or MISSING
+        return self.name("%s.%s" % (node.module or "", name)) if value is MISSING else value
 
     def member(self, module, name):
         """What a module names, or a module of that name in its directory where it is a package."""
@@ -1473,11 +1499,22 @@ def joined(parts, line):
 
 def restore(saved):
     for one, contents in saved.values():
+        if unchanged(one, contents):
+            continue
         if isinstance(one, dict):
             one.clear()
             one.update(contents)
         else:
             one[:] = contents
+
+
+def unchanged(one, other):
+    """The same elements in the same order: most of what there is, at each branch."""
+    if len(one) != len(other):
+        return False
+    if isinstance(one, dict):
+        return all(map(operator.is_, one, other)) and all(map(operator.is_, one.values(), other.values()))
+    return all(map(operator.is_, one, other))
 
 
 def same(a, b):
@@ -1490,6 +1527,7 @@ def same(a, b):
 def merge(test, yes, no):
     if same(yes, no):
         return yes
+    yes, no = (one.get() if isinstance(one, Later) else one for one in (yes, no))
     if isinstance(test, bool):
         return yes if test else no
     if isinstance(yes, list) and isinstance(no, list):
@@ -1514,9 +1552,11 @@ def merge(test, yes, no):
 
 def join(test, after, before):
     """The state is that of the second branch, `after` that of the first, `before` says what was there."""
-    second = {key: (one, dict(one) if isinstance(one, dict) else list(one)) for key, (one, _) in before.items()}
-    for key, (one, contents) in second.items():
-        first = after.get(key, (one, contents))[1]
+    for key, (one, _) in before.items():
+        first = after[key][1] if key in after else one
+        if unchanged(one, first):
+            continue
+        contents = dict(one) if isinstance(one, dict) else list(one)
         if isinstance(one, dict):
             names = list(first) + [name for name in contents if name not in first]
             one.clear()

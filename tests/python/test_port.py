@@ -768,6 +768,22 @@ def test_endless_code_ends(project):
     assert "add_torch_op(op\n" in content
 
 
+def test_modules_that_are_not_used_are_not_read(project):
+    """A large package names much more than a builder needs: this one would take all that is followed of a project."""
+    project.write("big.py", "names = []\nfor a in range(1000):\n    for b in range(1000):\n        names.append(a)\n")
+    project.write("small.py", "import big\nfrom big import names\nSOURCES = ['csrc/op.cpp']\n")
+    content = project.port("""
+        from small import SOURCES
+        import big
+        if os.getenv("X"):
+            from torch.utils.cpp_extension import CUDAExtension as Made
+        else:
+            from torch.utils.cpp_extension import CppExtension as Made
+        ext = Made("op", SOURCES)
+        """)
+    assert command(content, "add_torch_op")[-2:] == ["SOURCES", "csrc/op.cpp"]
+
+
 @pytest.mark.parametrize(
     ("script", "said"),
     [
