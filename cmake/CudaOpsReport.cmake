@@ -13,14 +13,14 @@ writes ``<build>/cudaops-build-report.html``, a self-contained page, and ``<buil
 for programs, and prints the three most expensive items. The target exists in each build tree with
 ``find_package(CudaTorchMatch)``, is never part of ``all`` and builds nothing. The program can also be run directly, on
 any directory that Ninja has built in: ``python <CudaOps>/python/cudaops/_run.py build_report <build>``; ``--help``
-explains its figures. Use it where the configure step says that there is no target (some releases of CMake make no custom
-target in a build directory with ``#`` in its path).
+explains its figures. Use it where the configure step says that there is no target (some releases of CMake make no
+custom target in a build directory with ``#`` in its path).
 
 The page holds the timeline of each run of Ninja, a table of the jobs, the ten most expensive headers, and advice that
 names file and line. Times come from Ninja's log, headers from the dependency files: these cost the build nothing. The
-advice is about this build only: headers that are most of what a compiler reads (torch in a ``.cu``, ``torch/extension.h``
-where the stable ABI would do, ``cub/cub.cuh`` where a part of it would), architectures that are compiled one after the
-other, the file that the rest of the build waited for, a slow linker, a missing compiler cache.
+advice is about this build only: headers that are most of what a compiler reads (torch in a ``.cu``,
+``torch/extension.h`` where the stable ABI would do, ``cub/cub.cuh`` where a part of it would), architectures that are
+compiled one after the other, the file that the rest of the build waited for, a slow linker, a missing compiler cache.
 
 ``CUDAOPS_BUILD_TRACE`` (variable, or environment variable of the same name)
   ``OFF`` (default). ``ON``: each compile of ops, kernels and targets with :command:`cudaops_target_defaults` also notes

@@ -30,14 +30,15 @@ The steps that :command:`add_torch_op` is made of, for targets of your own.
 
   Compiles ``<target>`` as Release where ``CMAKE_BUILD_TYPE`` is empty; adds ``-lineinfo`` (RelWithDebInfo) and ``-G``
   (Debug) for CUDA; compiles it through a compiler cache where there is one (:module:`CudaOpsCache`). In a wheel build
-  (``SKBUILD``) nvcc 13 and later compress device code for size (``--compress-mode=size``: half the library), unless ``CMAKE_CUDA_FLAGS`` names a mode.
+  (``SKBUILD``) nvcc 13 and later compress device code for size (``--compress-mode=size``: half the library), unless
+  ``CMAKE_CUDA_FLAGS`` names a mode.
 
 ``CUDAOPS_CUDA_JOBS`` (variable, or environment variable of the same name)
   How many CUDA or HIP sources of such targets, and of ops and kernels, compile at once under Ninja. Default: as many as
   free memory and cores allow, within the limits of control groups; where that is fewer than Ninja's own number, the
   configure step prints it with its calculation. The memory of a source is what it took in an earlier build of the build
-  tree, else an estimate from the headers that it includes, once for each architecture that nvcc compiles at a time. Heavy
-  sources don't delay light ones (before CMake 4.2: unless they are of one target), nor host sources. Targets with
+  tree, else an estimate from the headers that it includes, once for each architecture that nvcc compiles at a time.
+  Heavy sources don't delay light ones (before CMake 4.2: unless they are of one target), nor host sources. Targets with
   ``JOB_POOL_COMPILE`` or ``JOB_POOL_LINK`` keep their own pools.
 
 Targets: ``CudaOps::headers``, the include directory of ``cudaops/check.h`` and its neighbours.
