@@ -401,13 +401,8 @@ int run_step(const std::string& text, const Words& words) {
     if (hip && exists(depfile + ".passes")) {
       unfit = "no list of the headers of device passes";
     } else {
-      Trees trees;
-      trees.source = settings.get("source") + "/";
-      trees.build = settings.get("build") + "/";
+      Trees trees = Trees::of(settings);
       trees.from = context.get("from");
-      trees.system = settings.get("system");
-      trees.standard = settings.all("standard");
-      trees.absent = split_blanks(settings.get("absent"));
       IncludeDirectories directories;
       directories.read(context);
       Depfile read;

@@ -162,6 +162,21 @@ std::string plain(std::string path) {
   return path;
 }
 
+Trees Trees::of(const Settings& settings) {
+  Trees trees;
+  trees.source = settings.get("source") + "/";
+  trees.build = settings.get("build") + "/";
+  trees.system = settings.get("system");
+  trees.standard = settings.all("standard");
+  trees.absent = split_blanks(settings.get("absent"));
+  Words directories = settings.all("place"), names = settings.all("place_name");
+  for (size_t i = 0; i < directories.size() && i < names.size(); ++i) {
+    if (in_links(names[i]) && names[i] != settings.get("source_name"))
+      trees.others.push_back(directories[i] + "/");
+  }
+  return trees;
+}
+
 HeaderSearch::HeaderSearch(const Trees& trees, const IncludeDirectories& directories,
                            const Words& names)
     : trees_(trees) {
@@ -238,10 +253,18 @@ bool HeaderSearch::compilers(const std::string& path) const {
 bool HeaderSearch::own(const std::string& path) const {
   if (!trees_.system.empty() && begins(path, trees_.system)) return false;
   if (in_links(path)) return false;
-  for (const std::string* tree : {&trees_.source, &trees_.build}) {
-    if (begins(path, *tree)) return true;
-    if (path.size() + 1 == tree->size() && begins(*tree, path)) return true;
+  auto below = [&path](const std::string& tree) {
+    return begins(path, tree) || (path.size() + 1 == tree.size() && begins(tree, path));
+  };
+  // A virtual environment can lie in the source tree, and a project in a toolkit's directory.
+  size_t tree = 0, other = 0;
+  for (const std::string* one : {&trees_.source, &trees_.build}) {
+    if (below(*one) && one->size() > tree) tree = one->size();
   }
+  for (const std::string& one : trees_.others) {
+    if (below(one) && one.size() > other) other = one.size();
+  }
+  if (tree || other) return tree > other;
   return !begins(path, "/usr/") && !compilers(path);
 }
 

@@ -36,6 +36,11 @@ struct Trees {
   std::string system;  // ROCm's root, with a slash
   Words standard;      // the compiler's own directories
   Words absent;        // headers that sources may ask for and that the compiler lacks
+  Words others;        // torch, toolkit, Python and this package by their own names, with a slash:
+                       // what the links of the build tree lead to
+
+  // All but `from`.
+  static Trees of(const Settings& settings);
 };
 
 class HeaderSearch {

@@ -185,11 +185,7 @@ void Cache::describe_place(Compile& compile) {
     }
   }
   compiler_ = settings_.get("compiler");
-  trees_.source = settings_.get("source") + "/";
-  trees_.build = build + "/";
-  trees_.system = settings_.get("system");
-  trees_.standard = settings_.all("standard");
-  trees_.absent = split_blanks(settings_.get("absent"));
+  trees_ = Trees::of(settings_);
   if (!bound_.empty()) {
     key_ += "|" + working_directory() + "|" + settings_.get("source");
     return;

@@ -12,6 +12,10 @@ Importing this package imports nothing: each name brings its module when it is f
 hundreds of times.
 """
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+
 # Where each public name lives.
 _PLACES = {
     "BuildError": "jit.errors",

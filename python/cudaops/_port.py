@@ -116,12 +116,21 @@ def classify(test, flipped=(), sure=True):
     off = {leaf.name: leaf for leaf in test.leaves() if leaf.kind == "env" and leaf.name not in flipped}
     single = [name for name in off if test.holds("cuda", (*flipped, name))]
     # What can be said in the environment needn't be said on the command line too.
-    single = [name for name in single if not off[name].text] or single
+    single = [name for name in single if off[name].text != "argv"] or single
     for names in [single] if single else [list(off)]:
         if not names or not test.holds("cuda", (*flipped, *names)):
             continue
-        words = [option_name(name) if not off[name].default else "NOT " + option_name(name) for name in names]
-        return Where("option", (" OR " if single else " AND ").join(words), [off[name] for name in names])
+        ways = [[name] for name in single] or [names]
+        but = [
+            name
+            for name in off
+            if name not in names and not any(test.holds("cuda", (*flipped, *way, name)) for way in ways)
+        ]
+        condition = (" OR " if single else " AND ").join(on(off[name]) for name in names)
+        if but:
+            condition = ("(%s)" if len(single) > 1 else "%s") % condition
+            condition = " AND ".join([condition, *(on(off[name], False) for name in but)])
+        return Where("option", condition, [off[name] for name in (*names, *but)])
     if test.holds("hip", flipped):
         return Where("hip")
     return Where("never")
@@ -142,25 +151,59 @@ def settle(test, flipped=()):
 
 
 def deciding(test, flipped=()):
-    """The doubt that keeps a condition from being known."""
+    """(the doubt that keeps a condition from being known, "where ..." or "unless ...")"""
     found = doubts(test, flipped)
-    for leaf in found:
-        if None not in (test.holds("cuda", [*flipped, leaf.text]), test.holds("cuda", [*flipped, "!" + leaf.text])):
-            return leaf
-    return found[0]
+    words = {"where": [], "unless": []}
+    for leaf in {leaf.text: leaf for leaf in found if leaf.default is None}.values():
+        for word, other in (("where", "!" + leaf.text), ("unless", leaf.text)):
+            if test.holds("cuda", [*flipped, other]) is False:
+                words[word].append(leaf)
+    known = [leaf for leaves in words.values() for leaf in leaves]
+    said = ["%s %s" % (word, leaf.text) for word, leaves in words.items() for leaf in leaves]
+    return (known or found)[0], " and ".join(said[:3]) or "depending on " + found[0].text
+
+
+def switched(test, flipped, world):
+    """Leaves of the environment without whose default the condition does not hold."""
+    if isinstance(test, bool):
+        return []
+    leaves = {leaf.name: leaf for leaf in test.leaves() if leaf.kind == "env" and leaf.name not in flipped}
+    return [leaf for name, leaf in leaves.items() if test.holds(world, (*flipped, name)) is False]
+
+
+def relevant(test, settled):
+    """Doubts whose settled value a condition depends on."""
+    worlds = ("cuda", "hip", "cpu")
+    now = [test.holds(world, settled) for world in worlds] if doubts(test) else []
+    found = []
+    for leaf in doubts(test):
+        other = [one for one in settled if one.lstrip("!") != leaf.text]
+        other += ["!" + leaf.text] if leaf.text in settled or leaf.default else [leaf.text]
+        if [test.holds(world, other) for world in worlds] != now:
+            found.append(leaf)
+    return found
+
+
+def on(leaf, flipped=True):
+    """What CMake says of an option that differs from its default, or doesn't."""
+    return option_name(leaf) if leaf.default != flipped else "NOT " + option_name(leaf)
 
 
 def assumed(test, flipped=()):
-    """Doubts whose default a condition follows."""
-    now = [test.holds(world, flipped) for world in ("cuda", "cpu")] if not isinstance(test, bool) else []
+    """Doubts whose default a condition follows, with some option as it is by default or not."""
     found = [leaf for leaf in doubts(test, flipped) if leaf.default]
+    options = {leaf.name for leaf in test.leaves() if leaf.kind == "env" and leaf.name not in flipped} if found else ()
+    ways = [(world, [*flipped, *names]) for world in ("cuda", "cpu") for names in ([], *([name] for name in options))]
     return [
-        leaf for leaf in found if [test.holds(world, [*flipped, "!" + leaf.text]) for world in ("cuda", "cpu")] != now
+        leaf
+        for leaf in found
+        if any(test.holds(world, [*names, "!" + leaf.text]) != test.holds(world, names) for world, names in ways)
     ]
 
 
-def option_name(name):
-    return re.sub(r"\W+", "_", name.lstrip("-")).upper()
+def option_name(leaf):
+    name = re.sub(r"\W+", "_", leaf.name.lstrip("-")).upper()
+    return "CPU_HAS_" + name if leaf.text == "simd" else name
 
 
 def doubts(test, flipped=()):
@@ -250,13 +293,24 @@ class Writer:
             "find_package(CudaOps 0.1 REQUIRED)",
             "find_package(CudaTorchMatch REQUIRED)",
         ]
-        if self.options:
+        simd = [option for option in self.options.values() if option.text == "simd"]
+        if simd:
+            head += ["", "include(CheckCXXSourceCompiles)", "set(CMAKE_REQUIRED_FLAGS -march=native)"]
+        for option in simd:
+            macro = re.sub("AVX(512)?_", r"AVX\1", option.name.upper())
+            program = "#ifndef __%s__\\n#error\\n#endif\\nint main() {}" % macro
+            head.append('check_cxx_source_compiles("%s" %s)' % (program, option_name(option)))
+        if simd:
+            head.append("unset(CMAKE_REQUIRED_FLAGS)")
+        if len(self.options) > len(simd):
             head.append("")
         for option in self.options.values():
+            if option.text == "simd":
+                continue
             given = ("the argument %s" if option.text else "%s in the environment") % option.name
             head.append(
                 'option(%s "%s: %s" %s)'
-                % (option_name(option.name), os.path.basename(self.file), given, "ON" if option.default else "OFF")
+                % (option_name(option), os.path.basename(self.file), given, "ON" if option.default else "OFF")
             )
         lines = head + [line for body in join_blocks(bodies) for line in ["", *body]]
         lines += [""] * bool(self.last) + self.last
@@ -334,9 +388,18 @@ class Writer:
         self.flipped = [option.name for option in where.options] + settled
         for option in where.options:
             self.options.setdefault(option.name, option)
-        for leaf in doubts(op.guard):
+        for leaf in relevant(op.guard, settled):
             self.take(leaf, "!" not in "".join(one for one in settled if one.lstrip("!") == leaf.text))
         self.only_cuda = classify(op.guard, self.flipped).kind == "cuda"
+        gpu = [call.test for call in op.calls if call.kind == "CUDAExtension" and not isinstance(call.test, bool)]
+        # Without them there is no CUDA: CUDAOPS_BACKEND says it here.
+        self.backend = {
+            leaf.name
+            for leaf in switched(combine("and", gpu), self.flipped, "cuda")
+            if not any(test.holds("cuda", (*self.flipped, leaf.name)) for test in gpu)
+        }
+        self.unused = {}
+        self.unsaid(op.guard)
         for call in op.calls:
             if getattr(call, "unnamed", None):
                 self.comment("op", self.not_read("name", call.unnamed))
@@ -345,16 +408,29 @@ class Writer:
         known_gpu = all(call.kind == "CUDAExtension" for call in op.calls) or any(cuda for _, _, cuda in sources)
         self.required = known_gpu and not self.only_cuda and all(call.kind == "CUDAExtension" for call in op.calls)
         self.required = self.required and not any(path.cuda_only for path, _, _ in sources)
+        if not self.only_cuda and any(call.kind == "CUDAExtension" for call in op.calls):
+            # setuptools has no compiler for a .cu without CUDA either.
+            self.required = self.required or any(
+                path.name.endswith(SUFFIXES) and not path.cuda_only and not condition for path, condition, _ in sources
+            )
         for line in self.compile_arguments(op):
             self.comment("options", line)
         self.link_arguments(op)
+        for leaf in self.unused.values():
+            said = ("left out: the argument %s" if leaf.text else "left out: %s in the environment") % leaf.name
+            if leaf.name in self.backend and not self.required:
+                said += "; -DCUDAOPS_BACKEND=CPU builds without CUDA"
+            self.comment("op", self.note(leaf.line, said, leaf.file))
         for section, names in self.hip.items():
             self.comment(section, self.note(op.calls[0].line, "left out, for HIP: " + " ".join(dict.fromkeys(names))))
         text = [path.name for path, _, _ in sources]
         includes = [
             item for guard, item in self.items(op, "include_dirs", "extra_include_paths") if isinstance(item, str)
         ]
-        abi = read_abi(text, self.place, [self.absolute(item) for item in includes])
+        abi, libraries = read_includes(text, self.place, [self.absolute(item) for item in includes])
+        for name in libraries:
+            self.at("").add("library", LIBRARIES[name])
+        self.settle_blocks()
         is_module = all(argument(call, "is_python_module") is not False for call in op.calls)
         lines = self.command(op, sources, abi, is_module)
         if not sources:
@@ -381,9 +457,45 @@ class Writer:
             said = "taken as %s: %s" % ("true" if value else "false", leaf.text)
             self.comment("op", self.note(leaf.line, said, leaf.file))
 
+    def unsaid(self, guard):
+        """What the environment can switch off, and no option here does."""
+        where = classify(guard, self.flipped)
+        if where.kind in ("always", "cuda", "cpu"):
+            for leaf in switched(guard, self.flipped, "cpu" if where.kind == "cpu" else "cuda"):
+                self.unused.setdefault(leaf.name, leaf)
+
+    def settle_blocks(self):
+        """What stands with CUDA and without stands under no condition."""
+        without = "NOT (%s)" % GPU
+        for condition in [one for one in self.block if one.startswith(without)]:
+            rest = condition[len(without) :].removeprefix(" AND ")
+            other = self.block.get("(%s) AND %s" % (GPU, rest) if rest else GPU)
+            for section, lines in self.block[condition].lines.items() if other else ():
+                for line in [one for one in lines if one in other.lines.get(section, [])]:
+                    self.at(rest).add(section, line)
+                    lines.remove(line)
+                    other.lines[section].remove(line)
+        self.block = {condition: self.block[condition] for condition in sorted(self.block, key=bool)}
+
     def condition(self, guard, section, text):
         """(whether it is emitted, its `if()`); what is not emitted becomes a comment."""
         where = classify(guard, self.flipped)
+        if where.kind in ("always", "cuda", "cpu"):
+            words = []
+            for leaf in switched(guard, self.flipped, "cpu" if where.kind == "cpu" else "cuda"):
+                if leaf.name in self.backend or leaf.text == "argv":
+                    self.unused.setdefault(leaf.name, leaf)
+                else:
+                    self.options.setdefault(leaf.name, leaf)
+                    words.append(on(leaf, False))
+            if words:
+                for leaf in assumed(guard, self.flipped):
+                    self.take(leaf)
+                if where.kind == "cpu" and (self.only_cuda or self.required):
+                    return False, ""
+                gpu = where.kind == "cuda" and not (self.only_cuda or self.required)
+                words = ["(%s)" % GPU] * gpu + ["NOT (%s)" % GPU] * (where.kind == "cpu") + words
+                return True, " AND ".join(words)
         if where.kind in ("always", "cuda", "cpu", "option"):
             for leaf in assumed(guard, self.flipped):
                 self.take(leaf)
@@ -398,8 +510,8 @@ class Writer:
         if where.kind == "option":
             return True, where.condition
         if where.kind == "doubt":
-            leaf = deciding(guard, self.flipped)
-            self.comment(section, self.note(leaf.line, "not read: %s, where %s" % (text, leaf.text), leaf.file))
+            leaf, where_it_holds = deciding(guard, self.flipped)
+            self.comment(section, self.note(leaf.line, "not read: %s, %s" % (text, where_it_holds), leaf.file))
         if where.kind == "hip":
             self.hip.setdefault(section, []).append(str(text))
         return False, ""
@@ -443,6 +555,7 @@ class Writer:
                 continue
             for leaf in assumed(guard, self.flipped):
                 self.take(leaf)
+            self.unsaid(guard)
             for option in where.options:
                 self.options.setdefault(option.name, option)
             condition = where.condition if where.kind == "option" else "NOT (%s)" % GPU if where.kind == "cpu" else ""
@@ -610,9 +723,14 @@ class Writer:
             for _, item in self.items(op, "sources", "cuda_sources")
         ]
 
+    def elsewhere(self, guard):
+        """For another platform: nothing to say where it can't be read."""
+        return classify(guard, self.flipped).kind in ("hip", "never")
+
     def directory(self, section, keyword, guard, item):
         if not isinstance(item, str):
-            self.comment(section, self.unread(keyword, item))
+            if not self.elsewhere(guard):
+                self.comment(section, self.unread(keyword, item))
             return
         toolkit = re.match(re.escape(HOME) + r"|/usr/local/cuda[^/]*(?=/)", item)
         rest = item[toolkit.end() :].rstrip("/") if toolkit else ""
@@ -638,8 +756,8 @@ class Writer:
             if not isinstance(flag, str):
                 if isinstance(flag, Unknown) and ARCHITECTURE.search(flag.text):
                     dropped.append(flag.text)
-                elif classify(guard, self.flipped).kind in ("hip", "never"):
-                    pass  # another platform's
+                elif self.elsewhere(guard):
+                    pass
                 elif not (isinstance(flag, Unknown) and re.match(r"f?['\"](--threads|-t|-ccbin)\b", flag.text)):
                     self.comment("options", self.unread(keyword, flag))
                 continue
@@ -768,7 +886,8 @@ class Writer:
             guard, flag = queue[index]
             index += 1
             if not isinstance(flag, str):
-                self.comment("link", self.unread("extra_link_args", flag))
+                if not self.elsewhere(guard):
+                    self.comment("link", self.unread("extra_link_args", flag))
                 continue
             if flag in ("-L", "-l", "-Xlinker") and index < len(queue) and isinstance(queue[index][1], str):
                 flag = ("-Wl," if flag == "-Xlinker" else flag) + queue[index][1]
@@ -789,7 +908,8 @@ class Writer:
 
     def library(self, guard, item, keyword):
         if not isinstance(item, str):
-            self.comment("link", self.unread(keyword, item))
+            if not self.elsewhere(guard):
+                self.comment("link", self.unread(keyword, item))
             return
         if item in LINKED:
             return
@@ -797,7 +917,9 @@ class Writer:
         if emit and item in ("gomp", "omp", "iomp5"):
             self.at(condition).add("openmp", "")
         elif emit:
-            self.at(condition).add("library", LIBRARIES.get(item, str(item)))
+            # The targets of CUDA's libraries are there without CUDA too, and empty.
+            known = item in LIBRARIES and condition == GPU
+            self.at("" if known else condition).add("library", LIBRARIES.get(item, str(item)))
 
     # ---- lines
 
@@ -828,7 +950,7 @@ class Writer:
                 found = block.lines.get(section, [])
                 bare = [one for one in found if not one.startswith("$<")]
                 found = [one for one in found if not any(one.endswith(":%s>" % other) for other in bare)]
-                if section == "library" and "openmp" in block.lines:
+                if section == "library" and block.lines.get("openmp"):
                     found.append("CudaOps::openmp")
                 if not found:
                     continue
@@ -982,11 +1104,33 @@ def quote(value):
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
 
 
-def read_abi(sources, root, include_dirs):
-    """PYBIND, FULL or STABLE: what the sources, and headers of the project that they include, ask of torch."""
+# What declares functions of CUDA's libraries; curand_kernel.h is device code, and of cuda.h it can be types alone.
+LIBRARY_HEADERS = {
+    "cublas.h": "cublas",
+    "cublas_api.h": "cublas",
+    "cublas_v2.h": "cublas",
+    "cublasLt.h": "cublasLt",
+    "cufft.h": "cufft",
+    "cufftXt.h": "cufft",
+    "curand.h": "curand",
+    "cusparse.h": "cusparse",
+    "cusparse_v2.h": "cusparse",
+    "cusolverDn.h": "cusolver",
+    "cusolverRf.h": "cusolver",
+    "cusolverSp.h": "cusolver",
+    "cudnn.h": "cudnn",
+    "nccl.h": "nccl",
+    "nvrtc.h": "nvrtc",
+}
+
+
+def read_includes(sources, root, include_dirs):
+    """(PYBIND, FULL or STABLE, CUDA's libraries): what the sources, and headers of the project that they include, ask of
+    torch, and of the libraries that torch has loaded and cpp_extension doesn't name."""
     queue = [os.path.join(root, name) for name in sources]
     seen = set()
-    abi = "STABLE"
+    asked = {"STABLE"}
+    libraries = set()
     while queue:
         path = os.path.normpath(queue.pop())
         if path in seen or not os.path.isfile(path):
@@ -998,13 +1142,16 @@ def read_abi(sources, root, include_dirs):
             if re.match(
                 r"torch/(extension|python)\.h|torch/csrc/(Exceptions|utils/pybind|python_headers)\.h|pybind11/", header
             ):
-                return "PYBIND"
-            if re.match(r"torch/(csrc/stable|headeronly)/", header) or header.startswith(
+                asked.add("PYBIND")
+            elif re.match(r"torch/(csrc/stable|headeronly)/", header) or header.startswith(
                 "torch/csrc/inductor/aoti_torch/c/"
             ):
                 continue
-            if re.match(r"torch/|ATen/|c10/|caffe2/", header):
-                abi = "FULL"
-                continue
-            queue += [os.path.join(place, header) for place in [os.path.dirname(path), *include_dirs]]
-    return abi
+            elif re.match(r"torch/|ATen/|c10/|caffe2/", header):
+                asked.add("FULL")
+            elif header in LIBRARY_HEADERS:
+                libraries.add(LIBRARY_HEADERS[header])
+            else:
+                queue += [os.path.join(place, header) for place in [os.path.dirname(path), *include_dirs]]
+    abi = next(one for one in ("PYBIND", "FULL", "STABLE") if one in asked)
+    return abi, [name for name in LIBRARIES if name in libraries]

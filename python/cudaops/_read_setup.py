@@ -8,7 +8,9 @@ value, Splice for elements of a list).
 """
 
 import ast
+import builtins
 import glob
+import operator
 import os
 import re
 
@@ -58,11 +60,31 @@ class Splice:
         self.test, self.items = test, items
 
 
+class Machine(Unknown):
+    """The processor's kind; what it is compared with is taken as x86-64, with a comment."""
+
+    NAMES = ("x86_64", "X86_64", "AMD64", "amd64", "x86-64")
+
+    def default(self, found):
+        return any(found(name) for name in self.NAMES)
+
+
+class Simd(Unknown):
+    """What the processor has (its flags in /proc/cpuinfo): CMake asks the compiler for it."""
+
+    def test(self, flag):
+        name = "avx512f" if flag.lower() == "avx512" else flag.lower()
+        return Test("env", name=name, default=False, text="simd", line=self.line, file=self.file)
+
+
 class Env:
     """A value of the environment, or of the command line; `default` where it isn't set."""
 
-    def __init__(self, name, default, flag=False):
-        self.name, self.default, self.flag = name, default, flag
+    def __init__(self, name, default, flag=False, line=0, file=""):
+        self.name, self.default, self.flag, self.line, self.file = name, default, flag, line, file
+
+    def again(self, default):
+        return Env(self.name, default, self.flag, self.line, self.file)
 
 
 MISSING = object()
@@ -144,6 +166,19 @@ class Names(dict):
     """What a scope or an object names, unlike a dict of the project's own."""
 
 
+class Later:
+    """What an import names: the module is read when the name is used. Most of a large package never is."""
+
+    def __init__(self, find):
+        self.find, self.value = find, MISSING
+
+    def get(self):
+        if self.find is not None:
+            find, self.find = self.find, None  # two modules that import each other
+            self.value = find()
+        return self.value
+
+
 class Scope:
     def __init__(self, module, parent=None):
         self.module, self.parent, self.names = module, parent, Names()
@@ -155,7 +190,8 @@ class Scope:
         scope = self
         while scope is not None:
             if name in scope.names and name not in scope.foreign:
-                return scope.names[name]
+                value = scope.names[name]
+                return value.get() if isinstance(value, Later) else value
             scope = scope.parent
         return MISSING
 
@@ -206,8 +242,19 @@ class Call:
         self.kind, self.arguments, self.test, self.file, self.line = kind, arguments, test, file, line
 
 
+# What values can be reached through; texts and names, the most of them, hold none.
+HOLDERS = (dict, list, tuple, Choice, Splice, Function, Class, Instance)
+
+
 class Stop(Exception):
     """Too much to follow."""
+
+
+class Catch:
+    """What a `try` has seen raised: (test, the exception's class), and the guards that it began with."""
+
+    def __init__(self, depth):
+        self.depth, self.raised = depth, []
 
 
 # ---------------------------------------------------------------------------------------------------------- reader
@@ -223,6 +270,7 @@ class Reader:
         self.modules = {}
         self.frames = []
         self.guards = []
+        self.catches = []
         self.called = set()
         self.steps = 0
 
@@ -268,12 +316,16 @@ class Reader:
             tree = ast.parse(file.read(), path)
         module.scope.names.update(__name__="__main__" if path == self.path else "imported", __file__=text(path))
         self.frames.append(module.scope)
+        # Where its first use stands says nothing of when the module is read.
+        outside = self.guards, self.catches
+        self.guards, self.catches = [], []
         try:
             self.block(tree.body, module.scope)
         except (Stop, RecursionError):
             pass  # what was read until here counts
         finally:
             self.frames.pop()
+            self.guards, self.catches = outside
         return module
 
     def unknown(self, node, scope):
@@ -300,6 +352,10 @@ class Reader:
         return ("raise",) if isinstance(value, Name) and value.dotted == "sys.exit()" else None
 
     def do_Raise(self, node, scope):
+        if self.catches and node.exc is not None:
+            catch = self.catches[-1]
+            made = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            catch.raised.append((combine("and", self.guards[catch.depth :]), self.value(made, scope)))
         return ("raise",)
 
     def do_Break(self, node, scope):
@@ -406,12 +462,12 @@ class Reader:
                 continue
             if isinstance(one, dict):
                 found[id(one)] = (one, dict(one))
-                queue += one.values()
+                queue += [item for item in one.values() if isinstance(item, HOLDERS)]
             elif isinstance(one, list):
                 found[id(one)] = (one, list(one))
-                queue += one
+                queue += [item for item in one if isinstance(item, HOLDERS)]
             elif isinstance(one, tuple):
-                queue += one
+                queue += [item for item in one if isinstance(item, HOLDERS)]
             elif isinstance(one, (Instance, Class)):
                 queue.append(one.names)
             elif isinstance(one, Choice):
@@ -467,28 +523,66 @@ class Reader:
         return self.block(node.body, scope)
 
     def do_Try(self, node, scope):
-        result = self.block(node.body, scope)
+        catch = Catch(len(self.guards))
+        returns = len(scope.returns)
+        self.catches.append(catch)
+        try:
+            result = self.block(node.body, scope)
+        finally:
+            self.catches.pop()
         if result is None:
             result = self.block(node.orelse, scope)
+        left = catch.raised
+        for handler in node.handlers:
+            kinds = self.value(handler.type, scope) if handler.type else None
+            test = combine("or", [test for test, raised in left if catches(kinds, raised)])
+            left = [(test, raised) for test, raised in left if not catches(kinds, raised)]
+            result = self.handle(test, handler, result, catch.depth, returns, scope)
         return self.block(node.finalbody, scope) or result
+
+    def handle(self, test, handler, result, depth, returns, scope):
+        """The handler where `test` holds, what the body has done (`result`) elsewhere."""
+        if test is True:
+            return self.block(handler.body, scope)
+        known = [test.holds(world) for world in ("cuda", "hip", "cpu")] if test else [False]
+        if None in known or True not in known:
+            return result  # what may be raised and may not counts as not raised
+        for index, (one, value) in enumerate(scope.returns[returns:], returns):
+            scope.returns[index] = (combine("and", [one, negate(test)]), value)
+        body = self.guards[depth:]  # where the body has not returned
+        del self.guards[depth:]
+        left = []
+
+        def handled():
+            left.append(self.block(handler.body, scope))
+            return left[0]
+
+        result = self.fork(test, handled, lambda: result, scope)
+        if body:
+            body = combine("and", body)
+            self.guards.append(body if left[0] else combine("or", [body, test]))
+        return result
 
     def do_Import(self, node, scope):
         for alias in node.names:
             dotted = alias.name if alias.asname else alias.name.split(".")[0]
-            scope.names[alias.asname or dotted] = self.local(dotted, 0, scope) or Name(dotted)
+            find = lambda dotted=dotted: self.local(dotted, 0, scope) or Name(dotted)
+            scope.names[alias.asname or dotted] = Later(find)
 
     def do_ImportFrom(self, node, scope):
-        module = self.local(node.module or "", node.level, scope)
         for alias in node.names:
-            if alias.name == "*" and module is not None:
-                scope.names.update(public(module.scope.names))
-                continue
-            value = self.member(module, alias.name)
-            if value is MISSING:
-                value = self.local(".".join(filter(None, [node.module, alias.name])), node.level, scope) or MISSING
-            if value is MISSING:
-                value = self.name("%s.%s" % (node.module or "", alias.name))
-            scope.names[alias.asname or alias.name] = value
+            if alias.name == "*":
+                module = self.local(node.module or "", node.level, scope)
+                scope.names.update(public(module.scope.names) if module is not None else {})
+            else:
+                find = lambda name=alias.name: self.imported(node, name, scope)
+                scope.names[alias.asname or alias.name] = Later(find)
+
+    def imported(self, node, name, scope):
+        value = self.member(self.local(node.module or "", node.level, scope), name)
+        if value is MISSING:
+            value = self.local(".".join(filter(None, [node.module, name])), node.level, scope) or MISSING
+        return self.name("%s.%s" % (node.module or "", name)) if value is MISSING else value
 
     def member(self, module, name):
         """What a module names, or a module of that name in its directory where it is a package."""
@@ -753,9 +847,16 @@ class Reader:
                 return negate(test) if negative else test
             if isinstance(left, Test) and isinstance(right, bool):
                 return negate(left) if negative == right else left
+            if isinstance(left, Machine) and isinstance(right, str):
+                return self.doubt(node, scope, left.default(lambda name: name == right) != negative)
         if isinstance(op, (ast.In, ast.NotIn)):
+            if isinstance(right, Simd) and isinstance(left, str):
+                return negate(right.test(left)) if negative else right.test(left)
+            if isinstance(left, Machine) and isinstance(right, (list, tuple)) and not unknown_in(right):
+                return self.doubt(node, scope, left.default(lambda name: name in right) != negative)
             if isinstance(right, Name) and right.dotted in ("sys.argv", "os.environ") and isinstance(left, str):
-                test = env_test(Env(left, None, right.dotted == "sys.argv"), False, True)
+                flag = right.dotted == "sys.argv"
+                test = env_test(Env(left, None, flag, node.lineno, scope.module.path), False, True)
                 return negate(test) if negative else test
             if isinstance(left, Env) and isinstance(right, (list, tuple)) and not unknown_in(right):
                 on = not any(str(item).lower() in FALSY for item in right)
@@ -830,7 +931,7 @@ class Reader:
             return self.unknown(node, scope)
         key = self.value(node.slice, scope)
         if isinstance(container, Name) and container.dotted == "os.environ" and isinstance(key, str):
-            return self.environment(key, None)
+            return self.environment(key, None, node, scope)
 
         def pick(container, key):
             try:
@@ -845,10 +946,10 @@ class Reader:
 
         return spread([container, key], pick)
 
-    def environment(self, name, default):
+    def environment(self, name, default, node, scope):
         if name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"):
             return text(HOME)
-        return Env(name, default)
+        return Env(name, default, False, node.lineno, scope.module.path)
 
     def of_Lambda(self, node, scope):
         return Function(node, scope)
@@ -994,11 +1095,17 @@ class Reader:
             return Test("gpu")
         if dotted in ("os.getenv", "os.environ.get") and arguments and isinstance(arguments[0], str):
             default = arguments[1] if len(arguments) > 1 else keywords.get("default")
-            return self.environment(arguments[0], default if isinstance(default, (str, int, type(None))) else None)
+            default = default if isinstance(default, (str, int, type(None))) else None
+            return self.environment(arguments[0], default, node, scope)
         if dotted == "sys.exit" or dotted in ("exit", "quit"):
             return Name("sys.exit()")
         if torch and last in ("include_paths", "library_paths"):
             return []  # what torch needs is the package's business
+        if dotted == "platform.machine":
+            return Machine(node, scope.module.path)
+        if dotted == "cpuinfo.get_cpu_info":
+            machine = Machine(node, scope.module.path)
+            return {"arch": machine, "arch_string_raw": machine, "flags": Simd(node, scope.module.path)}
         if dotted in ("pybind11.get_include", "sysconfig.get_path", "sysconfig.get_python_inc"):
             return []
         if dotted == "super":
@@ -1015,7 +1122,7 @@ class Reader:
             one = arguments[0]
             try:
                 convert = {"int": int, "bool": bool, "str": str}[dotted]
-                return Env(one.name, None if one.default is None else convert(one.default), one.flag)
+                return one.again(None if one.default is None else convert(one.default))
             except ValueError:
                 return self.unknown(node, scope)
         try:
@@ -1152,11 +1259,17 @@ class Reader:
             and name in ("lower", "upper", "strip")
             and isinstance(owner.default, (str, type(None)))
         ):
-            return Env(owner.name, getattr(owner.default, name)() if owner.default else owner.default, owner.flag)
+            return owner.again(getattr(owner.default, name)() if owner.default else owner.default)
         if isinstance(owner, Env):
             owner = text(owner.default, node.lineno) if isinstance(owner.default, str) else self.unknown(node, scope)
+        if isinstance(owner, OpenFile) and owner.path == "/proc/cpuinfo" and name == "read":
+            return Simd(node, scope.module.path)
         if isinstance(owner, OpenFile):
             return owner.read(name, self.root) or self.unknown(node, scope)
+        if isinstance(owner, Machine) and name == "startswith" and isinstance(first, str):
+            return self.doubt(node, scope, owner.default(lambda one: one.startswith(first)))
+        if isinstance(owner, (Machine, Simd)) and name in ("lower", "upper", "strip", "split"):
+            return owner
         if isinstance(owner, list):
             if name in ("append", "add"):
                 owner.append(first)
@@ -1252,6 +1365,19 @@ def makes_extension(node, names=EXTENSIONS):
     return False
 
 
+def catches(kinds, raised):
+    """Whether `except kinds` takes an exception of this class."""
+    if kinds is None or isinstance(kinds, (list, tuple)):
+        return kinds is None or any(catches(one, raised) for one in kinds)
+    if isinstance(raised, Class):
+        bases = [base for one in raised.order() for base in [one, *one.bases]]
+        return kinds in raised.order() or any(catches(kinds, base) for base in bases if isinstance(base, Name))
+    known = [getattr(builtins, one.dotted, None) if isinstance(one, Name) else None for one in (kinds, raised)]
+    if all(isinstance(one, type) for one in known):
+        return issubclass(known[1], known[0])
+    return isinstance(kinds, Name) and isinstance(raised, Name) and kinds.dotted == raised.dotted
+
+
 def public(names):
     """What `from module import *` brings."""
     listed = names.get("__all__")
@@ -1266,7 +1392,8 @@ def as_load(node):
 
 def env_test(value, result, on):
     """`on`: being true means that the option is on, not off."""
-    leaf = Test("env", name=value.name, default=result if on else not result, text="argv" if value.flag else "")
+    default = result if on else not result
+    leaf = Test("env", (), value.name, default, "argv" if value.flag else "", value.line, value.file)
     return leaf if on else negate(leaf)
 
 
@@ -1372,11 +1499,22 @@ def joined(parts, line):
 
 def restore(saved):
     for one, contents in saved.values():
+        if unchanged(one, contents):
+            continue
         if isinstance(one, dict):
             one.clear()
             one.update(contents)
         else:
             one[:] = contents
+
+
+def unchanged(one, other):
+    """The same elements in the same order: most of what there is, at each branch."""
+    if len(one) != len(other):
+        return False
+    if isinstance(one, dict):
+        return all(map(operator.is_, one, other)) and all(map(operator.is_, one.values(), other.values()))
+    return all(map(operator.is_, one, other))
 
 
 def same(a, b):
@@ -1389,6 +1527,7 @@ def same(a, b):
 def merge(test, yes, no):
     if same(yes, no):
         return yes
+    yes, no = (one.get() if isinstance(one, Later) else one for one in (yes, no))
     if isinstance(test, bool):
         return yes if test else no
     if isinstance(yes, list) and isinstance(no, list):
@@ -1413,9 +1552,11 @@ def merge(test, yes, no):
 
 def join(test, after, before):
     """The state is that of the second branch, `after` that of the first, `before` says what was there."""
-    second = {key: (one, dict(one) if isinstance(one, dict) else list(one)) for key, (one, _) in before.items()}
-    for key, (one, contents) in second.items():
-        first = after.get(key, (one, contents))[1]
+    for key, (one, _) in before.items():
+        first = after[key][1] if key in after else one
+        if unchanged(one, first):
+            continue
+        contents = dict(one) if isinstance(one, dict) else list(one)
         if isinstance(one, dict):
             names = list(first) + [name for name in contents if name not in first]
             one.clear()

@@ -46,6 +46,36 @@ TEST_F(Headers, a_file_in_an_earlier_directory) {
   EXPECT_EQ(shadows("-I../src/two -I../src/one", names), Words());
 }
 
+// Debug information belongs to its place: such a compile names torch itself, not the links to it.
+TEST_F(Headers, torch_by_its_own_name) {
+  Settings settings;
+  for (const char* word : {"source", "build"})
+    settings.add(word, directory_ + "/" + (*word == 's' ? "src" : "build"));
+  settings.add("source_name", "CudaOps/links/source");
+  settings.add("absent", "pybind11/gil_simple.h");
+  for (const char* word : {"src", "src/venv/torch/include", "toolkit"}) {
+    settings.add("place", directory_ + "/" + word);
+    settings.add("place_name",
+                 std::string("CudaOps/links/") + (std::string(word) == "src" ? "source" : word));
+  }
+  trees_ = Trees::of(settings);
+  EXPECT_EQ(trees_.source, directory_ + "/src/");
+  write("../src/venv/torch/include/pybind11/gil_simple.h", "");
+  write("../src/one/a.h", "");
+  const std::string words =
+      "-I" + directory_ + "/src/one -I" + directory_ + "/src/venv/torch/include";
+  EXPECT_EQ(shadows(words, {directory_ + "/src/a.cpp"}), Words());
+  HeaderSearch search(trees_, {}, {});
+  EXPECT_FALSE(search.own(directory_ + "/src/venv/torch/include"));
+  EXPECT_FALSE(search.own(directory_ + "/toolkit/include/cuda.h"));
+  EXPECT_TRUE(search.own(directory_ + "/src/venv/mine.h"));
+  write("../src/one/pybind11/gil_simple.h", "");
+  EXPECT_EQ(shadows(words, {directory_ + "/src/a.cpp"}), Words({"src/one/pybind11/gil_simple.h"}));
+  // A project in a toolkit's directory is a project.
+  trees_.others = {directory_ + "/"};
+  EXPECT_TRUE(HeaderSearch(trees_, {}, {}).own(directory_ + "/src/a.h"));
+}
+
 TEST_F(Headers, a_file_beside_the_source_or_a_header) {
   write("../src/two/v.h", "");
   write("../src/v.h", "");

@@ -145,7 +145,8 @@ def test_cuda_branch(project):
     )
     assert "target_compile_definitions(pkg_C PRIVATE WITH_OP)\nif(CudaTorchMatch_CUDA_ENABLED OR" in content
     assert command(content, "target_compile_options", "pkg_C") == ["$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>"]
-    assert project.comments == []
+    said = "left out: WITH_CUDA in the environment; -DCUDAOPS_BACKEND=CPU builds without CUDA"
+    assert project.comments == ["setup.py:%d: %s" % (project.line("WITH_CUDA"), said)]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +179,7 @@ def test_early_returns_in_two_branches(project):
         ext = CppExtension("op", sources())
     """)
     assert "if(BIG AND A)\n  list(APPEND op_sources\n    csrc/a.cpp\n" in content
-    assert "if(B)\n  list(APPEND op_sources\n    csrc/b.cpp\n" in content
+    assert "if(B AND NOT BIG)\n  list(APPEND op_sources\n    csrc/b.cpp\n" in content
     assert re.search(r"SOURCES\n    csrc/op.cpp\n", content)
 
 
@@ -236,7 +237,173 @@ def test_options_of_the_environment(project):
     assert "if(BUILD_OP)\n  add_torch_op(op\n" in content
     assert "  if(DEBUG)\n    target_compile_options(op PRIVATE\n" in content
     assert "if(MORE)\n  add_torch_op(more\n" in content
-    assert "\nadd_torch_op(last\n" in content and "SKIP_LAST" not in content
+    said = "# setup.py:%d: left out: SKIP_LAST in the environment" % project.line("SKIP_LAST")
+    assert "%s\nadd_torch_op(last\n" % said in content and content.count("SKIP_LAST") == 1
+
+
+def test_values_that_exclude_each_other(project):
+    """What stands where an option is off doesn't stand where it is on."""
+    content = project.port("""
+        flags = ["-DFAST"] if os.getenv("FAST", "1") == "1" else ["-DEXACT"]
+        flags += ["-DCHECKED"] if os.getenv("CHECK") else ["-DUNCHECKED"]
+        if os.getenv("TRACE"):
+            flags += ["-DTRACE_FAST"] if os.getenv("FAST", "1") == "1" else []
+        ext = CppExtension("op", ["csrc/op.cpp"], extra_compile_args=flags)
+        """)
+    assert 'option(FAST "setup.py: FAST in the environment" ON)' in content
+    assert 'option(CHECK "setup.py: CHECK in the environment" OFF)' in content
+    for condition, macro in (
+        ("FAST", "FAST"),
+        ("NOT FAST", "EXACT"),
+        ("CHECK", "CHECKED"),
+        ("NOT CHECK", "UNCHECKED"),
+        ("TRACE AND FAST", "TRACE_FAST"),
+    ):
+        assert "if(%s)\n  target_compile_definitions(op PRIVATE %s)\nendif()\n" % (condition, macro) in content
+    assert project.comments == []
+
+
+def test_what_is_raised_is_caught(project):
+    """An op that is for the CPU where a function below raises because there is no CUDA."""
+    content = project.port("""
+        class NoCuda(Exception):
+            pass
+
+        def version():
+            if CUDA_HOME is None:
+                raise NoCuda("no toolkit")
+            return 12
+
+        def check():
+            try:
+                if not torch.version.hip:
+                    version()
+                    return "-DWITH_CUDA"
+            except NoCuda:
+                print("only for the CPU")
+            return "-DWITHOUT_CUDA"
+
+        class Builder:
+            def extension(self):
+                try:
+                    check()
+                    version()
+                    self.for_cpu = False
+                except (OSError, NoCuda):
+                    self.for_cpu = True
+                if self.for_cpu:
+                    from torch.utils.cpp_extension import CppExtension as Made
+                else:
+                    from torch.utils.cpp_extension import CUDAExtension as Made
+                link = ["-fopenmp"] if self.for_cpu else ["-lcurand", "-fopenmp"]
+                return Made("op", ["csrc/op.cpp"], extra_compile_args={"cxx": [check(), "-DBOTH"]}, extra_link_args=link)
+        ext = Builder().extension()
+        """)
+    assert command(content, "add_torch_op") == "ABI FULL PYTHON_MODULE op INSTALL . SOURCES csrc/op.cpp".split()
+    gpu = "CudaTorchMatch_CUDA_ENABLED OR CudaTorchMatch_HIP_ENABLED"
+    assert "if(%s)\n  target_compile_definitions(op PRIVATE WITH_CUDA)\nendif()\n" % gpu in content
+    assert "if(NOT (%s))\n  target_compile_definitions(op PRIVATE WITHOUT_CUDA)\nendif()\n" % gpu in content
+    assert "\ntarget_compile_definitions(op PRIVATE BOTH)\n" in content
+    assert "\ntarget_link_libraries(op PRIVATE\n  CudaOps::curand\n  CudaOps::openmp\n)\n" in content
+
+
+def test_an_op_with_device_code_needs_cuda(project):
+    """However its call is chosen: without CUDA nothing compiles a .cu."""
+    content = project.port("""
+        kind = CUDAExtension if CUDA_HOME else CppExtension
+        ext = kind("op", ["csrc/op.cpp", "csrc/op_kernel.cu"])
+        """)
+    assert command(content, "add_torch_op")[2:4] == ["CUDA", "REQUIRED"]
+
+
+def test_simd_of_the_machine(project):
+    """py-cpuinfo's, or /proc/cpuinfo's: which flags the processor has is asked where it is built."""
+    content = project.port("""
+        import platform
+        from cpuinfo import get_cpu_info
+        def arch():
+            try:
+                info = get_cpu_info()
+            except Exception as error:
+                return "-march=native"
+            if info["arch"].startswith("PPC_"):
+                return "-mcpu=native"
+            return "-march=native"
+        def width():
+            info = get_cpu_info()
+            if info["arch"] == "X86_64":
+                if "avx512" in info["flags"] or "avx512f" in info["flags"]:
+                    return "-D__AVX512__"
+                elif "avx2" in info["flags"]:
+                    return "-D__AVX256__"
+            return "-D__SCALAR__"
+        flags = [arch(), width()]
+        if platform.machine() in ("x86_64", "AMD64") and "avx512_bf16" in open("/proc/cpuinfo").read():
+            flags.append("-DBF16")
+        if platform.machine() == "aarch64":
+            flags.append("-DNEON")
+        ext = CppExtension("op", ["csrc/op.cpp"], extra_compile_args=flags)
+        """)
+    assert content.count("include(CheckCXXSourceCompiles)\nset(CMAKE_REQUIRED_FLAGS -march=native)\n") == 1
+    for flag, macro in (("AVX512F", "AVX512F"), ("AVX2", "AVX2"), ("AVX512_BF16", "AVX512BF16")):
+        asked = '("#ifndef __%s__\\n#error\\n#endif\\nint main() {}" CPU_HAS_%s)\n' % (macro, flag)
+        assert content.count("check_cxx_source_compiles" + asked) == 1
+    assert "\ntarget_compile_options(op PRIVATE -march=native)\n" in content
+    for condition, macro in (
+        ("CPU_HAS_AVX512F", "__AVX512__"),
+        ("CPU_HAS_AVX2 AND NOT CPU_HAS_AVX512F", "__AVX256__"),
+        ("NOT CPU_HAS_AVX512F AND NOT CPU_HAS_AVX2", "__SCALAR__"),
+        ("CPU_HAS_AVX512_BF16", "BF16"),
+    ):
+        assert "if(%s)\n  target_compile_definitions(op PRIVATE %s)\nendif()\n" % (condition, macro) in content
+    assert "NEON" not in content
+    assert project.comments == [
+        "setup.py:%d: taken as true: info['arch'] == 'X86_64'" % project.line('info["arch"] == '),
+        "setup.py:%d: taken as true: platform.machine() in ('x86_64', 'AMD64')" % project.line("platform.machine() in"),
+    ]
+
+
+def test_comments_of_else_branches(project):
+    """Which way a condition that isn't known has to turn out."""
+    project.port("""
+        from tools import probe
+        if probe.fast():
+            flags = ["-DFAST"]
+        elif probe.small():
+            flags = ["-DSMALL"]
+        else:
+            flags = ["-DPLAIN"]
+        ext = CppExtension("op", ["csrc/op.cpp"], extra_compile_args=flags)
+        """)
+    fast, small = project.line("probe.fast"), project.line("probe.small")
+    assert sorted(project.comments) == [
+        "setup.py:%d: not read: -DFAST, where probe.fast()" % fast,
+        "setup.py:%d: not read: -DPLAIN, unless probe.fast() and unless probe.small()" % fast,
+        "setup.py:%d: not read: -DSMALL, where probe.small() and unless probe.fast()" % small,
+    ]
+
+
+def test_libraries_that_torch_brings(project):
+    """cpp_extension leaves cublas and its like to what torch has loaded; the sources and their headers name them."""
+    project.write("csrc/op_kernel.cu", ATEN + '#include <cublas_v2.h>\n#include "blas.h"\n#include <curand_kernel.h>\n')
+    project.write("include/blas.h", "#include <cusparse.h>\n#include <cublasLt.h>\n#include <cuda.h>\n")
+    content = project.port("""
+        ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], include_dirs=["include"], libraries=["cufft"])
+        """)
+    libraries = ["CudaOps::cufft", "CudaOps::cublas", "CudaOps::cublasLt", "CudaOps::cusparse"]
+    assert command(content, "target_link_libraries") == libraries
+    assert project.comments == []
+
+
+def test_what_is_not_known_for_another_platform(project):
+    """It needs no comment."""
+    project.port("""
+        from tools import probe
+        link = ["-L" + probe.rocm()] if torch.version.hip else ["-lcurand"]
+        ext = CUDAExtension("op", ["csrc/op_kernel.cu"], extra_link_args=link,
+                            include_dirs=[probe.rocm()] if torch.version.hip else [])
+        """)
+    assert project.comments == []
 
 
 def test_compile_arguments(project):
@@ -599,6 +766,22 @@ def test_endless_code_ends(project):
         imports=IMPORTS + 'first = CppExtension("op", ["csrc/op.cpp"])\n',
     )
     assert "add_torch_op(op\n" in content
+
+
+def test_modules_that_are_not_used_are_not_read(project):
+    """A large package names much more than a builder needs: this one would take all that is followed of a project."""
+    project.write("big.py", "names = []\nfor a in range(1000):\n    for b in range(1000):\n        names.append(a)\n")
+    project.write("small.py", "import big\nfrom big import names\nSOURCES = ['csrc/op.cpp']\n")
+    content = project.port("""
+        from small import SOURCES
+        import big
+        if os.getenv("X"):
+            from torch.utils.cpp_extension import CUDAExtension as Made
+        else:
+            from torch.utils.cpp_extension import CppExtension as Made
+        ext = Made("op", SOURCES)
+        """)
+    assert command(content, "add_torch_op")[-2:] == ["SOURCES", "csrc/op.cpp"]
 
 
 @pytest.mark.parametrize(
