@@ -22,7 +22,7 @@ def main(arguments=None):
     )
     parser.add_argument("--cmake-dir", action="store_true", help="print the directory of CudaOpsConfig.cmake")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", metavar="{inspect,build-report,port,build,cache}")
+    commands = parser.add_subparsers(dest="command", metavar="{inspect,build-report,port,build,cache,doctor,report}")
     command = commands.add_parser(
         "inspect",
         help="say what a library holds and whether this torch can run it",
@@ -58,7 +58,7 @@ def main(arguments=None):
     if options.cmake_dir:
         print(cmake_dir())
         return 0
-    if options.command in ("build", "cache"):
+    if options.command in jit.COMMANDS:
         return jit.run(options)
     if options.command == "build-report":
         return build_report.run(options, "cudaops build-report")

@@ -35,6 +35,9 @@ static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "plain", "", -1, methods
 PyMODINIT_FUNC PyInit_%s() { return PyModule_Create(&definition); }
 """
 
+# Before a test changes the variable.
+USER_STORE = pathlib.Path(os.environ.get("CUDAOPS_STORE") or os.path.expanduser("~/.cache/cudaops"))
+
 # Fails the process that starts another one; importing torch starts ldconfig.
 NO_PROCESS = """
 import sys, torch
@@ -129,10 +132,9 @@ class Jit:
 def make_store(store):
     """An empty one. What CMake's part keeps is the user's, as links: it isn't looked at, and making it takes seconds."""
     store.mkdir()
-    user = pathlib.Path(os.environ.get("CUDAOPS_TEST_USER_STORE") or os.path.expanduser("~/.cache/cudaops"))
     for name in ("launch", "link", "probes", "seeds"):
-        (user / name).mkdir(parents=True, exist_ok=True)
-        (store / name).symlink_to(user / name)
+        (USER_STORE / name).mkdir(parents=True, exist_ok=True)
+        (store / name).symlink_to(USER_STORE / name)
     return store
 
 

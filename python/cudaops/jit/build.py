@@ -39,7 +39,7 @@ def obtain(request, own, key, lines, change, policy, verbose):
             return found, "CACHED", ""
         if lock.works:
             publish.sweep(own.root, key)
-        return _Build(request, own, key, programs, reason, verbose).run(), "COMPILED", reason
+        return Build(request, own, key, programs, reason, verbose).run(), "COMPILED", reason
     except OSError as error:
         if error.errno in _FULL:
             raise failure.error(request.name, "the disk of the store is full.", fix=_other_store(own)) from error
@@ -188,7 +188,9 @@ class _Changed(Exception):
     """A file changed while it was compiled."""
 
 
-class _Build:
+class Build:
+    """One build into a store; report: what CMake found, as in cudaops-report.json."""
+
     def __init__(self, request, own, key, tools, reason, verbose):
         self.request = request
         self.own = own
@@ -198,6 +200,7 @@ class _Build:
         self.verbose = verbose
         self.directory = os.path.join(own.root, "t", "%s.%d" % (key, os.getpid()))
         self.log = os.path.join(self.directory, "log")
+        self.report = {}
 
     def run(self):
         headers = "full" if self.request.headers == "full" else "slim"
@@ -248,6 +251,7 @@ class _Build:
             finally:
                 slots.release()
         inputs = Inputs(self.request, self.project, tree, self.own.root)
+        self.report = inputs.report
         if failed is None:
             inputs.of_build(self.tools["ninja"])
         elif failed.kept:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m cudaops build and python -m cudaops cache."""
+"""python -m cudaops build, cache, doctor, report."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from . import bundle, errors, manifest, publish, why
 from . import store as stores
 from .recipe import Recipe, RecipeError
 
+COMMANDS = ("build", "cache", "doctor", "report")
 EXPORTED = ("m", "o")
 
 
@@ -30,6 +31,21 @@ def add_commands(commands):
     build.add_argument("--bundle", metavar="DIR", help="copy the results there, for machines without compilers")
     build.add_argument("--verbose", action="store_true", help="show the builds")
     build.add_argument("--json", action="store_true", help="for programs")
+    doctor = commands.add_parser(
+        "doctor",
+        help="can ops be built here, and what keeps them from being built quickly",
+        description="Looks at programs, environment, jobs, store; builds a small op, cold and cached, and says what CMake found.",
+        epilog="Exit code: 0 nothing to mend, 1 warnings, 2 ops can't be built.",
+    )
+    doctor.add_argument("--json", action="store_true", help="for programs")
+    report = commands.add_parser(
+        "report",
+        help="each op that the packages of this Python bring as a recipe, its state and why",
+        description="Says of each op that packages bring (add_torch_op(... RECIPE)) whether it is prebuilt, cached, or has to "
+        "be built, and why. Loads and builds nothing.",
+        epilog="Exit code: 0; 1 where an op is neither prebuilt nor cached.",
+    )
+    report.add_argument("--json", action="store_true", help="for programs")
     cache = commands.add_parser(
         "cache",
         help="what load(), load_inline() and OpLibrary() have built: list, why, verify, trim, export, import",
@@ -59,6 +75,10 @@ def run(options):
     try:
         if options.command == "build":
             return build(options)
+        if options.command in ("doctor", "report"):
+            from . import doctor
+
+            return getattr(doctor, options.command)(options)
         return globals()["cache_" + options.part](options)
     except (CommandError, RecipeError, OSError, ValueError) as error:
         print("cudaops %s: %s" % (options.command, error), file=sys.stderr)

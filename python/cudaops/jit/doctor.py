@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m cudaops doctor: can ops be built here, and what keeps them from being built quickly?
+python -m cudaops report: each op that packages of this Python bring, its state and why."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from . import api, build, errors, publish
+from . import lock as locks
+from . import store as stores
+from .request import Request
+
+OK, WARNING, ERROR = "ok", "warning", "error"
+# Read by nothing, and set by people who hope that it is.
+USELESS = {
+    "NVCC": "CUDACXX=<nvcc>, or PYTORCH_NVCC",
+    "TORCH_CUDA_INCREMENTAL": "leave it out",
+    "CUDA_NVCC_FLAGS": "extra_cuda_cflags, or NVCC_APPEND_FLAGS",
+    "CUDA_ARCH_LIST": "TORCH_CUDA_ARCH_LIST",
+    "MAX_JOB": "MAX_JOBS",
+}
+TRIAL = """
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/tensor.h>
+// %s
+torch::stable::Tensor same(torch::stable::Tensor a) { return a; }
+STABLE_TORCH_LIBRARY(cudaops_doctor, m) { m.def("same(Tensor a) -> Tensor"); }
+STABLE_TORCH_LIBRARY_IMPL(cudaops_doctor, CPU, m) { m.impl("same", TORCH_BOX(&same)); }
+"""
+TRIAL_CUDA = "// %s\n__global__ void nothing(float*) {}\nvoid launch(float* p) { nothing<<<1, 1>>>(p); }\n"
+GIB = 1 << 30
+
+
+class Doctor:
+    def __init__(self):
+        self.findings = []
+
+    def say(self, level, topic, text, fix=None):
+        self.findings.append({"level": level, "topic": topic, "text": text, "fix": fix})
+
+    def run(self):
+        self.programs()
+        self.environment()
+        self.jobs()
+        self.store()
+        if not any(finding["level"] == ERROR for finding in self.findings):
+            self.compile()
+        return self.findings
+
+    def programs(self):
+        for name in ("cmake", "ninja"):
+            try:
+                path = build.tools("doctor")[name]
+            except errors.BuildError as error:
+                self.say(ERROR, name, error.message, 'pip install "cudaops[jit]"')
+                return
+            done = subprocess.run([path, "--version"], capture_output=True, text=True)
+            version = (done.stdout.split("\n")[0].split() or ["?"])[-1]
+            with open(path, "rb") as file:
+                script = file.read(2) == b"#!"
+            if script:
+                self.say(WARNING, name, "%s %s is a script, which costs 0.1 s a start" % (path, version), "apt-get install " + name)
+            else:
+                self.say(OK, name, "%s, %s" % (version, path))
+
+    def environment(self):
+        for name, fix in USELESS.items():
+            if name in os.environ:
+                self.say(WARNING, "environment", "%s=%s does nothing" % (name, os.environ[name]), fix)
+
+    def jobs(self):
+        jobs, cores = locks.jobs_wanted(), len(os.sched_getaffinity(0))
+        memory = _available_memory()
+        source = "MAX_JOBS" if os.environ.get("MAX_JOBS") else "cores"
+        text = "%d at once (%s), %d cores, %.1f GiB of memory free" % (jobs, source, cores, memory / GIB)
+        if jobs > 2 * cores:
+            self.say(WARNING, "jobs", text, "MAX_JOBS=%d" % cores)
+        elif memory < jobs * 1.5 * GIB:
+            # torch/extension.h takes 1.5 GiB in g++.
+            self.say(WARNING, "jobs", text, "MAX_JOBS=%d" % max(1, int(memory / (1.5 * GIB))))
+        elif source == "MAX_JOBS" and jobs * 4 <= cores:
+            self.say(WARNING, "jobs", text, "unset MAX_JOBS, or MAX_JOBS=%d" % cores)
+        else:
+            self.say(OK, "jobs", text)
+
+    def store(self):
+        store = stores.user_store()
+        problem = store.problem()
+        if problem is None:
+            try:
+                publish.prepare(store.root)
+            except OSError as error:
+                problem = "%s: %s" % (store.root, os.strerror(error.errno))
+        if problem:
+            self.say(ERROR, "store", problem, "CUDAOPS_STORE=<directory of your own>")
+            return
+        free = shutil.disk_usage(store.root).free
+        text = "%s, %.1f GiB free on its disk" % (store.root, free / GIB)
+        if free < GIB:
+            self.say(WARNING, "store", text, "python -m cudaops cache trim --size 1G, or CUDAOPS_STORE=<another disk>")
+        else:
+            self.say(OK, "store", text)
+
+    def compile(self):
+        """A stable op, cold and with its objects cached; what CMake found stands in its report."""
+        mark = "%d %d" % (os.getpid(), time.time_ns())
+        with tempfile.TemporaryDirectory(prefix="cudaops-doctor-") as place:
+            own = stores.Store(os.path.join(place, "jit"), writable=True)
+            publish.prepare(own.root)
+            cuda, times = True, []
+            while len(times) < 2:
+                request = Request("cudaops_doctor", "library", inline=(True, True, False))
+                request.set_flags(None, None, None, None)
+                request.cpp_texts = [TRIAL % mark]
+                request.cuda_texts = [TRIAL_CUDA % mark] if cuda else []
+                began = time.monotonic()
+                made = build.Build(request, own, "%032d" % len(times), build.tools("doctor"), "doctor", False)
+                try:
+                    made.run()
+                except errors.BuildError as error:
+                    first = error.message.split("\n")[0]
+                    if not cuda or times:
+                        self.say(ERROR, "compile", first, _fix(error.message))
+                        return
+                    # Ops for the CPU may still be built.
+                    cuda = False
+                    self.say(WARNING, "CUDA", "device code can't be built: " + first, _fix(error.message))
+                    continue
+                times.append(time.monotonic() - began)
+            what = "an op with device code" if cuda else "an op for the CPU"
+            self.say(OK, "compile", "%s in %.1f s, with its objects cached in %.1f s" % (what, *times))
+            self._report(made.report)
+
+    def _report(self, report):
+        torch, toolkit, host = report.get("torch", {}), report.get("toolkit", {}), report.get("host_compiler", {})
+        verdict = report.get("verdict", "")
+        text = "torch %s, CUDA %s at %s: %s" % (torch.get("version"), toolkit.get("version"), toolkit.get("root"), verdict)
+        good = verdict in ("EXACT", "COMPATIBLE") or (verdict in ("CPU_TORCH", "ROCM_TORCH") and not report.get("reason_code"))
+        self.say(OK if good else WARNING, "match", text, None if good else report.get("reason"))
+        self.say(OK, "host compiler", "%s %s, %s" % (host.get("id"), host.get("version"), host.get("path")))
+        archs = report.get("architectures", {})
+        resolved = archs.get("resolved") or []
+        text = "%s (%s)" % (" ".join(resolved) or "none", archs.get("source") or "none asked for")
+        if len(resolved) > 2:
+            self.say(WARNING, "architectures", text + ": each is compiled", "TORCH_CUDA_ARCH_LIST=<yours>, such as 9.0")
+        else:
+            self.say(OK, "architectures", text)
+        cache = report.get("cache", {})
+        if cache.get("launcher"):
+            self.say(OK, "compiler cache", "%s %s" % (cache["launcher"], cache.get("version")))
+        else:
+            why = cache.get("problem") or "none is installed"
+            self.say(WARNING, "compiler cache", why + ": every edit compiles all files", "apt-get install ccache")
+
+
+def _fix(message):
+    lines = message.split("\n")
+    for number, line in enumerate(lines):
+        if line.strip().startswith("Fix: "):
+            return line.strip()[5:]
+    return None
+
+
+def _available_memory():
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def doctor(options):
+    """Exit code: 0 nothing to mend, 1 warnings, 2 ops can't be built."""
+    findings = Doctor().run()
+    if options.json:
+        print(json.dumps(findings, indent=2))
+    else:
+        for finding in findings:
+            print("%-8s %-15s %s" % (finding["level"], finding["topic"], finding["text"]))
+            if finding["fix"]:
+                print("%-8s %-15s Fix: %s" % ("", "", finding["fix"]))
+    levels = {finding["level"] for finding in findings}
+    return 2 if ERROR in levels else 1 if WARNING in levels else 0
+
+
+# --- report ----------------------------------------------------------------------------------------------------------
+
+
+def known_recipes(places=None):
+    """Paths of the recipes that packages on sys.path bring: in a package, and in lib/ below it."""
+    import glob
+
+    found = {}
+    for place in sys.path if places is None else places:
+        base = glob.escape(place or os.getcwd())
+        for pattern in ("*/*.recipe.json", "*/lib/*.recipe.json"):
+            for path in sorted(glob.glob(os.path.join(base, pattern))):
+                found.setdefault(os.path.realpath(path), None)
+    return list(found)
+
+
+def state_of(path):
+    """{name, package, state, reason, path} of a recipe, without loading or building anything."""
+    from .. import LibraryError, _library
+    from . import bundle, gpus, library
+    from .recipe import Recipe, RecipeError, RecipeRequest
+
+    directory = os.path.dirname(path)
+    result = {"recipe": path, "package": os.path.basename(directory), "path": None, "reason": ""}
+    try:
+        recipe = Recipe(path)
+        result["name"] = recipe.name
+        file = library._library_file([directory, os.path.join(directory, "lib")], recipe.name, recipe)
+        if file:
+            info = _library.inspect(file)
+            problem = info["problems"][0] if info["problems"] else None
+            problem = problem or gpus.problem(info["architectures"], gpus.compute_capabilities())
+            if not problem:
+                return {**result, "state": library.PREBUILT, "path": file}
+            result["reason"] = problem
+        bundled, _, _ = bundle.find(recipe)
+        if bundled:
+            return {**result, "state": library.CACHED, "path": bundled}
+        found, _, _, _, change = api.find(RecipeRequest(recipe))
+        if found and found.section.built == "failed":
+            return {**result, "state": "FAILED", "reason": "its compile failed, python -m cudaops build %s says how" % path}
+        if found:
+            return {**result, "state": library.CACHED, "path": found.path}
+        from . import why
+
+        result["reason"] = result["reason"] or (why.of_change(change) if change else "not built yet")
+        return {**result, "state": "TO BUILD"}
+    except (RecipeError, LibraryError, OSError) as error:
+        return {**result, "name": result.get("name", os.path.basename(path)), "state": "FAILED", "reason": str(error)}
+
+
+def report(options):
+    """Exit code: 0, 1 where an op is neither prebuilt nor cached."""
+    results = [state_of(path) for path in known_recipes()]
+    if options.json:
+        print(json.dumps(results, indent=2))
+    elif not results:
+        print("no package of this Python brings a recipe (add_torch_op(... RECIPE))")
+    else:
+        for result in results:
+            print("%-24s %-24s %-9s %s" % (result["name"], result["package"], result["state"], result["reason"] or result["path"]))
+    return 1 if any(result["state"] in ("FAILED", "TO BUILD") for result in results) else 0

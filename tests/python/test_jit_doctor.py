@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m cudaops doctor and report."""
+
+import json
+import os
+import types
+
+import pytest
+from conftest import run_python
+from jit_store import jit  # noqa: F401
+
+from cudaops.jit import build, doctor, errors, publish
+
+RECIPE = {
+    "format": 1,
+    "cudaops": "0.1.0",
+    "name": "my_ops",
+    "project": "my_ops",
+    "abi": "STABLE",
+    "torch_target": "",
+    "cuda": "",
+    "python_module": "",
+    "python_target": "",
+    "cuda_cubins": False,
+    "architectures": [],
+    "sources": ["source/my_ops.cpp"],
+    "cuda_sources": [],
+    "include_directories": [],
+    "compile_definitions": [],
+    "compile_options": [],
+    "link_options": [],
+    "link_libraries": [],
+    "properties": {},
+    "schemas": {"my_ops": ["same(Tensor a) -> Tensor"]},
+    "files": {},
+}
+
+
+def found(findings, topic):
+    return [(finding["level"], finding["text"], finding["fix"]) for finding in findings if finding["topic"] == topic]
+
+
+@pytest.fixture
+def examined(monkeypatch):
+    """Findings of one examination."""
+
+    def examine(part, **variables):
+        for name in ("MAX_JOBS", *doctor.USELESS):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        made = doctor.Doctor()
+        getattr(made, part)()
+        return made.findings
+
+    return examine
+
+
+def test_variables_that_do_nothing_are_named(examined):
+    findings = examined("environment", NVCC="ccache nvcc", TORCH_CUDA_INCREMENTAL="1")
+    assert [finding["text"] for finding in findings] == ["NVCC=ccache nvcc does nothing", "TORCH_CUDA_INCREMENTAL=1 does nothing"]
+    assert findings[0]["fix"] == "CUDACXX=<nvcc>, or PYTORCH_NVCC"
+    assert examined("environment") == []
+
+
+@pytest.mark.parametrize("jobs, gib, level, fix", [(None, 64, "ok", None), ("99", 999, "warning", "MAX_JOBS="), ("4", 2, "warning", "MAX_JOBS=1")])
+def test_jobs_are_compared_with_cores_and_memory(examined, monkeypatch, jobs, gib, level, fix):
+    monkeypatch.setattr(doctor.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(doctor, "_available_memory", lambda: gib << 30)
+    ((said, text, cure),) = found(examined("jobs", **({"MAX_JOBS": jobs} if jobs else {})), "jobs")
+    assert said == level and "2 cores, %d.0 GiB of memory free" % gib in text
+    assert cure is None if fix is None else cure.startswith(fix)
+
+
+def test_missing_ninja_is_an_error_with_the_line_to_type(examined, monkeypatch):
+    def missing(_):
+        raise errors.BuildError("", "there is no ninja")
+
+    monkeypatch.setattr(build, "tools", missing)
+    assert found(examined("programs"), "cmake") == [("error", "there is no ninja", 'pip install "cudaops[jit]"')]
+
+
+def test_store_that_cannot_be_used_is_an_error(examined, jit, monkeypatch):  # noqa: F811
+    publish.prepare(str(jit.root))
+    os.chmod(jit.root, 0o777)
+    ((level, text, fix),) = found(examined("store", CUDAOPS_STORE=str(jit.store)), "store")
+    assert level == "error" and "others can write" in text and fix.startswith("CUDAOPS_STORE=")
+    os.chmod(jit.root, 0o700)
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: types.SimpleNamespace(free=1 << 20))
+    assert found(examined("store", CUDAOPS_STORE=str(jit.store)), "store")[0][0] == "warning"
+
+
+@pytest.mark.parametrize(
+    "change, topic, level",
+    [
+        ({}, "match", "ok"),
+        ({"verdict": "MISMATCH", "reason": "say so"}, "match", "warning"),
+        ({"architectures": {"resolved": ["80", "90", "100"], "source": "common"}}, "architectures", "warning"),
+        ({"cache": {"launcher": "", "problem": "too old"}}, "compiler cache", "warning"),
+        ({"cache": {"launcher": "ccache", "version": "4.9"}}, "compiler cache", "ok"),
+    ],
+)
+def test_what_cmake_found_is_judged(change, topic, level):
+    made = doctor.Doctor()
+    made._report({"verdict": "EXACT", "architectures": {"resolved": ["90-real"], "source": "GPU"}, **change})
+    ((said, _, fix),) = found(made.findings, topic)
+    assert said == level and (fix is not None) == (level == "warning")
+
+
+def test_whole_examination_builds_an_op_and_its_exit_code_says_the_worst(jit):  # noqa: F811
+    variables = {**jit.variables, "CUDAOPS_BACKEND": "CPU", "NVCC": "x"}
+    code, out, err = run_python("-m", "cudaops", "doctor", "--json", **variables)
+    findings = json.loads(out)
+    assert code == 1, out + err
+    topics = {finding["topic"]: finding for finding in findings}
+    assert {"cmake", "ninja", "jobs", "store", "compile", "match", "host compiler", "architectures", "compiler cache"} <= set(topics)
+    assert "with its objects cached" in topics["compile"]["text"] and topics["compile"]["level"] == "ok"
+    assert jit.objects() == []
+
+
+def test_report_says_each_ops_state_and_why(jit, tmp_path):  # noqa: F811
+    package = tmp_path / "site" / "package"
+    (package / "my_ops.recipe" / "source").mkdir(parents=True)
+    (package / "my_ops.recipe" / "source" / "my_ops.cpp").write_text("int broken = nowhere;\n")
+    (package / "my_ops.recipe.json").write_text(json.dumps(RECIPE))
+    (path,) = doctor.known_recipes([str(tmp_path / "site")])
+    state = doctor.state_of(path)
+    assert (state["name"], state["package"], state["state"], state["reason"]) == ("my_ops", "package", "TO BUILD", "not built yet")
+    (package / "libmy_ops.so").write_text("no library")
+    assert doctor.state_of(path)["state"] == "FAILED"
+    (package / "my_ops.recipe.json").write_text("{}")
+    assert doctor.state_of(path)["state"] == "FAILED" and "is no recipe" in doctor.state_of(path)["reason"]

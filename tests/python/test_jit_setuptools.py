@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cudaops.setuptools: a setup.py whose op CMake builds, in place and for a wheel."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import REPOSITORY
+from jit_store import jit, op  # noqa: F401
+
+SETUP = """
+from setuptools import setup
+from cudaops.setuptools import CMakeBuild, TorchOp
+
+setup(
+    name="package",
+    version="1.0",
+    packages=["package"],
+    package_dir={"": "src"},
+    ext_modules=[TorchOp("setup_op", ".")],
+    cmdclass={"build_ext": CMakeBuild},
+)
+"""
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(package LANGUAGES CXX)
+find_package(CudaOps REQUIRED)
+find_package(CudaTorchMatch REQUIRED)
+add_torch_op(setup_op SOURCES op.cpp INSTALL package RECIPE)
+"""
+
+
+def run(directory, *arguments):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(REPOSITORY / "python"),
+        "CUDAOPS_BACKEND": "CPU",
+        "CMAKE_ARGS": "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=%s" % (REPOSITORY / "cmake" / "CudaOpsSeed.cmake"),
+    }
+    command = [sys.executable, "setup.py", *arguments]
+    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
+
+
+def test_op_is_built_in_place_and_for_a_wheel(jit, tmp_path):  # noqa: F811
+    pytest.importorskip("setuptools")
+    project = tmp_path / "project"
+    (project / "src" / "package").mkdir(parents=True)
+    (project / "src" / "package" / "__init__.py").write_text("")
+    (project / "op.cpp").write_text(op("setup_op"))
+    (project / "setup.py").write_text(SETUP)
+    done = run(project, "build_ext", "--inplace")
+    assert done.returncode and "TorchOp(setup_op): the project has no CMakeLists.txt" in done.stderr
+    (project / "CMakeLists.txt").write_text(PROJECT)
+    done = run(project, "build_ext", "--inplace")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (project / "src" / "package" / "libsetup_op.so").is_file()
+    assert (project / "src" / "package" / "setup_op.recipe.json").is_file()
+    done = run(project, "build", "--build-base", tmp_path / "build")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (library,) = (tmp_path / "build").glob("lib*/package/libsetup_op.so")
+    assert "$ORIGIN/../torch/lib" in subprocess.run(["readelf", "-d", library], capture_output=True, text=True).stdout
+    (project / "op.cpp").write_text("int broken = nowhere;\n")
+    done = run(project, "build_ext", "--inplace")
+    assert done.returncode and "can't be built" in done.stderr and "was not declared" in done.stdout
