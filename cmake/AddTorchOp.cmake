@@ -13,7 +13,7 @@ AddTorchOp
       [SOURCES <file>...] [CUDA_SOURCES <file>...]
       [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]
       [ARCHITECTURES <arch>...] [CUDA_CUBINS]
-      [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [PYTHON_PACKAGE <dir>] [INSTALL <dir>])
+      [PYTHON_MODULE <module> [PYTHON_TARGET <version>]] [PYTHON_PACKAGE <dir>] [INSTALL <dir> [RECIPE]])
 
   ``lib<name>.so``, for ``torch.ops.load_library``; with ``PYTHON_MODULE`` a module that registers its ops on import.
   Needs :module:`FindCudaTorchMatch` before.
@@ -35,58 +35,64 @@ AddTorchOp
   ``ARCHITECTURES``
     What the code supports: a filter on what is requested, see :module:`CudaOpsArchitectures`. Default: everything.
   ``CUDA_CUBINS``
-    Compiles each architecture of a ``.cu`` by itself, which pays for files that compile for long; see
+    Compiles each architecture of a ``.cu`` separately, for files that compile for long; see
     :module:`CudaOpsCubins`.
   ``PYTHON_MODULE``
     Name of a Python module: ``<module>.abi3.so`` (STABLE and FULL: one file for every Python), or
     ``<module>.cpython-*.so`` (PYBIND). A source's own ``PyInit_<module>`` wins over the generated one.
   ``PYTHON_TARGET``
-    The oldest Python that an ``abi3`` module runs on, for sources that use Python's API: what of it ``Python.h``
-    declares. Default: 3.9. A wheel's tag says the same (``wheel.py-api`` in scikit-build-core). A free-threaded Python
-    has no ``abi3``: it means nothing there.
+    The oldest Python that an ``abi3`` module runs on, for sources that use Python's API: ``Python.h`` declares the API
+    of that version. Default: 3.9. Set the wheel's tag accordingly (``wheel.py-api`` in scikit-build-core). A
+    free-threaded Python has no ``abi3`` and ignores it.
   ``PYTHON_PACKAGE``
-    Directory with the .py files of the package that the op belongs to; needs ``INSTALL``. They are copied to the package
-    in the build tree when they change, taken out of it when they are gone, and installed: modules, type stubs and
-    ``py.typed``, of the package and all below it. The package is the part of ``INSTALL`` that has the directory's name,
+    Directory with the .py files of the package that the op belongs to; needs ``INSTALL``. Modules, type stubs and
+    ``py.typed`` of the package and its subpackages are copied to the package in the build tree when they change, removed
+    from it when they are deleted, and installed. The package is the part of ``INSTALL`` that has the directory's name,
     or else ``INSTALL`` itself. Several ops can name one package. In scikit-build-core ``wheel.packages`` packs the files.
   ``INSTALL``
-    Directory below the install prefix. In the build tree a module, and a library with ``PYTHON_PACKAGE``, lies in the
+    Directory below the install prefix. In the build tree a module, and a library with ``PYTHON_PACKAGE``, is in the
     directory of the same name below the project's build directory (or ``CMAKE_LIBRARY_OUTPUT_DIRECTORY``; with several
-    configurations below ``<config>``): two modules ``_C`` of two packages don't meet, and tests import
-    ``<package>._C``. Where ``CMAKE_INSTALL_PREFIX`` lies in Python's site-packages at configure time,
-    and in scikit-build-core, the library finds torch relative to itself; elsewhere it has no RUNPATH, and torch is to
-    be imported before it.
+    configurations below ``<config>``): two packages can each have a module ``_C``, and tests import ``<package>._C``.
+    Where ``CMAKE_INSTALL_PREFIX`` is below Python's site-packages at configure time, and in scikit-build-core, the
+    library finds torch relative to itself; elsewhere it has no RUNPATH, and torch must be imported before it.
+  ``RECIPE``
+    Installs ``<name>.recipe.json`` and the sources beside the library, or without it where the op is NOT_BUILT:
+    ``cudaops.OpLibrary()`` builds the op from them where no library fits. Sources, their headers in the project and in
+    include directories, and what ``target_compile_options()`` and its neighbours said to the op, are a part of it; flags
+    of directories and of single files aren't. Needs ``INSTALL``.
 
   Definitions: ``TORCH_EXTENSION_NAME``, ``CUDAOPS_OP_NAME``; STABLE: ``TORCH_TARGET_VERSION``; with CUDA: ``USE_CUDA``;
   in an ``abi3`` module, from ``#include <Python.h>`` on: ``Py_LIMITED_API``, of ``PYTHON_TARGET``, where neither the
   target nor the source has defined it before.
 
-  Target properties that CMake has work as everywhere: include directories, options, ``OUTPUT_NAME``,
+  CMake's target properties work as for any target: include directories, options, ``OUTPUT_NAME``,
   ``CUDA_SEPARABLE_COMPILATION``, ``CUDA_RUNTIME_LIBRARY`` (default: static, so that one file serves torch builds of
   several CUDA majors).
 
-  Options of nvcc's in ``target_compile_options()`` need their language where the op has C++ files
-  (``$<$<COMPILE_LANGUAGE:CUDA>:…>``); those that the C++ compiler refuses are an error. The files that this command
-  writes are compiled without options for any language. Architectures among the options are warned of.
+  nvcc options in ``target_compile_options()`` need their language where the op has C++ files
+  (``$<$<COMPILE_LANGUAGE:CUDA>:…>``); those that the C++ compiler rejects are an error. The files that this command
+  generates are compiled without options that are set for all languages. Architectures among the options cause a warning.
 
-  Two things make a STABLE op quick to build. Its sources don't read ``torch/csrc/stable/library.h``, where that is the
-  first header in them, or in a Python module the next one after ``Python.h``: with gcc it is precompiled, once for each
-  user, torch and set of options, 60 MB in the store (:variable:`CUDAOPS_STORE`). Where another header stands before, the
-  configure step says so. It is read as ever where a header in it has changed, where options or macros differ, with
-  a compiler cache, ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, headers that the target precompiles itself, or
-  ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name). And it is linked against stubs of
-  torch's libraries, by gold where that works, and by the compiler's own linker with torch's libraries where that fails,
-  or where the project has a ``RULE_LAUNCH_LINK`` of its own. Options whose meaning differs between linkers (scripts, plug-ins, LTO) leave it to
-  the compiler's own. A linker is picked as for any target: ``CMAKE_LINKER_TYPE`` (CMake 3.29 and later) or
-  ``target_link_options(<name> PRIVATE -fuse-ld=bfd)``.
+  Two steps shorten the build of a STABLE op:
 
-  A symbol that is in no source and no library is an error of the link. Only Python's own may be left to the interpreter:
-  what the found Python exports, for each ABI and with or without ``PYTHON_MODULE``. Nothing has to be said where a header
-  or a linked library uses Python's API.
+  * ``torch/csrc/stable/library.h`` is precompiled with gcc, where it is the first header of a source, or in a Python
+    module the next one after ``Python.h``: once for each user, torch and set of options, 60 MB in the store
+    (:variable:`CUDAOPS_STORE`). Where another header comes before it, the configure step says so. The precompiled header
+    is not used where a header in it has changed, where options or macros differ, with a compiler cache, with
+    ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, with headers that the target precompiles itself, or with
+    ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name).
+  * The op is linked against stubs of torch's libraries, by gold where that works; by the compiler's default linker with
+    torch's libraries where it fails, where the project sets ``RULE_LAUNCH_LINK``, or where options mean different things
+    to different linkers (scripts, plug-ins, LTO). Choose a linker as for any target: ``CMAKE_LINKER_TYPE`` (CMake 3.29
+    and later) or ``target_link_options(<name> PRIVATE -fuse-ld=bfd)``.
 
-  The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table that ends the
-  configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and says the reason
-  when it is built. ``<name>.architectures`` is a test that the built file holds what was asked for.
+  An undefined symbol is a link error. Only the symbols that the found Python exports may be left to the interpreter, for
+  each ABI and with or without ``PYTHON_MODULE``; no keyword is needed where a header or a linked library uses Python's
+  API.
+
+  The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table at the end of the
+  configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and fails with the
+  reason when it is built. The test ``<name>.architectures`` compares the built file's device code with the request.
 
 Example:
 
@@ -109,7 +115,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/finish op/link op/module op/package op/rpath op/sources op/state)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/finish op/link op/module op/package op/recipe op/rpath op/sources op/state)
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
@@ -124,15 +130,15 @@ function(add_torch_op)
     INSTALL
   )
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_CUBINS" "${singles}" "${lists}")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_CUBINS;RECIPE" "${singles}" "${lists}")
   _cudaops_first_argument(name ${ARGC} "${ARGV0}")
-  set(keywords ${lists} ${singles} CUDA_CUBINS)
+  set(keywords ${lists} ${singles} CUDA_CUBINS RECIPE)
   set(
     usage
     "add_torch_op(<name> [SOURCES <file>...] [CUDA_SOURCES <file>...]"
     "  [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA AUTO|REQUIRED|OFF]"
     "  [ARCHITECTURES <arch>...] [CUDA_CUBINS] [PYTHON_MODULE <module> [PYTHON_TARGET <version>]]"
-    "  [PYTHON_PACKAGE <dir>] [INSTALL <dir>])"
+    "  [PYTHON_PACKAGE <dir>] [INSTALL <dir> [RECIPE]])"
   )
   _cudaops_check_name(add_torch_op "${name}" KEYWORDS ${keywords} USAGE ${usage})
   set(command "add_torch_op(${name})")
@@ -143,7 +149,7 @@ function(add_torch_op)
     "${arg_KEYWORDS_MISSING_VALUES}"
     SINGLES ${singles}
     LISTS ${lists}
-    OPTIONS CUDA_CUBINS
+    OPTIONS CUDA_CUBINS RECIPE
     USAGE ${usage}
   )
   _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
@@ -155,7 +161,10 @@ function(add_torch_op)
   if(arg_ABI)
     set(abi ${arg_ABI})
   endif()
-  _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
+  if(NOT "${arg_ARCHITECTURES}" STREQUAL "")
+    _cudaops_use(op/explain)
+    _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
+  endif()
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
   _cudaops_check_sources("${command}" CUDA_SOURCES "${keywords}" cuda_host cuda_device ${arg_CUDA_SOURCES})
   list(APPEND device ${cuda_device})
@@ -183,6 +192,9 @@ function(add_torch_op)
       FACTS "found   ${arg_INSTALL}"
       FIX "INSTALL lib, and -DCMAKE_INSTALL_PREFIX=<prefix>"
     )
+  endif()
+  if(arg_RECIPE)
+    _cudaops_check_recipe("${command}" "${arg_INSTALL}")
   endif()
   _cudaops_check_package("${command}" "${arg_PYTHON_PACKAGE}" "${arg_INSTALL}" package install)
   _cudaops_check_match("${command}")
@@ -266,6 +278,28 @@ function(add_torch_op)
   _cudaops_op_package(${name} "${package}" "${install}" "${arg_PYTHON_MODULE}")
   if(arg_INSTALL)
     _cudaops_op_install(${name} "${arg_INSTALL}")
+  endif()
+  if(arg_RECIPE)
+    set(lines "")
+    foreach(source IN LISTS arg_SOURCES arg_CUDA_SOURCES)
+      cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+      if(NOT EXISTS "${path}")
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE OUTPUT_VARIABLE path)
+      endif()
+      set(key source)
+      if(source IN_LIST arg_CUDA_SOURCES)
+        set(key cuda_source)
+      endif()
+      list(APPEND lines "${key}=${path}")
+    endforeach()
+    foreach(arch IN LISTS arg_ARCHITECTURES)
+      list(APPEND lines "architecture=${arch}")
+    endforeach()
+    _cudaops_op_recipe(${name} "${install}"
+      "name=${name}" "project=${PROJECT_NAME}" "directory=${PROJECT_SOURCE_DIR}" "abi=${abi}" "cuda=${arg_CUDA}"
+      "torch_target=${arg_TORCH_TARGET}" "cuda_cubins=${arg_CUDA_CUBINS}" "python_module=${arg_PYTHON_MODULE}"
+      "python_target=${arg_PYTHON_TARGET}" ${lines}
+    )
   endif()
   # At the end of this directory the target is as its author wants it: linked kernels, properties, standards.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_op_finish [[${name}]])")

@@ -5,9 +5,9 @@ CudaOpsArchitectures
 
 Chooses the GPU architectures of code that supports only some of them, and puts them on a target.
 
-``find_package(CudaTorchMatch)`` has settled what is requested for the whole
+``find_package(CudaTorchMatch)`` has determined the request for the whole
 build tree, and :command:`add_torch_op` and :command:`cudaops_add_kernels`
-take that by themselves; these two are for targets made by hand.
+use it; these two commands are for other targets.
 
 .. command:: cudaops_resolve_architectures
 
@@ -36,7 +36,7 @@ take that by themselves; these two are for targets made by hand.
     the code supports whatever is requested.
 
   ``UNSERVED <out-var>``
-    Set to the requested compute capabilities that no entry serves
+    Set to the requested compute capabilities that no entry can run on
     (``12.0``).
 
   ``NVCC <path>``
@@ -65,24 +65,24 @@ take that by themselves; these two are for targets made by hand.
     cudaops_target_architectures(<target> <arch>...)
 
   Sets the ``CUDA_ARCHITECTURES`` property of ``<target>``, for compiling and for the device
-  link, and, from two on, lets nvcc compile as many in parallel as this machine has cores, up
-  to 8. An entry that the toolkit can't build is an error. The words ``native``, ``common``, ``all`` and ``all-major`` need a toolkit to mean
-  something: resolve them first.
+  link, and, for two or more, lets nvcc compile as many in parallel as this machine has cores,
+  up to 8. An entry that the toolkit can't build is an error. ``native``, ``common``, ``all``
+  and ``all-major`` depend on a toolkit: resolve them first.
 
-Two options of nvcc's that are worth their price in some targets, and are left to their authors:
+Two nvcc options help some targets only, and are not set by default:
 
 ``--split-compile=4``
-  The optimiser works on four functions of an architecture at a time. Pays for one file that
-  is optimised for long, with cores to spare: half the time with one architecture, a third
-  less with seven on sixteen cores, and 7 % more with seven on two, where there are none.
-  Each number gives its own code, and 0 stands for the cores of a machine: with a fixed
-  number, machines can share a compiler cache.
+  The optimiser works on four functions of an architecture at a time. Use it for one file that
+  is optimised for long while cores are idle: half the time with one architecture, a third
+  less with seven on sixteen cores, but 7 % more with seven on two cores. The generated code
+  depends on the number, and 0 means the cores of the machine: with a fixed number, machines
+  can share a compiler cache.
 
 ``--compress-mode=size``
-  Device code compressed harder, since CUDA 12.4: half the library, for a compile that takes
-  a third longer. Before CUDA 13 such a library needs a driver of 12.4 or later, where another
-  one runs with any driver of its major version. The right thing for what is shipped, so wheels
-  are built with it (:command:`cudaops_target_defaults`); not for a build that is edited.
+  Higher compression of device code, since CUDA 12.4: half the library size, for a compile that
+  takes a third longer. Before CUDA 13 such a library needs a driver of 12.4 or later; others run
+  with any driver of their major version. Wheels are built with it
+  (:command:`cudaops_target_defaults`); development builds are not.
 
 Example:
 

@@ -3,9 +3,9 @@
 CudaOpsCubins
 -------------
 
-Compiles each architecture of a ``.cu`` file by itself.
+Compiles each architecture of a ``.cu`` file separately.
 
-``CUDA_CUBINS`` of :command:`add_torch_op` and :command:`cudaops_add_kernels` is this step; for targets made by hand:
+``CUDA_CUBINS`` of :command:`add_torch_op` and :command:`cudaops_add_kernels` calls this command; for other targets:
 
 .. command:: cudaops_target_cubins
 
@@ -13,35 +13,36 @@ Compiles each architecture of a ``.cu`` file by itself.
 
     cudaops_target_cubins(<target>)
 
-  Each ``.cu`` of ``<target>`` gets one compile step an architecture, and one that puts their code into the object. The
-  object is the one that nvcc makes of all architectures at once: the same commands run, which nvcc itself names.
+  Each ``.cu`` of ``<target>`` gets one compile step for each architecture, and one that combines their code in the
+  object. The object is the one that nvcc makes of all architectures at once: the commands are those of ``nvcc --dryrun``.
 
-  It pays for files that compile for long, for several architectures. Architectures are jobs of Ninja's or Make's like
-  any other, over all cores, where ``--threads`` starts as many at once as it is told, busy cores or not. After an edit
-  only those are compiled again whose preprocessed text has changed: with one under ``#if __CUDA_ARCH__ >= 900``, those
-  from 9.0 up. With ccache, each architecture is kept by that text, so that going back to an older state, or another
-  build tree of this checkout, finds it.
+  Use it for files that take long to compile, for several architectures. Each architecture is a job of Ninja or Make,
+  scheduled over all cores; ``nvcc --threads`` starts a fixed number, whether cores are idle or not. After an edit only
+  the architectures whose preprocessed text has changed are compiled again: for an edit under ``#if __CUDA_ARCH__ >=
+  900``, those from 9.0 on. With ccache, each architecture is cached by that text, so that an older state of the source,
+  or another build tree of this checkout, is a hit.
 
-  It costs one more preprocessing and parsing of the host part, and a few processes a file: files of a second compile
-  slower with it, and so does a file that has all cores for itself. (7 architectures, 12 s, on 2 cores: 8 % slower from
-  nothing, 3 times faster after an edit of one architecture; with 16 idle cores 20 % and 15 % slower.)
+  It costs one more preprocessing and parsing of the host part, and a few processes for each file: a file that compiles
+  in a second takes longer with it, and so does a file that has all cores to itself. (7 architectures, 12 s, on 2 cores:
+  8 % slower from nothing, 3 times faster after an edit of one architecture; with 16 idle cores 20 % and 15 % slower.)
 
-  Line numbers count as text only with debug information (``-lineinfo``, ``-G``) and where a file asks for them at
-  compile time (``__builtin_LINE()``, which ``std::source_location`` and some of CUDA's own headers do).
+  A changed line number counts as a change only with debug information (``-lineinfo``, ``-G``) and where a file uses line
+  numbers at compile time (``__builtin_LINE()``, as ``std::source_location`` and some CUDA headers do).
 
-At the end of the directory, files that stand for the source and its architectures take the place of each ``.cu`` in the
-target's ``SOURCES``; so whatever CMake knows of target and source holds for these steps as well. A result is taken only
-if its commands were those of the object; where they were not, or there is none, that architecture is compiled with the
-object, and the build says so. So it does, always, for a file whose first definition is there for the host alone
-(``#ifndef __CUDA_ARCH__``): nvcc names its internal symbols by it.
+At the end of the directory, each ``.cu`` in the target's ``SOURCES`` is replaced by files for the source and its
+architectures; properties of target and source apply to these steps as well. The result of a step is used only if its
+commands were those of the object; otherwise that architecture is compiled together with the object, and the build prints
+so. This is always the case for a file whose first definition is for the host alone (``#ifndef __CUDA_ARCH__``), because
+nvcc derives the names of internal symbols from it.
 
-With CMAKE_EXPORT_COMPILE_COMMANDS the sources themselves stand in :file:`compile_commands.json` too, for editors, by a
-target ``<target>_compile_commands`` that nothing builds.
+With CMAKE_EXPORT_COMPILE_COMMANDS the sources themselves are in :file:`compile_commands.json` too, for editors, through
+a target ``<target>_compile_commands`` that is never built.
 
-The target is compiled as always, and the configure step says why, with one architecture, with another CUDA compiler
-than nvcc, with a launcher of your own, with sccache (which takes nvcc apart itself), with ``CUDAOPS_BUILD_TRACE``, with
-UNITY_BUILD, interprocedural optimisation or ``-dlto``, and with generators other than Ninja and Makefiles. With
-``CUDA_SEPARABLE_COMPILATION`` the architectures are compiled apart as well. For AMD GPUs the step means nothing.
+The target is compiled in the usual way, and the configure step gives the reason, with one architecture, with a CUDA
+compiler other than nvcc, with a launcher set by the user, with sccache (which splits nvcc's commands itself), with
+traced phases of nvcc, with UNITY_BUILD, interprocedural optimisation or ``-dlto``, and with generators other than
+Ninja and Makefiles. With ``CUDA_SEPARABLE_COMPILATION`` the architectures are compiled separately as well. The command
+has no effect for AMD GPUs.
 
 Example:
 

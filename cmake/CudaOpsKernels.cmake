@@ -22,15 +22,15 @@ CudaOpsKernels
   ``ARCHITECTURES``
     What the code supports: a filter on what is requested, see :module:`CudaOpsArchitectures`. Default: everything.
   ``CUDA_CUBINS``
-    Compiles each architecture of a ``.cu`` by itself, which pays for files that compile for long; see
+    Compiles each architecture of a ``.cu`` separately, for files that compile for long; see
     :module:`CudaOpsCubins`.
   ``DEFINE``
     A PUBLIC definition ``<macro>=1``, there only where the ``.cu`` files are built.
 
 The target is an ordinary one: include directories, options, ``CUDA_SEPARABLE_COMPILATION``, ``install()`` work on it.
-With ``install(EXPORT)`` or ``export()``, a project that has no CudaOps finds and links it; targets of CudaOps' that you link
-to it yourself are named in that export, as every other target is.
-Its state (``BUILT``, ``CPU_ONLY``, ``NOT_BUILT``), reason and architectures stand in the report.
+With ``install(EXPORT)`` or ``export()``, a project without CudaOps can find and link it; ``CudaOps::`` targets that you
+link to it yourself are named in that export, as every other target is.
+Its state (``BUILT``, ``CPU_ONLY``, ``NOT_BUILT``), reason and architectures are in the report.
 
 Example:
 
@@ -41,7 +41,7 @@ Example:
   add_torch_op(attention SOURCES bindings.cpp CUDA_SOURCES bindings_cuda.cpp)
   target_link_libraries(attention PRIVATE attention_hopper attention_common)
 
-The kernels of CudaOps' own reference library stand in ``CudaOps_KERNELS_DIR``, which ``find_package(CudaOps)`` sets, one
+The kernels of CudaOps' reference library are in ``CudaOps_KERNELS_DIR``, which ``find_package(CudaOps)`` sets, one
 folder an op. Neither torch nor ``find_package(CudaTorchMatch REQUIRED)`` is needed for them:
 
 .. code-block:: cmake
@@ -118,7 +118,10 @@ function(cudaops_add_kernels)
       FIX "DEFINE HAVE_${name}"
     )
   endif()
-  _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
+  if(NOT "${arg_ARCHITECTURES}" STREQUAL "")
+    _cudaops_use(op/explain)
+    _cudaops_check_architectures("${command}" "${keywords}" ${arg_ARCHITECTURES})
+  endif()
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
   _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
   foreach(keyword IN ITEMS ARCHITECTURES CUDA_CUBINS DEFINE)

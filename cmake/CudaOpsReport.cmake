@@ -3,31 +3,32 @@
 CudaOpsReport
 -------------
 
-Says where the time of a build went, and what to change.
+Reports where the time of a build went, and what to change.
 
 After a build with Ninja::
 
   cmake --build build --target cudaops_build_report
 
-writes ``<build>/cudaops-build-report.html``, a page that needs nothing else, and ``<build>/cudaops-build-report.json``,
-the same for programs, and prints the three dearest facts. The target is there in each build tree with
-``find_package(CudaTorchMatch)``, is never part of ``all`` and builds nothing. The program behind it runs by itself, on
-any directory that ninja has built in: ``python <CudaOps>/python/cudaops/_run.py build_report <build>``; ``--help`` says
-what its figures mean. So it does where CMake makes no custom target (some releases, in a build directory with ``#`` in its
-path) and the configure step says that there is none.
+writes ``<build>/cudaops-build-report.html``, a self-contained page, and ``<build>/cudaops-build-report.json``, the same
+for programs, and prints the three most expensive items. The target exists in each build tree with
+``find_package(CudaTorchMatch)``, is never part of ``all`` and builds nothing. The program can also be run directly, on
+any directory that Ninja has built in: ``python -m cudaops build-report <build>``, with
+``PYTHONPATH=<CudaOps>/python`` where CudaOps was not installed by pip; ``--help`` explains its figures, ``--json`` prints
+the report alone. Use it where the configure step says that there is no target (some releases of CMake make no custom
+target in a build directory with ``#`` in its path).
 
-The page holds the timeline of each run of ninja, a table of the jobs, the ten dearest headers, and advice that names
-file and line. Times come from ninja's log, headers from the dependency files: these cost the build nothing. The advice
-speaks of this build only: headers that are most of what a compiler reads (torch in a ``.cu``, ``torch/extension.h``
+The page holds the timeline of each run of Ninja, a table of the jobs, the ten most expensive headers, and advice that
+names file and line. Times come from Ninja's log, headers from the dependency files: these cost the build nothing. The
+advice is about this build only: headers that are most of what a compiler reads (torch in a ``.cu``, ``torch/extension.h``
 where the stable ABI would do, ``cub/cub.cuh`` where a part of it would), architectures that are compiled one after the
 other, the file that the rest of the build waited for, a slow linker, a missing compiler cache.
 
 ``CUDAOPS_BUILD_TRACE`` (variable, or environment variable of the same name)
   ``OFF`` (default). ``ON``: each compile of ops, kernels and targets with :command:`cudaops_target_defaults` also notes
   its peak memory (of the largest of its processes), its processor time, and with ccache whether it was a hit, a miss or
-  not cached, and why; a compile takes a millisecond longer. The report then compiles the dearest headers alone, for two
-  minutes at most, and gives their cost in seconds. ``PHASES``: nvcc's own phases besides (``--time``); no cache keeps
-  such an object. Another value compiles everything anew.
+  not cached, and why; a compile takes a millisecond longer. The report then compiles the most expensive headers alone,
+  for two minutes at most, and gives their cost in seconds. ``PHASES``: nvcc's own phases as well (``--time``); such an
+  object is not cached. Changing the value compiles everything again.
 
 .. command:: cudaops_target_build_trace
 
@@ -36,8 +37,9 @@ other, the file that the rest of the build waited for, a slow linker, a missing 
     cudaops_target_build_trace(<target> [PHASES])
 
   Traces the compiles of one target, whatever ``CUDAOPS_BUILD_TRACE`` is; with ``PHASES`` nvcc's phases too. A launcher
-  that the target has by now (``<LANG>_COMPILER_LAUNCHER``, :command:`cudaops_target_cache`) stays in use. With other
-  generators than Ninja it does nothing, because the report needs ninja's log.
+  that the target already has (``<LANG>_COMPILER_LAUNCHER``, :command:`cudaops_target_cache`) stays in use. With other
+  generators than Ninja it does nothing, because the report needs Ninja's log. What runs the compiles of a target is
+  in ``<build>/cudaops-report.json``, member ``launch``.
 
 Example:
 

@@ -11,16 +11,16 @@ user and machine.
   $ cmake -S . -B build -DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=<prefix>/share/cmake/CudaOps/CudaOpsSeed.cmake
 
 or, in a preset, ``"CMAKE_PROJECT_TOP_LEVEL_INCLUDES": "<path of this file>"`` among ``cacheVariables``. The languages C,
-CXX and CUDA of the project are then taken from ``<store>/seeds`` where an earlier configure with the same inputs has left
-them. The inputs are CMake, generator, compilers and their parts, variables and environment; when one changes, or is not
-understood, CMake detects as always. ``find_package(CudaTorchMatch)`` does the same for CUDA, without this file.
+CXX and CUDA of the project are then read from ``<store>/seeds`` where an earlier configure with the same inputs has stored
+them. The inputs are CMake, generator, compilers and their parts, variables and environment; when one changes, or is
+unknown, CMake's own detection runs. ``find_package(CudaTorchMatch)`` does the same for CUDA, without this file.
 
 ``CUDAOPS_SEED_COMPILERS``
-  ``OFF`` (variable or environment) detects always. Default ``ON``.
+  ``OFF`` (variable or environment): CMake's own detection runs each time. Default ``ON``.
 ``CUDAOPS_STORE``
-  Place of the store; default ``~/.cache/cudaops``.
+  Directory of the store; default ``~/.cache/cudaops``.
 
-``CMAKE_MODULE_PATH`` has one directory more at its end. Nothing else changes.
+One directory is appended to ``CMAKE_MODULE_PATH``. Nothing else changes.
 #]=======================================================================]
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")

@@ -3,7 +3,7 @@
 CudaOpsShard
 ------------
 
-Deals the instantiations of a template out over several files, which compile at the same time.
+Distributes the instantiations of a template over several files, which compile in parallel.
 
 .. command:: cudaops_shard_instantiations
 
@@ -14,8 +14,8 @@ Deals the instantiations of a template out over several files, which compile at 
 
   Makes ``.cu`` files in ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.shards`` and sets ``<out-var>`` to them: sources for
   :command:`cudaops_add_kernels`, :command:`add_torch_op` or a target of your own, in this directory. Each includes
-  ``TEMPLATE`` and instantiates its share. A file is written only when its text changes, and compiled again it holds the
-  same device code. The second call of a directory with the same ``<out-var>`` has ``<out-var>_2.shards``.
+  ``TEMPLATE`` and instantiates its share. A file is written only when its text changes, and compiling it again gives the
+  same device code. The second call in a directory with the same ``<out-var>`` writes to ``<out-var>_2.shards``.
 
   ``TEMPLATE``
     The header that defines the template.
@@ -24,11 +24,10 @@ Deals the instantiations of a template out over several files, which compile at 
     with or without the semicolon. Other files then only declare what they call: ``extern template …``, or a header
     that has the template's declaration alone.
   ``FILES``
-    Into how many files. Default: one an instantiation, up to 16. The number goes by the list and not by this machine's
-    cores: a compiler cache finds on one machine what another has compiled, and an instantiation that is added at the
-    end changes one file.
+    Number of files. Default: one for each instantiation, up to 16. It depends on the list and not on the cores of the
+    machine, so that machines can share a compiler cache, and an instantiation that is added at the end changes one file.
 
-For HIP, translation mirrors the template as it does any header of the project.
+For HIP, the template is translated as any header of the project is.
 
 Example:
 

@@ -30,16 +30,20 @@ The steps that :command:`add_torch_op` is made of, for targets of your own.
 
   Compiles ``<target>`` as Release where ``CMAKE_BUILD_TYPE`` is empty; adds ``-lineinfo`` (RelWithDebInfo) and ``-G``
   (Debug) for CUDA; compiles it through a compiler cache where there is one (:module:`CudaOpsCache`). In a wheel build
-  (``SKBUILD``), which is what is shipped, nvcc 13 and later compress device code harder (``--compress-mode=size``:
-  half the library), unless ``CMAKE_CUDA_FLAGS`` names a mode.
+  (``SKBUILD``) nvcc 13 and later compress device code for size (``--compress-mode=size``: half the library), unless ``CMAKE_CUDA_FLAGS`` names a mode.
 
 ``CUDAOPS_CUDA_JOBS`` (variable, or environment variable of the same name)
   How many CUDA or HIP sources of such targets, and of ops and kernels, compile at once under Ninja. Default: as many as
-  fit into free memory and cores, as control groups leave them; where that is fewer than Ninja's own number, the
-  configure step says so, and what it reckons with. A source counts with what it took in an earlier build of the build
-  tree, else with what the headers that it includes take, once for each architecture that nvcc compiles at a time. Heavy
-  sources don't hold up light ones (before CMake 4.2: unless they are of one target), nor host sources. Targets with
-  ``JOB_POOL_COMPILE`` or ``JOB_POOL_LINK`` keep their own pools.
+  free memory and cores allow, within the limits of control groups; where that is fewer than Ninja's own number, the
+  configure step prints it with its calculation. The memory of a source is what it took in an earlier build of the build
+  tree, else ``CUDAOPS_CUDA_JOB_MEMORY``, once for each architecture that nvcc compiles at a time. Heavy sources don't
+  delay light ones, nor host sources; before CMake 4.2 that holds between targets only, because all sources of a target
+  are in one pool there. Targets with ``JOB_POOL_COMPILE`` or ``JOB_POOL_LINK`` keep their own pools.
+
+``CUDAOPS_CUDA_JOB_MEMORY`` (variable, or environment variable of the same name)
+  GiB that nvcc is assumed to need for one architecture of a source that was not measured yet: it matters in the first
+  build where memory is short. Default: 2.9 in targets with torch's C++ API (ABI FULL, PYBIND), 0.5 in others; set 3 for
+  kernels that include CUTLASS.
 
 Targets: ``CudaOps::headers``, the include directory of ``cudaops/check.h`` and its neighbours.
 

@@ -14,7 +14,7 @@ they do nothing.
     cudaops_add_gtest(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])
 
   Builds an executable with GoogleTest's ``main()``, :file:`cudaops/testing.h` and, where CUDA is on, the CUDA runtime
-  and ``CUDAOPS_WITH_CUDA=1``. Each test of it is one of CTest's, ``<name>.<Suite>.<Test>``. Tests whose name contains
+  and ``CUDAOPS_WITH_CUDA=1``. Each of its tests is a CTest test, ``<name>.<Suite>.<Test>``. Tests whose name contains
   ``Gpu`` or ``GPU`` have the label ``gpu``; without a GPU they are skipped.
 
 .. command:: cudaops_add_benchmark
@@ -24,7 +24,7 @@ they do nothing.
     cudaops_add_benchmark(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])
 
   The same with Google Benchmark and :file:`cudaops/benchmark.h`. The test ``<name>`` (labels ``benchmark`` and
-  ``gpu``) runs it once, which compares its results with the reference; run the executable by hand for figures.
+  ``gpu``) runs it once, to compare its results with the reference; run the executable yourself for figures.
 
 .. command:: cudaops_add_python_test
 
@@ -34,7 +34,8 @@ they do nothing.
 
   Runs ``SCRIPT`` with the Python that goes with torch. ``OP`` takes ops and SHARED kernels. Each one's library is in the
   environment as ``CUDAOPS_<OP>_LIBRARY`` (upper case, other characters as ``_``), modules and the packages that they
-  belong to in the build tree (``INSTALL``, ``PYTHON_PACKAGE``) are on ``PYTHONPATH``. Exit code 77 means skipped. ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
+  belong to in the build tree (``INSTALL``, ``PYTHON_PACKAGE``) are on ``PYTHONPATH``. Exit code 77 means skipped.
+  ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
 
 GoogleTest and Google Benchmark are found by ``find_package`` (Debian's libgtest-dev and libbenchmark-dev, vcpkg,
 Conan); ``CUDAOPS_PROVIDE=GTEST;BENCHMARK`` brings them by CMake's FetchContent.
@@ -163,6 +164,7 @@ function(cudaops_add_python_test)
     get_source_file_property(generated "${arg_SCRIPT}" GENERATED)
     cmake_path(ABSOLUTE_PATH arg_SCRIPT BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE OUTPUT_VARIABLE built)
     if(NOT generated AND NOT EXISTS "${built}")
+      _cudaops_use(op/explain)
       _cudaops_source_missing("${command}" SCRIPT "${keywords}" "${arg_SCRIPT}" "${script}")
     endif()
     set(script "${built}")
@@ -178,6 +180,7 @@ function(cudaops_add_python_test)
     endif()
     if(NOT kind STREQUAL "OP" AND NOT (kind STREQUAL "KERNELS" AND type STREQUAL "SHARED_LIBRARY"))
       _cudaops_state_get(OPS ops)
+      _cudaops_use(base/closest)
       _cudaops_closest("${op}" "${ops};${keywords}" suggestion)
       set(hint "")
       if(suggestion)

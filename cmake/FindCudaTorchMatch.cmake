@@ -10,9 +10,10 @@ Finds torch, picks the CUDA toolkit or the ROCm that matches it, and enables CUD
   find_package(CudaTorchMatch [<version>[...<version>]] [QUIET] [REQUIRED] [COMPONENTS CUDA|HIP])
 
 ``<version>`` is torch's, without the local part (``2.10``, ``2.10...<2.16``). ``REQUIRED`` means that torch is
-required; ``COMPONENTS CUDA`` (or ``HIP``) makes that language required too. Where it can't be had it is off, with a
-reason: ops fall back to their CPU part. CXX must be enabled. Call it at the top level of the top-level ``CMakeLists.txt``; other directories
-may call it again (the same facts, no new work). Torch is never imported: its facts are read from files.
+required; ``COMPONENTS CUDA`` (or ``HIP``) makes that language required too. Where it isn't available it is off, with a
+reason: ops fall back to their CPU part. CXX must be enabled. Call it at the top level of the top-level
+``CMakeLists.txt``; other directories may call it again and get the same result. Torch is never imported: its facts are
+read from files.
 
 Search Behavior
 ^^^^^^^^^^^^^^^
@@ -31,15 +32,15 @@ Search Behavior
    ``MISMATCH`` with the ROCm found, ``ROCM_TORCH`` where there is none.
 4. Host compiler: ``CMAKE_CUDA_HOST_COMPILER``, the environment's ``CUDAHOSTCXX``, else CXX; checked against the bounds
    in the toolkit's ``crt/host_config.h``.
-5. Architectures, the first that says something: ``CMAKE_CUDA_ARCHITECTURES``; the environment's ``CUDAARCHS``;
+5. Architectures, the first that is set: ``CMAKE_CUDA_ARCHITECTURES``; the environment's ``CUDAARCHS``;
    ``TORCH_CUDA_ARCH_LIST`` (variable, then environment); the visible GPUs, except in a wheel build; else ``common``,
-   what both toolkit and torch were made for. Spellings: :module:`CudaOpsArchitectures`.
+   what both toolkit and torch support. Spellings: :module:`CudaOpsArchitectures`.
 6. ROCm, for a ROCm torch or with ``CUDAOPS_BACKEND=HIP``: HIP enabled before; ``CMAKE_HIP_COMPILER``,
    ``CMAKE_HIP_COMPILER_ROCM_ROOT``, ``ROCm_ROOT``, ``ROCM_PATH``, the environment's ``HIPCXX`` (explicit, these win); the
    environment's ``ROCM_PATH``, ``ROCM_HOME``, ``HIP_PATH``; ``hipcc`` on ``PATH``; conda; wheels beside torch;
-   ``/opt/rocm``, ``/opt/rocm-*``, ``/usr``. Architectures, the first that says something: ``CMAKE_HIP_ARCHITECTURES``;
+   ``/opt/rocm``, ``/opt/rocm-*``, ``/usr``. Architectures, the first that is set: ``CMAKE_HIP_ARCHITECTURES``;
    ``PYTORCH_ROCM_ARCH``, ``AMDGPU_TARGETS``, ``GPU_TARGETS`` (variable, then environment); the visible GPUs, except in a
-   wheel build; what torch was made for. Each is tried with the compiler before HIP is enabled.
+   wheel build; what torch was built for. Each is tested with the compiler before HIP is enabled.
 
 Result variables
 ^^^^^^^^^^^^^^^^
@@ -51,8 +52,8 @@ Result variables
 
 Sets in the caller's directory, as normal variables: ``CMAKE_CUDA_COMPILER``, ``CMAKE_CUDA_HOST_COMPILER``,
 ``CMAKE_CUDA_ARCHITECTURES``; for HIP ``CMAKE_HIP_COMPILER``, ``CMAKE_HIP_ARCHITECTURES``, and in ``CMAKE_HIP_FLAGS`` the
-paths that a compiler outside of AMD's layout needs. Architectures that a project's own ``find_package(Torch)``, before or after, has put into
-``CMAKE_CUDA_FLAGS`` are taken out of it.
+paths that a compiler outside of AMD's layout needs. Architectures that a project's own ``find_package(Torch)``, before or
+after, has added to ``CMAKE_CUDA_FLAGS`` are removed from it.
 
 Imported targets
 ^^^^^^^^^^^^^^^^
@@ -63,19 +64,19 @@ Imported targets
 (headers, runtime, definitions), and the same names of libraries mean hipBLAS, hipBLASLt, hipSPARSE, hipSOLVER, hipFFT,
 hipRAND, hiprtc, MIOpen and RCCL, because that is what hipify makes of the calls.
 
-All of them always exist: linking needs no ``if()``. Without CUDA and HIP those of CUDA and HIP are empty. A library that
-can't be had where CUDA or HIP is on is an error for the ops and kernels with device code that link it, when they are
-configured, and for other targets when they are built; of one that is there, ``IMPORTED_LOCATION`` is the file.
+All of them always exist: linking needs no ``if()``. Without CUDA and HIP those of CUDA and HIP are empty. Where CUDA or HIP
+is on, a library that isn't found is an error for the ops and kernels with device code that link it, when they are
+configured, and for other targets when they are built; for one that is found, ``IMPORTED_LOCATION`` is the file.
 
-A library is of the copy that torch loads (wheel, conda, system), else of the chosen toolkit. Its headers are of the same
-copy, as links in ``CudaOps/include/<library>`` of the build tree, and all other headers of CUDA are the toolkit's. Host
-compilers search the toolkit's last, as nvcc does.
+A library comes from the copy that torch loads (wheel, conda, system), else from the chosen toolkit. Its headers come from
+the same copy, as links in ``CudaOps/include/<library>`` of the build tree; all other CUDA headers are the toolkit's. Host
+compilers search the toolkit's headers last, as nvcc does.
 
-``CudaOps::openmp``, always there: OpenMP for C++ and for the host code that nvcc compiles, by the runtime that torch
-loads. It takes the place of ``OpenMP::OpenMP_CXX``, of which CMake warns where torch brings a ``libgomp.so.1`` ("Cannot
-generate a safe runtime search path"): torch's is the one that runs, whichever is linked, and here it is the one that is
-linked. A torch without one (libtorch, a torch of your own) gets the compiler's. clang's OpenMP code needs LLVM's
-``libomp``, which then runs beside torch's ``libgomp``, with threads of its own. HIP code is compiled without OpenMP.
+``CudaOps::openmp`` always exists: OpenMP for C++ and for the host code that nvcc compiles, with the runtime that torch
+loads. Use it instead of ``OpenMP::OpenMP_CXX``, for which CMake warns where torch's wheel has a ``libgomp.so.1`` ("Cannot
+generate a safe runtime search path"): torch's copy is loaded, whichever was linked, so it is the one to link. For a torch
+without one (libtorch, a torch you built) it is the compiler's. clang's OpenMP code needs LLVM's ``libomp``, which then
+runs beside torch's ``libgomp``, with its own threads. HIP code is compiled without OpenMP.
 
 Options
 ^^^^^^^
@@ -85,20 +86,20 @@ Variables, or environment variables of the same name:
 ``CUDAOPS_VERSION_POLICY``
   ``STRICT`` takes EXACT only; ``COMPATIBLE`` (default) stops at a MISMATCH; ``WARN`` makes that a warning.
 ``CUDAOPS_COMPATIBLE_VERSIONS``
-  Pairs that fit, or don't, whatever the rule says: ``"12.1:12.4;!13.0:13.2"`` (toolkit:torch's CUDA).
+  Pairs that are declared compatible, or incompatible with ``!``, in place of the rule: ``"12.1:12.4;!13.0:13.2"`` (toolkit:torch's CUDA).
 ``CUDAOPS_BACKEND``
-  ``AUTO`` (default: what torch was built for), ``CUDA`` or ``HIP`` (an error without it), ``CPU`` (both off). ``HIP``
-  with another torch than ROCm's builds kernels, and stable ops that this torch can't load.
+  ``AUTO`` (default: what torch was built for), ``CUDA`` or ``HIP`` (an error where it isn't available), ``CPU`` (both
+  off). ``HIP`` with a torch that isn't built for ROCm builds kernels, and stable ops that this torch can't load.
 ``CUDAOPS_PROVIDE``
-  List of what may be brought where it is missing: ``TORCH``, ``TOOLKIT``, ``GTEST``, ``BENCHMARK``. Default: nothing.
+  List of what may be downloaded where it is missing: ``TORCH``, ``TOOLKIT``, ``GTEST``, ``BENCHMARK``. Default: nothing.
 ``CUDAOPS_TORCH_VERSION``
   Release for ``CUDAOPS_PROVIDE=TORCH``.
 ``CUDAOPS_STORE``
-  Where it goes; default ``~/.cache/cudaops``. ``~`` is the home directory here, and in every path that is given to this
-  module. Answers of compilers and of Python are kept there as well, each for as long as the program, its environment and
-  the files that it follows from are unchanged.
+  Where it is stored; default ``~/.cache/cudaops``. ``~`` is the home directory here, and in every path that is given to
+  this module. Results of queries to compilers and to Python are stored there as well, each valid while the program, its
+  environment and the files that it depends on are unchanged.
 ``CUDAOPS_SEED_COMPILERS``
-  ``ON`` (default): CMake's detection of nvcc is done once for each user, machine and set of inputs, and taken from the
+  ``ON`` (default): CMake's detection of nvcc runs once for each user, machine and set of inputs, and is read from the
   store afterwards; ``OFF``: each time. :module:`CudaOpsSeed` does it for C and C++ too.
 
 Example
@@ -117,7 +118,7 @@ cmake_policy(VERSION 3.25)
 list(APPEND CMAKE_MESSAGE_CONTEXT "CudaTorchMatch")
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
-_cudaops_use(base/end base/hooks base/state facts/hip_compiler match/languages match/match match/torch_targets report/report)
+_cudaops_use(base/end base/hooks base/state match/languages match/match match/torch_targets report/report)
 
 _cudaops_state_set(QUIET "${CudaTorchMatch_FIND_QUIETLY}")
 _cudaops_language_clean_flags()
@@ -158,7 +159,7 @@ if(_cudaops_backend STREQUAL "CUDA")
   _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_CUDA_ARCHITECTURES)
 elseif(_cudaops_backend STREQUAL "HIP")
   _cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_HIP_ARCHITECTURES)
-  _cudaops_use(match/hip_language)
+  _cudaops_use(facts/hip_compiler match/hip_language)
   _cudaops_hip_flags(_cudaops_flags)
   foreach(_cudaops_pair IN LISTS _cudaops_flags)
     # A path with a blank is quoted.

@@ -14,14 +14,15 @@ Translates CUDA sources to HIP at build time, file by file, into the build direc
     hipify_sources(<out-var> SOURCES <file>... [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
 
   ``<out-var>``
-    Set to the paths of the translations, in the order of SOURCES; of a source with ``CUDAOPS_SKIP_HIPIFY`` it is its
-    own. ``<out-var>_INCLUDE_DIRECTORIES`` is set to the
-    mirrors of the include directories, to be put before one's own.
+    Set to the paths of the translations, in the order of SOURCES; for a source with ``CUDAOPS_SKIP_HIPIFY`` its own
+    path. ``<out-var>_INCLUDE_DIRECTORIES`` is set to the mirrors of the include directories; add them before the
+    originals.
   ``SOURCES``
     ``.cu``, ``.hip``, ``.c``, ``.cc``, ``.cpp``, ``.cxx``. A file with nothing to translate has a translation too.
-    Headers are translated as they are included; one that is listed here is passed over.
+    Headers are translated when they are included; a header that is listed here is ignored.
   ``INCLUDE_DIRECTORIES``
-    Where the sources find their headers. Headers of the project are translated; others are used as they are.
+    Where the sources find their headers. Headers of the project are translated; others are used as they are. Generator
+    expressions are evaluated by CMake.
   ``OUTPUT_DIRECTORY``
     The mirror tree; default ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.hipified``.
 
@@ -35,30 +36,31 @@ Translates CUDA sources to HIP at build time, file by file, into the build direc
 
   At the end of the directory every source of the target is replaced by its translation below
   ``${CMAKE_CURRENT_BINARY_DIR}/<target>.hipified``, and the mirrors of its include directories, and of those of the
-  targets that it links, come first. :command:`add_torch_op`, :command:`cudaops_add_kernels` and
+  targets that it links, come first for these sources. Include directories and definitions are what CMake makes of them
+  for the language and the configuration, generator expressions and libraries behind libraries included; what the target
+  is given after the end of its directory is not seen. :command:`add_torch_op`, :command:`cudaops_add_kernels` and
   :command:`cudaops_add_gtest` call it where the backend is HIP.
 
 A translation keeps its name and its place: ``src/a/k.cu`` becomes ``<mirror>/src/a/k.cu``, relative to the root that
-holds it. Roots are the project's source directory, its build directories (``<mirror>/.generated``), and include
-directories that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include directories, and those of
-imported and fetched targets, are not translated. What ``set_source_files_properties()`` says of a source before the end
-of the directory holds for its translation. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE HIP``: enable it, or
+contains it. Roots are the project's source directory, its build directories (``<mirror>/.generated``), and include
+directories of the target itself that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include directories, and those of
+imported and fetched targets, are not translated. Source properties that are set before the end of the directory apply to
+the translation, too. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE HIP``: enable it, or
 find_package(CudaTorchMatch) does. An explicit ``LANGUAGE`` wins, on the source (where ``CUDA`` means ``HIP``) before or
-after the call, or on the translation after :command:`hipify_sources`: that is how a project whose C++ compiler is hipcc
-compiles them.
+after the call, or on the translation after :command:`hipify_sources`; use it where hipcc is the C++ compiler.
 
-Code that has branches for HIP of its own needs no translation. ``CUDAOPS_SKIP_HIPIFY``, ON, leaves code as it is: as a
-property of a target, all of its sources; as a property of a source, that one, which then sees the headers as they stand,
-too. Of a header it is read where the header is listed among the sources. It is compiled in the same language as a
-translation. To :command:`hipify_sources` it is said before the call. For other backends it means nothing.
+Code with its own branches for HIP needs no translation. The property ``CUDAOPS_SKIP_HIPIFY``, ON, leaves code unchanged:
+on a target, all of its sources; on a source, that one, which then includes the untranslated headers; on a header, where
+the header is listed among the sources. Such code is compiled in the same language as a translation. For
+:command:`hipify_sources` set it before the call. It has no effect for other backends.
 
-Comments and strings are left as they are: a string may be the name of an op. Kernel launches stay ``<<<...>>>``. A
-condition on ``__CUDA_ARCH__``, which HIP's compiler doesn't define, is a warning at build time.
+Comments and strings are not changed: a string may be the name of an op. Kernel launches stay ``<<<...>>>``. A condition
+on ``__CUDA_ARCH__``, which HIP's compiler doesn't define, is a warning at build time.
 
-The translator is torch's own, read from torch/utils/hipify without importing torch, of the torch that
-find_package(CudaTorchMatch) has found or would find; without torch, hipify-perl on ``PATH``, in ``ROCM_PATH`` or in
-``/opt/rocm*``. ``CUDAOPS_HIPIFY`` (variable or environment) names another: the path of hipify-perl, or of the Python,
-the site-packages or the directory of a torch 2.9 or later.
+The translator is torch/utils/hipify, loaded without importing torch, of the torch that find_package(CudaTorchMatch) has
+found or would find; without torch, hipify-perl on ``PATH``, in ``ROCM_PATH`` or in ``/opt/rocm*``. ``CUDAOPS_HIPIFY``
+(variable or environment) names another: the path of hipify-perl, or of the Python, the site-packages or the directory of
+a torch 2.9 or later.
 
 Example:
 
@@ -70,7 +72,7 @@ Example:
   add_library(scan ${translated})
   target_include_directories(scan PRIVATE ${translated_INCLUDE_DIRECTORIES} include)
 
-With ``CXX=hipcc`` and without HIP as a language of CMake's, whose own ``-x c++`` is to be followed by hipcc's:
+With ``CXX=hipcc`` and without CMake's language HIP; ``-x hip`` has to follow CMake's own ``-x c++``:
 
 .. code-block:: cmake
 
@@ -78,7 +80,7 @@ With ``CXX=hipcc`` and without HIP as a language of CMake's, whose own ``-x c++`
   set_source_files_properties(${translated} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;hip")
   add_library(scan ${translated})
 
-An op with ``#ifdef USE_ROCM`` in all of its sources, and one with a file of that kind:
+An op with ``#ifdef USE_ROCM`` in all of its sources, and an op with one such file:
 
 .. code-block:: cmake
 
@@ -159,7 +161,7 @@ function(hipify_sources)
       )
     endif()
   endif()
-  _cudaops_hipify_plain(arg_INCLUDE_DIRECTORIES includes)
+  _cudaops_hipify_absolute(includes ${arg_INCLUDE_DIRECTORIES})
   set(sources "")
   set(paths "")
   set(translated "")

@@ -4,20 +4,23 @@
 include_guard(GLOBAL)
 
 # cudaops_add_case_suite(<Suite> [PROJECT] [LABELS <label>...] [EVERY_CMAKE] [EVERY_GENERATOR] [FOR_EACH_TORCH]
-#                        [OTHER_CMAKE_CASES <regex>] [TIMEOUT <s>])
+#                        [OTHER_CMAKE_CASES <regex>] [TIMEOUT <s>] [QUICK [NOT_QUICK <regex>]] [PATH_WITH_BLANK])
 #
 # One test "<Suite>.<case>" for each case in tests/<Suite>. A case is <case>.cmake or <case>-steps.cmake; they are
 # collected from the folder, because a case that stands in the folder but not in a list would never run and nobody
 # would notice. PROJECT: <case>.cmake is the body of a project; else a script. EVERY_CMAKE repeats the suite with the
 # other CMake versions ("@4.4"), or only the cases that match OTHER_CMAKE_CASES, where the others don't come to anything
 # that CMake releases do differently; EVERY_GENERATOR with Makefiles ("@make"), FOR_EACH_TORCH once for each Python in
-# CUDAOPS_TEST_TORCHES (variable case_TORCH in the case).
+# CUDAOPS_TEST_TORCHES (variable case_TORCH in the case). QUICK gives the label `quick` to the cases of the main CMake and
+# generator, but for those with the real compilers (real_*), with generated inputs (generated_*), and NOT_QUICK: together
+# with the rest that has the label they take 90 s at most. PATH_WITH_BLANK repeats the suite in directories with a blank in
+# their path ("@blank").
 function(cudaops_add_case_suite suite)
   cmake_parse_arguments(
     PARSE_ARGV 1
     arg
-    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH"
-    "TIMEOUT;OTHER_CMAKE_CASES"
+    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH;QUICK;PATH_WITH_BLANK"
+    "TIMEOUT;OTHER_CMAKE_CASES;NOT_QUICK"
     "LABELS"
   )
   if(arg_UNPARSED_ARGUMENTS)
@@ -72,6 +75,9 @@ function(cudaops_add_case_suite suite)
       list(APPEND variants "@ninja|${CUDAOPS_TEST_CMAKE}|Ninja|")
     endif()
   endif()
+  if(arg_PATH_WITH_BLANK)
+    list(APPEND variants "@blank|${CUDAOPS_TEST_CMAKE}|${CUDAOPS_TEST_GENERATOR}|")
+  endif()
   if(arg_FOR_EACH_TORCH)
     set(variants "")
     foreach(python IN LISTS CUDAOPS_TEST_TORCHES)
@@ -96,20 +102,33 @@ function(cudaops_add_case_suite suite)
       endif()
       set(name "${suite}.${case}${suffix}")
       set(seed "${CMAKE_CURRENT_BINARY_DIR}/seed${suffix}")
-      if(arg_FOR_EACH_TORCH)
+      set(place "${CMAKE_CURRENT_BINARY_DIR}/${suite}/${case}${suffix}")
+      if(suffix STREQUAL "@blank")
+        set(place "${CMAKE_CURRENT_BINARY_DIR}/${suite}/with a blank/${case}")
+      endif()
+      if(arg_FOR_EACH_TORCH OR suffix STREQUAL "@blank")
         set(seed "${CMAKE_CURRENT_BINARY_DIR}/seed")
       endif()
       add_test(
         NAME "${name}"
         COMMAND
           "${CMAKE_COMMAND}" "-Dcase_SETTINGS=${CMAKE_CURRENT_BINARY_DIR}/settings.cmake" "-Dcase_SUITE=${dir}"
-          "-Dcase_NAME=${case}" "-Dcase_KIND=${kind}" "-Dcase_DIR=${CMAKE_CURRENT_BINARY_DIR}/${suite}/${case}${suffix}"
-          "-Dcase_CMAKE=${cmake}" "-Dcase_GENERATOR=${generator}" "-Dcase_SEED_DIR=${seed}" "-Dcase_TORCH=${torch}" -P
+          "-Dcase_NAME=${case}" "-Dcase_KIND=${kind}" "-Dcase_DIR=${place}" "-Dcase_CMAKE=${cmake}"
+          "-Dcase_GENERATOR=${generator}" "-Dcase_SEED_DIR=${seed}" "-Dcase_TORCH=${torch}" -P
           "${CMAKE_CURRENT_SOURCE_DIR}/RunCase.cmake"
       )
+      set(labels ${suite} ${arg_LABELS})
+      if(
+        arg_QUICK
+        AND suffix STREQUAL ""
+        AND NOT case MATCHES "^(real|generated)_"
+        AND NOT (arg_NOT_QUICK AND case MATCHES "${arg_NOT_QUICK}")
+      )
+        list(APPEND labels quick)
+      endif()
       set_tests_properties(
         "${name}"
-        PROPERTIES LABELS "${suite};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} SKIP_REGULAR_EXPRESSION "CASE SKIPPED:"
+        PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} SKIP_REGULAR_EXPRESSION "CASE SKIPPED:"
       )
       set(fixtures "")
       if(suffix MATCHES "^@[0-9]")

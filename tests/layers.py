@@ -54,6 +54,15 @@ def check(top):
         for name in re.findall(r"\b(?:function|macro)\(\s*(\w+)", text):
             defined[name] = path
     problems = []
+    # One owner of what runs compiles and links.
+    writers = {
+        path
+        for path, text in files.items()
+        for words in re.findall(r"\bset_(?:property|target_properties)\(([^)]*)\)", text)
+        if re.search(r"COMPILER_LAUNCHER|RULE_LAUNCH_", words)
+    }
+    if writers != {"detail/launch/launch.cmake"}:
+        problems.append("launchers are written by detail/launch/launch.cmake alone, not by %s" % sorted(writers))
     for path in files:
         if layer(path) not in ORDER + ["accelerate"]:
             problems.append("%s: %s is no layer" % (path, layer(path)))

@@ -9,7 +9,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(base/hooks base/message base/options base/state)
+_cudaops_use(base/hooks base/message base/options base/state launch/launch)
 
 # The password of a shared cache stands in the cache entry of CMake until it is hidden: before anything can stop the
 # configure, which then leaves the entry as it is.
@@ -23,13 +23,18 @@ _cudaops_on(package _cudaops_accelerate_package)
 
 # Macros: detections are looked for in the caller's CMAKE_MODULE_PATH.
 macro(_cudaops_accelerate_detection_begin)
-  _cudaops_use(accelerate/seed)
-  _cudaops_seed_begin()
+  # With the record of an earlier configure step CMake detects nothing.
+  if(NOT EXISTS "${CMAKE_PLATFORM_INFO_DIR}/CMakeCUDACompiler.cmake")
+    _cudaops_use(accelerate/seed)
+    _cudaops_seed_begin()
+  endif()
 endmacro()
 _cudaops_on(detection_begin _cudaops_accelerate_detection_begin)
 
 macro(_cudaops_accelerate_detection_end)
-  _cudaops_seed_end()
+  if(COMMAND _cudaops_seed_end)
+    _cudaops_seed_end()
+  endif()
 endmacro()
 _cudaops_on(detection_end _cudaops_accelerate_detection_end)
 
@@ -95,12 +100,12 @@ function(_cudaops_accelerate_report)
   _cudaops_use(accelerate/cache accelerate/jobs)
   _cudaops_cache_report(cache line)
   _cudaops_jobs_report(jobs)
-  _cudaops_state_set(REPORT_MEMBERS "  \"cache\": ${cache},\n  \"jobs\": ${jobs},\n")
+  _cudaops_launch_report(launch)
+  _cudaops_state_set(REPORT_MEMBERS "  \"cache\": ${cache},\n  \"jobs\": ${jobs},\n  \"launch\": ${launch},\n")
   _cudaops_state_set(REPORT_LINE "${line}")
 endfunction()
 _cudaops_on(report_members _cudaops_accelerate_report)
 
-# Last, because it adds launchers, which the report would take for the user's.
 function(_cudaops_accelerate_configured)
   _cudaops_jobs_apply()
 endfunction()

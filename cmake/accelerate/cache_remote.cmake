@@ -12,7 +12,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(accelerate/cache base/message base/options base/probe base/stamps base/state base/text launch/launcher)
+_cudaops_use(accelerate/cache base/message base/options base/probe base/secrets base/stamps base/state base/text launch/launcher)
 
 # _cudaops_cache_remote_hide(): puts the password of the cache entry where nobody else may read it.
 function(_cudaops_cache_remote_hide)

@@ -8,24 +8,28 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(base/message base/options base/probe base/stamps base/state)
+_cudaops_use(base/message base/options base/probe base/stamps base/state launch/launcher)
 
 # _cudaops_link_stubs_target(<target>)
 #
-# Stubs of torch's libraries for a stable op, in its LINK_STUBS; and gold where the linker is not chosen, LINK_MODE link.
+# Stubs of torch's libraries for a stable op, and gold where the linker is not chosen: lines of LINK_SETTINGS.
 function(_cudaops_link_stubs_target target)
   _cudaops_link_stubs(stubs)
-  _cudaops_target_set(${target} LINK_STUBS "${stubs}")
+  if(stubs STREQUAL "")
+    return()
+  endif()
+  set(text "")
+  _cudaops_launcher_line(text stubs "${stubs}")
   get_target_property(linker ${target} LINKER_TYPE)
   # SYSTEM adds no option that would show in the command.
   if(NOT linker OR linker STREQUAL "DEFAULT")
-    _cudaops_target_set(${target} LINK_MODE link)
+    _cudaops_launcher_line(text open 1)
   endif()
+  _cudaops_target_set(${target} LINK_SETTINGS "${text}")
 endfunction()
 
 # _cudaops_link_stubs(<out>): the store's directory with stubs of this torch's libraries; empty where there is none.
 function(_cudaops_link_stubs out)
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/link_stub.sh")
   set(${out} "" PARENT_SCOPE)
   _cudaops_state_get(LINK_STUBS stubs)
   if(stubs)
@@ -46,13 +50,13 @@ function(_cudaops_link_stubs out)
     endif()
   endforeach()
   _cudaops_store(store)
-  # Both stand in a shell's words in the build file.
+  _cudaops_launcher(program ignored)
   if(
     NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF"
     OR libraries STREQUAL ""
     OR NOT CMAKE_NM
     OR NOT CMAKE_READELF
-    OR "${store}${tool}" MATCHES "[\"$`\\]"
+    OR program STREQUAL ""
   )
     return()
   endif()
@@ -62,7 +66,7 @@ function(_cudaops_link_stubs out)
     _cudaops_run(
       make
       COMMAND
-        /bin/sh "${tool}" make "${CMAKE_CXX_COMPILER}" "${CMAKE_NM}"
+        "${program}" --link-stubs "${CMAKE_CXX_COMPILER}" "${CMAKE_NM}"
         "${CMAKE_READELF}" "${stubs}" ${libraries}
     )
     if(NOT make_EXIT STREQUAL "0" OR NOT EXISTS "${stubs}/stamp")

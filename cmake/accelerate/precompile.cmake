@@ -7,16 +7,15 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
 endif()
-_cudaops_use(base/message base/options base/paths base/probe base/stamps base/state launch/launcher)
+_cudaops_use(base/message base/options base/paths base/probe base/stamps base/state launch/launch launch/launcher)
 
 # _cudaops_op_precompile(<target>)
 #
 # Compiles <target>'s C++ through launcher/precompiled.cpp. gcc refuses a precompiled header that was made with other options
-# or macros and reads the header instead: what is guessed wrongly here costs time only. A compiler cache answers sooner,
-# and its entries must not depend on files of this machine: one excludes the other.
+# or macros and reads the header instead: what is guessed wrongly here costs time only.
 function(_cudaops_op_precompile target)
   get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
-  get_target_property(launcher ${target} CXX_COMPILER_LAUNCHER)
+  _cudaops_launch_excluded(${target} CXX precompiled excluded)
   get_target_property(own ${target} PRECOMPILE_HEADERS)
   get_target_property(disabled ${target} DISABLE_PRECOMPILE_HEADERS)
   _cudaops_state_get(BACKEND backend)
@@ -27,7 +26,7 @@ function(_cudaops_op_precompile target)
     NOT wanted
     OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
     OR multi
-    OR launcher
+    OR excluded
     OR program MATCHES "/(s?ccache|distcc|icecc)$"
     OR own
     OR disabled
@@ -57,12 +56,7 @@ function(_cudaops_op_precompile target)
       _cudaops_launcher_line(text precompiled_python "${python}")
     endif()
   endif()
-  _cudaops_top_directories(ignored build)
-  string(SHA1 name "${text}")
-  string(SUBSTRING "${name}" 0 8 name)
-  set(settings "${build}/CudaOps/precompiled-${name}.settings")
-  _cudaops_launcher_settings("${settings}" "${text}")
-  set_property(TARGET ${target} PROPERTY CXX_COMPILER_LAUNCHER "${launcher}" "${settings}")
+  _cudaops_launch_add(${target} CXX precompiled "${text}")
 endfunction()
 
 # _cudaops_precompile_make(<out> <first> <option>...): the directory that holds <first> precompiled, or empty.
@@ -73,7 +67,8 @@ function(_cudaops_precompile_make out first)
   _cudaops_state_get(TORCH_INCLUDE_DIR include)
   string(SHA1 key "4|${first}|${compiler}|${CMAKE_CXX_COMPILER_VERSION}|${torch}|${include}|${ARGN}")
   set(directory "${store}/precompiled/${key}")
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/precompile.sh")
+  # By the name that it has in all build trees, so that they share the answer.
+  _cudaops_state_get(LAUNCHER_STORED tool)
   _cudaops_state_get(PRECOMPILED known)
   if(NOT directory IN_LIST known)
     _cudaops_state_append(PRECOMPILED "${directory}")
@@ -81,7 +76,7 @@ function(_cudaops_precompile_make out first)
     _cudaops_probe(
       valid
       FILES "${directory}/stamp" "${include}/torch/csrc/stable/library.h"
-      COMMAND /bin/sh "${tool}" valid "${directory}"
+      COMMAND "${tool}" --precompiled "${directory}"
     )
     if(NOT valid_EXIT STREQUAL "0")
       set(what "torch's stable headers are")
@@ -91,7 +86,7 @@ function(_cudaops_precompile_make out first)
       _cudaops_status("CudaOps: ${what} precompiled for ${CMAKE_CXX_COMPILER}, once for these options")
       _cudaops_run(
         make
-        COMMAND /bin/sh "${tool}" make "${directory}" ${first} "${CMAKE_CXX_COMPILER}" "${include}" ${ARGN}
+        COMMAND "${tool}" --precompile "${directory}" ${first} "${CMAKE_CXX_COMPILER}" "${include}" ${ARGN}
       )
       if(NOT make_EXIT STREQUAL "0")
         _cudaops_verbose("they are read each time, precompiling failed: ${make_ERROR}")

@@ -261,7 +261,7 @@ class CubinsCompiler {
   int compile() {
     find_nvcc();
     if (object_.empty() || source_.empty() || (arch_.empty() && context_.get("parts").empty())) {
-      return become(nvcc_command());
+      return run(nvcc_command()).status;
     }
     directory_ = object_ + ".parts";
     remove_tree(directory_);
@@ -324,7 +324,7 @@ class CubinsCompiler {
   // nvcc as it is. A part is left empty then.
   int whole() {
     remove_tree(directory_);
-    if (arch_.empty()) return become(nvcc_command());
+    if (arch_.empty()) return run(nvcc_command()).status;
     write_file(object_, "");
     depend({source_});
     return 0;
@@ -614,31 +614,19 @@ Ended ended_with(int status) {
   return ended;
 }
 
-// Through the cache, where there are settings of it.
-Ended compile_with(const std::string& cache_settings, const Words& command,
-                   int (*compile)(const Words&)) {
-  Settings settings;
-  if (!cache_settings.empty() && settings.read(cache_settings)) {
-    settings.add("file", cache_settings);
-    Cache cache(settings);
-    Ended ended;
-    if (cache.compile(Words(command.begin() + 1, command.end()), ended)) return ended;
-    cache.log_not_cached(command);
-  }
-  return ended_with(compile(command));
-}
-
 }  // namespace
 
-Ended launch_cubins(const Settings& settings, const Words& command) {
+bool is_cubins_step(const Settings& settings, const Words& command) {
+  Stand stand;
+  return settings.has("cubins") && stand_of(option_value(command, "-c"), stand);
+}
+
+Ended launch_cubins(Settings& settings, const Words& command) {
   Stand stand;
   const std::string source = option_value(command, "-c"), object = option_value(command, "-o");
-  if (!stand_of(source, stand)) {
-    // A source that nobody told us of.
-    return compile_with(settings.get("plain"), command, become);
-  }
+  stand_of(source, stand);
   std::string real;
-  Words names = settings.all("source_name"), paths = settings.all("source_path");
+  Words names = settings.all("stand_in"), paths = settings.all("stands_for");
   for (size_t i = 0; i < names.size() && i < paths.size(); ++i) {
     if (names[i] == stand.name) real = paths[i];
   }
@@ -654,28 +642,37 @@ Ended launch_cubins(const Settings& settings, const Words& command) {
   }
   Settings context;
   context.add("nvcc", command[0]);
-  context.add("program", settings.get("compiler"));
+  context.add("program", settings.get("cubins_compiler"));
   if (part) {
     context.add("part", stand.arch);
   } else {
     context.add("parts", object.substr(0, object.size() - (ends(object, ".cu.o") ? 5 : 0)));
   }
-  const std::string& cache = settings.get("cache_settings");
-  if (!cache.empty()) {
-    if (!env("CCACHE_DISABLE")) context.add("ccache", settings.get("ccache"));
-    context.add("link", settings.get("link"));
+  const bool cached = settings.has("engine");
+  if (cached) {
+    if (!env("CCACHE_DISABLE")) context.add("ccache", settings.get("cache"));
+    context.add("link", settings.get("link_compiler"));
   }
   set_env("CUDAOPS_LAUNCH_CUBINS", context.text());
   // No object of the same command, for the cache.
   if (part)
     set_env("CCACHE_NAMESPACE", env_or_empty("CCACHE_NAMESPACE") + "cubins 2|" + stand.arch + "|");
-  words[0] = settings.get("compiler");
-  Ended ended = compile_with(cache, words, [](const Words& all) {
-    return run_cubins_compiler(env("CUDAOPS_LAUNCH_CUBINS"), Words(all.begin() + 1, all.end()));
-  });
+  // The cache is told that the compiler is that program; what is known of nvcc stays.
+  words[0] = settings.get("cubins_compiler");
+  settings.add("compiler", words[0]);
+  settings.add("link_compiler", "");
+  Ended ended;
+  bool done = false;
+  const Words arguments(words.begin() + 1, words.end());
+  if (cached) {
+    Cache cache(settings);
+    done = cache.compile(arguments, ended);
+    if (!done) cache.log_not_cached(words);
+  }
+  if (!done) ended = ended_with(run_cubins_compiler(env("CUDAOPS_LAUNCH_CUBINS"), arguments));
   if (ended.status != 0 || !part) return ended;
   // What the link sees of it.
-  const std::string& empty = settings.get("empty");
+  const std::string& empty = settings.get("cubins_empty");
   std::string text;
   if (!has_content(empty)) {
     const std::string made = object + ".new";

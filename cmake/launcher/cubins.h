@@ -18,8 +18,12 @@
 
 namespace cudaops {
 
-// The command of an edge, before the cache sees it: `cubins` in the settings. Returns how it ended.
-Ended launch_cubins(const Settings& settings, const Words& command);
+// Whether a command is that of an edge of ours: `cubins` in the settings, and a source that stands
+// for another one.
+bool is_cubins_step(const Settings& settings, const Words& command);
+
+// Such a command, through the cache where there is one (`engine`). Returns how it ended.
+Ended launch_cubins(Settings& settings, const Words& command);
 
 // The compiler, as the cache calls it: a link by the name of `cubins_compiler`. <context> is what
 // launch_cubins() says.

@@ -13,6 +13,7 @@
 #include "hip.cpp"
 #include "key.cpp"
 #include "left_out.cpp"
+#include "link.cpp"
 #include "main.cpp"
 #include "measure.cpp"
 #include "precompiled.cpp"

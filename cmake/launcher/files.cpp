@@ -113,6 +113,14 @@ bool remove_tree(const std::string& path) {
   return remove(path.c_str()) == 0;
 }
 
+bool make_directories(const std::string& path) {
+  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    mkdir(path.substr(0, at).c_str(), 0777);
+  }
+  mkdir(path.c_str(), 0777);
+  return is_directory(path);
+}
+
 bool exists(const std::string& path) {
   struct stat about;
   return stat(path.c_str(), &about) == 0;

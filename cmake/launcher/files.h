@@ -21,6 +21,8 @@ bool create_file(const std::string& path, std::string_view text);
 // Without emptying it first, which file systems answer by writing it to the disk at once.
 bool overwrite_file(const std::string& path, std::string_view text);
 bool remove_tree(const std::string& path);
+// And those above it; false where it isn't there then.
+bool make_directories(const std::string& path);
 
 bool exists(const std::string& path);
 bool is_file(const std::string& path);

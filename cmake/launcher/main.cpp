@@ -4,13 +4,28 @@
 //
 //   cudaops-launch <settings> <compiler> <argument>...
 //
-// <settings> (settings.h) says what is done beside running the compiler:
+// <settings> (settings.h), one file a target and language, says which steps there are beside
+// running the compiler, from the outermost to the innermost:
 //
 //   memory <file>                measure.h: the memory that the compile took
-//   trace <directory>, phases    the same: all that it took
+//   trace <directory>, phases    measure.h: all that it took
+//   engine <ccache or sccache>   cache.h
+//   cubins                       cubins.h: one architecture, or what puts them together
+//   precompiled <directory>      precompiled.h
+//   hip                          hip.h: the headers of all passes in the dependency file
+//
+// or, of a link:
+//
+//   link_step                    link.h
 
+#include <unistd.h>
+
+#include "cache.h"
+#include "cubins.h"
 #include "files.h"
 #include "gcc_parts.h"
+#include "hip.h"
+#include "link.h"
 #include "measure.h"
 #include "precompiled.h"
 #include "settings.h"
@@ -19,30 +34,39 @@ namespace {
 
 using namespace cudaops;
 
-int launch(const Words& words) {
-  Settings settings;
-  Words command(words.begin() + 1, words.end());
-  // Whatever has become of the settings, the compile is right without them.
-  if (!settings.read(words[0])) return become(command);
-  if (settings.has("memory")) end_like(run_weighed(settings.get("memory"), command));
-  if (settings.has("trace")) {
-    end_like(run_traced(settings.get("trace"), settings.has("phases"), command));
-  }
-  settings.add("file", words[0]);
-  if (settings.has("cubins")) end_like(launch_cubins(settings, command));
+// Where nothing comes after the compile this process becomes the compiler.
+Ended compile(Settings& settings, Words command, bool last) {
+  if (is_cubins_step(settings, command)) return launch_cubins(settings, command);
   if (settings.has("engine")) {
     Cache cache(settings);
     Ended ended;
     if (command[0] == settings.get("compiler") &&
         cache.compile(Words(command.begin() + 1, command.end()), ended)) {
-      end_like(ended);
+      return ended;
     }
     // How long that takes nobody waits to see.
     cache.log_not_cached(command);
   }
   if (settings.has("precompiled")) command = with_precompiled(settings, std::move(command));
-  if (settings.has("hip")) end_like(run_hip(command));
-  return become(command);
+  if (settings.has("hip")) return run_hip(command);
+  if (!last) return run(command);
+  Ended ended;
+  ended.status = become(command);
+  return ended;
+}
+
+void launch(const Words& words) {
+  Settings settings;
+  Words command(words.begin() + 1, words.end());
+  // Whatever has become of the settings, the compile is right without them.
+  if (!settings.read(words[0])) _exit(become(command));
+  if (settings.has("link_step")) end_like(run_link(settings, command));
+  settings.add("file", words[0]);
+  Measuring measuring(settings, command);
+  if (!measuring.on()) end_like(compile(settings, std::move(command), true));
+  Ended ended = compile(settings, measuring.begin(), false);
+  measuring.end(ended);
+  end_like(ended);
 }
 
 }  // namespace
@@ -64,9 +88,13 @@ int main(int count, char** arguments) {
     return read_file(words[1], text) && python_first(text) ? 0 : 1;
   }
   if (words.size() == 2 && words[0] == "--gcc-parts") return print_gcc_parts(words[1]);
+  const Words rest(words.begin() + (words.empty() ? 0 : 1), words.end());
+  if (rest.size() >= 4 && words[0] == "--precompile") return make_precompiled(rest);
+  if (rest.size() == 1 && words[0] == "--precompiled") return precompiled_valid(rest[0]) ? 0 : 1;
+  if (rest.size() >= 5 && words[0] == "--link-stubs") return make_link_stubs(rest);
   if (words.size() < 2) {
     say("usage: cudaops-launch <settings> <compiler> <argument>...");
     return 2;
   }
-  return launch(words);
+  launch(words);
 }

@@ -232,13 +232,12 @@ std::string result(const char* name, const std::string& reason) {
 }
 
 // What ccache counted; "null" where nothing is known.
-std::string cache_result(const std::string& statistics, const Words& words, bool phases,
-                         const Record* old, const Record& now) {
+std::string cache_result(const std::string& statistics, bool cached, bool phases, const Record* old,
+                         const Record& now) {
   std::string text;
   if (!read_file(statistics, text)) {
     // sccache keeps no such log.
-    bool ours = in(words, [](auto& word) { return name_of(word) == "cudaops-launch"; });
-    if (!phases || !ours) return "null";
+    if (!phases || !cached) return "null";
     return result("not cached", "nvcc's phases are traced (CUDAOPS_BUILD_TRACE=PHASES)");
   }
   bool hit = false, remote = false, missed = false;
@@ -306,66 +305,73 @@ double seconds(const timeval& time) { return time.tv_sec + time.tv_usec / 1e6; }
 
 }  // namespace
 
-Ended run_weighed(const std::string& file, const Words& command) {
-  Ended ended = run(command);
-  const std::string source = option_value(command, "-c");
-  // A line holds one path.
-  if (ended.status == 0 && !source.empty() && source[0] != '-' && !holds(source, "\n")) {
-    append_file(file, std::to_string(ended.usage.ru_maxrss) + " " + source + "\n");
+Measuring::Measuring(const Settings& settings, const Words& command)
+    : memory_(settings.get("memory")),
+      trace_(settings.get("trace")),
+      phases_(settings.has("phases")),
+      cached_(settings.has("engine")),
+      command_(command) {}
+
+Words Measuring::begin() {
+  Words words = command_;
+  if (!trace_.empty()) {
+    object_ = option_value(command_, "-o");
+    if (object_.empty()) object_ = option_value(command_, "--output-file");
+    Sha1 hash;
+    hash.add(resolved(object_));
+    base_ = trace_ + "/" + hash.hex().substr(0, 20);
+    make_directories(trace_);
+    read_file(base_ + ".json", before_);
+    for (const char* ending : {".csv", ".stats", ".json"}) unlink((base_ + ending).c_str());
+    if (phases_ && in(words, [](auto& word) { return name_of(word) == "nvcc"; })) {
+      words.push_back("--time=" + base_ + ".csv");
+    }
+    // The user's own stays theirs.
+    if (!env("CCACHE_STATSLOG")) {
+      statistics_ = base_ + ".stats";
+      set_env("CCACHE_STATSLOG", statistics_);
+    }
   }
-  return ended;
+  started_ns_ = now_ns();
+  return words;
 }
 
-Ended run_traced(const std::string& directory, bool phases, const Words& command) {
-  std::string object = option_value(command, "-o");
-  if (object.empty()) object = option_value(command, "--output-file");
-  Sha1 hash;
-  hash.add(resolved(object));
-  std::string base = directory + "/" + hash.hex().substr(0, 20);
+void Measuring::end(const Ended& ended) {
+  const long long finished_ns = now_ns();
+  // Of the largest process; they run one after the other, but for nvcc's --threads.
+  rusage usage = {};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  if (ended.status == 0 && !memory_.empty()) note_memory(usage);
+  if (ended.status == 0 && !object_.empty()) note_trace(usage, finished_ns);
+  if (!statistics_.empty()) unlink(statistics_.c_str());
+}
+
+void Measuring::note_memory(const rusage& usage) const {
+  const std::string source = option_value(command_, "-c");
+  // A line holds one path.
+  if (source.empty() || source[0] == '-' || holds(source, "\n")) return;
+  append_file(memory_, std::to_string(usage.ru_maxrss) + " " + source + "\n");
+}
+
+void Measuring::note_trace(const rusage& usage, long long finished_ns) {
   Record record;
-  const Record* old = nullptr;
-  std::string text;
-  for (size_t at = 1; at != std::string::npos; at = directory.find('/', at + 1)) {
-    mkdir(directory.substr(0, at).c_str(), 0777);
+  const Record* old = Reader(before_).record(record) ? &record : nullptr;
+  Record now = {command_, inputs_of(option_value(command_, "-MF"))};
+  std::string text =
+      "{\"object\": " + json(absolute(object_)) +
+      ", \"started_ns\": " + std::to_string(started_ns_) +
+      ", \"seconds\": " + seconds((finished_ns - started_ns_) / 1e9) +
+      ", \"cpu_seconds\": " + seconds(seconds(usage.ru_utime) + seconds(usage.ru_stime)) +
+      ", \"peak_memory_bytes\": " + std::to_string(usage.ru_maxrss * 1024LL) + ", \"words\": [";
+  for (size_t i = 0; i < command_.size(); ++i) text += (i ? ", " : "") + json(command_[i]);
+  text += "], \"inputs\": {";
+  for (size_t i = 0; i < now.inputs.size(); ++i) {
+    const Input& input = now.inputs[i];
+    text += (i ? ", " : "") + json(input.path) + ": [" + std::to_string(input.size) + ", " +
+            std::to_string(input.time_ns) + "]";
   }
-  mkdir(directory.c_str(), 0777);
-  if (read_file(base + ".json", text) && Reader(text).record(record)) old = &record;
-  for (const char* ending : {".csv", ".stats", ".json"}) unlink((base + ending).c_str());
-  Words words = command;
-  if (phases && in(words, [](auto& word) { return name_of(word) == "nvcc"; })) {
-    words.push_back("--time=" + base + ".csv");
-  }
-  std::string statistics = base + ".stats";
-  if (env("CCACHE_STATSLOG")) {
-    // The user's own stays theirs.
-    statistics = "";
-  } else {
-    set_env("CCACHE_STATSLOG", statistics);
-  }
-  long long started = now_ns();
-  Ended ended = run(words);
-  long long finished = now_ns();
-  Record now = {command, inputs_of(option_value(command, "-MF"))};
-  if (ended.status == 0 && !object.empty()) {
-    text =
-        "{\"object\": " + json(absolute(object)) + ", \"started_ns\": " + std::to_string(started) +
-        ", \"seconds\": " + seconds((finished - started) / 1e9) + ", \"cpu_seconds\": " +
-        seconds(seconds(ended.usage.ru_utime) + seconds(ended.usage.ru_stime)) +
-        // Of the largest of its processes; they run one after the other, but for nvcc's --threads.
-        ", \"peak_memory_bytes\": " + std::to_string(ended.usage.ru_maxrss * 1024LL) +
-        ", \"words\": [";
-    for (size_t i = 0; i < command.size(); ++i) text += (i ? ", " : "") + json(command[i]);
-    text += "], \"inputs\": {";
-    for (size_t i = 0; i < now.inputs.size(); ++i) {
-      const Input& input = now.inputs[i];
-      text += (i ? ", " : "") + json(input.path) + ": [" + std::to_string(input.size) + ", " +
-              std::to_string(input.time_ns) + "]";
-    }
-    text += "}, \"cache\": " + cache_result(statistics, command, phases, old, now) + "}";
-    write_whole(base + ".json", text);
-  }
-  if (!statistics.empty()) unlink(statistics.c_str());
-  return ended;
+  text += "}, \"cache\": " + cache_result(statistics_, cached_, phases_, old, now) + "}";
+  write_whole(base_ + ".json", text);
 }
 
 }  // namespace cudaops

@@ -5,17 +5,34 @@
 #pragma once
 
 #include "process.h"
+#include "settings.h"
 
 namespace cudaops {
 
-// Runs a command and leaves <directory>/<hash of the object>.json; with `phases` nvcc's own table
-// beside it, .csv, in which case no cache keeps the object. The compile is never worse for it: what
-// can't be noted is left out.
-Ended run_traced(const std::string& directory, bool phases, const Words& command);
+// `memory <file>` in the settings: a line of KiB, of the largest process, and source, which
+// accelerate/jobs.cmake reads. `trace <directory>`: <hash of the object>.json; with `phases` nvcc's
+// own table beside it, .csv, in which case no cache keeps the object. The compile is never worse
+// for it: what can't be noted is left out.
+class Measuring {
+ public:
+  Measuring(const Settings& settings, const Words& command);
 
-// Runs a command and adds a line to a file: KiB of the largest of its processes, and the source.
-// accelerate/jobs_weight.cmake reads them.
-Ended run_weighed(const std::string& file, const Words& command);
+  bool on() const { return !memory_.empty() || !trace_.empty(); }
+  // The command that is to be run.
+  Words begin();
+  // It has ended, and all that it ran with it.
+  void end(const Ended& ended);
+
+ private:
+  void note_memory(const rusage& usage) const;
+  void note_trace(const rusage& usage, long long finished_ns);
+
+  const std::string memory_, trace_;
+  const bool phases_, cached_;
+  const Words command_;
+  std::string object_, base_, statistics_, before_;
+  long long started_ns_ = 0;
+};
 
 // The value of `-o x`; empty where there is none.
 std::string option_value(const Words& words, const char* name);

@@ -3,9 +3,12 @@
 #include "precompiled.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
+#include "depfile.h"
 #include "files.h"
 #include "measure.h"
+#include "process.h"
 
 namespace cudaops {
 
@@ -43,25 +46,90 @@ bool is_blank(std::string_view text) {
 // A comment to the end of the line, and of this line only.
 bool is_comment(std::string_view text) { return begins(text, "//") && text.back() != '\\'; }
 
-}  // namespace
+const std::string header = "torch/csrc/stable/library.h";
 
-bool precompiled_valid(const std::string& directory) {
-  std::string stamp, files, now;
-  if (!read_file(directory + "/stamp", stamp) || !read_file(directory + "/files", files))
-    return false;
+// Of what is in it and of the headers that it was made of, a line each; empty where one is gone.
+std::string identities(const std::string& directory, const std::string& expected) {
+  std::string files, all;
+  if (!read_file(directory + "/files", files)) return "";
   std::string first = directory + "/Python.h";
-  if (!exists(first)) first = directory + "/torch/csrc/stable/library.h";
+  if (!exists(first)) first = directory + "/" + header;
   Words names = {first, first + ".gch"};
   for (std::string& name : split(files, '\n')) {
     if (!name.empty()) names.push_back(std::move(name));
   }
   for (const std::string& name : names) {
     std::string one = identity(name);
-    // More than the file holds is no reason to look at the rest.
-    if (one.empty() || stamp.compare(now.size(), one.size(), one) != 0) return false;
-    now += one;
+    // More than is expected is no reason to look at the rest.
+    if (one.empty() || (!expected.empty() && expected.compare(all.size(), one.size(), one) != 0))
+      return "";
+    all += one;
   }
-  return now == stamp;
+  return all;
+}
+
+}  // namespace
+
+bool precompiled_valid(const std::string& directory) {
+  std::string stamp;
+  return read_file(directory + "/stamp", stamp) && !stamp.empty() &&
+         identities(directory, stamp) == stamp;
+}
+
+int make_precompiled(const Words& words) {
+  const std::string &directory = words[0], &first = words[1], &include = words[3];
+  const std::string made = directory + "." + std::to_string(getpid()), old = made + ".old";
+  const std::string all = directory_of(directory);
+  // Of those that were killed.
+  for (const std::string& name : names_in(all)) {
+    if (holds(name, ".") && age_of(all + "/" + name) > 3600) remove_tree(all + "/" + name);
+  }
+  auto make = [&] {
+    if (!make_directories(directory_of(made + "/" + first))) return false;
+    // Found in the include directories: no file of this name is here yet.
+    Words command = {words[2]};
+    command.insert(command.end(), words.begin() + 4, words.end());
+    if (first != header) command.insert(command.end(), {"-include", first});
+    // Of the header itself, whose place is in the dependency files of all that take it. -w: gcc
+    // warns of #pragma once in a main file.
+    command.insert(command.end(), {"-w", "-I" + include, "-x", "c++-header", "-MD", "-MF",
+                                   "depfile", "-o", "gch", include + "/" + header});
+    Start start;
+    start.directory = made.c_str();
+    Depfile depfile;
+    if (run(command, start).status != 0 || !depfile.read(made + "/depfile") ||
+        rename((made + "/gch").c_str(), (made + "/" + first + ".gch").c_str()) != 0)
+      return false;
+    std::string files;
+    for (const std::string& name : depfile.names()) {
+      if (!holds("\n" + files, "\n" + name + "\n")) files += name + "\n";
+    }
+    unlink((made + "/depfile").c_str());
+    // gcc comes here where the precompiled file can't be taken, and in a source that includes the
+    // header twice.
+    return write_file(made + "/" + first,
+                      "#pragma GCC system_header\n#include_next <" + first + ">\n") &&
+           write_file(made + "/files", files) && write_file(made + "/stamp", identities(made, ""));
+  };
+  bool whole = make();
+  // Another configure may have been faster; what was there before is of headers that have changed.
+  if (whole && !precompiled_valid(directory)) {
+    rename(directory.c_str(), old.c_str());
+    whole = rename(made.c_str(), directory.c_str()) == 0;
+  }
+  remove_tree(made);
+  remove_tree(old);
+  // They are large: the latest few are kept.
+  std::vector<std::pair<long, std::string>> ages;
+  for (const std::string& name : names_in(all)) {
+    const long age = age_of(all + "/" + name + "/stamp");
+    if (age < 0) continue;
+    size_t at = 0;
+    while (at < ages.size() && ages[at].first <= age) ++at;
+    ages.insert(ages.begin() + at, {age, name});
+  }
+  for (size_t i = 6; i < ages.size(); ++i) remove_tree(all + "/" + ages[i].second);
+  return whole ? 0 : 1;
 }
 
 bool python_first(const std::string& text) {

@@ -62,8 +62,7 @@ void run_prepared(PreparedAdamW& prepared, const AdamW& call) {
                              stream);
   };
   const auto allocate = [&] {
-    return torch::stable::new_empty(param, {adamw_table_bytes(count)},
-                                    torch::headeronly::ScalarType::Byte);
+    return make_empty(param, {adamw_table_bytes(count)}, torch::headeronly::ScalarType::Byte);
   };
   const auto launch = [&](const AdamWTable& table) {
     launch_advance_steps(table, call.found_inf, stream);

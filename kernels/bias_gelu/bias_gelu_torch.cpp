@@ -13,9 +13,10 @@ Tensor bias_gelu_on_cpu(const Tensor& input, const OptionalTensor& bias,
 
 std::tuple<Tensor, Tensor> bias_gelu_backward_on_cpu(const Tensor& grad_output, const Tensor& input,
                                                      const OptionalTensor& bias,
-                                                     const std::string& approximate) {
+                                                     const std::string& approximate,
+                                                     bool needs_grad_bias) {
   return bias_gelu_backward_on(
-      grad_output, input, bias, approximate,
+      grad_output, input, bias, approximate, needs_grad_bias,
       [](const BiasGeluBackward& call) { bias_gelu_backward_cpu(call, torch_threads); });
 }
 
@@ -25,7 +26,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
   library.def("bias_gelu(Tensor input, Tensor? bias, str approximate=\"none\") -> Tensor");
   library.def(
       "bias_gelu_backward(Tensor grad_output, Tensor input, Tensor? bias, "
-      "str approximate=\"none\") -> (Tensor grad_input, Tensor grad_bias)");
+      "str approximate=\"none\", bool needs_grad_bias=True) "
+      "-> (Tensor grad_input, Tensor grad_bias)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {

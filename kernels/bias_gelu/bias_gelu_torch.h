@@ -34,11 +34,12 @@ Tensor bias_gelu_on(const Tensor& input, const OptionalTensor& bias, const std::
   return output;
 }
 
-// grad_bias has no elements where there is no bias.
+// grad_bias has no elements where there is no bias or it isn't wanted.
 template <typename Run>
 std::tuple<Tensor, Tensor> bias_gelu_backward_on(const Tensor& grad_output, const Tensor& input,
                                                  const OptionalTensor& bias,
-                                                 const std::string& approximate, const Run& run) {
+                                                 const std::string& approximate,
+                                                 bool needs_grad_bias, const Run& run) {
   const char* const op = "bias_gelu_backward";
   BiasGeluBackward call{};
   call.kind = gelu_kind(op, approximate);
@@ -48,8 +49,8 @@ std::tuple<Tensor, Tensor> bias_gelu_backward_on(const Tensor& grad_output, cons
   const TensorRows rows = rows_of(op, "input", input);
   const Columns columns = columns_of(op, "bias", bias, "input", input, rows.width);
   const Tensor grad_input = empty_of_shape(input);
-  const Tensor grad_bias =
-      bias.has_value() ? empty_of_shape(*bias) : torch::stable::new_empty(input, {0});
+  const bool has_grad_bias = bias.has_value() && needs_grad_bias;
+  const Tensor grad_bias = empty_like_or_none(has_grad_bias ? bias : std::nullopt, input);
   call.num_rows = rows.num_rows;
   call.width = rows.width;
   call.bias_dtype = columns.dtype;
@@ -57,7 +58,7 @@ std::tuple<Tensor, Tensor> bias_gelu_backward_on(const Tensor& grad_output, cons
   call.input = rows.read();
   call.bias = columns.data();
   call.grad_input = {grad_input.mutable_data_ptr(), rows.width};
-  if (bias.has_value()) call.grad_bias = grad_bias.mutable_data_ptr();
+  if (has_grad_bias) call.grad_bias = grad_bias.mutable_data_ptr();
   run(call);
   return {grad_input, grad_bias};
 }

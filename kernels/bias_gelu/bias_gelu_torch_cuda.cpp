@@ -18,10 +18,11 @@ Tensor bias_gelu_on_cuda(const Tensor& input, const OptionalTensor& bias,
 std::tuple<Tensor, Tensor> bias_gelu_backward_on_cuda(const Tensor& grad_output,
                                                       const Tensor& input,
                                                       const OptionalTensor& bias,
-                                                      const std::string& approximate) {
+                                                      const std::string& approximate,
+                                                      bool needs_grad_bias) {
   const DeviceGuard guard(input.get_device_index());
   return bias_gelu_backward_on(
-      grad_output, input, bias, approximate, [&](const BiasGeluBackward& call) {
+      grad_output, input, bias, approximate, needs_grad_bias, [&](const BiasGeluBackward& call) {
         const Workspace workspace(input, bias_gelu_backward_workspace_bytes(call));
         launch_bias_gelu_backward(call, workspace.data(), current_stream(input));
       });

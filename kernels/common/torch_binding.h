@@ -6,6 +6,8 @@
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -103,14 +105,29 @@ inline std::string device_text(const Tensor& tensor) {
   return "another kind of device";
 }
 
+inline bool on_one_device(const Tensor& a, const Tensor& b) {
+  int32_t type_a = 0, type_b = 0, index_a = 0, index_b = 0;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(a.get(), &type_a));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(b.get(), &type_b));
+  if (type_a != type_b) return false;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(a.get(), &index_a));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(b.get(), &index_b));
+  return index_a == index_b;
+}
+
+inline bool of_one_shape(const Tensor& a, const Tensor& b) {
+  const auto sizes_a = a.sizes(), sizes_b = b.sizes();
+  return sizes_a.size() == sizes_b.size() &&
+         std::equal(sizes_a.begin(), sizes_a.end(), sizes_b.begin());
+}
+
 inline void check_device(const char* op, const char* name_a, const Tensor& a, const char* name_b,
                          const Tensor& b) {
   check_is_tensor(op, name_a, a);
   check_is_tensor(op, name_b, b);
-  const std::string device_a = device_text(a), device_b = device_text(b);
-  if (device_a != device_b) {
+  if (!on_one_device(a, b)) {
     refuse(op, std::string("wanted one device for ") + name_a + " and " + name_b + ", found " +
-                   device_a + " and " + device_b + ".");
+                   device_text(a) + " and " + device_text(b) + ".");
   }
 }
 
@@ -118,14 +135,13 @@ inline void check_device(const char* op, const char* name_a, const Tensor& a, co
 inline void check_same(const char* op, const char* name_a, const Tensor& a, const char* name_b,
                        const Tensor& b) {
   check_device(op, name_a, a, name_b, b);
-  const std::string wanted = std::string(" for ") + name_a + " and " + name_b + ", found ";
+  const auto wanted = [&] { return std::string(" for ") + name_a + " and " + name_b + ", found "; };
   if (a.scalar_type() != b.scalar_type()) {
-    refuse(op, "wanted one dtype" + wanted + torch::headeronly::toString(a.scalar_type()) +
+    refuse(op, "wanted one dtype" + wanted() + torch::headeronly::toString(a.scalar_type()) +
                    " and " + torch::headeronly::toString(b.scalar_type()) + ".");
   }
-  const std::string shape_a = shape_text(a), shape_b = shape_text(b);
-  if (shape_a != shape_b) {
-    refuse(op, "wanted one shape" + wanted + shape_a + " and " + shape_b + ".");
+  if (!of_one_shape(a, b)) {
+    refuse(op, "wanted one shape" + wanted() + shape_text(a) + " and " + shape_text(b) + ".");
   }
 }
 
@@ -133,6 +149,34 @@ inline void check_same(const char* op, const char* name_a, const Tensor& a, cons
 // ops do; its result is contiguous.
 inline Tensor as_contiguous(const Tensor& tensor) {
   return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
+}
+
+// A contiguous tensor where `like` lies, of its dtype if none is given. torch::stable::new_empty
+// goes through the dispatcher, which takes longer than the rest of a small call.
+inline Tensor make_empty(const Tensor& like, torch::headeronly::IntHeaderOnlyArrayRef sizes,
+                         std::optional<torch::headeronly::ScalarType> dtype = std::nullopt) {
+  constexpr size_t kMostDims = 64;
+  const size_t num_dims = sizes.size();
+  if (num_dims > kMostDims) return torch::stable::new_empty(like, sizes, dtype);
+  std::array<int64_t, kMostDims> strides;
+  int64_t stride = 1;
+  for (size_t dim = num_dims; dim-- > 0;) {
+    strides[dim] = stride;
+    stride *= std::max<int64_t>(sizes[dim], 1);
+  }
+  int32_t type = 0, device_type = 0, device_index = 0;
+  if (dtype.has_value()) {
+    type = torch::stable::detail::to<int32_t>(torch::stable::detail::from(*dtype));
+  } else {
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(like.get(), &type));
+  }
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
+  AtenTensorHandle result = nullptr;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(num_dims), sizes.data(),
+                                                  strides.data(), type, device_type, device_index,
+                                                  &result));
+  return Tensor(result);
 }
 
 // torch's own threads.

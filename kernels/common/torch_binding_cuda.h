@@ -26,7 +26,7 @@ inline void* current_stream(const Tensor& tensor) {
 class Workspace {
  public:
   Workspace(const Tensor& like, int64_t bytes)
-      : bytes_(torch::stable::new_empty(like, {bytes}, torch::headeronly::ScalarType::Byte)) {}
+      : bytes_(make_empty(like, {bytes}, torch::headeronly::ScalarType::Byte)) {}
   void* data() const { return bytes_.mutable_data_ptr(); }
 
  private:

@@ -89,7 +89,7 @@ inline BlockNumbers empty_block_numbers(const Tensor& like, const Blocks& blocks
   std::vector<int64_t> shape = blocks.shape;
   const bool is_transposed = column_major && shape.size() > 1;
   if (is_transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-  const Tensor numbers = torch::stable::new_empty(like, {shape.data(), shape.size()}, type);
+  const Tensor numbers = make_empty(like, {shape.data(), shape.size()}, type);
   if (!is_transposed) return {numbers, {rows * columns, columns, 1}};
   return {torch::stable::transpose(numbers, -1, -2), {rows * columns, 1, rows}};
 }

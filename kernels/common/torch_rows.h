@@ -58,14 +58,12 @@ inline void write_back(Tensor& tensor, const Tensor& changed) {
   if (tensor.get() != changed.get()) torch::stable::copy_(tensor, changed);
 }
 
-inline Tensor empty_of_shape(const Tensor& like) {
-  return torch::stable::new_empty(like, like.sizes());
-}
+inline Tensor empty_of_shape(const Tensor& like) { return make_empty(like, like.sizes()); }
 
 // For a gradient that there may be no need of; without one a tensor of no elements, as torch's
 // schemas have no optional results.
 inline Tensor empty_like_or_none(const std::optional<Tensor>& tensor, const Tensor& like) {
-  return tensor.has_value() ? empty_of_shape(*tensor) : torch::stable::new_empty(like, {0});
+  return tensor.has_value() ? empty_of_shape(*tensor) : make_empty(like, {0});
 }
 
 // Statistics of rows: float32, the last dimension 1.
@@ -73,8 +71,7 @@ inline Tensor empty_per_row(const Tensor& like) {
   std::vector<int64_t> shape;
   for (int64_t dim = 0; dim + 1 < like.dim(); ++dim) shape.push_back(like.size(dim));
   shape.push_back(1);
-  return torch::stable::new_empty(like, {shape.data(), shape.size()},
-                                  torch::headeronly::ScalarType::Float);
+  return make_empty(like, {shape.data(), shape.size()}, torch::headeronly::ScalarType::Float);
 }
 
 // A float32 number a row, in any shape of so many elements.

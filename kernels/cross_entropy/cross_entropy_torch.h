@@ -91,9 +91,9 @@ inline CrossEntropyInputs cross_entropy_inputs(const char* op, const Tensor& log
 inline Tensor empty_loss(const Tensor& logits, const Tensor& target, Reduction reduction) {
   using torch::headeronly::ScalarType;
   if (reduction == Reduction::kNone) {
-    return torch::stable::new_empty(logits, target.sizes(), ScalarType::Float);
+    return make_empty(logits, target.sizes(), ScalarType::Float);
   }
-  return torch::stable::new_empty(logits, {}, ScalarType::Float);
+  return make_empty(logits, {}, ScalarType::Float);
 }
 
 template <typename Run>
@@ -102,11 +102,10 @@ std::tuple<Tensor, Tensor> cross_entropy_forward(CrossEntropyInputs& inputs, con
   using torch::headeronly::ScalarType;
   const Reduction reduction = inputs.problem.reduction;
   const Tensor loss = empty_loss(logits, inputs.target, reduction);
-  const Tensor lse = torch::stable::new_empty(logits, inputs.target.sizes(), ScalarType::Float);
-  const Tensor row_loss =
-      reduction == Reduction::kNone
-          ? loss
-          : torch::stable::new_empty(logits, {inputs.rows.num_rows}, ScalarType::Float);
+  const Tensor lse = make_empty(logits, inputs.target.sizes(), ScalarType::Float);
+  const Tensor row_loss = reduction == Reduction::kNone
+                              ? loss
+                              : make_empty(logits, {inputs.rows.num_rows}, ScalarType::Float);
   CrossEntropy call{};
   call.problem = inputs.problem;
   call.row_loss = static_cast<float*>(row_loss.mutable_data_ptr());

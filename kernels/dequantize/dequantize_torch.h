@@ -38,7 +38,7 @@ Tensor dequantize_on(const Tensor& input, const Tensor& scale,
     }
     call.zero_point = static_cast<const int32_t*>(zeros->tensor.const_data_ptr());
   }
-  const Tensor output = torch::stable::new_empty(input, input.sizes(), dtype);
+  const Tensor output = make_empty(input, input.sizes(), dtype);
   call.grid = blocks.grid;
   call.input = rows.read();
   call.output = {output.mutable_data_ptr(), rows.width};

@@ -14,9 +14,10 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_on_cpu(const Tensor& input,
 
 std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on_cpu(
     const Tensor& grad_output, const Tensor& input, const OptionalTensor& weight,
-    const OptionalTensor& bias, const Tensor& mean, const Tensor& rstd) {
+    const OptionalTensor& bias, const Tensor& mean, const Tensor& rstd, bool needs_grad_weight,
+    bool needs_grad_bias) {
   return layer_norm_backward_on(
-      grad_output, input, weight, bias, mean, rstd,
+      grad_output, input, weight, bias, mean, rstd, needs_grad_weight, needs_grad_bias,
       [](const LayerNormBackward& call) { layer_norm_backward_cpu(call, torch_threads); });
 }
 
@@ -28,7 +29,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
       "-> (Tensor output, Tensor mean, Tensor rstd)");
   library.def(
       "layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor? bias, "
-      "Tensor mean, Tensor rstd) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)");
+      "Tensor mean, Tensor rstd, bool needs_grad_weight=True, bool needs_grad_bias=True) "
+      "-> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {

@@ -40,11 +40,13 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_on(const Tensor& input, const Opti
   return {output, mean, rstd};
 }
 
-// grad_weight and grad_bias have no elements where there is no weight, no bias.
+// grad_weight and grad_bias have no elements where there is no weight, no bias, or they aren't
+// wanted.
 template <typename Run>
 std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on(
     const Tensor& grad_output, const Tensor& input, const OptionalTensor& weight,
-    const OptionalTensor& bias, const Tensor& mean, const Tensor& rstd, const Run& run) {
+    const OptionalTensor& bias, const Tensor& mean, const Tensor& rstd, bool needs_grad_weight,
+    bool needs_grad_bias, const Run& run) {
   const char* const op = "layer_norm_backward";
   const DType dtype = checked_dtype(op, "grad_output", grad_output);
   check_same(op, "grad_output", grad_output, "input", input);
@@ -56,8 +58,10 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on(
   const Tensor means = per_row(op, "mean", mean, "input", input, rows.num_rows);
   const Tensor rstds = per_row(op, "rstd", rstd, "input", input, rows.num_rows);
   const Tensor grad_input = empty_of_shape(input);
-  const Tensor grad_weight = empty_like_or_none(weight, input);
-  const Tensor grad_bias = empty_like_or_none(bias, input);
+  const bool has_grad_weight = weight.has_value() && needs_grad_weight;
+  const bool has_grad_bias = bias.has_value() && needs_grad_bias;
+  const Tensor grad_weight = empty_like_or_none(has_grad_weight ? weight : std::nullopt, input);
+  const Tensor grad_bias = empty_like_or_none(has_grad_bias ? bias : std::nullopt, input);
   LayerNormBackward call{};
   call.num_rows = rows.num_rows;
   call.width = rows.width;
@@ -69,8 +73,8 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on(
   call.mean = static_cast<const float*>(means.const_data_ptr());
   call.rstd = static_cast<const float*>(rstds.const_data_ptr());
   call.grad_input = {grad_input.mutable_data_ptr(), rows.width};
-  if (weight.has_value()) call.grad_weight = grad_weight.mutable_data_ptr();
-  if (bias.has_value()) call.grad_bias = grad_bias.mutable_data_ptr();
+  if (has_grad_weight) call.grad_weight = grad_weight.mutable_data_ptr();
+  if (has_grad_bias) call.grad_bias = grad_bias.mutable_data_ptr();
   run(call);
   return {grad_input, grad_weight, grad_bias};
 }

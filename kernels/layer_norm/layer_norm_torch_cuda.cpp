@@ -19,11 +19,14 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_on_cuda(const Tensor& input,
 
 std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on_cuda(
     const Tensor& grad_output, const Tensor& input, const OptionalTensor& weight,
-    const OptionalTensor& bias, const Tensor& mean, const Tensor& rstd) {
+    const OptionalTensor& bias, const Tensor& mean, const Tensor& rstd, bool needs_grad_weight,
+    bool needs_grad_bias) {
   const DeviceGuard guard(input.get_device_index());
   return layer_norm_backward_on(
-      grad_output, input, weight, bias, mean, rstd, [&](const LayerNormBackward& call) {
-        const Workspace workspace(input, layer_norm_backward_workspace_bytes(call));
+      grad_output, input, weight, bias, mean, rstd, needs_grad_weight, needs_grad_bias,
+      [&](const LayerNormBackward& call) {
+        const bool has_sums = call.grad_weight != nullptr || call.grad_bias != nullptr;
+        const Workspace workspace(input, has_sums ? layer_norm_backward_workspace_bytes(call) : 0);
         launch_layer_norm_backward(call, workspace.data(), current_stream(input));
       });
 }

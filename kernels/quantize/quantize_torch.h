@@ -59,11 +59,11 @@ std::tuple<Tensor, Tensor, Tensor> quantize_on(const Tensor& input, ScalarType d
       }
     }
   }
-  const Tensor none = torch::stable::new_empty(input, {0}, ScalarType::Int);
+  const Tensor none = make_empty(input, {0}, ScalarType::Int);
   const Tensor zero_point =
       symmetric ? none
                 : empty_block_numbers(input, blocks, ScalarType::Int, scales_column_major).tensor;
-  const Tensor output = torch::stable::new_empty(input, input.sizes(), dtype);
+  const Tensor output = make_empty(input, input.sizes(), dtype);
   call.grid = blocks.grid;
   call.input = rows.read();
   call.output = {output.mutable_data_ptr(), rows.width};
@@ -78,7 +78,7 @@ std::tuple<Tensor, Tensor, Tensor> quantize_on(const Tensor& input, ScalarType d
   run(call);
   // An output must not be an input.
   if (scale.has_value()) {
-    return {output, torch::stable::new_empty(input, {0}, ScalarType::Float), zero_point};
+    return {output, make_empty(input, {0}, ScalarType::Float), zero_point};
   }
   return {output, scales.tensor, zero_point};
 }

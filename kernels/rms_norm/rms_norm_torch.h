@@ -68,7 +68,7 @@ std::tuple<Tensor, Tensor, Tensor> fused_add_rms_norm_on(const Tensor& input,
 // input becomes the output, residual the sum.
 template <typename Run>
 void fused_add_rms_norm_in_place_on(Tensor input, Tensor residual, const OptionalTensor& weight,
-                                    double eps, const Run& run) {
+                                    double eps, double weight_offset, const Run& run) {
   const char* const op = "fused_add_rms_norm_";
   const DType dtype = checked_dtype(op, "input", input);
   check_same(op, "input", input, "residual", residual);
@@ -82,7 +82,7 @@ void fused_add_rms_norm_in_place_on(Tensor input, Tensor residual, const Optiona
     check_apart(op, "input", input, "weight", *weight);
     check_apart(op, "residual", residual, "weight", *weight);
   }
-  RmsNorm call = rms_norm_call(op, rows, dtype, scale, eps, 0);
+  RmsNorm call = rms_norm_call(op, rows, dtype, scale, eps, weight_offset);
   call.residual = residual_rows.read();
   call.output = rows.write();
   call.residual_out = residual_rows.write();
@@ -92,13 +92,13 @@ void fused_add_rms_norm_in_place_on(Tensor input, Tensor residual, const Optiona
   write_back(residual, residual_rows.tensor);
 }
 
-// grad_weight has no elements where there is no weight.
+// grad_weight has no elements where there is no weight or it isn't wanted.
 template <typename Run>
 std::tuple<Tensor, Tensor> rms_norm_backward_on(const Tensor& grad_output,
                                                 const OptionalTensor& grad_residual_out,
                                                 const Tensor& x, const OptionalTensor& weight,
                                                 const Tensor& rstd, double weight_offset,
-                                                const Run& run) {
+                                                bool needs_grad_weight, const Run& run) {
   const char* const op = "rms_norm_backward";
   const DType dtype = checked_dtype(op, "grad_output", grad_output);
   check_same(op, "grad_output", grad_output, "x", x);
@@ -107,7 +107,8 @@ std::tuple<Tensor, Tensor> rms_norm_backward_on(const Tensor& grad_output,
   const Columns scale = columns_of(op, "weight", weight, "x", x, x_rows.width);
   const Tensor contiguous_rstd = per_row(op, "rstd", rstd, "x", x, x_rows.num_rows);
   const Tensor grad_x = empty_of_shape(x);
-  const Tensor grad_weight = empty_like_or_none(weight, x);
+  const bool has_grad_weight = weight.has_value() && needs_grad_weight;
+  const Tensor grad_weight = empty_like_or_none(has_grad_weight ? weight : std::nullopt, x);
   std::optional<TensorRows> residual_rows;
   RmsNormBackward call{};
   call.num_rows = x_rows.num_rows;
@@ -124,7 +125,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward_on(const Tensor& grad_output,
   call.weight = scale.data();
   call.rstd = static_cast<const float*>(contiguous_rstd.const_data_ptr());
   call.grad_x = {grad_x.mutable_data_ptr(), x_rows.width};
-  if (weight.has_value()) call.grad_weight = grad_weight.mutable_data_ptr();
+  if (has_grad_weight) call.grad_weight = grad_weight.mutable_data_ptr();
   call.weight_offset = checked_finite(op, "weight_offset", weight_offset);
   run(call);
   return {grad_x, grad_weight};

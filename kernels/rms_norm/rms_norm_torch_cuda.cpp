@@ -27,20 +27,23 @@ std::tuple<Tensor, Tensor, Tensor> fused_add_rms_norm_on_cuda(const Tensor& inpu
 }
 
 void fused_add_rms_norm_in_place_on_cuda(Tensor input, Tensor residual,
-                                         const OptionalTensor& weight, double eps) {
+                                         const OptionalTensor& weight, double eps,
+                                         double weight_offset) {
   const DeviceGuard guard(input.get_device_index());
-  fused_add_rms_norm_in_place_on(input, residual, weight, eps, forward_on(input));
+  fused_add_rms_norm_in_place_on(input, residual, weight, eps, weight_offset, forward_on(input));
 }
 
 std::tuple<Tensor, Tensor> rms_norm_backward_on_cuda(const Tensor& grad_output,
                                                      const OptionalTensor& grad_residual_out,
                                                      const Tensor& x, const OptionalTensor& weight,
-                                                     const Tensor& rstd, double weight_offset) {
+                                                     const Tensor& rstd, double weight_offset,
+                                                     bool needs_grad_weight) {
   const DeviceGuard guard(x.get_device_index());
   return rms_norm_backward_on(grad_output, grad_residual_out, x, weight, rstd, weight_offset,
-                              [&](const RmsNormBackward& call) {
-                                const Workspace workspace(x,
-                                                          rms_norm_backward_workspace_bytes(call));
+                              needs_grad_weight, [&](const RmsNormBackward& call) {
+                                const bool has_sums = call.grad_weight != nullptr;
+                                const Workspace workspace(
+                                    x, has_sums ? rms_norm_backward_workspace_bytes(call) : 0);
                                 launch_rms_norm_backward(call, workspace.data(), current_stream(x));
                               });
 }

@@ -36,7 +36,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on(
   const ScaleOptions options = scale_options(op, "input", input, scale_ub, ue8m0);
   const BlockNumbers scales =
       empty_block_numbers(input, blocks, ScalarType::Float, scales_column_major);
-  const Tensor output = torch::stable::new_empty(input, input.sizes(), type);
+  const Tensor output = make_empty(input, input.sizes(), type);
   const Tensor residual_out = empty_like_or_none(residual, input);
   if (residual.has_value()) {
     call.norm.residual_out = {residual_out.mutable_data_ptr(), rows.width};

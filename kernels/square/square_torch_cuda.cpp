@@ -12,7 +12,7 @@ Tensor square_on_cuda(const Tensor& input) {
   const DType dtype = checked_dtype("square", "input", input);
   const torch::stable::accelerator::DeviceGuard guard(input.get_device_index());
   const Tensor contiguous_input = as_contiguous(input);
-  const Tensor out = torch::stable::new_empty(input, input.sizes());
+  const Tensor out = make_empty(input, input.sizes());
   launch_square(contiguous_input.const_data_ptr(), out.mutable_data_ptr(), input.numel(), dtype,
                 current_stream(input));
   return out;

@@ -11,7 +11,7 @@ namespace {
 Tensor sum_on_cpu(const Tensor& input) {
   const DType dtype = checked_dtype("sum", "input", input);
   const Tensor contiguous_input = as_contiguous(input);
-  const Tensor out = torch::stable::new_empty(input, {});
+  const Tensor out = make_empty(input, {});
   sum_cpu(contiguous_input.const_data_ptr(), out.mutable_data_ptr(), input.numel(), dtype,
           torch_threads);
   return out;

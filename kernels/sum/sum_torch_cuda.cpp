@@ -12,13 +12,13 @@ Tensor sum_on_cuda(const Tensor& input) {
   const DType dtype = checked_dtype("sum", "input", input);
   const torch::stable::accelerator::DeviceGuard guard(input.get_device_index());
   const Tensor contiguous_input = as_contiguous(input);
-  const Tensor out = torch::stable::new_empty(input, {});
+  const Tensor out = make_empty(input, {});
   // From torch's allocator, which hands the memory to nobody else before the stream is done with
   // it.
   const int64_t workspace_floats =
       sum_workspace_bytes(input.numel(), dtype) / int64_t{sizeof(float)};
   const Tensor workspace =
-      torch::stable::new_empty(input, {workspace_floats}, torch::headeronly::ScalarType::Float);
+      make_empty(input, {workspace_floats}, torch::headeronly::ScalarType::Float);
   launch_sum(contiguous_input.const_data_ptr(), out.mutable_data_ptr(), input.numel(), dtype,
              workspace.mutable_data_ptr(), current_stream(input));
   return out;

@@ -27,7 +27,7 @@ std::tuple<Tensor, Tensor> swiglu_quantize_on(const Tensor& gate, const Tensor& 
   const ScaleOptions options = scale_options(op, "gate", gate, scale_ub, ue8m0);
   const BlockNumbers scales =
       empty_block_numbers(gate, blocks, ScalarType::Float, scales_column_major);
-  const Tensor output = torch::stable::new_empty(gate, gate.sizes(), type);
+  const Tensor output = make_empty(gate, gate.sizes(), type);
   call.unit = {gate_rows.num_rows, gate_rows.width, dtype, gate_rows.read(), up_rows.read(), {}};
   call.grid = blocks.grid;
   call.output = {output.mutable_data_ptr(), gate_rows.width};

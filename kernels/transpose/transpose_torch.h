@@ -48,7 +48,7 @@ Tensor transpose_on(const Tensor& input, const Run& run) {
   call.num_columns = input.size(last);
   shape.push_back(call.num_columns);
   shape.push_back(call.num_rows);
-  const Tensor output = torch::stable::new_empty(input, {shape.data(), shape.size()});
+  const Tensor output = make_empty(input, {shape.data(), shape.size()});
   if (input.numel() == 0) return output;
   call.batch_stride = matrix_stride(input);
   // One row or column has a stride that says nothing, and may be anything.

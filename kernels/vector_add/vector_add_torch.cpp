@@ -13,7 +13,7 @@ Tensor vector_add_on_cpu(const Tensor& a, const Tensor& b) {
   const DType dtype = checked_dtype("vector_add", "a", a);
   const Tensor contiguous_a = as_contiguous(a);
   const Tensor contiguous_b = as_contiguous(b);
-  const Tensor out = torch::stable::new_empty(a, a.sizes());
+  const Tensor out = make_empty(a, a.sizes());
   vector_add_cpu(contiguous_a.const_data_ptr(), contiguous_b.const_data_ptr(),
                  out.mutable_data_ptr(), a.numel(), dtype, torch_threads);
   return out;

@@ -14,7 +14,7 @@ Tensor vector_add_on_cuda(const Tensor& a, const Tensor& b) {
   const torch::stable::accelerator::DeviceGuard guard(a.get_device_index());
   const Tensor contiguous_a = as_contiguous(a);
   const Tensor contiguous_b = as_contiguous(b);
-  const Tensor out = torch::stable::new_empty(a, a.sizes());
+  const Tensor out = make_empty(a, a.sizes());
   launch_vector_add(contiguous_a.const_data_ptr(), contiguous_b.const_data_ptr(),
                     out.mutable_data_ptr(), a.numel(), dtype, current_stream(a));
   return out;

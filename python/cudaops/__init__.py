@@ -1,24 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks into libraries that CudaOps built, and loads them into torch.
+"""Builds operators for torch at first use, finds them again in milliseconds, looks into libraries, and loads them.
 
     import cudaops
+    module = cudaops.load("my_ext", ["my.cpp", "my.cu"])   # torch.utils.cpp_extension.load(), kept in a store
+    module = cudaops.load_inline("v", cuda_sources=text, functions=["add"])
     cudaops.load_library("build/sm90/libmy_ops.so")   # torch.ops.load_library, or one line that says why not
     cudaops.inspect("build/sm90/libmy_ops.so")        # what the library holds, without loading it
     cudaops.cmake_dir()                               # for -DCudaOps_ROOT=...
 
-Importing this package imports nothing: each function imports what it needs. Builds start this package hundreds of times.
+Importing this package imports nothing: each name brings its module when it is first used. Builds start this package
+hundreds of times.
 """
 
-__all__ = ["LibraryError", "__version__", "cmake_dir", "inspect", "load_library"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+
+# Where each public name lives.
+_PLACES = {
+    "BuildError": "jit.errors",
+    "CompileWarning": "jit.errors",
+    "FallbackWarning": "jit.errors",
+    "LibraryError": "_library",
+    "OpLibrary": "jit.library",
+    "PolicyError": "jit.errors",
+    "jit_policy": "jit.policy",
+    "load": "jit.api",
+    "load_inline": "jit.api",
+    "warm_up": "jit.library",
+}
+
+__all__ = ["__version__", "cmake_dir", "inspect", "load_library", *_PLACES]
 
 
 def __getattr__(name):
-    if name == "LibraryError":
-        from ._library import LibraryError as value
-    elif name == "__version__":
+    if name == "__version__":
         from ._package import version
 
         value = version()
+    elif name in _PLACES:
+        from importlib import import_module
+
+        value = getattr(import_module("." + _PLACES[name], __name__), name)
     else:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     globals()[name] = value

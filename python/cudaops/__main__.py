@@ -7,21 +7,22 @@ import os
 import signal
 import sys
 
-from . import LibraryError, __version__, cmake_dir, inspect, inspect_library
+from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library
 from ._port import PortError, port
+from .jit import cli as jit
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python -m cudaops",
         description="Operators for torch in C++, CUDA and HIP, built with CMake: where the CMake package is, and what "
-        "a built library holds, and a CMakeLists.txt for a setup.py.",
+        "a built library holds, where the time of a build went, and a CMakeLists.txt for a setup.py.",
         epilog="In CMake: find_package(CudaOps REQUIRED), configured with "
         "-DCudaOps_ROOT=$(python -m cudaops --cmake-dir)",
     )
     parser.add_argument("--cmake-dir", action="store_true", help="print the directory of CudaOpsConfig.cmake")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", metavar="{inspect,port}")
+    commands = parser.add_subparsers(dest="command", metavar="{inspect,build-report,port,build,cache}")
     command = commands.add_parser(
         "inspect",
         help="say what a library holds and whether this torch can run it",
@@ -31,6 +32,14 @@ def main(arguments=None):
     )
     command.add_argument("library", nargs="+", help="path of a .so file")
     command.add_argument("--json", action="store_true", help="the same and more, for programs")
+    command = commands.add_parser(
+        "build-report",
+        help="say where the time of a build went",
+        description=build_report.DESCRIPTION,
+        epilog=build_report.EPILOG,
+        formatter_class=build_report.FORMATTER,
+    )
+    build_report.add_arguments(command)
     command = commands.add_parser(
         "port",
         help="print a CMakeLists.txt for what a setup.py builds",
@@ -43,11 +52,16 @@ def main(arguments=None):
     command.add_argument("file", help="setup.py, or a Python file that calls load()")
     where = "write it there (-: print it); a file that exists is left as it is"
     command.add_argument("-o", "--output", metavar="FILE", help=where)
+    jit.add_commands(commands)
     options = parser.parse_args(arguments)
 
     if options.cmake_dir:
         print(cmake_dir())
         return 0
+    if options.command in ("build", "cache"):
+        return jit.run(options)
+    if options.command == "build-report":
+        return build_report.run(options, "cudaops build-report")
     if options.command == "port":
         return _port(options)
     if options.command != "inspect":

@@ -8,6 +8,8 @@ import re
 import sys
 
 from . import inspect_library as reader
+from . import notes
+from .elf import NotReadable
 
 
 class LibraryError(RuntimeError):
@@ -19,7 +21,7 @@ def inspect(path):
         info = reader.inspect(path)
         info["torch"] = this_torch()
         info["problems"] = _problems(info)
-    except reader.NotReadable as error:
+    except NotReadable as error:
         raise LibraryError(str(error)) from None
     return info
 
@@ -259,7 +261,7 @@ def _note_at(memory, start):
         return os.pread(memory, size, address)
 
     try:
-        return reader.parse_note(reader.note_in_memory(start, read))[0]
+        return notes.parse(notes.in_memory(start, read))[0]
     except OSError:
         return None  # unloaded meanwhile
 

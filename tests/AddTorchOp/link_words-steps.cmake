@@ -6,7 +6,13 @@ if(NOT compiler OR NOT "gold" IN_LIST linkers)
   case_skip("no g++, or no ld.gold on this machine")
   return()
 endif()
-set(tool "${case_REPO}/cmake/tools/link_stub.sh")
+set(tool "${case_DIR}/cudaops-launch")
+case_step(
+  program
+  COMMAND "${compiler}" -std=c++17 -fno-exceptions "${case_REPO}/cmake/launcher/cudaops_launch.cpp" -o "${tool}"
+)
+file(WRITE "${case_DIR}/own" "link_step\t1\nstubs\t${case_DIR}/stubs\nuses_python\tmay\n")
+file(WRITE "${case_DIR}/open" "link_step\t1\nstubs\t${case_DIR}/stubs\nopen\t1\nuses_python\tmay\n")
 
 # source(<name> <code>): <name>.o.
 function(source name code)
@@ -20,7 +26,7 @@ function(link out out_by mode)
   case_step(
     link
     COMMAND
-      /bin/sh "${tool}" ${mode} "${case_DIR}/stubs" may "" "${compiler}" -fPIC -Wl,--no-undefined -shared
+      "${tool}" "${case_DIR}/${mode}" "${compiler}" -fPIC -Wl,--no-undefined -shared
       -Wl,-soname,libop.so -o libop.so ${ARGN} "${case_DIR}/torch/libtorch_cpu.so"
   )
   case_step(look COMMAND sh look.sh)
@@ -53,7 +59,7 @@ case_step(libf COMMAND "${compiler}" -shared -Wl,-soname,libf.so -o libf.so f.o 
 file(WRITE "${case_DIR}/only.map" "{ global: top; local: *; };\n")
 case_step(
   make
-  COMMAND /bin/sh "${tool}" make "${compiler}" nm readelf "${case_DIR}/stubs" "${case_DIR}/torch/libtorch_cpu.so"
+  COMMAND "${tool}" --link-stubs "${compiler}" nm readelf "${case_DIR}/stubs" "${case_DIR}/torch/libtorch_cpu.so"
 )
 
 file(READ "${case_DIR}/stubs/linker" picked)
@@ -80,7 +86,7 @@ foreach(words IN LISTS open_words own_words)
   separate_arguments(list UNIX_COMMAND "${words}")
   link(usual by own ${list})
   case_equal("the linker of ${words} by 'own'" "${by}" "")
-  link(open by link ${list})
+  link(open by open ${list})
   case_equal("${words}" "${open}" "${usual}")
   set(expected "")
   if(words IN_LIST open_words)
@@ -90,7 +96,7 @@ foreach(words IN LISTS open_words own_words)
 endforeach()
 case_environment("LD_RUN_PATH=/nowhere")
 link(usual by own top.o f.o g1.o)
-link(open by link top.o f.o g1.o)
+link(open by open top.o f.o g1.o)
 case_equal("with LD_RUN_PATH" "${open}" "${usual}")
 case_environment(UNSET LD_RUN_PATH)
 
@@ -105,5 +111,5 @@ file(
 )
 case_step(damage COMMAND "${case_PYTHON}" damage.py)
 case_environment("LD_LIBRARY_PATH=${case_DIR}/whole:${case_DIR}")
-link(open by link top.o f.o g1.o)
+link(open by open top.o f.o g1.o)
 case_equal("the library, where the linker picked is gone" "${open}" "${usual}")

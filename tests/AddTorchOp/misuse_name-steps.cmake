@@ -1,32 +1,7 @@
 # A name that is missing, empty, a keyword or no name.
 machine(CPU)
 
-misuse(
-  [[add_torch_op()]]
-  [[
-add_torch_op(): the first argument is the name of the target.
-  found ''
- Fix: <usage>
-]]
-)
-
-misuse(
-  [[add_torch_op(SOURCES op.cpp)]]
-  [[
-add_torch_op(): the first argument is the name of the target.
-  found 'SOURCES'
- Fix: <usage>
-]]
-)
-
-misuse(
-  [[add_torch_op("" SOURCES op.cpp)]]
-  [[
-add_torch_op(): the first argument is the name of the target.
-  found ''
- Fix: <usage>
-]]
-)
+misuse_name(add_torch_op "the name of the target" [[SOURCES op.cpp]])
 
 misuse(
   [[add_torch_op("my op" SOURCES op.cpp)]]

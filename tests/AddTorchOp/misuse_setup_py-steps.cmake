@@ -7,7 +7,7 @@ function(elsewhere arguments word what fix)
     "add_torch_op(my_op SOURCES op.cpp ${arguments})"
     "add_torch_op(my_op): SOURCES holds '${word}', which is no file: ${what}().
   looked <case>/src/${word}
-  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET PYTHON_PACKAGE INSTALL CUDA_CUBINS
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET PYTHON_PACKAGE INSTALL CUDA_CUBINS RECIPE
  Fix: ${fix}"
   )
 endfunction()
@@ -47,7 +47,7 @@ misuse(
   [[
 add_torch_op(my_op): SOURCES holds 'gencode', which is no file; did you mean ARCHITECTURES?
   looked <case>/src/gencode
-  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET PYTHON_PACKAGE INSTALL CUDA_CUBINS
+  wanted a file, or one of SOURCES CUDA_SOURCES ARCHITECTURES ABI TORCH_TARGET CUDA PYTHON_MODULE PYTHON_TARGET PYTHON_PACKAGE INSTALL CUDA_CUBINS RECIPE
  Fix: ARCHITECTURES (instead of gencode)
 ]]
 )

@@ -22,7 +22,7 @@ configure(
   ARGS ${args}
 )
 case_build(ARGS --verbose)
-expect_stdout("link_stub\\.sh\"? link ")
+expect_stdout("/CudaOps/launch/stubbed\\.link\\.settings\"? [^\n]* -shared ")
 what_it_is(with)
 file(GLOB stubs "${case_DIR}/store/link/*")
 
@@ -58,4 +58,6 @@ configure(
   ARGS ${args}
 )
 case_build(RESULT 1 ARGS --verbose)
-expect_stdout("env /bin/sh \"[^\"]*link_stub\\.sh\" own \"\" ")
+expect_stdout("env \"?[^\" ]*/cudaops-launch\"? \"?[^\" ]*/stubbed\\.link\\.settings\"? ")
+file(STRINGS "${case_BUILD_DIR}/CudaOps/launch/stubbed.link.settings" lines REGEX "^(stubs|open)\t")
+case_equal("stubs, behind a launcher of the project's" "${lines}" "")

@@ -27,7 +27,7 @@ endfunction()
 # expect_works(<what> <build>): compiles go through the cache, and the library is right.
 function(expect_works what build)
   case_build(BUILD_DIR "${build}" ARGS --verbose --clean-first)
-  expect_stdout("${build}/CudaOps/cudaops-launch\"? [^\n]*/CudaOps/cache/cxx\\.settings\"? ")
+  expect_stdout("${build}/CudaOps/cudaops-launch\"? [^\n]*/CudaOps/launch/host\\.cxx\\.settings\"? ")
   case_step("${what}: both files are in it" COMMAND nm -D "${build}/libhost.so")
   expect_stdout("T _Z3onev" "T _Z3twov")
 endfunction()

@@ -26,7 +26,7 @@ together(
 )
 together("-dlto is among the options" "${call}\ntarget_compile_options(kernels PRIVATE -dlto)" ${two})
 if(case_GENERATOR STREQUAL "Ninja")
-  together("CUDAOPS_BUILD_TRACE is ON" "${call}" ${two} -DCUDAOPS_BUILD_TRACE=ON)
+  together("nvcc's phases are traced" "${call}" ${two} -DCUDAOPS_BUILD_TRACE=PHASES)
 endif()
 
 # Code that is linked later is no reason. Twice is once, and the step is the keyword's.

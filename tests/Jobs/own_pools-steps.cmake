@@ -40,7 +40,7 @@ case_equal("CUDA jobs at once, beside a pool of the user's" "${cuda}" 1)
 # A pool of our name, and a launcher of rules.
 file(WRITE "${case_DIR}/rule.sh" "echo \"$1\" >> '${case_DIR}/launched'\nshift\nexec \"$@\"\n")
 configure("set_property(GLOBAL PROPERTY RULE_LAUNCH_COMPILE \"sh '${case_DIR}/rule.sh' <LANGUAGE>\")
-set_property(GLOBAL PROPERTY JOB_POOLS cudaops_cuda=2 cudaops_cuda_CUDA=2)
+set_property(GLOBAL PROPERTY JOB_POOLS cudaops_cuda=2)
 ${op}" ARGS ${jobs_LENT} -UCMAKE_JOB_POOLS
 )
 expect_stdout("CudaOps: 1 CUDA job")

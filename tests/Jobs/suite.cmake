@@ -69,6 +69,27 @@ function(lent name)
   set(jobs_LENT "-D_CUDAOPS_JOBS_MACHINE=${root}" PARENT_SCOPE)
 endfunction()
 
+# by_source(<out>): whether this CMake has pools of sources; before 4.2 a target's host files are in the pool of its .cu files.
+function(by_source out)
+  execute_process(COMMAND "${case_CMAKE}" --version OUTPUT_VARIABLE version)
+  string(REGEX MATCH "[0-9]+\\.[0-9]+" version "${version}")
+  set(${out} TRUE PARENT_SCOPE)
+  if(version VERSION_LESS 4.2)
+    set(${out} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# measured(<source>=<MiB>...): as if the last build had noted it.
+function(measured)
+  set(text "")
+  foreach(pair IN LISTS ARGN)
+    string(REGEX MATCH "^(.*)=(.*)$" pair "${pair}")
+    math(EXPR size "${CMAKE_MATCH_2} * 1024")
+    string(APPEND text "${size} ${case_DIR}/src/${CMAKE_MATCH_1}\n")
+  endforeach()
+  file(WRITE "${case_BUILD_DIR}/CudaOps/jobs/memory" "${text}")
+endfunction()
+
 # sources(<kind> <first> <last> [<include>...]): k<i>.cu or h<i>.cpp in the project.
 function(sources kind first last)
   foreach(i RANGE ${first} ${last})

@@ -1,32 +1,7 @@
 # A name that is missing, empty, a keyword, taken or CMake's own.
 machine(CPU)
 
-misuse(
-  [[cudaops_add_kernels()]]
-  [[
-cudaops_add_kernels(): the first argument is the name of the target.
-  found ''
- Fix: <usage>
-]]
-)
-
-misuse(
-  [[cudaops_add_kernels(SOURCES op.cpp)]]
-  [[
-cudaops_add_kernels(): the first argument is the name of the target.
-  found 'SOURCES'
- Fix: <usage>
-]]
-)
-
-misuse(
-  [[cudaops_add_kernels("" SOURCES op.cpp)]]
-  [[
-cudaops_add_kernels(): the first argument is the name of the target.
-  found ''
- Fix: <usage>
-]]
-)
+misuse_name(cudaops_add_kernels "the name of the target" [[SOURCES op.cpp]])
 
 misuse(
   [[cudaops_add_kernels(OBJECT SOURCES op.cpp)]]

@@ -2,23 +2,7 @@
 machine(CPU)
 file(WRITE "${case_DIR}/src/scale.cuh" "template <class T> void scale(T*) {}\n")
 
-misuse(
-  [[cudaops_shard_instantiations()]]
-  [[
-cudaops_shard_instantiations(): the first argument is the variable for the result.
-  found ''
- Fix: <usage>
-]]
-)
-
-misuse(
-  [[cudaops_shard_instantiations(TEMPLATE scale.cuh)]]
-  [[
-cudaops_shard_instantiations(): the first argument is the variable for the result.
-  found 'TEMPLATE'
- Fix: <usage>
-]]
-)
+misuse_name(cudaops_shard_instantiations "the variable for the result" [[TEMPLATE scale.cuh]])
 
 misuse(
   [[cudaops_shard_instantiations(shards INSTANTIATIONS "template void scale<int>(int*)")]]

@@ -57,7 +57,7 @@ string(REGEX REPLACE "([][.*+?^$(){}|\\])" "\\\\\\1" lib_regex "${lib}")
 
 # expect_links(<regex>): of each link but the program's.
 function(expect_links regex)
-  string(REGEX MATCHALL "link_stub[^\n]* -shared [^\n]*" links "${case_STEP_STDOUT}")
+  string(REGEX MATCHALL "\\.link\\.settings[^\n]* -shared [^\n]*" links "${case_STEP_STDOUT}")
   list(LENGTH links count)
   if(count EQUAL 0)
     case_fail("no link in the output")

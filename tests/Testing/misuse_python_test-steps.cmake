@@ -4,32 +4,7 @@ file(WRITE "${case_DIR}/src/test_op.py" "")
 set(commands_USAGE "cudaops_add_python_test(<name> OP <op>... SCRIPT <file> [PYTEST] [ARGS <arg>...])")
 set(op "add_torch_op(my_op SOURCES op.cpp)\n")
 
-misuse(
-  [[cudaops_add_python_test()]]
-  [[
-cudaops_add_python_test(): the first argument is the name of the test.
-  found ''
- Fix: <usage>
-]]
-)
-
-misuse(
-  [[cudaops_add_python_test(OP my_op SCRIPT test_op.py)]]
-  [[
-cudaops_add_python_test(): the first argument is the name of the test.
-  found 'OP'
- Fix: <usage>
-]]
-)
-
-misuse(
-  [[cudaops_add_python_test("" OP my_op SCRIPT test_op.py)]]
-  [[
-cudaops_add_python_test(): the first argument is the name of the test.
-  found ''
- Fix: <usage>
-]]
-)
+misuse_name(cudaops_add_python_test "the name of the test" [[OP my_op SCRIPT test_op.py]])
 
 misuse(
   [[cudaops_add_python_test(t)]]

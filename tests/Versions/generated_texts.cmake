@@ -1,4 +1,4 @@
-# 10^5 texts: version.py, build-version, METADATA, nvcc's banner and ATen.h, whole ones whose values are known and ones
+# Generated texts: version.py, build-version, METADATA, nvcc's banner and ATen.h, whole ones whose values are known and ones
 # with random damage, which must end in canonical values or in the documented refusal.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
 include("${check_DETAIL_DIR}/facts/version_text.cmake")

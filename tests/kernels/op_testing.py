@@ -106,7 +106,7 @@ def refusal(call):
     """The sentence with which a call is refused."""
     try:
         call()
-    except RuntimeError as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         return str(error)
     raise AssertionError("the call was not refused")
 

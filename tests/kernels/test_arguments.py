@@ -30,7 +30,7 @@ def in_place(device):
     cos, sin, residual = table(device), table(device), rows(device)
     return {
         "rope_": (lambda: kernels.rope_(q, heads(device), cos, sin), q),
-        "fused_add_rms_norm_": (lambda: kernels.fused_add_rms_norm_(input, residual), residual),
+        "fused_add_rms_norm_": (lambda: kernels.fused_add_rms_norm_(input, residual, 8), residual),
         "cross_entropy_": (lambda: ops.cross_entropy_(logits, targets(device)), logits),
         "cross_entropy_scale_": (
             lambda: ops.cross_entropy_scale_(logits, torch.ones((), device=device)),
@@ -87,7 +87,7 @@ def test_all_tensors_are_on_one_device(device):
     input, residual = rows(device), rows(device)
     before = input.clone(), residual.clone()
     sentence = "fused_add_rms_norm_: wanted one device for input and weight"
-    refused = refusal(lambda: kernels.fused_add_rms_norm_(input, residual, there))
+    refused = refusal(lambda: kernels.fused_add_rms_norm_(input, residual, 8, there))
     assert refused.startswith(sentence), refused
     assert torch.equal(input, before[0]) and torch.equal(residual, before[1])
     one = [rows(device)]
@@ -130,8 +130,8 @@ def test_what_needs_a_gradient_is_not_overwritten(device):
     for call in (
         lambda: kernels.rope_(q, heads(device), cos, cos),
         lambda: ops.rope_(heads(device), q, cos, cos, None),
-        lambda: kernels.fused_add_rms_norm_(leaf, rows(device)),
-        lambda: kernels.fused_add_rms_norm_(rows(device), leaf * 2),
+        lambda: kernels.fused_add_rms_norm_(leaf, rows(device), 8),
+        lambda: kernels.fused_add_rms_norm_(rows(device), leaf * 2, 8),
         lambda: ops.fused_add_rms_norm_(leaf, rows(device), None, 1e-6),
         lambda: ops.cross_entropy_(leaf, targets(device)),
     ):
@@ -140,7 +140,7 @@ def test_what_needs_a_gradient_is_not_overwritten(device):
     sentence = refusal(lambda: kernels.cross_entropy_(view.view(3, 8), targets(device)))
     assert "or a view of one" in sentence
     with torch.no_grad():
-        kernels.fused_add_rms_norm_(leaf, rows(device))
+        kernels.fused_add_rms_norm_(leaf, rows(device), 8)
 
 
 def test_memory_that_is_written_twice_is_refused(device):
@@ -152,13 +152,13 @@ def test_memory_that_is_written_twice_is_refused(device):
         (share, lambda: kernels.rope_(q, q, cos, cos)),
         (share, lambda: kernels.rope_(three[:, :, :2], three[:, :, 1:], cos, cos)),
         (apart, lambda: kernels.rope_(q.flatten().as_strided(q.shape, (0, 4, 8, 1)), q, cos, cos)),
-        (share, lambda: kernels.fused_add_rms_norm_(four, four)),
-        (share, lambda: kernels.fused_add_rms_norm_(four[:3], four[1:])),
-        (share, lambda: kernels.fused_add_rms_norm_(four, rows(device, 4), four[2])),
-        (share, lambda: kernels.fused_add_rms_norm_(both[:, :8], both[:, 4:12])),
-        (apart, lambda: kernels.fused_add_rms_norm_(four[:1].expand(3, 8), rows(device))),
-        (apart, lambda: kernels.fused_add_rms_norm_(four[:, :1].expand(4, 8), rows(device, 4))),
-        (apart, lambda: kernels.fused_add_rms_norm_(windows, rows(device))),
+        (share, lambda: kernels.fused_add_rms_norm_(four, four, 8)),
+        (share, lambda: kernels.fused_add_rms_norm_(four[:3], four[1:], 8)),
+        (share, lambda: kernels.fused_add_rms_norm_(four, rows(device, 4), 8, four[2])),
+        (share, lambda: kernels.fused_add_rms_norm_(both[:, :8], both[:, 4:12], 8)),
+        (apart, lambda: kernels.fused_add_rms_norm_(four[:1].expand(3, 8), rows(device), 8)),
+        (apart, lambda: kernels.fused_add_rms_norm_(four[:, :1].expand(4, 8), rows(device, 4), 8)),
+        (apart, lambda: kernels.fused_add_rms_norm_(windows, rows(device), 8)),
         (apart, lambda: ops.cross_entropy_(four[:1].expand(3, 8), targets(device))),
     ]
     # What is read, of any dtype, within what is written.
@@ -206,8 +206,8 @@ def test_parts_of_one_tensor_may_be_written(device):
         (halves[:, :8], halves[:, 8:]),
         (halves[:2, :8], halves[2:, :8]),
     ):
-        expected = kernels.fused_add_rms_norm(a.clone(), b.clone(), 8, eps=1e-6)
-        kernels.fused_add_rms_norm_(a, b)
+        expected = kernels.fused_add_rms_norm(a.clone(), b.clone(), 8)
+        kernels.fused_add_rms_norm_(a, b, 8)
         assert torch.equal(a, expected[0]) and torch.equal(b, expected[1])
 
 
@@ -234,7 +234,7 @@ def test_none_is_refused_where_a_tensor_is_wanted(device):
         "swiglu: wanted a tensor for up": lambda: kernels.swiglu(x, None),
         "cross_entropy: wanted a tensor for target": lambda: kernels.cross_entropy(x, None),
         "fused_add_rms_norm_: wanted a tensor for residual": lambda: kernels.fused_add_rms_norm_(
-            x, None
+            x, None, 8
         ),
         "dequantize: wanted a tensor for scale": lambda: kernels.dequantize(
             x.to(torch.int8), None, block_size=(1, -1)
@@ -270,7 +270,7 @@ def test_numbers_are_finite(device):
             "eps",
             from_zero,
             eps,
-            lambda v: kernels.fused_add_rms_norm_(x, rows(device), None, v),
+            lambda v: kernels.fused_add_rms_norm_(x, rows(device), 8, None, v),
         ),
         ("layer_norm", "eps", from_zero, eps, lambda v: kernels.layer_norm(x, 8, eps=v)),
         (

@@ -110,10 +110,23 @@ def test_no_elements(device):
         assert ops.dequantize(x, scale, None, block_size, torch.float16).shape == shape
 
 
-def test_has_no_gradient(device):
-    x = all_bytes((4, 8), FLOAT8, device)
-    scale = torch.ones(4, 1, device=device).requires_grad_()
-    assert not kernels.dequantize(x, scale, block_size=(1, -1)).requires_grad
+def test_gradient_by_scale(device):
+    for x, zero in ((all_bytes((6, 9), FLOAT8, device), None), (all_bytes((6, 9), torch.int8, device), 3)):
+        x = torch.where(x.float().isfinite(), x.float(), 1.0).to(x.dtype)
+        for block_size, shape in (((1, -1), (6, 1)), ((2, 4), (3, 3)), ((-1, -1), (1, 1)), ((4, 9), (2, 1))):
+            scale = torch.full(shape, 0.5, device=device).requires_grad_()
+            zeros = None if zero is None else torch.full(shape, zero, dtype=torch.int32, device=device)
+            grad = normal(6, 9, dtype=torch.float32, device=device)
+            output = kernels.dequantize(x, scale, zeros, block_size=block_size)
+            (found,) = torch.autograd.grad(output, scale, grad)
+            rows, columns = (6 if block_size[0] == -1 else block_size[0]), block_size[1]
+            columns = 9 if columns == -1 else columns
+            wanted = torch.zeros(shape, dtype=torch.float64, device=device)
+            for i in range(6):
+                for j in range(9):
+                    factor = x[i, j].double() - (zero or 0)
+                    wanted[i // rows, j // columns] += grad[i, j].double() * factor
+            torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=1e-3)
 
 
 def test_refuses_in_one_sentence(device):

@@ -127,6 +127,62 @@ def test_function_and_module_match_torch(device):
     torch.testing.assert_close(ours(x), theirs(x))
 
 
+def test_both_forms_of_the_sum_have_one_signature(device):
+    for shape, normalized in (((6, 33), 33), ((2, 4, 8), (4, 8))):
+        x = normal(*shape, dtype=torch.bfloat16, device=device)
+        residual = normal(*shape, dtype=torch.bfloat16, device=device, seed=3)
+        w = normal(*shape[-1:] if normalized == 33 else normalized, dtype=torch.bfloat16, device=device)
+        for arguments, keywords in (
+            ((normalized,), {}),
+            ((normalized, w), {}),
+            ((normalized, w, 1e-3), {"weight_offset": 1.0}),
+        ):
+            wanted = kernels.fused_add_rms_norm(x, residual, *arguments, **keywords)
+            a, b = x.clone(), residual.clone()
+            assert kernels.fused_add_rms_norm_(a, b, *arguments, **keywords) is None
+            assert torch.equal(a, wanted[0]) and torch.equal(b, wanted[1])
+            assert torch.equal(wanted[1], x + residual)
+
+
+def test_residual_of_another_dtype(device):
+    def some(dtype, seed):
+        return normal(6, 32, dtype=dtype, device=device, seed=seed)
+
+    for dtype, other in (
+        (torch.bfloat16, torch.float32),
+        (torch.float32, torch.bfloat16),
+        (torch.float16, torch.float32),
+    ):
+        x, residual = some(dtype, 1).requires_grad_(), some(other, 2).requires_grad_()
+        for weight in (None, normal(32, dtype=dtype, device=device), normal(32, dtype=torch.float32, device=device)):
+            for residual_dtype in (None, dtype, other):
+                output, total = kernels.fused_add_rms_norm(
+                    x, residual, 32, weight, EPS, residual_dtype=residual_dtype
+                )
+                assert output.dtype == dtype and total.dtype == (residual_dtype or other)
+                exact = (x.double() + residual.double()).float().to(total.dtype).double()
+                assert_close(total, exact)
+                assert_close(output, reference(exact, weight, EPS)[0])
+                grads = torch.autograd.grad(output.float().sum() + total.float().sum(), (x, residual))
+                assert [g.dtype for g in grads] == [dtype, other]
+        with torch.no_grad():
+            a, b = x.clone(), residual.clone()
+            kernels.fused_add_rms_norm_(a, b, 32, eps=EPS)
+            wanted = kernels.fused_add_rms_norm(x, residual, 32, eps=EPS)
+            assert torch.equal(a, wanted[0]) and torch.equal(b, wanted[1])
+    x = some(torch.bfloat16, 1)
+    assert kernels.fused_add_rms_norm(x, x, 32, residual_dtype=torch.float32)[1].dtype == torch.float32
+
+
+def test_module_with_an_offset(device):
+    x = normal(4, 16, dtype=torch.float32, device=device)
+    module = kernels.RMSNorm(16, eps=EPS, weight_offset=1.0, device=device)
+    assert torch.equal(module.weight, torch.zeros_like(module.weight))
+    torch.testing.assert_close(module(x), torch.nn.functional.rms_norm(x, (16,), eps=EPS))
+    assert "weight_offset=1.0" in repr(module)
+    assert torch.equal(kernels.RMSNorm(16, device=device).weight, torch.ones(16, device=device))
+
+
 def test_takes_strided_rows(device):
     for dtype in DTYPES:
         wide = normal(20, 129, dtype=dtype, device=device)

@@ -19,11 +19,20 @@ class Measured : public InDirectory {
   }
 };
 
+Ended measured(const char* settings, const Words& command) {
+  Settings read;
+  read.parse(settings);
+  Measuring measuring(read, command);
+  Ended ended = run(measuring.begin());
+  measuring.end(ended);
+  return ended;
+}
+
 TEST_F(Measured, the_memory_of_the_largest_process) {
-  EXPECT_EQ(run_weighed("memory", {"./compile", "-0", "-c", "a.cpp"}).status, 0);
-  EXPECT_EQ(run_weighed("memory", {"./compile", "-3", "-c", "a.cpp"}).status, 3);
-  EXPECT_EQ(run_weighed("no/such/directory", {"./compile", "-0", "-c", "a.cpp"}).status, 0);
-  EXPECT_EQ(run_weighed("memory", {"./compile", "-0"}).status, 0);
+  EXPECT_EQ(measured("memory\tmemory\n", {"./compile", "-0", "-c", "a.cpp"}).status, 0);
+  EXPECT_EQ(measured("memory\tmemory\n", {"./compile", "-3", "-c", "a.cpp"}).status, 3);
+  EXPECT_EQ(measured("memory\tno/such/directory\n", {"./compile", "-0", "-c", "a.cpp"}).status, 0);
+  EXPECT_EQ(measured("memory\tmemory\n", {"./compile", "-0"}).status, 0);
   long size = 0;
   char name[16] = "";
   ASSERT_EQ(sscanf(content("memory").c_str(), "%ld %15s", &size, name), 2);
@@ -40,7 +49,7 @@ TEST_F(Measured, odd_names_stay_what_they_are) {
     unset_env("CCACHE_STATSLOG");
     Words cached = command;
     cached.insert(cached.begin(), "./cache");
-    EXPECT_EQ(run_traced("trace", false, cached).status, 0);
+    EXPECT_EQ(measured("trace\ttrace\n", cached).status, 0);
     Words records = names_in("trace");
     ASSERT_EQ(records.size(), 1u);
     const std::string text = content("trace/" + records[0]);

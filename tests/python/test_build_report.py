@@ -11,7 +11,7 @@ import sys
 import textwrap
 
 import pytest
-from conftest import REPOSITORY, RUN
+from conftest import REPOSITORY, RUN, run_python
 
 TOOL = [*map(str, RUN), "build_report"]
 LAUNCHER = REPOSITORY / "cmake" / "launcher" / "cudaops_launch.cpp"
@@ -351,7 +351,7 @@ def test_cubins(build):
     folder.mkdir(parents=True)
     table = "cubins\t1\n"
     for known in (("other_000000", "/elsewhere.cu"), ("k_123456", source)):
-        table += "source_name\t%s\nsource_path\t%s\n" % known
+        table += "stand_in\t%s\nstands_for\t%s\n" % known
     (folder / "settings").write_text(table)
     launcher = "%s/CudaOps/cudaops-launch %s/settings /bin/nvcc" % (build.directory, folder)
     log = ""
@@ -606,41 +606,76 @@ def said(text):
 
 def test_not_a_build_directory(build, tmp_path):
     text = subprocess.run([sys.executable, *TOOL, str(tmp_path)], capture_output=True, text=True)
-    assert text.returncode == 1
+    assert text.returncode == 2
     assert said(text.stderr) == (
         "cudaops_build_report: this is no build directory. found %s wanted a directory that CMake or ninja has built in "
-        "Fix: build_report.py <build directory>" % tmp_path
+        "Fix: python -m cudaops build-report <build directory>" % tmp_path
     )
     text = subprocess.run([sys.executable, *TOOL, str(tmp_path / "none")], capture_output=True, text=True)
-    assert text.returncode == 1 and said(text.stderr).startswith(
+    assert text.returncode == 2 and said(text.stderr).startswith(
         "cudaops_build_report: there is no such directory. found "
     )
 
 
 def test_wrong_calls(launcher):
-    done = subprocess.run([sys.executable, *TOOL], capture_output=True, text=True)
-    assert done.returncode == 2 and "required: <build directory>" in done.stderr
+    done = subprocess.run([sys.executable, *TOOL, "a", "b"], capture_output=True, text=True)
+    assert done.returncode == 2 and "unrecognized arguments: b" in done.stderr
     done = subprocess.run([sys.executable, *TOOL, "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "What the figures mean" in done.stdout
     done = subprocess.run([str(launcher)], capture_output=True, text=True)
     assert done.returncode == 2
 
 
+def test_command_line(build):
+    """python -m cudaops build-report does what the target does; --json prints the report and writes nothing."""
+    build.compile("a.cpp", 0.0, 3.0)
+    build.finish()
+    page = build.directory / "cudaops-build-report.html"
+    code, output, error = run_python("-m", "cudaops", "build-report", build.directory, "--json")
+    assert (code, error) == (0, "") and not page.exists()
+    printed = json.loads(output)
+    assert [job["name"] for job in printed["jobs"]] == ["a.cpp"]
+    code, output, error = run_python("-m", "cudaops", "build-report", build.directory)
+    assert (code, error) == (0, "")
+    assert said(output) == (
+        "cudaops build-report: %s (and .json) 1 job, 3.0 s of work in 3.0 s, at most 1 at once "
+        "1. a.cpp takes 3.0 s, 100 %% of the work" % page
+    )
+    written = page.read_text()
+    assert json.loads(page.with_suffix(".json").read_text()) == printed
+    assert build.report() == printed and build.page == written
+    assert sorted(path.name for path in build.directory.glob("*report*")) == [
+        "cudaops-build-report.html",
+        "cudaops-build-report.json",
+    ]
+
+
+def test_command_line_in_the_build_directory(build, monkeypatch):
+    build.finish()
+    monkeypatch.chdir(build.directory)
+    code, output, error = run_python("-m", "cudaops", "build-report", "--json")
+    assert (code, output) == (2, "")
+    assert said(error) == (
+        "cudaops build-report: no job has succeeded here yet. found no job in %s/.ninja_log Fix: cmake --build %s"
+        % (build.directory, build.directory)
+    )
+
+
 def test_makefiles(build):
     build.cache("Unix Makefiles")
-    assert said(build.report(code=1)) == (
+    assert said(build.report(code=2)) == (
         "cudaops_build_report: only Ninja notes how long its jobs take. found %s, built with Unix Makefiles "
         "Fix: cmake -S <source> -B <another directory> -G Ninja" % build.directory
     )
 
 
 def test_nothing_built(build):
-    assert said(build.report(code=1)) == (
+    assert said(build.report(code=2)) == (
         "cudaops_build_report: no job has succeeded here yet. missing %s/.ninja_log Fix: cmake --build %s"
         % (build.directory, build.directory)
     )
     build.finish()
-    assert said(build.report(code=1)).startswith(
+    assert said(build.report(code=2)).startswith(
         "cudaops_build_report: no job has succeeded here yet. found no job in "
     )
 
@@ -648,12 +683,12 @@ def test_nothing_built(build):
 def test_unknown_log(build):
     build.compile("a.cpp", 0.0, 1.0)
     build.finish(version=4)
-    assert said(build.report(code=1)) == (
+    assert said(build.report(code=2)) == (
         "cudaops_build_report: the format of this ninja log is not known. found version 4 in %s/.ninja_log wanted 5 to 7 "
         "Fix: another release of ninja, then build again" % build.directory
     )
     (build.directory / ".ninja_log").write_bytes(b"\x7fELF")
-    assert "this is not a log of ninja's." in build.report(code=1)
+    assert "this is not a log of ninja's." in build.report(code=2)
 
 
 def test_cut_files(build):
@@ -705,16 +740,16 @@ def test_unreadable_and_unwritable(build, tmp_path):
     build.compile("a.cpp", 0.0, 2.0)
     build.finish()
     (build.directory / "build.ninja").unlink()
-    assert "build.ninja can't be read." in build.report(code=1)
+    assert "build.ninja can't be read." in build.report(code=2)
     build.finish()
-    assert said(build.report("--output", str(tmp_path / "none" / "x.html"), code=1)) == (
+    assert said(build.report("--output", str(tmp_path / "none" / "x.html"), code=2)) == (
         "cudaops_build_report: the report can't be written. found %s/none/x.json: No such file or directory "
         "Fix: --output <file.html> in a directory that can be written" % tmp_path
     )
-    assert "the page is an .html file." in build.report("--output", str(tmp_path / "x.json"), code=1)
+    assert "the page is an .html file." in build.report("--output", str(tmp_path / "x.json"), code=2)
     (build.directory / ".ninja_log").unlink()
     (build.directory / ".ninja_log").mkdir()
-    assert "ninja's log can't be read." in build.report(code=1)
+    assert "ninja's log can't be read." in build.report(code=2)
 
 
 # The launcher of traced targets.

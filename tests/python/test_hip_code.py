@@ -14,6 +14,7 @@ import tracemalloc
 import hip_files as hip
 import pytest
 from conftest import RUN, execute, run_python
+from cudaops import unpack
 
 KERNEL = """
 #include <hip/hip_runtime.h>
@@ -218,7 +219,7 @@ def test_unknown_entry_is_told(reader, tmp_path):
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_compressed(reader, tmp_path, version, method):
     """Three in a row, the middle one plain; a payload that holds the magic of the next one."""
-    if method == "zstd" and reader._decoder(1) is None:
+    if method == "zstd" and unpack.make_decoder(1) is None:
         pytest.skip("no zstd: neither Python 3.14 nor libzstd.so.1")
     middle = hip.bundle(entries=[(hip.entry_name("gfx942"), hip.code_object("gfx942") + b"CCOB" * 9000)])
     fatbin = hip.aligned(
@@ -238,7 +239,7 @@ def test_compressed(reader, tmp_path, version, method):
 
 
 def test_zstd_of_the_real_encoder(reader, tmp_path):
-    if shutil.which("zstd") is None or reader._decoder(1) is None:
+    if shutil.which("zstd") is None or unpack.make_decoder(1) is None:
         pytest.skip("no zstd")
     content = hip.bundle("gfx90a", "gfx942") + os.urandom(3 << 20)
     packed = subprocess.run(["zstd", "-19", "--long=27", "-c"], input=content, capture_output=True, check=True).stdout
@@ -273,7 +274,7 @@ def test_python_3_14s_zstd(reader, tmp_path, monkeypatch):
 
 def test_no_zstd(reader, tmp_path, monkeypatch):
     """What can't be read is said; no answer is made of the rest."""
-    monkeypatch.setattr(reader, "_system_zstd", lambda: None)
+    monkeypatch.setattr(unpack, "system_zstd", lambda: None)
     if sys.version_info >= (3, 14):
         pytest.skip("this Python has zstd")
     text = "its HIP device code is compressed with zstd, which takes Python 3.14 or libzstd.so.1 to read"
@@ -426,7 +427,7 @@ def test_no_bundle(reader, tmp_path, fatbin):
 @pytest.mark.parametrize("method", ["zlib", "zstd"])
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_damaged_compression(reader, tmp_path, version, method):
-    if method == "zstd" and reader._decoder(1) is None:
+    if method == "zstd" and unpack.make_decoder(1) is None:
         pytest.skip("no zstd")
     content = hip.bundle("gfx90a", "gfx942")
     good = hip.compressed(content, version, method)
@@ -509,14 +510,15 @@ def test_bounded(reader, tmp_path, name, make):
     """What a few bytes claim costs neither memory nor time."""
     path = hip.library(tmp_path / "lib.so", make())
     tracemalloc.start()
-    start = time.perf_counter()
+    # The processor's time: the machine may be busy.
+    start = time.process_time()
     try:
         reader.inspect(path)
         refused = False
     except reader.NotReadable as error:
         refused = True
         assert str(error).count("\n") == 0
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert refused == (name != "zlib bomb, version 1")

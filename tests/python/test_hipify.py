@@ -57,7 +57,7 @@ class Project:
         self.mirror = root / "m"
         self.kind, self.translator = kind, translator
         self.roots = [("", self.source_dir)]
-        self.outside, self.includes, self.own = [], [], []
+        self.outside, self.includes, self.own, self.more = [], [], [], []
 
     def write(self, name, text, encoding="utf-8"):
         path = self.source_dir / name
@@ -72,6 +72,7 @@ class Project:
         lines += ["outside\t%s" % directory for directory in self.outside]
         lines += ["include\t%s" % (self.source_dir / directory) for directory in self.includes]
         lines += ["own\t%s\t%s" % pair for pair in self.own]
+        lines += ["\t".join(map(str, fields)) for fields in self.more]
         path = self.root / "settings"
         text = "\n".join(lines) + "\n"
         if not path.exists() or path.read_text() != text:
@@ -320,12 +321,12 @@ warnings.simplefilter("ignore")
 package = types.ModuleType("torchs"); package.__path__ = [sys.argv[1]]; sys.modules["torchs"] = package
 from torchs import hipify_python as h
 sys.path.insert(0, sys.argv[2])
-from cudaops import hipify
+from cudaops import translators
 words = h.PYTORCH_MAP
 text = "\\n".join(sep + word + end for word in words for sep, end in (("", ""), ("x", ""), ("(", "_"), (" ", "(")))
 text = "\\n" + text + " libraryPropertyType \\n"
 theirs = h.RE_PYTORCH_PREPROCESSOR.sub(lambda m: words[m.group(0)], text)
-table = hipify.Table(hipify.Table.build(words))
+table = translators.Table(translators.Table.build(words))
 ours = table.sub(None, text)
 for a, b in zip(theirs.split("\\n"), ours.split("\\n")):
     if a != b and "hip/hip/" not in a:
@@ -521,6 +522,93 @@ def test_include_next(one):
     one.outside.append(one.source_dir / "first")
     assert one.translate("k.cu").endswith("#include <x.h>\n")
     assert list(one.tree()) == ["k.cu"]
+
+
+def test_directories_that_an_expression_gave(one):
+    """Their mirrors are include directories below the first root only, and never where the name separates expressions."""
+    built = one.root / "built"
+    one.roots.append((".generated", built))
+    one.more = [("base", one.source_dir)]
+    for directory in ("plain", "inc", "a,b", built / "gen", "system", ""):
+        one.more.append(("evaluated", "include", directory))
+    one.more += [("evaluated", "system", "system"), ("imported", one.source_dir / "imported"), ("project", "plain")]
+    one.more.append(("include", one.source_dir / "imported"))
+    one.write("plain/plain.h", "cudaError_t plain();\n")
+    one.write("inc/inc.h", "#include_next <comma.h>\n")
+    one.write("a,b/comma.h", "cudaError_t comma();\n")
+    one.write("../built/gen/made.h", "cudaError_t made();\n")
+    one.write("system/system.h", "cudaError_t system_();\n")
+    one.write("imported/imported.h", "cudaError_t imported();\n")
+    names = ("plain", "inc", "made", "system", "imported")
+    one.write("k.cu", "".join("#include <%s.h>\n" % name for name in names) + "#define MADE <made.h>\n")
+    assert one.translate("k.cu").split("#line 1\n")[1] == (
+        "#include <plain.h>\n#include <inc.h>\n#include \".generated/gen/made.h\"\n#include <system.h>\n"
+        '#include <imported.h>\n#define MADE "%s/.generated/gen/made.h"\n' % one.mirror
+    )
+    assert one.output("inc/inc.h").read_text() == '#include "../a,b/comma.h"\n'
+    assert sorted(one.tree()) == [".generated/gen/made.h", "a,b/comma.h", "inc/inc.h", "k.cu", "plain/plain.h"]
+    # A compiler may warn of an include directory that isn't there.
+    assert (one.mirror / "system").is_dir() and (one.mirror / "imported").is_dir()
+
+
+def test_system_directories_are_searched_last(one):
+    one.includes = ["system", "inc"]
+    one.write("system/x.h", "#error\n")
+    one.write("inc/x.h", "cudaError_t x();\n")
+    one.write("k.cu", "#include <x.h>\n")
+    one.more = [("system", one.source_dir / "system")]
+    one.translate("k.cu")
+    assert one.tree()["inc/x.h"] == b"hipError_t x();\n"
+    # What the target itself names is the project's, whoever else calls it SYSTEM.
+    one.more.append(("project", one.source_dir / "system"))
+    code, _, error = one.run("k.cu")
+    assert code == 1 and "x.h is found twice, with different content." in error
+
+
+def test_macro_of_the_command_line(one):
+    one.includes = ["inc"]
+    one.more = [("define", 'A="a.h"'), ("define", "B=<b.h>"), ("define", "C=1"), ("define", "D=<none.h>")]
+    for name in "ab":
+        one.write("inc/%s.h" % name, "cudaError_t %s();\n" % name)
+    one.write("k.cu", "#include A\n#include B\n#include D\n")
+    assert one.translate("k.cu").endswith("#include A\n#include B\n#include D\n")
+    assert sorted(one.tree()) == ["inc/a.h", "inc/b.h", "k.cu"]
+
+
+def test_settings_of_two_languages(one):
+    """A header that two languages include by the same directories is translated once."""
+    one.includes = ["inc"]
+    one.write("inc/x.h", "cudaError_t x();\n")
+    for name in ("a.cu", "b.cpp"):
+        one.write(name, "#include <x.h>\n")
+    one.translate("a.cu")
+    memo = next((one.mirror / ".hipify" / "memo").iterdir())
+    before = os.stat(memo).st_ino
+    first = one.settings()
+    command = one.command("b.cpp")
+    second = first.with_name("settings of C++")
+    shutil.copy(first, second)
+    command[command.index(str(first))] = str(second)
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert os.stat(memo).st_ino == before
+    # Of other directories it is not the same translation.
+    second.write_text(first.read_text() + "include\t%s\n" % (one.source_dir / "more"))
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert os.stat(memo).st_ino != before
+
+
+def test_interface_source(one):
+    one.write("k.cu", "")
+    path = one.write("i.cu", "")
+    one.more = [("evaluated", "interface_source", path)]
+    one.refuse(
+        "k.cu",
+        """\
+        <src>/i.cu: error: a .cu file among the INTERFACE sources of a linked library can't be translated.
+          wanted  a source of the target itself
+         Fix: target_sources(<target> PRIVATE <src>/i.cu), or an OBJECT library
+        """,
+    )
 
 
 def test_outside_is_searched_and_left_alone(one):

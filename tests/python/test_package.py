@@ -34,6 +34,15 @@ def test_version_is_the_packages():
     assert module("--version") == (0, version + "\n", "")
 
 
+def test_import_imports_nothing():
+    """Builds start the package hundreds of times; what a function needs is imported when it is called."""
+    script = "import sys; old = set(sys.modules); import cudaops; print(sorted(set(sys.modules) - old))"
+    assert run_python("-S", "-c", script) == (0, "['cudaops']\n", "")
+    script = "import cudaops; print(cudaops.LibraryError.__name__, cudaops.__version__, set(cudaops.__all__) <= set(dir(cudaops)))"
+    code, output, error = run_python("-S", "-c", script)
+    assert (code, error) == (0, "") and re.fullmatch(r"LibraryError \d+\.\d+\.\d+\S* True\n", output)
+
+
 def test_cmake_dir():
     assert module("--cmake-dir") == (0, "%s\n" % (REPOSITORY / "cmake"), "")
 

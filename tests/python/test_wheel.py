@@ -2,6 +2,8 @@
 """The wheel: what it holds, and that CMake finds the package in it the way scikit-build-core makes it look."""
 
 import importlib.util
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -72,6 +74,11 @@ def test_works_where_it_is_unpacked(wheel, tmp_path):
         "cmake_minimum_required(VERSION 3.25)\nproject(wheel LANGUAGES NONE)\n"
         'find_package(CudaOps 0.1 REQUIRED)\nmessage(STATUS "found in [${CudaOps_DIR}]")\n'
         'message(STATUS "kernels in [${CudaOps_KERNELS_DIR}]")\n'
+        # As the modules do it, with whatever Python they find.
+        "_cudaops_use(base/programs)\n"
+        '_cudaops_python_command(run "%s" inspect_library)\n'
+        'execute_process(COMMAND ${run} --needed "%s" OUTPUT_VARIABLE needed COMMAND_ERROR_IS_FATAL ANY)\n'
+        'message(STATUS "run [${run}] needed [${needed}]")\n' % (sys.executable, os.path.realpath(sys.executable))
     )
     for number, root in enumerate((package, inside)):
         command = [cmake, "-S", source, "-B", tmp_path / str(number), "-DCudaOps_ROOT=%s" % root]
@@ -79,3 +86,5 @@ def test_works_where_it_is_unpacked(wheel, tmp_path):
         assert (done.returncode, done.stderr) == (0, "")
         assert "-- found in [%s]\n" % inside in done.stdout
         assert "-- kernels in [%s/kernels]\n" % inside in done.stdout
+        assert re.search(r"-- run \[.*;%s/_run\.py;inspect_library\] needed \[.*libc\." % re.escape(str(package)), done.stdout)
+    assert not list(package.rglob("__pycache__"))

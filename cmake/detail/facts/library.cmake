@@ -12,7 +12,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/probe base/programs base/state)
+_cudaops_use(base/probe base/programs base/replay base/state)
 
 # _cudaops_fatbin_archs(<out> <file> PYTHON <python>)
 #
@@ -27,9 +27,15 @@ endfunction()
 
 # _cudaops_torch_archs(<out> <cuda|hip>): what torch's device library was built for, plain; empty where it can't be read.
 function(_cudaops_torch_archs out kind)
-  _cudaops_state_get(TORCH_LIB_DIR lib)
-  _cudaops_python_tool(python)
-  _cudaops_fatbin_archs(archs "${lib}/libtorch_${kind}.so" PYTHON "${python}")
+  _cudaops_replay_begin(TORCH_ARCHS_${kind} known)
+  if(NOT known)
+    _cudaops_state_get(TORCH_LIB_DIR lib)
+    _cudaops_python_tool(python)
+    _cudaops_fatbin_archs(archs "${lib}/libtorch_${kind}.so" PYTHON "${python}")
+    _cudaops_state_set(TORCH_ARCHS_${kind} "${archs}")
+    _cudaops_replay_end(TORCH_ARCHS_${kind} TORCH_ARCHS_${kind})
+  endif()
+  _cudaops_state_get(TORCH_ARCHS_${kind} archs)
   set(${out} "${archs}" PARENT_SCOPE)
 endfunction()
 
@@ -46,11 +52,16 @@ function(_cudaops_inspect_list out file python option)
   if(python AND EXISTS "${file}")
     _cudaops_python_command(command "${python}" inspect_library)
     _cudaops_python_package(package)
-    _cudaops_probe(
-      probe
-      FILES "${file}" "${package}/inspect_library.py" MACHINE
-      COMMAND ${command} "${file}" ${option}
+    set(
+      modules
+      inspect_library.py
+      elf.py
+      fatbin.py
+      hip_bundles.py
+      unpack.py
     )
+    list(TRANSFORM modules PREPEND "${package}/")
+    _cudaops_probe(probe FILES "${file}" ${modules} MACHINE COMMAND ${command} "${file}" ${option})
     if(probe_EXIT STREQUAL "0")
       string(REGEX MATCHALL "[^,\r\n]+" found "${probe_OUTPUT}")
     endif()

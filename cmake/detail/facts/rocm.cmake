@@ -8,13 +8,14 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/paths base/probe base/text facts/compiler)
+_cudaops_use(base/paths base/probe base/stamps base/text facts/compiler)
 
-# _cudaops_rocm_describe(<prefix> <place>)
+# _cudaops_rocm_describe(<prefix> <place> <explicit|hint|found>)
 #
 # Sets <prefix>_ROOT, _VERSION, _COMPILER (clang++, never hipcc, which CMake doesn't take), _COMPILER_VERSION,
-# _HIP_LANG_DIR, _DEVICE_LIB_DIR, _RUNTIME (libamdhip64.so), _PROBLEM (empty, or what is wrong) and _FIX.
-function(_cudaops_rocm_describe prefix place)
+# _HIP_LANG_DIR, _DEVICE_LIB_DIR, _RUNTIME (libamdhip64.so), _PROBLEM (empty, or what is wrong), _FIX, and _IDENTITY, which
+# tells one ROCm under two spellings: an `explicit` compiler is that one, whatever else its ROCm holds.
+function(_cudaops_rocm_describe prefix place kind)
   set(problem "")
   set(fix "")
   set(root "")
@@ -50,6 +51,7 @@ function(_cudaops_rocm_describe prefix place)
     endif()
   endif()
 
+  _cudaops_rocm_follows("${root}")
   set(version "")
   if(EXISTS "${root}/include/hip/hip_version.h")
     file(STRINGS "${root}/include/hip/hip_version.h" lines REGEX "define HIP_VERSION_(MAJOR|MINOR|PATCH) +[0-9]+")
@@ -150,6 +152,11 @@ function(_cudaops_rocm_describe prefix place)
     set(fix "install them (rocm-device-libs)")
   endif()
 
+  file(REAL_PATH "${root}" identity)
+  if(kind STREQUAL "explicit")
+    string(APPEND identity "|${compiler}")
+  endif()
+  set(${prefix}_IDENTITY "${identity}" PARENT_SCOPE)
   set(${prefix}_ROOT "${root}" PARENT_SCOPE)
   set(${prefix}_VERSION "${version}" PARENT_SCOPE)
   set(${prefix}_COMPILER "${compiler}" PARENT_SCOPE)
@@ -159,6 +166,34 @@ function(_cudaops_rocm_describe prefix place)
   set(${prefix}_RUNTIME "${runtime}" PARENT_SCOPE)
   set(${prefix}_PROBLEM "${problem}" PARENT_SCOPE)
   set(${prefix}_FIX "${fix}" PARENT_SCOPE)
+endfunction()
+
+# Where the pieces of a ROCm are looked for.
+function(_cudaops_rocm_follows root)
+  _cudaops_follows(
+    "${root}/include/hip/hip_version.h"
+    "${root}/include/hip/hip_runtime.h"
+    "${root}/bin/hipcc"
+    "${root}/bin/clang++"
+    "${root}/llvm/bin/clang++"
+    "${root}/lib/llvm/bin/clang++"
+    "${root}/lib/llvm/lib/clang"
+    "${root}/lib/llvm/amdgcn/bitcode"
+    "${root}/lib/clang"
+    "${root}/lib/amdgcn/bitcode"
+    "${root}/amdgcn/bitcode"
+  )
+  _cudaops_glob_in(in "${root}")
+  file(GLOB places LIST_DIRECTORIES true "${in}/lib/*-linux-gnu" "${in}/lib/clang/*" "${in}/lib/llvm/lib/clang/*")
+  foreach(place IN LISTS places ITEMS "${root}/lib" "${root}/lib64")
+    _cudaops_follows_names("${place}")
+    _cudaops_follows(
+      "${place}/libamdhip64.so"
+      "${place}/cmake/hip-lang/hip-lang-config.cmake"
+      "${place}/amdgcn/bitcode"
+      "${place}/lib/amdgcn/bitcode"
+    )
+  endforeach()
 endfunction()
 
 # The clang++ behind a hipcc: the one in the directory it reports that says the same version, because distributions

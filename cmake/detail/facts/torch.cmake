@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/paths base/state facts/version_text)
+_cudaops_use(base/paths base/stamps base/state facts/version_text)
 
 # _cudaops_torch_root_of(<place> <out>)
 #
@@ -18,12 +18,22 @@ function(_cudaops_torch_root_of place out)
   cmake_path(ABSOLUTE_PATH place BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
   _cudaops_glob_in(in "${place}")
   file(GLOB sites "${in}/lib/python3*/site-packages/torch")
+  file(GLOB pythons LIST_DIRECTORIES true "${in}/lib/python3*")
+  list(TRANSFORM pythons APPEND "/site-packages/torch/version.py")
+  _cudaops_follows("${place}/lib" ${pythons})
   foreach(
     candidate
     IN
     ITEMS "${place}" "${place}/torch" "${place}/libtorch" "${place}/../.." "${place}/../../.."
     LISTS sites
   )
+    _cudaops_follows(
+      "${candidate}/version.py"
+      "${candidate}/__init__.py"
+      "${candidate}/build-version"
+      "${candidate}/share/cmake/Torch/TorchConfig.cmake"
+      "${candidate}/lib/libtorch_cpu.so"
+    )
     if(
       EXISTS "${candidate}/version.py"
       AND EXISTS "${candidate}/__init__.py"
@@ -45,6 +55,7 @@ endfunction()
 # _cudaops_torch_read(<root> <source> <out-problem>): facts of the torch at <root> into the state, or what is wrong.
 function(_cudaops_torch_read root source out_problem)
   set(${out_problem} "" PARENT_SCOPE)
+  _cudaops_follows("${root}/version.py" "${root}/build-version")
   if(EXISTS "${root}/version.py")
     file(READ "${root}/version.py" text LIMIT 20000)
     _cudaops_read_torch_version("${text}" torch)
@@ -77,6 +88,7 @@ function(_cudaops_torch_read root source out_problem)
   string(REGEX REPLACE "/$" "" prefix "${prefix}")
   set(include "")
   foreach(candidate IN ITEMS "${root}/include" "${prefix}/include")
+    _cudaops_follows("${candidate}/ATen/ATen.h" "${candidate}/torch")
     if(EXISTS "${candidate}/ATen/ATen.h" OR EXISTS "${candidate}/torch/csrc")
       set(include "${candidate}")
       break()
@@ -84,12 +96,20 @@ function(_cudaops_torch_read root source out_problem)
   endforeach()
   set(lib "")
   foreach(candidate IN ITEMS "${root}/lib" "${prefix}/lib" "${root}/lib64")
+    _cudaops_follows("${candidate}/libtorch_cpu.so" "${candidate}/libtorch_cpu.a")
     if(EXISTS "${candidate}/libtorch_cpu.so" OR EXISTS "${candidate}/libtorch_cpu.a")
       set(lib "${candidate}")
       break()
     endif()
   endforeach()
 
+  # Names and times of the libraries that are looked for here.
+  _cudaops_follows("${lib}")
+  foreach(library IN ITEMS c10 torch_cuda c10_cuda torch_hip c10_hip)
+    if(EXISTS "${lib}/lib${library}.so")
+      _cudaops_follows("${lib}/lib${library}.so")
+    endif()
+  endforeach()
   # What is missing is named where an op needs it: kernels build without any of it.
   set(problem "")
   if(include STREQUAL "")
@@ -135,6 +155,7 @@ function(_cudaops_torch_read root source out_problem)
   # ATen.h refuses what can't work; torch's own CMake file says what torch is built and tested with (2.12 asks for 20
   # where ATen.h still takes 17).
   foreach(config IN ITEMS "${root}/share/cmake/Torch/TorchConfig.cmake" "${lib}/cmake/Torch/TorchConfig.cmake")
+    _cudaops_follows("${config}")
     if(EXISTS "${config}")
       file(STRINGS "${config}" lines REGEX "CXX_STANDARD [0-9]+|cxx_std_[0-9]+")
       string(REGEX MATCHALL "(CXX_STANDARD |cxx_std_)[0-9]+" found "${lines}")
@@ -175,6 +196,7 @@ function(_cudaops_torch_read_headers root prefix)
   endforeach()
   set(${prefix}_KIND "UNKNOWN" PARENT_SCOPE)
   foreach(header IN ITEMS include/torch/headeronly/version.h include/torch/csrc/api/include/torch/version.h)
+    _cudaops_follows("${root}/${header}")
     if(EXISTS "${root}/${header}")
       file(STRINGS "${root}/${header}" lines REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
       string(REGEX MATCHALL "[0-9]+" numbers "${lines}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The decisions of FindCudaTorchMatch: from the facts of torch and toolkits to one backend, with a reason where it is the
-# CPU alone. Reads facts, asks the pure layers, writes the state. What is AMD's stands in match_rocm.
+# CPU alone. Reads facts, asks the pure layers, writes the state. What is AMD's stands in match/rocm.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
@@ -8,7 +8,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(arch/request base/message base/options base/state facts/toolkit facts/torch match/languages match/verdict search/toolkits search/torches)
+_cudaops_use(arch/request base/message base/options base/replay base/state match/choose match/inputs match/languages match/verdict)
 
 # _cudaops_match_begin(<out-first>)
 #
@@ -52,6 +52,7 @@ function(_cudaops_match_begin out_first)
     string(REGEX MATCH "^[^=]+" name "${now}")
     string(REGEX REPLACE "^[^=]+=" "" value_before "${before}")
     string(REGEX REPLACE "^[^=]+=" "" value_now "${now}")
+    _cudaops_use(match/explain)
     _cudaops_match_same_torch("${name}" "${value_before}" "${value_now}" same)
     if(same)
       continue()
@@ -92,51 +93,17 @@ function(_cudaops_match_inputs out)
   set(${out} "${inputs}" PARENT_SCOPE)
 endfunction()
 
-# A find_package(Torch), find_package(Python) or find_package(CUDAToolkit) of the project's own sets such variables
-# between two calls of ours: no other input while they name the torch and the toolkit in use, or an interpreter where
-# none was asked for.
-function(_cudaops_match_same_torch name before now out)
-  set(${out} FALSE PARENT_SCOPE)
-  if(name MATCHES "^Torch_" AND NOT now STREQUAL "")
-    _cudaops_torch_root_of("${now}" root)
-    _cudaops_state_get(TORCH_DIR dir)
-    if(root STREQUAL "${dir}")
-      set(${out} TRUE PARENT_SCOPE)
-    endif()
-  elseif(name MATCHES "^Python" AND before STREQUAL "")
-    set(${out} TRUE PARENT_SCOPE)
-  elseif(name STREQUAL "CUDAToolkit_ROOT" AND before STREQUAL "")
-    # find_package(CUDAToolkit) sets it, to a directory above whatever nvcc it met on PATH.
-    _cudaops_nvcc_of("${now}" nvcc)
-    set(root "")
-    if(nvcc)
-      _cudaops_toolkit_describe(now "${nvcc}")
-      _cudaops_state_get(TOOLKIT_ROOT root)
-    endif()
-    if(nvcc STREQUAL "" OR now_ROOT STREQUAL root)
-      set(${out} TRUE PARENT_SCOPE)
-    endif()
-  elseif(name STREQUAL "TORCH_CUDA_ARCH_LIST" AND now STREQUAL "")
-    set(${out} TRUE PARENT_SCOPE)
-  elseif(name STREQUAL "CUDAToolkit_ROOT" AND (TORCH_FOUND OR Torch_FOUND))
-    # Torch's own file sets it to wherever its search ended.
-    set(${out} TRUE PARENT_SCOPE)
-  endif()
-endfunction()
-
 # _cudaops_match_resolve()
 #
 # Torch, then toolkit and verdict, then host compiler and architectures. Stops where the policy says so; else BACKEND is
 # CUDA or HIP, or CPU with REASON_CODE and REASON.
 function(_cudaops_match_resolve)
-  foreach(
-    option
-    IN
-    ITEMS VERSION_POLICY BACKEND PROVIDE TORCH_VERSION COMPATIBLE_VERSIONS
-  )
+  set(asked "")
+  foreach(option IN ITEMS VERSION_POLICY BACKEND PROVIDE TORCH_VERSION COMPATIBLE_VERSIONS)
     _cudaops_option(CUDAOPS_${option} value)
     string(TOLOWER ${option} lower)
     set(${lower} "${value}")
+    set(asked "${asked}${option}=${value}\n")
   endforeach()
   _cudaops_check_option_names()
   _cudaops_verdict_pairs("${compatible_versions}" pairs)
@@ -148,11 +115,17 @@ function(_cudaops_match_resolve)
     )
   endif()
   _cudaops_state_set(BACKEND CPU)
+  _cudaops_state_set(VERSION_POLICY "${version_policy}")
+  _cudaops_state_set(COMPATIBLE_VERSIONS "${compatible_versions}")
+  _cudaops_replay_inputs("${asked}" inputs)
+  _cudaops_replay_open("${inputs}")
 
-  _cudaops_torch_find(torch_found tried)
-  if(NOT torch_found)
+  _cudaops_match_torch()
+  _cudaops_state_get(TORCH_VERSION torch)
+  if(torch STREQUAL "")
+    _cudaops_use(search/torches)
+    _cudaops_state_get(TORCH_TRIED tried)
     _cudaops_torch_not_found_texts("${tried}" facts fix)
-    _cudaops_state_set(TORCH_TRIED "${tried}")
     _cudaops_state_set(VERDICT NO_TORCH)
     _cudaops_state_set(REASON_CODE NO_TORCH)
     _cudaops_state_set(REASON "no torch was found")
@@ -172,10 +145,10 @@ function(_cudaops_match_resolve)
       set(required TRUE)
     endif()
     _cudaops_use(match/rocm)
-    _cudaops_match_rocm("${version_policy}" "${compatible_versions}" ${required} usable)
+    _cudaops_match_rocm(${required} usable)
     set(gpu HIP)
   else()
-    _cudaops_match_toolkit("${version_policy}" "${compatible_versions}" "${backend}" "${provide}" usable)
+    _cudaops_match_toolkit("${backend}" "${provide}" usable)
     if(usable)
       _cudaops_match_cuda(usable)
     endif()
@@ -228,6 +201,26 @@ function(_cudaops_match_resolve)
   endif()
 endfunction()
 
+# _cudaops_match_torch(): the records of torch and of its Python, as they were found now or before.
+function(_cudaops_match_torch)
+  _cudaops_replay_begin(TORCH known)
+  if(NOT known)
+    _cudaops_use(search/torches)
+    _cudaops_torch_find(found tried)
+    if(NOT found)
+      _cudaops_state_set(TORCH_TRIED "${tried}")
+    endif()
+    set(keys TORCH_TRIED TORCH_TOOLKIT_PIN)
+    foreach(field IN ITEMS DIR SOURCE VERSION RELEASE KIND CUDA HIP INCLUDE_DIR LIB_DIR CXX_STANDARD PROBLEM)
+      list(APPEND keys TORCH_${field})
+    endforeach()
+    foreach(field IN ITEMS EXECUTABLE VERSION INCLUDE_DIR EXT_SUFFIX FREE_THREADED NVIDIA_DIRS)
+      list(APPEND keys PYTHON_${field})
+    endforeach()
+    _cudaops_replay_end(TORCH ${keys})
+  endif()
+endfunction()
+
 # _cudaops_match_failure(<out>): why torch was not found, with the places tried, for a find_package without REQUIRED.
 function(_cudaops_match_failure out)
   _cudaops_state_get(TORCH_TRIED tried)
@@ -241,6 +234,7 @@ endfunction()
 function(_cudaops_match_fix code out)
   _cudaops_state_get(REASON_FIX fix)
   if(code STREQUAL "NO_TORCH")
+    _cudaops_use(search/torches)
     _cudaops_state_get(TORCH_TRIED tried)
     _cudaops_torch_not_found_texts("${tried}" facts fix)
   elseif(code STREQUAL "NO_ARCHITECTURE" AND fix STREQUAL "")
@@ -255,291 +249,54 @@ function(_cudaops_match_fix code out)
   set(${out} "${fix}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_match_off(<code> <reason> <line of the cure>...)
-function(_cudaops_match_off code reason)
-  _cudaops_state_set(REASON_CODE "${code}")
-  _cudaops_state_set(REASON "${reason}")
-  _cudaops_state_set(REASON_FIX "${ARGN}")
-endfunction()
-
-# _cudaops_match_toolkit(<policy> <compatible-versions> <backend> <provide> <out-usable>)
+# _cudaops_match_toolkit(<backend> <provide> <out-usable>)
 #
 # Chooses the toolkit and gives the verdict on it and torch.
-function(
-  _cudaops_match_toolkit
-  policy
-  compatible
-  backend
-  provide
-  out_usable
-)
+function(_cudaops_match_toolkit backend provide out_usable)
   set(${out_usable} FALSE PARENT_SCOPE)
-  _cudaops_state_get(TORCH_VERSION torch)
-  _cudaops_state_get(TORCH_CUDA torch_cuda)
-  _cudaops_state_get(TORCH_HIP torch_hip)
-  _cudaops_state_get(TORCH_SOURCE torch_source)
-  set(
-    about_torch
-    TORCH
-    "${torch}"
-    TORCH_CUDA
-    "${torch_cuda}"
-    TORCH_HIP
-    "${torch_hip}"
-    TORCH_SOURCE
-    "${torch_source}"
-    POLICY
-    "${policy}"
-  )
-
-  _cudaops_toolkit_candidates(nvccs sources kinds)
-
-  # Describe each once; one toolkit under two spellings is one candidate.
-  set(count 0)
-  set(roots "")
-  set(explicit "")
-  set(programs "")
-  foreach(nvcc source kind IN ZIP_LISTS nvccs sources kinds)
-    # Of links to directories alone: nvcc looks beside the link that it was started by.
-    cmake_path(GET nvcc PARENT_PATH directory)
-    cmake_path(GET nvcc FILENAME file)
-    file(REAL_PATH "${directory}" directory)
-    if("${directory}/${file}" IN_LIST programs)
-      continue()
-    endif()
-    list(APPEND programs "${directory}/${file}")
-    _cudaops_toolkit_describe(tk "${nvcc}")
-    if(tk_ROOT IN_LIST roots)
-      continue()
-    endif()
-    list(APPEND roots "${tk_ROOT}")
-    # A wrapper that the user named is there for a reason; one that PATH led to is a detour.
-    if(kind STREQUAL "explicit" AND tk_WRAPPER)
-      set(tk_NVCC "${tk_WRAPPER}")
-    endif()
-    foreach(
-      field
-      IN
-      ITEMS NVCC ROOT VERSION INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX
-    )
-      set(c${count}_${field} "${tk_${field}}")
-    endforeach()
-    set(c${count}_SOURCE "${source}")
-    set(c${count}_KIND "${kind}")
-    _cudaops_verdict(
-      judged
-      TOOLKIT "${tk_VERSION}"
-      TOOLKIT_SOURCE "${tk_ROOT} (${source})"
-      ${about_torch}
-      COMPATIBLE_VERSIONS "${compatible}"
-    )
-    set(c${count}_VERDICT "${judged_VERDICT}")
-    set(c${count}_FITS "${judged_FITS}")
-    set(c${count}_RANK "${judged_RANK}")
-    if(tk_VERSION STREQUAL "")
-      set(c${count}_RANK 0)
-    endif()
-    if(kind STREQUAL "explicit")
-      list(APPEND explicit ${count})
-    endif()
-    math(EXPR count "${count} + 1")
+  _cudaops_match_search(CUDA)
+  _cudaops_choose(CUDA best given)
+  if("TOOLKIT" IN_LIST provide AND NOT given AND NOT backend STREQUAL "CPU")
+    _cudaops_use(match/explain)
+    _cudaops_match_provide("${best}" best)
+  endif()
+  _cudaops_choice_record(CUDA "${best}" others any_whole)
+  foreach(field IN ITEMS ROOT VERSION SOURCE PROBLEM FIX)
+    _cudaops_state_get(TOOLKIT_${field} ${field})
   endforeach()
-
-  # Two settings that name two toolkits contradict each other.
-  list(LENGTH explicit given)
-  if(given GREATER 1)
-    list(GET explicit 0 a)
-    list(GET explicit 1 b)
-    if(c${b}_SOURCE MATCHES "^environment")
-      _cudaops_status("CudaTorchMatch: ${c${a}_SOURCE} names ${c${a}_ROOT}; ${c${b}_SOURCE} (${c${b}_ROOT}) is passed over")
-    else()
-      _cudaops_stop(
-        "find_package(CudaTorchMatch): two settings name two CUDA toolkits."
-        FACTS
-          "${c${a}_SOURCE}: ${c${a}_ROOT} (CUDA ${c${a}_VERSION})"
-          "${c${b}_SOURCE}: ${c${b}_ROOT} (CUDA ${c${b}_VERSION})"
-        FIX "keep one of them   (cmake --fresh forgets a compiler of an earlier configure)"
-      )
-    endif()
-  endif()
-
-  # An explicit choice wins; else one that fits before one that doesn't, whole before broken, the better verdict, and
-  # the order of the search: a broken toolkit that fits is worth mending, a whole one that doesn't is of no use.
-  set(best "")
-  set(best_score -1)
-  set(any_whole FALSE)
-  if(given)
-    list(GET explicit 0 best)
-  elseif(count GREATER 0)
-    math(EXPR last "${count} - 1")
-    foreach(i RANGE ${last})
-      set(score ${c${i}_RANK})
-      if(c${i}_FITS)
-        math(EXPR score "${score} + 20")
-      endif()
-      if(c${i}_PROBLEM STREQUAL "")
-        math(EXPR score "${score} + 10")
-        set(any_whole TRUE)
-      endif()
-      if(score GREATER best_score)
-        set(best ${i})
-        set(best_score ${score})
-      endif()
-    endforeach()
-  endif()
-
-  _cudaops_state_get(TORCH_KIND kind)
-  set(pin "")
-  if("TOOLKIT" IN_LIST provide AND kind STREQUAL "CUDA" AND NOT given AND NOT backend STREQUAL "CPU")
-    if(best STREQUAL "" OR NOT c${best}_FITS OR NOT c${best}_PROBLEM STREQUAL "")
-      _cudaops_state_get(TORCH_TOOLKIT_PIN pin)
-      set(why "pinned by torch ${torch}")
-      if(pin STREQUAL "")
-        set(pin "${torch_cuda}")
-        set(why "torch ${torch} was built with CUDA ${torch_cuda}")
-      endif()
-      _cudaops_use(search/provide)
-      _cudaops_provide_toolkit("${pin}" "${why}" root)
-      _cudaops_toolkit_describe(tk "${root}/bin/nvcc")
-      set(best ${count})
-      foreach(
-        field
-        IN
-        ITEMS NVCC ROOT VERSION INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX
-      )
-        set(c${best}_${field} "${tk_${field}}")
-      endforeach()
-      set(c${best}_SOURCE "CUDAOPS_PROVIDE=TOOLKIT")
-      set(c${best}_KIND found)
-      math(EXPR count "${count} + 1")
-    endif()
-  endif()
-
-  # The final verdict, with the others as a table for its text.
-  set(others "")
-  set(candidates "")
-  if(count GREATER 0)
-    math(EXPR last "${count} - 1")
-    foreach(i RANGE ${last})
-      set(word "${c${i}_VERDICT}")
-      if(NOT c${i}_PROBLEM STREQUAL "")
-        set(word "broken: ${c${i}_PROBLEM}")
-      endif()
-      if(NOT i STREQUAL best)
-        list(APPEND others "${c${i}_VERSION}|${word}|${c${i}_ROOT} (${c${i}_SOURCE})")
-      endif()
-    endforeach()
-  endif()
-  set(version "")
-  set(toolkit_source "")
+  set(place "")
   if(NOT best STREQUAL "")
-    set(version "${c${best}_VERSION}")
-    set(toolkit_source "${c${best}_ROOT} (${c${best}_SOURCE})")
+    set(place "${ROOT} (${SOURCE})")
   endif()
-  _cudaops_verdict(
-    final
-    TOOLKIT "${version}"
-    TOOLKIT_SOURCE "${toolkit_source}"
-    ${about_torch}
-    COMPATIBLE_VERSIONS "${compatible}"
-    CANDIDATES ${others}
-  )
-  if(NOT best STREQUAL "")
-    set(c${best}_VERDICT "${final_VERDICT}")
-    foreach(
-      field
-      IN
-      ITEMS NVCC ROOT VERSION SOURCE INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX
-    )
-      _cudaops_state_set(TOOLKIT_${field} "${c${best}_${field}}")
-    endforeach()
-  endif()
-  if(count GREATER 0)
-    math(EXPR last "${count} - 1")
-    foreach(i RANGE ${last})
-      # The report's rows; a bar can't stand in a path that CMake handles as a list.
-      _cudaops_state_append(
-        CANDIDATES
-        "${c${i}_NVCC}|${c${i}_VERSION}|${c${i}_SOURCE}|${c${i}_VERDICT}|${c${i}_PROBLEM}"
-      )
-      if(c${i}_KIND STREQUAL "hint" AND NOT i STREQUAL best)
-        set(word "${c${i}_VERDICT}")
-        if(NOT c${i}_PROBLEM STREQUAL "")
-          set(word "broken: ${c${i}_PROBLEM}")
-        endif()
-        _cudaops_status(
-          "CudaTorchMatch: ${c${i}_SOURCE} names ${c${i}_ROOT} (CUDA ${c${i}_VERSION}, ${word}); ${c${best}_ROOT} (${c${best}_SOURCE}) is used instead"
-        )
-      endif()
-    endforeach()
-  endif()
+  _cudaops_judge(CUDA final "${VERSION}" "${place}" ${others})
   _cudaops_state_set(VERDICT "${final_VERDICT}")
 
+  _cudaops_state_get(TORCH_VERSION torch)
   if(backend STREQUAL "CPU")
     _cudaops_match_off(REQUESTED_OFF "CUDA was switched off (CUDAOPS_BACKEND=CPU)" "-DCUDAOPS_BACKEND=AUTO")
     return()
-  endif()
-  if(final_VERDICT STREQUAL "CPU_TORCH")
+  elseif(final_VERDICT STREQUAL "CPU_TORCH")
     _cudaops_match_off(CPU_TORCH "torch ${torch} is a CPU build" ${final_FIX})
     return()
   elseif(final_VERDICT STREQUAL "ROCM_TORCH")
     _cudaops_match_off(ROCM_TORCH "torch ${torch} is a ROCm build" ${final_FIX})
     return()
   elseif(best STREQUAL "")
-    _cudaops_toolkit_headers_only(headers_only)
-    set(reason "no CUDA toolkit was found")
-    if(headers_only)
-      set(reason "no CUDA toolkit was found: ${headers_only}")
-    endif()
-    if(NOT torch STREQUAL "")
-      _cudaops_match_off(NO_TOOLKIT "${reason}" ${final_FIX})
-    endif()
-    _cudaops_state_get(TORCH_TOOLKIT_PIN pin)
-    if(headers_only AND pin MATCHES "^1[3-9]")
-      _cudaops_state_get(PYTHON_EXECUTABLE python)
-      _cudaops_status("CudaTorchMatch: nvcc for it: ${python} -m pip install \"cuda-toolkit[nvcc,cccl,cudart]==${pin}\", or -DCUDAOPS_PROVIDE=TOOLKIT")
-    endif()
+    _cudaops_use(match/explain)
+    _cudaops_match_no_toolkit(${final_FIX})
     return()
-  endif()
-
-  if(final_ACTION STREQUAL "STOP")
+  elseif(final_ACTION STREQUAL "STOP")
     _cudaops_match_off(MISMATCH "${final_REASON}" ${final_FIX})
     _cudaops_stop("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
-  endif()
-  if(NOT c${best}_PROBLEM STREQUAL "")
-    set(fix "${c${best}_FIX}" "or -DCUDAToolkit_ROOT=<another toolkit>")
-    _cudaops_match_off(BROKEN_TOOLKIT "the toolkit at ${c${best}_ROOT} is broken: ${c${best}_PROBLEM}" ${fix})
-    if(given)
-      _cudaops_stop(
-        "find_package(CudaTorchMatch): the CUDA toolkit that was asked for is broken."
-        FACTS "found   ${c${best}_ROOT} (${c${best}_SOURCE})" "wrong   ${c${best}_PROBLEM}"
-        FIX ${fix}
-      )
-    endif()
-    set(broken "find_package(CudaTorchMatch): CUDA is off, the only toolkit found is broken.")
-    if(any_whole)
-      set(broken "find_package(CudaTorchMatch): CUDA is off, the toolkit that fits torch is broken.")
-    elseif(others)
-      set(broken "find_package(CudaTorchMatch): CUDA is off, every toolkit found is broken.")
-    endif()
-    set(others_FACTS "")
-    _cudaops_verdict_table(rows ROWS ${others})
-    foreach(row IN LISTS rows)
-      string(REPLACE ";" "\\;" row "${row}")
-      list(APPEND others_FACTS "others  ${row}")
-    endforeach()
-    _cudaops_warn(
-      "${broken}"
-      FACTS
-        "found   ${c${best}_ROOT} (${c${best}_SOURCE}), CUDA ${c${best}_VERSION}"
-        "wrong   ${c${best}_PROBLEM}"
-        ${others_FACTS}
-      FIX ${fix}
-    )
+  elseif(NOT PROBLEM STREQUAL "")
+    set(fix "${FIX}" "or -DCUDAToolkit_ROOT=<another toolkit>")
+    _cudaops_match_off(BROKEN_TOOLKIT "the toolkit at ${ROOT} is broken: ${PROBLEM}" ${fix})
+    _cudaops_use(match/explain)
+    _cudaops_match_broken(${given} ${any_whole} "${others}" ${fix})
     return()
   endif()
   if(others AND NOT given AND NOT final_ACTION STREQUAL "WARN")
-    _cudaops_verdict_table(rows ROWS "${version}|${final_VERDICT}|${toolkit_source}" ${others})
+    _cudaops_verdict_table(rows ROWS "${VERSION}|${final_VERDICT}|${place}" ${others})
     list(JOIN rows "\n     " rows)
     _cudaops_status("CudaTorchMatch: toolkits found, of which the first is used:\n     ${rows}")
   endif()
@@ -551,35 +308,55 @@ function(
   set(${out_usable} TRUE PARENT_SCOPE)
 endfunction()
 
+# _cudaops_match_search(<CUDA|HIP>): the candidates, as they were found now or before.
+function(_cudaops_match_search gpu)
+  _cudaops_replay_begin(SEARCH_${gpu} known)
+  if(known)
+    _cudaops_state_get(CANDIDATE_NOTES notes)
+    foreach(note IN LISTS notes)
+      _cudaops_status("${note}")
+    endforeach()
+  else()
+    _cudaops_use(search/search)
+    _cudaops_search(${gpu})
+    _cudaops_search_keys(${gpu} keys)
+    _cudaops_replay_end(SEARCH_${gpu} ${keys})
+  endif()
+endfunction()
+
 # _cudaops_match_cuda(<out-usable>): host compiler, trial, architectures.
 function(_cudaops_match_cuda out_usable)
   set(${out_usable} TRUE PARENT_SCOPE)
   _cudaops_host_compiler_choose()
-  _cudaops_state_get(TOOLKIT_HOST_CONFIG host_config)
-  _cudaops_host_compiler_verify("${host_config}")
-
-  _cudaops_state_get(TOOLKIT_NVCC nvcc)
-  _cudaops_state_get(TOOLKIT_ROOT root)
-  _cudaops_language_trial(problem)
-  if(problem)
-    set(
-      fix
-      "mend the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>"
-      "or -DCMAKE_CUDA_HOST_COMPILER=<another compiler>"
-    )
-    _cudaops_match_off(LANGUAGE_FAILED "nvcc of ${root} compiles nothing here: ${problem}" ${fix})
-    _cudaops_state_get(HOST_COMPILER host)
-    _cudaops_warn(
-      "find_package(CudaTorchMatch): CUDA is off, the toolkit can't compile one kernel."
-      FACTS "nvcc    ${nvcc}" "host    ${host}" "error   ${problem}"
-      FIX ${fix}
-    )
-    set(${out_usable} FALSE PARENT_SCOPE)
-    return()
+  foreach(key IN ITEMS TOOLKIT_NVCC TOOLKIT_ROOT TOOLKIT_VERSION HOST_COMPILER HOST_COMPILER_GIVEN)
+    _cudaops_state_get(${key} ${key})
+  endforeach()
+  set(section "COMPILES ${TOOLKIT_NVCC} ${HOST_COMPILER} ${HOST_COMPILER_GIVEN}")
+  _cudaops_replay_begin("${section}" known)
+  if(NOT known)
+    _cudaops_use(match/trial)
+    _cudaops_state_get(TOOLKIT_HOST_CONFIG host_config)
+    _cudaops_host_compiler_verify("${host_config}")
+    _cudaops_language_trial(problem)
+    if(problem)
+      set(
+        fix
+        "mend the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>"
+        "or -DCMAKE_CUDA_HOST_COMPILER=<another compiler>"
+      )
+      _cudaops_match_off(LANGUAGE_FAILED "nvcc of ${TOOLKIT_ROOT} compiles nothing here: ${problem}" ${fix})
+      _cudaops_warn(
+        "find_package(CudaTorchMatch): CUDA is off, the toolkit can't compile one kernel."
+        FACTS "nvcc    ${TOOLKIT_NVCC}" "host    ${HOST_COMPILER}" "error   ${problem}"
+        FIX ${fix}
+      )
+      set(${out_usable} FALSE PARENT_SCOPE)
+      return()
+    endif()
+    _cudaops_arch_ask_nvcc(supported "${TOOLKIT_NVCC}")
+    _cudaops_state_set(TOOLKIT_ARCHS "${supported}")
+    _cudaops_replay_end("${section}" TOOLKIT_ARCHS)
   endif()
-
-  _cudaops_state_get(TOOLKIT_VERSION version)
-  _cudaops_arch_ask_nvcc(supported "${nvcc}")
-  _cudaops_state_set(TOOLKIT_ARCHS "${supported}")
-  _cudaops_arch_match(SUPPORTED ${supported} TOOLKIT_VERSION "${version}" TOOLKIT_ROOT "${root}")
+  _cudaops_state_get(TOOLKIT_ARCHS supported)
+  _cudaops_arch_match(SUPPORTED ${supported} TOOLKIT_VERSION "${TOOLKIT_VERSION}" TOOLKIT_ROOT "${TOOLKIT_ROOT}")
 endfunction()

@@ -8,127 +8,26 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(arch/hip base/message base/state facts/rocm match/hip_language match/match match/verdict search/rocms)
+_cudaops_use(arch/hip base/message base/state match/choose match/hip_language match/match match/verdict)
 
-# _cudaops_match_rocm(<policy> <compatible-versions> <required> <out-usable>)
+# _cudaops_match_rocm(<required> <out-usable>)
 #
 # Chooses the ROCm, gives the verdict on it and torch, and tries its compiler. A torch that isn't ROCm's is no obstacle
 # where HIP was asked for: kernels need no torch, and stable ops are built against its headers. Where HIP is required the
 # caller ends the configure with the reason, and no warning says it before.
-function(_cudaops_match_rocm policy compatible required out_usable)
+function(_cudaops_match_rocm required out_usable)
   set(${out_usable} FALSE PARENT_SCOPE)
   _cudaops_state_get(TORCH_KIND torch_kind)
   _cudaops_state_get(TORCH_VERSION torch)
-  _cudaops_state_get(TORCH_HIP torch_hip)
-  _cudaops_state_get(TORCH_SOURCE torch_source)
-  set(
-    about_torch
-    TORCH
-    "${torch}"
-    TORCH_HIP
-    "${torch_hip}"
-    TORCH_SOURCE
-    "${torch_source}"
-    POLICY
-    "${policy}"
-  )
-
-  _cudaops_rocm_candidates(places sources kinds)
-  set(count 0)
-  set(seen "")
-  set(best "")
-  set(best_score -1)
-  set(given FALSE)
-  foreach(place source kind IN ZIP_LISTS places sources kinds)
-    _cudaops_rocm_describe(rocm "${place}")
-    file(REAL_PATH "${rocm_ROOT}" real_root)
-    if(kind STREQUAL "explicit")
-      # A compiler that was named is that one, whatever else its ROCm holds.
-      string(APPEND real_root "|${rocm_COMPILER}")
-    endif()
-    if(real_root IN_LIST seen)
-      continue()
-    endif()
-    list(APPEND seen "${real_root}")
-    foreach(
-      field
-      IN
-      ITEMS ROOT VERSION COMPILER COMPILER_VERSION HIP_LANG_DIR DEVICE_LIB_DIR RUNTIME PROBLEM FIX
-    )
-      set(c${count}_${field} "${rocm_${field}}")
-    endforeach()
-    set(c${count}_SOURCE "${source}")
-    set(c${count}_KIND "${kind}")
-    set(c${count}_VERDICT "")
-    set(score 0)
-    if(torch_kind STREQUAL "HIP")
-      _cudaops_verdict_rocm(judged ROCM "${rocm_VERSION}" ${about_torch} COMPATIBLE_VERSIONS "${compatible}")
-      set(c${count}_VERDICT "${judged_VERDICT}")
-      set(score ${judged_RANK})
-      if(judged_FITS)
-        math(EXPR score "${score} + 20")
-      endif()
-    endif()
-    if(rocm_PROBLEM STREQUAL "")
-      math(EXPR score "${score} + 10")
-    endif()
-    # The first explicit one is taken whatever it is.
-    if(kind STREQUAL "explicit" AND NOT given)
-      set(given TRUE)
-      set(best ${count})
-    elseif(NOT given AND score GREATER best_score)
-      set(best ${count})
-      set(best_score ${score})
-    endif()
-    math(EXPR count "${count} + 1")
+  _cudaops_match_search(HIP)
+  _cudaops_choose(HIP best given)
+  _cudaops_choice_record(HIP "${best}" others any_whole)
+  foreach(field IN ITEMS ROOT VERSION SOURCE COMPILER PROBLEM FIX)
+    _cudaops_state_get(ROCM_${field} ${field})
   endforeach()
-
-  set(others "")
-  set(version "")
-  set(rocm_source "")
-  if(count GREATER 0)
-    math(EXPR last "${count} - 1")
-    foreach(i RANGE ${last})
-      set(word "${c${i}_VERDICT}")
-      if(c${i}_PROBLEM)
-        set(word "broken: ${c${i}_PROBLEM}")
-      endif()
-      # The report's rows.
-      _cudaops_state_append(
-        CANDIDATES
-        "${c${i}_COMPILER}|${c${i}_VERSION}|${c${i}_SOURCE}|${c${i}_VERDICT}|${c${i}_PROBLEM}"
-      )
-      if(NOT i STREQUAL best)
-        list(APPEND others "${c${i}_VERSION}|${word}|${c${i}_ROOT} (${c${i}_SOURCE})")
-        if(c${i}_KIND MATCHES "^(explicit|hint)$")
-          _cudaops_status(
-            "CudaTorchMatch: ${c${i}_SOURCE} names ${c${i}_ROOT} (ROCm ${c${i}_VERSION}); ${c${best}_ROOT} (${c${best}_SOURCE}) is used instead"
-          )
-        endif()
-      endif()
-    endforeach()
-    set(version "${c${best}_VERSION}")
-    set(rocm_source "${c${best}_ROOT} (${c${best}_SOURCE})")
-    foreach(
-      field
-      IN
-      ITEMS ROOT VERSION COMPILER COMPILER_VERSION HIP_LANG_DIR DEVICE_LIB_DIR RUNTIME SOURCE
-    )
-      _cudaops_state_set(ROCM_${field} "${c${best}_${field}}")
-    endforeach()
-  endif()
-
-  set(final_ACTION PASS)
-  set(final_REASON "")
+  set(place "${ROOT} (${SOURCE})")
+  _cudaops_judge(HIP final "${VERSION}" "${place}" ${others})
   if(torch_kind STREQUAL "HIP")
-    _cudaops_verdict_rocm(
-      final
-      ROCM "${version}"
-      ROCM_SOURCE "${rocm_source}"
-      ${about_torch}
-      COMPATIBLE_VERSIONS "${compatible}"
-      CANDIDATES ${others}
-    )
     _cudaops_state_set(VERDICT "${final_VERDICT}")
   elseif(torch_kind STREQUAL "CUDA")
     _cudaops_state_set(VERDICT CUDA_TORCH)
@@ -151,17 +50,17 @@ function(_cudaops_match_rocm policy compatible required out_usable)
   elseif(final_ACTION STREQUAL "STOP")
     _cudaops_match_off(MISMATCH "${final_REASON}" ${final_FIX})
     _cudaops_stop("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
-  elseif(c${best}_PROBLEM)
-    set(fix "${c${best}_FIX}" "or -DROCm_ROOT=<another ROCm>")
-    _cudaops_match_off(BROKEN_ROCM "the ROCm at ${c${best}_ROOT} is broken: ${c${best}_PROBLEM}" ${fix})
+  elseif(NOT PROBLEM STREQUAL "")
+    set(fix "${FIX}" "or -DROCm_ROOT=<another ROCm>")
+    _cudaops_match_off(BROKEN_ROCM "the ROCm at ${ROOT} is broken: ${PROBLEM}" ${fix})
     if(given)
       _cudaops_stop(
         "find_package(CudaTorchMatch): the ROCm that was asked for is broken."
-        FACTS "found   ${rocm_source}" "wrong   ${c${best}_PROBLEM}"
+        FACTS "found   ${place}" "wrong   ${PROBLEM}"
         FIX ${fix}
       )
     endif()
-    set(facts "found   ${rocm_source}, ROCm ${version}" "wrong   ${c${best}_PROBLEM}")
+    set(facts "found   ${place}, ROCm ${VERSION}" "wrong   ${PROBLEM}")
     _cudaops_verdict_others(facts "others  " ${others})
     if(NOT required)
       _cudaops_warn("find_package(CudaTorchMatch): HIP is off, the ROCm found is broken." FACTS ${facts} FIX ${fix})
@@ -183,12 +82,11 @@ function(_cudaops_match_rocm policy compatible required out_usable)
   _cudaops_hip_trial("${arch}" problem)
   if(problem)
     set(fix "mend this ROCm, or -DROCm_ROOT=<another ROCm>")
-    _cudaops_match_off(LANGUAGE_FAILED "the HIP compiler of ${c${best}_ROOT} compiles nothing here: ${problem}" ${fix})
+    _cudaops_match_off(LANGUAGE_FAILED "the HIP compiler of ${ROOT} compiles nothing here: ${problem}" ${fix})
     if(NOT required)
-      _cudaops_state_get(ROCM_COMPILER compiler)
       _cudaops_warn(
         "find_package(CudaTorchMatch): HIP is off, its compiler can't compile one kernel."
-        FACTS "compiler  ${compiler}" "for       ${arch}" "error     ${problem}"
+        FACTS "compiler  ${COMPILER}" "for       ${arch}" "error     ${problem}"
         FIX ${fix}
       )
     endif()

@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/hooks base/programs base/stamps base/state)
+_cudaops_use(base/hooks base/programs base/stamps base/state launch/launch launch/launcher)
 
 # _cudaops_link_whole(<target> <abi>): <abi> is empty for kernels.
 #
@@ -16,13 +16,13 @@ function(_cudaops_link_whole target abi)
   _cudaops_hide_static_runtime(${target})
   _cudaops_state_get(BACKEND backend)
   _cudaops_state_get(TORCH_KIND kind)
-  _cudaops_link_tool(tool)
+  _cudaops_launch_excluded(${target} LINK link excluded)
   if(
     NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF"
     # What a ROCm torch would define is in no library here.
     OR (abi AND backend STREQUAL "HIP" AND NOT kind STREQUAL "HIP")
     # It would be refused for Python's symbols.
-    OR (abi STREQUAL "PYBIND" AND NOT tool)
+    OR (abi STREQUAL "PYBIND" AND excluded)
   )
     return()
   endif()
@@ -45,79 +45,36 @@ function(_cudaops_hide_static_runtime target)
   endif()
 endfunction()
 
-# _cudaops_link_tool(<out>): tools/link_stub.sh, or empty where its path or the scripts that it is given can't stand
-# between double quotes in the build file.
-function(_cudaops_link_tool out)
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/link_stub.sh")
-  if("${tool}${CMAKE_CURRENT_BINARY_DIR}" MATCHES "[\"$`\\]")
-    set(tool "")
-  endif()
-  set(${out} "${tool}" PARENT_SCOPE)
-endfunction()
-
 # _cudaops_link_launcher(<target> <abi>)
 #
-# Links <target> through tools/link_stub.sh, which knows what --no-undefined doesn't: that Python's symbols come from the
+# Links <target> through launcher/link.cpp, which knows what --no-undefined doesn't: that Python's symbols come from the
 # interpreter. Whether they are used stands in the objects and archives that are linked, so it is found out then. Called
 # at the end of the directory, when its author's properties are known.
 function(_cudaops_link_launcher target abi)
-  _cudaops_link_tool(tool)
-  if(tool STREQUAL "")
-    return()
-  endif()
-  get_target_property(launch ${target} RULE_LAUNCH_LINK)
-  if(NOT launch)
-    get_property(launch DIRECTORY PROPERTY RULE_LAUNCH_LINK)
-  endif()
-  if(NOT launch)
-    get_property(launch GLOBAL PROPERTY RULE_LAUNCH_LINK)
-  endif()
-  set(stubs "")
-  set(mode own)
-  if(launch)
-    string(APPEND launch " ")
-  else()
-    set(launch "")
+  set(text "link_step\t1\n")
+  _cudaops_launch_user(${target} LINK user)
+  if(user STREQUAL "")
     _cudaops_announce(link ${target})
-    _cudaops_target_get(${target} LINK_STUBS stubs)
-    _cudaops_target_get(${target} LINK_MODE asked)
-    if(asked)
-      set(mode ${asked})
-    endif()
+    _cudaops_target_get(${target} LINK_SETTINGS settings)
+    string(APPEND text "${settings}")
   endif()
-  set(python may)
+  set(uses_python may)
   if(abi STREQUAL "PYBIND")
-    set(python must)
+    set(uses_python must)
   endif()
-  _cudaops_python_stub("${tool}" script)
-  set_property(
-    TARGET ${target}
-    PROPERTY RULE_LAUNCH_LINK "${launch}/bin/sh \"${tool}\" ${mode} \"${stubs}\" ${python} \"${script}\""
-  )
-endfunction()
-
-# _cudaops_python_stub(<tool> <out>): the script that makes a library of what this Python exports; empty without a Python.
-function(_cudaops_python_stub tool out)
-  set(${out} "" PARENT_SCOPE)
+  _cudaops_launcher_line(text uses_python ${uses_python})
   _cudaops_python_tool(python)
-  if(python STREQUAL "" OR NOT CMAKE_READELF)
-    return()
+  if(NOT python STREQUAL "" AND CMAKE_READELF)
+    # Another Python, or a newer one in its place, exports other symbols.
+    file(REAL_PATH "${python}" real)
+    _cudaops_file_stamp("${real}" stamp)
+    string(SHA1 key "2|${CMAKE_CXX_COMPILER}|${python}|${stamp}")
+    string(SUBSTRING "${key}" 0 12 key)
+    file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/CudaOps")
+    _cudaops_launcher_line(text python_stub "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/python-${key}.so")
+    _cudaops_launcher_line(text python "${python}")
+    _cudaops_launcher_line(text compiler "${CMAKE_CXX_COMPILER}")
+    _cudaops_launcher_line(text readelf "${CMAKE_READELF}")
   endif()
-  # Another Python, or a newer one in its place, exports other symbols.
-  file(REAL_PATH "${python}" real)
-  _cudaops_file_stamp("${real}" stamp)
-  string(SHA1 key "1|${CMAKE_CXX_COMPILER}|${python}|${stamp}")
-  string(SUBSTRING "${key}" 0 12 key)
-  set(script "${CMAKE_CURRENT_BINARY_DIR}/CudaOps/python-${key}.sh")
-  set(words "")
-  foreach(
-    word
-    IN
-    ITEMS "${tool}" python "${CMAKE_CXX_COMPILER}" "${CMAKE_READELF}" "${python}"
-  )
-    string(REPLACE "'" "'\\''" word "${word}")
-    string(APPEND words " '${word}'")
-  endforeach()
-  file(CONFIGURE OUTPUT "${script}" CONTENT "exec /bin/sh@words@ \"\${0%.sh}.so\"\n" @ONLY)
-  set(${out} "${script}" PARENT_SCOPE)
+  _cudaops_launch_add(${target} LINK link "${text}")
 endfunction()

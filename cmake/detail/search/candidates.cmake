@@ -8,7 +8,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/message base/options base/programs base/state)
+_cudaops_use(base/message base/options base/programs base/replay base/state base/stamps)
 
 # _cudaops_setting_names(<value> <regex> <out-directory> <out-program>)
 #
@@ -22,6 +22,7 @@ function(_cudaops_setting_names value regex out_directory out_program)
   if(value STREQUAL "" OR value MATCHES "^:|:$|;")
     return()
   endif()
+  _cudaops_follows("${value}")
   if(IS_DIRECTORY "${value}")
     set(${out_directory} "${value}" PARENT_SCOPE)
   elseif(EXISTS "${value}")
@@ -38,29 +39,40 @@ function(_cudaops_setting_names value regex out_directory out_program)
   endif()
 endfunction()
 
-# _cudaops_candidate_refuse(<value> <source> <kind> <what> <wanted> <absent> <variable>)
+# _cudaops_candidate_add(<value> <source> <explicit|hint|found>): what a setting or a place of the search order names.
 #
-# Of an `explicit` setting it is a mistake to be told, any other is passed over with a line. <what> was looked for,
-# <wanted> is what such a setting may name, <absent> what isn't there; <variable>=<...> names one.
-function(
-  _cudaops_candidate_refuse
-  value
-  source
-  kind
-  what
-  wanted
-  absent
-  variable
-)
+# A macro: it grows the lists `places`, `sources` and `kinds` of the function that lists candidates, with the backend_* of
+# _cudaops_search().
+macro(_cudaops_candidate_add value source kind)
+  cmake_language(CALL ${backend_PLACE_OF} "${value}" _cudaops_place)
+  if(_cudaops_place STREQUAL "")
+    _cudaops_candidate_refuse("${value}" "${source}" "${kind}")
+  else()
+    list(APPEND places "${_cudaops_place}")
+    list(APPEND sources "${source}")
+    list(APPEND kinds "${kind}")
+  endif()
+endmacro()
+
+# _cudaops_candidate_refuse(<value> <source> <kind>)
+#
+# Of an `explicit` setting it is a mistake to be told, any other is passed over with a line.
+function(_cudaops_candidate_refuse value source kind)
   if(kind STREQUAL "explicit")
     _cudaops_stop(
-      "find_package(CudaTorchMatch): ${source} names no ${what}."
-      FACTS "found   ${value}" "wanted  ${wanted}"
-      FIX "-D${variable}   (or unset ${source})"
+      "find_package(CudaTorchMatch): ${source} names no ${backend_WHAT}."
+      FACTS "found   ${value}" "wanted  ${backend_WANTED}"
+      FIX "-D${backend_EXAMPLE}   (or unset ${source})"
     )
   endif()
-  # At once, because no list holds a ';' or a '[' that stands in such a value.
-  _cudaops_status("CudaTorchMatch: passed over ${value} (${source}): no ${absent} there")
+  set(note "CudaTorchMatch: passed over ${value} (${source}): no ${backend_ABSENT} there")
+  _cudaops_status("${note}")
+  # No list holds a ';' or a '[' that stands in such a value.
+  if(note MATCHES "[][;\n]")
+    _cudaops_replay_spoil()
+  else()
+    _cudaops_state_append(CANDIDATE_NOTES "${note}")
+  endif()
 endfunction()
 
 # _cudaops_environment_prefixes(<out>): of the active conda environment and of torch's Python.

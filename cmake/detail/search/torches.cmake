@@ -7,7 +7,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(base/options base/state facts/python facts/torch facts/version_text)
+_cudaops_use(base/options base/stamps base/state facts/python facts/torch facts/version_text)
 
 # _cudaops_torch_find(<out-found> <out-tried>)
 #
@@ -144,6 +144,7 @@ endfunction()
 
 # _cudaops_python_keep(<python>): this interpreter goes with the torch found. Expects py_* of _cudaops_python_facts.
 function(_cudaops_python_keep python)
+  _cudaops_follows("${python}" "${py_METADATA}")
   # The path the user knows; a shim is replaced by what it leads to, since it may lead elsewhere tomorrow.
   file(SIZE "${python}" size)
   if(size LESS 65536 AND py_EXECUTABLE)
@@ -171,6 +172,7 @@ function(_cudaops_python_of_torch root)
     cmake_path(APPEND site "../../../bin" OUTPUT_VARIABLE bin)
     cmake_path(NORMAL_PATH bin)
     foreach(name IN ITEMS python3 python)
+      _cudaops_follows("${bin}/${name}")
       if(site MATCHES "/(site|dist)-packages$" AND EXISTS "${bin}/${name}")
         set(python "${bin}/${name}")
         break()

@@ -6,37 +6,47 @@ torch.compile. Importing this module registers them.
 """
 
 from . import _library  # noqa: F401  (first: it registers the ops)
-from . import optim
+from . import _autocast, _batching, optim  # noqa: F401
 from ._bias_gelu import bias_gelu
 from ._cross_entropy import cross_entropy, cross_entropy_
-from ._geglu import geglu
+from ._geglu import geglu, gelu_and_mul
 from ._layer_norm import LayerNorm, layer_norm
+from ._linear_cross_entropy import linear_cross_entropy
+from ._optimizers import clip_grad_norm_
+from ._patch import patch
 from ._quantize import dequantize, quantize
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
 from ._rms_norm_quantize import rms_norm_quantize
-from ._rope import rope, rope_
+from ._rope import apply_rotary_pos_emb, rope, rope_, rotary_cos_sin
 from ._softmax import softmax
-from ._swiglu import swiglu
+from ._swiglu import silu_and_mul, swiglu
 from ._swiglu_quantize import swiglu_quantize
 from ._transpose import transpose
 
 __all__ = [
     "LayerNorm",
     "RMSNorm",
+    "apply_rotary_pos_emb",
     "bias_gelu",
+    "clip_grad_norm_",
     "cross_entropy",
     "cross_entropy_",
     "dequantize",
     "fused_add_rms_norm",
     "fused_add_rms_norm_",
     "geglu",
+    "gelu_and_mul",
     "layer_norm",
+    "linear_cross_entropy",
     "optim",
+    "patch",
     "quantize",
     "rms_norm",
     "rms_norm_quantize",
     "rope",
     "rope_",
+    "rotary_cos_sin",
+    "silu_and_mul",
     "softmax",
     "swiglu",
     "swiglu_quantize",

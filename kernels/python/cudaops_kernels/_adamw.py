@@ -3,10 +3,14 @@
 
 import operator
 import weakref
+from collections.abc import Iterable
+from typing import Any, Optional, Union
 
 import torch
+from torch import Tensor
 
 from ._library import ops
+from ._sharding import local, whole
 from ._registration import register_fake
 
 # What a state holds in float32 whatever its parameter's dtype.
@@ -39,17 +43,17 @@ class _Part:
     def __init__(self, params, states, places, device):
         steps = set()
         for state in states:
-            if state["step"].data_ptr() in steps:  # a state_dict may hold one tensor for all
+            if local(state["step"]).data_ptr() in steps:  # a state_dict may hold one tensor for all
                 state["step"] = state["step"].clone()
-            steps.add(state["step"].data_ptr())
-        masters = [state["master_param"] for state in states if "master_param" in state]
+            steps.add(local(state["step"]).data_ptr())
+        masters = [local(state["master_param"]) for state in states if "master_param" in state]
         self.places = places  # in the group's list of gradients; None: all of it
         self.device = device
         self.number = ops._adamw_prepare(
-            params,
-            [state["exp_avg"] for state in states],
-            [state["exp_avg_sq"] for state in states],
-            [state["step"] for state in states],
+            [local(param) for param in params],
+            [local(state["exp_avg"]) for state in states],
+            [local(state["exp_avg_sq"]) for state in states],
+            [local(state["step"]) for state in states],
             masters,
         )
         weakref.finalize(self, ops._adamw_release, self.number)
@@ -73,15 +77,16 @@ class _Prepared:
         self.num_states = len(state)
         self.parts = parts
         self.copies_grads = False  # until one is found that needs it
+        self.is_sharded = any(local(param) is not param for param in params)
 
     def in_order(self, grads, are_written):
         """grads, with copies for those that don't lie in memory as their parameters do. Where they
         are written, as by a grad_scale, a copy becomes the parameter's gradient."""
         result = []
         for param, grad in zip(self.params, grads):
-            if not _same_order(param, grad):
-                grad = torch.empty_like(param).copy_(grad)
-                if are_written:
+            if not _same_order(local(param), grad):
+                grad = torch.empty_like(local(param)).copy_(grad)
+                if are_written and local(param) is param:
                     param.grad = grad
             result.append(grad)
         return result
@@ -144,7 +149,16 @@ def _refuse_sparse(grads):
 
 
 def _on(tensor, device):
-    return None if tensor is None else tensor.to(device, non_blocking=True)
+    return None if tensor is None else whole(tensor).to(device, non_blocking=True)
+
+
+def _local_gradient(param, grad):
+    """Sharded like its parameter, as torch's FSDP has it already, the part of this process."""
+    if not hasattr(param, "_local_tensor"):
+        return grad
+    if grad.placements != param.placements:
+        grad = grad.redistribute(placements=param.placements)
+    return grad._local_tensor
 
 
 class AdamW(torch.optim.Optimizer):
@@ -163,6 +177,8 @@ class AdamW(torch.optim.Optimizer):
       pass; the gradients themselves stay as they are.
     - Every step can be captured into a CUDA graph, whatever `capturable` says.
     - A step is refused as a whole, before anything is written, whichever group is wrong.
+    - Parameters may be DTensors, as fully_shard() makes them: each process steps its shards, and the
+      state is sharded alike (torch.distributed.checkpoint saves and loads it).
     - A parameter whose elements have gaps in memory (Parameter(weight[::2])) is refused. A gradient
       that lies in another order than its parameter is copied first.
 
@@ -174,20 +190,20 @@ class AdamW(torch.optim.Optimizer):
 
     def __init__(
         self,
-        params,
-        lr=1e-3,
-        betas=(0.9, 0.999),
-        eps=1e-8,
-        weight_decay=1e-2,
-        amsgrad=False,
+        params: Iterable[Any],
+        lr: Union[float, Tensor] = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
         *,
-        maximize=False,
-        foreach=None,
-        capturable=False,
-        differentiable=False,
-        fused=None,
-        master_weights=True,
-    ):
+        maximize: bool = False,
+        foreach: Optional[bool] = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: Optional[bool] = None,
+        master_weights: bool = True,
+    ) -> None:
         _check_options(
             {
                 "lr": lr,
@@ -316,7 +332,7 @@ class AdamW(torch.optim.Optimizer):
         return _Prepared(list(params), self.state, parts)
 
     @torch.no_grad()
-    def step(self, closure=None, *, clip_factor=None):
+    def step(self, closure: Any = None, *, clip_factor: Optional[Tensor] = None) -> Any:
         """One step. closure: computes the loss anew, which is then returned."""
         if clip_factor is not None and not isinstance(clip_factor, torch.Tensor):
             raise TypeError(
@@ -345,6 +361,8 @@ class AdamW(torch.optim.Optimizer):
                 _refuse_sparse(grads)
                 self._prepared[index] = None  # frees its memory first
                 prepared = self._prepared[index] = self._prepare(group, params)
+            if prepared.is_sharded:
+                grads = list(map(_local_gradient, prepared.params, grads))
             if prepared.copies_grads:
                 _refuse_sparse(grads)
                 grads = prepared.in_order(grads, getattr(self, "grad_scale", None) is not None)
@@ -371,7 +389,9 @@ class AdamW(torch.optim.Optimizer):
                 self._loaded.update(prepared.params)
                 del self._prepared[index]
                 follows = True
-            elif not prepared.copies_grads and not all(map(_same_order, prepared.params, grads)):
+            elif not prepared.copies_grads and not all(
+                map(_same_order, map(local, prepared.params), grads)
+            ):
                 prepared.copies_grads = follows = True
         return follows
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """bias_gelu: fake kernels, gradients, the function."""
 
-import torch
+from typing import Optional, cast
 
-from ._library import ops
-from ._registration import register_fake, register_once_differentiable
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, gradient
+from ._gelu import gelu_and_slope
+from ._registration import register_fake
 
 
 @register_fake("bias_gelu")
@@ -13,32 +17,50 @@ def _(input, bias, approximate="none"):
 
 
 @register_fake("bias_gelu_backward")
-def _(grad_output, input, bias, approximate="none"):
-    grad_bias = input.new_empty(0) if bias is None else bias.new_empty(bias.shape)
+def _(grad_output, input, bias, approximate="none", needs_grad_bias=True):
+    has_grad_bias = bias is not None and needs_grad_bias
+    grad_bias = bias.new_empty(bias.shape) if has_grad_bias else input.new_empty(0)
     return input.new_empty(input.shape), grad_bias
 
 
-register_once_differentiable("bias_gelu_backward")
+_gradient = gradient("bias_gelu_backward")
 
 
-def _setup(ctx, inputs, output):
-    input, bias, approximate = inputs
+def _setup(ctx, args, output):
+    input, bias, ctx.approximate = args
     ctx.save_for_backward(input, bias)
-    ctx.approximate = approximate
 
 
 def _backward(ctx, grad_output):
     input, bias = ctx.saved_tensors
-    grad_input, grad_bias = ops.bias_gelu_backward(grad_output, input, bias, ctx.approximate)
-    return grad_input, None if bias is None else grad_bias, None
+    needs_grad_bias = bias is not None and ctx.needs_input_grad[1]
+    grad_input, grad_bias = _gradient(grad_output, input, bias, ctx.approximate, needs_grad_bias)
+    return grad_input, grad_bias if needs_grad_bias else None, None
 
 
-torch.library.register_autograd("cudaops::bias_gelu", _backward, setup_context=_setup)
+def _jvp(args, tangents):
+    input, bias, approximate = args
+    z = input.float() if bias is None else input.float() + bias.float()
+    tangent = torch.zeros_like(z)
+    for part in tangents:
+        if part is not None:
+            tangent = tangent + part.float()
+    return (gelu_and_slope(z, approximate)[1] * tangent).to(input.dtype)
 
 
-def bias_gelu(input, bias=None, approximate="none"):
+_bias_gelu = differentiable(
+    "bias_gelu",
+    setup=_setup,
+    backward=_backward,
+    jvp=_jvp,
+)
+
+
+def bias_gelu(
+    input: Tensor, bias: Optional[Tensor] = None, approximate: str = "none"
+) -> Tensor:
     """torch.nn.functional.gelu(input + bias, approximate=approximate) in one pass.
 
     bias has one element for each of input's last dimension, and may be float32 where input is not.
     """
-    return ops.bias_gelu(input, bias, approximate)
+    return cast(Tensor, _bias_gelu(input, bias, approximate))

@@ -21,3 +21,16 @@ def empty_per_group(input, group_size, column_major):
     """For a fake kernel: scales of groups of rows; -1 is whole rows."""
     block_size = (1, group_size)[-min(input.dim(), 2) :]
     return empty_per_block(input, block_size, torch.float32, column_major)
+
+
+def sum_per_block(values, block_size):
+    """The sum of each block's elements, in the shape that a number a block has."""
+    for dim, block in zip(range(-len(block_size), 0), block_size):
+        size = values.shape[dim]
+        block = max(size, 1) if block == -1 or block > size else block
+        missing = -size % block
+        padding = [0, 0] * (-dim - 1) + [0, missing]
+        values = torch.nn.functional.pad(values, padding) if missing else values
+        values = values.unflatten(dim, ((size + missing) // block, block))
+        values = values.sum(dim)
+    return values

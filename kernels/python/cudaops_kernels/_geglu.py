@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """geglu: fake kernels, gradients, the function."""
 
-import torch
+from typing import cast
 
-from ._library import ops
-from ._registration import register_fake, register_once_differentiable
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, gradient
+from ._gelu import gelu_and_slope
+from ._registration import register_fake
+from ._rows import halves
 
 
 @register_fake("geglu")
@@ -17,24 +22,44 @@ def _(grad_output, gate, up, approximate="none"):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
 
 
-register_once_differentiable("geglu_backward")
+_gradient = gradient("geglu_backward")
 
 
-def _setup(ctx, inputs, output):
-    gate, up, approximate = inputs
+def _jvp(args, tangents):
+    gate, up, approximate = args
+    gate_tangent, up_tangent = tangents
+    value, slope = gelu_and_slope(gate.float(), approximate)
+    tangent = torch.zeros_like(value)
+    if gate_tangent is not None:
+        tangent = tangent + slope * up.float() * gate_tangent.float()
+    if up_tangent is not None:
+        tangent = tangent + value * up_tangent.float()
+    return tangent.to(gate.dtype)
+
+
+def _setup(ctx, args, output):
+    gate, up, ctx.approximate = args
     ctx.save_for_backward(gate, up)
-    ctx.approximate = approximate
 
 
 def _backward(ctx, grad_output):
-    gate, up = ctx.saved_tensors
-    return *ops.geglu_backward(grad_output, gate, up, ctx.approximate), None
+    return *_gradient(grad_output, *ctx.saved_tensors, ctx.approximate), None
 
 
-torch.library.register_autograd("cudaops::geglu", _backward, setup_context=_setup)
+_geglu = differentiable(
+    "geglu",
+    setup=_setup,
+    backward=_backward,
+    jvp=_jvp,
+)
 
 
-def geglu(gate, up, approximate="none"):
+def geglu(gate: Tensor, up: Tensor, approximate: str = "none") -> Tensor:
     """torch.nn.functional.gelu(gate, approximate=approximate) * up in one pass; gate and up may be
     halves of one tensor."""
-    return ops.geglu(gate, up, approximate)
+    return cast(Tensor, _geglu(gate, up, approximate))
+
+
+def gelu_and_mul(x: Tensor, approximate: str = "none") -> Tensor:
+    """gelu of the first half of the last dimension times the second: geglu() of a packed tensor."""
+    return geglu(*halves("gelu_and_mul", x), approximate)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """layer_norm: fake kernels, gradients, functions."""
 
-import torch
+from typing import Optional, cast
 
-from ._library import ops
-from ._registration import register_fake, register_once_differentiable
-from ._rows import flat_rows, per_row, shaped_as
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, gradient
+from ._registration import register_fake
+from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
 
 
 @register_fake("layer_norm")
@@ -14,48 +17,93 @@ def _(input, weight, bias, eps):
 
 
 @register_fake("layer_norm_backward")
-def _(grad_output, input, weight, bias, mean, rstd):
-    grads = [input.new_empty(0) if t is None else t.new_empty(t.shape) for t in (weight, bias)]
-    return input.new_empty(input.shape), *grads
+def _(
+    grad_output,
+    input,
+    weight,
+    bias,
+    mean,
+    rstd,
+    needs_grad_weight=True,
+    needs_grad_bias=True,
+):
+    return (
+        input.new_empty(input.shape),
+        *(
+            t.new_empty(t.shape) if t is not None and is_needed else input.new_empty(0)
+            for t, is_needed in ((weight, needs_grad_weight), (bias, needs_grad_bias))
+        ),
+    )
 
 
-register_once_differentiable("layer_norm_backward")
+_gradient = gradient("layer_norm_backward")
 
 
-def _setup(ctx, inputs, output):
-    input, weight, bias, _ = inputs
-    _, mean, rstd = output
-    ctx.mark_non_differentiable(mean, rstd)
+def _setup(ctx, args, outputs):
+    input, weight, bias, _ = args
+    _, mean, rstd = outputs
     ctx.save_for_backward(input, weight, bias, mean, rstd)
 
 
-def _backward(ctx, grad_output, *_):
+def _backward(ctx, grad_output):
     input, weight, bias, mean, rstd = ctx.saved_tensors
-    grad_input, grad_weight, grad_bias = ops.layer_norm_backward(
-        grad_output, input, weight, bias, mean, rstd
+    _, needs_weight, needs_bias, *_ = ctx.needs_input_grad
+    needs_weight = needs_weight and weight is not None
+    needs_bias = needs_bias and bias is not None
+    grad_input, grad_weight, grad_bias = _gradient(
+        grad_output, input, weight, bias, mean, rstd, needs_weight, needs_bias
     )
     return (
         grad_input,
-        None if weight is None else grad_weight,
-        None if bias is None else grad_bias,
+        grad_weight if needs_weight else None,
+        grad_bias if needs_bias else None,
         None,
     )
 
 
-torch.library.register_autograd("cudaops::layer_norm", _backward, setup_context=_setup)
+def _jvp(args, tangents):
+    input, weight, _, eps = args
+    input_tangent, weight_tangent, bias_tangent = tangents
+    x = input.float()
+    x = x - x.mean(-1, keepdim=True)
+    rstd = torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+    normed = x * rstd
+    tangent = torch.zeros_like(normed)
+    if input_tangent is not None:
+        t = input_tangent.float()
+        t = t - t.mean(-1, keepdim=True)
+        tangent = rstd * (t - normed * (normed * t).mean(-1, keepdim=True))
+    if weight is not None:
+        tangent = tangent * weight.float()
+    if weight_tangent is not None:
+        tangent = tangent + normed * weight_tangent.float()
+    if bias_tangent is not None:
+        tangent = tangent + bias_tangent.float()
+    return tangent.to(input.dtype)
 
 
-def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+_layer_norm = differentiable("layer_norm", setup=_setup, backward=_backward, jvp=_jvp)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Shape,
+    weight: Optional[Tensor] = None,
+    bias: Optional[Tensor] = None,
+    eps: float = 1e-5,
+) -> Tensor:
     """torch.nn.functional.layer_norm; weight and bias may be float32 where input is not."""
+    if is_last_dimension(input, normalized_shape):
+        return cast(Tensor, _layer_norm(input, weight, bias, eps))
     rows, columns = flat_rows(
         "layer_norm", input, normalized_shape, {"weight": weight, "bias": bias}
     )
-    output, _, _ = ops.layer_norm(rows, *columns, eps)
-    return shaped_as(input, rows, output)
+    output = _layer_norm(rows, *columns, eps)
+    return cast(Tensor, shaped_as(input, rows, output))
 
 
 class LayerNorm(torch.nn.LayerNorm):
     """torch.nn.LayerNorm, computed by layer_norm()."""
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)

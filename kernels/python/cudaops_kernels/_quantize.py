@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """quantize and dequantize: fake kernels, functions."""
 
-import torch
+from collections.abc import Sequence
+from typing import Any, Optional, cast
 
-from ._blocks import empty_per_block
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, without_gradient
+from ._blocks import empty_per_block, sum_per_block
 from ._library import ops
-from ._registration import register_fake, register_without_gradient
+from ._registration import register_fake
 
 
 @register_fake("quantize")
@@ -35,22 +40,49 @@ def _(input, scale, zero_point, block_size, dtype):
     return input.new_empty(input.shape, dtype=dtype)
 
 
-register_without_gradient("quantize", 3)
-register_without_gradient("dequantize", 1)
+_quantize = without_gradient("quantize")
+
+
+def _setup(ctx, args, output):
+    input, scale, zero_point, ctx.block_size, _ = args
+    ctx.save_for_backward(input, scale, zero_point)
+
+
+def _backward(ctx, grad_output):
+    input, scale, zero_point = ctx.saved_tensors
+    block_size = ctx.block_size
+    if not ctx.needs_input_grad[1]:
+        return None, None, None, None, None
+    # By a scale of 1 what is multiplied by it.
+    factors = ops.dequantize(input, torch.ones_like(scale), zero_point, block_size, torch.float32)
+    sums = sum_per_block(grad_output.float() * factors, block_size)
+    return None, sums.reshape(scale.shape), None, None, None
+
+
+def _jvp(args, tangents):
+    input, scale, *others = args
+    if tangents[0] is not None:
+        raise RuntimeError("dequantize: wanted input without a tangent, found one.")
+    # Linear in its scale.
+    tangent = torch.zeros_like(scale) if tangents[1] is None else tangents[1]
+    return ops.dequantize(input, tangent, *others)
+
+
+_dequantize = differentiable("dequantize", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def quantize(
-    input,
-    dtype,
-    block_size,
-    scale=None,
+    input: Tensor,
+    dtype: torch.dtype,
+    block_size: Sequence[int],
+    scale: Optional[Tensor] = None,
     *,
-    scale_ub=None,
-    symmetric=True,
-    ue8m0=False,
-    scales_column_major=False,
-    seed=None,
-):
+    scale_ub: Optional[Tensor] = None,
+    symmetric: bool = True,
+    ue8m0: bool = False,
+    scales_column_major: bool = False,
+    seed: Optional[int] = None,
+) -> tuple[Tensor, Tensor, Optional[Tensor]]:
     """(output, scale, zero_point): input as torch.int8 or torch.float8_e4m3fn, block by block.
 
     block_size: an entry for each of the last two dimensions, -1 for all of one: (1, -1) is a scale
@@ -65,12 +97,32 @@ def quantize(
     strides are those of a transposed matrix. seed: rounds up or down at random, by the distance;
     the same everywhere for the same seed. No gradients.
     """
-    output, new_scale, zero_point = ops.quantize(
+    output, new_scale, zero_point = _quantize(
         input, dtype, block_size, scale, scale_ub, symmetric, ue8m0, scales_column_major, seed
     )
     return output, new_scale if scale is None else scale, None if symmetric else zero_point
 
 
-def dequantize(input, scale, zero_point=None, *, block_size, dtype=torch.float32):
-    """(input - zero_point) * scale, with the blocks that quantize() had."""
-    return ops.dequantize(input, scale, zero_point, block_size, dtype)
+def dequantize(
+    input: Tensor,
+    scale: Tensor,
+    zero_point: Optional[Tensor] = None,
+    *,
+    block_size: Sequence[int],
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """(input - zero_point) * scale, with the blocks that quantize() had; differentiable by scale."""
+    return cast(Tensor, _dequantize(input, scale, zero_point, block_size, dtype))
+
+
+def check_static(op: str, **options: Any) -> None:
+    """A given scale leaves nothing to compute one by. options: name → (value, without use)."""
+    for name, (value, unused) in options.items():
+        if value is not unused and value != unused:
+            raise ValueError(f"{op}: wanted {name}={unused} with a given scale, found {value}.")
+
+
+def quantize_by_number(input: Tensor, dtype: torch.dtype, scale: Tensor) -> Tensor:
+    """By one scale for all."""
+    rows = input.reshape(-1, input.shape[-1])
+    return quantize(rows, dtype, (-1, -1), scale)[0].view(input.shape)

@@ -3,9 +3,9 @@
 
 import torch
 
+from ._autograd import _library
 from ._library import ops
 
-_library = torch.library.Library("cudaops", "IMPL")
 # A learning rate may lie on the CPU beside tensors of a GPU.
 _ANYWHERE = ("lr", "lr_tensor")
 
@@ -87,25 +87,3 @@ def register_in_place(name):
 
     # As torch.library.custom_op does it.
     _library.impl(name, kernel, "ADInplaceOrView", with_keyset=True)
-
-
-def _register_refusal(name, sentence, setup):
-    def backward(ctx, *_):
-        raise RuntimeError(f"{name}: {sentence}")
-
-    torch.library.register_autograd(f"cudaops::{name}", backward, setup_context=setup)
-
-
-def register_once_differentiable(name):
-    """Registers an op that is a gradient: there is none of it, and asking for one is an error, not
-    zeros."""
-    _register_refusal(name, "there is no second derivative.", lambda ctx, inputs, output: None)
-
-
-def register_without_gradient(name, num_outputs):
-    """Outputs of this op don't require gradients, as those of torch's own quantising ops."""
-
-    def setup(ctx, inputs, output):
-        ctx.mark_non_differentiable(*(output if num_outputs > 1 else (output,)))
-
-    _register_refusal(name, "there is no gradient.", setup)

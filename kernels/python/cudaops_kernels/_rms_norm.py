@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """rms_norm: fake kernels, gradients, functions."""
 
-import torch
+from typing import Any, Optional, Union, cast
 
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, gradient, raising
 from ._library import ops
-from ._registration import (
-    refuse_gradients,
-    register_fake,
-    register_in_place,
-    register_once_differentiable,
-)
-from ._rows import flat_rows, per_row, shaped_as
+from ._registration import refuse_gradients, register_fake, register_in_place
+from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
 
 
 @register_fake("rms_norm")
@@ -24,54 +23,92 @@ def _(input, residual, weight, eps, weight_offset=0.0):
 
 
 @register_fake("fused_add_rms_norm_")
-def _(input, residual, weight, eps):
+def _(input, residual, weight, eps, weight_offset=0.0):
     return None
 
 
 @register_fake("rms_norm_backward")
-def _(grad_output, grad_residual_out, x, weight, rstd, weight_offset=0.0):
-    return x.new_empty(x.shape), x.new_empty(0) if weight is None else weight.new_empty(weight.shape)
+def _(
+    grad_output, grad_residual_out, x, weight, rstd, weight_offset=0.0, needs_grad_weight=True
+):
+    has_grad_weight = weight is not None and needs_grad_weight
+    grad_weight = weight.new_empty(weight.shape) if has_grad_weight else x.new_empty(0)
+    return x.new_empty(x.shape), grad_weight
 
 
-register_once_differentiable("rms_norm_backward")
 register_in_place("fused_add_rms_norm_")
+_in_place = raising(ops.fused_add_rms_norm_.default)
 
 
-def _setup(ctx, inputs, output):
-    _, weight, _, weight_offset = inputs
-    _, rstd = output
-    ctx.mark_non_differentiable(rstd)
-    ctx.save_for_backward(inputs[0], weight, rstd)
-    ctx.weight_offset = weight_offset
+_gradient = gradient("rms_norm_backward")
 
 
-def _backward(ctx, grad_output, _):
+def _setup(ctx, args, outputs):
+    input, weight, _, ctx.weight_offset = args
+    ctx.save_for_backward(input, weight, outputs[1])
+
+
+def _backward(ctx, grad_output):
     x, weight, rstd = ctx.saved_tensors
-    grad_x, grad_weight = ops.rms_norm_backward(
-        grad_output, None, x, weight, rstd, ctx.weight_offset
+    needs_grad_weight = weight is not None and ctx.needs_input_grad[1]
+    grad_x, grad_weight = _gradient(
+        grad_output, None, x, weight, rstd, ctx.weight_offset, needs_grad_weight
     )
-    return grad_x, None if weight is None else grad_weight, None, None
+    return grad_x, grad_weight if needs_grad_weight else None, None, None
 
 
-def _setup_fused(ctx, inputs, output):
-    _, _, weight, _, weight_offset = inputs
-    _, residual_out, rstd = output
-    ctx.mark_non_differentiable(rstd)
+def _setup_fused(ctx, args, outputs):
+    _, _, weight, _, ctx.weight_offset = args
+    _, residual_out, rstd = outputs
     ctx.save_for_backward(residual_out, weight, rstd)
-    ctx.weight_offset = weight_offset
 
 
-def _backward_fused(ctx, grad_output, grad_residual_out, _):
+def _backward_fused(ctx, grad_output, grad_residual_out):
     x, weight, rstd = ctx.saved_tensors
-    grad_x, grad_weight = ops.rms_norm_backward(
-        grad_output, grad_residual_out, x, weight, rstd, ctx.weight_offset
+    if grad_output is None:
+        return grad_residual_out, grad_residual_out, None, None, None
+    needs_grad_weight = weight is not None and ctx.needs_input_grad[2]
+    grad_x, grad_weight = _gradient(
+        grad_output, grad_residual_out, x, weight, rstd, ctx.weight_offset, needs_grad_weight
     )
-    return grad_x, grad_x, None if weight is None else grad_weight, None, None
+    return grad_x, grad_x, grad_weight if needs_grad_weight else None, None, None
 
 
-torch.library.register_autograd("cudaops::rms_norm", _backward, setup_context=_setup)
-torch.library.register_autograd(
-    "cudaops::fused_add_rms_norm", _backward_fused, setup_context=_setup_fused
+def _jvp_of_norm(x, weight, eps, weight_offset, x_tangent, weight_tangent):
+    x32 = x.float()
+    rstd = torch.rsqrt(x32.square().mean(-1, keepdim=True) + eps)
+    normed = x32 * rstd
+    tangent = torch.zeros_like(normed)
+    if x_tangent is not None:
+        t = x_tangent.float()
+        tangent = rstd * (t - normed * (normed * t).mean(-1, keepdim=True))
+    if weight is not None:
+        tangent = tangent * (weight.float() + weight_offset)
+    if weight_tangent is not None:
+        tangent = tangent + normed * weight_tangent.float()
+    return tangent.to(x.dtype)
+
+
+def _jvp(args, tangents):
+    return _jvp_of_norm(*args, *tangents)
+
+
+def _jvp_fused(args, tangents):
+    input, residual, *others = args
+    input_tangent, residual_tangent, weight_tangent = tangents
+    sums = [t for t in (input_tangent, residual_tangent) if t is not None]
+    sum_tangent = sum(sums) if sums else torch.zeros_like(input)
+    output = _jvp_of_norm(input + residual, *others, sum_tangent, weight_tangent)
+    return output, sum_tangent
+
+
+_rms_norm = differentiable("rms_norm", setup=_setup, backward=_backward, jvp=_jvp)
+_fused_add_rms_norm = differentiable(
+    "fused_add_rms_norm",
+    setup=_setup_fused,
+    backward=_backward_fused,
+    jvp=_jvp_fused,
+    num_differentiable=2,
 )
 
 
@@ -92,38 +129,121 @@ def eps_or_default(eps, input):
     return _EPS.get(input.dtype, _EPS_OF_FLOAT32) if eps is None else eps
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None, *, weight_offset=0.0):
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Shape,
+    weight: Optional[Tensor] = None,
+    eps: Optional[float] = None,
+    *,
+    weight_offset: float = 0.0,
+) -> Tensor:
     """torch.nn.functional.rms_norm in one pass.
 
     weight may be float32 where input is not. weight_offset is added to it (1 for Gemma's norm).
     """
+    if is_last_dimension(input, normalized_shape):
+        return cast(Tensor, _rms_norm(input, weight, eps_or_default(eps, input), weight_offset))
     rows, (columns,) = flat_rows("rms_norm", input, normalized_shape, {"weight": weight})
-    output, _ = ops.rms_norm(rows, columns, eps_or_default(eps, input), weight_offset)
-    return shaped_as(input, rows, output)
+    output = _rms_norm(rows, columns, eps_or_default(eps, input), weight_offset)
+    return cast(Tensor, shaped_as(input, rows, output))
 
 
 def fused_add_rms_norm(
-    input, residual, normalized_shape, weight=None, eps=None, *, weight_offset=0.0
-):
-    """(rms_norm(input + residual), input + residual) in one pass, both differentiable."""
+    input: Tensor,
+    residual: Tensor,
+    normalized_shape: Shape,
+    weight: Optional[Tensor] = None,
+    eps: Optional[float] = None,
+    *,
+    weight_offset: float = 0.0,
+    residual_dtype: Optional[torch.dtype] = None,
+) -> tuple[Tensor, Tensor]:
+    """(rms_norm(input + residual), input + residual) in one pass, both differentiable.
+
+    The first result is of input's dtype, the second of residual's, or of residual_dtype. Where these
+    differ the sum is taken before the norm, which reads it again.
+    """
     op = "fused_add_rms_norm"
     rows, (columns,) = flat_rows(op, input, normalized_shape, {"weight": weight})
     residual_rows, _ = flat_rows(op, residual, normalized_shape, {})
-    output, residual_out, _ = ops.fused_add_rms_norm(
+    if residual_dtype is None:
+        residual_dtype = residual.dtype if residual is not None else None
+    if residual is not None and (residual_dtype, residual.dtype) != (input.dtype, input.dtype):
+        return _of_two_dtypes(
+            input, residual, residual_dtype, normalized_shape, weight, eps, weight_offset
+        )
+    output, residual_out = _fused_add_rms_norm(
         rows, residual_rows, columns, eps_or_default(eps, input), weight_offset
     )
     return shaped_as(input, rows, output), shaped_as(input, rows, residual_out)
 
 
-def fused_add_rms_norm_(input, residual, weight=None, eps=1e-6):
-    """The same over the last dimension without new tensors and without gradients: input becomes the
-    normalised sum, residual the sum."""
-    refuse_gradients("fused_add_rms_norm_", input=input, residual=residual)
-    ops.fused_add_rms_norm_(input, residual, weight, eps)
+def _of_two_dtypes(input, residual, residual_dtype, normalized_shape, weight, eps, weight_offset):
+    if input.shape != residual.shape:
+        raise ValueError(
+            f"fused_add_rms_norm: wanted one shape for input and residual, found "
+            f"{list(input.shape)} and {list(residual.shape)}."
+        )
+    residual_out = (input.float() + residual.float()).to(residual_dtype)
+    total = residual_out.float()
+    weight = None if weight is None else weight.float()
+    output = rms_norm(
+        total, normalized_shape, weight, eps_or_default(eps, input), weight_offset=weight_offset
+    )
+    return output.to(input.dtype), residual_out
+
+
+def fused_add_rms_norm_(
+    input: Tensor,
+    residual: Tensor,
+    normalized_shape: Shape,
+    weight: Optional[Tensor] = None,
+    eps: Optional[float] = None,
+    *,
+    weight_offset: float = 0.0,
+) -> None:
+    """The same without new tensors and without gradients: input becomes the normalised sum, residual
+    the sum."""
+    op = "fused_add_rms_norm_"
+    refuse_gradients(op, input=input, residual=residual)
+    rows, (columns,) = flat_rows(op, input, normalized_shape, {"weight": weight}, is_written=True)
+    residual_rows, _ = flat_rows(op, residual, normalized_shape, {}, is_written=True)
+    if residual is not None and residual.dtype != input.dtype:
+        output, total = _of_two_dtypes(
+            input, residual, residual.dtype, normalized_shape, weight, eps, weight_offset
+        )
+        input.copy_(output)
+        residual.copy_(total)
+        return
+    _in_place(rows, residual_rows, columns, eps_or_default(eps, input), weight_offset)
 
 
 class RMSNorm(torch.nn.RMSNorm):
-    """torch.nn.RMSNorm, computed by rms_norm()."""
+    """torch.nn.RMSNorm, computed by rms_norm(). weight_offset is added to the weight: with 1, as
+    Gemma's, it begins as zeros, else as ones."""
 
-    def forward(self, input):
-        return rms_norm(input, self.normalized_shape, self.weight, self.eps)
+    def __init__(
+        self,
+        normalized_shape: Union[int, list[int], torch.Size],
+        eps: Optional[float] = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        weight_offset: float = 0.0,
+    ) -> None:
+        self.weight_offset = weight_offset
+        super().__init__(normalized_shape, eps, elementwise_affine, device, dtype)
+
+    def reset_parameters(self) -> None:
+        if self.elementwise_affine:
+            torch.nn.init.constant_(self.weight, 1.0 - self.weight_offset)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return rms_norm(
+            input, self.normalized_shape, self.weight, self.eps, weight_offset=self.weight_offset
+        )
+
+    def extra_repr(self) -> str:
+        offset = f", weight_offset={self.weight_offset}" if self.weight_offset else ""
+        return super().extra_repr() + offset

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """rope: fake kernels, gradients, functions."""
 
-import torch
+from typing import Any, Optional, cast
 
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, raising, tangent_or_zero
 from ._library import ops
 from ._registration import refuse_gradients, register_fake, register_in_place
 
@@ -25,30 +29,58 @@ def _(q, k, cos, sin, positions, interleaved=False):
 register_in_place("rope_")
 
 
-def _setup(ctx, inputs, output):
-    _, _, *tables, positions, ctx.interleaved = inputs
-    if any(table.requires_grad for table in tables):
-        raise RuntimeError("rope: wanted cos and sin without gradients, found requires_grad.")
-    ctx.save_for_backward(*tables, positions)
+def _register(name, op_of_gradients):
+    def setup(ctx, args, outputs):
+        _, _, *tables, positions, ctx.interleaved = args
+        if any(table.requires_grad for table in tables):
+            raise RuntimeError(f"{name}: wanted cos and sin without gradients, found requires_grad.")
+        ctx.save_for_backward(*tables, positions)
 
-
-def _gradients_by(op):
     def backward(ctx, grad_q, grad_k):
-        return *op(grad_q, grad_k, *ctx.saved_tensors, ctx.interleaved), None, None, None, None
+        given = grad_q if grad_q is not None else grad_k
+        # One that isn't there has no heads: any number of them will do.
+        none = given.new_zeros((*given.shape[:-2], 1, given.shape[-1]))
+        grads = op_of_gradients(
+            none if grad_q is None else grad_q,
+            none if grad_k is None else grad_k,
+            *ctx.saved_tensors,
+            ctx.interleaved,
+        )
+        return (
+            None if grad_q is None else grads[0],
+            None if grad_k is None else grads[1],
+            None,
+            None,
+            None,
+            None,
+        )
 
-    return backward
+    def jvp(args, tangents):
+        if any(tangent is not None for tangent in tangents[2:4]):
+            raise RuntimeError(f"{name}: wanted cos and sin without tangents, found one.")
+        q, k, *others = args
+        op = getattr(ops, name)
+        return op(tangent_or_zero(tangents[0], q), tangent_or_zero(tangents[1], k), *others)
+
+    return differentiable(name, setup=setup, backward=backward, jvp=jvp, num_differentiable=2)
 
 
 # The rotation is linear: each of the two is the other's gradient.
-torch.library.register_autograd(
-    "cudaops::rope", _gradients_by(ops.rope_backward), setup_context=_setup
-)
-torch.library.register_autograd(
-    "cudaops::rope_backward", _gradients_by(ops.rope), setup_context=_setup
-)
+_rope = _register("rope", ops.rope_backward)
+_register("rope_backward", ops.rope)
 
 
-def rope(q, k, cos, sin, positions=None, interleaved=False):
+_rope_in_place = raising(ops.rope_.default)
+
+
+def rope(
+    q: Tensor,
+    k: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    positions: Optional[Tensor] = None,
+    interleaved: bool = False,
+) -> tuple[Tensor, Tensor]:
     """q and k with their rotary position embedding, by one kernel.
 
     q is [..., seq, heads, head_dim], k the same with its own number of heads; both may be views,
@@ -60,10 +92,75 @@ def rope(q, k, cos, sin, positions=None, interleaved=False):
     A position that cos has no row for is refused on the CPU; on a GPU, where positions aren't
     looked at, its rotated elements become NaN.
     """
-    return ops.rope(q, k, cos, sin, positions, interleaved)
+    return cast(tuple[Tensor, Tensor], _rope(q, k, cos, sin, positions, interleaved))
 
 
-def rope_(q, k, cos, sin, positions=None, interleaved=False):
+def rope_(
+    q: Tensor,
+    k: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    positions: Optional[Tensor] = None,
+    interleaved: bool = False,
+) -> None:
     """The same in place and without gradients: q and k themselves are rotated."""
     refuse_gradients("rope_", q=q, k=k)
-    ops.rope_(q, k, cos, sin, positions, interleaved)
+    _rope_in_place(q, k, cos, sin, positions, interleaved)
+
+
+def rotary_cos_sin(
+    seq_len: int,
+    head_dim: int,
+    base: float = 10000.0,
+    *,
+    device: Any = None,
+    dtype: Optional[torch.dtype] = None,
+) -> tuple[Tensor, Tensor]:
+    """The tables of rope(): cosine and sine of position * base ** (-2 i / head_dim), both [seq_len,
+    head_dim / 2], in torch's default dtype if none is given; angles are float64."""
+    if head_dim <= 0 or head_dim % 2:
+        raise ValueError(f"rotary_cos_sin: wanted an even head_dim above 0, found {head_dim}.")
+    if seq_len < 0:
+        raise ValueError(f"rotary_cos_sin: wanted a seq_len from 0 on, found {seq_len}.")
+    pairs = torch.arange(0, head_dim, 2, device=device, dtype=torch.float64)
+    positions = torch.arange(seq_len, device=device, dtype=torch.float64)
+    angles = positions[:, None] * base ** (-pairs / head_dim)
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    return angles.cos().to(dtype), angles.sin().to(dtype)
+
+
+def apply_rotary_pos_emb(
+    q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, unsqueeze_dim: int = 1
+) -> tuple[Tensor, Tensor]:
+    """rope() with the arguments that models of Hugging Face's transformers pass.
+
+    q and k are [batch, heads, seq, head_dim] with unsqueeze_dim=1, [batch, seq, heads, head_dim]
+    with 2. cos and sin are [batch or 1, seq, rotary_dim], where the second half of the last
+    dimension repeats the first, as transformers' rotary embeddings make them; the second is not
+    read.
+    """
+    if unsqueeze_dim not in (1, 2):
+        raise ValueError(
+            f"apply_rotary_pos_emb: wanted 1 or 2 for unsqueeze_dim, found {unsqueeze_dim}."
+        )
+    if q.dim() != 4 or k.dim() != 4 or cos.dim() != 3 or cos.shape != sin.shape:
+        raise ValueError(
+            f"apply_rotary_pos_emb: wanted four dimensions for q and k, three for cos and sin, "
+            f"found shapes {list(q.shape)}, {list(k.shape)}, {list(cos.shape)} and "
+            f"{list(sin.shape)}."
+        )
+    if unsqueeze_dim == 1:
+        q, k = q.transpose(1, 2), k.transpose(1, 2)
+    batch, seq = q.shape[:2]
+    if cos.shape[0] not in (1, batch) or cos.shape[1] != seq:
+        raise ValueError(
+            f"apply_rotary_pos_emb: wanted shape [{batch} or 1, {seq}, rotary_dim] for cos, found "
+            f"{list(cos.shape)}."
+        )
+    half = cos.shape[-1] // 2
+    positions = None
+    if cos.shape[0] > 1:  # each batch has its own
+        positions = torch.arange(batch * seq, device=q.device).view(batch, seq)
+    cos, sin = (table[..., :half].reshape(-1, half) for table in (cos, sin))
+    q, k = rope(q, k, cos, sin, positions)
+    return (q.transpose(1, 2), k.transpose(1, 2)) if unsqueeze_dim == 1 else (q, k)

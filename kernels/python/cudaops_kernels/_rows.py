@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the row ops share on Python's side."""
 
+from collections.abc import Sequence
+from typing import Union
+
 import torch
+
+# Of the last dimensions, as in torch.nn.functional.
+Shape = Union[int, Sequence[int]]
 
 
 def per_row(input):
@@ -9,15 +15,27 @@ def per_row(input):
     return input.new_empty((*input.shape[:-1], 1), dtype=torch.float32)
 
 
-def flat_rows(op, input, normalized_shape, columns):
+def is_last_dimension(input, normalized_shape):
+    """Whether there is nothing to make one: the usual case, in little time."""
+    if not isinstance(input, torch.Tensor) or input.dim() == 0:
+        return False
+    size = input.shape[-1]
+    return normalized_shape == size or normalized_shape == (size,) or normalized_shape == [size]
+
+
+def flat_rows(op, input, normalized_shape, columns, is_written=False):
     """input and the columns' values with the normalised dimensions made one; input itself where
     they are one.
 
-    columns: name → tensor of shape normalized_shape, or None.
+    columns: name → tensor of shape normalized_shape, or None. is_written: of an input that can only
+    be copied there is nothing to write to.
     """
+    if not isinstance(input, torch.Tensor):
+        # The op's own sentence has the argument's name.
+        return input, columns.values()
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape or input.shape[input.dim() - len(shape) :] != shape:
-        raise RuntimeError(
+        raise ValueError(
             f"{op}: wanted input's last dimensions to be normalized_shape {list(shape)}, "
             f"found shape {list(input.shape)}."
         )
@@ -25,13 +43,27 @@ def flat_rows(op, input, normalized_shape, columns):
         return input, columns.values()
     for name, tensor in columns.items():
         if tensor is not None and tensor.shape != shape:
-            raise RuntimeError(
+            raise ValueError(
                 f"{op}: wanted shape {list(shape)} for {name}, found {list(tensor.shape)}."
             )
     flat = [None if tensor is None else tensor.flatten() for tensor in columns.values()]
+    if is_written:
+        return input.view((*input.shape[: input.dim() - len(shape)], -1)), flat
     return input.flatten(input.dim() - len(shape)), flat
 
 
 def shaped_as(input, rows, output):
     """What became of `rows`, in the shape of the input that they were made from."""
     return output if rows is input else output.view(input.shape)
+
+
+def halves(op: str, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first and the second half of the last dimension, as views."""
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{op}: wanted a tensor for x, found {type(x).__name__}.")
+    if x.dim() == 0 or x.shape[-1] % 2:
+        raise ValueError(
+            f"{op}: wanted an even last dimension for x, found shape {list(x.shape)}."
+        )
+    first, second = x.chunk(2, -1)
+    return first, second

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """softmax: fake kernels, gradients, the function."""
 
-import torch
+from typing import Optional, cast
 
-from ._library import ops
-from ._registration import register_fake, register_once_differentiable
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, gradient
+from ._registration import register_fake
 
 
 @register_fake("softmax")
@@ -17,11 +20,11 @@ def _(grad_output, output, scale=1.0, causal=False):
     return output.new_empty(output.shape)
 
 
-register_once_differentiable("softmax_backward")
+_gradient = gradient("softmax_backward")
 
 
-def _setup(ctx, inputs, output):
-    _, mask, ctx.scale, ctx.causal = inputs
+def _setup(ctx, args, output):
+    _, mask, ctx.scale, ctx.causal = args
     ctx.save_for_backward(output)
     ctx.mask = None if mask is None else (mask.shape, mask.dtype)
 
@@ -30,19 +33,52 @@ def _backward(ctx, grad_output):
     (output,) = ctx.saved_tensors
     grad_input = grad_mask = None
     if ctx.needs_input_grad[0]:
-        grad_input = ops.softmax_backward(grad_output, output, ctx.scale, ctx.causal)
-    # A call that leaves the mask out has no entry for it.
+        grad_input = _gradient(grad_output, output, ctx.scale, ctx.causal)
     if ctx.mask is not None and ctx.needs_input_grad[1]:
         shape, dtype = ctx.mask
-        grad_mask = ops.softmax_backward(grad_output, output, 1.0, ctx.causal)
+        grad_mask = _gradient(grad_output, output, 1.0, ctx.causal)
         grad_mask = grad_mask.sum_to_size(shape).to(dtype)
     return grad_input, grad_mask, None, None
 
 
-torch.library.register_autograd("cudaops::softmax", _backward, setup_context=_setup)
+def _jvp(args, tangents):
+    input, mask, scale, causal = args
+    input_tangent, mask_tangent = tangents
+    logits = input.float() * scale
+    seen = torch.ones((), dtype=torch.bool, device=input.device)
+    if mask is not None and mask.dtype == torch.bool:
+        seen = mask
+    elif mask is not None:
+        logits = logits + mask.float()
+    if causal:
+        queries, keys = input.shape[-2:]
+        triangle = torch.ones(queries, keys, dtype=torch.bool, device=input.device)
+        seen = seen & triangle.tril(keys - queries)
+    logits = logits.masked_fill(~seen, -torch.inf)
+    # A row that sees nothing is zeros.
+    sees_nothing = (logits == -torch.inf).all(-1, keepdim=True)
+    output = torch.softmax(logits.masked_fill(sees_nothing, 0.0), -1)
+    output = output.masked_fill(sees_nothing, 0.0)
+    tangent = torch.zeros_like(output)
+    if input_tangent is not None:
+        tangent = tangent + scale * input_tangent.float()
+    if mask_tangent is not None:
+        tangent = tangent + mask_tangent.float()
+    tangent = output * (tangent - (output * tangent).sum(-1, keepdim=True))
+    return tangent.to(input.dtype)
 
 
-def softmax(input, dim=-1, *, mask=None, scale=1.0, causal=False):
+_softmax = differentiable("softmax", setup=_setup, backward=_backward, jvp=_jvp)
+
+
+def softmax(
+    input: Tensor,
+    dim: int = -1,
+    *,
+    mask: Optional[Tensor] = None,
+    scale: float = 1.0,
+    causal: bool = False,
+) -> Tensor:
     """torch.softmax(scale * input + mask, dim) in one pass, as attention needs it; dim is the last.
 
     mask broadcasts to input's shape: added if it is of input's dtype or float32, otherwise bool and
@@ -50,11 +86,11 @@ def softmax(input, dim=-1, *, mask=None, scale=1.0, causal=False):
     i + keys - queries. A row that sees nothing is zeros.
     """
     if isinstance(dim, torch.Tensor):
-        raise RuntimeError("softmax: wanted an int for dim, found a tensor; mask is a keyword.")
+        raise TypeError("softmax: wanted an int for dim, found a tensor; mask is a keyword.")
     if dim not in (-1, input.dim() - 1):
-        raise RuntimeError(
+        raise ValueError(
             f"softmax: wanted the last dimension, -1 or {input.dim() - 1}, for dim, found {dim}."
         )
     if mask is not None and input.dim() > 0 and (mask.dim() == 0 or mask.shape[-1] == 1):
         mask = mask.expand(*mask.shape[:-1], input.shape[-1])
-    return ops.softmax(input, mask, scale, causal)
+    return cast(Tensor, _softmax(input, mask, scale, causal))

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """swiglu: fake kernels, gradients, the function."""
 
-import torch
+from typing import cast
 
-from ._library import ops
-from ._registration import register_fake, register_once_differentiable
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, gradient
+from ._registration import register_fake
+from ._rows import halves
 
 
 @register_fake("swiglu")
@@ -17,20 +21,35 @@ def _(grad_output, gate, up):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
 
 
-register_once_differentiable("swiglu_backward")
+_gradient = gradient("swiglu_backward")
 
 
-def _setup(ctx, inputs, output):
-    ctx.save_for_backward(*inputs)
+def _jvp(args, tangents):
+    gate, up = (tensor.float() for tensor in args)
+    gate_tangent, up_tangent = tangents
+    sigmoid = torch.sigmoid(gate)
+    tangent = torch.zeros_like(gate)
+    if gate_tangent is not None:
+        slope = sigmoid * (1 + gate * (1 - sigmoid))
+        tangent = tangent + slope * up * gate_tangent.float()
+    if up_tangent is not None:
+        tangent = tangent + gate * sigmoid * up_tangent.float()
+    return tangent.to(args[0].dtype)
 
 
-def _backward(ctx, grad_output):
-    return ops.swiglu_backward(grad_output, *ctx.saved_tensors)
+_swiglu = differentiable(
+    "swiglu",
+    setup=lambda ctx, args, output: ctx.save_for_backward(*args),
+    backward=lambda ctx, grad_output: _gradient(grad_output, *ctx.saved_tensors),
+    jvp=_jvp,
+)
 
 
-torch.library.register_autograd("cudaops::swiglu", _backward, setup_context=_setup)
-
-
-def swiglu(gate, up):
+def swiglu(gate: Tensor, up: Tensor) -> Tensor:
     """torch.nn.functional.silu(gate) * up in one pass; gate and up may be halves of one tensor."""
-    return ops.swiglu(gate, up)
+    return cast(Tensor, _swiglu(gate, up))
+
+
+def silu_and_mul(x: Tensor) -> Tensor:
+    """silu of the first half of the last dimension times the second: swiglu() of a packed tensor."""
+    return swiglu(*halves("silu_and_mul", x))

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """swiglu_quantize: fake kernel, the function."""
 
-import torch
+from typing import Optional
 
+import torch
+from torch import Tensor
+
+from ._autograd import without_gradient
 from ._blocks import empty_per_group
-from ._library import ops
-from ._registration import register_fake, register_without_gradient
+from ._quantize import check_static, quantize_by_number
+from ._registration import register_fake
+from ._swiglu import swiglu
 
 
 @register_fake("swiglu_quantize")
@@ -16,19 +21,37 @@ def _(gate, up, dtype, group_size=-1, scale_ub=None, ue8m0=False, scales_column_
     )
 
 
-register_without_gradient("swiglu_quantize", 2)
+_swiglu_quantize = without_gradient("swiglu_quantize")
 
 
 def swiglu_quantize(
-    gate,
-    up,
+    gate: Tensor,
+    up: Tensor,
     *,
-    dtype,
-    group_size=-1,
-    scale_ub=None,
-    ue8m0=False,
-    scales_column_major=False,
-):
+    dtype: torch.dtype,
+    group_size: int = -1,
+    scale_ub: Optional[Tensor] = None,
+    ue8m0: bool = False,
+    scales_column_major: bool = False,
+    scale: Optional[Tensor] = None,
+) -> tuple[Tensor, Tensor]:
     """(output, scale): swiglu(), and quantize() with a scale a row or for each group_size elements
-    of one, in one pass. No gradients."""
-    return ops.swiglu_quantize(gate, up, dtype, group_size, scale_ub, ue8m0, scales_column_major)
+    of one, in one pass. No gradients.
+
+    scale: one float32 number for all, known beforehand (static); it is returned as it is, and the
+    product, rounded to gate's dtype, is quantised in a second pass.
+    """
+    if scale is not None:
+        check_static(
+            "swiglu_quantize",
+            group_size=(group_size, -1),
+            scale_ub=(scale_ub, None),
+            ue8m0=(ue8m0, False),
+            scales_column_major=(scales_column_major, False),
+        )
+        with torch.no_grad():
+            return quantize_by_number(swiglu(gate, up), dtype, scale), scale
+    output, new_scale = _swiglu_quantize(
+        gate, up, dtype, group_size, scale_ub, ue8m0, scales_column_major
+    )
+    return output, new_scale

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """transpose: fake kernel, gradient, the function."""
 
-import torch
+from typing import cast
 
+from torch import Tensor
+
+from ._autograd import differentiable
 from ._library import ops
 from ._registration import register_fake
 
@@ -12,13 +15,14 @@ def _(input):
     return input.new_empty(input.mT.shape)
 
 
-def _backward(ctx, grad_output):
-    return ops.transpose(grad_output)
+_transpose = differentiable(
+    "transpose",
+    setup=lambda ctx, args, output: None,
+    backward=lambda ctx, grad_output: ops.transpose(grad_output),
+    jvp=lambda args, tangents: ops.transpose(tangents[0]),
+)
 
 
-torch.library.register_autograd("cudaops::transpose", _backward)
-
-
-def transpose(input):
+def transpose(input: Tensor) -> Tensor:
     """input.transpose(-2, -1).contiguous() as one copy; the dimensions before are batches."""
-    return ops.transpose(input)
+    return cast(Tensor, _transpose(input))

@@ -103,6 +103,45 @@ function(misuse code text)
   endif()
 endfunction()
 
+# misuse_name(<command> <what> <rest>): calls without the first argument, which is <what>, with a keyword in its place, and
+# with an empty one. <rest> is what a right call goes on with, and begins with a keyword.
+function(misuse_name command what rest)
+  string(REGEX MATCH "^[A-Z_]+" keyword "${rest}")
+  foreach(call IN ITEMS "|" "${rest}|${keyword}" "\"\" ${rest}|")
+    string(REGEX MATCH "^(.*)\\|(.*)$" call "${call}")
+    misuse(
+      "${command}(${CMAKE_MATCH_1})"
+      "${command}(): the first argument is ${what}. found '${CMAKE_MATCH_2}' Fix: <usage>"
+    )
+  endforeach()
+endfunction()
+
+# _commands_torch_versions(<out> <python>): "<torch's version> <its CUDA version>", "" where it has no torch. From
+# version.py where a venv has it: importing torch takes two seconds, and a case needs no more than the versions.
+function(_commands_torch_versions out python)
+  cmake_path(GET python PARENT_PATH bin)
+  file(GLOB file "${bin}/../lib/python3*/site-packages/torch/version.py")
+  set(about "")
+  if(file)
+    list(GET file 0 file)
+    file(READ "${file}" text)
+    if(text MATCHES "\n__version__ = '([^']+)'")
+      set(about "${CMAKE_MATCH_1}")
+      if(text MATCHES "\ncuda[^=\n]*= '([^']+)'")
+        string(APPEND about " ${CMAKE_MATCH_1}")
+      endif()
+    endif()
+  else()
+    execute_process(
+      COMMAND "${python}" -c "import torch; print(torch.__version__, torch.version.cuda)"
+      OUTPUT_VARIABLE about
+      ERROR_QUIET
+      OUTPUT_STRIP_TRAILING_WHITESPACE
+    )
+  endif()
+  set(${out} "${about}" PARENT_SCOPE)
+endfunction()
+
 # real_machine(): the toolkit that the tests were configured with and a real torch (the first of
 # CUDAOPS_TEST_TORCHES); skips the case where there is none, or where the two don't fit. Then real_TOOLKIT,
 # real_TORCH, real_TORCH_VERSION, real_TORCHES (all of them), and the sources of common/real in the project.
@@ -129,12 +168,7 @@ function(real_machine)
   endif()
   set(torch "")
   foreach(python IN LISTS case_TORCHES)
-    execute_process(
-      COMMAND "${python}" -c "import torch; print(torch.__version__, torch.version.cuda)"
-      OUTPUT_VARIABLE about
-      ERROR_QUIET
-      OUTPUT_STRIP_TRAILING_WHITESPACE
-    )
+    _commands_torch_versions(about "${python}")
     if(about MATCHES "^([0-9]+\\.[0-9]+)[^ ]* ${release}\\." AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 2.10)
       set(torch "${python}")
       set(real_TORCH_VERSION "${CMAKE_MATCH_1}" PARENT_SCOPE)

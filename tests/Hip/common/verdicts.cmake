@@ -1,5 +1,5 @@
 # (ROCm, torch's HIP, policy, declared pairs) -> verdict and what follows.
-include("${case_REPO}/cmake/detail/match/verdict.cmake")
+include("${case_REPO}/cmake/detail/match/verdict_rocm.cmake")
 
 foreach(
   row

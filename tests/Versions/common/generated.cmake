@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# For <case>-steps.cmake of a case with generated inputs: 10^5 of them with the CMake that runs the tests, 5000 with the
-# others, where only CMake's own differences can be new. An error of CMake's own ends the script without a word on the
-# input that caused it, so the script is run again to show the last one.
+# For <case>-steps.cmake of a case with generated inputs: the first 10^4 of a fixed sequence with the CMake that runs the
+# tests, 10^5 with case_LONG, 5000 with the other CMakes, where only CMake's own differences can be new. An error of
+# CMake's own ends the script without naming the input that caused it, so the script is run again to show the last one.
 
-set(count 100000)
+set(count 10000)
 if(NOT case_CMAKE STREQUAL CMAKE_COMMAND)
   set(count 5000)
+elseif(case_LONG)
+  set(count 100000)
 endif()
 set(script "${case_CMAKE}" -Dcheck_COUNT=${count} -P "${case_SUITE}/${case_NAME}.cmake")
 case_step(script COMMAND ${script})

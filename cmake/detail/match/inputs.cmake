@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the facts of a build tree follow from, besides files: variables, options, environment.
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
+endif()
+_cudaops_use(base/options base/package base/stamps base/state)
+
+# _cudaops_replay_inputs(<options> <out>): all of it in one text, which begins with the number of the form that facts are
+# kept in. Variables of the environment are those of the first
+# configure where they are remembered (base/options), else those of now.
+function(_cudaops_replay_inputs options out)
+  _cudaops_state_get(PACKAGE_DIR package)
+  set(version "")
+  if(package)
+    _cudaops_package_version("${package}" version)
+  endif()
+  _cudaops_program_environment(programs)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  _cudaops_store(store)
+  _cudaops_env_asked(
+    environment
+    CMAKE_PREFIX_PATH
+    CONDA_PREFIX
+    CUDACXX
+    CUDAHOSTCXX
+    CUDA_HOME
+    CUDA_PATH
+    CUDAToolkit_ROOT
+    HIPCXX
+    HIP_DEVICE_LIB_PATH
+    HIP_PATH
+    NVCC_APPEND_FLAGS
+    NVCC_PREPEND_FLAGS
+    PATH
+    PYTHONPATH
+    ROCM_HOME
+    ROCM_PATH
+    Torch_ROOT
+    VIRTUAL_ENV
+  )
+  string(
+    CONCAT text
+    "1|${version}|${CMAKE_VERSION}|${package}|${store}|${languages}|${CMAKE_CURRENT_SOURCE_DIR}|${CMAKE_CURRENT_BINARY_DIR}\n"
+    "${options}${environment}${programs}"
+    "$ENV{HOME}|$ENV{PYTHONHOME}|$ENV{PYTHONUSERBASE}|$ENV{PYTHONNOUSERSITE}|$ENV{PYTHONSAFEPATH}|$ENV{PYTHONPLATLIBDIR}\n"
+    "$ENV{DEB_PYTHON_INSTALL_LAYOUT}|$ENV{RPM_BUILD_ROOT}|$ENV{EBPYTHONPREFIXES}|$ENV{NIX_PYTHONPATH}\n"
+    "$ENV{CMAKE_LIBRARY_PATH}|$ENV{CMAKE_PREFIX_PATH}\n"
+    "${Torch_DIR}|${Torch_ROOT}|${TORCH_ROOT}|${CMAKE_PREFIX_PATH}|${Python_EXECUTABLE}|${Python3_EXECUTABLE}\n"
+    "${CudaTorchMatch_FIND_VERSION_COMPLETE}|${CudaTorchMatch_FIND_VERSION_EXACT}\n"
+    "${CMAKE_CXX_COMPILER}|${CMAKE_CXX_COMPILER_ID}|${CMAKE_CXX_COMPILER_VERSION}|${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES}\n"
+    "${CMAKE_CUDA_COMPILER}|${CUDAToolkit_ROOT}|${CMAKE_CUDA_HOST_COMPILER}|${CMAKE_CUDA_FLAGS}\n"
+    "${CMAKE_HIP_COMPILER}|${CMAKE_HIP_COMPILER_ROCM_ROOT}|${ROCm_ROOT}|${ROCM_ROOT}|${ROCM_PATH}|$CACHE{ROCM_PATH}|${CMAKE_HIP_FLAGS}\n"
+    "${CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH}|${CMAKE_FIND_USE_CMAKE_SYSTEM_PATH}|${CMAKE_SYSTEM_PROCESSOR}\n"
+    "${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES}|${CMAKE_LIBRARY_PATH}|${CMAKE_SYSTEM_LIBRARY_PATH}|${CMAKE_SYSTEM_PREFIX_PATH}\n"
+  )
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.autocast: an op computes in the dtype in which torch's own function does on that device."""
+
+from typing import Any, Sequence
+
+import torch
+
+from ._autograd import _library
+from ._library import ops
+
+
+def _has_rule(function: str, key: str) -> bool:
+    return torch._C._dispatch_has_kernel_for_dispatch_key(function, key)
+
+
+def _register(name: str, device: str, casts: Sequence[str]) -> None:
+    """casts: arguments that become float32; none for fused_add_rms_norm, of which the sum does."""
+    key = f"Autocast{device}"
+    op = getattr(ops, name).default
+    names = [argument.name for argument in op._schema.arguments]
+    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
+    places = [names.index(argument) for argument in casts]
+
+    def kernel(*args: Any) -> Any:
+        with torch._C._ExcludeDispatchKeyGuard(keys):
+            args_of_op = list(args)
+            for place in places:
+                value = args_of_op[place]
+                if isinstance(value, torch.Tensor) and value.is_floating_point():
+                    args_of_op[place] = value.float()
+            return op(*args_of_op)
+
+    def kernel_with_sum(*args: Any) -> Any:
+        input, residual, *others = args
+        with torch._C._ExcludeDispatchKeyGuard(keys):
+            total = input + residual
+            # The norm of the sum as it is.
+            weight, *numbers = others
+            weight = None if weight is None else weight.float()
+            output, rstd = ops.rms_norm(total.float(), weight, *numbers)
+            return output, total, rstd
+
+    _library.impl(name, kernel if casts else kernel_with_sum, key)
+
+
+# torch's versions differ: the one that runs is asked whether it casts to float32.
+for _device in ("CPU", "CUDA"):
+    if _has_rule("aten::rms_norm", f"Autocast{_device}"):
+        _register("rms_norm", _device, ("input", "weight"))
+        _register("fused_add_rms_norm", _device, ())
+    if _has_rule("aten::layer_norm", f"Autocast{_device}"):
+        _register("layer_norm", _device, ("input", "weight", "bias"))
+    if _has_rule("aten::softmax.int", f"Autocast{_device}"):
+        _register("softmax", _device, ("input", "mask"))

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops with derivatives: one description of an op serves torch.ops.cudaops and the public function.
+
+The op itself has a kernel for autograd: it is right under torch.func's transforms, forward-mode AD
+and torch.compile, and costs some microseconds more. The public function goes round it wherever
+nothing but plain autograd can be concerned, with a function of its own whose forward pass calls the
+op below autograd.
+"""
+
+from typing import Any, Callable, Optional, Sequence
+
+import torch
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+from torch.autograd.function import _SingleLevelFunction
+
+from ._errors import raise_again
+from ._library import ops
+from ._sharding import register_if_missing
+
+_library = torch.library.Library("cudaops", "IMPL")
+_is_grad_enabled = torch.is_grad_enabled
+_in_transform = torch._C._are_functorch_transforms_active
+_autocast_is_on = torch._C._is_any_autocast_enabled
+_compiler = torch.compiler
+_is_dynamo_compiling = torch.compiler.is_dynamo_compiling
+# For public functions torch._C._AutoDispatchBelowAutograd, but for rare backends, in a third of its
+# time. (Such a tensor, or None, comes to the op's kernel for autograd.)
+_AUTOGRAD = torch._C.DispatchKey.AutogradFunctionality
+_is_excluded = torch._C._dispatch_tls_is_dispatch_key_excluded
+_set_excluded = torch._C._dispatch_tls_set_dispatch_key_excluded
+
+
+def is_compiling() -> bool:
+    """torch.compiler.is_compiling(), in less time where nothing is compiled."""
+    return _is_dynamo_compiling() or _compiler._is_compiling_flag
+
+
+def _below_autograd(op: Any, args: Sequence[Any]) -> Any:
+    with torch._C._AutoDispatchBelowAutograd():
+        return op(*args)
+
+
+def _within_a_function(op: Any, args: Sequence[Any]) -> Any:
+    """The op within a function's forward pass under a transform. The function has switched both kinds
+    of gradients off; the levels below this one have theirs still."""
+    with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+        return _below_autograd(op, args)
+
+
+def _op_kernel(op: Any, apply: Callable[..., Any]) -> None:
+    """Registers `apply` as the op's kernel for autograd. torch leaves out arguments that are equal
+    to their defaults; here they are all there."""
+    defaults = [argument.default_value for argument in op._schema.arguments]
+
+    def kernel(*args: Any) -> Any:
+        args = (*args, *defaults[len(args) :])
+        # Under a transform the level that is being processed has its turn: its tensors are those
+        # that autograd knows.
+        if _in_transform():
+            with enable_single_level_autograd_function():
+                return apply(*args)
+        if forward_ad._current_level >= 0 or (
+            _is_grad_enabled() and torch._C._any_requires_grad(*args)
+        ):
+            return apply(*args)
+        return _below_autograd(op, args)
+
+    _library.impl(op._schema.name.split("::")[1], kernel, "Autograd")
+
+
+def _apply_of(name: str, **members: Callable[..., Any]) -> Callable[..., Any]:
+    static: dict = {key: staticmethod(value) for key, value in members.items()}
+    static["_compiled_autograd_key"] = staticmethod(lambda ctx: (ctx._autograd_function_id,))
+    return type(name, (_SingleLevelFunction,), static).apply  # type: ignore[attr-defined]
+
+
+def differentiable(
+    name: str,
+    *,
+    setup: Callable[..., None],
+    backward: Callable[..., Any],
+    jvp: Callable[..., Any],
+    num_differentiable: int = 1,
+) -> Callable[..., Any]:
+    """Registers derivatives of an op and returns it as a function of all its arguments, which gives
+    its first num_differentiable outputs: one, or a tuple.
+
+    setup(ctx, args, outputs) saves what backward(ctx, *grads) needs, which returns a gradient for
+    each of args; with several differentiable outputs a grad may be None, but not all of them.
+    jvp(args, tangents): a tangent for each of the first outputs, by torch's ops on arguments alone,
+    so that it has derivatives itself; of the tangents, one for each tensor, some may be None.
+    """
+    op = getattr(ops, name).default
+    arguments = op._schema.arguments
+    is_tensor = ["Tensor" in str(argument.type) for argument in arguments]
+    num_tensors = sum(is_tensor)
+    assert all(is_tensor[:num_tensors]), "tensors come first"
+    num_outputs = len(op._schema.returns)
+    nothing = (None,) * len(arguments)
+    several = num_differentiable > 1
+
+    def first(outputs: Any) -> Any:
+        if num_outputs == 1:
+            return outputs
+        return outputs[:num_differentiable] if several else outputs[0]
+
+    def keep_for_jvp(ctx: Any, args: Sequence[Any]) -> None:
+        ctx.save_for_forward(*args[:num_tensors])
+        ctx.numbers = args[num_tensors:]
+
+    def run_jvp(ctx: Any, *tangents: Any) -> Any:
+        return jvp((*ctx.saved_tensors, *ctx.numbers), tangents[:num_tensors])
+
+    def run_backward(ctx: Any, *grads: Any) -> Any:
+        grads = grads[:num_differentiable]
+        if all(grad is None for grad in grads):
+            return nothing
+        return backward(ctx, *grads)
+
+    def forward_of_op(ctx: Any, *args: Any) -> Any:
+        run = _within_a_function if _in_transform() else _below_autograd
+        outputs = run(op, args)
+        ctx.set_materialize_grads(False)
+        setup(ctx, args, outputs)
+        if forward_ad._current_level >= 0:
+            keep_for_jvp(ctx, args)
+        if num_outputs > num_differentiable:
+            ctx.mark_non_differentiable(*outputs[num_differentiable:])
+        return outputs
+
+    def jvp_of_op(ctx: Any, *tangents: Any) -> Any:
+        result = run_jvp(ctx, *tangents)
+        if num_outputs == 1:
+            return result
+        result = tuple(result) if several else (result,)
+        return *result, *(None,) * (num_outputs - num_differentiable)
+
+    def forward(ctx: Any, *args: Any) -> Any:
+        before = _is_excluded(_AUTOGRAD)
+        _set_excluded(_AUTOGRAD, True)
+        try:
+            outputs = op(*args)
+        finally:
+            _set_excluded(_AUTOGRAD, before)
+        setup(ctx, args, outputs)
+        if forward_ad._current_level >= 0:
+            keep_for_jvp(ctx, args)
+        if several:
+            ctx.set_materialize_grads(False)
+        return first(outputs)
+
+    _op_kernel(
+        op,
+        _apply_of(f"Op_{name}", forward=forward_of_op, backward=run_backward, jvp=jvp_of_op),
+    )
+    apply = _apply_of(
+        name, forward=forward, backward=run_backward if several else backward, jvp=run_jvp
+    )
+
+    def call(*args: Any) -> Any:
+        if is_compiling():
+            return first(op(*args))
+        try:
+            if _in_transform():
+                return first(op(*args))
+            if forward_ad._current_level >= 0:
+                return apply(*args)
+            if _is_grad_enabled():
+                for tensor in args[:num_tensors]:
+                    if tensor is not None and tensor.requires_grad:
+                        # Autocast comes before autograd.
+                        return first(op(*args)) if _autocast_is_on() else apply(*args)
+            before = _is_excluded(_AUTOGRAD)
+            _set_excluded(_AUTOGRAD, True)
+            try:
+                outputs = op(*args)
+            finally:
+                _set_excluded(_AUTOGRAD, before)
+        except RuntimeError as error:
+            if register_if_missing(error):
+                return call(*args)
+            raise_again(error)
+        return first(outputs)
+
+    return call
+
+
+def _refusing(name: str, reverse: Optional[str], forward: str) -> Any:
+    """An op without derivatives. reverse: None if its outputs have no gradients at all."""
+    op = getattr(ops, name).default
+
+    def forward_pass(ctx: Any, *args: Any) -> Any:
+        outputs = _within_a_function(op, args)
+        if reverse is None:
+            ctx.mark_non_differentiable(*(outputs if isinstance(outputs, tuple) else (outputs,)))
+        return outputs
+
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise RuntimeError(f"{name}: {reverse}")
+
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        raise RuntimeError(f"{name}: {forward}")
+
+    _op_kernel(op, _apply_of(f"Op_{name}", forward=forward_pass, backward=backward, jvp=jvp))
+    return op
+
+
+def gradient(name: str) -> Callable[..., Any]:
+    """Registers an op that is a gradient: there is none of it, and asking for one is an error, not
+    zeros. Returns it as a function of all its arguments, for backward passes."""
+    op = _refusing(
+        name,
+        "there is no second derivative.",
+        "there is no forward-mode derivative of a gradient.",
+    )
+
+    def call(*args: Any) -> Any:
+        # With gradients enabled here someone wants the second derivative.
+        if _is_grad_enabled() or forward_ad._current_level >= 0:
+            return op(*args)
+        before = _is_excluded(_AUTOGRAD)
+        _set_excluded(_AUTOGRAD, True)
+        try:
+            return op(*args)
+        finally:
+            _set_excluded(_AUTOGRAD, before)
+
+    return call
+
+
+def without_gradient(name: str) -> Callable[..., Any]:
+    """Registers an op whose outputs don't require gradients, as those of torch's own quantising
+    ops. A tangent is refused: it would be dropped."""
+    op = _refusing(name, None, "there is no forward-mode derivative.")
+
+    def call(*args: Any) -> Any:
+        if is_compiling():
+            return op(*args)
+        try:
+            if _in_transform() or forward_ad._current_level >= 0:
+                return op(*args)
+            before = _is_excluded(_AUTOGRAD)
+            _set_excluded(_AUTOGRAD, True)
+            try:
+                return op(*args)
+            finally:
+                _set_excluded(_AUTOGRAD, before)
+        except RuntimeError as error:
+            if register_if_missing(error):
+                return call(*args)
+            raise_again(error)
+
+    return call
+
+
+def raising(op: Any) -> Callable[..., Any]:
+    """An op that writes its arguments, with Python's exceptions."""
+
+    def call(*args: Any) -> Any:
+        if is_compiling():
+            return op(*args)
+        try:
+            return op(*args)
+        except RuntimeError as error:
+            raise_again(error)
+
+    return call
+
+
+def tangent_or_zero(tangent: Optional[torch.Tensor], of: torch.Tensor) -> torch.Tensor:
+    return torch.zeros_like(of) if tangent is None else tangent

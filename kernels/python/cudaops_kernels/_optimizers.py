@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lion, LAMB, AdamW8bit and Muon on torch's multi-tensor functions and matrix products."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+
+def _check(name: str, **options: Any) -> None:
+    for option, value in options.items():
+        if option.startswith("beta") or option == "momentum":
+            if not 0.0 <= value < 1.0:
+                raise ValueError(f"{name}: wanted {option} from 0 to below 1, found {value}.")
+        elif not (0.0 <= float(value) and math.isfinite(float(value))):
+            raise ValueError(f"{name}: wanted a finite number from 0 on for {option}, found {value}.")
+
+
+class _MultiTensor(torch.optim.Optimizer):
+    """Steps groups of parameters that lie on one device and have one dtype."""
+
+    _states: tuple[str, ...] = ()
+
+    def _step_together(
+        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
+    ) -> None:
+        raise NotImplementedError
+
+    def _clip_factor(self) -> Optional[Tensor]:
+        return None
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        """One step. closure: computes the loss anew, which is then returned."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        clip = self._clip_factor()
+        for group in self.param_groups:
+            together: dict = {}
+            for param in group["params"]:
+                if param.grad is None:
+                    continue
+                if param.grad.layout is not torch.strided:
+                    raise RuntimeError(
+                        f"{type(self).__name__}: wanted dense gradients, found a sparse one."
+                    )
+                state = self.state[param]
+                if not state:
+                    state["step"] = 0
+                    for name in self._states:
+                        state[name] = torch.zeros_like(param, dtype=torch.float32)
+                together.setdefault((param.device, param.dtype), []).append((param, state))
+            for members in together.values():
+                params = [param for param, _ in members]
+                states = [state for _, state in members]
+                for state in states:
+                    state["step"] += 1
+                grads = [param.grad.float() for param in params]
+                if group.get("maximize", False):
+                    grads = list(torch._foreach_neg(grads))
+                self._step_together(group, params, grads, states, clip)
+        return loss
+
+    def load_state_dict(self, state_dict: Any) -> None:
+        super().load_state_dict(state_dict)
+        # torch casts a state to its parameter's dtype; here it stays what it was.
+        saved = state_dict["state"]
+        params = [param for group in self.param_groups for param in group["params"]]
+        indices = [index for group in state_dict["param_groups"] for index in group["params"]]
+        for index, param in zip(indices, params):
+            for name, value in saved.get(index, {}).items():
+                if isinstance(value, Tensor):
+                    self.state[param][name] = value.detach().clone().to(param.device)
+
+
+def _write(params: list, news: list) -> None:
+    torch._foreach_copy_(params, news)
+
+
+class Lion(_MultiTensor):
+    """Lion (https://arxiv.org/abs/2302.06675), with float32 moments for parameters of every dtype:
+    the sign of an interpolated momentum, decoupled weight decay."""
+
+    _states = ("exp_avg",)
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-4,
+        betas: tuple[float, float] = (0.9, 0.99),
+        weight_decay: float = 0.0,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        _check("Lion", lr=lr, beta1=betas[0], beta2=betas[1], weight_decay=weight_decay)
+        defaults = {"lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, defaults)
+
+    def _step_together(
+        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
+    ) -> None:
+        beta1, beta2 = group["betas"]
+        moments = [state["exp_avg"] for state in states]
+        updates = torch._foreach_sign(torch._foreach_lerp(moments, grads, 1 - beta1))
+        torch._foreach_lerp_(moments, grads, 1 - beta2)
+        news = torch._foreach_mul([param.float() for param in params], 1 - group["lr"] * group["weight_decay"])
+        torch._foreach_add_(news, updates, alpha=-group["lr"])
+        _write(params, news)
+
+
+class LAMB(_MultiTensor):
+    """LAMB (https://arxiv.org/abs/1904.00962) with bias correction: Adam's update, scaled for each
+    tensor by the norm of the parameter over that of the update.
+
+    max_grad_norm: gradients of all groups together are scaled down to this norm first; None for
+    never. bias_correction=False leaves the moments as they are.
+    """
+
+    _states = ("exp_avg", "exp_avg_sq")
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-6,
+        weight_decay: float = 0.01,
+        *,
+        bias_correction: bool = True,
+        max_grad_norm: Optional[float] = 1.0,
+        maximize: bool = False,
+    ) -> None:
+        _check("LAMB", lr=lr, beta1=betas[0], beta2=betas[1], eps=eps, weight_decay=weight_decay)
+        if max_grad_norm is not None:
+            _check("LAMB", max_grad_norm=max_grad_norm)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "bias_correction": bias_correction,
+            "maximize": maximize,
+        }
+        self.max_grad_norm = max_grad_norm
+        super().__init__(params, defaults)
+
+    def _clip_factor(self) -> Optional[Tensor]:
+        if self.max_grad_norm is None:
+            return None
+        grads = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
+        return clip_factor(grads, self.max_grad_norm) if grads else None
+
+    def _step_together(
+        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
+    ) -> None:
+        beta1, beta2 = group["betas"]
+        if clip is not None:
+            grads = list(torch._foreach_mul(grads, clip.to(grads[0].device)))
+        first = [state["exp_avg"] for state in states]
+        second = [state["exp_avg_sq"] for state in states]
+        torch._foreach_lerp_(first, grads, 1 - beta1)
+        torch._foreach_mul_(second, beta2)
+        torch._foreach_addcmul_(second, grads, grads, 1 - beta2)
+        steps = [state["step"] for state in states]
+        corrects = group["bias_correction"]
+        scales = [1 - beta1**step if corrects else 1.0 for step in steps]
+        updates = list(torch._foreach_div(first, scales))
+        scales = [1 - beta2**step if corrects else 1.0 for step in steps]
+        roots = torch._foreach_sqrt(torch._foreach_div(second, scales))
+        torch._foreach_add_(roots, group["eps"])
+        torch._foreach_div_(updates, roots)
+        values = [param.float() for param in params]
+        if group["weight_decay"]:
+            torch._foreach_add_(updates, values, alpha=group["weight_decay"])
+        ratios = [
+            torch.where((a > 0) & (b > 0), a / b, torch.ones_like(a))
+            for a, b in zip(torch._foreach_norm(values), torch._foreach_norm(updates))
+        ]
+        torch._foreach_mul_(updates, [-group["lr"] * ratio for ratio in ratios])
+        _write(params, list(torch._foreach_add(values, updates)))
+
+
+# Elements that share a scale in an 8-bit state, and from how many elements on a state has 8 bits: as
+# in bitsandbytes.
+_BLOCK, _FEWEST_OF_8_BITS = 256, 4096
+
+
+def _levels(is_signed: bool, device: torch.device) -> Tensor:
+    """The 256 numbers from -1 (or 0) to 1 of dynamic tree quantisation
+    (https://arxiv.org/abs/2110.02861): powers of ten, each with twice the levels of the one below;
+    0 and 1."""
+    parts = []
+    for exponent in range(7):
+        count = 2**exponent if is_signed else 2 ** (exponent + 1)
+        middles = 0.1 + 0.9 * (torch.arange(count, dtype=torch.float64) + 0.5) / count
+        parts.append(10.0 ** (exponent - 6) * middles)
+    levels = torch.cat(parts)
+    if is_signed:
+        levels = torch.cat((levels, -levels))
+    ends = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    return torch.cat((levels, ends)).sort().values.to(device, torch.float32)
+
+
+def _to_8_bits(values: Tensor, levels: Tensor) -> tuple[Tensor, Tensor]:
+    """Of each block the nearest levels' places and its largest magnitude."""
+    flat = values.flatten()
+    blocks = torch.nn.functional.pad(flat, (0, -flat.numel() % _BLOCK)).view(-1, _BLOCK)
+    largest = blocks.abs().amax(1)
+    scaled = blocks / torch.where(largest > 0, largest, 1.0).unsqueeze(1)
+    places = torch.bucketize(scaled, (levels[1:] + levels[:-1]) / 2)
+    return places.to(torch.uint8).flatten()[: flat.numel()].view(values.shape), largest
+
+
+def _from_8_bits(places: Tensor, largest: Tensor, levels: Tensor) -> Tensor:
+    scales = largest.repeat_interleave(_BLOCK)[: places.numel()].view(places.shape)
+    return levels[places.int()] * scales
+
+
+class AdamW8bit(_MultiTensor):
+    """AdamW with moments of 8 bits, in blocks of 256 elements with a float32 scale each
+    (https://arxiv.org/abs/2110.02861): state1, absmax1, state2 and absmax2, as bitsandbytes calls
+    them. Parameters of fewer than min_8bit_size elements have float32 moments. By torch's ops, a
+    tensor at a time."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        *,
+        min_8bit_size: int = _FEWEST_OF_8_BITS,
+        maximize: bool = False,
+    ) -> None:
+        _check("AdamW8bit", lr=lr, beta1=betas[0], beta2=betas[1], eps=eps)
+        _check("AdamW8bit", weight_decay=weight_decay, min_8bit_size=min_8bit_size)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "min_8bit_size": min_8bit_size,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def _step_together(
+        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
+    ) -> None:
+        beta1, beta2 = group["betas"]
+        device = params[0].device
+        levels = [_levels(is_signed, device) for is_signed in (True, False)]
+        for param, grad, state in zip(params, grads, states):
+            has_8_bits = param.numel() >= group["min_8bit_size"]
+            if "state1" not in state:
+                moments = [torch.zeros_like(param, dtype=torch.float32) for _ in levels]
+            elif "absmax1" in state:
+                moments = [
+                    _from_8_bits(state[f"state{i}"], state[f"absmax{i}"], levels[i - 1])
+                    for i in (1, 2)
+                ]
+            else:
+                moments = [state["state1"], state["state2"]]
+            first, second = moments
+            first.lerp_(grad, 1 - beta1)
+            second.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            correction1, correction2 = (1 - beta ** state["step"] for beta in (beta1, beta2))
+            roots = (second / correction2).sqrt_().add_(group["eps"])
+            value = param.float() * (1 - group["lr"] * group["weight_decay"])
+            param.copy_(value.addcdiv_(first, roots, value=-group["lr"] / correction1))
+            for i, moment in ((1, first), (2, second)):
+                if has_8_bits:
+                    state[f"state{i}"], state[f"absmax{i}"] = _to_8_bits(moment, levels[i - 1])
+                else:
+                    state[f"state{i}"] = moment
+
+
+class Muon(torch.optim.Optimizer):
+    """torch.optim.Muon: momentum, made orthogonal by Newton and Schulz's iteration, for matrices.
+    Those of one shape are iterated together, as one batch of matrix products."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: Optional[str] = None,
+    ) -> None:
+        _check("Muon", lr=lr, weight_decay=weight_decay, momentum=momentum, eps=eps)
+        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+            raise ValueError(
+                f'Muon: wanted None, "original" or "match_rms_adamw" for adjust_lr_fn, found '
+                f"{adjust_lr_fn}."
+            )
+        if not 0 <= ns_steps < 100 or len(ns_coefficients) != 3:
+            raise ValueError(
+                f"Muon: wanted ns_steps from 0 to 99 and three ns_coefficients, found {ns_steps} and "
+                f"{ns_coefficients}."
+            )
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "weight_decay": weight_decay,
+                "momentum": momentum,
+                "nesterov": nesterov,
+                "ns_coefficients": ns_coefficients,
+                "eps": eps,
+                "ns_steps": ns_steps,
+                "adjust_lr_fn": adjust_lr_fn,
+            },
+        )
+
+    def add_param_group(self, param_group: dict) -> None:
+        params = param_group["params"]
+        params = [params] if isinstance(params, Tensor) else list(params)
+        for param in params:
+            tensor = param[1] if isinstance(param, tuple) else param
+            if tensor.dim() != 2:
+                raise ValueError(
+                    f"Muon: wanted parameters of two dimensions, found shape {list(tensor.shape)}."
+                )
+        super().add_param_group({**param_group, "params": params})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        """One step. closure: computes the loss anew, which is then returned."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            alike: dict = {}
+            for param in group["params"]:
+                if param.grad is None:
+                    continue
+                if param.grad.layout is not torch.strided:
+                    raise RuntimeError("Muon: wanted dense gradients, found a sparse one.")
+                state = self.state[param]
+                if "momentum_buffer" not in state:
+                    state["momentum_buffer"] = torch.zeros_like(param.grad)
+                alike.setdefault((param.shape, param.device, param.dtype), []).append(param)
+            for params in alike.values():
+                self._step_alike(group, params)
+        return loss
+
+    def _step_alike(self, group: dict, params: list) -> None:
+        momentum, lr = group["momentum"], group["lr"]
+        grads = [param.grad for param in params]
+        buffers = [self.state[param]["momentum_buffer"] for param in params]
+        torch._foreach_lerp_(buffers, grads, 1 - momentum)
+        updates = torch._foreach_lerp(grads, buffers, momentum) if group["nesterov"] else buffers
+        updates = _orthogonal(
+            torch.stack(list(updates)), group["ns_coefficients"], group["ns_steps"], group["eps"]
+        )
+        rows, columns = params[0].shape
+        ratio = math.sqrt(max(1, rows / columns))
+        if group["adjust_lr_fn"] == "match_rms_adamw":
+            ratio = 0.2 * math.sqrt(max(rows, columns))
+        torch._foreach_mul_(params, 1 - lr * group["weight_decay"])
+        torch._foreach_add_(params, list(updates.to(params[0].dtype)), alpha=-lr * ratio)
+
+
+def _orthogonal(
+    matrices: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float
+) -> Tensor:
+    a, b, c = coefficients
+    x = matrices.to(torch.bfloat16)
+    is_tall = x.shape[-2] > x.shape[-1]
+    x = x.mT if is_tall else x
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=eps)
+    for _ in range(steps):
+        gram = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return x.mT if is_tall else x
+
+
+def _norm(grads: list, norm_type: float) -> Tensor:
+    """Of all together, float32 whatever their dtypes."""
+    together: dict = {}
+    for grad in grads:
+        together.setdefault((grad.device, grad.dtype), []).append(grad)
+    device = grads[0].device
+    norms = [
+        norm.to(device)
+        for some in together.values()
+        for norm in torch._foreach_norm(some, norm_type, dtype=torch.float32)
+    ]
+    return torch.linalg.vector_norm(torch.stack(norms), norm_type)
+
+
+def clip_factor(grads: list, max_norm: float, norm_type: float = 2.0) -> Tensor:
+    """What gradients are multiplied by to have at most this norm together."""
+    return (max_norm / (_norm(grads, norm_type) + 1e-6)).clamp(max=1.0)
+
+
+@torch.no_grad()
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: Optional[bool] = None,
+) -> Tensor:
+    """torch.nn.utils.clip_grad_norm_, with a float32 norm for gradients of every dtype, which it
+    returns. AdamW.step(clip_factor=...) needs no pass of its own for what this multiplies."""
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    grads = [p.grad for p in parameters if p.grad is not None]
+    if foreach is False:
+        raise ValueError("clip_grad_norm_: wanted foreach=None or True, found False.")
+    if not grads:
+        return torch.tensor(0.0)
+    if any(hasattr(grad, "_local_tensor") for grad in grads):
+        # torch's own knows what is summed over which processes.
+        return torch.nn.utils.clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
+    norm = _norm(grads, float(norm_type))
+    if error_if_nonfinite and not bool(norm.isfinite()):
+        raise RuntimeError(
+            f"clip_grad_norm_: wanted a finite norm of all gradients, found {norm.item()}."
+        )
+    factor = (max_norm / (norm + 1e-6)).clamp(max=1.0)
+    together: dict = {}
+    for grad in grads:
+        together.setdefault((grad.device, grad.dtype), []).append(grad)
+    for (device, _), some in together.items():
+        torch._foreach_mul_(some, factor.to(device))
+    return norm

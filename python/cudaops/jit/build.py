@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A miss: one process configures, compiles, and publishes; the others wait and find."""
+
+import errno
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+from . import failure, manifest, publish, why
+from . import policy as policies
+from . import store as stores
+from .inputs import Inputs
+from .key import digest
+from .lock import Lock, Slots, jobs_wanted
+from .sources import names_torch
+
+_LAUNCHERS = ("ccache", "sccache", "distcc", "icecc")
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_private = None
+
+
+def obtain(request, own, key, lines, change, policy, verbose):
+    """(Found, state, reason) of a key that no store has."""
+    reason = _reason(request, own, lines, change)
+    policies.allow(request.name, reason, policy)
+    programs = tools(request.name)
+    own = _writable(own, change)
+    if change and change[0] in ("damaged", "lost"):
+        print("cudaops: %s: %s; it is built again." % (request.name, reason), file=sys.stderr, flush=True)
+    _write_record(own, request, reason, lines)
+    lock = Lock(os.path.join(own.root, "l"), key).acquire(request.name)
+    try:
+        found, _ = own.find(request.name, key, {})
+        if found:
+            return found, "CACHED", ""
+        if lock.works:
+            publish.sweep(own.root, key)
+        return _Build(request, own, key, programs, reason, verbose).run(), "COMPILED", reason
+    except OSError as error:
+        if error.errno in _FULL:
+            raise failure.error(request.name, "the disk of the store is full.", fix=_other_store(own)) from error
+        raise
+    finally:
+        lock.release()
+
+
+def kept_error(request, found):
+    """The BuildError of a compile that has failed before with what is still the same."""
+    with open(os.path.join(found.directory, "error"), encoding="utf-8", errors="surrogateescape") as file:
+        head, _, message = file.read().partition("\n\n")
+    fields = dict(line.partition("=")[::2] for line in head.split("\n"))
+    return failure.error(
+        request.name,
+        message,
+        fields.get("file") or None,
+        int(fields["line"]) if fields.get("line") else None,
+        fields.get("command") or None,
+        os.path.join(found.directory, "log"),
+        known=True,
+    )
+
+
+def copy_out(found, directory, intermediates):
+    """build_directory: copies of the library and the log, and with keep_intermediates of the generated sources."""
+    os.makedirs(directory, exist_ok=True)
+    for name in os.listdir(found.directory):
+        path = os.path.join(found.directory, name)
+        if name in (found.section.file, "log"):
+            # Another process may have this very file open as its library.
+            beside = os.path.join(directory, "%s.%d.new" % (name, os.getpid()))
+            shutil.copy2(path, beside)
+            os.replace(beside, os.path.join(directory, name))
+        elif name == "source" and intermediates:
+            shutil.copytree(path, directory, dirs_exist_ok=True)
+
+
+def _reason(request, own, lines, change):
+    if change:
+        return why.of_change(change, request.paths)
+    if own is None:
+        return "first build"
+    _, before = why.read_record(own.root, request.name)
+    return why.of_lines(before, lines) if before else "first build"
+
+
+def _write_record(own, request, reason, lines):
+    try:
+        publish.write(why.record_path(own.root, request.name), "\n".join([reason, *lines]) + "\n")
+    except OSError:
+        pass  # the next reason is less exact
+
+
+def tools(name):
+    """{"cmake": path, "ninja": path}"""
+    found, missing = {}, []
+    for program in ("cmake", "ninja"):
+        path = _packaged(program) or shutil.which(program)
+        if path:
+            found[program] = path
+        else:
+            missing.append(program)
+    if missing:
+        raise failure.error(
+            name,
+            "there is no %s, neither on PATH nor in this Python." % " and no ".join(missing),
+            fix='pip install "cudaops[jit]"   (or: pip install %s)' % " ".join(missing),
+        )
+    return found
+
+
+def _packaged(name):
+    """The program itself of PyPI's wheel: its launcher on PATH is a Python script that starts a Python."""
+    path = shutil.which(name)
+    if path is None or os.path.realpath(os.path.dirname(path)) != os.path.realpath(os.path.dirname(sys.executable)):
+        if path is not None:
+            return path
+    from importlib.util import find_spec
+
+    spec = find_spec(name)
+    if spec is None or not spec.origin:
+        return path
+    place = os.path.dirname(spec.origin)
+    for program in (os.path.join(place, "data", "bin", name), os.path.join(os.path.dirname(place), "bin", name)):
+        if os.access(program, os.X_OK):
+            return program
+    return path
+
+
+def _other_store(own):
+    return "CUDAOPS_STORE=<directory with room>   (now %s)" % os.path.dirname(own.root)
+
+
+def _writable(own, change):
+    """The user's store, or a private directory of this process, with one line that says why."""
+    global _private
+    problem = None
+    if own is None:
+        problem = change[1] if change and change[0] == "store" else "it can't be used"
+    else:
+        try:
+            publish.prepare(own.root)
+        except OSError as error:
+            problem = "%s: %s" % (own.root, os.strerror(error.errno))
+    if problem is None:
+        return own
+    if _private is None:
+        import atexit
+        import tempfile
+
+        _private = os.path.join(tempfile.mkdtemp(prefix="cudaops-"), "jit")
+        atexit.register(shutil.rmtree, os.path.dirname(_private), ignore_errors=True)
+        publish.prepare(_private)
+        print(
+            "cudaops: the store isn't used (%s); builds of this process are in %s, until it ends.\n"
+            "Fix: CUDAOPS_STORE=<directory of your own>" % (problem, os.path.dirname(_private)),
+            file=sys.stderr,
+            flush=True,
+        )
+    return stores.Store(_private, writable=True)
+
+
+def _environment():
+    environment = dict(os.environ)
+    for name in list(environment):
+        if name in ("CMAKE_GENERATOR", "CMAKE_BUILD_TYPE", "SKBUILD", "NINJA_STATUS", "MAKEFLAGS", "CMAKE_COLOR_DIAGNOSTICS"):
+            del environment[name]
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        # The first error is looked for in English.
+        if environment.get(name, "C").split(".")[0].split("_")[0] not in ("C", "POSIX", "en", ""):
+            environment[name] = "C.UTF-8"
+    for name in ("CXX", "CC", "PYTORCH_NVCC"):
+        words = shlex.split(environment.get(name, ""))
+        if len(words) > 1 and os.path.basename(words[0]) in _LAUNCHERS:
+            # The cache is CudaOps' own business.
+            environment[name] = " ".join(words[1:])
+    if environment.get("PYTORCH_NVCC"):
+        environment["CUDACXX"] = environment["PYTORCH_NVCC"]
+    if environment.get("CC") and not environment.get("CUDAHOSTCXX"):
+        environment["CUDAHOSTCXX"] = environment["CC"]
+    return environment
+
+
+class _Changed(Exception):
+    """A file changed while it was compiled."""
+
+
+class _Build:
+    def __init__(self, request, own, key, tools, reason, verbose):
+        self.request = request
+        self.own = own
+        self.key = key
+        self.tools = tools
+        self.reason = reason
+        self.verbose = verbose
+        self.directory = os.path.join(own.root, "t", "%s.%d" % (key, os.getpid()))
+        self.log = os.path.join(self.directory, "log")
+
+    def run(self):
+        headers = "full" if self.request.headers == "full" else "slim"
+        progress = threading.Timer(1.0, self._say)
+        progress.daemon = True
+        progress.start()
+        try:
+            for _ in range(4):
+                publish.remove_tree(self.directory)
+                os.mkdir(self.directory)
+                try:
+                    found, failed = self._once(headers)
+                except _Changed:
+                    continue
+                if failed and headers == "slim" and self.request.headers == "auto" and self._may_be_slim(failed):
+                    headers = "full"
+                    continue
+                return found
+            raise failure.error(self.request.name, "its files change all the time while they are compiled.")
+        finally:
+            progress.cancel()
+            publish.remove_tree(self.directory)
+
+    def _say(self):
+        last = ""
+        for section in manifest.read(self.own.manifest_path(self.request.name, self.key)) or ():
+            if "seconds" in section.facts:
+                last = "; last time it took %s s" % section.facts["seconds"]
+                break
+        text = "cudaops: building %s (%s), log %s%s" % (self.request.name, self.reason, self.log, last)
+        print(text, file=sys.stderr, flush=True)
+
+    def _may_be_slim(self, failed):
+        return self.project.slim_differs and (names_torch(failed.message) or "declared" in failed.message or "member" in failed.message)
+
+    def _once(self, headers):
+        """(Found, None) or (the Found of a kept failure, Failure); raises what isn't kept."""
+        started = time.monotonic()
+        started_ns = os.stat(self.directory).st_ctime_ns
+        self.project = self.request.project(os.path.join(self.directory, "p"), headers)
+        tree = os.path.join(self.directory, "b")
+        failed = self._run(self._configure(tree), at_configure=True)
+        if failed is None:
+            wanted = jobs_wanted()
+            slots = Slots(os.path.join(self.own.root, "l"), wanted, min(wanted, len(self.project.sources) + 1))
+            try:
+                failed = self._run([self.tools["ninja"], "-C", tree, "-j%d" % slots.count], at_configure=False)
+            finally:
+                slots.release()
+        inputs = Inputs(self.request, self.project, tree, self.own.root)
+        if failed is None:
+            inputs.of_build(self.tools["ninja"])
+        elif failed.kept:
+            inputs.of_failure()
+        else:
+            raise self._error(failed)
+        entries = inputs.entries(started_ns)
+        if entries is None:
+            raise _Changed
+        facts = {
+            "abi": self.project.abi if self.request.kind != "executable" else "",
+            "headers": self.project.headers,
+            "name": self.request.name,
+            "ops": " ".join(self.project.ops),
+            "seconds": "%.1f" % (time.monotonic() - started),
+            "torch": inputs.report.get("torch", {}).get("version") or "",
+        }
+        if failed:
+            if self.project.slim_differs and headers == "slim" and self.request.headers == "auto" and self._may_be_slim(failed):
+                return None, failed
+            self._publish_failure(failed, facts, entries)
+        return self._publish(tree, inputs.report, facts, entries), None
+
+    def _configure(self, tree):
+        from .._package import cmake_dir
+
+        settings = {
+            "CMAKE_BUILD_TYPE": "Release",
+            "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
+            "CMAKE_MAKE_PROGRAM": self.tools["ninja"],
+            "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": os.path.join(cmake_dir(), "CudaOpsSeed.cmake"),
+            "CudaOps_ROOT": cmake_dir(),
+            "Python_EXECUTABLE": sys.executable,
+        }
+        if stores.location()[1] == "TORCH_EXTENSIONS_DIR":
+            settings["CUDAOPS_STORE"] = os.path.dirname(self.own.root)
+        if self.project.architectures:
+            settings["CMAKE_CUDA_ARCHITECTURES"] = self.project.architectures
+        command = [self.tools["cmake"], "-G", "Ninja", "-Wno-dev", "-S", self.project.directory, "-B", tree]
+        return command + ["-D%s=%s" % item for item in settings.items()]
+
+    def _run(self, command, at_configure):
+        """None, or the Failure."""
+        with open(self.log, "ab") as log:
+            log.write(("$ %s\n" % shlex.join(command)).encode("utf-8", "surrogateescape"))
+            log.flush()
+            start = log.tell()
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=_environment()
+            )
+            try:
+                # Through a pipe: when this process is killed, Ninja ends with its next line.
+                for line in process.stdout:
+                    log.write(line)
+                    if self.verbose:
+                        sys.stdout.write(line.decode("utf-8", "replace"))
+                        sys.stdout.flush()
+                code = process.wait()
+            except BaseException:
+                process.terminate()
+                process.wait()
+                raise
+        if code == 0:
+            return None
+        with open(self.log, "rb") as log:
+            log.seek(start)
+            output = log.read().decode("utf-8", "replace")
+        failed = failure.Failure(output, at_configure)
+        failed.space = failed.out_of_space(output)
+        if code < 0:
+            failed.kept = False
+            failed.message = "%s was ended by signal %d" % (os.path.basename(command[0]), -code)
+        return failed
+
+    def _error(self, failed):
+        """One that isn't kept; its log is put where it can be read after the build directory is gone."""
+        place = os.path.join(self.own.root, "o", "log-" + self.request.name)
+        fix = None
+        try:
+            os.makedirs(place, exist_ok=True)
+            shutil.copyfile(self.log, os.path.join(place, "log"))
+            log = os.path.join(place, "log")
+        except OSError:
+            log = None
+        if getattr(failed, "space", False):
+            fix = _other_store(self.own)
+        return failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log, fix=fix)
+
+    def _object_key(self, entries):
+        inputs = [entry for entry in entries if not entry.startswith("file ")]
+        inputs += [" ".join(entry.split(" ", 3)[2:]) for entry in entries if entry.startswith("file ")]
+        return digest("\n".join([self.key, *sorted(inputs)]))
+
+    def _publish_failure(self, failed, facts, entries):
+        fields = "file=%s\nline=%s\ncommand=%s\n\n%s" % (
+            failed.file or "",
+            failed.line or "",
+            failed.command or "",
+            failed.message,
+        )
+        publish.write(os.path.join(self.directory, "error"), fields)
+        key = self._object_key(entries) + "x"
+        section = manifest.Section(["failed", key, "-", "-", "-"], facts, entries)
+        found = self._make_visible(section, "error", "log")
+        log = os.path.join(found.directory, "log")
+        raise failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log)
+
+    def _publish(self, tree, report, facts, entries):
+        built = os.path.join(tree, self.request.name)
+        if self.request.kind != "executable":
+            op = next(op for op in report["ops"] if op["name"] == self.request.name)
+            if op["state"] == "NOT_BUILT":
+                raise failure.error(self.request.name, "%s: %s" % (op["reason_code"], op["reason"]))
+            built = op["library"]
+            facts["architectures"] = " ".join(op["architectures"])
+            if op["state"] == "CPU_ONLY":
+                facts["cpu_only"] = "%s: %s" % (op["reason_code"], " ".join(op["reason"].split()))
+        file = os.path.basename(built)
+        commands = os.path.join(tree, "compile_commands.json")
+        for path, name in ((built, file), (self.project.directory, "source"), (commands, "compile_commands.json")):
+            os.rename(path, os.path.join(self.directory, name))
+        path = os.path.join(self.directory, file)
+        section = manifest.Section(["built", self._object_key(entries), file, "-", manifest.digest_of(path)], facts, entries)
+        return self._make_visible(section, file, "source", "compile_commands.json", "log")
+
+    def _make_visible(self, section, *names):
+        """The build directory becomes the object: whenever this process is killed, nothing is left of it in t/."""
+        for name in os.listdir(self.directory):
+            if name not in names:
+                publish.remove_tree(os.path.join(self.directory, name))
+        return publish.publish(self.own.root, self.directory, self.request.name, self.key, section)

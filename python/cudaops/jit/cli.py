@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m cudaops build and python -m cudaops cache."""
+
+import json
+import os
+import sys
+import tarfile
+import time
+
+from . import bundle, errors, manifest, publish, why
+from . import store as stores
+from .recipe import Recipe, RecipeError
+
+EXPORTED = ("m", "o")
+
+
+class CommandError(Exception):
+    """What was asked for isn't there: exit code 2."""
+
+
+def add_commands(commands):
+    build = commands.add_parser(
+        "build",
+        help="build ops that a package brings as recipes, into the store or a bundle",
+        description="Builds what OpLibrary() would build at first use: the recipes of packages, of CMake projects "
+        "(add_torch_op(... RECIPE)), or single ones. What is built already is left alone.",
+        epilog="Exit code: 0; 1 where one can't be built; 2 where there is no recipe.",
+    )
+    build.add_argument("what", nargs="+", help="a package's name, a directory (package or project), a .recipe.json")
+    build.add_argument("--bundle", metavar="DIR", help="copy the results there, for machines without compilers")
+    build.add_argument("--verbose", action="store_true", help="show the builds")
+    build.add_argument("--json", action="store_true", help="for programs")
+    cache = commands.add_parser(
+        "cache",
+        help="what load(), load_inline() and OpLibrary() have built: list, why, verify, trim, export, import",
+        description="Looks after the store of built ops (CUDAOPS_STORE).",
+        epilog="Exit code: 0; 1 where verify finds damage; 2 for what isn't there.",
+    )
+    parts = cache.add_subparsers(dest="part", metavar="{list,why,verify,trim,export,import}", required=True)
+    for name, text in (
+        ("list", "what is in it, the last used first"),
+        ("why", "why the last call of this name had to build"),
+        ("verify", "compare every library with its digest"),
+        ("trim", "keep within CUDAOPS_JIT_MAX_SIZE, or --size"),
+        ("export", "everything as one file (.tar.gz or .tar.zst)"),
+        ("import", "what export wrote"),
+    ):
+        part = parts.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        part.add_argument("--json", action="store_true", help="for programs")
+        if name == "why":
+            part.add_argument("name", help="the first argument of load(), or the op's name")
+        elif name == "trim":
+            part.add_argument("--size", help="bytes, or 20G, 500M")
+        elif name in ("export", "import"):
+            part.add_argument("file")
+
+
+def run(options):
+    try:
+        if options.command == "build":
+            return build(options)
+        return globals()["cache_" + options.part](options)
+    except (CommandError, RecipeError, OSError, ValueError) as error:
+        print("cudaops %s: %s" % (options.command, error), file=sys.stderr)
+        return 2
+
+
+def recipes_of(item):
+    """[Recipe] of a package's name, a directory or a file. Raises CommandError."""
+    item = os.fspath(item)
+    if os.path.isfile(item):
+        return [Recipe(item)]
+    if os.path.isdir(item):
+        if os.path.isfile(os.path.join(item, "CMakeLists.txt")):
+            return _of_project(item)
+        found = _below([item])
+    else:
+        from importlib.util import find_spec
+
+        try:
+            spec = find_spec(item)
+        except (ImportError, ValueError):
+            spec = None
+        if spec is None:
+            raise CommandError("%s is neither a file, a directory nor a package of this Python." % item)
+        found = _below(spec.submodule_search_locations or ())
+    if not found:
+        raise CommandError("%s holds no .recipe.json.\nFix: add_torch_op(... INSTALL <dir> RECIPE), and install it" % item)
+    return [Recipe(path) for path in found]
+
+
+def _below(directories):
+    return sorted(
+        os.path.join(place, name)
+        for directory in directories
+        for place, _, names in os.walk(directory)
+        for name in names
+        if name.endswith(".recipe.json")
+    )
+
+
+def _of_project(directory):
+    """Configures it, and installs nothing but its recipes, into the store."""
+    import subprocess
+
+    from .._package import cmake_dir
+    from . import build as builds
+    from .key import digest
+
+    name = os.path.basename(os.path.realpath(directory))
+    root = stores.user_store().root
+    publish.prepare(root)
+    place = os.path.join(root, "p", "%s-%s" % (name, digest(os.path.realpath(directory))[:12]))
+    tools = builds.tools(name)
+    command = [tools["cmake"], "-G", "Ninja", "-Wno-dev", "-S", directory, "-B", os.path.join(place, "b")]
+    command += ["-DCMAKE_MAKE_PROGRAM=" + tools["ninja"], "-DCudaOps_ROOT=" + cmake_dir()]
+    command += ["-DPython_EXECUTABLE=" + sys.executable, "-DCMAKE_BUILD_TYPE=Release"]
+    prefix = os.path.join(place, "prefix")
+    publish.remove_tree(prefix)
+    for step in (
+        command,
+        [tools["cmake"], "--install", os.path.join(place, "b"), "--component", "cudaops_recipes", "--prefix", prefix],
+    ):
+        done = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if done.returncode:
+            raise CommandError("%s can't be configured.\n%s" % (directory, done.stdout.strip()))
+    found = _below([prefix])
+    if not found:
+        raise CommandError("%s has no add_torch_op(... INSTALL <dir> RECIPE)." % directory)
+    return [Recipe(path) for path in found]
+
+
+def build(options):
+    from .library import obtain
+
+    code, results = 0, []
+    for item in options.what:
+        for recipe in recipes_of(item):
+            result = {"name": recipe.name, "recipe": recipe.path}
+            try:
+                found, state = obtain(recipe, options.verbose)
+                if found is None:
+                    raise errors.PolicyError(state)
+                result.update(state=state, path=found.path, architectures=found.section.facts.get("architectures", ""))
+                if "cpu_only" in found.section.facts:
+                    result["cpu_only"] = found.section.facts["cpu_only"]
+                if options.bundle:
+                    result["bundle"] = bundle.add(options.bundle, recipe, found)
+            except (errors.BuildError, errors.PolicyError) as error:
+                code = 1
+                result.update(state="FAILED", reason=str(error))
+            results.append(result)
+    if options.bundle:
+        os.makedirs(os.path.join(options.bundle, "r"), exist_ok=True)
+        bundle.write_index(options.bundle)
+    if options.json:
+        print(json.dumps(results, indent=2))
+        return code
+    for result in results:
+        text = result.get("reason") or result.get("bundle") or result["path"]
+        print("%-24s %-9s %s" % (result["name"], result["state"], text), file=sys.stderr if result["state"] == "FAILED" else sys.stdout)
+    return code
+
+
+# --- cache -----------------------------------------------------------------------------------------------------------
+
+
+def entries(root):
+    """[{name, object, state, seconds, size, used, abi, headers, path}] of a store, the last used first."""
+    found = []
+    place = os.path.join(root, "m")
+    for name in os.listdir(place) if os.path.isdir(place) else ():
+        if "-" not in name:
+            continue
+        for section in manifest.read(os.path.join(place, name)) or ():
+            directory = os.path.join(root, "o", section.object)
+            if not os.path.isdir(directory):
+                continue
+            entry = {"name": name.partition("-")[0], "key": name.partition("-")[2], "object": section.object}
+            entry["state"] = section.built
+            entry["size"] = publish.tree_size(directory)
+            entry["used"] = os.stat(directory).st_mtime
+            entry["path"] = directory if section.built == "failed" else os.path.join(directory, section.file)
+            entry["digest"] = section.digest
+            for fact in ("abi", "headers", "seconds", "torch", "architectures"):
+                entry[fact] = section.facts.get(fact, "")
+            found.append(entry)
+    return sorted(found, key=lambda entry: -entry["used"])
+
+
+def _root():
+    root = stores.user_store().root
+    if not os.path.isdir(root):
+        raise CommandError("there is no store yet.\n  looked  %s" % root)
+    return root
+
+
+def cache_list(options):
+    found = entries(_root())
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return 0
+    for entry in found:
+        used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry["used"]))
+        size = "%.1f MB" % (entry["size"] / 1e6)
+        print("%-24s %-6s %8s  %s  %-6s %s" % (entry["name"], entry["state"], size, used, entry["abi"], entry["path"]))
+    total = sum(entry["size"] for entry in found)
+    print("%d in %s, %.1f MB of %.1f MB" % (len(found), _root(), total / 1e6, publish.size_limit() / 1e6))
+    return 0
+
+
+def cache_why(options):
+    reason, lines = why.read_record(_root(), options.name)
+    if reason is None:
+        raise CommandError("no call named %s has built anything in this store.\n  looked  %s" % (options.name, _root()))
+    when = os.stat(why.record_path(_root(), options.name)).st_mtime
+    if options.json:
+        print(json.dumps({"name": options.name, "reason": reason, "when": when, "key": lines}, indent=2))
+    else:
+        print("%s: %s (%s)" % (options.name, reason, time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(when))))
+    return 0
+
+
+def cache_verify(options):
+    damaged = []
+    found = [entry for entry in entries(_root()) if entry["state"] == "built"]
+    for entry in found:
+        try:
+            whole = manifest.digest_of(entry["path"]) == entry["digest"]
+        except OSError:
+            whole = False
+        if not whole:
+            damaged.append(entry["path"])
+    place = os.path.join(_root(), "m")
+    for name in os.listdir(place):
+        if "-" in name and manifest.read(os.path.join(place, name)) is None:
+            damaged.append(os.path.join(place, name))
+    if options.json:
+        print(json.dumps({"verified": len(found), "damaged": damaged}, indent=2))
+    else:
+        for path in damaged:
+            print("damaged: %s   (it is built again when it is asked for)" % path)
+        print("%d libraries, %d damaged" % (len(found), len(damaged)))
+    return 1 if damaged else 0
+
+
+def cache_trim(options):
+    if options.size is not None:
+        os.environ["CUDAOPS_JIT_MAX_SIZE"] = options.size
+    before, after = publish.trim(_root())
+    if options.json:
+        print(json.dumps({"before": before, "after": after}))
+    else:
+        print("%.1f MB, before %.1f MB" % (after / 1e6, before / 1e6))
+    return 0
+
+
+def cache_export(options):
+    root = _root()
+    with _Archive(options.file, "w") as archive:
+        for name in EXPORTED:
+            for entry in sorted(os.listdir(os.path.join(root, name))):
+                if not entry.startswith("log-") and not entry.endswith(".new"):
+                    archive.add(os.path.join(root, name, entry), name + "/" + entry)
+    _say(options, {"file": options.file, "size": os.path.getsize(options.file)}, "wrote %s" % options.file)
+    return 0
+
+
+def cache_import(options):
+    if not os.path.isfile(options.file):
+        raise CommandError("there is no file %s." % options.file)
+    root = stores.user_store().root
+    publish.prepare(root)
+    problem = stores.user_store().problem()
+    if problem:
+        raise CommandError(problem)
+    number = 0
+    # Beside, then by rename: a reader never sees half of an object.
+    place = os.path.join(root, "t", "import.%d" % os.getpid())
+    os.mkdir(place, 0o700)
+    try:
+        with _Archive(options.file, "r") as archive:
+            for member in archive:
+                parts = member.name.split("/")
+                if parts[0] not in EXPORTED or ".." in parts or not (member.isfile() or member.isdir()) or len(parts) < 2:
+                    raise CommandError("%s holds %s, which no store has." % (options.file, member.name))
+                if hasattr(tarfile, "data_filter"):
+                    archive.extract(member, place, set_attrs=False, filter="data")
+                else:
+                    archive.extract(member, place, set_attrs=False)
+        for name in ("o", "m"):
+            for entry in sorted(os.listdir(os.path.join(place, name)) if os.path.isdir(os.path.join(place, name)) else ()):
+                target = os.path.join(root, name, entry)
+                if not os.path.lexists(target):
+                    os.rename(os.path.join(place, name, entry), target)
+                    number += name == "o"
+    finally:
+        publish.remove_tree(place)
+    _say(options, {"objects": number}, "%d new" % number)
+    return 0
+
+
+def _say(options, values, text):
+    print(json.dumps(values) if options.json else text)
+
+
+class _Archive:
+    """tarfile by the file's name: .tar.gz and .tgz, .tar.zst with Python 3.14 or the program zstd."""
+
+    def __init__(self, path, mode):
+        self.path, self.mode = path, mode
+        self._process = self._beside = None
+
+    def __enter__(self):
+        if self.path.endswith((".tar.gz", ".tgz")):
+            self._archive = tarfile.open(self.path, self.mode + ":gz")
+        elif self.path.endswith(".tar.zst"):
+            self._archive = self._zstd()
+        else:
+            raise CommandError("%s: the name says the format.\n  wanted  .tar.gz or .tar.zst" % self.path)
+        return self._archive
+
+    def _zstd(self):
+        try:
+            return tarfile.open(self.path, self.mode + ":zst")
+        except tarfile.CompressionError:
+            pass
+        import shutil
+        import subprocess
+
+        program = shutil.which("zstd")
+        if program is None:
+            raise CommandError("there is no zstd, neither in this Python nor on PATH.\nFix: a name that ends in .tar.gz")
+        if self.mode == "w":
+            with open(self.path, "wb") as out:
+                self._process = subprocess.Popen([program, "-q", "-c"], stdin=subprocess.PIPE, stdout=out)
+            return tarfile.open(fileobj=self._process.stdin, mode="w|")
+        self._process = subprocess.Popen([program, "-q", "-d", "-c", self.path], stdout=subprocess.PIPE)
+        return tarfile.open(fileobj=self._process.stdout, mode="r|")
+
+    def __exit__(self, kind, *_):
+        self._archive.close()
+        if self._process is not None:
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None:
+                    stream.close()
+            if self._process.wait() and kind is None:
+                raise CommandError("zstd failed for %s." % self.path)

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a finished build read: Ninja's record of the compilers' dependency files, the tools themselves, linked libraries,
+and the places where a file would have been read instead of another."""
+
+import json
+import os
+import shlex
+import subprocess
+
+from . import manifest, publish
+from . import sources as texts
+from .key import digest, torch_directory
+
+
+class Inputs:
+    """files: real paths; absent, there: places (manifest.py)."""
+
+    def __init__(self, request, project, tree, store_root):
+        self.request = request
+        self.project = project
+        self.tree = tree
+        self.id_directory = os.path.join(store_root, "id")
+        self.files = set()
+        self.absent = set()
+        self.there = set()
+        self.tools = set()
+        self._prefixes = None
+        self._report = _read_json(os.path.join(tree, "cudaops-report.json")) or {}
+
+    @property
+    def report(self):
+        return self._report
+
+    def of_build(self, ninja):
+        read = self._dependencies(ninja)
+        directories, users = self._directories()
+        self.files |= {path for path in read if not self._generated(path)}
+        reading = texts.Reading(directories)
+        for path in read:
+            if self._is_users(path) or self._generated(path):
+                self._scan(reading, path)
+        self._hidden(read, directories, users)
+        self._common(reading)
+
+    def of_failure(self):
+        """Of a compile that left no dependency file: what its sources name, followed through the user's own files."""
+        directories, _ = self._directories()
+        reading = texts.Reading(directories, self._others())
+        for path in self.project.sources:
+            reading.add(path)
+        for path in list(reading.files):
+            for name, quoted in texts.includes(texts.without_comments(reading.files[path])):
+                for place in texts.candidates(name, quoted, path, directories):
+                    if os.path.isfile(place):
+                        self.files.add(os.path.realpath(place))
+                        break
+        self.files |= set(reading.files)
+        self.files = {path for path in self.files if not self._generated(path)}
+        self._common(reading)
+
+    def entries(self, started_ns):
+        """The manifest's lines; None where a file changed while the build ran."""
+        lines = []
+        for path in sorted(self.files):
+            line = manifest.file_entry(path, started_ns)
+            if line is None:
+                return None
+            lines.append(line)
+        for path in sorted(self.tools):
+            lines.append(self._tool_entry(path))
+        lines += ["absent " + path for path in sorted(self.absent) if not os.path.lexists(path)]
+        lines += ["there " + path for path in sorted(self.there)]
+        return [line for line in lines if "\n" not in line]
+
+    def _common(self, reading):
+        base = os.path.dirname(self.tree)
+        # What packages install isn't edited under a build: a file that would hide another is looked for among the user's.
+        skipped = (base + "/", *self._others())
+        self.absent |= {path for path in reading.absent if not os.path.normpath(path).startswith(skipped)}
+        self.there |= {path for path in reading.there if not path.startswith(base)}
+        self.files |= set(self.request.paths)
+        torch = torch_directory()
+        if torch:
+            self.files.add(os.path.realpath(os.path.join(torch, "version.py")))
+        self._libraries()
+        self._response_files()
+        self._find_tools()
+        self.files -= self.tools
+
+    def _dependencies(self, ninja):
+        done = subprocess.run([ninja, "-C", self.tree, "-t", "deps"], capture_output=True, text=True, errors="surrogateescape")
+        found = set()
+        for line in done.stdout.split("\n"):
+            if line.startswith("    "):
+                found.add(os.path.join(self.tree, line[4:]))
+        real = {}
+        for path in found:
+            real[path] = os.path.realpath(path)
+        return set(real.values())
+
+    def _generated(self, path):
+        return path.startswith(os.path.dirname(self.tree) + "/")
+
+    def _others(self):
+        """Prefixes of files that aren't the user's."""
+        if self._prefixes is None:
+            from sysconfig import get_path
+
+            from .._package import cmake_dir
+
+            torch = torch_directory()
+            roots = [cmake_dir(), os.path.dirname(torch) if torch else "", self._report.get("toolkit", {}).get("root")]
+            roots += [get_path("include"), get_path("platinclude")]
+            prefixes = ["/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/rocm"]
+            self._prefixes = tuple(prefixes + [os.path.realpath(root) + "/" for root in roots if root])
+        return self._prefixes
+
+    def _is_users(self, path):
+        return not path.startswith(self._others())
+
+    def _directories(self):
+        """(all that #include looks through, in order; those of them that are the user's)."""
+        order = []
+        for command in _read_json(os.path.join(self.tree, "compile_commands.json")) or ():
+            words = shlex.split(command.get("command", ""))
+            for position, word in enumerate(words):
+                for option in ("-iquote", "-I", "-isystem", "-idirafter"):
+                    if word.startswith(option):
+                        value = word[len(option) :] or (words[position + 1] if position + 1 < len(words) else "")
+                        value = os.path.normpath(os.path.join(command["directory"], value.lstrip("=")))
+                        if value not in order:
+                            order.append(value)
+        for variable in ("CPATH", "CPLUS_INCLUDE_PATH"):
+            order += [place for place in os.environ.get(variable, "").split(":") if place and place not in order]
+        others = self._others()
+        users = [place for place in order if not (os.path.realpath(place) + "/").startswith(others)]
+        return order, [place for place in users if not self._generated(place + "/")]
+
+    def _scan(self, reading, path):
+        try:
+            text = texts.read(path)
+        except OSError:
+            return
+        reading.files[path] = text
+        follow, reading.add = reading.add, lambda path: None
+        try:
+            reading.add_text(path, text)
+        finally:
+            reading.add = follow
+
+    def _hidden(self, read, directories, users):
+        """A file of the same name in a directory of the user's that is looked through earlier."""
+        if not users:
+            return
+        real = [os.path.realpath(place) + "/" for place in directories]
+        defaults = ["/usr/include/", "/usr/include/x86_64-linux-gnu/"]
+        for path in read:
+            tails = [(number, path[len(place) :]) for number, place in enumerate(real) if path.startswith(place)]
+            if not tails:
+                # The standard library's directories are in no command.
+                tail = path.partition("/c++/")[2].partition("/")[2] if "/c++/" in path else ""
+                for place in defaults:
+                    tail = tail or (path[len(place) :] if path.startswith(place) else "")
+                tail = tail or os.path.basename(path)
+                tails = [(len(directories), tail)]
+            for number, tail in tails:
+                for place in directories[:number]:
+                    if place in users:
+                        self._add_absent(place, tail)
+
+    def _add_absent(self, directory, tail):
+        """The first part of the way that isn't there stands for all below it."""
+        parts = tail.split("/")
+        for count in range(1, len(parts) + 1):
+            place = os.path.join(directory, *parts[:count])
+            if not os.path.lexists(place):
+                self.absent.add(place)
+                return
+
+    def _libraries(self):
+        words = [word for flag in self.request.ldflags for word in shlex.split(flag)]
+        places, position = [], 0
+        names = []
+        while position < len(words):
+            word = words[position]
+            for option, into in (("-L", places), ("-l", names)):
+                if word.startswith(option):
+                    value = word[2:]
+                    if not value and position + 1 < len(words):
+                        position += 1
+                        value = words[position]
+                    into.append(os.path.abspath(value) if option == "-L" else value)
+            if word[:1] != "-" and os.path.isfile(word):
+                self.files.add(os.path.realpath(word))
+            position += 1
+        places += [place for place in os.environ.get("LIBRARY_PATH", "").split(":") if place]
+        for name in names:
+            files = [name[1:]] if name.startswith(":") else ["lib%s.so" % name, "lib%s.a" % name]
+            for place in (os.path.join(place, file) for place in places for file in files):
+                if os.path.isfile(place):
+                    self.files.add(os.path.realpath(place))
+                    break
+                self.absent.add(place)
+
+    def _response_files(self):
+        for flag in self.request.flags():
+            for word in shlex.split(flag):
+                name = word.partition("=")[2] if word.startswith(("--options-file=", "-optf=")) else word[1:]
+                if (word.startswith("@") or word.startswith(("--options-file=", "-optf="))) and os.path.isfile(name):
+                    self.files.add(os.path.realpath(name))
+
+    def _find_tools(self):
+        host = self._report.get("host_compiler", {}).get("path") or ""
+        tools = [host]
+        if host:
+            for name in ("cc1plus", "as", "ld", "collect2"):
+                done = subprocess.run([host, "-print-prog-name=" + name], capture_output=True, text=True)
+                answer = done.stdout.strip()
+                tools.append(answer if "/" in answer else _which(answer))
+        toolkit = self._report.get("toolkit", {})
+        nvcc = toolkit.get("nvcc") or ""
+        if nvcc and self.request.is_cuda():
+            root = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
+            tools += [nvcc]
+            tools += [os.path.join(root, "bin", name) for name in "ptxas cudafe++ fatbinary nvlink nvcc.profile".split()]
+            tools += [os.path.join(root, "nvvm", "bin", "cicc"), os.path.join(root, "nvvm", "libdevice", "libdevice.10.bc")]
+            for directory in ("lib64", "lib"):
+                tools += [os.path.join(root, directory, name) for name in ("libcudart_static.a", "libcudadevrt.a")]
+        compiler = self._report.get("rocm", {}).get("compiler")
+        if compiler and self.request.is_cuda():
+            tools.append(compiler)
+        self.tools |= {os.path.realpath(tool) for tool in tools if tool and os.path.isfile(tool)}
+
+    def _tool_entry(self, path):
+        """With the digest kept beside the stamp: a compiler is tens of megabytes."""
+        stamp = manifest.stamp_of(os.stat(path))
+        place = os.path.join(self.id_directory, digest(path))
+        try:
+            with open(place, encoding="utf-8") as file:
+                known, content = file.read().split()
+            if known != stamp:
+                raise ValueError
+        except (OSError, ValueError):
+            content = manifest.digest_of(path)
+            try:
+                publish.write(place, "%s %s\n" % (stamp, content))
+            except OSError:
+                pass
+        return "file %s %s %s" % (stamp, content, path)
+
+
+def _which(name):
+    import shutil
+
+    return shutil.which(name) or ""
+
+
+def _read_json(path):
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None

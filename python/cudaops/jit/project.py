@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CMake project that a call of load() or load_inline() is: find_package(), add_torch_op(), the caller's flags."""
+
+import os
+import re
+import shlex
+
+from . import sources as texts
+from .key import digest
+
+_IMPLICIT_CUDA = ["cuda.h", "cuda_runtime.h"]
+# What PYBIND11_MODULE, torch's type casters and torch::wrap_pybind_function need of torch/extension.h.
+_SLIM_BINDING = ["torch/types.h", "torch/csrc/utils/pybind.h", "torch/csrc/Exceptions.h"]
+
+
+# Device code that needs a device link, which CMake does where it is told by a property.
+_RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
+
+
+class Project:
+    """Written into a directory.
+
+    abi, headers ("full" or "slim"); ops: names that its libraries define; sources: paths as CMake knows them;
+    slim_differs: whether "full" would be another text.
+    """
+
+    def __init__(self, request, directory, headers):
+        self.request = request
+        self.directory = directory
+        self.headers = headers
+        self.slim_differs = False
+        os.makedirs(directory)
+        if request.cpp_texts is not None:
+            self._write_texts(headers)
+        else:
+            self.sources = [self._wrap_cuh(path) for path in request.paths]
+        reading = texts.Reading(request.include_paths)
+        for path in self.sources:
+            reading.add(path)
+        self.reading = reading
+        self.abi = texts.abi(reading.names, request.kind)
+        if request.cpp_texts is None:
+            self.headers = "full" if any(name in ("torch/extension.h", "torch/all.h") for name in reading.names) else "slim"
+        self.ops = texts.ops(reading.files.values(), request.name)
+        self.architectures, flags = _architectures(request.cuda_cflags)
+        self.cuda_flags = [flag for flag in flags if flag not in _RELOCATABLE]
+        self.relocatable = len(self.cuda_flags) < len(flags)
+        self._write("CMakeLists.txt", "\n".join(self._lines()) + "\n")
+
+    def _write(self, name, text):
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        return path
+
+    def _wrap_cuh(self, path):
+        if os.path.splitext(path)[1] != ".cuh":
+            return path
+        return self._write(os.path.basename(path) + ".cu", '#include "%s"\n' % path)
+
+    def _write_texts(self, headers):
+        request = self.request
+        error_handling, implicit, gil_not_used = request.inline
+        cpp, cuda = "\n".join(request.cpp_texts), "\n".join(request.cuda_texts)
+        own_module = "PYBIND11_MODULE" in texts.without_comments(cpp + "\n" + cuda)
+        names = request.functions if request.functions and not own_module and request.kind == "module" else None
+        cpp_names, cuda_names = [], []
+        if implicit:
+            cpp_names, cuda_names = ["torch/extension.h"], ["torch/types.h", *_IMPLICIT_CUDA]
+            if headers == "slim":
+                full = (cpp_names, cuda_names)
+                cpp_names, cuda_names = self._slim_names(cpp, cuda, bool(names))
+                self.slim_differs = full != (cpp_names, cuda_names)
+                self.headers = "slim" if self.slim_differs else "full"
+        lines = ["#include <%s>" % name for name in cpp_names]
+        for number, text in enumerate(request.cpp_texts):
+            # Errors name the argument, not a file that is gone by then.
+            lines += ['#line 1 "%s.cpp_sources[%d]"' % (request.name, number), text]
+        if names:
+            lines += ['#line 1 "%s.functions"' % request.name, *_binding(request, names, error_handling, gil_not_used)]
+        self.sources = []
+        if request.cpp_texts or names:
+            self.sources.append(self._write("main.cpp", "\n".join(lines) + "\n"))
+        if request.cuda_texts:
+            lines = ["#include <%s>" % name for name in cuda_names]
+            for number, text in enumerate(request.cuda_texts):
+                lines += ['#line 1 "%s.cuda_sources[%d]"' % (request.name, number), text]
+            self.sources.append(self._write("cuda.cu", "\n".join(lines) + "\n"))
+
+    def _slim_names(self, cpp, cuda, binding):
+        """Fewer of the same headers, where the texts bring none of torch's themselves."""
+        cpp_own = {name for name, _ in texts.includes(texts.without_comments(cpp))}
+        cuda_own = {name for name, _ in texts.includes(texts.without_comments(cuda))}
+        all_names = cpp_own | cuda_own
+        if not binding and texts.abi(all_names, "library") == "STABLE":
+            return [], [name for name in _IMPLICIT_CUDA if cuda]
+        cpp_names = ["torch/extension.h"]
+        if not any(name.startswith(("torch/", "ATen/", "c10/")) for name in cpp_own):
+            cpp_names = list(_SLIM_BINDING)
+        cuda_names = ["torch/types.h", *_IMPLICIT_CUDA]
+        if cuda and not texts.names_torch(cuda):
+            cuda_names = list(_IMPLICIT_CUDA)
+        return cpp_names, cuda_names
+
+    def _project_name(self):
+        """Libraries of one project and one name know each other as copies of one op; two modules without ops aren't."""
+        if any(texts.defines_ops(text) for text in self.reading.files.values()):
+            return self.request.name
+        return "%s_%s" % (self.request.name, digest("\0".join([*self.reading.files.values(), *self.request.lines()]))[:12])
+
+    def _lines(self):
+        request, name = self.request, self.request.name
+        lines = [
+            "cmake_minimum_required(VERSION 3.25)",
+            "project(%s LANGUAGES CXX)" % self._project_name(),
+            "find_package(CudaOps REQUIRED)",
+            "find_package(CudaTorchMatch REQUIRED)",
+        ]
+        cuda = request.is_cuda()
+        keyword = "CUDA_SOURCES" if cuda else "SOURCES"
+        files = "".join("\n  " + bracket(path) for path in self.sources)
+        if request.kind == "executable":
+            lines += [
+                "add_executable(%s%s)" % (name, files),
+                "cudaops_target_torch(%s ABI FULL%s)" % (name, " CUDA" if cuda else ""),
+                "cudaops_target_defaults(%s)" % name,
+            ]
+            if cuda:
+                lines.append("cudaops_target_architectures(%s)" % name)
+        else:
+            module = " PYTHON_MODULE " + name if request.kind == "module" else ""
+            required = " CUDA REQUIRED" if cuda else ""
+            lines.append("add_torch_op(%s ABI %s%s%s %s%s)" % (name, self.abi, module, required, keyword, files))
+            if self.abi != "STABLE":
+                lines.append("target_compile_definitions(%s PRIVATE TORCH_API_INCLUDE_EXTENSION_H)" % name)
+        for language, flags in (("CXX", request.cflags), ("CUDA,HIP", self.cuda_flags)):
+            # Lists of options can't hold a semicolon, these variables can.
+            odd = [flag for flag in flags if ";" in flag]
+            flags = [flag for flag in flags if ";" not in flag]
+            for one in language.split(",") if odd else ():
+                variable = "CMAKE_%s_FLAGS" % one
+                lines.insert(-1, "string(APPEND %s %s)" % (variable, bracket(" " + " ".join(odd))))
+            if flags:
+                option = "$<$<COMPILE_LANGUAGE:%s>:SHELL:%s>" % (language, _expression(" ".join(flags)))
+                lines.append("target_compile_options(%s PRIVATE %s)" % (name, bracket(option)))
+        if self.relocatable:
+            lines.append("set_target_properties(%s PROPERTIES CUDA_SEPARABLE_COMPILATION ON)" % name)
+        if request.include_paths:
+            paths = "".join("\n  " + bracket(path) for path in request.include_paths)
+            lines.append("target_include_directories(%s BEFORE PRIVATE%s)" % (name, paths))
+        words = [word for flag in request.ldflags for word in shlex.split(flag)]
+        if words:
+            words = [os.path.abspath(word) if word[:1] != "-" and os.path.exists(word) else _escape(word) for word in words]
+            lines.append("target_link_libraries(%s PRIVATE%s)" % (name, "".join("\n  " + bracket(w) for w in words)))
+        return lines
+
+
+def _binding(request, functions, error_handling, gil_not_used):
+    head = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m%s) {" % (", pybind11::mod_gil_not_used()" if gil_not_used else "")
+    lines = [head]
+    for function, documentation in functions.items():
+        called = "torch::wrap_pybind_function(%s)" % function if error_handling else function
+        lines.append("m.def(%s, %s, %s);" % (_literal(function), called, _literal(str(documentation))))
+    return [*lines, "}"]
+
+
+def _literal(text):
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return '"%s"' % escaped.replace("?", "\\?")
+
+
+def _escape(word):
+    """For the shell, without quotes: to CMake a link option begins with '-'."""
+    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", word)
+
+
+def bracket(text):
+    """An argument that CMake takes as it is."""
+    if "]==]" in text:
+        raise ValueError("cudaops: this can't be told to CMake: %r" % text)
+    return "[==[%s]==]" % text
+
+
+def _expression(text):
+    """Text inside of a generator expression."""
+    for character, name in ((">", "ANGLE-R"), (",", "COMMA")):
+        # The marks of one replacement hold no character of the next.
+        text = text.replace(character, "\0%s\1" % name)
+    return text.replace("\0", "$<").replace("\1", ">")
+
+
+_NUMBER = re.compile(r"(?:sm|compute|lto)_(\d+[af]?)$")
+
+
+def _architectures(flags):
+    """(what to build for, the other flags): nvcc's own spellings among extra_cuda_cflags win, as in torch.
+
+    None where they hold none.
+    """
+    words = [word for flag in flags for word in shlex.split(flag)]
+    found, rest, position = [], [], 0
+    while position < len(words):
+        word = words[position]
+        option, equals, value = word.partition("=")
+        if option in ("-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code"):
+            if not equals and position + 1 < len(words):
+                position += 1
+                value = words[position]
+            found += _one(option, value)
+        else:
+            rest.append(shlex.quote(word))
+        position += 1
+    if not found:
+        return None, list(flags)
+    return ";".join(dict.fromkeys(found)), rest
+
+
+def _one(option, value):
+    if option in ("-gencode", "--generate-code"):
+        codes = re.search(r"code=(.*)$", value)
+        virtual = re.search(r"arch=compute_(\d+[af]?)", value)
+        parts = re.findall(r"(?:sm|compute)_\d+[af]?", codes.group(1)) if codes else []
+        if not parts and virtual:
+            return [virtual.group(1) + "-virtual"]
+        return [part.split("_")[1] + ("-real" if part.startswith("sm") else "-virtual") for part in parts]
+    if option in ("-code", "--gpu-code"):
+        return [part.split("_")[1] + ("-real" if part.startswith("sm") else "-virtual") for part in value.split(",")]
+    number = _NUMBER.match(value)
+    return [number.group(1)] if number else [value]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store on disk: where it is, who may write it, how a result becomes visible, and how it stays small.
+
+    <store>/jit/m/<name>-<key>        manifest of up to four builds
+                m/<name>              the key's lines at the last call, and why that one missed
+                o/<object>/           library, log, sources; never changed once it has its name
+                t/<key>.<pid>/        a build at work
+                l/                    files for flock
+"""
+
+import os
+
+from . import manifest
+
+MAX_SIZE = 10 << 30
+
+
+def location():
+    """<store>, where CMake's part keeps its things too; and the variable that says so."""
+    for name, below in (("CUDAOPS_STORE", ""), ("TORCH_EXTENSIONS_DIR", "cudaops"), ("XDG_CACHE_HOME", "cudaops")):
+        value = os.environ.get(name)
+        if value:
+            return os.path.join(os.path.abspath(value), below).rstrip("/"), name
+    return os.path.join(os.path.expanduser("~"), ".cache", "cudaops"), "HOME"
+
+
+def user_store():
+    return Store(os.path.join(location()[0], "jit"), writable=True)
+
+
+def layers():
+    """The read-only ones of CUDAOPS_JIT_PATH, each a store's root or a bundle."""
+    found = []
+    for place in os.environ.get("CUDAOPS_JIT_PATH", "").split(":"):
+        if place:
+            below = os.path.join(place, "jit")
+            found.append(Store(below if os.path.isdir(below) else place, writable=False))
+    return found
+
+
+class Found:
+    """A build's result in a store."""
+
+    __slots__ = ("store", "section", "directory", "path")
+
+    def __init__(self, store, section):
+        self.store = store
+        self.section = section
+        self.directory = os.path.join(store.root, "o", section.object)
+        self.path = os.path.join(self.directory, section.file)
+
+
+class Store:
+    def __init__(self, root, writable):
+        self.root = root
+        self.writable = writable
+
+    def problem(self):
+        """Why nothing may be loaded from here; None where it may, or where nothing is here yet."""
+        for directory in (self.root, os.path.join(self.root, "m"), os.path.join(self.root, "o")):
+            try:
+                stat = os.stat(directory)
+            except OSError:
+                return None
+            if stat.st_mode & 0o022:
+                return "others can write to %s (mode %o)" % (directory, stat.st_mode & 0o7777)
+            if self.writable and stat.st_uid != os.geteuid():
+                return "%s belongs to another user (uid %d)" % (directory, stat.st_uid)
+        return None
+
+    def manifest_path(self, name, key):
+        return os.path.join(self.root, "m", "%s-%s" % (name, key))
+
+    def find(self, name, key, known):
+        """(Found or None, what stood against it: None or (kind, path) of the newest section).
+
+        A Found whose section is "failed" is a kept compile error.
+        """
+        path = self.manifest_path(name, key)
+        sections = manifest.read(path)
+        if sections is None:
+            return None, ("damaged", path)
+        reason = None
+        for section in sections:
+            change = section.changed(known)
+            if change is None:
+                found = Found(self, section)
+                change = None if section.built == "failed" else self._damage(found)
+                if change is None:
+                    return found, None
+            reason = reason or change
+        return None, reason
+
+    def _damage(self, found):
+        section = found.section
+        try:
+            if manifest.stamp_of(os.stat(found.path)) != section.stamp and manifest.digest_of(found.path) != section.digest:
+                return "damaged", found.path
+        except OSError:
+            return "lost", found.path
+        if self.writable:
+            try:
+                os.utime(found.directory)
+            except OSError:
+                pass  # only its place in the order of use
+        return None

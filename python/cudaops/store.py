@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that several processes read and write at once: nobody ever reads half of one."""
+
+import fcntl
+import os
+
+
+def stamp(path):
+    info = os.stat(path)
+    return (info.st_size, info.st_mtime_ns, info.st_ino)
+
+
+class Lock:
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        self.file = open(self.path, "ab")
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def __exit__(self, *_):
+        self.file.close()
+
+
+def replace(path, data, directory=None):
+    """Nobody ever reads half of a file. <directory>, which sweep() clears, takes what is half written; or that of <path>."""
+    beside = os.path.dirname(path)
+    temporary = os.path.join(directory or beside, "%s.%d" % ("tmp" if directory else ".cudaops-tmp", os.getpid()))
+    if directory:
+        os.makedirs(beside, exist_ok=True)
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        remove(temporary)
+        raise
+
+
+def sweep(directory):
+    """Removes what killed processes have left."""
+    for name in os.listdir(directory):
+        if name.startswith("tmp."):
+            try:
+                os.kill(int(name.split(".")[1]), 0)
+            except ProcessLookupError:
+                remove_tree(os.path.join(directory, name))
+            except (OSError, ValueError):
+                pass
+
+
+def remove_tree(path):
+    for place, _, files in os.walk(path, topdown=False):
+        for name in files:
+            remove(os.path.join(place, name))
+        os.rmdir(place)
+    remove(path)
+
+
+def remove(path):
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def content(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None

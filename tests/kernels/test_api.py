@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What serving and training code calls beside the ops: packed activations, Hugging Face's rotary
+embedding, static scales, the loss of a linear layer, optimizers, patch()."""
+
+import copy
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import torch
+import torch.nn.functional as F
+from kernel_testing import DTYPES, assert_close, kernels, main, normal, ops, refusal
+from kernel_testing import pytest_generate_tests  # noqa: F401
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Watch(TorchDispatchMode):
+    """The ops that are called, and the largest tensor that comes out of one."""
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.largest = [], 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        self.names.append(str(func).split(".")[1])
+        outputs = result if isinstance(result, tuple) else (result,)
+        sizes = [o.numel() for o in outputs if isinstance(o, torch.Tensor)]
+        self.largest = max(self.largest, *sizes, 0)
+        return result
+
+
+def test_packed_activations(device):
+    for dtype in DTYPES:
+        x = normal(3, 5, 34, dtype=dtype, device=device)
+        first, second = (half.double() for half in x.chunk(2, -1))
+        assert_close(kernels.silu_and_mul(x), F.silu(first) * second, dtype, atol=4e-6)
+        for approximate in ("none", "tanh"):
+            wanted = F.gelu(first, approximate=approximate) * second
+            assert_close(kernels.gelu_and_mul(x, approximate), wanted, dtype, atol=4e-6)
+    x = x.float().requires_grad_()
+    (found,) = torch.autograd.grad(kernels.silu_and_mul(x).sum(), x)
+    (wanted,) = torch.autograd.grad((F.silu(x[..., :17]) * x[..., 17:]).sum(), x)
+    torch.testing.assert_close(found, wanted)
+    assert "wanted an even last dimension" in refusal(lambda: kernels.silu_and_mul(x[..., :3]))
+
+
+def rotate_half(x):
+    a, b = x.chunk(2, -1)
+    return torch.cat((-b, a), -1)
+
+
+def test_rotary_embedding_of_hugging_face(device):
+    for dtype in (torch.float32, torch.bfloat16):
+        q = normal(2, 3, 6, 8, dtype=dtype, device=device)
+        k = normal(2, 1, 6, 8, dtype=dtype, device=device, seed=1)
+        cos, sin = kernels.rotary_cos_sin(9, 8, device=device, dtype=dtype)
+        assert cos.shape == sin.shape == (9, 4) and cos.dtype == dtype
+        both = [torch.cat((table, table), -1) for table in (cos, sin)]
+        for tables in (
+            [table[None, :6] for table in both],  # one for all
+            [torch.stack((table[:6], table[3:9])) for table in both],  # each batch its own
+        ):
+            for dim in (1, 2):
+                x, y = (q, k) if dim == 1 else (q.transpose(1, 2), k.transpose(1, 2))
+                c, s = (table.double().unsqueeze(dim) for table in tables)
+                found = kernels.apply_rotary_pos_emb(x, y, *tables, unsqueeze_dim=dim)
+                for a, t in zip(found, (x, y)):
+                    t = t.double()
+                    assert a.shape == t.shape and a.dtype == dtype
+                    assert_close(a, t * c + rotate_half(t) * s, (dtype, dim), atol=4e-6)
+    assert "wanted 1 or 2 for unsqueeze_dim" in refusal(
+        lambda: kernels.apply_rotary_pos_emb(q, k, *tables, unsqueeze_dim=0)
+    )
+    assert "or 1, 6, rotary_dim" in refusal(
+        lambda: kernels.apply_rotary_pos_emb(q, k, *(t[:, :5] for t in tables))
+    )
+    assert "wanted an even head_dim" in refusal(lambda: kernels.rotary_cos_sin(4, 7))
+
+
+def test_tables_of_the_rotary_embedding(device):
+    cos, sin = kernels.rotary_cos_sin(4000, 64, 5e5, device=device, dtype=torch.float32)
+    for position, pair in ((0, 0), (3999, 0), (3999, 31), (17, 5)):
+        angle = torch.tensor(position * 5e5 ** (-2 * pair / 64), dtype=torch.float64)
+        torch.testing.assert_close(cos[position, pair].cpu(), angle.cos().float())
+        torch.testing.assert_close(sin[position, pair].cpu(), angle.sin().float())
+
+
+def test_static_scales(device):
+    scale = torch.tensor([0.05], device=device)
+    for dtype in DTYPES:
+        x = normal(2, 5, 33, dtype=dtype, device=device)
+        y = normal(2, 5, 33, dtype=dtype, device=device, seed=1)
+        w = normal(33, dtype=dtype, device=device, seed=2)
+        for quantized in (torch.int8, torch.float8_e4m3fn):
+            output, same, residual_out = kernels.rms_norm_quantize(
+                x, w, 1e-5, dtype=quantized, residual=y, scale=scale
+            )
+            assert same is scale and torch.equal(residual_out, x + y)
+            normed = kernels.rms_norm(x + y, 33, w, 1e-5)
+            assert output.dtype == quantized and output.shape == x.shape
+            steps = (output.double() * 0.05 - normed.double()).abs()
+            # Half a step of int8; of float8 1/16 of what is rounded.
+            bound = 0.0251 if quantized == torch.int8 else normed.double().abs() / 15 + 1e-3
+            clipped = normed.double().abs() > 127 * 0.05
+            assert ((steps <= bound) | clipped).all(), (dtype, quantized)
+            output, same = kernels.swiglu_quantize(x, y, dtype=quantized, scale=scale)
+            wanted = kernels.quantize(kernels.swiglu(x, y).view(10, 33), quantized, (-1, -1), scale)[0]
+            assert same is scale and torch.equal(output.view(10, 33).float(), wanted.float())
+    for name, call in (
+        ("group_size", lambda: kernels.swiglu_quantize(x, y, dtype=torch.int8, scale=scale, group_size=8)),
+        ("ue8m0", lambda: kernels.rms_norm_quantize(x, dtype=torch.int8, scale=scale, ue8m0=True)),
+        ("scale_ub", lambda: kernels.rms_norm_quantize(x, dtype=torch.int8, scale=scale, scale_ub=scale)),
+    ):
+        assert f"wanted {name}=" in refusal(call)
+
+
+def test_linear_cross_entropy(device):
+    x = normal(3, 350, 16, dtype=torch.float32, device=device)
+    w, b = normal(2, 50, 16, dtype=torch.float32, device=device)[0], normal(50, dtype=torch.float32, device=device)
+    target = torch.arange(1050, device=device).view(3, 350) % 50
+    target[0, 3] = target[2, 349] = -100
+    for reduction in ("mean", "sum", "none"):
+        for smoothing in (0.0, 0.1):
+            for bias in (None, b):
+                leaves = [None if t is None else t.clone().requires_grad_() for t in (x, w, bias)]
+                loss = kernels.linear_cross_entropy(
+                    leaves[0],
+                    leaves[1],
+                    target,
+                    linear_bias=leaves[2],
+                    reduction=reduction,
+                    label_smoothing=smoothing,
+                )
+                assert loss.shape == (target.shape if reduction == "none" else ())
+                given = [leaf for leaf in leaves if leaf is not None]
+                grad = normal(*loss.shape, dtype=torch.float32, device=device) + 2
+                found = torch.autograd.grad(loss, given, grad, retain_graph=True)
+                again = torch.autograd.grad(loss, given, grad)
+                exact = [None if t is None else t.double().requires_grad_() for t in (x, w, bias)]
+                wanted = F.cross_entropy(
+                    F.linear(*exact).flatten(0, 1),
+                    target.flatten(),
+                    reduction=reduction,
+                    label_smoothing=smoothing,
+                )
+                wanted = wanted.view(loss.shape)
+                torch.testing.assert_close(loss.double(), wanted, rtol=1e-5, atol=1e-5)
+                given = [leaf for leaf in exact if leaf is not None]
+                for a, c, d in zip(found, torch.autograd.grad(wanted, given, grad.double()), again):
+                    torch.testing.assert_close(a.double(), c, rtol=1e-4, atol=2e-4)
+                    assert torch.equal(a, d)
+    assert "wanted None for weight" in refusal(
+        lambda: kernels.linear_cross_entropy(x, w, target, weight=b)
+    )
+    assert "without the last dimension for target" in refusal(
+        lambda: kernels.linear_cross_entropy(x, w, target[0])
+    )
+
+
+def test_linear_cross_entropy_has_no_logits_of_all_rows(device):
+    x = normal(2048, 8, dtype=torch.float32, device=device).requires_grad_()
+    w = normal(100, 8, dtype=torch.float32, device=device)
+    target = torch.arange(2048, device=device) % 100
+    with Watch() as watch:
+        kernels.linear_cross_entropy(x, w, target).backward()
+    assert watch.largest <= 2048 * 100 / 4
+    assert "addmm_" not in watch.names  # the frozen weight's gradient
+    with torch.no_grad():
+        kernels.linear_cross_entropy(x, w, target)
+
+
+def trained(make, device, reference, steps=4, dtype=torch.float32):
+    """Parameters after some steps of the optimizer, and of reference(param, grad, state)."""
+    shapes = ((7, 5), (11,), (7, 5))
+    params = [
+        torch.nn.Parameter(normal(*s, dtype=dtype, device=device, seed=i)) for i, s in enumerate(shapes)
+    ]
+    exact = [p.detach().double() for p in params]
+    states = [{} for _ in params]
+    optimizer = make(params)
+    for step in range(steps):
+        grads = [normal(*s, dtype=dtype, device=device, seed=30 + 5 * step + i) for i, s in enumerate(shapes)]
+        for param, grad in zip(params, grads):
+            param.grad = grad
+        optimizer.step()
+        grads = [grad.double() for grad in grads]
+        reference(exact, grads, states, step + 1)
+    return params, exact, optimizer
+
+
+def test_lion(device):
+    def reference(params, grads, states, step):
+        for p, g, s in zip(params, grads, states):
+            m = s.setdefault("m", torch.zeros_like(p))
+            update = torch.sign(0.9 * m + 0.1 * g)
+            p.mul_(1 - 1e-2 * 0.1).sub_(1e-2 * update)
+            m.mul_(0.99).add_(0.01 * g)
+
+    params, exact, optimizer = trained(
+        lambda params: kernels.optim.Lion(params, lr=1e-2, weight_decay=0.1), device, reference
+    )
+    for a, b in zip(params, exact):
+        torch.testing.assert_close(a.double(), b, rtol=1e-5, atol=1e-6)
+    other = kernels.optim.Lion(params, lr=1e-2)
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    assert torch.equal(other.state[params[0]]["exp_avg"], optimizer.state[params[0]]["exp_avg"])
+
+
+def test_lamb(device):
+    def reference(params, grads, states, step):
+        norm = torch.sqrt(sum(g.square().sum() for g in grads))
+        factor = min(1.0, (0.5 / (norm + 1e-6)).item())
+        for p, g, s in zip(params, grads, states):
+            g = g * factor
+            m, v = s.setdefault("m", torch.zeros_like(p)), s.setdefault("v", torch.zeros_like(p))
+            m.mul_(0.9).add_(0.1 * g)
+            v.mul_(0.999).add_(0.001 * g * g)
+            update = m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-6) + 0.1 * p
+            p.sub_(1e-2 * p.norm() / update.norm() * update)
+
+    params, exact, _ = trained(
+        lambda params: kernels.optim.LAMB(params, lr=1e-2, weight_decay=0.1, max_grad_norm=0.5),
+        device,
+        reference,
+    )
+    for a, b in zip(params, exact):
+        torch.testing.assert_close(a.double(), b, rtol=1e-4, atol=1e-5)
+
+
+def test_adamw_of_8_bits(device):
+    """Close to AdamW's steps, with two bytes and a little an element; small tensors as AdamW's."""
+    torch.manual_seed(0)
+    shapes, results = ((70, 71), (30,)), []
+    for make in (kernels.optim.AdamW8bit, torch.optim.AdamW):
+        params = [
+            torch.nn.Parameter(normal(*s, dtype=torch.float32, device=device, seed=i))
+            for i, s in enumerate(shapes)
+        ]
+        optimizer = make(params, lr=1e-2, weight_decay=0.1)
+        for step in range(10):
+            for i, param in enumerate(params):
+                param.grad = normal(
+                    *param.shape, dtype=torch.float32, device=device, seed=50 + 2 * step + i
+                )
+            optimizer.step()
+        results.append((params, optimizer))
+    (ours, optimizer), (wanted, reference) = results
+    begin = normal(70, 71, dtype=torch.float32, device=device)
+    moved, should = ours[0].detach() - begin, wanted[0].detach() - begin
+    assert (moved - should).norm() < 0.05 * should.norm()
+    torch.testing.assert_close(ours[1], wanted[1], rtol=1e-5, atol=1e-6)
+    state = optimizer.state[ours[0]]
+    assert state["state1"].dtype == state["state2"].dtype == torch.uint8
+    assert state["state1"].shape == (70, 71) and state["absmax1"].shape == (-(-70 * 71 // 256),)
+    assert optimizer.state[ours[1]]["state1"].dtype == torch.float32
+    # A block's moments keep their place, and a large one does not blur another block's.
+    from cudaops_kernels._optimizers import _from_8_bits, _levels, _to_8_bits
+
+    for is_signed in (True, False):
+        levels = _levels(is_signed, ours[0].device)
+        assert levels.numel() == levels.unique().numel() == 256
+        values = normal(3, 256, dtype=torch.float32, device=device)
+        values = values if is_signed else values.abs()
+        values[1] *= 1e6
+        error = (_from_8_bits(*_to_8_bits(values, levels), levels) - values).abs()
+        assert (error.amax(1) <= 0.015 * values.abs().amax(1)).all()
+    other = kernels.optim.AdamW8bit(ours, lr=1e-2)
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    assert torch.equal(other.state[ours[0]]["state2"], state["state2"])
+    assert other.state[ours[0]]["state1"].dtype == torch.uint8
+    other.step()
+
+
+def test_muon_is_torchs(device):
+    if not hasattr(torch.optim, "Muon"):
+        raise unittest.SkipTest("this torch has no Muon")
+    for options in ({}, {"nesterov": False}, {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3}):
+        results = []
+        for make in (kernels.optim.Muon, torch.optim.Muon):
+            params = [
+                torch.nn.Parameter(normal(*shape, dtype=torch.float32, device=device, seed=i))
+                for i, shape in enumerate(((8, 6), (8, 6), (5, 9)))
+            ]
+            optimizer = make(params, lr=0.1, **options)
+            for step in range(3):
+                for i, param in enumerate(params):
+                    param.grad = normal(
+                        *param.shape, dtype=torch.float32, device=device, seed=10 * step + i
+                    )
+                optimizer.step()
+            results.append((params, optimizer))
+        for a, b in zip(results[0][0], results[1][0]):
+            # bfloat16 products, in another order on a GPU.
+            torch.testing.assert_close(a, b, rtol=1e-2, atol=1e-2)
+        results[1][1].load_state_dict(results[0][1].state_dict())
+    assert "wanted parameters of two dimensions" in refusal(
+        lambda: kernels.optim.Muon([torch.nn.Parameter(torch.ones(3, device=device))])
+    )
+
+
+def test_clip_grad_norm(device):
+    for norm_type in (2.0, 1.0, float("inf")):
+        for dtype in DTYPES:
+            results = []
+            for clip in (kernels.clip_grad_norm_, torch.nn.utils.clip_grad_norm_):
+                params = [torch.nn.Parameter(torch.ones(n, dtype=dtype, device=device)) for n in (3, 40)]
+                for i, param in enumerate(params):
+                    param.grad = normal(*param.shape, dtype=dtype, device=device, seed=i)
+                results.append((clip(params, 0.5, norm_type), [p.grad for p in params]))
+            (norm, grads), (norm_of_torch, wanted) = results
+            assert norm.dtype == torch.float32
+            torch.testing.assert_close(norm, norm_of_torch.float(), rtol=2e-2, atol=1e-3)
+            for a, b in zip(grads, wanted):
+                torch.testing.assert_close(a, b, rtol=2e-2, atol=1e-3)
+    params[0].grad[0] = float("nan")
+    assert "wanted a finite norm" in refusal(
+        lambda: kernels.clip_grad_norm_(params, 1.0, error_if_nonfinite=True)
+    )
+    assert kernels.clip_grad_norm_([], 1.0) == 0
+
+
+class LlamaRMSNorm(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.variance_epsilon = torch.nn.Parameter(torch.rand(8) + 1), 1e-5
+
+    def forward(self, x):
+        return self.weight * x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.variance_epsilon)
+
+
+class LlamaMLP(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate_proj, self.up_proj = torch.nn.Linear(8, 12), torch.nn.Linear(8, 12)
+        self.down_proj, self.act_fn = torch.nn.Linear(12, 8), torch.nn.SiLU()
+
+    def forward(self, x):
+        return self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
+
+
+def apply_rotary_pos_emb(q, k, cos, sin, unsqueeze_dim=1):
+    cos, sin = cos.unsqueeze(unsqueeze_dim), sin.unsqueeze(unsqueeze_dim)
+    return q * cos + rotate_half(q) * sin, k * cos + rotate_half(k) * sin
+
+
+def decorated(function):
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+class LlamaAttention(torch.nn.Module):
+    @decorated
+    def forward(self, x, cos, sin):
+        heads = x.unflatten(-1, (2, 4)).transpose(1, 2)
+        q, k = apply_rotary_pos_emb(heads, heads, cos, sin)
+        return F.scaled_dot_product_attention(q, k, heads).transpose(1, 2).flatten(2)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.attention, self.mlp = LlamaRMSNorm(), LlamaAttention(), LlamaMLP()
+
+    def forward(self, x, cos, sin):
+        return self.mlp(x + self.attention(self.norm(x), cos, sin))
+
+
+def test_patch(device):
+    torch.manual_seed(0)
+    plain = Model().to(device)
+    patched = copy.deepcopy(plain)
+    assert kernels.patch(patched) is patched
+    x = normal(2, 6, 8, dtype=torch.float32, device=device)
+    tables = [torch.cat((t, t), -1)[None] for t in kernels.rotary_cos_sin(6, 4, device=device)]
+    for model in (plain, patched):
+        with Watch() as watch:
+            model(x, *tables).square().sum().backward()
+        ours = {"rms_norm", "rope", "swiglu"} & set(watch.names)
+        assert ours == (set() if model is plain else {"rms_norm", "rope", "swiglu"}), ours
+    torch.testing.assert_close(patched(x, *tables), plain(x, *tables))
+    assert patched.state_dict().keys() == plain.state_dict().keys()
+    for a, b in zip(patched.parameters(), plain.parameters()):
+        torch.testing.assert_close(a.grad, b.grad, rtol=1e-4, atol=1e-5)
+    assert "without a layer of theirs" in refusal(lambda: kernels.patch(torch.nn.Linear(2, 2)))
+
+
+def test_patch_of_transformers_models(device):
+    if importlib.util.find_spec("transformers") is None:
+        raise unittest.SkipTest("transformers is not installed")
+    import transformers
+
+    for family in ("Llama", "Qwen2", "Qwen3"):
+        torch.manual_seed(0)
+        config = getattr(transformers, f"{family}Config")(
+            vocab_size=64,
+            hidden_size=32,
+            intermediate_size=48,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            head_dim=8,
+        )
+        plain = getattr(transformers, f"{family}ForCausalLM")(config).to(device)
+        patched = kernels.patch(copy.deepcopy(plain))
+        ids = torch.arange(20, device=device).view(2, 10) * 7 % 64
+        losses = []
+        for model in (plain, patched):
+            loss = model(ids, labels=ids).loss
+            loss.backward()
+            losses.append(loss)
+        with Watch() as watch:
+            patched(ids)
+        assert {"rms_norm", "rope", "swiglu"} <= set(watch.names), family
+        torch.testing.assert_close(*losses)
+        for a, b in zip(patched.parameters(), plain.parameters()):
+            torch.testing.assert_close(a.grad, b.grad, rtol=1e-4, atol=1e-5)
+
+
+USER = """
+import torch
+from torch import Tensor
+
+import cudaops_kernels as k
+
+
+def block(x: Tensor, residual: Tensor, weight: Tensor) -> Tensor:
+    normed: Tensor = k.rms_norm(x, 8, weight, 1e-6, weight_offset=1.0)
+    output, total = k.fused_add_rms_norm(normed, residual, (8,), weight)
+    k.fused_add_rms_norm_(normed, residual, 8, weight)
+    output = k.layer_norm(output, [8], weight) + k.softmax(output, mask=total, causal=True)
+    output = k.swiglu(output, output) + k.geglu(output, output, "tanh") + k.bias_gelu(output)
+    output = k.silu_and_mul(output) + k.gelu_and_mul(output)
+    cos, sin = k.rotary_cos_sin(4, 8, device="cpu", dtype=torch.float32)
+    q, r = k.rope(*k.apply_rotary_pos_emb(output, output, cos, sin), cos, sin)
+    k.rope_(q, r, cos, sin)
+    values, scale, zero_point = k.quantize(q, torch.int8, (1, -1))
+    output = k.dequantize(values, scale, zero_point, block_size=(1, -1))
+    values, scale, rest = k.rms_norm_quantize(output, dtype=torch.int8, residual=r)
+    values, scale = k.swiglu_quantize(output, output, dtype=torch.int8, scale=scale)
+    loss: Tensor = k.cross_entropy(output, total) + k.linear_cross_entropy(output, weight, total)
+    return k.transpose(loss) + k.cross_entropy_(output, total)
+
+
+model = k.patch(torch.nn.Sequential(k.RMSNorm(8, weight_offset=1.0), k.LayerNorm(8)))
+norm: Tensor = k.clip_grad_norm_(model.parameters(), 1.0)
+for optimizer in (
+    k.optim.AdamW(model.parameters(), lr=1e-3),
+    k.optim.Lion(model.parameters()),
+    k.optim.LAMB(model.parameters()),
+    k.optim.AdamW8bit(model.parameters()),
+    k.optim.Muon(model.parameters()),
+):
+    optimizer.step()
+"""
+
+
+def test_types_of_a_users_script(device):
+    package = os.path.dirname(kernels.__file__)
+    assert os.path.exists(os.path.join(package, "py.typed"))
+    if device != "cpu" or importlib.util.find_spec("mypy") is None:
+        raise unittest.SkipTest("mypy is not installed, or has run for the CPU")
+    with tempfile.TemporaryDirectory() as directory:
+        with open(os.path.join(directory, "user.py"), "w") as file:
+            file.write(USER)
+        command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "user.py"]
+        environment = {**os.environ, "MYPYPATH": os.path.dirname(package)}
+        run = subprocess.run(
+            command, cwd=directory, env=environment, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+
+
+if __name__ == "__main__":
+    main(globals())

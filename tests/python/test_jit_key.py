@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a build follows from, and how a difference is told."""
+
+import os
+import re
+
+import pytest
+from conftest import REPOSITORY
+
+from cudaops.jit import key, lock, manifest, why
+from cudaops.jit.sources import Reading, abi, ops
+
+# Variables of cmake/detail/base/stamps.cmake that change what compilers say, not what they make.
+SAID = {"LANG", "LC_ALL", "LC_MESSAGES", "COLLECT_NO_DEMANGLE", "CMAKE_NO_VERBOSE", "LD_PRELOAD"}
+
+
+def test_environment_is_what_the_cmake_part_counts_as_inputs():
+    text = (REPOSITORY / "cmake" / "detail" / "base" / "stamps.cmake").read_text()
+    known = set(re.findall(r'"(\w+)=\$ENV\{\1\}', text))
+    assert len(known) > 30 and known - SAID <= set(key.ENVIRONMENT)
+    assert not SAID & set(key.ENVIRONMENT)
+
+
+@pytest.mark.parametrize(
+    "before, now, said",
+    [
+        (["a=1"], ["a=1"], "nothing of it is in the store any more"),
+        (["cflags=-O1"], ["cflags=-O2"], "extra_cflags changed"),
+        ([], ["environment CPATH=/x"], "environment variable CPATH was not set and is /x"),
+        (["environment CPATH=/x"], [], "environment variable CPATH was /x and is not set"),
+        (["program nvcc=/a/nvcc"], ["program nvcc=/b/nvcc"], "another nvcc is found: /b/nvcc"),
+        (["gpu 0=H100"], ["gpu 0=H100", "gpu 1=A100"], "other GPUs are visible"),
+        (["toolkit /usr/local/cuda=/a"], ["toolkit /usr/local/cuda=/b"], "the toolkits on this machine changed (/usr/local/cuda)"),
+        (["source=/a"], ["source=/a", "source=/b"], "the list of sources changed"),
+    ],
+)
+def test_difference_of_two_keys_is_told(before, now, said):
+    assert why.of_lines(before, now) == said
+
+
+def test_programs_are_told_by_place_and_not_by_path(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    program = tmp_path / "second" / "nvcc"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    places = [str(tmp_path / name) for name in ("first", "second")]
+    assert key.programs(":".join(places)) == key.programs(places[1]) == ["program nvcc=%s" % os.path.realpath(program)]
+
+
+def test_manifest_notices_each_flipped_byte(tmp_path):
+    section = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {"abi": "STABLE"}, ["absent /nowhere/at all"])
+    path = tmp_path / "m"
+    text = manifest.text_of([section, section])
+    path.write_text(text)
+    read = manifest.read(path)
+    assert [part.text() for part in read] == [section.text()] * 2
+    for position in range(len(text)):
+        damaged = text[:position] + chr(ord(text[position]) ^ 1) + text[position + 1 :]
+        path.write_text(damaged)
+        assert manifest.read(path) is None, position
+
+
+def test_file_written_within_a_tick_is_compared_by_content(tmp_path):
+    path = tmp_path / "a.h"
+    path.write_text("1")
+    now = os.stat(path).st_ctime_ns
+    assert manifest.file_entry(str(path), now).startswith("file - ")
+    later = manifest.file_entry(str(path), now + 10**9)
+    assert later.split()[1] == manifest.stamp_of(os.stat(path))
+    assert manifest.file_entry(str(path), now - 1) is None  # it changed after the build began
+
+
+def test_ops_are_read_from_the_texts():
+    text = """
+    // TORCH_LIBRARY(no, m) { m.def("no() -> ()"); }
+    STABLE_TORCH_LIBRARY(first, m) { m.def("add(Tensor a) -> Tensor"); m.def("mul.out(Tensor a) -> Tensor"); }
+    TORCH_LIBRARY_FRAGMENT(TORCH_EXTENSION_NAME, m) { m.def(torch::schema("sub(Tensor a) -> Tensor")); }
+    TORCH_LIBRARY_IMPL(first, CPU, m) { m.impl("add", &add); }
+    """
+    assert ops([text], "ext") == ["ext::sub", "first::add", "first::mul"]
+
+
+@pytest.mark.parametrize(
+    "names, kind, expected",
+    [
+        (["torch/csrc/stable/library.h", "cuda_runtime.h"], "module", "STABLE"),
+        (["torch/csrc/stable/library.h", "torch/headeronly/core/ScalarType.h"], "library", "STABLE"),
+        (["torch/csrc/stable/library.h", "torch/csrc/inductor/aoti_torch/c/shim.h"], "library", "STABLE"),
+        (["torch/csrc/stable/library.h", "ATen/ATen.h"], "library", "FULL"),
+        (["torch/extension.h"], "module", "PYBIND"),
+        (["torch/library.h"], "library", "FULL"),
+        (["Python.h"], "module", "PYBIND"),
+        (["pybind11/pybind11.h", "torch/csrc/stable/tensor.h"], "module", "PYBIND"),
+    ],
+)
+def test_abi_follows_from_the_includes(names, kind, expected):
+    assert abi(names, kind) == expected
+
+
+def test_reading_follows_includes_as_a_compiler_does(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "b" / "x.h").write_text('#include "y.h"\n/* #include "z.h" */\n#if __has_include(<w.h>)\n#endif\n')
+    (tmp_path / "b" / "y.h").write_text("")
+    source = tmp_path / "s.cpp"
+    source.write_text('# include <x.h>\n// #include "no.h"\nconst char* t = "#include <no.h>";\n')
+    reading = Reading([str(tmp_path / "a"), str(tmp_path / "b")])
+    reading.add(str(source))
+    assert sorted(os.path.basename(path) for path in reading.files) == ["s.cpp", "x.h", "y.h"]
+    assert reading.absent == {str(tmp_path / place) for place in ("a/x.h", "a/w.h", "b/w.h")}
+
+
+def test_jobs_of_all_builds_together_stay_within_the_limit(tmp_path):
+    first = lock.Slots(str(tmp_path), 3, 2)
+    second = lock.Slots(str(tmp_path), 3, 2)
+    assert (first.count, second.count) == (2, 1)
+    first.release()
+    third = lock.Slots(str(tmp_path), 3, 5)
+    assert third.count == 2
+
+
+def test_max_jobs_is_the_users(monkeypatch):
+    monkeypatch.setenv("MAX_JOBS", "7")
+    assert lock.jobs_wanted() == 7
+    for odd in ("", "0", "many"):
+        monkeypatch.setenv("MAX_JOBS", odd)
+        assert lock.jobs_wanted() == len(os.sched_getaffinity(0))
+
+
+def test_waiting_says_once_for_whom(tmp_path, monkeypatch, capsys):
+    holder = lock.Lock(str(tmp_path), "key")
+    assert holder.try_acquire()
+    monkeypatch.setattr(lock, "WAITING_S", 0)
+    tries = []
+
+    def sleep(_):
+        tries.append(1)
+        if len(tries) == 3:
+            holder.release()
+
+    monkeypatch.setattr(lock.time, "sleep", sleep)
+    lock.Lock(str(tmp_path), "key").acquire("my_ext").release()
+    text = capsys.readouterr().err
+    assert text == "cudaops: waiting for my_ext, which process %d on %s builds.\n" % (os.getpid(), os.uname().nodename)
+
+
+def test_without_flock_everybody_builds(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(lock.fcntl, "flock", refuse)
+    first, second = lock.Lock(str(tmp_path), "key"), lock.Lock(str(tmp_path), "key")
+    assert first.try_acquire() and second.try_acquire() and not second.works

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cudaops.load(): builds what torch's load() builds, once, and finds it again without starting a process."""
+
+import inspect
+import os
+import subprocess
+
+import pytest
+from conftest import run_python
+from jit_store import NO_PROCESS, jit, op, plain  # noqa: F401
+
+import cudaops
+
+pytestmark = pytest.mark.usefixtures("torch_dir")
+
+def test_signatures_are_those_of_torch():
+    from torch.utils import cpp_extension
+
+    for name in ("load", "load_inline"):
+        theirs = inspect.signature(getattr(cpp_extension, name)).parameters
+        ours = inspect.signature(getattr(cudaops, name)).parameters
+        shared = [parameter for parameter in ours.values() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        assert [parameter.name for parameter in shared] == list(theirs)
+        for parameter in shared:
+            if parameter.name != "cpp_sources":  # may be left out here
+                assert parameter.default == theirs[parameter.name].default, parameter.name
+        added = [parameter.name for parameter in ours.values() if parameter.kind is parameter.KEYWORD_ONLY]
+        assert added == ["headers", "reload", "policy"]
+
+
+def test_stable_op_is_built_once_and_found_without_a_process(jit):  # noqa: F811
+    path = jit.write("ops.cpp", op("jit_once"))
+    code = (
+        "import torch\nm = cudaops.load('ops', %r)\n"
+        "print(json.dumps([torch.ops.jit_once.twice(torch.ones(2)).tolist(), m.__cudaops__]))" % path
+    )
+    values, facts = jit.run(code)
+    assert values == [2, 2]
+    assert (facts["state"], facts["abi"], facts["headers"], facts["reason"]) == ("COMPILED", "STABLE", "slim", "first build")
+    values, again = jit.run(NO_PROCESS + code)
+    assert values == [2, 2]
+    assert again == {**facts, "state": "CACHED", "reason": ""}
+    assert facts["path"].startswith(str(jit.root / "o"))
+    assert jit.left() == []
+
+
+def test_library_of_ops_is_loaded_and_its_path_returned(jit):  # noqa: F811
+    path = jit.write("ops.cpp", op("jit_library"))
+    place = jit.load("ops", [path], is_python_module=False)
+    import torch
+
+    assert torch.ops.jit_library.twice(torch.ones(1)).tolist() == [2]
+    assert os.path.basename(place) == "libops.so" and place.startswith(str(jit.root / "o"))
+
+
+def test_executable_is_built_and_its_path_returned(jit):  # noqa: F811
+    path = jit.write("main.cpp", '#include <cstdio>\nint main() { std::puts("started"); }\n')
+    place = jit.load("program", path, is_python_module=False, is_standalone=True)
+    assert subprocess.run([place], capture_output=True, text=True).stdout == "started\n"
+    with jit.no_process():
+        assert jit.load("program", path, is_python_module=False, is_standalone=True) == place
+
+
+def test_flags_reach_compiler_and_linker(jit):  # noqa: F811
+    jit.write("include/shared.h", "int shared();\n")
+    text = plain("plain", answer=None).replace("ANSWER", "ANSWER + shared() + sizeof(TEXT)")
+    path = jit.write("plain.cpp", "#include <shared.h>\n" + text)
+    library = jit.write("shared.cpp", "int shared() { return 100; }\n")
+    subprocess.run(["c++", "-shared", "-fPIC", library, "-o", jit.directory / "libshared.so"], check=True)
+    flags = {
+        "extra_cflags": ["-DANSWER=11", '-DTEXT=\'"a, b > c; d"\''],
+        "extra_include_paths": [str(jit.directory / "include")],
+        "extra_ldflags": ["-L'%s'" % jit.directory, "-lshared", "-Wl,-rpath,'%s'" % jit.directory],
+    }
+    assert jit.answer("plain", [path], **flags)[:2] == (123, "COMPILED")
+    assert jit.hit("plain", [path], **flags)[:2] == (123, "CACHED")
+    flags["extra_cflags"][0] = "-DANSWER=12"
+    assert jit.answer("plain", [path], **flags) == (124, "COMPILED", "extra_cflags changed")
+    os.unlink(jit.directory / "libshared.so")
+    jit.write("shared.cpp", "int shared() { return 200; }\n")
+    subprocess.run(["c++", "-shared", "-fPIC", library, "-o", jit.directory / "libshared.so"], check=True)
+    assert jit.answer("plain", [path], **flags)[2] == "library %s changed" % os.path.realpath(jit.directory / "libshared.so")
+
+
+def test_edits_are_seen_and_an_old_text_is_found_again(jit):  # noqa: F811
+    header = jit.write("answer.h", "#define ANSWER 1\n")
+    path = jit.write("plain.cpp", '#include "answer.h"\n' + plain("plain", answer=None))
+    assert jit.answer("plain", path) == (1, "COMPILED", "first build")
+    before = os.stat(header)
+    jit.write("answer.h", "#define ANSWER 2\n")
+    os.utime(header, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert jit.answer("plain", path) == (2, "COMPILED", "header %s changed" % os.path.realpath(header))
+    jit.write("answer.h", "#define ANSWER 1\n")
+    assert jit.hit("plain", path) == (1, "CACHED", "")
+    assert len(jit.objects()) == 2 and jit.left() == []
+
+
+def test_header_that_hides_another_is_seen(jit):  # noqa: F811
+    jit.write("second/answer.h", "#define ANSWER 1\n")
+    path = jit.write("plain.cpp", "#include <answer.h>\n" + plain("plain", answer=None))
+    places = {"extra_include_paths": [str(jit.directory / "first"), str(jit.directory / "second")]}
+    (jit.directory / "first").mkdir()
+    assert jit.answer("plain", path, **places)[0] == 1
+    assert jit.hit("plain", path, **places)[0] == 1
+    hiding = jit.write("first/answer.h", "#define ANSWER 2\n")
+    answer, state, reason = jit.answer("plain", path, **places)
+    assert (answer, state) == (2, "COMPILED") and hiding in reason and "is new" in reason
+    os.unlink(hiding)
+    assert jit.hit("plain", path, **places)[:2] == (1, "CACHED")
+    # One that hides a header of the standard library's, or a part of torch's.
+    for name in ("first/Python.h", "second/limits.h"):
+        hiding = jit.write(name, "#include_next <%s>\n" % os.path.basename(name))
+        assert jit.answer("plain", path, **places)[1] == "COMPILED", hiding
+
+
+def test_answer_of_has_include_is_an_input(jit):  # noqa: F811
+    text = '#if __has_include("option.h")\n#define ANSWER 2\n#else\n#define ANSWER 1\n#endif\n'
+    path = jit.write("plain.cpp", text + plain("plain", answer=None))
+    assert jit.answer("plain", path)[0] == 1
+    jit.write("option.h", "")
+    assert jit.answer("plain", path)[0] == 2
+    assert jit.hit("plain", path)[0] == 2
+
+
+def test_environment_of_the_compiler_is_an_input(jit, monkeypatch):  # noqa: F811
+    path = jit.write("plain.cpp", "#include <answer.h>\n" + plain("plain", answer=None))
+    for number in (1, 2):
+        jit.write("%d/answer.h" % number, "#define ANSWER %d\n" % number)
+    places = [str(jit.directory / str(number)) for number in (1, 2)]
+    monkeypatch.setenv("CPATH", places[0])
+    assert jit.answer("plain", path)[0] == 1
+    monkeypatch.setenv("CPATH", places[1])
+    answer, _, reason = jit.answer("plain", path)
+    assert answer == 2 and reason == "environment variable CPATH was %s and is %s" % tuple(places)
+
+
+def failure(jit, *arguments, **keywords):  # noqa: F811
+    with pytest.raises(cudaops.BuildError) as raised:
+        jit.load(*arguments, **keywords)
+    return raised.value
+
+
+def test_compile_error_names_file_line_command_and_log_and_is_kept(jit):  # noqa: F811
+    path = jit.write("plain.cpp", "int broken = nowhere;\n")
+    error = failure(jit, "plain", path)
+    assert (error.file, error.line) == (path, 1) and "was not declared" in error.message
+    assert error.message in str(error) and " -c " in error.command and error.command in str(error)
+    assert error.message in open(error.log, encoding="utf-8").read()
+    with jit.no_process():
+        again = failure(jit, "plain", path)
+    assert vars(again) == vars(error) and "as before with the same sources" in str(again)
+    jit.write("plain.cpp", plain("plain"))
+    assert jit.answer("plain", path)[0] == 42
+
+
+def test_kept_error_of_a_missing_header_ends_when_the_header_comes(jit):  # noqa: F811
+    path = jit.write("plain.cpp", '#include "missing.h"\n' + plain("plain", answer=None))
+    assert "missing.h" in failure(jit, "plain", path).message
+    with jit.no_process():
+        assert "missing.h" in failure(jit, "plain", path).message
+    jit.write("missing.h", "#define ANSWER 3\n")
+    assert jit.answer("plain", path)[0] == 3
+
+
+def test_second_build_of_an_op_in_one_process_is_refused(jit):  # noqa: F811
+    path = jit.write("ops.cpp", op("jit_twice"))
+    jit.load("ops", path)
+    with pytest.raises(RuntimeError, match="this process has jit_twice::twice already") as raised:
+        jit.load("ops", path, extra_cflags=["-DOTHER"])
+    assert "Fix: start a new process" in str(raised.value)
+
+
+def test_build_directory_gets_copies(jit, tmp_path):  # noqa: F811
+    path = jit.write("plain.cpp", plain("plain"))
+    for kept in (True, False):
+        place = tmp_path / str(kept)
+        assert jit.answer("plain", path, build_directory=str(place), keep_intermediates=kept)[0] == 42
+        names = {name.name.split(".")[0] for name in place.iterdir()}
+        assert names == ({"plain", "log", "CMakeLists"} if kept else {"plain", "log"})
+
+
+def test_verbose_shows_the_build(jit, capsys):  # noqa: F811
+    jit.load("plain", jit.write("plain.cpp", plain("plain")), verbose=True)
+    out = capsys.readouterr().out
+    assert "CudaTorchMatch: torch" in out and "Linking CXX" in out
+
+
+def test_device_symbol_of_another_file_is_linked(jit):  # noqa: F811
+    """pytorch#180762"""
+    if not os.environ.get("CUDACXX"):
+        pytest.skip("no nvcc: set CUDACXX")
+    binding = jit.write("ops.cpp", op("jit_rdc"))
+    first = jit.write("first.cu", "__device__ int shared() { return 1; }\n")
+    second = jit.write("second.cu", "__device__ int shared();\n__global__ void k(int* p) { *p = shared(); }\n")
+    module = jit.load("ops", [binding, first, second], extra_cuda_cflags=["-rdc=true"])
+    assert cudaops.inspect(module.__cudaops__["path"])["architectures"] == ["sm_90"]
+    with pytest.raises(cudaops.BuildError, match="shared"):
+        jit.load("ops_without", [binding, first, second])
+
+
+@pytest.mark.parametrize(
+    "call, error, text",
+    [
+        ("load('my-ext', 'a.cpp')", "ValueError", "has to be an identifier"),
+        ("load('a', 'missing.cpp')", "FileNotFoundError", "missing.cpp"),
+        ("load('a', '.')", "IsADirectoryError", "is a directory"),
+        ("load('a', [])", "ValueError", "has no sources"),
+        ("load('a', 'a.cpp', is_standalone=True)", "ValueError", "mutually exclusive"),
+        ("load('a', 'a.sycl')", "ValueError", "SYCL"),
+        ("load('a', 'a.cpp', with_sycl=True)", "ValueError", "SYCL"),
+        ("load('a', 'a.cpp', extra_cflags='-O2')", "TypeError", "extra_cflags is a list"),
+        ("load('a', 'a.cpp', headers='fast')", "ValueError", "there are no fast headers yet"),
+        ("load('a', 'a.cpp', headers='thin')", "ValueError", "auto full slim"),
+        ("load_inline('a')", "ValueError", "has no text"),
+        ("load_inline('a', 'int a;', functions=3)", "ValueError", "Expected 'functions'"),
+        ("load_inline('a', [3])", "TypeError", "is no text"),
+        ("load_inline('a', '', sycl_sources='x')", "ValueError", "SYCL"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_starts(call, error, text):
+    code, out, err = run_python("-c", "import cudaops\ncudaops." + call)
+    assert code == 1 and err.strip().splitlines()[-1] and error + ": " in err and text in err
+
+
+def test_a_hit_imports_nothing_heavy(jit):  # noqa: F811
+    path = jit.write("plain.cpp", plain("plain"))
+    jit.load("plain", path)
+    code = """
+import sys
+before = set(sys.modules)
+import cudaops
+from cudaops.jit import api
+request = api.Request("plain", "module")
+request.set_flags(None, None, None, None)
+request.set_paths(%r)
+assert api.find(request)[0] is not None
+print(sorted({"json", "subprocess", "fcntl", "re", "shutil", "hashlib", "typing"} & (set(sys.modules) - before)))
+""" % path
+    assert run_python("-c", code, **jit.variables) == (0, "[]\n", "")

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store of built ops: policy, layers, size, and what may go wrong with it."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import pytest
+from conftest import REPOSITORY
+from jit_store import jit, make_store, plain  # noqa: F401
+
+import cudaops
+from cudaops.jit import api, manifest, publish, store
+
+LOAD = "m = cudaops.load('plain', %r)\nprint(json.dumps([m.answer(), m.__cudaops__['state']]))"
+
+
+@pytest.fixture
+def source(jit):  # noqa: F811
+    return jit.write("plain.cpp", plain("plain"))
+
+
+def obtain(source, name="plain"):
+    """(path, state, reason); nothing is loaded, so that files may be damaged under this process."""
+    request = api.Request(name, "module")
+    request.set_flags(None, None, None, None)
+    request.set_paths(source)
+    found, state, reason, _ = api.obtain(request)
+    return pathlib.Path(found.path), state, reason
+
+
+def test_policy_error_raises_before_anything_starts(jit, source, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("CUDAOPS_JIT", "error")
+    with jit.no_process(), pytest.raises(cudaops.PolicyError, match=r"CUDAOPS_JIT=error.*\n  reason  first build"):
+        jit.load("plain", source)
+    assert not jit.root.exists()
+    with cudaops.jit_policy("on"):
+        jit.load("plain", source)
+    assert jit.answer("plain", source)[:2] == (42, "CACHED")
+    jit.write("plain.cpp", plain("plain", 43))
+    with pytest.raises(cudaops.PolicyError, match="reason  source .*plain.cpp changed"):
+        jit.load("plain", source)
+
+
+def test_policies_of_block_and_call(jit, source):  # noqa: F811
+    with cudaops.jit_policy("off"), pytest.raises(cudaops.PolicyError, match=r"jit_policy\('off'\)"):
+        jit.load("plain", source)
+    with cudaops.jit_policy("off"), pytest.warns(cudaops.CompileWarning, match="plain is compiled now: first build"):
+        jit.load("plain", source, policy="warn")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jit.load("plain", source, policy="warn")
+    with pytest.raises(ValueError, match="on warn error off"):
+        jit.load("plain", source, policy="never")
+    with pytest.raises(ValueError, match="on warn error off"):
+        cudaops.jit_policy("never")
+
+
+def test_layer_is_read_and_never_written(jit, source, monkeypatch, tmp_path):  # noqa: F811
+    path = obtain(source)[0]
+    layer = tmp_path / "layer"
+    os.rename(jit.store, layer)
+    jit.store = make_store(jit.store)
+    before = {place: place.stat().st_mtime_ns for place in (layer / "jit").rglob("*")}
+    monkeypatch.setenv("CUDAOPS_JIT_PATH", "/nowhere:%s" % layer)
+    with jit.no_process():
+        found = obtain(source)[0]
+    assert found == layer / "jit" / path.relative_to(jit.root)
+    assert not jit.root.exists()
+    assert before == {place: place.stat().st_mtime_ns for place in (layer / "jit").rglob("*")}
+    os.chmod(layer / "jit" / "o", 0o777)
+    jit.load("plain", source)
+    assert jit.objects()
+
+
+def test_store_keeps_what_was_used_last(jit, monkeypatch):  # noqa: F811
+    paths = [jit.write("%d.cpp" % number, plain("plain", number)) for number in range(3)]
+    modules = [jit.load("plain", path) for path in paths[:2]]
+    size = publish.tree_size(os.path.dirname(modules[0].__cudaops__["path"]))
+    for module, age in zip(modules, (300, 200)):
+        then = time.time() - age
+        os.utime(os.path.dirname(module.__cudaops__["path"]), (then, then))
+    assert jit.hit("plain", paths[0])[0] == 0
+    monkeypatch.setenv("CUDAOPS_JIT_MAX_SIZE", str(int(2.5 * size)))
+    jit.load("plain", paths[2])
+    assert len(jit.objects()) == 2
+    assert jit.hit("plain", paths[0])[0] == 0 and jit.hit("plain", paths[2])[0] == 2
+    assert jit.answer("plain", paths[1])[1] == "COMPILED"
+
+
+@pytest.mark.parametrize("text, size", [("", 10 << 30), ("1000", 1000), ("20G", 20 << 30), ("1.5k", 1536), ("2GiB", 2 << 30)])
+def test_size_is_bytes_or_has_a_unit(monkeypatch, text, size):
+    monkeypatch.setenv("CUDAOPS_JIT_MAX_SIZE", text)
+    assert publish.size_limit() == size
+
+
+def test_size_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv("CUDAOPS_JIT_MAX_SIZE", "big")
+    with pytest.raises(ValueError, match="not a size.\n  found   big"):
+        publish.size_limit()
+
+
+def test_four_builds_of_a_key_are_kept(jit):  # noqa: F811
+    for answer in range(6):
+        path = jit.write("plain.cpp", plain("plain", answer))
+        jit.load("plain", path)
+    assert len(jit.objects()) == manifest.SECTIONS
+    for answer, state in ((5, "CACHED"), (2, "CACHED"), (1, "COMPILED")):
+        jit.write("plain.cpp", plain("plain", answer))
+        assert jit.answer("plain", path)[:2] == (answer, state)
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def test_damaged_library_is_noticed_said_and_built_again(jit, source, capsys):  # noqa: F811
+    path, _, _ = obtain(source)
+    before = path.stat()
+    flip(path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    again, state, _ = obtain(source)
+    # Another path: a process that has loaded the first would be given it again.
+    assert state == "COMPILED" and again != path and not path.exists()
+    assert "cudaops: plain: %s was damaged; it is built again.\n" % path in capsys.readouterr().err
+    with jit.no_process():
+        assert obtain(source)[:2] == (again, "CACHED")
+
+
+def test_damaged_manifest_is_noticed_said_and_built_again(jit, source, capsys):  # noqa: F811
+    obtain(source)
+    (path,) = (jit.root / "m").glob("plain-*")
+    flip(path)
+    assert obtain(source)[1] == "COMPILED"
+    assert "%s was damaged; it is built again" % path in capsys.readouterr().err
+
+
+def test_deleted_library_is_built_again(jit, source):  # noqa: F811
+    path, _, _ = obtain(source)
+    path.unlink()
+    assert obtain(source)[1:] == ("COMPILED", "%s is gone" % path)
+
+
+@pytest.fixture
+def no_private(monkeypatch):
+    from cudaops.jit import build
+
+    monkeypatch.setattr(build, "_private", None)
+
+
+def test_store_that_others_can_write_is_neither_read_nor_written(jit, source, capsys, no_private):  # noqa: F811
+    jit.load("plain", source)
+    before = jit.objects()
+    os.chmod(jit.root, 0o777)
+    module = jit.load("plain", source)
+    assert module.__cudaops__["state"] == "COMPILED" and jit.objects() == before
+    assert not module.__cudaops__["path"].startswith(str(jit.store))
+    assert "others can write to %s (mode 777)" % jit.root in capsys.readouterr().err
+
+
+def test_store_of_another_user_is_not_used(jit, source, capsys, no_private, monkeypatch):  # noqa: F811
+    jit.load("plain", source)
+    monkeypatch.setattr(store.os, "geteuid", lambda: 12345)
+    assert jit.answer("plain", source)[1] == "COMPILED"
+    assert "%s belongs to another user (uid %d)" % (jit.root, os.getuid()) in capsys.readouterr().err
+
+
+def test_read_only_store_serves_and_new_builds_go_to_a_private_directory(jit, source, capsys, no_private, monkeypatch):  # noqa: F811
+    jit.load("plain", source)
+    real = publish.prepare
+
+    def prepare(root):
+        if root == str(jit.root):
+            raise OSError(30, "Read-only file system")
+        real(root)
+
+    monkeypatch.setattr(publish, "prepare", prepare)
+    assert jit.hit("plain", source)[1] == "CACHED"
+    other = jit.write("other.cpp", plain("other"))
+    module = jit.load("other", other)
+    assert module.answer() == 42 and not module.__cudaops__["path"].startswith(str(jit.store))
+    text = capsys.readouterr().err
+    assert "%s: Read-only file system" % jit.root in text and "Fix: CUDAOPS_STORE=" in text
+
+
+def test_full_disk_names_the_store(jit, source, monkeypatch):  # noqa: F811
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(publish, "publish", full)
+    with pytest.raises(cudaops.BuildError, match=r"the disk of the store is full.\nFix: CUDAOPS_STORE="):
+        jit.load("plain", source)
+    assert jit.left() == [] and jit.objects() == []
+
+
+def test_missing_programs_are_named_with_the_line_to_type(jit, source, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("PATH", "/nowhere")
+    from cudaops.jit import build
+
+    monkeypatch.setattr(build, "_packaged", lambda name: None)
+    with pytest.raises(cudaops.BuildError, match=r'no cmake and no ninja(.|\n)*Fix: pip install "cudaops\[jit\]"'):
+        jit.load("plain", source)
+    monkeypatch.undo()
+
+
+def test_processes_with_an_empty_store_compile_once(jit, source):  # noqa: F811
+    """pytorch#46334; without importing torch in each: what is proven is the store's part."""
+    code = """
+import sys
+sys.path.insert(0, %r)
+from cudaops.jit import api
+request = api.Request("plain", "module")
+request.set_flags(None, None, None, None)
+request.set_paths(%r)
+found, state, _, _ = api.obtain(request)
+print(state, found.path)
+""" % (str(REPOSITORY / "python"), source)
+    environment = {**os.environ, **jit.variables}
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True) for _ in range(8)
+    ]
+    answers = [process.communicate(timeout=120)[0].split(" ", 1) for process in running]
+    assert [process.returncode for process in running] == [0] * 8
+    assert sorted(state for state, _ in answers) == ["CACHED"] * 7 + ["COMPILED"]
+    assert len({path for _, path in answers}) == 1 and len(jit.objects()) == 1 and jit.left() == []
+
+
+def test_killed_build_leaves_nothing_that_stops_the_next(jit, source):  # noqa: F811
+    """pytorch#189245"""
+    code = """
+import sys
+sys.path.insert(0, %r)
+import cudaops
+cudaops.load("plain", %r)
+""" % (str(REPOSITORY / "python"), source)
+    process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, **jit.variables}, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (jit.root / "t").is_dir() or not jit.left():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.005)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert jit.left() != []
+    assert jit.answer("plain", source)[:2] == (42, "COMPILED")
+    assert jit.left() == []
+
+
+def test_torch_upgraded_in_place_is_another_build_and_going_back_finds_the_first(jit, source, monkeypatch, tmp_path):  # noqa: F811
+    """pytorch#68905"""
+    import torch
+
+    place = tmp_path / "torch"
+    place.mkdir()
+    real = pathlib.Path(torch.__file__).parent
+    text = (real / "version.py").read_text()
+    (place / "version.py").write_text(text)
+    from cudaops.jit import inputs, key
+
+    for module in (key, inputs):
+        monkeypatch.setattr(module, "torch_directory", lambda: str(place))
+    assert jit.answer("plain", source)[1] == "COMPILED"
+    (place / "version.py").write_text(text + "# another\n")
+    assert jit.answer("plain", source)[1:] == ("COMPILED", "torch's %s changed" % (place / "version.py"))
+    (place / "version.py").write_text(text)
+    assert jit.hit("plain", source)[1] == "CACHED"
+
+
+def test_replaced_compiler_is_a_reason(jit, source, monkeypatch):  # noqa: F811
+    """flashinfer#3231"""
+    compiler = jit.write("bin/c++", '#!/bin/sh\nexec /usr/bin/c++ "$@"\n')
+    os.chmod(compiler, 0o755)
+    monkeypatch.setenv("CXX", compiler)
+    assert jit.answer("plain", source)[1] == "COMPILED"
+    assert jit.answer("plain", source)[1:] == ("CACHED", "")
+    jit.write("bin/c++", '#!/bin/sh\nexec /usr/bin/c++  "$@"\n')
+    assert jit.answer("plain", source)[1:] == ("COMPILED", "program %s changed" % os.path.realpath(compiler))
+
+
+def test_place_follows_the_variables(monkeypatch, tmp_path):
+    for name in ("CUDAOPS_STORE", "TORCH_EXTENSIONS_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/home/me")
+    assert store.location() == ("/home/me/.cache/cudaops", "HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
+    assert store.location() == ("/xdg/cudaops", "XDG_CACHE_HOME")
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", "/extensions")
+    assert store.location() == ("/extensions/cudaops", "TORCH_EXTENSIONS_DIR")
+    monkeypatch.setenv("CUDAOPS_STORE", "/store")
+    assert store.location() == ("/store", "CUDAOPS_STORE")

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# Texts as expectations see them: blanks count as one, places have names. Part of RunCase.cmake.
+
+# CMake wraps a message at a width that depends on the lengths of paths, so all blanks count as one.
+function(_case_squeeze name)
+  string(REGEX REPLACE "[ \t\r\n]+" " " text "${${name}}")
+  string(STRIP "${text}" text)
+  set(${name} "${text}" PARENT_SCOPE)
+endfunction()
+
+# case_name_places(<variable>): its text with <case>, <tree> and <repo> for the places that differ from machine to machine.
+# For a text that is looked through by other means than case_match().
+function(case_name_places name)
+  set(text "${${name}}")
+  string(ASCII 1 here)
+  string(ASCII 2 option)
+  foreach(place IN ITEMS case|DIR tree|TREE_DIR repo|REPO)
+    string(REGEX MATCH "^(.*)\\|(.*)$" place "${place}")
+    set(place "<${CMAKE_MATCH_1}>")
+    set(path "${case_${CMAKE_MATCH_2}}")
+    if(path STREQUAL "")
+      continue()
+    endif()
+    # A link on the way is followed by some programs.
+    file(REAL_PATH "${path}" real)
+    set(spellings "${path}" "${real}")
+    list(REMOVE_DUPLICATES spellings)
+    foreach(spelling IN LISTS spellings)
+      string(REPLACE "${spelling}" "${here}" text "${text}")
+      _case_squeeze(spelling)
+      string(REPLACE "${spelling}" "${here}" text "${text}")
+      # Blanks as a shell, make and Ninja write them.
+      if(spelling MATCHES " ")
+        foreach(blank IN ITEMS "\\ " "$ ")
+          string(REPLACE " " "${blank}" escaped "${spelling}")
+          string(REPLACE "${escaped}" "${here}" text "${text}")
+        endforeach()
+      endif()
+      # Neither the end of another path (<case>/src or ../src where the checkout is /src) nor the beginning of another name
+      # (/srcs), but behind an option (-I/src).
+      string(REGEX REPLACE "(^|[ \"'=,;(])(-[A-Za-z]+)${here}" "\\1\\2${option}" text "${text}")
+      string(REGEX REPLACE "([A-Za-z0-9_>]|[.\\][.])${here}" "\\1${spelling}" text "${text}")
+      string(REGEX REPLACE "${here}([A-Za-z0-9_])" "${spelling}\\1" text "${text}")
+      string(REGEX REPLACE "[${here}${option}]" "${place}" text "${text}")
+    endforeach()
+  endforeach()
+  set(${name} "${text}" PARENT_SCOPE)
+endfunction()
+
+# The text of a step as the expected texts see it.
+function(_case_normalise name)
+  set(text "${${name}}")
+  string(REGEX REPLACE "Call Stack \\(most recent call first\\):\n(  [^\n]*\n)+" "" text "${text}")
+  _case_squeeze(text)
+  case_name_places(text)
+  string(REPLACE "CMake Error at cmake/" "CMake Error at <repo>/cmake/" text "${text}")
+  set(${name} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(_case_expect name actual)
+  set(file "${case_SUITE}/${case_NAME}-${name}.txt")
+  if(EXISTS "${file}")
+    file(READ "${file}" expected)
+    _case_squeeze(expected)
+  elseif(name STREQUAL "stderr")
+    set(expected "")
+  else()
+    return()
+  endif()
+  set(shown "${actual}")
+  _case_normalise(actual)
+  # stderr is held whole: a warning that nobody planned fails the case.
+  set(regex "${expected}")
+  if(name STREQUAL "stderr")
+    set(regex "^${expected}$")
+  endif()
+  if(NOT actual MATCHES "${regex}")
+    string(REPLACE "${case_DIR}" "<case>" shown "${shown}")
+    case_fail("${name} does not match" "expected:" "${regex}" "actual:" "${actual}" "in full:" "${shown}")
+  endif()
+endfunction()
