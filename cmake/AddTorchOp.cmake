@@ -46,9 +46,10 @@ AddTorchOp
     free-threaded Python has no ``abi3`` and ignores it.
   ``PYTHON_PACKAGE``
     Directory with the .py files of the package that the op belongs to; needs ``INSTALL``. Modules, type stubs and
-    ``py.typed`` of the package and its subpackages are copied to the package in the build tree when they change, removed
-    from it when they are deleted, and installed. The package is the part of ``INSTALL`` that has the directory's name,
-    or else ``INSTALL`` itself. Several ops can name one package. In scikit-build-core ``wheel.packages`` packs the files.
+    ``py.typed`` of the package and its subpackages are copied to the package in the build tree when they change,
+    removed from it when they are deleted, and installed. The package is the part of ``INSTALL`` that has the
+    directory's name, or else ``INSTALL`` itself. Several ops can name one package. In scikit-build-core
+    ``wheel.packages`` packs the files.
   ``INSTALL``
     Directory below the install prefix. In the build tree a module, and a library with ``PYTHON_PACKAGE``, is in the
     directory of the same name below the project's build directory (or ``CMAKE_LIBRARY_OUTPUT_DIRECTORY``; with several
@@ -71,24 +72,25 @@ AddTorchOp
 
   nvcc options in ``target_compile_options()`` need their language where the op has C++ files
   (``$<$<COMPILE_LANGUAGE:CUDA>:…>``); those that the C++ compiler rejects are an error. The files that this command
-  generates are compiled without options that are set for all languages. Architectures among the options cause a warning.
+  generates are compiled without options that are set for all languages. Architectures among the options cause a
+  warning.
 
   Two steps shorten the build of a STABLE op:
 
   * ``torch/csrc/stable/library.h`` is precompiled with gcc, where it is the first header of a source, or in a Python
     module the next one after ``Python.h``: once for each user, torch and set of options, 60 MB in the store
-    (:variable:`CUDAOPS_STORE`). Where another header comes before it, the configure step says so. The precompiled header
-    is not used where a header in it has changed, where options or macros differ, with a compiler cache, with
+    (:variable:`CUDAOPS_STORE`). Where another header comes before it, the configure step says so. The precompiled
+    header is not used where a header in it has changed, where options or macros differ, with a compiler cache, with
     ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, with headers that the target precompiles itself, or with
     ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name).
   * The op is linked against stubs of torch's libraries, by gold where that works; by the compiler's default linker with
-    torch's libraries where it fails, where the project sets ``RULE_LAUNCH_LINK``, or where options mean different things
-    to different linkers (scripts, plug-ins, LTO). Choose a linker as for any target: ``CMAKE_LINKER_TYPE`` (CMake 3.29
-    and later) or ``target_link_options(<name> PRIVATE -fuse-ld=bfd)``.
+    torch's libraries where it fails, where the project sets ``RULE_LAUNCH_LINK``, or where options mean different
+    things to different linkers (scripts, plug-ins, LTO). Choose a linker as for any target: ``CMAKE_LINKER_TYPE``
+    (CMake 3.29 and later) or ``target_link_options(<name> PRIVATE -fuse-ld=bfd)``.
 
-  An undefined symbol is a link error. Only the symbols that the found Python exports may be left to the interpreter, for
-  each ABI and with or without ``PYTHON_MODULE``; no keyword is needed where a header or a linked library uses Python's
-  API.
+  An undefined symbol is a link error. Only the symbols that the found Python exports may be left to the interpreter,
+  for each ABI and with or without ``PYTHON_MODULE``; no keyword is needed where a header or a linked library uses
+  Python's API.
 
   The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table at the end of the
   configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and fails with the

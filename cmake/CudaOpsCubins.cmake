@@ -14,7 +14,8 @@ Compiles each architecture of a ``.cu`` file separately.
     cudaops_target_cubins(<target>)
 
   Each ``.cu`` of ``<target>`` gets one compile step for each architecture, and one that combines their code in the
-  object. The object is the one that nvcc makes of all architectures at once: the commands are those of ``nvcc --dryrun``.
+  object. The object is the one that nvcc makes of all architectures at once: the same commands run, as
+  ``nvcc --dryrun`` prints them.
 
   Use it for files that take long to compile, for several architectures. Each architecture is a job of Ninja or Make,
   scheduled over all cores; ``nvcc --threads`` starts a fixed number, whether cores are idle or not. After an edit only
@@ -26,14 +27,14 @@ Compiles each architecture of a ``.cu`` file separately.
   in a second takes longer with it, and so does a file that has all cores to itself. (7 architectures, 12 s, on 2 cores:
   8 % slower from nothing, 3 times faster after an edit of one architecture; with 16 idle cores 20 % and 15 % slower.)
 
-  A changed line number counts as a change only with debug information (``-lineinfo``, ``-G``) and where a file uses line
-  numbers at compile time (``__builtin_LINE()``, as ``std::source_location`` and some CUDA headers do).
+  A changed line number counts as a change only with debug information (``-lineinfo``, ``-G``) and where a file uses
+  line numbers at compile time (``__builtin_LINE()``, as ``std::source_location`` and some CUDA headers do).
 
 At the end of the directory, each ``.cu`` in the target's ``SOURCES`` is replaced by files for the source and its
 architectures; properties of target and source apply to these steps as well. The result of a step is used only if its
-commands were those of the object; otherwise that architecture is compiled together with the object, and the build prints
-so. This is always the case for a file whose first definition is for the host alone (``#ifndef __CUDA_ARCH__``), because
-nvcc derives the names of internal symbols from it.
+commands were those of the object; otherwise that architecture is compiled together with the object, and the build
+prints so. This is always the case for a file whose first definition is for the host alone (``#ifndef __CUDA_ARCH__``),
+because nvcc derives the names of internal symbols from it.
 
 With CMAKE_EXPORT_COMPILE_COMMANDS the sources themselves are in :file:`compile_commands.json` too, for editors, through
 a target ``<target>_compile_commands`` that is never built.

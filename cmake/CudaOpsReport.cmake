@@ -19,9 +19,9 @@ target in a build directory with ``#`` in its path).
 
 The page holds the timeline of each run of Ninja, a table of the jobs, the ten most expensive headers, and advice that
 names file and line. Times come from Ninja's log, headers from the dependency files: these cost the build nothing. The
-advice is about this build only: headers that are most of what a compiler reads (torch in a ``.cu``, ``torch/extension.h``
-where the stable ABI would do, ``cub/cub.cuh`` where a part of it would), architectures that are compiled one after the
-other, the file that the rest of the build waited for, a slow linker, a missing compiler cache.
+advice is about this build only: headers that are most of what a compiler reads (torch in a ``.cu``,
+``torch/extension.h`` where the stable ABI would do, ``cub/cub.cuh`` where a part of it would), architectures that are
+compiled one after the other, the file that the rest of the build waited for, a slow linker, a missing compiler cache.
 
 ``CUDAOPS_BUILD_TRACE`` (variable, or environment variable of the same name)
   ``OFF`` (default). ``ON``: each compile of ops, kernels and targets with :command:`cudaops_target_defaults` also notes

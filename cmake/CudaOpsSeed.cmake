@@ -11,9 +11,9 @@ user and machine.
   $ cmake -S . -B build -DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=<prefix>/share/cmake/CudaOps/CudaOpsSeed.cmake
 
 or, in a preset, ``"CMAKE_PROJECT_TOP_LEVEL_INCLUDES": "<path of this file>"`` among ``cacheVariables``. The languages C,
-CXX and CUDA of the project are then read from ``<store>/seeds`` where an earlier configure with the same inputs has stored
-them. The inputs are CMake, generator, compilers and their parts, variables and environment; when one changes, or is
-unknown, CMake's own detection runs. ``find_package(CudaTorchMatch)`` does the same for CUDA, without this file.
+CXX and CUDA of the project are then read from ``<store>/seeds`` where an earlier configure with the same inputs has
+stored them. The inputs are CMake, generator, compilers and their parts, variables and environment; when one changes, or
+is unknown, CMake's own detection runs. ``find_package(CudaTorchMatch)`` does the same for CUDA, without this file.
 
 ``CUDAOPS_SEED_COMPILERS``
   ``OFF`` (variable or environment): CMake's own detection runs each time. Default ``ON``.

@@ -14,8 +14,8 @@ Distributes the instantiations of a template over several files, which compile i
 
   Makes ``.cu`` files in ``${CMAKE_CURRENT_BINARY_DIR}/<out-var>.shards`` and sets ``<out-var>`` to them: sources for
   :command:`cudaops_add_kernels`, :command:`add_torch_op` or a target of your own, in this directory. Each includes
-  ``TEMPLATE`` and instantiates its share. A file is written only when its text changes, and compiling it again gives the
-  same device code. The second call in a directory with the same ``<out-var>`` writes to ``<out-var>_2.shards``.
+  ``TEMPLATE`` and instantiates its share. A file is written only when its text changes, and compiling it again gives
+  the same device code. The second call in a directory with the same ``<out-var>`` writes to ``<out-var>_2.shards``.
 
   ``TEMPLATE``
     The header that defines the template.
@@ -25,7 +25,8 @@ Distributes the instantiations of a template over several files, which compile i
     that has the template's declaration alone.
   ``FILES``
     Number of files. Default: one for each instantiation, up to 16. It depends on the list and not on the cores of the
-    machine, so that machines can share a compiler cache, and an instantiation that is added at the end changes one file.
+    machine, so that machines can share a compiler cache, and an instantiation that is added at the end changes one
+    file.
 
 For HIP, the template is translated as any header of the project is.
 

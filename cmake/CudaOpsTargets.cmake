@@ -30,7 +30,8 @@ The steps that :command:`add_torch_op` is made of, for targets of your own.
 
   Compiles ``<target>`` as Release where ``CMAKE_BUILD_TYPE`` is empty; adds ``-lineinfo`` (RelWithDebInfo) and ``-G``
   (Debug) for CUDA; compiles it through a compiler cache where there is one (:module:`CudaOpsCache`). In a wheel build
-  (``SKBUILD``) nvcc 13 and later compress device code for size (``--compress-mode=size``: half the library), unless ``CMAKE_CUDA_FLAGS`` names a mode.
+  (``SKBUILD``) nvcc 13 and later compress device code for size (``--compress-mode=size``: half the library), unless
+  ``CMAKE_CUDA_FLAGS`` names a mode.
 
 ``CUDAOPS_CUDA_JOBS`` (variable, or environment variable of the same name)
   How many CUDA or HIP sources of such targets, and of ops and kernels, compile at once under Ninja. Default: as many as

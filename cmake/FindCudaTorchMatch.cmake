@@ -52,8 +52,8 @@ Result variables
 
 Sets in the caller's directory, as normal variables: ``CMAKE_CUDA_COMPILER``, ``CMAKE_CUDA_HOST_COMPILER``,
 ``CMAKE_CUDA_ARCHITECTURES``; for HIP ``CMAKE_HIP_COMPILER``, ``CMAKE_HIP_ARCHITECTURES``, and in ``CMAKE_HIP_FLAGS`` the
-paths that a compiler outside of AMD's layout needs. Architectures that a project's own ``find_package(Torch)``, before or
-after, has added to ``CMAKE_CUDA_FLAGS`` are removed from it.
+paths that a compiler outside of AMD's layout needs. Architectures that a project's own ``find_package(Torch)``, before
+or after, has added to ``CMAKE_CUDA_FLAGS`` are removed from it.
 
 Imported targets
 ^^^^^^^^^^^^^^^^
@@ -64,19 +64,19 @@ Imported targets
 (headers, runtime, definitions), and the same names of libraries mean hipBLAS, hipBLASLt, hipSPARSE, hipSOLVER, hipFFT,
 hipRAND, hiprtc, MIOpen and RCCL, because that is what hipify makes of the calls.
 
-All of them always exist: linking needs no ``if()``. Without CUDA and HIP those of CUDA and HIP are empty. Where CUDA or HIP
-is on, a library that isn't found is an error for the ops and kernels with device code that link it, when they are
+All of them always exist: linking needs no ``if()``. Without CUDA and HIP those of CUDA and HIP are empty. Where CUDA or
+HIP is on, a library that isn't found is an error for the ops and kernels with device code that link it, when they are
 configured, and for other targets when they are built; for one that is found, ``IMPORTED_LOCATION`` is the file.
 
-A library comes from the copy that torch loads (wheel, conda, system), else from the chosen toolkit. Its headers come from
-the same copy, as links in ``CudaOps/include/<library>`` of the build tree; all other CUDA headers are the toolkit's. Host
-compilers search the toolkit's headers last, as nvcc does.
+A library comes from the copy that torch loads (wheel, conda, system), else from the chosen toolkit. Its headers come
+from the same copy, as links in ``CudaOps/include/<library>`` of the build tree; all other CUDA headers are the
+toolkit's. Host compilers search the toolkit's headers last, as nvcc does.
 
 ``CudaOps::openmp`` always exists: OpenMP for C++ and for the host code that nvcc compiles, with the runtime that torch
-loads. Use it instead of ``OpenMP::OpenMP_CXX``, for which CMake warns where torch's wheel has a ``libgomp.so.1`` ("Cannot
-generate a safe runtime search path"): torch's copy is loaded, whichever was linked, so it is the one to link. For a torch
-without one (libtorch, a torch you built) it is the compiler's. clang's OpenMP code needs LLVM's ``libomp``, which then
-runs beside torch's ``libgomp``, with its own threads. HIP code is compiled without OpenMP.
+loads. Use it instead of ``OpenMP::OpenMP_CXX``, for which CMake warns where torch's wheel has a ``libgomp.so.1``
+("Cannot generate a safe runtime search path"): torch's copy is loaded, whichever was linked, so it is the one to link.
+For a torch without one (libtorch, a torch you built) it is the compiler's. clang's OpenMP code needs LLVM's ``libomp``,
+which then runs beside torch's ``libgomp``, with its own threads. HIP code is compiled without OpenMP.
 
 Options
 ^^^^^^^
@@ -86,12 +86,14 @@ Variables, or environment variables of the same name:
 ``CUDAOPS_VERSION_POLICY``
   ``STRICT`` takes EXACT only; ``COMPATIBLE`` (default) stops at a MISMATCH; ``WARN`` makes that a warning.
 ``CUDAOPS_COMPATIBLE_VERSIONS``
-  Pairs that are declared compatible, or incompatible with ``!``, in place of the rule: ``"12.1:12.4;!13.0:13.2"`` (toolkit:torch's CUDA).
+  Pairs that are declared compatible, or incompatible with ``!``, in place of the rule: ``"12.1:12.4;!13.0:13.2"``
+  (toolkit:torch's CUDA).
 ``CUDAOPS_BACKEND``
   ``AUTO`` (default: what torch was built for), ``CUDA`` or ``HIP`` (an error where it isn't available), ``CPU`` (both
   off). ``HIP`` with a torch that isn't built for ROCm builds kernels, and stable ops that this torch can't load.
 ``CUDAOPS_PROVIDE``
-  List of what may be downloaded where it is missing: ``TORCH``, ``TOOLKIT``, ``GTEST``, ``BENCHMARK``. Default: nothing.
+  List of what may be downloaded where it is missing: ``TORCH``, ``TOOLKIT``, ``GTEST``, ``BENCHMARK``. Default:
+  nothing.
 ``CUDAOPS_TORCH_VERSION``
   Release for ``CUDAOPS_PROVIDE=TORCH``.
 ``CUDAOPS_STORE``

@@ -43,15 +43,15 @@ Translates CUDA sources to HIP at build time, file by file, into the build direc
 
 A translation keeps its name and its place: ``src/a/k.cu`` becomes ``<mirror>/src/a/k.cu``, relative to the root that
 contains it. Roots are the project's source directory, its build directories (``<mirror>/.generated``), and include
-directories of the target itself that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include directories, and those of
-imported and fetched targets, are not translated. Source properties that are set before the end of the directory apply to
-the translation, too. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE HIP``: enable it, or
+directories of the target itself that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include
+directories, and those of imported and fetched targets, are not translated. Source properties that are set before the end of the directory apply
+to the translation, too. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE HIP``: enable it, or
 find_package(CudaTorchMatch) does. An explicit ``LANGUAGE`` wins, on the source (where ``CUDA`` means ``HIP``) before or
 after the call, or on the translation after :command:`hipify_sources`; use it where hipcc is the C++ compiler.
 
-Code with its own branches for HIP needs no translation. The property ``CUDAOPS_SKIP_HIPIFY``, ON, leaves code unchanged:
-on a target, all of its sources; on a source, that one, which then includes the untranslated headers; on a header, where
-the header is listed among the sources. Such code is compiled in the same language as a translation. For
+Code with its own branches for HIP needs no translation. The property ``CUDAOPS_SKIP_HIPIFY``, ON, leaves code
+unchanged: on a target, all of its sources; on a source, that one, which then includes the untranslated headers; on a
+header, where the header is listed among the sources. Such code is compiled in the same language as a translation. For
 :command:`hipify_sources` set it before the call. It has no effect for other backends.
 
 Comments and strings are not changed: a string may be the name of an op. Kernel launches stay ``<<<...>>>``. A condition
@@ -59,8 +59,8 @@ on ``__CUDA_ARCH__``, which HIP's compiler doesn't define, is a warning at build
 
 The translator is torch/utils/hipify, loaded without importing torch, of the torch that find_package(CudaTorchMatch) has
 found or would find; without torch, hipify-perl on ``PATH``, in ``ROCM_PATH`` or in ``/opt/rocm*``. ``CUDAOPS_HIPIFY``
-(variable or environment) names another: the path of hipify-perl, or of the Python, the site-packages or the directory of
-a torch 2.9 or later.
+(variable or environment) names another: the path of hipify-perl, or of the Python, the site-packages or the directory
+of a torch 2.9 or later.
 
 Example:
 
@@ -139,7 +139,7 @@ function(hipify_sources)
       )
     endif()
   endforeach()
-  _cudaops_use(hipify/hipify)
+  _cudaops_use(hipify/hipify hipify/translator)
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
   _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
 

@@ -3,7 +3,8 @@
 #
 # A suite is a folder tests/<Suite>, declared with cudaops_add_case_suite(). Files of a case:
 #   <case>.cmake         a script (cmake -P; it sees case_REPO, case_DIR, case_SUITE, case_PYTHON, case_LONG), or in a
-#                        PROJECT suite the body of a project: included after project(), CXX on, and find_package(CudaOps)
+#                        PROJECT suite the body of a project: included after project(), CXX on, and
+#                        find_package(CudaOps)
 #   <case>-steps.cmake   in its place or beside it: what is done, in steps. Runs here, before anything is configured, so
 #                        it can lay down a machine first: fake_toolkit(), fake_torch(), fake_python(), fake_gnu()
 #   <case>-result.txt    exit code of the last step; default 0
@@ -20,6 +21,7 @@
 # word that is looked for is never found in the name of a directory, and no character of a path is one of a regular
 # expression: ${case_DIR}, ${case_TREE_DIR} and ${case_REPO} in an expectation stand for these names, too.
 #
+# The commands of a case, by topic in run_case/:
 # Steps:   case_project() case_configure() case_build() case_ctest() case_step(); each sets case_STEP_STDOUT, _STDERR
 # Machine: case_environment() case_path() case_keep_environment(); the fakes
 # Checks:  case_equal() case_match() case_not_match() case_report() case_report_equal() case_fail()

@@ -11,10 +11,10 @@ include_guard(GLOBAL)
 # would notice. PROJECT: <case>.cmake is the body of a project; else a script. EVERY_CMAKE repeats the suite with the
 # other CMake versions ("@4.4"), or only the cases that match OTHER_CMAKE_CASES, where the others don't come to anything
 # that CMake releases do differently; EVERY_GENERATOR with Makefiles ("@make"), FOR_EACH_TORCH once for each Python in
-# CUDAOPS_TEST_TORCHES (variable case_TORCH in the case). QUICK gives the label `quick` to the cases of the main CMake and
-# generator, but for those with the real compilers (real_*), with generated inputs (generated_*), and NOT_QUICK: together
-# with the rest that has the label they take 90 s at most. PATH_WITH_BLANK repeats the suite in directories with a blank in
-# their path ("@blank").
+# CUDAOPS_TEST_TORCHES (variable case_TORCH in the case). QUICK gives the label `quick` to the cases of the main CMake
+# and generator, but for those with the real compilers (real_*), with generated inputs (generated_*), and NOT_QUICK:
+# together with the rest that has the label they take 90 s at most. PATH_WITH_BLANK repeats the suite in directories
+# with a blank in their path ("@blank").
 function(cudaops_add_case_suite suite)
   cmake_parse_arguments(
     PARSE_ARGV 1

@@ -172,7 +172,11 @@ function(_cudaops_cache_settings language out)
     set(${out} "${settings}" PARENT_SCOPE)
     return()
   endif()
-  foreach(key IN ITEMS CACHE_ENGINE CACHE_PROGRAM CACHE_VERSION CACHE_DIST_SETTINGS LAUNCHER LAUNCHER_STORED HOST_COMPILER)
+  foreach(
+    key
+    IN
+    ITEMS CACHE_ENGINE CACHE_PROGRAM CACHE_VERSION CACHE_DIST_SETTINGS LAUNCHER LAUNCHER_STORED HOST_COMPILER
+  )
     _cudaops_state_get(${key} ${key})
   endforeach()
   string(

@@ -938,6 +938,7 @@ class Writer:
             ("rpath", None),
         )
         shown = {"include": "include", "definition": "definition", "option": "options", "library": "link"}
+        under = {}  # condition -> lines
         self.comments["options"] = self.comments.pop("options", []) + self.comments.pop("option", [])
         for section, _ in sections:
             if section in shown:
@@ -955,7 +956,12 @@ class Writer:
                 if not found:
                     continue
                 made = self.section(section, dict(sections)[section], op.target, found)
-                lines += ["if(%s)" % condition, *("  " + line for line in made), "endif()"] if condition else made
+                if condition:
+                    under.setdefault(condition, []).extend(made)
+                else:
+                    lines += made
+        for condition, made in under.items():
+            lines += ["if(%s)" % condition, *("  " + line for line in made), "endif()"]
         return lines
 
     def section(self, section, command, target, found):

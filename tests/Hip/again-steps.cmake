@@ -1,7 +1,10 @@
 # The second configure finds the same and detects nothing anew; nothing of ours stands in the cache for the user to see.
 hip_machine()
 # What changed in the last two seconds may have changed after it was read: nothing is kept of it.
-execute_process(COMMAND find "${case_DIR}/venv" -exec touch -h -d 2024-01-01 {} + COMMAND_ERROR_IS_FATAL ANY)
+execute_process(
+  COMMAND find "${case_DIR}/venv" -exec touch -h -d 2024-01-01 {} +
+  COMMAND_ERROR_IS_FATAL ANY
+)
 hip_library(library)
 match(ARGS ${hip_ARGS} AFTER "${library}")
 expect_match(VERDICT EXACT CMAKE_HIP_ARCHITECTURES gfx90a)

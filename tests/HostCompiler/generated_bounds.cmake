@@ -1,5 +1,6 @@
-# Generated headers: whole checks with any numbers, operators, blanks and orders, whose bounds are known, and checks with random
-# damage, which must give canonical bounds or none. A compiler that fits by the condition must fit by the bounds.
+# Generated headers: whole checks with any numbers, operators, blanks and orders, whose bounds are known, and checks
+# with random damage, which must give canonical bounds or none. A compiler that fits by the condition must fit by the
+# bounds.
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
 include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
 

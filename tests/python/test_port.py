@@ -241,6 +241,19 @@ def test_options_of_the_environment(project):
     assert "%s\nadd_torch_op(last\n" % said in content and content.count("SKIP_LAST") == 1
 
 
+def test_one_if_a_condition(project):
+    """What stands under one condition stands together, whichever commands it takes."""
+    content = project.port("""
+        debug = os.getenv("DEBUG", "0") == "1"
+        ext = CppExtension("op", ["csrc/op.cpp"], define_macros=[("CHECK", None)] if debug else [], libraries=["m"],
+            extra_compile_args=["-O0"] if debug else ["-O3"], extra_link_args=["-g"] if debug else [])
+        """)
+    assert content.endswith(
+        "target_link_libraries(op PRIVATE m)\nif(DEBUG)\n  target_compile_definitions(op PRIVATE CHECK)\n"
+        "  target_compile_options(op PRIVATE -O0)\n  target_link_options(op PRIVATE -g)\nendif()\n"
+    )
+
+
 def test_values_that_exclude_each_other(project):
     """What stands where an option is off doesn't stand where it is on."""
     content = project.port("""

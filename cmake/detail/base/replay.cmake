@@ -193,7 +193,12 @@ function(_cudaops_replay_write)
   foreach(stamp IN LISTS stamps)
     string(FIND "${stamp}" "${build}/CudaOps/" position)
     if(position EQUAL 0)
-      string(REGEX REPLACE ":([0-9.]+:[0-9]+|absent|[0-9.]+|names=[0-9a-f]+|text=[0-9a-f]+|id=[0-9a-f]*)$" "" path "${stamp}")
+      string(
+        REGEX REPLACE ":([0-9.]+:[0-9]+|absent|[0-9.]+|names=[0-9a-f]+|text=[0-9a-f]+|id=[0-9a-f]*)$"
+        ""
+        path
+        "${stamp}"
+      )
       list(APPEND ours "${path}")
     else()
       list(APPEND others "${stamp}")

@@ -18,7 +18,7 @@ cmake_policy(VERSION 3.25)
 # CANDIDATE_*  "CANDIDATE <i> <FIELD>"           search/search        what was found in which place; VERDICT by match/choose
 # TOOLKIT_*  CANDIDATES    match/choose         facts of the chosen toolkit; one line a candidate
 # ROCM_*                   match/choose         facts of the chosen ROCm; the options that its compiler needs
-# HIPIFY_*                 hipify/hipify        the translator in use; the mirror trees and what is translated into them
+# HIPIFY_*                 hipify               the translator in use; the mirror trees and what is translated into them
 # HOST_COMPILER*           match/languages      the compiler that nvcc calls
 # ARCHITECTURES*           arch/request         canonical list; as requested; where the request came from
 # LAUNCHER*                launch/launcher      the program that runs compiles, or why there is none; its name in the store

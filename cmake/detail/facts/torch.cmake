@@ -105,7 +105,11 @@ function(_cudaops_torch_read root source out_problem)
 
   # Names and times of the libraries that are looked for here.
   _cudaops_follows("${lib}")
-  foreach(library IN ITEMS c10 torch_cuda c10_cuda torch_hip c10_hip)
+  foreach(
+    library
+    IN
+    ITEMS c10 torch_cuda c10_cuda torch_hip c10_hip
+  )
     if(EXISTS "${lib}/lib${library}.so")
       _cudaops_follows("${lib}/lib${library}.so")
     endif()

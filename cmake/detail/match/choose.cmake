@@ -16,16 +16,34 @@ _cudaops_use(base/message base/state match/verdict search/backends)
 # _REASON, _HEAD, _FACTS, _FIX. There is none on a ROCm and a torch that isn't built for it.
 function(_cudaops_judge gpu prefix version source)
   cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "")
-  foreach(key IN ITEMS TORCH_VERSION TORCH_KIND TORCH_CUDA TORCH_HIP TORCH_SOURCE VERSION_POLICY COMPATIBLE_VERSIONS)
+  foreach(
+    key
+    IN
+    ITEMS TORCH_VERSION TORCH_KIND TORCH_CUDA TORCH_HIP TORCH_SOURCE VERSION_POLICY COMPATIBLE_VERSIONS
+  )
     _cudaops_state_get(${key} ${key})
   endforeach()
-  set(fields VERDICT ACTION FITS RANK REASON HEAD FACTS FIX)
+  set(
+    fields
+    VERDICT
+    ACTION
+    FITS
+    RANK
+    REASON
+    HEAD
+    FACTS
+    FIX
+  )
   set(
     about
-    TORCH "${TORCH_VERSION}"
-    TORCH_HIP "${TORCH_HIP}"
-    TORCH_SOURCE "${TORCH_SOURCE}"
-    POLICY "${VERSION_POLICY}"
+    TORCH
+    "${TORCH_VERSION}"
+    TORCH_HIP
+    "${TORCH_HIP}"
+    TORCH_SOURCE
+    "${TORCH_SOURCE}"
+    POLICY
+    "${VERSION_POLICY}"
   )
   foreach(field IN LISTS fields)
     set(judged_${field} "")
@@ -74,7 +92,11 @@ function(_cudaops_choose gpu out_best out_given)
   if(count GREATER 0)
     math(EXPR last "${count} - 1")
     foreach(i RANGE ${last})
-      foreach(field IN ITEMS VERSION ROOT SOURCE KIND PROBLEM)
+      foreach(
+        field
+        IN
+        ITEMS VERSION ROOT SOURCE KIND PROBLEM
+      )
         _cudaops_state_get("CANDIDATE ${i} ${field}" ${field})
       endforeach()
       _cudaops_judge(${gpu} judged "${VERSION}" "${ROOT} (${SOURCE})")
@@ -146,7 +168,11 @@ function(_cudaops_choice_record gpu best out_others out_whole)
     endforeach()
     math(EXPR last "${count} - 1")
     foreach(i RANGE ${last})
-      foreach(field IN ITEMS ${backend_PROGRAM} VERSION ROOT SOURCE KIND VERDICT PROBLEM)
+      foreach(
+        field
+        IN
+        ITEMS ${backend_PROGRAM} VERSION ROOT SOURCE KIND VERDICT PROBLEM
+      )
         _cudaops_state_get("CANDIDATE ${i} ${field}" ${field})
       endforeach()
       set(word "${VERDICT}")

@@ -99,7 +99,11 @@ endfunction()
 # CUDA or HIP, or CPU with REASON_CODE and REASON.
 function(_cudaops_match_resolve)
   set(asked "")
-  foreach(option IN ITEMS VERSION_POLICY BACKEND PROVIDE TORCH_VERSION COMPATIBLE_VERSIONS)
+  foreach(
+    option
+    IN
+    ITEMS VERSION_POLICY BACKEND PROVIDE TORCH_VERSION COMPATIBLE_VERSIONS
+  )
     _cudaops_option(CUDAOPS_${option} value)
     string(TOLOWER ${option} lower)
     set(${lower} "${value}")
@@ -211,10 +215,18 @@ function(_cudaops_match_torch)
       _cudaops_state_set(TORCH_TRIED "${tried}")
     endif()
     set(keys TORCH_TRIED TORCH_TOOLKIT_PIN)
-    foreach(field IN ITEMS DIR SOURCE VERSION RELEASE KIND CUDA HIP INCLUDE_DIR LIB_DIR CXX_STANDARD PROBLEM)
+    foreach(
+      field
+      IN
+      ITEMS DIR SOURCE VERSION RELEASE KIND CUDA HIP INCLUDE_DIR LIB_DIR CXX_STANDARD PROBLEM
+    )
       list(APPEND keys TORCH_${field})
     endforeach()
-    foreach(field IN ITEMS EXECUTABLE VERSION INCLUDE_DIR EXT_SUFFIX FREE_THREADED NVIDIA_DIRS)
+    foreach(
+      field
+      IN
+      ITEMS EXECUTABLE VERSION INCLUDE_DIR EXT_SUFFIX FREE_THREADED NVIDIA_DIRS
+    )
       list(APPEND keys PYTHON_${field})
     endforeach()
     _cudaops_replay_end(TORCH ${keys})
@@ -261,7 +273,11 @@ function(_cudaops_match_toolkit backend provide out_usable)
     _cudaops_match_provide("${best}" best)
   endif()
   _cudaops_choice_record(CUDA "${best}" others any_whole)
-  foreach(field IN ITEMS ROOT VERSION SOURCE PROBLEM FIX)
+  foreach(
+    field
+    IN
+    ITEMS ROOT VERSION SOURCE PROBLEM FIX
+  )
     _cudaops_state_get(TOOLKIT_${field} ${field})
   endforeach()
   set(place "")
@@ -328,7 +344,11 @@ endfunction()
 function(_cudaops_match_cuda out_usable)
   set(${out_usable} TRUE PARENT_SCOPE)
   _cudaops_host_compiler_choose()
-  foreach(key IN ITEMS TOOLKIT_NVCC TOOLKIT_ROOT TOOLKIT_VERSION HOST_COMPILER HOST_COMPILER_GIVEN)
+  foreach(
+    key
+    IN
+    ITEMS TOOLKIT_NVCC TOOLKIT_ROOT TOOLKIT_VERSION HOST_COMPILER HOST_COMPILER_GIVEN
+  )
     _cudaops_state_get(${key} ${key})
   endforeach()
   set(section "COMPILES ${TOOLKIT_NVCC} ${HOST_COMPILER} ${HOST_COMPILER_GIVEN}")

@@ -22,7 +22,11 @@ function(_cudaops_match_rocm required out_usable)
   _cudaops_match_search(HIP)
   _cudaops_choose(HIP best given)
   _cudaops_choice_record(HIP "${best}" others any_whole)
-  foreach(field IN ITEMS ROOT VERSION SOURCE COMPILER PROBLEM FIX)
+  foreach(
+    field
+    IN
+    ITEMS ROOT VERSION SOURCE COMPILER PROBLEM FIX
+  )
     _cudaops_state_get(ROCM_${field} ${field})
   endforeach()
   set(place "${ROOT} (${SOURCE})")

@@ -15,20 +15,50 @@ cmake_policy(VERSION 3.25)
 function(_cudaops_backend gpu prefix)
   if(gpu STREQUAL "HIP")
     set(key ROCM)
-    set(fields ROOT VERSION COMPILER COMPILER_VERSION HIP_LANG_DIR DEVICE_LIB_DIR RUNTIME PROBLEM FIX)
+    set(
+      fields
+      ROOT
+      VERSION
+      COMPILER
+      COMPILER_VERSION
+      HIP_LANG_DIR
+      DEVICE_LIB_DIR
+      RUNTIME
+      PROBLEM
+      FIX
+    )
     set(program COMPILER)
     set(functions _cudaops_rocm_candidates _cudaops_rocm_describe _cudaops_rocm_place_of)
     set(name ROCm)
     set(texts "ROCm" "a directory with include/hip/hip_version.h, or hipcc, or clang++" "ROCm" "ROCm_ROOT=<rocm>")
   else()
     set(key TOOLKIT)
-    set(fields NVCC ROOT VERSION INCLUDE_DIRS LIB_DIR HOST_CONFIG PROBLEM FIX)
+    set(
+      fields
+      NVCC
+      ROOT
+      VERSION
+      INCLUDE_DIRS
+      LIB_DIR
+      HOST_CONFIG
+      PROBLEM
+      FIX
+    )
     set(program NVCC)
     set(functions _cudaops_toolkit_candidates _cudaops_toolkit_describe _cudaops_nvcc_of)
     set(name CUDA)
     set(texts "CUDA toolkit" "a directory with bin/nvcc, or nvcc itself" "bin/nvcc" "CUDAToolkit_ROOT=<toolkit>")
   endif()
-  set(names LIST DESCRIBE PLACE_OF WHAT WANTED ABSENT EXAMPLE)
+  set(
+    names
+    LIST
+    DESCRIBE
+    PLACE_OF
+    WHAT
+    WANTED
+    ABSENT
+    EXAMPLE
+  )
   foreach(field value IN ZIP_LISTS names functions)
     if(value)
       set(${prefix}_${field} "${value}" PARENT_SCOPE)

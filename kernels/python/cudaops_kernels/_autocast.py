@@ -24,7 +24,8 @@ def _register(name: str, device: str, casts: Sequence[str]) -> None:
     def kernel(*args: Any) -> Any:
         with torch._C._ExcludeDispatchKeyGuard(keys):
             args_of_op = list(args)
-            for place in places:
+            # The dispatcher leaves out trailing arguments that have their defaults.
+            for place in (place for place in places if place < len(args_of_op)):
                 value = args_of_op[place]
                 if isinstance(value, torch.Tensor) and value.is_floating_point():
                     args_of_op[place] = value.float()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For <case>-steps.cmake of a case with generated inputs: the first 10^4 of a fixed sequence with the CMake that runs the
-# tests, 10^5 with case_LONG, 5000 with the other CMakes, where only CMake's own differences can be new. An error of
+# For <case>-steps.cmake of a case with generated inputs: the first 10^4 of a fixed sequence with the CMake that runs
+# the tests, 10^5 with case_LONG, 5000 with the other CMakes, where only CMake's own differences can be new. An error of
 # CMake's own ends the script without naming the input that caused it, so the script is run again to show the last one.
 
 set(count 10000)
