@@ -152,7 +152,7 @@ def _writable(own, change):
         import tempfile
 
         _private = os.path.join(tempfile.mkdtemp(prefix="cudaops-"), "jit")
-        atexit.register(shutil.rmtree, os.path.dirname(_private), ignore_errors=True)
+        atexit.register(_remove_private, os.path.dirname(_private), os.getpid())
         publish.prepare(_private)
         print(
             "cudaops: the store isn't used (%s); builds of this process are in %s, until it ends.\n"
@@ -161,6 +161,11 @@ def _writable(own, change):
             flush=True,
         )
     return stores.Store(_private, writable=True)
+
+
+def _remove_private(path, pid):
+    if os.getpid() == pid:  # not a child, which may end first
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _environment():
