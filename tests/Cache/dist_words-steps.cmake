@@ -64,7 +64,7 @@ list(APPEND case_ARGS -DCUDAOPS_CACHE=sccache)
 case_configure()
 distributed(OFF "sccache's configuration names no scheduler")
 refuse_stdout("distributed")
-file(WRITE "${case_DIR}/config/sccache/config" "# scheduler_url = \"http://a\"\n[cache.redis]\npassword = \"secret\"\n")
+file(WRITE "${case_DIR}/config/sccache/config" "# scheduler_url = \"http://a\"\n[cache.redis]\npassword = \"hunter2\"\n")
 case_environment("XDG_CONFIG_HOME=${case_DIR}/config")
 case_configure()
 distributed(OFF "sccache's configuration names no scheduler")
@@ -73,7 +73,7 @@ calls("no scheduler" "")
 # It works: proven once, then known.
 file(
   WRITE "${case_DIR}/config/sccache/config"
-  "dist.cache_dir = \"/d\"\n[cache.redis]\npassword = \"secret\"\n[dist]\nscheduler_url = \"http://me:pw@s\" # ours\n[dist.auth]\ntype = \"token\"\ntoken = \"t\"\n[[dist.toolchains]]\ntype = \"no_dist\"\n[cache.disk]\nsize = 1\n"
+  "dist.cache_dir = \"/d\"\n[cache.redis]\npassword = \"hunter2\"\n[dist]\nscheduler_url = \"http://me:pw@s\" # ours\n[dist.auth]\ntype = \"token\"\ntoken = \"t\"\n[[dist.toolchains]]\ntype = \"no_dist\"\n[cache.disk]\nsize = 1\n"
 )
 case_configure()
 expect_stdout("-- CudaOps: compiles are distributed by sccache through http://\\*\\*\\*@s -- ")
@@ -91,10 +91,10 @@ file(GLOB_RECURSE copies "${case_DIR}/*-local.conf")
 list(LENGTH copies count)
 case_equal("copies" ${count} 1)
 file(READ "${copies}" text)
-case_equal("the copy" "${text}" "[cache.redis]\npassword = \"secret\"\n[cache.disk]\nsize = 1\n")
+case_equal("the copy" "${text}" "[cache.redis]\npassword = \"hunter2\"\n[cache.disk]\nsize = 1\n")
 case_step(permissions COMMAND stat -c %a "${copies}")
 case_equal(permissions "${case_STEP_STDOUT}" "600\n")
-case_step(secrets RESULT 1 COMMAND grep -rl -e secret -e me:pw "${case_BUILD_DIR}")
+case_step(secrets RESULT 1 COMMAND grep -rl -e hunter2 -e me:pw "${case_BUILD_DIR}")
 
 # A server died: sccache does it here, the line is said once, and the farm is asked again.
 farm(here)

@@ -43,6 +43,9 @@ def in_processes(device, count, body, *arguments):
             if child == 0:
                 code = 1
                 try:
+                    # A fork makes torch's thread pool anew when it is first asked for; two threads of autograd that
+                    # ask at once would end the process.
+                    torch.set_num_threads(1)
                     dist.init_process_group(
                         "gloo",
                         init_method=f"file://{directory}/rendezvous",
