@@ -64,7 +64,10 @@ list(APPEND case_ARGS -DCUDAOPS_CACHE=sccache)
 case_configure()
 distributed(OFF "sccache's configuration names no scheduler")
 refuse_stdout("distributed")
-file(WRITE "${case_DIR}/config/sccache/config" "# scheduler_url = \"http://a\"\n[cache.redis]\npassword = \"hunter2\"\n")
+file(
+  WRITE "${case_DIR}/config/sccache/config"
+  "# scheduler_url = \"http://a\"\n[cache.redis]\npassword = \"hunter2\"\n"
+)
 case_environment("XDG_CONFIG_HOME=${case_DIR}/config")
 case_configure()
 distributed(OFF "sccache's configuration names no scheduler")
