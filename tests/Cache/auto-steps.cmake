@@ -7,7 +7,7 @@ case_report_equal(0.16.0 cache version)
 case_report_equal("" cache problem)
 refuse_stdout("sccache")
 case_build(ARGS --verbose)
-expect_stdout("/CudaOps/cudaops-launch [^ ]*/CudaOps/launch/host\\.cxx\\.settings")
+expect_stdout("/CudaOps/cudaops-launch\"? \"?[^ ]*/CudaOps/launch/host\\.cxx\\.settings")
 
 fake_cache(ccache "version 4.14.2")
 case_configure(BUILD_DIR "${case_DIR}/two" ARGS -DCUDAOPS_CACHE=)
