@@ -2,6 +2,7 @@
 """cudaops.setuptools: a setup.py whose op CMake builds, in place and for a wheel."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -36,7 +37,7 @@ def run(directory, *arguments):
         **os.environ,
         "PYTHONPATH": str(REPOSITORY / "python"),
         "CUDAOPS_BACKEND": "CPU",
-        "CMAKE_ARGS": "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=%s" % (REPOSITORY / "cmake" / "CudaOpsSeed.cmake"),
+        "CMAKE_ARGS": shlex.quote("-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=%s" % (REPOSITORY / "cmake" / "CudaOpsSeed.cmake")),
     }
     command = [sys.executable, "setup.py", *arguments]
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
