@@ -44,21 +44,13 @@ function(_cudaops_replay_open inputs)
 endfunction()
 
 # _cudaops_replay_right(<out> <paths> <stamps>...): called by the file, with the lists of _cudaops_replay_kinds().
-function(
-  _cudaops_replay_right
-  out
-  files
-  file_stamps
-  directories
-  directory_stamps
-  absent
-  listed
-  listed_stamps
-  programs
-  program_stamps
-  scripts
-  script_stamps
-)
+function(_cudaops_replay_right out)
+  _cudaops_replay_kinds(kinds)
+  set(number 0)
+  foreach(kind IN LISTS kinds)
+    math(EXPR number "${number} + 1")
+    set(${kind} "${ARGV${number}}")
+  endforeach()
   set(${out} FALSE PARENT_SCOPE)
   set(now "")
   foreach(path IN LISTS files)
@@ -114,7 +106,6 @@ function(
   endif()
   set(${out} TRUE PARENT_SCOPE)
   # For the file that is written where more facts are added.
-  _cudaops_replay_kinds(kinds)
   foreach(kind IN LISTS kinds)
     set_property(GLOBAL PROPERTY "_CUDAOPS_REPLAY_KEPT ${kind}" "${${kind}}")
   endforeach()
