@@ -2,12 +2,6 @@
 # Which AMD architectures the user asks for, from variables, environment and GPUs, and what the compiler says to them.
 # The names are the compiler's (gfx90a, gfx942:xnack-); there is no table of them here.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(arch/request base/message base/options base/state facts/gpus facts/hip_compiler facts/library)
 
 # _cudaops_hip_arch_match(<out-problem>)

@@ -2,16 +2,6 @@
 # Which architectures the user asks for, from variables, environment and GPUs, and what becomes of them with the toolkit
 # at hand. Reads variables of the calling directory; asks nvcc, the driver and torch's library only where needed.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(arch/grammar arch/select base/message base/options base/probe base/state facts/library)
 
 # _cudaops_arch_match(SUPPORTED <arch>... TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir> [CALLER <command>])

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a search, its messages and the choice among candidates must know of CUDA and of ROCm.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
 # _cudaops_backend(<CUDA|HIP> <prefix>)
 #
 #   <prefix>_KEY       the record of the chosen one in the state: TOOLKIT_<FIELD>, ROCM_<FIELD>

@@ -2,12 +2,6 @@
 # What the searches for CUDA toolkits and for ROCm have in common: what a setting names, and what becomes of one that
 # names nothing.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/programs base/replay base/state base/stamps)
 
 # _cudaops_setting_names(<value> <regex> <out-directory> <out-program>)

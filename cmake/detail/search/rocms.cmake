@@ -2,12 +2,6 @@
 # Where ROCm installations are looked for, and in which order: AMD's own layout (/opt/rocm), the multi-arch one of
 # distributions, conda's and that of Python wheels.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/programs base/stamps base/state search/candidates)
 
 # _cudaops_rocm_candidates(<out-places> <out-sources> <out-kinds>)

@@ -2,12 +2,6 @@
 # The search for CUDA toolkits and for ROCm, written once: each place of the search order is described, and what is there
 # is a candidate. Which of them is used is decided in match/choose.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/replay base/state search/backends)
 
 # _cudaops_search(<CUDA|HIP>)

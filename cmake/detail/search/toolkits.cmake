@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where CUDA toolkits are looked for, and in which order.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/paths base/programs base/stamps base/state search/candidates)
 
 # _cudaops_toolkit_candidates(<out-places> <out-sources> <out-kinds>)
