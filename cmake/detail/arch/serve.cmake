@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which of the requested architectures code is built for that supports some.
 
-_cudaops_use(arch/grammar arch/request arch/select base/message base/options base/probe base/state base/text)
+_cudaops_use(arch/cuda arch/grammar arch/select base/message base/options base/probe base/state base/text)
 
 # _cudaops_arch_serve(<out> <out-unserved> CALLER <command> [REQUEST <arch>...] [ARCHITECTURES <arch>...] [NVCC <path>])
 #
@@ -119,8 +119,8 @@ function(_cudaops_arch_serve out out_unserved)
   endif()
   _cudaops_arch_resolve(
     entries
-    OWN_REQUEST
     CALLER "${arg_CALLER}"
+    FIX "REQUEST @"
     REQUEST ${entries}
     TEXT "${text}"
     SOURCE "${source}"
