@@ -108,19 +108,7 @@ function(hipify_sources)
   set(usage "hipify_sources(<out-var> SOURCES <file>..." "  [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])")
   set(command "hipify_sources(${name})")
   _cudaops_check_variable(hipify_sources "${name}" KEYWORDS ${keywords} USAGE ${usage})
-  _cudaops_check_keywords(
-    "${command}"
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    SINGLES OUTPUT_DIRECTORY
-    LISTS SOURCES INCLUDE_DIRECTORIES
-    MAY_BE_EMPTY INCLUDE_DIRECTORIES
-    USAGE ${usage}
-  )
-  if("${arg_SOURCES}" STREQUAL "")
-    _cudaops_stop("${command}: SOURCES is missing." FACTS "wanted  at least one file" FIX ${usage})
-  endif()
+  _cudaops_check_keywords("${command}" "${ARGV}" SINGLES OUTPUT_DIRECTORY LISTS SOURCES INCLUDE_DIRECTORIES MAY_BE_EMPTY INCLUDE_DIRECTORIES REQUIRED SOURCES USAGE ${usage})
   foreach(source IN LISTS arg_SOURCES)
     if(source MATCHES "\\$<")
       _cudaops_stop(

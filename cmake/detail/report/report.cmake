@@ -24,94 +24,58 @@ function(_cudaops_match_summary first)
   if(NOT first)
     return()
   endif()
-  _cudaops_state_get(TORCH_VERSION torch)
-  _cudaops_state_get(TORCH_SOURCE torch_source)
-  _cudaops_state_get(TOOLKIT_VERSION toolkit)
-  _cudaops_state_get(TOOLKIT_ROOT root)
-  _cudaops_state_get(TOOLKIT_SOURCE source)
-  _cudaops_state_get(VERDICT verdict)
-  _cudaops_state_get(REASON_CODE code)
-  _cudaops_state_get(REASON reason)
-  _cudaops_state_get(BACKEND backend)
-  _cudaops_state_get(TORCH_PROBLEM problem)
-  set(about_torch "no torch")
-  if(torch)
-    set(about_torch "torch ${torch} (${torch_source})")
-    if(problem)
-      string(APPEND about_torch ", incomplete: ${problem}")
+  _cudaops_state_read(VERDICT REASON_CODE REASON BACKEND TORCH_VERSION TORCH_SOURCE TORCH_KIND TORCH_PROBLEM)
+  set(torch "no torch")
+  if(TORCH_VERSION)
+    set(torch "torch ${TORCH_VERSION} (${TORCH_SOURCE})")
+    if(TORCH_PROBLEM)
+      string(APPEND torch ", incomplete: ${TORCH_PROBLEM}")
     endif()
   endif()
-  if(backend STREQUAL "CUDA")
-    _cudaops_state_get(ARCHITECTURES archs)
-    _cudaops_state_get(ARCHITECTURES_SOURCE archs_source)
-    list(JOIN archs " " archs)
-    if(archs_source STREQUAL "default")
-      set(archs_source "default, nothing is requested: common to toolkit and torch")
-    endif()
-    _cudaops_status("CudaTorchMatch: ${about_torch}; CUDA ${toolkit} at ${root} (${source}): ${verdict}")
-    _cudaops_status("CudaTorchMatch: architectures ${archs} (${archs_source})")
-  elseif(backend STREQUAL "HIP")
-    foreach(
-      key
-      IN
-      ITEMS ROCM_VERSION ROCM_ROOT ROCM_SOURCE ARCHITECTURES ARCHITECTURES_SOURCE
-    )
-      _cudaops_state_get(${key} ${key})
-    endforeach()
-    list(JOIN ARCHITECTURES " " archs)
-    if(ARCHITECTURES_SOURCE STREQUAL "default")
-      set(ARCHITECTURES_SOURCE "default, nothing is requested: what torch was built for")
-    endif()
-    if(verdict STREQUAL "")
-      set(verdict NO_TORCH)
-    endif()
-    _cudaops_status("CudaTorchMatch: ${about_torch}; ROCm ${ROCM_VERSION} at ${ROCM_ROOT} (${ROCM_SOURCE}): ${verdict}")
-    _cudaops_status("CudaTorchMatch: architectures ${archs} (${ARCHITECTURES_SOURCE})")
-  else()
+  if(BACKEND STREQUAL "CPU")
     set(short "no toolkit")
-    if(NOT code STREQUAL "NO_TOOLKIT")
-      string(TOLOWER "${code}" short)
+    if(NOT REASON_CODE STREQUAL "NO_TOOLKIT")
+      string(TOLOWER "${REASON_CODE}" short)
       string(REPLACE "_" " " short "${short}")
     endif()
-    _cudaops_state_get(TORCH_KIND kind)
     set(gpu CUDA)
-    if(kind STREQUAL "HIP")
+    if(TORCH_KIND STREQUAL "HIP")
       set(gpu HIP)
     endif()
-    _cudaops_status("CudaTorchMatch: ${about_torch}; ${gpu}: off (${short}): ${reason}")
+    _cudaops_status("CudaTorchMatch: ${torch}; ${gpu}: off (${short}): ${REASON}")
+    return()
   endif()
+  set(default "default, nothing is requested: common to toolkit and torch")
+  set(name CUDA)
+  set(record TOOLKIT)
+  if(BACKEND STREQUAL "HIP")
+    set(default "default, nothing is requested: what torch was built for")
+    set(name ROCm)
+    set(record ROCM)
+    if(VERDICT STREQUAL "")
+      set(VERDICT NO_TORCH)
+    endif()
+  endif()
+  _cudaops_state_read(${record}_VERSION ${record}_ROOT ${record}_SOURCE ARCHITECTURES ARCHITECTURES_SOURCE)
+  list(JOIN ARCHITECTURES " " archs)
+  if(ARCHITECTURES_SOURCE STREQUAL "default")
+    set(ARCHITECTURES_SOURCE "${default}")
+  endif()
+  set(about "${name} ${${record}_VERSION} at ${${record}_ROOT} (${${record}_SOURCE})")
+  _cudaops_status("CudaTorchMatch: ${torch}; ${about}: ${VERDICT}")
+  _cudaops_status("CudaTorchMatch: architectures ${archs} (${ARCHITECTURES_SOURCE})")
 endfunction()
 
 # _cudaops_report_write([ERROR <text>]): cudaops-report.json. Rewritten only when it changes.
 function(_cudaops_report_write)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ERROR" "")
-  foreach(
-    key
-    IN
-    ITEMS
-      VERDICT
-      REASON_CODE
-      REASON
-      TORCH_VERSION
-      TORCH_CUDA
-      TORCH_HIP
-      TORCH_DIR
-      PYTHON_EXECUTABLE
-      TOOLKIT_VERSION
-      TOOLKIT_ROOT
-      TOOLKIT_NVCC
-      TOOLKIT_SOURCE
-      BACKEND
-      ROCM_VERSION
-      ROCM_ROOT
-      ROCM_COMPILER
-      ROCM_SOURCE
-      HOST_COMPILER
-      HOST_COMPILER_ID
-      HOST_COMPILER_VERSION
-      ARCHITECTURES_REQUESTED
-      ARCHITECTURES_SOURCE
+  set(keys "VERDICT;REASON_CODE;REASON;BACKEND;TORCH_VERSION;TORCH_CUDA;TORCH_HIP;TORCH_DIR;PYTHON_EXECUTABLE")
+  list(
+    APPEND keys
+    "TOOLKIT_VERSION;TOOLKIT_ROOT;TOOLKIT_NVCC;TOOLKIT_SOURCE;ROCM_VERSION;ROCM_ROOT;ROCM_COMPILER;ROCM_SOURCE"
   )
+  list(APPEND keys "HOST_COMPILER;HOST_COMPILER_ID;HOST_COMPILER_VERSION;ARCHITECTURES_REQUESTED;ARCHITECTURES_SOURCE")
+  foreach(key IN LISTS keys)
     _cudaops_state_get(${key} value)
     _cudaops_json_quote(${key} "${value}")
     # None, not "", where there is nothing: torch.version.cuda says None too.
@@ -138,14 +102,7 @@ function(_cudaops_report_write)
     string(REPLACE "|" ";" cells "${row}")
     set(line "")
     list(LENGTH cells count)
-    set(
-      names
-      ${compiler}
-      version
-      source
-      verdict
-      problem
-    )
+    set(names "${compiler};version;source;verdict;problem")
     foreach(i RANGE 0 4)
       set(cell "")
       if(i LESS count)
@@ -225,14 +182,7 @@ endfunction()
 
 # One op or kernels target as a JSON object on one line.
 function(_cudaops_report_target target kind out)
-  foreach(
-    key
-    IN
-    ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES
-  )
-    _cudaops_target_get(${target} ${key} value)
-    set(${key} "${value}")
-  endforeach()
+  _cudaops_target_read(${target} STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES)
   _cudaops_json_quote(name "${target}")
   _cudaops_json_quote(reason "${REASON}")
   _cudaops_json_list(archs "${ARCHITECTURES}")
@@ -269,14 +219,7 @@ function(_cudaops_report_table)
   set(text "CudaOps:")
   foreach(kind IN ITEMS ops kernels)
     foreach(target IN LISTS ${kind})
-      foreach(
-        key
-        IN
-        ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES
-      )
-        _cudaops_target_get(${target} ${key} value)
-        set(${key} "${value}")
-      endforeach()
+      _cudaops_target_read(${target} STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES)
       string(LENGTH "${target}" length)
       math(EXPR pad "${width} - ${length} + 2")
       string(REPEAT " " ${pad} pad)
