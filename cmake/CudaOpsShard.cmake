@@ -90,14 +90,14 @@ function(cudaops_shard_instantiations)
     endif()
     if(NOT line MATCHES "^template[ \t\r\n]+[^< \t\r\n]" OR line MATCHES "[{};]")
       _cudaops_stop(
-        "${command}: INSTANTIATIONS holds something else than an explicit instantiation."
+        "${command}: INSTANTIATIONS contains something other than an explicit instantiation."
         FACTS "found   ${line}" "wanted  template <declaration with its arguments>, without a body"
         FIX "\"template void scale<float>(float*, int)\""
       )
     endif()
     if(line IN_LIST lines)
       _cudaops_stop(
-        "${command}: an instantiation stands twice in INSTANTIATIONS."
+        "${command}: an instantiation is given twice in INSTANTIATIONS."
         FACTS "found   ${line}"
         FIX "leave one of them out"
       )

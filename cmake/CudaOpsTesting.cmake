@@ -137,7 +137,7 @@ function(cudaops_add_python_test)
   cmake_path(ABSOLUTE_PATH arg_SCRIPT NORMALIZE OUTPUT_VARIABLE script)
   if(IS_DIRECTORY "${script}")
     _cudaops_stop(
-      "${command}: SCRIPT takes a file, and this is a directory."
+      "${command}: SCRIPT is a file, and this is a directory."
       FACTS "found   ${script}"
       FIX "SCRIPT ${arg_SCRIPT}/<file>.py"
     )

@@ -143,7 +143,7 @@ function(hipify_sources)
     _cudaops_hipify_below("${PROJECT_SOURCE_DIR}" above "${mirror}")
     if(above)
       _cudaops_stop(
-        "${command}: OUTPUT_DIRECTORY holds the sources themselves."
+        "${command}: OUTPUT_DIRECTORY contains the sources."
         FACTS "found   ${mirror}" "sources ${PROJECT_SOURCE_DIR}"
         FIX "a directory of its own in the build tree"
       )
@@ -205,7 +205,7 @@ function(cudaops_target_hipify)
   get_target_property(place ${target} SOURCE_DIR)
   if(NOT place STREQUAL CMAKE_CURRENT_SOURCE_DIR)
     _cudaops_stop(
-      "cudaops_target_hipify(${target}): the target was made in another directory, and its commands stand there."
+      "cudaops_target_hipify(${target}): the target was made in another directory, and its commands belong there."
       FACTS "found   ${place}" "here    ${CMAKE_CURRENT_SOURCE_DIR}"
       FIX "call it in ${place}/CMakeLists.txt"
     )

@@ -469,7 +469,7 @@ function(
         list(GET found 0 path)
       endif()
       if(NOT EXISTS "${path}")
-        set(${out_problem} "${compiler} doesn't tell its ${program}" PARENT_SCOPE)
+        set(${out_problem} "${compiler} doesn't report its ${program}" PARENT_SCOPE)
         return()
       endif()
       list(APPEND files "${path}")
@@ -684,7 +684,10 @@ function(_cudaops_cache_report out_json out_line)
         list(APPEND launchers "${launcher}")
         list(APPEND users "${language}: ${launcher} (yours)")
         if(language STREQUAL "CUDA" AND launcher MATCHES "(^|/)ccache($|[ ;])")
-          set(WORTH_SAYING "nvcc is run by '${launcher}', as you say; plain ccache returns stale objects for CUDA")
+          set(
+            WORTH_SAYING
+            "nvcc is run by '${launcher}', as you requested; plain ccache returns stale objects for CUDA"
+          )
         endif()
       endif()
     endforeach()

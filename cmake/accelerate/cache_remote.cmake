@@ -77,7 +77,7 @@ function(_cudaops_cache_remote_choose)
     _cudaops_remote_ccache_url(remote told problem)
     if(NOT problem STREQUAL "")
       _cudaops_stop(
-        "CUDAOPS_CACHE_REMOTE: ccache can't be told this password."
+        "CUDAOPS_CACHE_REMOTE: ccache can't use this password."
         FACTS "${found}" "wanted  ${problem}"
         FIX "a password without them, or -DCUDAOPS_CACHE=sccache"
       )
@@ -457,7 +457,7 @@ function(_cudaops_cache_remote_finish)
   endif()
   # The builds find it failed, and one of their compiles asks again in a minute.
   _cudaops_state_set(CACHE_REMOTE_PROBLEM "${problem}")
-  _cudaops_status("CudaOps: the shared cache ${shown} does not work (${problem}) and is left out for a minute; ${ENGINE} goes on with its own directory")
+  _cudaops_status("CudaOps: the shared cache ${shown} does not work (${problem}) and is left out for a minute; ${ENGINE} continues with its own directory")
   _cudaops_kernel_file(up /proc/uptime)
   string(REGEX MATCH "^[0-9]+" up "${up}")
   if(up STREQUAL "")

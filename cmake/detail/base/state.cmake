@@ -21,7 +21,7 @@
 # LAUNCHER*                launch/launcher      the program that runs compiles, or why there is none; its name in the store
 # LAUNCH_TARGETS           launch/launch        targets with steps
 # ANSWERS_STAMP <path>     base/stamps          stamps of the programs that were asked
-# "LIBRARY <name>" "LIBRARY_* <name>"  match/library_search  CUDA's libraries: where they are, or why they can't be had
+# "LIBRARY <name>" "LIBRARY_* <name>"  match/library_search  CUDA's libraries: where they are, or why they are missing
 # TORCH_DEFINITIONS TORCH_ARCHS_*      match/torch_targets, facts/library   what torch was built with and for
 # LIBRARY_PROBLEMS         match/interfaces     targets that can't be linked
 # OPS KERNELS              the add commands     names in the order of the calls

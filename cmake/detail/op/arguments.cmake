@@ -45,7 +45,7 @@ function(_cudaops_check_name command name)
       "^(all|ALL_BUILD|help|install|INSTALL|preinstall|clean|edit_cache|rebuild_cache|list_install_components|test|RUN_TESTS|package|PACKAGE|package_source|ZERO_CHECK)$"
   )
     _cudaops_stop(
-      "${command}(${name}): this name belongs to a target of CMake's own."
+      "${command}(${name}): CMake has a target of this name."
       FACTS "found   '${name}'"
       FIX "another name: my_${name}, or the like"
     )
@@ -242,7 +242,7 @@ function(
     endif()
     if(IS_DIRECTORY "${path}")
       _cudaops_stop(
-        "${command}: ${keyword} takes files, and this is a directory."
+        "${command}: ${keyword} is a list of files, and this is a directory."
         FACTS "found   ${path}"
         FIX "list the files one by one"
       )
@@ -257,7 +257,7 @@ function(
     string(TOLOWER "${extension}" lower)
     if(NOT lower MATCHES "^\\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hh|hxx|hip|inl|inc)$")
       _cudaops_stop(
-        "${command}: ${keyword} doesn't take files of this kind."
+        "${command}: ${keyword} doesn't accept files of this kind."
         FACTS "found   ${source}" "wanted  .c .cc .cpp .cxx .cu .hip, or headers: .h .hpp .cuh"
         FIX "leave it out, or give it one of these endings"
       )

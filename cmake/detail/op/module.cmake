@@ -50,7 +50,7 @@ function(_cudaops_check_module command abi module target)
     endif()
     _cudaops_stop(
       "${command}: PYTHON_MODULE is not the name of a module."
-      FACTS "found   ${module}" "wanted  what can stand after import: letters, digits and _, and no word of Python's own"
+      FACTS "found   ${module}" "wanted  what can stand after import: letters, digits and _, and no keyword of Python"
       FIX "${hint}"
     )
   endif()
