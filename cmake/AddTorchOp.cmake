@@ -121,16 +121,7 @@ _cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/m
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
-  set(
-    singles
-    ABI
-    TORCH_TARGET
-    CUDA
-    PYTHON_MODULE
-    PYTHON_TARGET
-    PYTHON_PACKAGE
-    INSTALL
-  )
+  set(singles "ABI;TORCH_TARGET;CUDA;PYTHON_MODULE;PYTHON_TARGET;PYTHON_PACKAGE;INSTALL")
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_CUBINS;RECIPE" "${singles}" "${lists}")
   _cudaops_first_argument(name ${ARGC} "${ARGV0}")

@@ -68,16 +68,7 @@ function(cudaops_add_kernels)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_kernels")
   cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;STATIC;SHARED;CUDA_CUBINS" "DEFINE" "SOURCES;ARCHITECTURES")
   _cudaops_first_argument(name ${ARGC} "${ARGV0}")
-  set(
-    keywords
-    OBJECT
-    STATIC
-    SHARED
-    SOURCES
-    ARCHITECTURES
-    CUDA_CUBINS
-    DEFINE
-  )
+  set(keywords "OBJECT;STATIC;SHARED;SOURCES;ARCHITECTURES;CUDA_CUBINS;DEFINE")
   set(
     usage
     "cudaops_add_kernels(<name> [OBJECT|STATIC|SHARED] SOURCES <file>..."

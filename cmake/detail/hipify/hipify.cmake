@@ -298,20 +298,8 @@ endfunction()
 # _cudaops_hipify_properties(<prefix> <source as given> <translation>): what is said of a source holds for its
 # translation.
 function(_cudaops_hipify_properties prefix source output)
-  set(
-    names
-    COMPILE_DEFINITIONS
-    COMPILE_FLAGS
-    COMPILE_OPTIONS
-    CXX_SCAN_FOR_MODULES
-    LABELS
-    OBJECT_DEPENDS
-    OBJECT_OUTPUTS
-    SKIP_LINTING
-    SKIP_PRECOMPILE_HEADERS
-    SKIP_UNITY_BUILD_INCLUSION
-    UNITY_GROUP
-  )
+  set(names "COMPILE_DEFINITIONS;COMPILE_FLAGS;COMPILE_OPTIONS;CXX_SCAN_FOR_MODULES;LABELS;OBJECT_DEPENDS")
+  list(APPEND names "OBJECT_OUTPUTS;SKIP_LINTING;SKIP_PRECOMPILE_HEADERS;SKIP_UNITY_BUILD_INCLUSION;UNITY_GROUP")
   foreach(config IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
     string(TOUPPER "${config}" config)
     list(APPEND names COMPILE_DEFINITIONS_${config})

@@ -228,11 +228,8 @@ function(_cudaops_provide_pythons out out_looked)
       list(APPEND candidates "${prefix}/bin/python")
     endif()
   endforeach()
-  foreach(
-    name
-    IN
-    ITEMS python3 python python3.14 python3.13 python3.12 python3.11 python3.10
-  )
+  set(names "python3;python;python3.14;python3.13;python3.12;python3.11;python3.10")
+  foreach(name IN LISTS names)
     unset(_cudaops_python)
     find_program(_cudaops_python NAMES ${name} NO_CACHE)
     if(_cudaops_python)
