@@ -9,10 +9,10 @@ if(NOT COMMAND _cudaops_use)
 endif()
 _cudaops_use(base/options base/package base/stamps base/state)
 
-# _cudaops_replay_inputs(<options> <out>): all of it in one text, which begins with the number of the form that facts are
+# _cudaops_replay_inputs(<out>): all of it in one text, which begins with the number of the form that facts are
 # kept in. Variables of the environment are those of the first
 # configure where they are remembered (base/options), else those of now.
-function(_cudaops_replay_inputs options out)
+function(_cudaops_replay_inputs out)
   _cudaops_state_get(PACKAGE_DIR package)
   set(version "")
   if(package)
@@ -21,12 +21,20 @@ function(_cudaops_replay_inputs options out)
   _cudaops_program_environment(programs)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   _cudaops_store(store)
+  # It tells CMake's own value from a user's.
+  get_property(architectures_help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
   _cudaops_env_asked(
     environment
     CMAKE_PREFIX_PATH
     CONDA_PREFIX
+    CUDAARCHS
     CUDACXX
     CUDAHOSTCXX
+    CUDAOPS_BACKEND
+    CUDAOPS_COMPATIBLE_VERSIONS
+    CUDAOPS_PROVIDE
+    CUDAOPS_TORCH_VERSION
+    CUDAOPS_VERSION_POLICY
     CUDA_HOME
     CUDA_PATH
     CUDAToolkit_ROOT
@@ -39,13 +47,17 @@ function(_cudaops_replay_inputs options out)
     PYTHONPATH
     ROCM_HOME
     ROCM_PATH
+    TORCH_CUDA_ARCH_LIST
     Torch_ROOT
     VIRTUAL_ENV
   )
   string(
     CONCAT text
     "1|${version}|${CMAKE_VERSION}|${package}|${store}|${languages}|${CMAKE_CURRENT_SOURCE_DIR}|${CMAKE_CURRENT_BINARY_DIR}\n"
-    "${options}${environment}${programs}"
+    "${environment}${programs}"
+    "${CUDAOPS_BACKEND}|${CUDAOPS_COMPATIBLE_VERSIONS}|${CUDAOPS_PROVIDE}|${CUDAOPS_TORCH_VERSION}|${CUDAOPS_VERSION_POLICY}\n"
+    "${CudaTorchMatch_FIND_COMPONENTS}|${CudaTorchMatch_FIND_REQUIRED}|${CudaTorchMatch_FIND_REQUIRED_CUDA}|${CudaTorchMatch_FIND_REQUIRED_HIP}\n"
+    "${CMAKE_CUDA_ARCHITECTURES}|$CACHE{CMAKE_CUDA_ARCHITECTURES}|${architectures_help}|${TORCH_CUDA_ARCH_LIST}|${SKBUILD}|$ENV{SKBUILD}\n"
     "$ENV{HOME}|$ENV{PYTHONHOME}|$ENV{PYTHONUSERBASE}|$ENV{PYTHONNOUSERSITE}|$ENV{PYTHONSAFEPATH}|$ENV{PYTHONPLATLIBDIR}\n"
     "$ENV{DEB_PYTHON_INSTALL_LAYOUT}|$ENV{RPM_BUILD_ROOT}|$ENV{EBPYTHONPREFIXES}|$ENV{NIX_PYTHONPATH}\n"
     "$ENV{CMAKE_LIBRARY_PATH}|$ENV{CMAKE_PREFIX_PATH}\n"

@@ -8,7 +8,7 @@ cmake_policy(VERSION 3.25)
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(arch/hip base/message base/state match/choose match/hip_language match/match match/verdict)
+_cudaops_use(arch/hip base/message base/state match/choose match/decide match/hip_language match/verdict)
 
 # _cudaops_match_rocm(<required> <out-usable>)
 #

@@ -11,7 +11,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
 endif()
-_cudaops_use(arch/serve base/message base/state match/match)
+_cudaops_use(arch/serve base/message base/state)
 
 # _cudaops_op_state(<prefix> COMMAND <command(target)> [NEEDS_TORCH] [ABI <abi>] [CUDA AUTO|REQUIRED|OFF]
 #   HOST <source>... DEVICE <source>... [ARCHITECTURES <arch>...])
@@ -90,6 +90,7 @@ function(_cudaops_op_state prefix)
   endif()
 
   if("${arg_CUDA}" STREQUAL "REQUIRED" AND NOT state STREQUAL "BUILT")
+    _cudaops_use(match/explain)
     _cudaops_match_fix("${code}" fix)
     set(wanted CUDA)
     if(kind STREQUAL "HIP" OR backend STREQUAL "HIP")
