@@ -113,7 +113,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(arch/grammar arch/request arch/select arch/serve base/machine base/message base/state op/arguments)
+_cudaops_use(arch/cuda arch/grammar arch/select arch/serve base/machine base/message base/state op/arguments)
 
 function(cudaops_resolve_architectures)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_resolve_architectures")
@@ -245,18 +245,7 @@ function(cudaops_target_architectures)
     REQUESTED "${text}"
     SOURCE "this call"
   )
-  if(NOT check_BAD STREQUAL "")
-    list(JOIN check_SUGGESTION " " suggestion)
-    set(other "")
-    if(check_TOOLKIT)
-      set(other "or ${check_TOOLKIT}: -DCUDAToolkit_ROOT=<dir>")
-    endif()
-    _cudaops_stop(
-      "${caller}: ${check_RULE}"
-      FACTS ${check_FACTS}
-      FIX "cudaops_target_architectures(${target} ${suggestion})" "${other}"
-    )
-  endif()
+  _cudaops_arch_stop_unless_built("${caller}" "cudaops_target_architectures(${target} @)")
 
   _cudaops_arch_spell(spelled ${entries})
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${spelled}")

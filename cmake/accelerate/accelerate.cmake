@@ -3,12 +3,6 @@
 # remembered compiler detections. The core announces what happens (detail/base/hooks.cmake) and knows nothing of this
 # folder: without it everything is built the same, in more time. The modules are read when they are needed.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/hooks base/message base/options base/state launch/launch)
 
 # The password of a shared cache stands in the cache entry of CMake until it is hidden: before anything can stop the

@@ -2,12 +2,6 @@
 # Which compiler cache is used, and what its launcher (launcher/cache.h) must know of this build tree: what the compilers
 # consist of, and where things lie that lie elsewhere on the next machine.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(accelerate/cache_remote base/end base/message base/options base/paths base/probe base/programs base/replay base/stamps base/state base/text launch/launch launch/launcher)
 
 # _cudaops_cache_target(<target>)

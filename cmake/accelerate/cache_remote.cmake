@@ -2,16 +2,6 @@
 # The compiler cache that machines share (CUDAOPS_CACHE_REMOTE): what the installed cache is told, whether that works,
 # and where the launcher (launcher/remote.cpp) finds it. And the line that sums a build up.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(accelerate/cache base/message base/options base/probe base/secrets base/stamps base/state base/text launch/launcher)
 
 # _cudaops_cache_remote_hide(): puts the password of the cache entry where nobody else may read it.

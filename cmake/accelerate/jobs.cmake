@@ -5,16 +5,6 @@
 # CMake 4.2 and later can name the pool of a source (JOB_POOL_COMPILE); before, only that of a target, whose host files
 # are in CUDA's pool then.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(accelerate/jobs_sizes base/machine base/message base/options base/state base/text)
 
 # _cudaops_jobs_target(<target>): counts <target> in.

@@ -2,16 +2,6 @@
 # From requested entries to what nvcc is told: what this nvcc can build, words to numbers, what code supports, and
 # CMake's spelling. Pure: lists and texts in, lists and texts out.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(arch/grammar)
 
 # _cudaops_arch_supported(<out> LIST_GPU_ARCH <text of nvcc --list-gpu-arch> HELP <text of nvcc --help>)

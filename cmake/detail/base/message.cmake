@@ -2,12 +2,6 @@
 # Every text that a user reads goes through these functions, so that all have one form:
 # the rule in one sentence, indented facts, then "Fix:" and lines to paste.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/hooks base/state)
 
 # _cudaops_compose(<out-var> <count>)

@@ -6,12 +6,6 @@
 # base/probe and base/programs ask about, and what _cudaops_follows() names. The file is for one set of inputs; it is
 # taken as a whole or not at all.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/hooks base/message base/paths base/stamps base/state)
 
 # _cudaops_replay_open(<inputs>)

@@ -3,9 +3,16 @@
 # of a configure step went into files that were there already; hence `if(NOT COMMAND _cudaops_use)` round the include of
 # this one, but in the files that a project begins with: two copies of the package are not to be mixed. What few projects
 # need is used by the function that needs it, not at the head of the file.
+#
+# The modules in detail/ and accelerate/ are included by _cudaops_use() alone. They need no include_guard(), and their
+# policies are those of this file: a function runs, and includes, with the policies of where it is defined.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 
 # _cudaops_use(<module>...)
 #

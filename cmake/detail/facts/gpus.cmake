@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The GPUs of this machine, as the driver names them.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/probe base/state)
 
 # _cudaops_gpus(<out>): the visible GPUs, asked once a configure.

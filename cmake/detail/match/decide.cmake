@@ -2,13 +2,7 @@
 # The decisions of FindCudaTorchMatch: from the facts of torch and toolkits to one backend, with a reason where it is the
 # CPU alone. Reads facts, asks the pure layers, writes the state. What is AMD's stands in match/rocm.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/request base/message base/options base/programs base/replay base/state match/choose match/verdict)
+_cudaops_use(arch/cuda arch/request base/message base/options base/programs base/replay base/state match/choose match/verdict)
 
 # _cudaops_match_decide()
 #
@@ -257,8 +251,7 @@ function(_cudaops_match_cuda out_usable)
     _cudaops_state_set(TOOLKIT_ARCHS "${supported}")
     _cudaops_replay_end("${section}" TOOLKIT_ARCHS)
   endif()
-  _cudaops_state_get(TOOLKIT_ARCHS supported)
-  _cudaops_arch_match(SUPPORTED ${supported} TOOLKIT_VERSION "${TOOLKIT_VERSION}" TOOLKIT_ROOT "${TOOLKIT_ROOT}")
+  _cudaops_arch_match(CUDA problem)
 endfunction()
 
 # _cudaops_host_compiler_choose()

@@ -2,12 +2,6 @@
 # What most configure steps don't come to: a toolkit that is missing, broken or to be brought, and a second find_package()
 # with other inputs.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/state match/choose match/verdict)
 
 # A find_package(Torch), find_package(Python) or find_package(CUDAToolkit) of the project's own sets such variables

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the facts of a build tree follow from, besides files: variables, options, environment.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/package base/stamps base/state)
 
 # _cudaops_replay_inputs(<out>): all of it in one text, which begins with the number of the form that facts are

@@ -3,12 +3,6 @@
 # match/trial). The enable_language() itself stands in FindCudaTorchMatch.cmake: inside a function it would be broken for the
 # caller.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/programs base/state)
 
 # _cudaops_language_clean_flags()

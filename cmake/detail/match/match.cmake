@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The match of a build tree: made once (match/decide), and taken as it was where nothing that it follows from has changed.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/replay base/state match/inputs)
 
 # _cudaops_match_begin(<out-first>)

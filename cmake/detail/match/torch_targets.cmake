@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Imported targets for torch and for CUDA's libraries, made from files. GLOBAL, and created once in a build tree.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/replay base/state match/cuda_libraries match/interfaces match/openmp)
 
 # _cudaops_targets_create()

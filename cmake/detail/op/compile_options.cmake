@@ -2,12 +2,6 @@
 # What the author of a target gives it as compile options, looked at when its directory ends: options of nvcc's reach
 # C++ files too unless a language stands before them, and architectures among them are in no list of ours.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(arch/grammar base/message base/probe base/state)
 
 # _cudaops_options_target(<target>): looks at it at the end of this directory, once.

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is done for an op at the end of its directory, when everything is known that its author says about it.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(arch/select base/hooks base/message base/package base/programs base/state base/text match/interfaces match/openmp op/audit op/package op/provenance)
 
 # _cudaops_op_not_built(<target> SHARED|MODULE <reason>)

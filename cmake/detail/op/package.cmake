@@ -2,12 +2,6 @@
 # An op as a part of a Python package: the build tree has the package as the install prefix will have it, so that tests
 # import what users import.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/state)
 
 # _cudaops_check_package(<command(target)> <package> <install> <out-package> <out-install>): the package's directory, ""

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What becomes of an op or of kernels: BUILT, CPU_ONLY or NOT_BUILT, and why.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(arch/serve base/message base/state)
 
 # _cudaops_op_state(<prefix> COMMAND <command(target)> [NEEDS_TORCH] [ABI <abi>] [CUDA AUTO|REQUIRED|OFF]

@@ -2,16 +2,6 @@
 # One report a build tree: a table at the end of the top-level configure, and cudaops-report.json in the top build
 # directory.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/hooks base/message base/package base/paths base/state base/text op/finish)
 
 # _cudaops_report_finish(): the report of a configure that came to its end.
