@@ -204,7 +204,7 @@ function(cudaops_target_architectures)
   _cudaops_state_get(ARCHITECTURES_VARIABLE spelled)
   # The match has looked at its own.
   if("${arg_UNPARSED_ARGUMENTS}" STREQUAL "" OR NOT "${arg_UNPARSED_ARGUMENTS}" STREQUAL entries)
-    _cudaops_use(arch/check)
+    _cudaops_use(arch/check arch/spell)
     _cudaops_arch_check_target(${target} entries ${arg_UNPARSED_ARGUMENTS})
     _cudaops_arch_spell(spelled ${entries})
   endif()

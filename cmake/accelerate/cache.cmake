@@ -57,10 +57,7 @@ function(_cudaops_cache_choose)
   _cudaops_cache_choose_engine()
   _cudaops_option(CUDAOPS_CACHE_READONLY ignored)
   set(entry _CUDAOPS_ENV_CUDAOPS_CACHE_REMOTE)
-  if(
-    NOT DEFINED CACHE{${entry}}
-    OR NOT "${CUDAOPS_CACHE_REMOTE}$ENV{CUDAOPS_CACHE_REMOTE}$CACHE{${entry}}" STREQUAL ""
-  )
+  if(NOT DEFINED CACHE{${entry}} OR NOT "${CUDAOPS_CACHE_REMOTE}$ENV{CUDAOPS_CACHE_REMOTE}$CACHE{${entry}}" STREQUAL "")
     _cudaops_use(accelerate/cache_remote)
     _cudaops_cache_remote_choose()
   endif()

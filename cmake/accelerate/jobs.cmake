@@ -109,22 +109,6 @@ function(_cudaops_jobs_parallel cores out)
   endif()
 endfunction()
 
-function(_cudaops_jobs_least out a b)
-  if(b LESS a)
-    set(a ${b})
-  endif()
-  set(${out} ${a} PARENT_SCOPE)
-endfunction()
-
-# Whether sources of one target can go into different pools.
-function(_cudaops_jobs_by_source out)
-  if(CMAKE_VERSION VERSION_LESS 4.2)
-    set(${out} FALSE PARENT_SCOPE)
-  else()
-    set(${out} TRUE PARENT_SCOPE)
-  endif()
-endfunction()
-
 # _cudaops_jobs_apply(): the pools, after everything else has been said about the targets.
 function(_cudaops_jobs_apply)
   _cudaops_state_get(JOBS_EDGES edges)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How many compiles and links at once memory and cores leave room for, where that is less than Ninja starts.
 
-_cudaops_use(accelerate/jobs_sizes base/state)
+_cudaops_use(accelerate/jobs_sizes base/message base/state)
 
 # _cudaops_jobs_limit(): the arithmetic of _cudaops_jobs_decide(), whose variables it and all below read.
 function(_cudaops_jobs_limit)

@@ -175,11 +175,10 @@ function(_cudaops_replay_drop section)
   _cudaops_state_set(REPLAY_RECORDING "${sections}")
 endfunction()
 
-# _cudaops_replay_again(<section>): what was kept of it is not right, it is found anew.
-function(_cudaops_replay_again section)
+# _cudaops_replay_forget(<section>): what was kept of it is not right.
+function(_cudaops_replay_forget section)
   _cudaops_state_set("REPLAY ${section}" "")
   _cudaops_state_set("REPLAY_SAID ${section}" "")
-  _cudaops_state_append(REPLAY_RECORDING "${section}")
 endfunction()
 
 # _cudaops_replay_spoil(): something was asked whose answer may be another one the next time.

@@ -15,13 +15,10 @@ function(_cudaops_replay_inputs out)
   _cudaops_program_environment(programs)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   _cudaops_store(store)
-  # It tells CMake's own value from a user's.
-  get_property(architectures_help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
   _cudaops_env_asked(
     environment
     CMAKE_PREFIX_PATH
     CONDA_PREFIX
-    CUDAARCHS
     CUDACXX
     CUDAHOSTCXX
     CUDAOPS_BACKEND
@@ -41,7 +38,6 @@ function(_cudaops_replay_inputs out)
     PYTHONPATH
     ROCM_HOME
     ROCM_PATH
-    TORCH_CUDA_ARCH_LIST
     Torch_ROOT
     VIRTUAL_ENV
   )
@@ -50,8 +46,6 @@ function(_cudaops_replay_inputs out)
     "1|${version}|${CMAKE_VERSION}|${package}|${store}|${languages}|${CMAKE_CURRENT_SOURCE_DIR}|${CMAKE_CURRENT_BINARY_DIR}\n"
     "${environment}${programs}"
     "${CUDAOPS_BACKEND}|${CUDAOPS_COMPATIBLE_VERSIONS}|${CUDAOPS_PROVIDE}|${CUDAOPS_TORCH_VERSION}|${CUDAOPS_VERSION_POLICY}\n"
-    "${CudaTorchMatch_FIND_COMPONENTS}|${CudaTorchMatch_FIND_REQUIRED}|${CudaTorchMatch_FIND_REQUIRED_CUDA}|${CudaTorchMatch_FIND_REQUIRED_HIP}\n"
-    "${CMAKE_CUDA_ARCHITECTURES}|$CACHE{CMAKE_CUDA_ARCHITECTURES}|${architectures_help}|${TORCH_CUDA_ARCH_LIST}|${SKBUILD}|$ENV{SKBUILD}\n"
     "$ENV{HOME}|$ENV{PYTHONHOME}|$ENV{PYTHONUSERBASE}|$ENV{PYTHONNOUSERSITE}|$ENV{PYTHONSAFEPATH}|$ENV{PYTHONPLATLIBDIR}\n"
     "$ENV{DEB_PYTHON_INSTALL_LAYOUT}|$ENV{RPM_BUILD_ROOT}|$ENV{EBPYTHONPREFIXES}|$ENV{NIX_PYTHONPATH}\n"
     "$ENV{CMAKE_LIBRARY_PATH}|$ENV{CMAKE_PREFIX_PATH}\n"
@@ -62,6 +56,20 @@ function(_cudaops_replay_inputs out)
     "${CMAKE_HIP_COMPILER}|${CMAKE_HIP_COMPILER_ROCM_ROOT}|${ROCm_ROOT}|${ROCM_ROOT}|${ROCM_PATH}|$CACHE{ROCM_PATH}|${CMAKE_HIP_FLAGS}\n"
     "${CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH}|${CMAKE_FIND_USE_CMAKE_SYSTEM_PATH}|${CMAKE_SYSTEM_PROCESSOR}\n"
     "${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES}|${CMAKE_LIBRARY_PATH}|${CMAKE_SYSTEM_LIBRARY_PATH}|${CMAKE_SYSTEM_PREFIX_PATH}\n"
+  )
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_match_requests(<out>): what besides the facts the decisions of a match follow from, in one text.
+function(_cudaops_match_requests out)
+  _cudaops_env_asked(environment CUDAARCHS TORCH_CUDA_ARCH_LIST)
+  # It tells CMake's own value from a user's.
+  get_property(help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
+  string(
+    CONCAT text
+    "${CudaTorchMatch_FIND_COMPONENTS}|${CudaTorchMatch_FIND_REQUIRED}|${CudaTorchMatch_FIND_REQUIRED_CUDA}|"
+    "${CudaTorchMatch_FIND_REQUIRED_HIP}|${CMAKE_CUDA_ARCHITECTURES}|$CACHE{CMAKE_CUDA_ARCHITECTURES}|${help}|"
+    "${TORCH_CUDA_ARCH_LIST}|${SKBUILD}|$ENV{SKBUILD}|${environment}"
   )
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()

@@ -108,6 +108,7 @@ function(_cudaops_match_resolve)
     HOST_COMPILER_ID
     HOST_COMPILER_SOURCE
     HOST_COMPILER_VERSION
+    MATCH_REQUESTS
     TOOLKIT_FIX
     TOOLKIT_HOST_CONFIG
     TOOLKIT_INCLUDE_DIRS
@@ -120,25 +121,25 @@ function(_cudaops_match_resolve)
     VERDICT
     VERSION_POLICY
   )
-  _cudaops_replay_begin(MATCH known)
-  if(known)
+  _cudaops_match_requests(requests)
+  _cudaops_state_get(MATCH_REQUESTS requests_before)
+  _cudaops_state_get(GPUS gpus_before)
+  _cudaops_state_set(GPUS "")
+  if(requests STREQUAL requests_before AND NOT gpus_before STREQUAL "")
     # The one thing that no file tells.
-    _cudaops_state_get(GPUS before)
-    if(NOT before STREQUAL "")
-      _cudaops_use(facts/gpus)
-      _cudaops_state_set(GPUS "")
-      _cudaops_gpus(now)
-      _cudaops_state_get(GPUS now)
-      if(NOT now STREQUAL before)
-        foreach(key IN LISTS keys)
-          _cudaops_state_set(${key} "")
-        endforeach()
-        _cudaops_state_set(GPUS "${now}")
-        _cudaops_replay_again(MATCH)
-        set(known FALSE)
-      endif()
-    endif()
+    _cudaops_use(facts/gpus)
+    _cudaops_gpus(ignored)
   endif()
+  _cudaops_state_get(GPUS gpus)
+  if(NOT requests STREQUAL requests_before OR NOT gpus STREQUAL gpus_before)
+    _cudaops_replay_forget(MATCH)
+    foreach(key IN LISTS keys)
+      _cudaops_state_set(${key} "")
+    endforeach()
+    _cudaops_state_set(GPUS "${gpus}")
+    _cudaops_state_set(MATCH_REQUESTS "${requests}")
+  endif()
+  _cudaops_replay_begin(MATCH known)
   _cudaops_state_set(MATCH_KNOWN "${known}")
   if(NOT known)
     _cudaops_use(match/decide)
