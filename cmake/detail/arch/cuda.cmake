@@ -2,7 +2,7 @@
 # CUDA's architectures with the nvcc at hand: what it builds, its default, the visible GPUs, words to numbers. Asks nvcc,
 # the driver and torch's library only where needed.
 
-_cudaops_use(arch/select base/message base/probe base/state facts/library)
+_cudaops_use(arch/select base/message base/probe base/state facts/gpus facts/library)
 
 # _cudaops_arch_ask_nvcc(<out> <nvcc>): what this nvcc builds (75;80;…;90a;100f), remembered with the file.
 function(_cudaops_arch_ask_nvcc out nvcc)
@@ -37,23 +37,6 @@ function(_cudaops_arch_compiler_default out)
   endif()
 endfunction()
 
-# _cudaops_arch_gpus(<out>): the visible GPUs, asked once a configure.
-function(_cudaops_arch_gpus out)
-  _cudaops_state_get(GPUS gpus)
-  if(gpus STREQUAL "")
-    _cudaops_use(facts/gpus)
-    _cudaops_visible_gpus(gpus)
-    if(gpus STREQUAL "")
-      set(gpus "none")
-    endif()
-    _cudaops_state_set(GPUS "${gpus}")
-  endif()
-  if(gpus STREQUAL "none")
-    set(gpus "")
-  endif()
-  set(${out} "${gpus}" PARENT_SCOPE)
-endfunction()
-
 # _cudaops_arch_resolve(<out> CALLER <command> REQUEST <entry>... TEXT <text> SOURCE <text> [FIX <text>]
 #                       [SUPPORTED <arch>... TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir>])
 #
@@ -69,7 +52,7 @@ function(_cudaops_arch_resolve out)
   set(gpus "")
   set(torch "")
   if("native" IN_LIST arg_REQUEST)
-    _cudaops_arch_gpus(gpus)
+    _cudaops_gpus(gpus)
   endif()
   if("common" IN_LIST arg_REQUEST OR "native" IN_LIST arg_REQUEST)
     _cudaops_torch_archs(torch cuda)

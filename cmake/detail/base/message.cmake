@@ -43,6 +43,11 @@ endfunction()
 # _cudaops_warn(<head> [FACTS <line>...] [FIX <line>...])
 function(_cudaops_warn head)
   _cudaops_compose(text ${ARGC})
+  _cudaops_state_get(REPLAY_RECORDING sections)
+  foreach(section IN LISTS sections)
+    # Nothing that is warned of is taken from what was kept.
+    _cudaops_state_set("REPLAY_WARNED ${section}" TRUE)
+  endforeach()
   message(WARNING "${text}")
 endfunction()
 
@@ -50,6 +55,14 @@ endfunction()
 #
 # A decision the user should know of; silent while a find module runs with QUIET.
 function(_cudaops_status text)
+  # It is said again where what is found now is taken from what was kept (base/replay).
+  _cudaops_state_get(REPLAY_RECORDING sections)
+  foreach(section IN LISTS sections)
+    _cudaops_state_get("REPLAY_SAID ${section}" number)
+    math(EXPR number "0${number} + 1")
+    _cudaops_state_set("REPLAY_SAID ${section}" ${number})
+    _cudaops_state_set("REPLAY_SAID ${section} ${number}" "${text}")
+  endforeach()
   _cudaops_state_get(QUIET quiet)
   if(NOT quiet)
     message(STATUS "${text}")

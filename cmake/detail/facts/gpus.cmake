@@ -1,7 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # The GPUs of this machine, as the driver names them.
 
-_cudaops_use(base/probe)
+_cudaops_use(base/probe base/state)
+
+# _cudaops_gpus(<out>): the visible GPUs, asked once a configure.
+function(_cudaops_gpus out)
+  _cudaops_state_get(GPUS gpus)
+  if(gpus STREQUAL "")
+    _cudaops_visible_gpus(gpus)
+    if(gpus STREQUAL "")
+      set(gpus "none")
+    endif()
+    _cudaops_state_set(GPUS "${gpus}")
+  endif()
+  if(gpus STREQUAL "none")
+    set(gpus "")
+  endif()
+  set(${out} "${gpus}" PARENT_SCOPE)
+endfunction()
 
 # _cudaops_visible_gpus(<out>)
 #

@@ -2,13 +2,7 @@
 # The decisions of FindCudaTorchMatch for AMD: from the facts of torch and ROCm installations to the backend HIP, with a
 # reason where it is not available.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/request base/message base/state match/choose match/hip_language match/match match/verdict)
+_cudaops_use(arch/request base/message base/state match/choose match/decide match/hip_language match/verdict)
 
 # _cudaops_match_rocm(<required> <out-usable>)
 #

@@ -171,14 +171,7 @@ function(_cudaops_candidate_refuse value source kind)
       FIX "-D${backend_EXAMPLE}   (or unset ${source})"
     )
   endif()
-  set(note "CudaTorchMatch: passed over ${value} (${source}): no ${backend_ABSENT} there")
-  _cudaops_status("${note}")
-  # No list holds a ';' or a '[' that stands in such a value.
-  if(note MATCHES "[][;\n]")
-    _cudaops_replay_spoil()
-  else()
-    _cudaops_state_append(CANDIDATE_NOTES "${note}")
-  endif()
+  _cudaops_status("CudaTorchMatch: passed over ${value} (${source}): no ${backend_ABSENT} there")
 endfunction()
 
 # _cudaops_environment_prefixes(<out>): of the active conda environment and of torch's Python.

@@ -7,7 +7,7 @@ _cudaops_use(base/replay base/state search/backends)
 # _cudaops_search(<CUDA|HIP>)
 #
 # Fills the state: CANDIDATE_COUNT; of each candidate its fields (search/backends), SOURCE and KIND, as
-# "CANDIDATE <index> <FIELD>"; CANDIDATE_NOTES, lines about settings that were passed over.
+# "CANDIDATE <index> <FIELD>".
 function(_cudaops_search gpu)
   _cudaops_backend(${gpu} backend)
   if(gpu STREQUAL "HIP")
@@ -62,7 +62,7 @@ endfunction()
 function(_cudaops_search_keys gpu out)
   _cudaops_backend(${gpu} backend)
   _cudaops_state_get(CANDIDATE_COUNT count)
-  set(keys CANDIDATE_COUNT CANDIDATE_NOTES)
+  set(keys CANDIDATE_COUNT)
   if(count GREATER 0)
     math(EXPR last "${count} - 1")
     foreach(i RANGE ${last})
