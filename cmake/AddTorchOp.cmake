@@ -301,6 +301,6 @@ function(add_torch_op)
       "python_target=${arg_PYTHON_TARGET}" ${lines}
     )
   endif()
-  # At the end of this directory the target is as its author wants it: linked kernels, properties, standards.
+  # At the end of this directory the target is complete: linked kernels, properties, standards.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_op_finish [[${name}]])")
 endfunction()

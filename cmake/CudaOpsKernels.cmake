@@ -152,7 +152,7 @@ function(cudaops_add_kernels)
     else()
       _cudaops_use_only(${name} CudaOps::cuda_headers)
       if(state_GPU STREQUAL "HIP")
-        # CMake brings CUDA's runtime to what links CUDA code. By its path: an export can't name a target of ours.
+        # CMake links CUDA's runtime to what links CUDA code. By its path: an export can't name a target of CudaOps.
         _cudaops_state_get(ROCM_RUNTIME runtime)
         target_link_libraries(${name} PRIVATE "${runtime}")
       endif()

@@ -372,7 +372,7 @@ function(
   list(REMOVE_DUPLICATES names)
   set(values "")
   if(CMAKE_CUDA_ARCHITECTURES STREQUAL "OFF" AND "$ENV{CUDAARCHS}" STREQUAL "")
-    # Then the detection reads no architectures, and what the user wants to build for is nothing to it.
+    # Then the detection doesn't read the architectures, and doesn't depend on those that are requested.
     list(REMOVE_ITEM names CMAKE_CUDA_ARCHITECTURES)
     string(APPEND values "CMAKE_CUDA_ARCHITECTURES=OFF\n")
   endif()

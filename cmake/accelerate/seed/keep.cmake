@@ -174,7 +174,7 @@ function(_cudaops_seed_facts lang out)
   set(${out} "${code}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_seed_missing(<lang> <out>): directories that the compiler is told of and that aren't there: it passes over them.
+# _cudaops_seed_missing(<lang> <out>): directories in the compiler's options that don't exist, which it ignores.
 function(_cudaops_seed_missing lang out)
   set(named "")
   foreach(

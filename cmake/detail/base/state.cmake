@@ -40,7 +40,7 @@ function(_cudaops_state_get_of key path out)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# Facts of a target of ours, as target properties; `key` is in the same style as above:
+# Facts of a target of CudaOps, as target properties:
 # STATE REASON_CODE REASON ABI TORCH_TARGET ARCHITECTURES KIND INSTALL PYTHON_MODULE GPU PROJECT THREADS HELD
 # LINK_SETTINGS HELD_SYMBOL IMPORT_ROOTS PACKAGE* RECIPE_* LAUNCH_<LANG>*
 # and of an imported one that can't be linked: PROBLEM PROBLEM_FACTS PROBLEM_FIX

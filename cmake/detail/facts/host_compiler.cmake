@@ -128,7 +128,7 @@ endfunction()
 
 # _cudaops_host_compiler_range(<out-var> [GNU_MAX <v>] [CLANG_MIN <v>] [CLANG_MAX <v>] [REFUSED <id>...])
 #
-# The bounds as a reader wants them: "gcc up to 15, clang 3.3 to 20".
+# The bounds as text: "gcc up to 15, clang 3.3 to 20".
 function(_cudaops_host_compiler_range out)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "GNU_MAX;CLANG_MIN;CLANG_MAX" "REFUSED")
   set(parts "")

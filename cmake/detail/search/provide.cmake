@@ -29,7 +29,7 @@ endfunction()
 #
 # The interpreter of the torch that CUDAOPS_TORCH_VERSION names: the store's, else brought from the package index. One
 # made for another Python serves too: it comes with that Python. Where the user names no version and the default has no
-# wheel for the Python at hand, the newest before it is taken.
+# wheel for this Python, the newest earlier one is used.
 function(_cudaops_provide_torch out)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.provide")
   _cudaops_option(CUDAOPS_TORCH_VERSION version)
