@@ -20,15 +20,15 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on_cpu(
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "rms_norm_quantize(Tensor input, Tensor? residual, Tensor? weight, float eps, "
-      "ScalarType dtype, int group_size=-1, Tensor? scale_ub=None, bool ue8m0=False, "
-      "bool scales_column_major=False, float weight_offset=0) "
-      "-> (Tensor output, Tensor scale, Tensor residual_out)");
+  define(library,
+         "rms_norm_quantize(Tensor input, Tensor? residual, Tensor? weight, float eps, "
+         "ScalarType dtype, int group_size=-1, Tensor? scale_ub=None, bool ue8m0=False, "
+         "bool scales_column_major=False, float weight_offset=0) "
+         "-> (Tensor output, Tensor scale, Tensor residual_out)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("rms_norm_quantize", TORCH_BOX(&rms_norm_quantize_on_cpu));
+  implement(library, "rms_norm_quantize", TORCH_BOX(&rms_norm_quantize_on_cpu));
 }
 
 }  // namespace cudaops_kernels

@@ -24,7 +24,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on_cuda(
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("rms_norm_quantize", TORCH_BOX(&rms_norm_quantize_on_cuda));
+  implement(library, "rms_norm_quantize", TORCH_BOX(&rms_norm_quantize_on_cuda));
 }
 
 }  // namespace cudaops_kernels

@@ -19,14 +19,14 @@ std::tuple<Tensor, Tensor> swiglu_quantize_on_cpu(const Tensor& gate, const Tens
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "swiglu_quantize(Tensor gate, Tensor up, ScalarType dtype, int group_size=-1, "
-      "Tensor? scale_ub=None, bool ue8m0=False, bool scales_column_major=False) "
-      "-> (Tensor output, Tensor scale)");
+  define(library,
+         "swiglu_quantize(Tensor gate, Tensor up, ScalarType dtype, int group_size=-1, "
+         "Tensor? scale_ub=None, bool ue8m0=False, bool scales_column_major=False) "
+         "-> (Tensor output, Tensor scale)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("swiglu_quantize", TORCH_BOX(&swiglu_quantize_on_cpu));
+  implement(library, "swiglu_quantize", TORCH_BOX(&swiglu_quantize_on_cpu));
 }
 
 }  // namespace cudaops_kernels

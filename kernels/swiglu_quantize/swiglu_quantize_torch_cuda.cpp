@@ -24,7 +24,7 @@ std::tuple<Tensor, Tensor> swiglu_quantize_on_cuda(const Tensor& gate, const Ten
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("swiglu_quantize", TORCH_BOX(&swiglu_quantize_on_cuda));
+  implement(library, "swiglu_quantize", TORCH_BOX(&swiglu_quantize_on_cuda));
 }
 
 }  // namespace cudaops_kernels

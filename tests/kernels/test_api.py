@@ -26,7 +26,7 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        self.names.append(str(func).split(".")[1])
+        self.names.append(str(func).split(".")[1].lstrip("_"))
         outputs = result if isinstance(result, tuple) else (result,)
         sizes = [o.numel() for o in outputs if isinstance(o, torch.Tensor)]
         self.largest = max(self.largest, *sizes, 0)

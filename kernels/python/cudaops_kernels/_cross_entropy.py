@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cross_entropy: fake kernels, gradients, functions."""
 
+from collections.abc import Callable
 from typing import cast
 
 import torch
@@ -81,7 +82,7 @@ def _jvp(args, tangents):
     return per_row if options[-1] == "none" else per_row.sum()
 
 
-_cross_entropy = differentiable("cross_entropy", setup=_setup, backward=_backward, jvp=_jvp)
+_cross_entropy: Callable[..., Tensor] = differentiable("cross_entropy", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 class _OfShards(torch.autograd.Function):
@@ -234,12 +235,9 @@ def cross_entropy(
                 f'cross_entropy: wanted "none", "mean" or "sum" for reduction, found "{reduction}".'
             )
         options = (ignore_index, label_smoothing, lse_square_scale, softcap)
-        return cast(Tensor, _of_dtensor(input, target, options, reduction))
-    return cast(
-        Tensor,
-        _cross_entropy(
-            input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
-        ),
+        return _of_dtensor(input, target, options, reduction)
+    return _cross_entropy(
+        input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
     )
 
 
@@ -265,7 +263,7 @@ def cross_entropy_(
     _refuse("cross_entropy_", weight=weight, size_average=size_average, reduce=reduce)
     options = (ignore_index, label_smoothing, lse_square_scale, softcap, reduction)
     if not (input.requires_grad and torch.is_grad_enabled()):
-        return cast(Tensor, _cross_entropy(input, target, *options))
+        return _cross_entropy(input, target, *options)
     base = None if torch.compiler.is_compiling() else input._base
     if input.is_leaf or (base is not None and base.is_leaf and base.requires_grad):
         raise RuntimeError(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """quantize and dequantize: fake kernels, functions."""
 
-from collections.abc import Sequence
-from typing import Any, Optional, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
@@ -68,7 +68,7 @@ def _jvp(args, tangents):
     return ops.dequantize(input, tangent, *others)
 
 
-_dequantize = differentiable("dequantize", setup=_setup, backward=_backward, jvp=_jvp)
+_dequantize: Callable[..., Tensor] = differentiable("dequantize", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def quantize(
@@ -112,7 +112,7 @@ def dequantize(
     dtype: torch.dtype = torch.float32,
 ) -> Tensor:
     """(input - zero_point) * scale, with the blocks that quantize() had; differentiable by scale."""
-    return cast(Tensor, _dequantize(input, scale, zero_point, block_size, dtype))
+    return _dequantize(input, scale, zero_point, block_size, dtype)
 
 
 def check_static(op: str, **options: Any) -> None:

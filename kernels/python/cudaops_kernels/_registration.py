@@ -4,7 +4,7 @@
 import torch
 
 from ._autograd import _library
-from ._library import ops
+from ._library import ops, with_twin
 
 # A learning rate may lie on the CPU beside tensors of a GPU.
 _ANYWHERE = ("lr", "lr_tensor")
@@ -44,7 +44,9 @@ def register_fake(name, overload="default"):
             _check_devices(name, op._schema, args, kwargs)
             return fake(*args, **kwargs)
 
-        torch.library.register_fake(op._name, checked)
+        for op_or_twin in with_twin(name):
+            which = getattr(getattr(ops, op_or_twin), overload)
+            torch.library.register_fake(which._name, checked)
         return fake
 
     return decorate

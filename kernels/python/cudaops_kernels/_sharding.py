@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-from ._library import ops
+from ._library import ops, with_twin
 
 _registered = False
 
@@ -60,7 +60,8 @@ def register() -> None:
                 )
             return result
 
-        register_sharding(op)(choices)
+        for op_or_twin in with_twin(name):
+            register_sharding(getattr(ops, op_or_twin).default)(choices)
 
     def by_rows(
         name: str,
