@@ -2,7 +2,7 @@
 """quantize and dequantize: fake kernels, functions."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from typing import Optional
 
 import torch
 from torch import Tensor
@@ -113,16 +113,3 @@ def dequantize(
 ) -> Tensor:
     """(input - zero_point) * scale, with the blocks that quantize() had; differentiable by scale."""
     return _dequantize(input, scale, zero_point, block_size, dtype)
-
-
-def check_static(op: str, **options: Any) -> None:
-    """A given scale leaves nothing to compute one by. options: name → (value, without use)."""
-    for name, (value, unused) in options.items():
-        if value is not unused and value != unused:
-            raise ValueError(f"{op}: wanted {name}={unused} with a given scale, found {value}.")
-
-
-def quantize_by_number(input: Tensor, dtype: torch.dtype, scale: Tensor) -> Tensor:
-    """By one scale for all."""
-    rows = input.reshape(-1, input.shape[-1])
-    return quantize(rows, dtype, (-1, -1), scale)[0].view(input.shape)
