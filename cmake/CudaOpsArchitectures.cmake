@@ -113,7 +113,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(arch/grammar arch/request arch/select arch/serve base/machine base/message base/state op/arguments)
+_cudaops_use(base/message base/state op/arguments)
 
 function(cudaops_resolve_architectures)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_resolve_architectures")
@@ -160,6 +160,7 @@ function(cudaops_resolve_architectures)
       list(APPEND options ${keyword} ${arg_${keyword}})
     endif()
   endforeach()
+  _cudaops_use(arch/serve)
   _cudaops_arch_serve(entries unserved CALLER "${caller}" ${options})
   set(${out} "${entries}" PARENT_SCOPE)
   if(arg_UNSERVED)
@@ -199,66 +200,14 @@ function(cudaops_target_architectures)
     set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES "${entries}")
     return()
   endif()
-  _cudaops_arch_parse("${arg_UNPARSED_ARGUMENTS}" entries error meant)
-  if(NOT error AND entries STREQUAL "")
-    set(error "no architecture is given.")
-  elseif(NOT error AND entries MATCHES "(^|;)(native|all|all-major|common)(;|$)")
-    set(error "${CMAKE_MATCH_2} needs a toolkit to mean something.")
+  _cudaops_state_get(ARCHITECTURES entries)
+  _cudaops_state_get(ARCHITECTURES_VARIABLE spelled)
+  # The match has looked at its own.
+  if("${arg_UNPARSED_ARGUMENTS}" STREQUAL "" OR NOT "${arg_UNPARSED_ARGUMENTS}" STREQUAL entries)
+    _cudaops_use(arch/check arch/spell)
+    _cudaops_arch_check_target(${target} entries ${arg_UNPARSED_ARGUMENTS})
+    _cudaops_arch_spell(spelled ${entries})
   endif()
-  if(error)
-    set(fact "")
-    if(DEFINED arg_UNPARSED_ARGUMENTS)
-      string(REPLACE ";" " " found "${arg_UNPARSED_ARGUMENTS}")
-      set(fact "found   ${found}")
-    endif()
-    set(
-      fix
-      "cudaops_resolve_architectures(archs REQUEST <arch>...)"
-      "cudaops_target_architectures(${target} \${archs})"
-    )
-    if(NOT meant STREQUAL "")
-      list(JOIN meant " " meant)
-      set(fix "cudaops_target_architectures(${target} ${meant})")
-    endif()
-    _cudaops_stop(
-      "${caller}: ${error}"
-      FACTS "${fact}" "wanted  what cudaops_resolve_architectures() gives, or a list such as 80 90a"
-      FIX ${fix}
-    )
-  endif()
-  _cudaops_state_get(TOOLKIT_ARCHS supported)
-  _cudaops_state_get(TOOLKIT_VERSION version)
-  _cudaops_state_get(TOOLKIT_ROOT root)
-  if(supported STREQUAL "" AND "${CMAKE_CUDA_COMPILER_ID}" STREQUAL "NVIDIA")
-    # A project that has enabled CUDA by itself.
-    _cudaops_arch_ask_nvcc(supported "${CMAKE_CUDA_COMPILER}")
-    set(version "${CMAKE_CUDA_COMPILER_VERSION}")
-    set(root "${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}")
-  endif()
-  string(REPLACE ";" " " text "${arg_UNPARSED_ARGUMENTS}")
-  _cudaops_arch_check(
-    check
-    ENTRIES ${entries}
-    SUPPORTED ${supported}
-    TOOLKIT_VERSION "${version}"
-    TOOLKIT_ROOT "${root}"
-    REQUESTED "${text}"
-    SOURCE "this call"
-  )
-  if(NOT check_BAD STREQUAL "")
-    list(JOIN check_SUGGESTION " " suggestion)
-    set(other "")
-    if(check_TOOLKIT)
-      set(other "or ${check_TOOLKIT}: -DCUDAToolkit_ROOT=<dir>")
-    endif()
-    _cudaops_stop(
-      "${caller}: ${check_RULE}"
-      FACTS ${check_FACTS}
-      FIX "cudaops_target_architectures(${target} ${suggestion})" "${other}"
-    )
-  endif()
-
-  _cudaops_arch_spell(spelled ${entries})
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${spelled}")
 
   # Each virtual arch is one run of cicc. Two cores take longer for seven of them at once than two by two, and three times
@@ -292,6 +241,7 @@ endfunction()
 # compiled again where a machine's cores are lent.
 function(_cudaops_arch_cores out)
   if(NOT DEFINED CACHE{_CUDAOPS_CORES})
+    _cudaops_use(base/machine)
     _cudaops_machine(machine)
     set(_CUDAOPS_CORES "${machine_QUOTA}" CACHE INTERNAL "cores at the first configure")
   endif()

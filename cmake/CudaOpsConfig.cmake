@@ -19,7 +19,9 @@ _cudaops_use(AddTorchOp HipifySources)
 _cudaops_use(CudaOpsArchitectures CudaOpsCache CudaOpsCubins CudaOpsKernels CudaOpsReport CudaOpsShard)
 _cudaops_use(CudaOpsTargets CudaOpsTesting)
 # What makes builds quick; without this folder they come to the same result.
-include("${CMAKE_CURRENT_LIST_DIR}/accelerate/accelerate.cmake" OPTIONAL)
+if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/accelerate/accelerate.cmake")
+  _cudaops_use(accelerate/accelerate)
+endif()
 _cudaops_announce(package)
 
 # Installed they lie inside the package, in a checkout beside it.

@@ -67,7 +67,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(arch/select base/hooks base/message base/options base/state match/languages match/torch_targets op/arguments op/compile_options)
+_cudaops_use(arch/spell base/hooks base/message base/options base/state match/languages match/torch_targets op/arguments op/compile_options)
 
 function(cudaops_target_torch)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_torch")

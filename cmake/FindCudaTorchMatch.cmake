@@ -227,7 +227,11 @@ endforeach()
 
 _cudaops_match_summary("${_cudaops_first}")
 include(FindPackageHandleStandardArgs)
-_cudaops_match_failure(_cudaops_pair)
+set(_cudaops_pair "")
+if(CudaTorchMatch_TORCH_DIR STREQUAL "")
+  _cudaops_use(match/explain)
+  _cudaops_match_failure(_cudaops_pair)
+endif()
 # The search has kept to the version request: there is nothing left to compare.
 find_package_handle_standard_args(
   CudaTorchMatch

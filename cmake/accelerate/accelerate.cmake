@@ -3,12 +3,6 @@
 # remembered compiler detections. The core announces what happens (detail/base/hooks.cmake) and knows nothing of this
 # folder: without it everything is built the same, in more time. The modules are read when they are needed.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/hooks base/message base/options base/state launch/launch)
 
 # The password of a shared cache stands in the cache entry of CMake until it is hidden: before anything can stop the
@@ -87,9 +81,21 @@ function(_cudaops_accelerate_targets_known)
     _cudaops_build_report_create()
   endif()
   _cudaops_jobs_decide()
-  _cudaops_cache_remote_finish()
+  _cudaops_state_get(CACHE_DIRECTORY directory)
+  _cudaops_state_get(CACHE_REMOTE remote)
+  if(NOT directory STREQUAL "")
+    if(remote STREQUAL "")
+      file(REMOVE "${directory}/remote" "${directory}/remote-failed")
+    else()
+      _cudaops_use(accelerate/cache_remote)
+      _cudaops_cache_remote_finish()
+    endif()
+  endif()
   if(refused STREQUAL "")
-    _cudaops_cache_summary_create()
+    if(NOT directory STREQUAL "")
+      _cudaops_use(accelerate/cache_summary)
+      _cudaops_cache_summary_create("${directory}")
+    endif()
   else()
     _cudaops_status("CudaOps: CMake makes no custom target in a directory with ${refused} in its path, so that there is no cudaops_build_report, and no line of the compiler cache after a build")
   endif()

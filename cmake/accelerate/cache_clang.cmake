@@ -2,12 +2,6 @@
 # What clang consists of, as a compiler of C++ and of HIP, for the compiler cache; and the headers of HIP's passes, which
 # its dependency files don't name.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/paths base/probe)
 
 # _cudaops_cache_clang_parts(<compiler> <out-files>): distributions keep all of clang but main() in shared libraries; and

@@ -2,12 +2,6 @@
 # Compiles on other machines through sccache-dist, where sccache's own configuration names a scheduler: whether that
 # works, by a real compile, and which of two sccache servers (tools/cache_dist.sh) the launcher is to use.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/probe base/stamps base/state base/text launch/launcher)
 
 # _cudaops_cache_dist()

@@ -2,16 +2,6 @@
 # The compiler cache that machines share (CUDAOPS_CACHE_REMOTE): what the installed cache is told, whether that works,
 # and where the launcher (launcher/remote.cpp) finds it. And the line that sums a build up.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(accelerate/cache base/message base/options base/probe base/secrets base/stamps base/state base/text launch/launcher)
 
 # _cudaops_cache_remote_hide(): puts the password of the cache entry where nobody else may read it.
@@ -410,16 +400,11 @@ endfunction()
 # writes what the launcher reads.
 function(_cudaops_cache_remote_finish)
   _cudaops_state_get(CACHE_DIRECTORY directory)
-  if(directory STREQUAL "")
-    return()
-  endif()
   _cudaops_state_get(CACHE_REMOTE shown)
   _cudaops_state_get(CACHE_REMOTE_PROBLEM problem)
-  if(shown STREQUAL "" OR NOT problem STREQUAL "")
+  if(NOT problem STREQUAL "")
     file(REMOVE "${directory}/remote" "${directory}/remote-failed")
-    if(NOT problem STREQUAL "")
-      _cudaops_status("CudaOps: the shared cache ${shown} is left out: ${problem}")
-    endif()
+    _cudaops_status("CudaOps: the shared cache ${shown} is left out: ${problem}")
     return()
   endif()
   _cudaops_option(CUDAOPS_CACHE_READONLY readonly)
@@ -515,64 +500,8 @@ function(_cudaops_remote_try directory key out_answer out_problem)
   endif()
 endfunction()
 
-# _cudaops_cache_summary_create(): the line at the end of a build in which something was compiled. A file that is made of
-# all our objects is made after them (Makefiles know no single object of another target: after what is linked of them);
-# where nothing was compiled nothing runs.
-function(_cudaops_cache_summary_create)
-  _cudaops_state_get(CACHE_DIRECTORY directory)
-  _cudaops_state_get(CACHE_TARGETS targets)
-  if(directory STREQUAL "" OR TARGET cudaops_cache_summary)
-    return()
-  endif()
-  set(depends "")
-  set(linked "^(EXECUTABLE|STATIC_LIBRARY|SHARED_LIBRARY|MODULE_LIBRARY)$")
-  list(REMOVE_DUPLICATES targets)
-  foreach(target IN LISTS targets)
-    get_target_property(type ${target} TYPE)
-    _cudaops_cache_in_all(${target} in_all)
-    if(NOT in_all)
-      continue()
-    elseif(type STREQUAL "OBJECT_LIBRARY" OR (CMAKE_GENERATOR MATCHES "Ninja" AND type MATCHES "${linked}"))
-      list(APPEND depends $<TARGET_OBJECTS:${target}>)
-    elseif(type MATCHES "${linked}")
-      list(APPEND depends ${target})
-    endif()
-  endforeach()
-  if(NOT depends)
-    return()
-  endif()
-  set(stamp "${directory}/summary.stamp")
-  get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
-  if(multi)
-    set(stamp "${directory}/summary-$<CONFIG>.stamp")
-  endif()
-  cmake_path(SET tool NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/cache_summary.sh")
-  _cudaops_state_get(CACHE_ENGINE engine)
-  _cudaops_state_get(CACHE_PROGRAM program)
-  add_custom_command(
-    OUTPUT "${stamp}"
-    COMMAND /bin/sh "${tool}" "${directory}" "${engine}" "${stamp}" "${program}"
-    DEPENDS ${depends}
-    COMMENT "Compiler cache: hits and misses"
-    VERBATIM
-  )
-  add_custom_target(cudaops_cache_summary ALL DEPENDS "${stamp}")
-endfunction()
-
-# Whether `all` builds it.
-function(_cudaops_cache_in_all target out)
-  set(${out} FALSE PARENT_SCOPE)
-  get_target_property(excluded ${target} EXCLUDE_FROM_ALL)
-  if(excluded)
-    return()
-  endif()
-  get_target_property(directory ${target} SOURCE_DIR)
-  while(NOT "${directory}" STREQUAL "")
-    get_property(excluded DIRECTORY "${directory}" PROPERTY EXCLUDE_FROM_ALL)
-    if(excluded)
-      return()
-    endif()
-    get_property(directory DIRECTORY "${directory}" PROPERTY PARENT_DIRECTORY)
-  endwhile()
-  set(${out} TRUE PARENT_SCOPE)
+# A word of a shell script.
+function(_cudaops_cache_quote out text)
+  string(REPLACE "'" "'\\''" text "${text}")
+  set(${out} "'${text}'" PARENT_SCOPE)
 endfunction()

@@ -4,12 +4,6 @@
 # does the rest. So CMake makes the commands of these steps as it does for any source of that target, whatever is said
 # of it, and the steps of one file differ in nothing but its name.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(accelerate/cache accelerate/jobs_sizes base/message base/options base/paths base/state launch/launch launch/launcher)
 
 # _cudaops_cubins_target(<target> <command>): at the end of this directory, when all is known of the target.

@@ -2,16 +2,6 @@
 # How much memory the compile of a source takes: as cudaops-launch measured it in this build tree, else by a rule of thumb
 # that CUDAOPS_CUDA_JOB_MEMORY replaces.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/options base/paths base/state launch/launch launch/launcher)
 
 # _cudaops_jobs_size(<target> <kind> <out-size> <out-why>)
@@ -171,5 +161,21 @@ function(_cudaops_jobs_measured prefix file)
   math(EXPR many "4 * ${different} + 100")
   if(count GREATER many)
     file(WRITE "${file}" "${text}")
+  endif()
+endfunction()
+
+function(_cudaops_jobs_least out a b)
+  if(b LESS a)
+    set(a ${b})
+  endif()
+  set(${out} ${a} PARENT_SCOPE)
+endfunction()
+
+# Whether sources of one target can go into different pools.
+function(_cudaops_jobs_by_source out)
+  if(CMAKE_VERSION VERSION_LESS 4.2)
+    set(${out} FALSE PARENT_SCOPE)
+  else()
+    set(${out} TRUE PARENT_SCOPE)
   endif()
 endfunction()

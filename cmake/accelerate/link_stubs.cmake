@@ -2,12 +2,6 @@
 # Stable ops are linked against stubs of torch's libraries, which take the linker ten times as long as the rest of the
 # link.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/probe base/stamps base/state launch/launcher)
 
 # _cudaops_link_stubs_target(<target>)

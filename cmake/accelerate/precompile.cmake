@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Torch's stable headers, precompiled once on a machine: reading them is half of what a stable binding takes.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/paths base/probe base/stamps base/state launch/launch launch/launcher)
 
 # _cudaops_op_precompile(<target>)

@@ -11,12 +11,6 @@
 # cache entries; CMake<LANG>Compiler.cmake. seed/keep.cmake writes it. The key holds all inputs that can be known before
 # a compiler runs. Whatever isn't understood here goes the normal way, with a VERBOSE line.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/stamps base/state)
 
 # _cudaops_seed_begin() and _cudaops_seed_end(): languages enabled in between, in the caller's scope, are seeded.

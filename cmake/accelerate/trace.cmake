@@ -2,12 +2,6 @@
 # The target that says where the time of a build went (cudaops/build_report.py), and the launcher that notes what a
 # compile took (launcher/measure.cpp).
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../detail/base/use.cmake")
-endif()
 _cudaops_use(base/options base/paths base/programs launch/launch launch/launcher)
 
 # _cudaops_build_report_create(): the target cudaops_build_report, once a build tree; never part of ALL.

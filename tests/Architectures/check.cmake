@@ -1,6 +1,6 @@
 # What a toolkit can't build, the reason for each, and the list that would do.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/select.cmake")
+_cudaops_use(arch/select)
 
 # unbuildable(<toolkit> <request> <bad> <fact> <suggestion> <other toolkit>)
 function(

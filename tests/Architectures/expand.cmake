@@ -1,6 +1,6 @@
 # Words to numbers.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/select.cmake")
+_cudaops_use(arch/select)
 
 # expand(<release> <request> <torch> <gpus> <entries> [<warning>...])
 function(

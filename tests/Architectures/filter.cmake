@@ -1,6 +1,6 @@
 # What code that supports some architectures is built for.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/select.cmake")
+_cudaops_use(arch/select)
 
 # filter(<request> <what the code supports> <entries> [UNSERVED <cc>...] [SKIPPED <arch>...])
 function(filter request supports entries)

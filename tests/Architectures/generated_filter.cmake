@@ -1,7 +1,7 @@
 # Generated requests and supported lists. Checked by meaning, not by the order of the rules: what comes out can be
 # built, runs on the GPU that was asked for, and is missing only where nothing listed could run there.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/select.cmake")
+_cudaops_use(arch/select)
 
 if(NOT DEFINED check_SEED)
   set(check_SEED 20260102)

@@ -2,7 +2,7 @@
 # are such lists with one character changed, and must give canonical entries or the documented refusal, never an error
 # of CMake's own. -Dcheck_SEED=<n> and -Dcheck_COUNT=<n> try others.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/grammar.cmake")
+_cudaops_use(arch/grammar)
 
 if(NOT DEFINED check_SEED)
   set(check_SEED 20260101)

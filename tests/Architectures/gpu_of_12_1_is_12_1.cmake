@@ -1,6 +1,6 @@
 # What nvidia-smi says: 12.1 is 12.1, and CUDA_VISIBLE_DEVICES counts where it can be told what it means. (vllm#49904)
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/facts/gpus.cmake")
+_cudaops_use(facts/gpus)
 
 function(gpus text visible order expected)
   _cudaops_gpus_read("${text}" "${visible}" "${order}" gpus)

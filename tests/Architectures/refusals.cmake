@@ -1,6 +1,6 @@
 # What is refused, with the sentence and what was probably meant; a list with one bad word gives nothing.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/grammar.cmake")
+_cudaops_use(arch/grammar)
 
 # refused(<text> <sentence> [<what was meant>])
 function(refused text expected)

@@ -60,7 +60,7 @@ arch_expect("CMake's before all" "90a-real;90a-virtual" "CMAKE_CUDA_ARCHITECTURE
 case_environment(UNSET CUDAARCHS)
 arch_configure(
   AFTER
-    "_cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_CUDA_ARCHITECTURES)\n_cudaops_arch_request(second CALLER x)\nfile(WRITE [==[${case_DIR}/second.txt]==] \"\${second_SOURCE}\")"
+    "_cudaops_state_get(ARCHITECTURES_VARIABLE CMAKE_CUDA_ARCHITECTURES)\n_cudaops_arch_request(CUDA second)\nfile(WRITE [==[${case_DIR}/second.txt]==] \"\${second_SOURCE}\")"
 )
 file(READ "${case_DIR}/second.txt" second)
 case_equal("the second request" "${second}" "environment TORCH_CUDA_ARCH_LIST")

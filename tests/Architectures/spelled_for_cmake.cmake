@@ -1,6 +1,6 @@
 # CMake's spelling, and what the fatbin must hold.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/select.cmake")
+_cudaops_use(arch/select)
 
 _cudaops_arch_spell(spelled 90a-real 120-real 120-virtual)
 check_equal("real and virtual become one" "${spelled}" "90a-real;120")

@@ -1,6 +1,6 @@
 # Every accepted spelling and its canonical entries. (pytorch#113948, DeepSpeed#8619)
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/grammar.cmake")
+_cudaops_use(arch/grammar)
 
 function(spelling text expected)
   _cudaops_arch_parse("${text}" entries error)

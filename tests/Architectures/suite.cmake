@@ -5,7 +5,7 @@
 string(
   CONCAT arch_HEAD
   "include([==[${case_REPO}/cmake/CudaOpsArchitectures.cmake]==])\n"
-  "_cudaops_arch_ask_nvcc(supported [==[${case_DIR}/cuda/bin/nvcc]==])\n"
+  "_cudaops_use(arch/cuda)\n_cudaops_arch_ask_nvcc(supported [==[${case_DIR}/cuda/bin/nvcc]==])\n"
   "_cudaops_state_set(TOOLKIT_ARCHS \"\${supported}\")\n"
   "_cudaops_state_set(TOOLKIT_VERSION 13.0.88)\n"
   "_cudaops_state_set(TOOLKIT_ROOT /opt/cuda-13.0)\n"
@@ -13,7 +13,7 @@ string(
 )
 string(
   CONCAT arch_TAIL
-  "_cudaops_arch_match(SUPPORTED \${supported} TOOLKIT_VERSION 13.0.88 TOOLKIT_ROOT /opt/cuda-13.0)\n"
+  "_cudaops_use(arch/request)\n_cudaops_arch_match(CUDA problem)\n"
   "foreach(key IN ITEMS ARCHITECTURES ARCHITECTURES_SOURCE ARCHITECTURES_REQUESTED ARCHITECTURES_VARIABLE)\n"
   "  _cudaops_state_get(\${key} value)\n"
   "  string(APPEND results \"\${key}=\${value}\\n\")\n"

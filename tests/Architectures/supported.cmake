@@ -1,6 +1,6 @@
 # What an nvcc says it builds.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_CMAKE_DIR}/detail/arch/select.cmake")
+_cudaops_use(arch/select)
 
 set(
   list_13_0

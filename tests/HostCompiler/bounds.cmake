@@ -1,6 +1,6 @@
 # The bounds of crt/host_config.h in the spellings of CUDA 7.5 to 13.5, and text that must give none.
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
+_cudaops_use(facts/host_compiler)
 
 function(bounds what text expected)
   _cudaops_host_config_bounds("${text}" b)

@@ -1,6 +1,6 @@
 # Which compilers fit which bounds; what isn't known is never refused.
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
+_cudaops_use(facts/host_compiler)
 
 set(
   bounds

@@ -2,7 +2,7 @@
 # with random damage, which must give canonical bounds or none. A compiler that fits by the condition must fit by the
 # bounds.
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
+_cudaops_use(facts/host_compiler)
 
 set(noise "_GNUCclangmjorif#error0159<>=&|!()[]{};,.\"'\\\\/*$@ \t\r\nunsupported version")
 set(blank_0 "")

@@ -1,6 +1,6 @@
 # Which glibc a toolkit's math_functions.h contradicts, and when that matters.
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
+_cudaops_use(facts/host_compiler)
 
 function(bound what text expected)
   _cudaops_glibc_bound("${text}" out)

@@ -1,7 +1,6 @@
 # A host compiler newer than the toolkit takes, and none on this machine that fits. (torch#631 of mlverse)
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
-include("${check_DETAIL_DIR}/base/message.cmake")
+_cudaops_use(facts/host_compiler base/message)
 
 _cudaops_host_compiler_check(
   e

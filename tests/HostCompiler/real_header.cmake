@@ -1,5 +1,5 @@
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
+_cudaops_use(facts/host_compiler)
 
 file(READ "${header}" text)
 _cudaops_host_config_bounds("${text}" b)

@@ -1,8 +1,7 @@
 # A gcc newer than the toolkit takes: the message names the range and the compilers here that fit.
 # (torch#631 of mlverse)
 include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/host_compiler.cmake")
-include("${check_DETAIL_DIR}/base/message.cmake")
+_cudaops_use(facts/host_compiler base/message)
 
 _cudaops_host_config_bounds("#if __GNUC__ > 15\n#error -- unsupported GNU version!\n#endif\n" b
 )

@@ -4,7 +4,8 @@ function(expect_machine what expected)
   file(
     WRITE "${case_DIR}/ask.cmake"
     "cmake_minimum_required(VERSION 3.25)
-include([==[${case_REPO}/cmake/detail/base/machine.cmake]==])
+include([==[${case_REPO}/cmake/detail/base/use.cmake]==])
+_cudaops_use(base/machine)
 _cudaops_machine(m)
 message(STATUS \"machine: \${m_CORES} \${m_QUOTA} \${m_FREE} \${m_SOURCE}\")\n"
   )

@@ -1,6 +1,7 @@
 # Device code made by hand: one container with a cubin for sm_90a and PTX for compute_120, headers only, so that no nvcc
 # is needed here. nvcc's own is looked at in tests/python.
-include("${CudaOps_ROOT}/cmake/detail/op/audit.cmake")
+include("${CudaOps_ROOT}/cmake/detail/base/use.cmake")
+_cudaops_use(op/audit)
 
 enable_testing()
 file(

@@ -1,5 +1,6 @@
 # What can't be read has no architectures; nothing is said and nothing stops. AMD's architectures have names.
-include("${case_REPO}/cmake/detail/facts/library.cmake")
+include("${case_REPO}/cmake/detail/base/use.cmake")
+_cudaops_use(facts/library)
 
 file(WRITE "${case_DIR}/junk.so" "junk")
 foreach(file IN ITEMS "${case_DIR}/junk.so" "${case_DIR}/missing.so" "${case_DIR}")

@@ -1,5 +1,6 @@
 # Whatever a name or a reason holds, JSON gives it back.
-include("${case_REPO}/cmake/detail/op/provenance.cmake")
+include("${case_REPO}/cmake/detail/base/use.cmake")
+_cudaops_use(op/provenance)
 
 set(control "")
 foreach(code RANGE 1 31)

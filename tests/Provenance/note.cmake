@@ -1,5 +1,6 @@
 # Two ops in a project that makes life hard for a generated source.
-include("${CudaOps_ROOT}/cmake/detail/op/provenance.cmake")
+include("${CudaOps_ROOT}/cmake/detail/base/use.cmake")
+_cudaops_use(op/provenance)
 
 set(CMAKE_UNITY_BUILD ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)

@@ -1,5 +1,6 @@
 # Programs whose answers may be kept: by their stamp alone it must show when another answer is to be expected.
-include("${case_REPO}/cmake/detail/base/stamps.cmake")
+include("${case_REPO}/cmake/detail/base/use.cmake")
+_cudaops_use(base/stamps)
 
 # script(<name> <line>...): the path of a script with these lines.
 function(script name)

@@ -1,7 +1,7 @@
 # Generated texts: version.py, build-version, METADATA, nvcc's banner and ATen.h, whole ones whose values are known and
 # ones with random damage, which must end in canonical values or in the documented refusal.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/version_text.cmake")
+_cudaops_use(facts/version_text)
 
 set(letters abcdefghij)
 set(cuda_a "")

@@ -1,7 +1,7 @@
 # Generated pairs of toolkit and torch under every policy, with declared pairs and malformed input. The expected verdict
 # is worked out on integers, not by what is under test.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/match/verdict.cmake")
+_cudaops_use(match/verdict)
 
 set(
   junk

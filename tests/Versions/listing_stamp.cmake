@@ -1,6 +1,6 @@
 # What is kept of a directory is told to be old by the names in it, whatever its own name holds.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/base/stamps.cmake")
+_cudaops_use(base/stamps)
 
 foreach(
   name

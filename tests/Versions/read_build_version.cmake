@@ -1,6 +1,6 @@
 # A libtorch zip's build-version, and how +cuXYZ is read.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/version_text.cmake")
+_cudaops_use(facts/version_text)
 
 foreach(
   row

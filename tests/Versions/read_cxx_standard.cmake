@@ -1,6 +1,6 @@
 # The C++ standard that torch's headers ask for, in the two spellings that were seen and in none.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/version_text.cmake")
+_cudaops_use(facts/version_text)
 
 foreach(pair IN ITEMS 201402:14 201703:17 202002:20 202302:23)
   string(REPLACE ":" ";" pair "${pair}")

@@ -1,6 +1,6 @@
 # The line of a compiler's output that says what is wrong, wherever the compiler and the sources stand.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/base/text.cmake")
+_cudaops_use(base/text)
 
 function(reads text line)
   _cudaops_error_line("${text}" out)

@@ -1,6 +1,6 @@
 # nvcc's banner, with and without what wrappers print around it.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/version_text.cmake")
+_cudaops_use(facts/version_text)
 
 function(reads text version)
   _cudaops_read_nvcc_version("${text}" out)

@@ -1,6 +1,6 @@
 # The toolkit that torch's own METADATA pins.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/version_text.cmake")
+_cudaops_use(facts/version_text)
 
 function(reads what text version)
   string(REPLACE "\\n" "\n" text "${text}")

@@ -1,6 +1,6 @@
 # torch/version.py in every shape that was seen, and in shapes that must be refused in one sentence.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/facts/version_text.cmake")
+_cudaops_use(facts/version_text)
 
 function(
   reads

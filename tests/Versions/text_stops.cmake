@@ -1,7 +1,6 @@
 # The text that stops: both versions, where each came from, the rule, the ways out. (pytorch#73047, pytorch#113550)
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/match/verdict.cmake")
-include("${check_DETAIL_DIR}/base/message.cmake")
+_cudaops_use(match/verdict base/message)
 
 _cudaops_verdict(
   v

@@ -1,7 +1,6 @@
 # With the override the text is the same, as a warning. (pytorch#73047, pytorch#113550)
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/match/verdict.cmake")
-include("${check_DETAIL_DIR}/base/message.cmake")
+_cudaops_use(match/verdict base/message)
 
 foreach(policy IN ITEMS STRICT COMPATIBLE WARN)
   _cudaops_verdict(

@@ -1,6 +1,6 @@
 # CUDAOPS_COMPATIBLE_VERSIONS: what the user declares comes before the rule, either way.
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/match/verdict.cmake")
+_cudaops_use(match/verdict)
 
 # text | fit | unfit | error
 function(parses text fit unfit)

@@ -1,7 +1,7 @@
 # Every pair of the table, what each policy makes of it, and the rank that chooses among toolkits.
 # (pytorch#73047, pytorch#113550)
 include("${CMAKE_CURRENT_LIST_DIR}/common/check.cmake")
-include("${check_DETAIL_DIR}/match/verdict.cmake")
+_cudaops_use(match/verdict)
 
 # toolkit, torch's CUDA, verdict, action under STRICT, COMPATIBLE, WARN
 set(

@@ -4,9 +4,6 @@
 #
 # An entry is <cc><a|f|>-<real|virtual>, as 90a-real, or one of the words native, all, all-major, common.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
 # _cudaops_arch_parse(<text> <out-entries> <out-error> [<out-meant>])
 #
 # <text> is a list with semicolons, commas or blanks. Entries keep the order of writing, each stands once. An error is

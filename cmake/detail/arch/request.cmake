@@ -1,91 +1,135 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which architectures the user asks for, from variables, environment and GPUs, and what becomes of them with the toolkit
-# at hand. Reads variables of the calling directory; asks nvcc, the driver and torch's library only where needed.
+# Which architectures the user asks for, from variables, environment and GPUs, and what becomes of them with the compiler
+# at hand. Written once for CUDA and HIP: arch/cuda and arch/hip read a list, know the GPUs, and resolve words.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
+_cudaops_use(base/message base/options base/state)
 
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/grammar arch/select base/message base/options base/probe base/state facts/library)
-
-# _cudaops_arch_match(SUPPORTED <arch>... TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir> [CALLER <command>])
+# _cudaops_arch_backend(<CUDA|HIP> <prefix>)
 #
-# The build tree's architectures: request, words to numbers, check against the toolkit. Ends the configure where the
-# request can't be read or built. Fills the state: ARCHITECTURES (canonical), ARCHITECTURES_REQUESTED (text),
-# ARCHITECTURES_SOURCE (where it came from), ARCHITECTURES_VARIABLE (for CMAKE_CUDA_ARCHITECTURES once CUDA is enabled).
-# Needs TORCH_LIB_DIR in the state for `common`.
-function(_cudaops_arch_match)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TOOLKIT_VERSION;TOOLKIT_ROOT;CALLER" "SUPPORTED")
-  if(NOT arg_CALLER)
-    set(arg_CALLER "find_package(CudaTorchMatch)")
+#   <prefix>_VARIABLES  variables, and environment variables of the same names, behind CMAKE_<gpu>_ARCHITECTURES
+#   <prefix>_ACCEPTED   the spellings, for the facts of an error;  <prefix>_EXAMPLE  a list that is right
+#   <prefix>_PARSE _GPUS _RESOLVE  functions: a text to entries, the visible GPUs, entries without words
+function(_cudaops_arch_backend gpu prefix)
+  if(gpu STREQUAL "HIP")
+    _cudaops_use(arch/hip)
+    set(variables PYTORCH_ROCM_ARCH AMDGPU_TARGETS GPU_TARGETS)
+    set(accepted "gfx90a, gfx942:xnack-, native, common")
+    set(example gfx90a gfx942)
+    set(functions _cudaops_hip_arch_parse _cudaops_visible_amd_gpus _cudaops_hip_arch_resolve)
+  else()
+    _cudaops_use(arch/cuda arch/grammar arch/select arch/spell)
+    set(variables TORCH_CUDA_ARCH_LIST)
+    _cudaops_arch_accepted(accepted FALSE)
+    set(example 80 90)
+    set(functions _cudaops_arch_parse _cudaops_gpus _cudaops_arch_resolve)
   endif()
-  _cudaops_arch_request(request CALLER "${arg_CALLER}")
-  _cudaops_arch_resolve(
+  foreach(name IN ITEMS VARIABLES ACCEPTED EXAMPLE)
+    string(TOLOWER ${name} value)
+    set(${prefix}_${name} "${${value}}" PARENT_SCOPE)
+  endforeach()
+  set(names PARSE GPUS RESOLVE)
+  foreach(name value IN ZIP_LISTS names functions)
+    set(${prefix}_${name} ${value} PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# _cudaops_arch_match(<CUDA|HIP> <out-problem>)
+#
+# The build tree's architectures: request, words to architectures, each checked with the compiler. Ends the configure
+# where the request can't be read or built; <out-problem> says that nothing is requested and nothing can be taken instead.
+# Fills the state: ARCHITECTURES (canonical), ARCHITECTURES_REQUESTED (text), ARCHITECTURES_SOURCE (where it came from),
+# ARCHITECTURES_VARIABLE (for CMAKE_<gpu>_ARCHITECTURES once the language is enabled). Needs the torch, and the toolkit or
+# ROCm, in the state.
+function(_cudaops_arch_match gpu out_problem)
+  set(${out_problem} "" PARENT_SCOPE)
+  _cudaops_arch_backend(${gpu} backend)
+  _cudaops_arch_request(${gpu} request)
+  cmake_language(
+    CALL ${backend_RESOLVE}
     resolved
-    CALLER "${arg_CALLER}"
-    REQUEST ${request_ENTRIES}
-    TEXT "${request_TEXT}"
-    SOURCE "${request_SOURCE}"
-    SUPPORTED ${arg_SUPPORTED}
-    TOOLKIT_VERSION "${arg_TOOLKIT_VERSION}"
-    TOOLKIT_ROOT "${arg_TOOLKIT_ROOT}"
+    CALLER
+    "find_package(CudaTorchMatch)"
+    REQUEST
+    ${request_ENTRIES}
+    TEXT
+    "${request_TEXT}"
+    SOURCE
+    "${request_SOURCE}"
   )
-  _cudaops_arch_spell(variable ${resolved})
+  if(resolved STREQUAL "" AND gpu STREQUAL "HIP")
+    set(
+      ${out_problem}
+      "no architecture is requested, no AMD GPU is visible, and torch's library doesn't say what it was built for"
+      PARENT_SCOPE
+    )
+    return()
+  endif()
+  set(variable "${resolved}")
+  if(gpu STREQUAL "CUDA")
+    _cudaops_arch_spell(variable ${resolved})
+  endif()
   _cudaops_state_set(ARCHITECTURES "${resolved}")
   _cudaops_state_set(ARCHITECTURES_REQUESTED "${request_TEXT}")
   _cudaops_state_set(ARCHITECTURES_SOURCE "${request_SOURCE}")
   _cudaops_state_set(ARCHITECTURES_VARIABLE "${variable}")
 endfunction()
 
-# _cudaops_arch_request(<prefix> CALLER <command>)
+# _cudaops_arch_request(<CUDA|HIP> <prefix>)
 #
 # The first that says something; an empty or OFF one says nothing (OFF in the cache alone is worth a warning):
-#   CMAKE_CUDA_ARCHITECTURES · environment CUDAARCHS · TORCH_CUDA_ARCH_LIST (variable, then environment) · the visible
-#   GPUs, except in a wheel build · common
-# Others that ask for something else are named: a STATUS line, or a WARNING where both are variables.
+#   CUDA  CMAKE_CUDA_ARCHITECTURES · environment CUDAARCHS · TORCH_CUDA_ARCH_LIST (variable, then environment)
+#   HIP   CMAKE_HIP_ARCHITECTURES · PYTORCH_ROCM_ARCH · AMDGPU_TARGETS · GPU_TARGETS (each variable, then environment)
+#   then the visible GPUs, except in a wheel build · common
+# Others that ask for something else are named: a STATUS line, or a WARNING where both are variables of CUDA's.
 #
 #   <prefix>_ENTRIES  canonical entries and words
 #   <prefix>_SOURCE   "CMAKE_CUDA_ARCHITECTURES", "environment TORCH_CUDA_ARCH_LIST", "visible GPUs", "default"
 #   <prefix>_TEXT     as it was written there
-function(_cudaops_arch_request prefix)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CALLER" "")
-  _cudaops_env(CUDAARCHS cudaarchs)
-  _cudaops_env(TORCH_CUDA_ARCH_LIST torch_env)
-  _cudaops_arch_cmake_request("${cudaarchs}" from_variable from_cmake)
+function(_cudaops_arch_request gpu prefix)
+  set(caller "find_package(CudaTorchMatch)")
+  _cudaops_arch_backend(${gpu} backend)
+  set(cudaarchs "")
+  if(gpu STREQUAL "CUDA")
+    _cudaops_env(CUDAARCHS cudaarchs)
+  endif()
+  _cudaops_arch_cmake_request(${gpu} "${cudaarchs}" from_variable from_cmake)
   if(cudaarchs STREQUAL "")
     set(cudaarchs "${from_cmake}")
   endif()
-  set(torch_variable "${TORCH_CUDA_ARCH_LIST}")
-  if(torch_variable STREQUAL torch_env)
-    # find_package(Torch) copies the environment into the variable.
-    set(torch_variable "")
-  endif()
+  set(names CMAKE_${gpu}_ARCHITECTURES "environment CUDAARCHS")
+  set(values from_variable cudaarchs)
+  foreach(name IN LISTS backend_VARIABLES)
+    _cudaops_env(${name} environment_${name})
+    set(variable_${name} "${${name}}")
+    get_property(help CACHE ${name} PROPERTY HELPSTRING)
+    if(variable_${name} STREQUAL environment_${name} OR help MATCHES "AMD GPU targets|GPU architectures")
+      # find_package(Torch) copies the environment; find_package(hip) caches a default of its own.
+      set(variable_${name} "")
+    endif()
+    list(APPEND names ${name} "environment ${name}")
+    list(APPEND values variable_${name} environment_${name})
+  endforeach()
 
-  set(names CMAKE_CUDA_ARCHITECTURES "environment CUDAARCHS" TORCH_CUDA_ARCH_LIST "environment TORCH_CUDA_ARCH_LIST")
-  set(values from_variable cudaarchs torch_variable torch_env)
   set(source "")
   foreach(name value IN ZIP_LISTS names values)
     set(text "${${value}}")
-    if(text MATCHES "^[ ;,]*$")
+    if(text MATCHES "^[ ;,]*$" OR (gpu STREQUAL "HIP" AND NOT text))
       continue()
     endif()
-    _cudaops_arch_parse("${text}" entries error meant)
+    cmake_language(CALL ${backend_PARSE} "${text}" entries error meant)
+    if(gpu STREQUAL "HIP")
+      string(REGEX REPLACE "[\\\\; ,]+" " " text "${text}")
+      string(STRIP "${text}" text)
+    endif()
     if(source STREQUAL "")
       if(error)
-        _cudaops_arch_accepted(accepted FALSE)
         if(meant STREQUAL "")
-          set(meant "80;90")
+          set(meant "${backend_EXAMPLE}")
         endif()
-        _cudaops_arch_fix(fix "${meant}")
+        _cudaops_arch_fix(fix ${gpu} "${meant}")
         _cudaops_stop(
-          "${arg_CALLER}: ${error}"
-          FACTS "found     ${text} (from ${name})" "accepted  ${accepted}"
+          "${caller}: ${error}"
+          FACTS "found     ${text} (from ${name})" "accepted  ${backend_ACCEPTED}"
           FIX "${fix}"
         )
       endif()
@@ -94,8 +138,16 @@ function(_cudaops_arch_request prefix)
       set(source_entries "${entries}")
     elseif(NOT error)
       _cudaops_arch_same("${source_entries}" "${entries}" same)
-      if(NOT same)
-        _cudaops_arch_disagreement("${arg_CALLER}" "${source}" "${source_text}" "${name}" "${text}")
+      if(same)
+        continue()
+      elseif(gpu STREQUAL "HIP" OR "${source}${name}" MATCHES "environment")
+        _cudaops_status("CudaOps: architectures ${source_text} (${source}); ${name} asks for ${text} and is not used")
+      else()
+        _cudaops_warn(
+          "${caller}: two variables ask for different architectures."
+          FACTS "used      ${source} = ${source_text}" "not used  ${name} = ${text}"
+          FIX "-U${name}" "or set(${name}) to the same list"
+        )
       endif()
     endif()
   endforeach()
@@ -106,35 +158,28 @@ function(_cudaops_arch_request prefix)
     set(source_entries "common")
     _cudaops_wheel_build(wheel)
     if(NOT wheel)
-      _cudaops_arch_gpus(gpus)
+      cmake_language(CALL ${backend_GPUS} gpus)
       if(gpus)
         set(source "visible GPUs")
         list(JOIN gpus " " source_text)
         set(source_entries "native")
       endif()
     endif()
-    _cudaops_arch_warn_of_off("${arg_CALLER}" CMAKE_CUDA_ARCHITECTURES "${source_text} (${source})" 90)
+    list(GET backend_EXAMPLE -1 example)
+    _cudaops_arch_warn_of_off("${caller}" CMAKE_${gpu}_ARCHITECTURES "${source_text} (${source})" ${example})
   endif()
   set(${prefix}_ENTRIES "${source_entries}" PARENT_SCOPE)
   set(${prefix}_SOURCE "${source}" PARENT_SCOPE)
   set(${prefix}_TEXT "${source_text}" PARENT_SCOPE)
 endfunction()
 
-# The option that requests <list>, as it is typed in a shell.
-function(_cudaops_arch_fix out list)
-  if(list MATCHES ";")
-    set(list "\"${list}\"")
-  endif()
-  set(${out} "-DCMAKE_CUDA_ARCHITECTURES=${list}" PARENT_SCOPE)
-endfunction()
-
-# What CMAKE_CUDA_ARCHITECTURES says: <out-variable> is the user's own value; <out-environment> what CMake put there
+# What CMAKE_<gpu>_ARCHITECTURES says: <out-variable> is the user's own value; <out-environment> what CMake put there
 # from CUDAARCHS. Its own default is neither.
-function(_cudaops_arch_cmake_request cudaarchs out_variable out_environment)
+function(_cudaops_arch_cmake_request gpu cudaarchs out_variable out_environment)
   set(${out_variable} "" PARENT_SCOPE)
   set(${out_environment} "" PARENT_SCOPE)
-  set(cached "$CACHE{CMAKE_CUDA_ARCHITECTURES}")
-  set(value "${CMAKE_CUDA_ARCHITECTURES}")
+  set(cached "$CACHE{CMAKE_${gpu}_ARCHITECTURES}")
+  set(value "${CMAKE_${gpu}_ARCHITECTURES}")
   _cudaops_state_get(ARCHITECTURES_VARIABLE ours)
   # OFF is what find_package(Torch) leaves there: it hides the user's value in the cache. A value of ours comes from an
   # earlier call in a parent directory.
@@ -144,39 +189,13 @@ function(_cudaops_arch_cmake_request cudaarchs out_variable out_environment)
   if(NOT value)
     return()
   endif()
-  if(value STREQUAL cached)
-    get_property(help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
-    if(help STREQUAL "CUDA architectures")
-      if(cudaarchs STREQUAL "")
-        _cudaops_arch_compiler_default(default)
-        if(NOT default STREQUAL "" AND NOT value STREQUAL default)
-          set(${out_environment} "${value}" PARENT_SCOPE)
-        endif()
-      endif()
-      return()
-    endif()
-  endif()
-  set(${out_variable} "${value}" PARENT_SCOPE)
-endfunction()
-
-# The arch that the enabled nvcc takes when none is given, as CMake writes it; empty if it can't be read.
-function(_cudaops_arch_compiler_default out)
-  set(${out} "" PARENT_SCOPE)
-  if(CMAKE_CUDA_COMPILER)
-    set(shared PROGRAM)
-    if("$ENV{NVCC_PREPEND_FLAGS} $ENV{NVCC_APPEND_FLAGS}" MATCHES "native")
-      # Then the GPUs answer.
-      set(shared FILES "${CMAKE_CUDA_COMPILER}")
-    endif()
-    _cudaops_probe(
-      plan
-      MATCHALL "-arch[= ]\"?sm_[0-9]+"
-      STREAM ERROR
-      ${shared}
-      COMMAND "${CMAKE_CUDA_COMPILER}" --dryrun __cudaops__.cu
-    )
-    if(plan_OUTPUT MATCHES "sm_([0-9]+)")
-      set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  get_property(help CACHE CMAKE_${gpu}_ARCHITECTURES PROPERTY HELPSTRING)
+  if(NOT value STREQUAL cached OR NOT help STREQUAL "${gpu} architectures")
+    set(${out_variable} "${value}" PARENT_SCOPE)
+  elseif(gpu STREQUAL "CUDA" AND cudaarchs STREQUAL "")
+    _cudaops_arch_compiler_default(default)
+    if(NOT default STREQUAL "" AND NOT value STREQUAL default)
+      set(${out_environment} "${value}" PARENT_SCOPE)
     endif()
   endif()
 endfunction()
@@ -195,25 +214,6 @@ function(_cudaops_arch_same one other out)
   endif()
 endfunction()
 
-function(
-  _cudaops_arch_disagreement
-  caller
-  winner
-  winner_text
-  loser
-  loser_text
-)
-  if("${winner}${loser}" MATCHES "environment")
-    _cudaops_status("CudaOps: architectures ${winner_text} (${winner}); ${loser} asks for ${loser_text} and is not used")
-  else()
-    _cudaops_warn(
-      "${caller}: two variables ask for different architectures."
-      FACTS "used      ${winner} = ${winner_text}" "not used  ${loser} = ${loser_text}"
-      FIX "-U${loser}" "or set(${loser}) to the same list"
-    )
-  endif()
-endfunction()
-
 # _cudaops_arch_warn_of_off(<caller> <variable> <what is built> <example>)
 #
 # OFF in the cache is a user's word: find_package(Torch) sets the variable of its directory. To CMake it means that flags
@@ -226,94 +226,4 @@ function(_cudaops_arch_warn_of_off caller variable built example)
       FIX "-D${variable}=${example}, or the like" "or -U${variable}   (what is built now, without this warning)"
     )
   endif()
-endfunction()
-
-# _cudaops_arch_gpus(<out>): the visible GPUs, asked once a configure.
-function(_cudaops_arch_gpus out)
-  _cudaops_state_get(GPUS gpus)
-  if(gpus STREQUAL "")
-    _cudaops_use(facts/gpus)
-    _cudaops_visible_gpus(gpus)
-    if(gpus STREQUAL "")
-      set(gpus "none")
-    endif()
-    _cudaops_state_set(GPUS "${gpus}")
-  endif()
-  if(gpus STREQUAL "none")
-    set(gpus "")
-  endif()
-  set(${out} "${gpus}" PARENT_SCOPE)
-endfunction()
-
-# _cudaops_arch_ask_nvcc(<out> <nvcc>): what this nvcc builds (75;80;…;90a;100f), remembered with the file.
-function(_cudaops_arch_ask_nvcc out nvcc)
-  # What is beside it tells when a script's toolkit is another one.
-  cmake_path(GET nvcc PARENT_PATH directory)
-  set(files "${directory}/ptxas" "${directory}/../version.json")
-  _cudaops_probe(listed FILES ${files} PROGRAM MATCHALL "compute_[0-9]+[af]?" COMMAND "${nvcc}" --list-gpu-arch)
-  _cudaops_probe(helped FILES ${files} PROGRAM MATCHALL "'sm_[0-9]+[af]?'" COMMAND "${nvcc}" --help)
-  _cudaops_arch_supported(archs LIST_GPU_ARCH "${listed_OUTPUT}" HELP "${helped_OUTPUT}")
-  set(${out} "${archs}" PARENT_SCOPE)
-endfunction()
-
-# _cudaops_arch_resolve(<out> CALLER <command> REQUEST <entry>... TEXT <text> SOURCE <text> SUPPORTED <arch>...
-#                       TOOLKIT_VERSION <version> TOOLKIT_ROOT <dir> [OWN_REQUEST])
-#
-# Words to numbers, then the check; what can't be built ends the configure. OWN_REQUEST: it came from a REQUEST keyword,
-# so that is where it is mended.
-function(_cudaops_arch_resolve out)
-  cmake_parse_arguments(
-    PARSE_ARGV 1
-    arg
-    "OWN_REQUEST"
-    "CALLER;TEXT;SOURCE;TOOLKIT_VERSION;TOOLKIT_ROOT"
-    "REQUEST;SUPPORTED"
-  )
-  set(gpus "")
-  set(torch "")
-  if("native" IN_LIST arg_REQUEST)
-    _cudaops_arch_gpus(gpus)
-  endif()
-  if("common" IN_LIST arg_REQUEST OR "native" IN_LIST arg_REQUEST)
-    _cudaops_torch_archs(torch cuda)
-  endif()
-  _cudaops_arch_expand(
-    expanded
-    REQUEST ${arg_REQUEST}
-    SUPPORTED ${arg_SUPPORTED}
-    TORCH_ARCHS ${torch}
-    GPUS ${gpus}
-  )
-  if(NOT expanded_WARNINGS STREQUAL "")
-    list(JOIN expanded_ENTRIES " " list)
-    list(POP_FRONT expanded_WARNINGS first)
-    _cudaops_warn(
-      "${arg_CALLER}: ${first}"
-      FACTS "requested  ${arg_TEXT} (from ${arg_SOURCE})" "built      ${list}" ${expanded_WARNINGS}
-      FIX "-DCMAKE_CUDA_ARCHITECTURES=<list>, such as 80 or 90a"
-    )
-  endif()
-  _cudaops_arch_check(
-    check
-    ENTRIES ${expanded_ENTRIES}
-    SUPPORTED ${arg_SUPPORTED}
-    TOOLKIT_VERSION "${arg_TOOLKIT_VERSION}"
-    TOOLKIT_ROOT "${arg_TOOLKIT_ROOT}"
-    REQUESTED "${arg_TEXT}"
-    SOURCE "${arg_SOURCE}"
-  )
-  if(NOT check_BAD STREQUAL "")
-    if(arg_OWN_REQUEST)
-      list(JOIN check_SUGGESTION " " suggestion)
-      set(fix "REQUEST ${suggestion}")
-    else()
-      _cudaops_arch_fix(fix "${check_SUGGESTION}")
-    endif()
-    set(other "")
-    if(check_TOOLKIT)
-      set(other "or ${check_TOOLKIT}: -DCUDAToolkit_ROOT=<dir>")
-    endif()
-    _cudaops_stop("${arg_CALLER}: ${check_RULE}" FACTS ${check_FACTS} FIX "${fix}" "${other}")
-  endif()
-  set(${out} "${expanded_ENTRIES}" PARENT_SCOPE)
 endfunction()

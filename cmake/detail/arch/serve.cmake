@@ -1,17 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which of the requested architectures code is built for that supports some.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/grammar arch/request arch/select base/message base/options base/probe base/state base/text)
+_cudaops_use(arch/cuda arch/grammar arch/select base/message base/options base/probe base/state base/text)
 
 # _cudaops_arch_serve(<out> <out-unserved> CALLER <command> [REQUEST <arch>...] [ARCHITECTURES <arch>...] [NVCC <path>])
 #
@@ -129,8 +119,8 @@ function(_cudaops_arch_serve out out_unserved)
   endif()
   _cudaops_arch_resolve(
     entries
-    OWN_REQUEST
     CALLER "${arg_CALLER}"
+    FIX "REQUEST @"
     REQUEST ${entries}
     TEXT "${text}"
     SOURCE "${source}"

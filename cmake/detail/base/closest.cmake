@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The word that a misspelt one was meant as.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
 # _cudaops_closest(<word> <list> <out>)
 #
 # The entry that shares the longest beginning and end with <word>, if no more than three characters differ, and no more

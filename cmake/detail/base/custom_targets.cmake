@@ -2,12 +2,6 @@
 # Whether a custom target or command can be made in this directory: some releases of CMake refuse a build directory whose
 # path holds # or <, in which they build libraries and programs all the same.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/probe)
 
 # _cudaops_custom_targets_refused(<out>): the character for which it can't, or "". CMake and what it writes for are asked,

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The end of the configure step, when all targets are known.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/custom_targets base/hooks base/paths base/state)
 
 # _cudaops_at_end(): the last announcements, once, at the end of the top-level directory.

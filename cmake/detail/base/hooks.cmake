@@ -17,12 +17,6 @@
 #   report                         writes it
 #   configured                     the end of the configure step
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/state)
 
 # _cudaops_on(<event> <command>): <command> is called with the arguments of each announcement of <event>.

@@ -2,12 +2,6 @@
 # What this machine lends to a build: cores and free memory, as affinity and control groups leave them. Files only, no
 # process. `_CUDAOPS_JOBS_MACHINE` names another root than / in tests.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/probe)
 
 # _cudaops_machine(<prefix>)

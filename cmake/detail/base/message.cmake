@@ -2,12 +2,6 @@
 # Every text that a user reads goes through these functions, so that all have one form:
 # the rule in one sentence, indented facts, then "Fix:" and lines to paste.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/hooks base/state)
 
 # _cudaops_compose(<out-var> <count>)
@@ -49,6 +43,11 @@ endfunction()
 # _cudaops_warn(<head> [FACTS <line>...] [FIX <line>...])
 function(_cudaops_warn head)
   _cudaops_compose(text ${ARGC})
+  _cudaops_state_get(REPLAY_RECORDING sections)
+  foreach(section IN LISTS sections)
+    # Nothing that is warned of is taken from what was kept.
+    _cudaops_state_set("REPLAY_WARNED ${section}" TRUE)
+  endforeach()
   message(WARNING "${text}")
 endfunction()
 
@@ -56,6 +55,14 @@ endfunction()
 #
 # A decision the user should know of; silent while a find module runs with QUIET.
 function(_cudaops_status text)
+  # It is said again where what is found now is taken from what was kept (base/replay).
+  _cudaops_state_get(REPLAY_RECORDING sections)
+  foreach(section IN LISTS sections)
+    _cudaops_state_get("REPLAY_SAID ${section}" number)
+    math(EXPR number "0${number} + 1")
+    _cudaops_state_set("REPLAY_SAID ${section}" ${number})
+    _cudaops_state_set("REPLAY_SAID ${section} ${number}" "${text}")
+  endforeach()
   _cudaops_state_get(QUIET quiet)
   if(NOT quiet)
     message(STATUS "${text}")

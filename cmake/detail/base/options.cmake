@@ -2,12 +2,6 @@
 # What the user may set: CUDAOPS_* options with their values and defaults, and the environment as it was at the
 # first configure.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/state)
 
 # _cudaops_option(<name> <out>)

@@ -2,9 +2,6 @@
 # Directories: those that there is one of in a build tree, and names that hold what a pattern of file(GLOB) is made of.
 # The only file that may use CMAKE_SOURCE_DIR and CMAKE_BINARY_DIR.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
 # _cudaops_glob_in(<out> <directory>): the directory as file(GLOB) must be given it, so that a*b and [x] mean themselves.
 function(_cudaops_glob_in out directory)
   string(REGEX REPLACE "([[*?])" "[\\1]" directory "${directory}")

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every process that the modules start is started here, and what the kernel says in files is read here.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/replay base/stamps)
 
 # _cudaops_run(<prefix> [ECHO] [TIMEOUT <s>] [WORKING_DIRECTORY <dir>] [ENVIRONMENT <VAR=value>...] COMMAND <arg>...)

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs of the machine: those on PATH, and the Python that runs our own scripts.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/stamps base/state)
 
 # _cudaops_path_lookup(<program> <out>): every such file on the PATH of the first configure, in its order.

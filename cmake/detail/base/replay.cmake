@@ -6,13 +6,7 @@
 # base/probe and base/programs ask about, and what _cudaops_follows() names. The file is for one set of inputs; it is
 # taken as a whole or not at all.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(base/hooks base/paths base/stamps base/state)
+_cudaops_use(base/hooks base/message base/paths base/stamps base/state)
 
 # _cudaops_replay_open(<inputs>)
 #
@@ -132,21 +126,59 @@ endfunction()
 
 # _cudaops_replay_begin(<section> <out-known>)
 #
-# <out-known>: the facts of <section> are in the state. Else whoever called this finds them, and calls the end.
+# <out-known>: the facts of <section> are in the state, and what was said when they were found has been said again. Else
+# whoever called this finds them, and calls the end, or drops them. Sections may hold sections.
 function(_cudaops_replay_begin section out)
   get_property(known GLOBAL PROPERTY "_CUDAOPS_REPLAY ${section}")
   set(${out} "${known}" PARENT_SCOPE)
   if(NOT known)
-    _cudaops_state_set(REPLAY_RECORDING TRUE)
+    _cudaops_state_append(REPLAY_RECORDING "${section}")
+    return()
+  endif()
+  _cudaops_state_get("REPLAY_SAID ${section}" number)
+  if(NOT number STREQUAL "")
+    foreach(i RANGE 1 ${number})
+      _cudaops_state_get("REPLAY_SAID ${section} ${i}" text)
+      _cudaops_status("${text}")
+    endforeach()
   endif()
 endfunction()
 
 # _cudaops_replay_end(<section> <key of the state>...): the facts of <section> are these.
 function(_cudaops_replay_end section)
-  _cudaops_state_set(REPLAY_RECORDING "")
+  _cudaops_state_get(REPLAY_RECORDING sections)
+  list(REMOVE_ITEM sections "${section}")
+  _cudaops_state_set(REPLAY_RECORDING "${sections}")
+  _cudaops_state_get("REPLAY_WARNED ${section}" warned)
+  if(warned)
+    return()
+  endif()
+  set(keys "REPLAY ${section}" ${ARGN})
+  _cudaops_state_get("REPLAY_SAID ${section}" number)
+  if(NOT number STREQUAL "")
+    list(APPEND keys "REPLAY_SAID ${section}")
+    foreach(i RANGE 1 ${number})
+      list(APPEND keys "REPLAY_SAID ${section} ${i}")
+    endforeach()
+  endif()
   _cudaops_state_set("REPLAY ${section}" TRUE)
-  _cudaops_state_append(REPLAY_KEYS "REPLAY ${section};${ARGN}")
+  _cudaops_state_append(REPLAY_KEYS "${keys}")
   _cudaops_state_set(REPLAY_CHANGED TRUE)
+endfunction()
+
+# _cudaops_replay_drop(<section>): what was found is not kept.
+function(_cudaops_replay_drop section)
+  _cudaops_state_get(REPLAY_RECORDING sections)
+  list(FIND sections "${section}" position)
+  # Without those that began in it and came to no end.
+  list(SUBLIST sections 0 ${position} sections)
+  _cudaops_state_set(REPLAY_RECORDING "${sections}")
+endfunction()
+
+# _cudaops_replay_forget(<section>): what was kept of it is not right.
+function(_cudaops_replay_forget section)
+  _cudaops_state_set("REPLAY ${section}" "")
+  _cudaops_state_set("REPLAY_SAID ${section}" "")
 endfunction()
 
 # _cudaops_replay_spoil(): something was asked whose answer may be another one the next time.

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # URLs that may hold a password: where it is kept, and what may be shown.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/state)
 
 # _cudaops_secret_option(<name> <out> <out-shown> <out-source>)

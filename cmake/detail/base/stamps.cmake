@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # By what answers that are kept are told to be still right: stamps of files and of programs, and the environment.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/paths base/replay base/state)
 
 # _cudaops_file_stamp(<path> <out>): path, size and time of what is there, or that nothing is.

@@ -2,9 +2,6 @@
 # What one build tree knows, as GLOBAL properties. This is the only file that names them. A misspelt key would read as
 # empty and pass for "not there": a test looks for keys that are read and never written.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
 # Key                      written by           meaning
 # QUIET                    FindCudaTorchMatch   the find_package call in progress said QUIET
 # PACKAGE_DIR              base/package         the cmake/ directory in use; a second one in a build tree is an error

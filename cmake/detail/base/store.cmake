@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Texts of the per-user store: several configures may write at once, and the store may be one that can't be written.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/paths base/probe)
 
 # _cudaops_store_text(<dir> <name> <text> <out-problem>)

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Texts: JSON, and the line of an output that says the thing.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
 # _cudaops_json_quote(<out> <text>): <text> as a JSON string, quotes included.
 function(_cudaops_json_quote out text)
   # Nearly all are such.

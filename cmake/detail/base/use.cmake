@@ -3,9 +3,16 @@
 # of a configure step went into files that were there already; hence `if(NOT COMMAND _cudaops_use)` round the include of
 # this one, but in the files that a project begins with: two copies of the package are not to be mixed. What few projects
 # need is used by the function that needs it, not at the head of the file.
+#
+# The modules in detail/ and accelerate/ are included by _cudaops_use() alone. They need no include_guard(), and their
+# policies are those of this file: a function runs, and includes, with the policies of where it is defined.
 
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
+# An empty value of a keyword is a value.
+if(POLICY CMP0174)
+  cmake_policy(SET CMP0174 NEW)
+endif()
 
 # _cudaops_use(<module>...)
 #
@@ -13,20 +20,18 @@ cmake_policy(VERSION 3.25)
 # <name>, a public module, lie beside detail. A module sets no variable at file scope that its functions read, so it does
 # not matter who includes it.
 function(_cudaops_use)
-  set(wanted "${ARGV}")
   get_property(used GLOBAL PROPERTY "_CUDAOPS_USED ${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
-  list(REMOVE_ITEM wanted ${used})
-  foreach(module IN LISTS wanted)
+  list(REMOVE_ITEM ARGV ${used})
+  foreach(module IN LISTS ARGV)
     # What was included meanwhile may have included it.
     get_property(used GLOBAL PROPERTY "_CUDAOPS_USED ${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
     if(NOT module IN_LIST used)
       set_property(GLOBAL APPEND PROPERTY "_CUDAOPS_USED ${CMAKE_CURRENT_FUNCTION_LIST_DIR}" ${module})
-      set(folder "")
       if(module MATCHES "/" AND NOT module MATCHES "^accelerate/")
-        set(folder "detail/")
+        include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../${module}.cmake")
+      else()
+        include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../${module}.cmake")
       endif()
-      cmake_path(SET file NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../${folder}${module}.cmake")
-      include("${file}")
     endif()
   endforeach()
 endfunction()

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a C++ compiler says of itself, and which ones are on PATH.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/probe base/programs)
 
 # _cudaops_compiler_identify(<path> <out-id> <out-version>): GNU or Clang and its version; empty where it doesn't say.

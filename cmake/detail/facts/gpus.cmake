@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # The GPUs of this machine, as the driver names them.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
+_cudaops_use(base/probe base/state)
 
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(base/probe)
+# _cudaops_gpus(<out>): the visible GPUs, asked once a configure.
+function(_cudaops_gpus out)
+  _cudaops_state_get(GPUS gpus)
+  if(gpus STREQUAL "")
+    _cudaops_visible_gpus(gpus)
+    if(gpus STREQUAL "")
+      set(gpus "none")
+    endif()
+    _cudaops_state_set(GPUS "${gpus}")
+  endif()
+  if(gpus STREQUAL "none")
+    set(gpus "")
+  endif()
+  set(${out} "${gpus}" PARENT_SCOPE)
+endfunction()
 
 # _cudaops_visible_gpus(<out>)
 #

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the HIP compiler of the chosen ROCm needs on its command line, and what it says to architectures.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/probe base/state base/text)
 
 # _cudaops_hip_flags(<out>): what clang needs to find ROCm's pieces, as a list; empty where it finds them itself.

@@ -2,13 +2,6 @@
 # Which host compiler and which C library a toolkit takes, read from the toolkit's own headers: hand-kept tables have
 # refused pairs that work. Pure: text in, values out. Text that isn't understood gives no bound, so never a refusal.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value here: CMake 3.31 and later warn unless told so.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
 # _cudaops_host_config_bounds(<text of crt/host_config.h> <out-prefix>)
 #
 #   _GNU_MAX    newest gcc that is accepted, as a major version (15: every 15.x fits), or major.minor in old toolkits

@@ -2,16 +2,6 @@
 # What a built library says of itself, read from the file by cudaops/inspect_library.py: the architectures of its
 # device code (fatbins of CUDA, bundles of HIP) and the libraries that it needs.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/probe base/programs base/replay base/state)
 
 # _cudaops_fatbin_archs(<out> <file> PYTHON <python>)

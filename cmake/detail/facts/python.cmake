@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Python interpreters: which there are, in which order they are asked, and what each says of itself and its torch.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/probe base/programs base/stamps base/text)
 
 # _cudaops_python_explicit(<out-path> <out-source>): the interpreter the user named, or empty.

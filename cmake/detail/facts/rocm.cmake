@@ -2,12 +2,6 @@
 # Finds ROCm installations and reads the facts of each: where it lies, its release, its compiler, whether its pieces are
 # all there. AMD's own layout (/opt/rocm), the multi-arch one of distributions, conda's and that of Python wheels.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/paths base/probe base/stamps base/text facts/compiler)
 
 # _cudaops_rocm_describe(<prefix> <place> <explicit|hint|found>)

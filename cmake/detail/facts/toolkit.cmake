@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds CUDA toolkits and reads the facts of each: where it lies, its release, whether its pieces belong together.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/paths base/probe base/stamps base/state base/text facts/version_text)
 
 # _cudaops_toolkit_describe(<prefix> <nvcc> <explicit|hint|found>)

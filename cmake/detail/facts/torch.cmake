@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds torch and reads its facts from files. Nothing is imported and nothing is decided here.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/paths base/stamps base/state facts/version_text)
 
 # _cudaops_torch_root_of(<place> <out>)

@@ -2,9 +2,6 @@
 # Versions read from text that other programs wrote: torch's version.py, build-version, METADATA and ATen.h, and nvcc's
 # banner. Pure: text in, values out, no file and no process, so `cmake -P` can try every spelling.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
 # _cudaops_read_torch_version(<text of torch/version.py> <out-prefix>)
 #
 #   _VERSION  as torch says it: 2.15.0+cu132, 2.16.0.dev20260101+cu132, 2.11.0a0+git1234

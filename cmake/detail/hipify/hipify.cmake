@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where the translations to HIP are, the commands that make them, and what a target compiles instead of its sources.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/paths base/programs base/state hipify/translator)
 
 # _cudaops_hipify_places(<prefix> <mirror> SOURCES <file>... INCLUDES <dir>... OUTSIDE <dir>...)

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which translator makes HIP of CUDA: what CUDAOPS_HIPIFY names, torch's own, or hipify-perl.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/custom_targets base/message base/options base/paths base/programs base/state facts/python search/torches)
 
 # _cudaops_hipify_translator(<command>)

@@ -15,16 +15,6 @@
 #
 #   link         stubs of torch's libraries, Python's symbols
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/end base/hooks base/paths base/state base/text launch/launcher)
 
 # _cudaops_launch_add(<target> <LANG> <step> <settings>)

@@ -2,12 +2,6 @@
 # cudaops-launch (cmake/launcher), the program that runs the compiles of our targets: built once a user and host compiler,
 # into the store; a copy in each build tree, so that its commands stay the same and need no store.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/paths base/probe base/stamps base/state base/text)
 
 # _cudaops_launcher(<out> <out-problem>): the program; empty where it can't be built, and then why.

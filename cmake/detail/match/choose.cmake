@@ -2,12 +2,6 @@
 # Which of the toolkits, or of the ROCm installations, is used, and the verdict on it and torch. Written once for both:
 # search/backends says what differs.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/state match/verdict search/backends)
 
 # _cudaops_judge(<gpu> <prefix> <version> <source> [<row of another candidate>...])

@@ -7,12 +7,6 @@
 # nvcc. So a library's headers are linked into a directory of their own in the build tree, which is what its users
 # search. What they include of the runtime is found in the toolkit.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/replay base/state match/interfaces)
 
 # _cudaops_targets_cuda_libraries(): the targets of _cudaops_library_names().

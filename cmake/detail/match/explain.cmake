@@ -2,12 +2,6 @@
 # What most configure steps don't come to: a toolkit that is missing, broken or to be brought, and a second find_package()
 # with other inputs.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/state match/choose match/verdict)
 
 # A find_package(Torch), find_package(Python) or find_package(CUDAToolkit) of the project's own sets such variables
@@ -126,4 +120,32 @@ function(_cudaops_match_broken given any_whole others)
     FACTS "found   ${ROOT} (${SOURCE}), CUDA ${VERSION}" "wrong   ${PROBLEM}" ${others_FACTS}
     FIX ${ARGN}
   )
+endfunction()
+
+# _cudaops_match_failure(<out>): why torch was not found, with the places tried, for a find_package without REQUIRED.
+function(_cudaops_match_failure out)
+  _cudaops_state_get(TORCH_TRIED tried)
+  list(PREPEND tried "no torch was found")
+  list(JOIN tried "\n      tried   " text)
+  string(REPLACE ";" "," text "${text}")
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_match_fix(<reason-code> <out>): the cure for a reason that CUDA is off.
+function(_cudaops_match_fix code out)
+  _cudaops_state_get(REASON_FIX fix)
+  if(code STREQUAL "NO_TORCH")
+    _cudaops_use(search/torches)
+    _cudaops_state_get(TORCH_TRIED tried)
+    _cudaops_torch_not_found_texts("${tried}" facts fix)
+  elseif(code STREQUAL "NO_ARCHITECTURE" AND fix STREQUAL "")
+    _cudaops_state_get(BACKEND gpu)
+    if(NOT gpu STREQUAL "HIP")
+      set(gpu CUDA)
+    endif()
+    set(fix "-DCMAKE_${gpu}_ARCHITECTURES=<one that the code supports>")
+  elseif(fix STREQUAL "")
+    set(fix "see the reason above")
+  endif()
+  set(${out} "${fix}" PARENT_SCOPE)
 endfunction()

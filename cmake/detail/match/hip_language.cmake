@@ -3,12 +3,6 @@
 # CMake needs on layouts it doesn't know, what it keeps of an earlier configure. The enable_language() itself stands in
 # FindCudaTorchMatch.cmake: inside a function it would be broken for the caller.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/probe base/state facts/hip_compiler)
 
 # _cudaops_hip_environment(<flags-or-saved>): called before enable_language(HIP) with a variable that holds the flags, and

@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the facts of a build tree follow from, besides files: variables, options, environment.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/package base/stamps base/state)
 
-# _cudaops_replay_inputs(<options> <out>): all of it in one text, which begins with the number of the form that facts are
+# _cudaops_replay_inputs(<out>): all of it in one text, which begins with the number of the form that facts are
 # kept in. Variables of the environment are those of the first
 # configure where they are remembered (base/options), else those of now.
-function(_cudaops_replay_inputs options out)
+function(_cudaops_replay_inputs out)
   _cudaops_state_get(PACKAGE_DIR package)
   set(version "")
   if(package)
@@ -27,6 +21,11 @@ function(_cudaops_replay_inputs options out)
     CONDA_PREFIX
     CUDACXX
     CUDAHOSTCXX
+    CUDAOPS_BACKEND
+    CUDAOPS_COMPATIBLE_VERSIONS
+    CUDAOPS_PROVIDE
+    CUDAOPS_TORCH_VERSION
+    CUDAOPS_VERSION_POLICY
     CUDA_HOME
     CUDA_PATH
     CUDAToolkit_ROOT
@@ -45,7 +44,8 @@ function(_cudaops_replay_inputs options out)
   string(
     CONCAT text
     "1|${version}|${CMAKE_VERSION}|${package}|${store}|${languages}|${CMAKE_CURRENT_SOURCE_DIR}|${CMAKE_CURRENT_BINARY_DIR}\n"
-    "${options}${environment}${programs}"
+    "${environment}${programs}"
+    "${CUDAOPS_BACKEND}|${CUDAOPS_COMPATIBLE_VERSIONS}|${CUDAOPS_PROVIDE}|${CUDAOPS_TORCH_VERSION}|${CUDAOPS_VERSION_POLICY}\n"
     "$ENV{HOME}|$ENV{PYTHONHOME}|$ENV{PYTHONUSERBASE}|$ENV{PYTHONNOUSERSITE}|$ENV{PYTHONSAFEPATH}|$ENV{PYTHONPLATLIBDIR}\n"
     "$ENV{DEB_PYTHON_INSTALL_LAYOUT}|$ENV{RPM_BUILD_ROOT}|$ENV{EBPYTHONPREFIXES}|$ENV{NIX_PYTHONPATH}\n"
     "$ENV{CMAKE_LIBRARY_PATH}|$ENV{CMAKE_PREFIX_PATH}\n"
@@ -56,6 +56,20 @@ function(_cudaops_replay_inputs options out)
     "${CMAKE_HIP_COMPILER}|${CMAKE_HIP_COMPILER_ROCM_ROOT}|${ROCm_ROOT}|${ROCM_ROOT}|${ROCM_PATH}|$CACHE{ROCM_PATH}|${CMAKE_HIP_FLAGS}\n"
     "${CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH}|${CMAKE_FIND_USE_CMAKE_SYSTEM_PATH}|${CMAKE_SYSTEM_PROCESSOR}\n"
     "${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES}|${CMAKE_LIBRARY_PATH}|${CMAKE_SYSTEM_LIBRARY_PATH}|${CMAKE_SYSTEM_PREFIX_PATH}\n"
+  )
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_match_requests(<out>): what besides the facts the decisions of a match follow from, in one text.
+function(_cudaops_match_requests out)
+  _cudaops_env_asked(environment CUDAARCHS TORCH_CUDA_ARCH_LIST)
+  # It tells CMake's own value from a user's.
+  get_property(help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
+  string(
+    CONCAT text
+    "${CudaTorchMatch_FIND_COMPONENTS}|${CudaTorchMatch_FIND_REQUIRED}|${CudaTorchMatch_FIND_REQUIRED_CUDA}|"
+    "${CudaTorchMatch_FIND_REQUIRED_HIP}|${CMAKE_CUDA_ARCHITECTURES}|$CACHE{CMAKE_CUDA_ARCHITECTURES}|${help}|"
+    "${TORCH_CUDA_ARCH_LIST}|${SKBUILD}|$ENV{SKBUILD}|${environment}"
   )
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()

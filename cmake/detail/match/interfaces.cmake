@@ -3,16 +3,6 @@
 # one that is needed and can't be had says so to whoever links it, when ops and kernels are configured, and when anything
 # else is built.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/state)
 
 # An interface of ours. Headers come by -I (SYSTEM OFF): compiler caches rewrite -I, not -isystem, of nvcc.

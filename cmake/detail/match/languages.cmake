@@ -3,63 +3,7 @@
 # match/trial). The enable_language() itself stands in FindCudaTorchMatch.cmake: inside a function it would be broken for the
 # caller.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/programs base/state)
-
-# _cudaops_host_compiler_choose()
-#
-# nvcc calls CXX unless the user says otherwise. Fills HOST_COMPILER*; HOST_COMPILER_GIVEN is FALSE where the user's own
-# flags hold -ccbin already, which must not stand there twice.
-function(_cudaops_host_compiler_choose)
-  set(given TRUE)
-  set(path "")
-  _cudaops_env(CUDAHOSTCXX environment)
-  if("${CMAKE_CUDA_FLAGS}" MATCHES "(-ccbin|--compiler-bindir)[= ]+([^ ]+)")
-    set(path "${CMAKE_MATCH_2}")
-    set(source "CMAKE_CUDA_FLAGS")
-    set(given FALSE)
-  elseif(CMAKE_CUDA_HOST_COMPILER)
-    set(path "${CMAKE_CUDA_HOST_COMPILER}")
-    set(source "CMAKE_CUDA_HOST_COMPILER")
-  elseif(environment)
-    set(path "${environment}")
-    set(source "environment CUDAHOSTCXX")
-  else()
-    set(path "${CMAKE_CXX_COMPILER}")
-    set(source "CXX")
-  endif()
-  _cudaops_expand_home(path)
-  if(NOT path MATCHES "/")
-    _cudaops_path_lookup("${path}" found)
-    if(found)
-      list(GET found 0 path)
-    endif()
-  endif()
-  if(path STREQUAL CMAKE_CXX_COMPILER)
-    set(id "${CMAKE_CXX_COMPILER_ID}")
-    set(version "${CMAKE_CXX_COMPILER_VERSION}")
-  else()
-    if(NOT EXISTS "${path}" OR IS_DIRECTORY "${path}")
-      _cudaops_stop(
-        "find_package(CudaTorchMatch): the host compiler for nvcc doesn't exist."
-        FACTS "found   ${path} (${source})" "wanted  the path of a C++ compiler, or its name on PATH"
-        FIX "-DCMAKE_CUDA_HOST_COMPILER=${CMAKE_CXX_COMPILER}"
-      )
-    endif()
-    _cudaops_use(facts/compiler)
-    _cudaops_compiler_identify("${path}" id version)
-  endif()
-  _cudaops_state_set(HOST_COMPILER "${path}")
-  _cudaops_state_set(HOST_COMPILER_ID "${id}")
-  _cudaops_state_set(HOST_COMPILER_VERSION "${version}")
-  _cudaops_state_set(HOST_COMPILER_SOURCE "${source}")
-  _cudaops_state_set(HOST_COMPILER_GIVEN ${given})
-endfunction()
 
 # _cudaops_language_clean_flags()
 #

@@ -2,16 +2,6 @@
 # Where CUDA's libraries and their headers are, for match/cuda_libraries: asked where it isn't known from an earlier configure
 # step.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/paths base/stamps base/state facts/library)
 
 # _cudaops_find_cuda_libraries(): fills "LIBRARY <name>" (the file) and "LIBRARY_INCLUDE <name>", or "LIBRARY_PROBLEM <name>",

@@ -1,14 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The decisions of FindCudaTorchMatch: from the facts of torch and toolkits to one backend, with a reason where it is the
-# CPU alone. Reads facts, asks the pure layers, writes the state. What is AMD's stands in match/rocm.
+# The match of a build tree: made once (match/decide), and taken as it was where nothing that it follows from has changed.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/request base/message base/options base/replay base/state match/choose match/inputs match/languages match/verdict)
+_cudaops_use(base/message base/options base/replay base/state match/inputs)
 
 # _cudaops_match_begin(<out-first>)
 #
@@ -93,290 +86,69 @@ function(_cudaops_match_inputs out)
   set(${out} "${inputs}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_match_resolve()
+# _cudaops_match_resolve(): the match, in the state: BACKEND is CUDA or HIP, or CPU with REASON_CODE and REASON.
 #
-# Torch, then toolkit and verdict, then host compiler and architectures. Stops where the policy says so; else BACKEND is
-# CUDA or HIP, or CPU with REASON_CODE and REASON.
+# Only a match with CUDA and without a warning is kept: what is wrong is looked at again, and said again.
 function(_cudaops_match_resolve)
-  set(asked "")
-  foreach(
-    option
-    IN
-    ITEMS VERSION_POLICY BACKEND PROVIDE TORCH_VERSION COMPATIBLE_VERSIONS
-  )
-    _cudaops_option(CUDAOPS_${option} value)
-    string(TOLOWER ${option} lower)
-    set(${lower} "${value}")
-    set(asked "${asked}${option}=${value}\n")
-  endforeach()
   _cudaops_check_option_names()
-  _cudaops_verdict_pairs("${compatible_versions}" pairs)
-  if(pairs_ERROR)
-    _cudaops_stop(
-      "${pairs_ERROR}"
-      FACTS "found   ${compatible_versions}" "wanted  <toolkit>:<torch's CUDA>, or !<toolkit>:<torch's CUDA>; separated by ;"
-      FIX "-DCUDAOPS_COMPATIBLE_VERSIONS=\"12.1:12.4;!13.0:13.2\""
-    )
-  endif()
-  _cudaops_state_set(BACKEND CPU)
-  _cudaops_state_set(VERSION_POLICY "${version_policy}")
-  _cudaops_state_set(COMPATIBLE_VERSIONS "${compatible_versions}")
-  _cudaops_replay_inputs("${asked}" inputs)
+  _cudaops_replay_inputs(inputs)
   _cudaops_replay_open("${inputs}")
-
-  _cudaops_match_torch()
-  _cudaops_state_get(TORCH_VERSION torch)
-  if(torch STREQUAL "")
-    _cudaops_use(search/torches)
-    _cudaops_state_get(TORCH_TRIED tried)
-    _cudaops_torch_not_found_texts("${tried}" facts fix)
-    _cudaops_state_set(VERDICT NO_TORCH)
-    _cudaops_state_set(REASON_CODE NO_TORCH)
-    _cudaops_state_set(REASON "no torch was found")
-    if(CudaTorchMatch_FIND_REQUIRED)
-      set(wanted "")
-      if(CudaTorchMatch_FIND_VERSION_COMPLETE)
-        set(wanted " ${CudaTorchMatch_FIND_VERSION_COMPLETE}")
-      endif()
-      _cudaops_stop("find_package(CudaTorchMatch): no torch${wanted} was found." FACTS ${facts} FIX ${fix})
-    endif()
-  endif()
-
-  _cudaops_state_get(TORCH_KIND kind)
-  if(backend STREQUAL "HIP" OR (backend STREQUAL "AUTO" AND kind STREQUAL "HIP"))
-    set(required FALSE)
-    if(backend STREQUAL "HIP" OR (CudaTorchMatch_FIND_REQUIRED AND CudaTorchMatch_FIND_REQUIRED_HIP))
-      set(required TRUE)
-    endif()
-    _cudaops_use(match/rocm)
-    _cudaops_match_rocm(${required} usable)
-    set(gpu HIP)
-  else()
-    _cudaops_match_toolkit("${backend}" "${provide}" usable)
-    if(usable)
-      _cudaops_match_cuda(usable)
-    endif()
-    set(gpu CUDA)
-  endif()
-  if(usable)
-    _cudaops_state_set(BACKEND ${gpu})
-  endif()
-
-  _cudaops_state_get(BACKEND have)
-  set(wanted "")
-  set(required "")
-  foreach(language IN ITEMS CUDA HIP)
-    if(backend STREQUAL language)
-      set(wanted ${language})
-      set(required "CUDAOPS_BACKEND=${language}")
-    endif()
-    if(CudaTorchMatch_FIND_REQUIRED AND CudaTorchMatch_FIND_REQUIRED_${language})
-      set(wanted ${language})
-      set(required "COMPONENTS ${language}")
-      if(NOT have STREQUAL language)
-        break()
-      endif()
-    endif()
-  endforeach()
-  if(wanted AND NOT have STREQUAL wanted)
-    _cudaops_state_get(REASON_CODE code)
-    _cudaops_state_get(REASON reason)
-    _cudaops_match_fix("${code}" fix)
-    if(have STREQUAL "CUDA" OR (wanted STREQUAL "HIP" AND NOT gpu STREQUAL "HIP"))
-      _cudaops_state_get(TORCH_VERSION torch)
-      set(code ${kind}_TORCH)
-      set(reason "torch ${torch} isn't built for ROCm")
-      set(
-        fix
-        "-DPython_EXECUTABLE=<python>   (one with a torch for ROCm)"
-        "or -DCUDAOPS_BACKEND=HIP   (kernels, and stable ops for another torch)"
-      )
-    elseif(wanted STREQUAL "CUDA" AND gpu STREQUAL "HIP")
-      _cudaops_state_get(TORCH_VERSION torch)
-      set(code ROCM_TORCH)
-      set(reason "torch ${torch} is built for ROCm")
-      set(fix "-DPython_EXECUTABLE=<python>   (one with a torch for CUDA: pip install torch brings it)")
-    endif()
-    _cudaops_stop(
-      "find_package(CudaTorchMatch): ${wanted} is required and can't be had."
-      FACTS "found   ${code}: ${reason}" "wanted  ${wanted} (${required})"
-      FIX ${fix}
-    )
-  endif()
-endfunction()
-
-# _cudaops_match_torch(): the records of torch and of its Python, as they were found now or before.
-function(_cudaops_match_torch)
-  _cudaops_replay_begin(TORCH known)
-  if(NOT known)
-    _cudaops_use(search/torches)
-    _cudaops_torch_find(found tried)
-    if(NOT found)
-      _cudaops_state_set(TORCH_TRIED "${tried}")
-    endif()
-    set(keys TORCH_TRIED TORCH_TOOLKIT_PIN)
-    foreach(
-      field
-      IN
-      ITEMS DIR SOURCE VERSION RELEASE KIND CUDA HIP INCLUDE_DIR LIB_DIR CXX_STANDARD PROBLEM
-    )
-      list(APPEND keys TORCH_${field})
-    endforeach()
-    foreach(
-      field
-      IN
-      ITEMS EXECUTABLE VERSION INCLUDE_DIR EXT_SUFFIX FREE_THREADED NVIDIA_DIRS
-    )
-      list(APPEND keys PYTHON_${field})
-    endforeach()
-    _cudaops_replay_end(TORCH ${keys})
-  endif()
-endfunction()
-
-# _cudaops_match_failure(<out>): why torch was not found, with the places tried, for a find_package without REQUIRED.
-function(_cudaops_match_failure out)
-  _cudaops_state_get(TORCH_TRIED tried)
-  list(PREPEND tried "no torch was found")
-  list(JOIN tried "\n      tried   " text)
-  string(REPLACE ";" "," text "${text}")
-  set(${out} "${text}" PARENT_SCOPE)
-endfunction()
-
-# _cudaops_match_fix(<reason-code> <out>): the cure for a reason that CUDA is off.
-function(_cudaops_match_fix code out)
-  _cudaops_state_get(REASON_FIX fix)
-  if(code STREQUAL "NO_TORCH")
-    _cudaops_use(search/torches)
-    _cudaops_state_get(TORCH_TRIED tried)
-    _cudaops_torch_not_found_texts("${tried}" facts fix)
-  elseif(code STREQUAL "NO_ARCHITECTURE" AND fix STREQUAL "")
-    _cudaops_state_get(BACKEND gpu)
-    if(NOT gpu STREQUAL "HIP")
-      set(gpu CUDA)
-    endif()
-    set(fix "-DCMAKE_${gpu}_ARCHITECTURES=<one that the code supports>")
-  elseif(fix STREQUAL "")
-    set(fix "see the reason above")
-  endif()
-  set(${out} "${fix}" PARENT_SCOPE)
-endfunction()
-
-# _cudaops_match_toolkit(<backend> <provide> <out-usable>)
-#
-# Chooses the toolkit and gives the verdict on it and torch.
-function(_cudaops_match_toolkit backend provide out_usable)
-  set(${out_usable} FALSE PARENT_SCOPE)
-  _cudaops_match_search(CUDA)
-  _cudaops_choose(CUDA best given)
-  if("TOOLKIT" IN_LIST provide AND NOT given AND NOT backend STREQUAL "CPU")
-    _cudaops_use(match/explain)
-    _cudaops_match_provide("${best}" best)
-  endif()
-  _cudaops_choice_record(CUDA "${best}" others any_whole)
-  foreach(
-    field
-    IN
-    ITEMS ROOT VERSION SOURCE PROBLEM FIX
+  set(
+    keys
+    ARCHITECTURES
+    ARCHITECTURES_REQUESTED
+    ARCHITECTURES_SOURCE
+    ARCHITECTURES_VARIABLE
+    BACKEND
+    CANDIDATES
+    COMPATIBLE_VERSIONS
+    GPUS
+    HOST_COMPILER
+    HOST_COMPILER_GIVEN
+    HOST_COMPILER_ID
+    HOST_COMPILER_SOURCE
+    HOST_COMPILER_VERSION
+    MATCH_REQUESTS
+    TOOLKIT_FIX
+    TOOLKIT_HOST_CONFIG
+    TOOLKIT_INCLUDE_DIRS
+    TOOLKIT_LIB_DIR
+    TOOLKIT_NVCC
+    TOOLKIT_PROBLEM
+    TOOLKIT_ROOT
+    TOOLKIT_SOURCE
+    TOOLKIT_VERSION
+    VERDICT
+    VERSION_POLICY
   )
-    _cudaops_state_get(TOOLKIT_${field} ${field})
-  endforeach()
-  set(place "")
-  if(NOT best STREQUAL "")
-    set(place "${ROOT} (${SOURCE})")
+  _cudaops_match_requests(requests)
+  _cudaops_state_get(MATCH_REQUESTS requests_before)
+  _cudaops_state_get(GPUS gpus_before)
+  _cudaops_state_set(GPUS "")
+  if(requests STREQUAL requests_before AND NOT gpus_before STREQUAL "")
+    # The one thing that no file tells.
+    _cudaops_use(facts/gpus)
+    _cudaops_gpus(ignored)
   endif()
-  _cudaops_judge(CUDA final "${VERSION}" "${place}" ${others})
-  _cudaops_state_set(VERDICT "${final_VERDICT}")
-
-  _cudaops_state_get(TORCH_VERSION torch)
-  if(backend STREQUAL "CPU")
-    _cudaops_match_off(REQUESTED_OFF "CUDA was switched off (CUDAOPS_BACKEND=CPU)" "-DCUDAOPS_BACKEND=AUTO")
-    return()
-  elseif(final_VERDICT STREQUAL "CPU_TORCH")
-    _cudaops_match_off(CPU_TORCH "torch ${torch} is a CPU build" ${final_FIX})
-    return()
-  elseif(final_VERDICT STREQUAL "ROCM_TORCH")
-    _cudaops_match_off(ROCM_TORCH "torch ${torch} is a ROCm build" ${final_FIX})
-    return()
-  elseif(best STREQUAL "")
-    _cudaops_use(match/explain)
-    _cudaops_match_no_toolkit(${final_FIX})
-    return()
-  elseif(final_ACTION STREQUAL "STOP")
-    _cudaops_match_off(MISMATCH "${final_REASON}" ${final_FIX})
-    _cudaops_stop("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
-  elseif(NOT PROBLEM STREQUAL "")
-    set(fix "${FIX}" "or -DCUDAToolkit_ROOT=<another toolkit>")
-    _cudaops_match_off(BROKEN_TOOLKIT "the toolkit at ${ROOT} is broken: ${PROBLEM}" ${fix})
-    _cudaops_use(match/explain)
-    _cudaops_match_broken(${given} ${any_whole} "${others}" ${fix})
-    return()
-  endif()
-  if(others AND NOT given AND NOT final_ACTION STREQUAL "WARN")
-    _cudaops_verdict_table(rows ROWS "${VERSION}|${final_VERDICT}|${place}" ${others})
-    list(JOIN rows "\n     " rows)
-    _cudaops_status("CudaTorchMatch: toolkits found, of which the first is used:\n     ${rows}")
-  endif()
-  if(final_ACTION STREQUAL "WARN")
-    _cudaops_warn("${final_HEAD}" FACTS ${final_FACTS} FIX ${final_FIX})
-  elseif(final_ACTION STREQUAL "STATUS" AND final_REASON)
-    _cudaops_status("CudaTorchMatch: ${final_REASON}")
-  endif()
-  set(${out_usable} TRUE PARENT_SCOPE)
-endfunction()
-
-# _cudaops_match_search(<CUDA|HIP>): the candidates, as they were found now or before.
-function(_cudaops_match_search gpu)
-  _cudaops_replay_begin(SEARCH_${gpu} known)
-  if(known)
-    _cudaops_state_get(CANDIDATE_NOTES notes)
-    foreach(note IN LISTS notes)
-      _cudaops_status("${note}")
+  _cudaops_state_get(GPUS gpus)
+  if(NOT requests STREQUAL requests_before OR NOT gpus STREQUAL gpus_before)
+    _cudaops_replay_forget(MATCH)
+    foreach(key IN LISTS keys)
+      _cudaops_state_set(${key} "")
     endforeach()
-  else()
-    _cudaops_use(search/search)
-    _cudaops_search(${gpu})
-    _cudaops_search_keys(${gpu} keys)
-    _cudaops_replay_end(SEARCH_${gpu} ${keys})
+    _cudaops_state_set(GPUS "${gpus}")
+    _cudaops_state_set(MATCH_REQUESTS "${requests}")
   endif()
-endfunction()
-
-# _cudaops_match_cuda(<out-usable>): host compiler, trial, architectures.
-function(_cudaops_match_cuda out_usable)
-  set(${out_usable} TRUE PARENT_SCOPE)
-  _cudaops_host_compiler_choose()
-  foreach(
-    key
-    IN
-    ITEMS TOOLKIT_NVCC TOOLKIT_ROOT TOOLKIT_VERSION HOST_COMPILER HOST_COMPILER_GIVEN
-  )
-    _cudaops_state_get(${key} ${key})
-  endforeach()
-  set(section "COMPILES ${TOOLKIT_NVCC} ${HOST_COMPILER} ${HOST_COMPILER_GIVEN}")
-  _cudaops_replay_begin("${section}" known)
+  _cudaops_replay_begin(MATCH known)
+  _cudaops_state_set(MATCH_KNOWN "${known}")
   if(NOT known)
-    _cudaops_use(match/trial)
-    _cudaops_state_get(TOOLKIT_HOST_CONFIG host_config)
-    _cudaops_host_compiler_verify("${host_config}")
-    _cudaops_language_trial(problem)
-    if(problem)
-      set(
-        fix
-        "mend the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>"
-        "or -DCMAKE_CUDA_HOST_COMPILER=<another compiler>"
-      )
-      _cudaops_match_off(LANGUAGE_FAILED "nvcc of ${TOOLKIT_ROOT} compiles nothing here: ${problem}" ${fix})
-      _cudaops_warn(
-        "find_package(CudaTorchMatch): CUDA is off, the toolkit can't compile one kernel."
-        FACTS "nvcc    ${TOOLKIT_NVCC}" "host    ${HOST_COMPILER}" "error   ${problem}"
-        FIX ${fix}
-      )
-      set(${out_usable} FALSE PARENT_SCOPE)
-      return()
+    _cudaops_use(match/decide)
+    _cudaops_match_decide()
+    _cudaops_state_get(BACKEND backend)
+    if(backend STREQUAL "CUDA")
+      _cudaops_replay_end(MATCH ${keys})
+    else()
+      _cudaops_replay_drop(MATCH)
     endif()
-    _cudaops_arch_ask_nvcc(supported "${TOOLKIT_NVCC}")
-    _cudaops_state_set(TOOLKIT_ARCHS "${supported}")
-    _cudaops_replay_end("${section}" TOOLKIT_ARCHS)
   endif()
-  _cudaops_state_get(TOOLKIT_ARCHS supported)
-  _cudaops_arch_match(SUPPORTED ${supported} TOOLKIT_VERSION "${TOOLKIT_VERSION}" TOOLKIT_ROOT "${TOOLKIT_ROOT}")
 endfunction()

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # CudaOps::openmp: OpenMP by the runtime that torch loads.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/state)
 
 # _cudaops_targets_openmp()

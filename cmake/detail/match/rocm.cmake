@@ -2,13 +2,7 @@
 # The decisions of FindCudaTorchMatch for AMD: from the facts of torch and ROCm installations to the backend HIP, with a
 # reason where it can't be had.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/hip base/message base/state match/choose match/hip_language match/match match/verdict)
+_cudaops_use(arch/request base/message base/state match/choose match/decide match/hip_language match/verdict)
 
 # _cudaops_match_rocm(<required> <out-usable>)
 #
@@ -76,7 +70,7 @@ function(_cudaops_match_rocm required out_usable)
     _cudaops_status("CudaTorchMatch: ${final_REASON}")
   endif()
 
-  _cudaops_hip_arch_match(problem)
+  _cudaops_arch_match(HIP problem)
   if(problem)
     _cudaops_match_off(NO_ARCHITECTURE "${problem}" "-DCMAKE_HIP_ARCHITECTURES=gfx90a, or the like")
     return()

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Imported targets of ROCm: HIP itself, and the libraries that hipify's calls need.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/paths base/state match/interfaces)
 
 # CudaOps::hip: what code that was translated needs to compile and to link, as C++ and as HIP.

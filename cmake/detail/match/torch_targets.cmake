@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Imported targets for torch and for CUDA's libraries, made from files. GLOBAL, and created once in a build tree.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(base/replay base/state match/cuda_libraries match/interfaces match/match match/openmp)
+_cudaops_use(base/replay base/state match/cuda_libraries match/interfaces match/openmp)
 
 # _cudaops_targets_create()
 #
@@ -26,6 +20,7 @@ function(_cudaops_targets_create)
   elseif(torch)
     _cudaops_targets_torch(${backend})
   else()
+    _cudaops_use(match/explain)
     _cudaops_match_fix(NO_TORCH fix)
     foreach(name IN ITEMS torch torch_stable torch_stable_cuda torch_python)
       _cudaops_library_problem(${name} "no torch was found" FIX ${fix})

@@ -2,12 +2,6 @@
 # Whether nvcc and its host compiler belong together and compile one kernel: asked where it isn't known from an earlier
 # configure step.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/probe base/stamps base/state base/text facts/compiler facts/host_compiler)
 
 # _cudaops_host_compiler_verify(<host_config.h> <out-problem>)

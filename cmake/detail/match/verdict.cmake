@@ -7,8 +7,6 @@
 # all that is used here, so there is no table to keep. 11.0 and everything older was made before the promise and fits
 # itself only: 11.0 with 11.3 and 10.0 with 10.1 are mismatches.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
 # An empty value of a keyword is a value here: CMake 3.31 and later warn unless told so.
 if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)

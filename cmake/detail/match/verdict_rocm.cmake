@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The verdict of match/verdict for a torch that was built for ROCm. Pure.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
 # An empty value of a keyword is a value here: CMake 3.31 and later warn unless told so.
 if(POLICY CMP0174)
   cmake_policy(SET CMP0174 NEW)

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What every command checks of its arguments before it does anything.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/state)
 
 # _cudaops_first_argument(<out> <ARGC> <ARGV0>): the first argument of the call, or empty.

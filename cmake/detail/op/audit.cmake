@@ -2,16 +2,6 @@
 # What a library's device code (fatbins of CUDA, bundles of HIP) really is for, read from the file by
 # cudaops/inspect_library.py: compared with what was asked for, and asked of torch's own library.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/programs facts/library)
 
 # _cudaops_op_audit(<target> EXPECT <sm_XX|compute_XX|gfxXXX[:feature+-]>... PYTHON <python>)

@@ -2,13 +2,7 @@
 # What the author of a target gives it as compile options, looked at when its directory ends: options of nvcc's reach
 # C++ files too unless a language stands before them, and architectures among them are in no list of ours.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/grammar base/message base/probe base/state)
+_cudaops_use(base/message base/probe base/state)
 
 # _cudaops_options_target(<target>): looks at it at the end of this directory, once.
 function(_cudaops_options_target target)
@@ -163,6 +157,7 @@ function(_cudaops_options_architectures where options)
     list(APPEND shown "${option}")
     string(REGEX REPLACE "arch=compute_[0-9]+[af]?,code=" "" value "${option}")
     string(REGEX REPLACE "^--?(${names})[ =;]+" "" value "${value}")
+    _cudaops_use(arch/grammar)
     _cudaops_arch_parse("${value}" entries error meant)
     list(APPEND archs ${entries} ${meant})
   endforeach()

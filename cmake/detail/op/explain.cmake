@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a command's wrong argument was meant as. Read only where there is one, and where ARCHITECTURES are given.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(arch/grammar base/closest base/message base/paths)
 
 # _cudaops_keyword_meant(<command(target)> <arguments> <keywords> <out-keyword> <out-elsewhere> <out-fix>)

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is done for an op at the end of its directory, when everything is known that its author says about it.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/select base/hooks base/message base/package base/programs base/state base/text match/interfaces match/openmp op/audit op/package op/provenance)
+_cudaops_use(arch/spell base/hooks base/message base/package base/programs base/state base/text match/interfaces match/openmp op/audit op/provenance)
 
 # _cudaops_op_not_built(<target> SHARED|MODULE <reason>)
 #
@@ -42,7 +36,11 @@ endfunction()
 
 # _cudaops_op_finish(<target>): device link, architectures with those of linked kernels, provenance, audit.
 function(_cudaops_op_finish target)
-  _cudaops_op_package_finish(${target})
+  _cudaops_target_get(${target} PACKAGE package)
+  if(NOT package STREQUAL "")
+    _cudaops_use(op/package)
+    _cudaops_op_package_finish(${target})
+  endif()
   _cudaops_target_get(${target} STATE state)
   if(state STREQUAL "NOT_BUILT")
     return()

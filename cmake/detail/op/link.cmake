@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # How ops and shared kernels are linked: whole, but for Python's symbols.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/hooks base/programs base/stamps base/state launch/launch launch/launcher)
 
 # _cudaops_link_whole(<target> <abi>): <abi> is empty for kernels.

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # An op as a Python module: importing it loads the library, and loading it registers its ops.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/state)
 
 # _cudaops_check_module(<command(target)> <abi> <module> <python target>)

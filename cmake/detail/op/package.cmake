@@ -2,12 +2,6 @@
 # An op as a part of a Python package: the build tree has the package as the install prefix will have it, so that tests
 # import what users import.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/state)
 
 # _cudaops_check_package(<command(target)> <package> <install> <out-package> <out-install>): the package's directory, ""
@@ -84,7 +78,6 @@ endfunction()
 # A module, and a library that a package loads, lie where INSTALL puts them, below the project's build directory. There,
 # and not below the directory of the call, because that is how the prefix gathers what several directories install.
 function(_cudaops_op_package target package install module)
-  _cudaops_target_set(${target} IMPORT_ROOTS 0)
   if(install STREQUAL "" OR install MATCHES "^\\.\\.(/|$)" OR NOT (module OR package))
     return()
   endif()
@@ -175,9 +168,6 @@ endfunction()
 # _cudaops_op_package_finish(<target>): the .py files, once for all ops of the package.
 function(_cudaops_op_package_finish target)
   _cudaops_target_get(${target} PACKAGE package)
-  if(package STREQUAL "")
-    return()
-  endif()
   # scikit-build-core packs them itself, and in an editable install leaves them where they are edited.
   _cudaops_wheel_build(wheel)
   if(wheel)

@@ -2,16 +2,6 @@
 # What a library was built from and for travels inside it, as JSON in an ELF note that is read without loading it
 # (cudaops/inspect_library.py). The same source tells of a second copy of the op in one process.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/state base/text)
 
 # _cudaops_op_provenance(<target> NAME <op> PROJECT <project> JSON <object> [CODE <C++>])

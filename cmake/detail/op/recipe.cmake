@@ -2,12 +2,6 @@
 # RECIPE: what add_torch_op() was told, and the sources, installed beside the library, so that cudaops.OpLibrary() can build
 # the op where no library fits. What target_*() calls add to the target afterwards is a part of it.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/paths base/programs base/state)
 
 # _cudaops_check_recipe(<command(target)> <install>)

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installing: where an op looks for torch at run time, and that it tells no path of this machine.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/state)
 
 # _cudaops_hide_paths(<target>)

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is read from an op's sources before they are compiled.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message)
 
 # _cudaops_check_stable_sources(<command(target)> <source>...)

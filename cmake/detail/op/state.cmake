@@ -1,17 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What becomes of an op or of kernels: BUILT, CPU_ONLY or NOT_BUILT, and why.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(arch/serve base/message base/state match/match)
+_cudaops_use(base/message base/state)
 
 # _cudaops_op_state(<prefix> COMMAND <command(target)> [NEEDS_TORCH] [ABI <abi>] [CUDA AUTO|REQUIRED|OFF]
 #   HOST <source>... DEVICE <source>... [ARCHITECTURES <arch>...])
@@ -61,7 +51,14 @@ function(_cudaops_op_state prefix)
       set(reason "its device code is HIP, and this torch is built with CUDA")
     else()
       set(gpu ${backend})
-      _cudaops_arch_serve(archs unserved CALLER "${arg_COMMAND}" ARCHITECTURES ${arg_ARCHITECTURES})
+      if(gpu STREQUAL "CUDA" AND "${arg_ARCHITECTURES}" STREQUAL "")
+        # The match has looked at them.
+        _cudaops_state_get(ARCHITECTURES archs)
+        set(unserved "")
+      else()
+        _cudaops_use(arch/serve)
+        _cudaops_arch_serve(archs unserved CALLER "${arg_COMMAND}" ARCHITECTURES ${arg_ARCHITECTURES})
+      endif()
       if(archs STREQUAL "")
         set(gpu "")
         set(code NO_ARCHITECTURE)
@@ -90,6 +87,7 @@ function(_cudaops_op_state prefix)
   endif()
 
   if("${arg_CUDA}" STREQUAL "REQUIRED" AND NOT state STREQUAL "BUILT")
+    _cudaops_use(match/explain)
     _cudaops_match_fix("${code}" fix)
     set(wanted CUDA)
     if(kind STREQUAL "HIP" OR backend STREQUAL "HIP")

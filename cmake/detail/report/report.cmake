@@ -2,17 +2,7 @@
 # One report a build tree: a table at the end of the top-level configure, and cudaops-report.json in the top build
 # directory.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(base/hooks base/message base/package base/paths base/state base/text op/finish)
+_cudaops_use(base/hooks base/message base/paths base/replay base/state base/text op/finish)
 
 # _cudaops_report_finish(): the report of a configure that came to its end.
 function(_cudaops_report_finish)
@@ -95,80 +85,22 @@ endfunction()
 # _cudaops_report_write([ERROR <text>]): cudaops-report.json. Rewritten only when it changes.
 function(_cudaops_report_write)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ERROR" "")
-  foreach(
-    key
-    IN
-    ITEMS
-      VERDICT
-      REASON_CODE
-      REASON
-      TORCH_VERSION
-      TORCH_CUDA
-      TORCH_HIP
-      TORCH_DIR
-      PYTHON_EXECUTABLE
-      TOOLKIT_VERSION
-      TOOLKIT_ROOT
-      TOOLKIT_NVCC
-      TOOLKIT_SOURCE
-      BACKEND
-      ROCM_VERSION
-      ROCM_ROOT
-      ROCM_COMPILER
-      ROCM_SOURCE
-      HOST_COMPILER
-      HOST_COMPILER_ID
-      HOST_COMPILER_VERSION
-      ARCHITECTURES_REQUESTED
-      ARCHITECTURES_SOURCE
-  )
-    _cudaops_state_get(${key} value)
-    _cudaops_json_quote(${key} "${value}")
-    # None, not "", where there is nothing: torch.version.cuda says None too.
-    if(value STREQUAL "" AND key MATCHES "^(TORCH_CUDA|TORCH_HIP)$")
-      set(${key} "null")
+  # With the match of the configure step before goes what the report said of it.
+  _cudaops_state_get(MATCH_KNOWN match_known)
+  if(NOT match_known)
+    _cudaops_replay_forget(REPORT)
+  endif()
+  _cudaops_replay_begin(REPORT known)
+  if(NOT known)
+    _cudaops_use(report/match_members)
+    _cudaops_report_match()
+    _cudaops_state_get("REPLAY MATCH" kept)
+    if(kept)
+      _cudaops_replay_end(REPORT REPORT_HEAD REPORT_MATCH)
+    else()
+      _cudaops_replay_drop(REPORT)
     endif()
-  endforeach()
-  _cudaops_state_get(PACKAGE_DIR package)
-  set(version "")
-  if(package)
-    _cudaops_package_version("${package}" version)
   endif()
-  _cudaops_json_quote(version "${version}")
-  _cudaops_state_get(ARCHITECTURES archs)
-  _cudaops_json_list(archs "${archs}")
-
-  set(candidates "")
-  set(compiler nvcc)
-  if(ROCM_COMPILER MATCHES "[^\"]")
-    set(compiler compiler)
-  endif()
-  _cudaops_state_get(CANDIDATES rows)
-  foreach(row IN LISTS rows)
-    string(REPLACE "|" ";" cells "${row}")
-    set(line "")
-    list(LENGTH cells count)
-    set(
-      names
-      ${compiler}
-      version
-      source
-      verdict
-      problem
-    )
-    foreach(i RANGE 0 4)
-      set(cell "")
-      if(i LESS count)
-        list(GET cells ${i} cell)
-      endif()
-      list(GET names ${i} name)
-      _cudaops_json_quote(cell "${cell}")
-      list(APPEND line "\"${name}\": ${cell}")
-    endforeach()
-    list(JOIN line ", " line)
-    list(APPEND candidates "    { ${line} }")
-  endforeach()
-  list(JOIN candidates ",\n" candidates)
 
   foreach(kind IN ITEMS OPS KERNELS)
     set(rows "")
@@ -183,41 +115,15 @@ function(_cudaops_report_write)
     endif()
     set(${kind} "${rows}")
   endforeach()
-  if(NOT candidates STREQUAL "")
-    set(candidates "\n${candidates}\n  ")
-  endif()
   set(error "")
   if(NOT "${arg_ERROR}" STREQUAL "")
     _cudaops_json_quote(error "${arg_ERROR}")
     set(error "  \"error\": ${error},\n")
   endif()
 
-  set(
-    text
-    "{\n  \"cudaops\": ${version},\n  \"backend\": ${BACKEND},\n  \"verdict\": ${VERDICT},\n  \"reason_code\": ${REASON_CODE},\n"
-  )
-  string(APPEND text "  \"reason\": ${REASON},\n${error}")
-  string(
-    APPEND text
-    "  \"torch\": { \"version\": ${TORCH_VERSION}, \"cuda\": ${TORCH_CUDA}, \"hip\": ${TORCH_HIP}, \"dir\": ${TORCH_DIR}, \"python\": ${PYTHON_EXECUTABLE} },\n"
-  )
-  string(
-    APPEND text
-    "  \"toolkit\": { \"version\": ${TOOLKIT_VERSION}, \"root\": ${TOOLKIT_ROOT}, \"nvcc\": ${TOOLKIT_NVCC}, \"source\": ${TOOLKIT_SOURCE} },\n"
-  )
-  string(
-    APPEND text
-    "  \"rocm\": { \"version\": ${ROCM_VERSION}, \"root\": ${ROCM_ROOT}, \"compiler\": ${ROCM_COMPILER}, \"source\": ${ROCM_SOURCE} },\n"
-  )
-  string(APPEND text "  \"candidates\": [${candidates}],\n")
-  string(
-    APPEND text
-    "  \"host_compiler\": { \"path\": ${HOST_COMPILER}, \"id\": ${HOST_COMPILER_ID}, \"version\": ${HOST_COMPILER_VERSION} },\n"
-  )
-  string(
-    APPEND text
-    "  \"architectures\": { \"requested\": ${ARCHITECTURES_REQUESTED}, \"source\": ${ARCHITECTURES_SOURCE}, \"resolved\": ${archs} },\n"
-  )
+  _cudaops_state_get(REPORT_HEAD text)
+  _cudaops_state_get(REPORT_MATCH match)
+  string(APPEND text "${error}${match}")
   _cudaops_state_get(REPORT_MEMBERS members)
   string(APPEND text "${members}")
   string(APPEND text "  \"ops\": [${OPS}],\n  \"kernels\": [${KERNELS}]\n}\n")

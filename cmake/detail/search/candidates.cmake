@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the searches for CUDA toolkits and for ROCm have in common: what a setting names, and what becomes of one that
-# names nothing.
+# Where CUDA toolkits and ROCm installations are looked for, and in which order: AMD's own layout (/opt/rocm), the
+# multi-arch one of distributions, conda's, that of Python wheels. What a setting names, and what becomes of one that names
+# nothing.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/programs base/replay base/state base/stamps)
 
 # _cudaops_setting_names(<value> <regex> <out-directory> <out-program>)
@@ -39,10 +34,113 @@ function(_cudaops_setting_names value regex out_directory out_program)
   endif()
 endfunction()
 
+# _cudaops_search_places(<CUDA|HIP> <out-places> <out-sources> <out-kinds>)
+#
+# The search order of FindCudaTorchMatch: parallel lists of a place (nvcc; a directory of ROCm, hipcc or clang++), where it
+# came from, and `explicit`, `hint` or `found`. Reads the backend_* of _cudaops_search().
+function(_cudaops_search_places gpu out_places out_sources out_kinds)
+  set(places "")
+  set(sources "")
+  set(kinds "")
+  # A file by which a directory is one, and where installers put it, with -<version> for several.
+  if(gpu STREQUAL "HIP")
+    set(variables ROCm_ROOT ROCM_ROOT)
+    set(environment HIPCXX)
+    set(hints ROCM_PATH ROCM_HOME HIP_PATH)
+    set(program hipcc)
+    set(sign include/hip/hip_version.h)
+    set(system /opt/rocm)
+  else()
+    set(variables CUDAToolkit_ROOT)
+    set(environment CUDAToolkit_ROOT CUDACXX)
+    set(hints CUDA_HOME CUDA_PATH)
+    set(program nvcc)
+    set(sign bin/nvcc)
+    set(system /usr/local/cuda)
+  endif()
+
+  # What the user named: a mistake to be told where nothing is there, not to be passed over.
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(gpu IN_LIST languages)
+    _cudaops_candidate_add("${CMAKE_${gpu}_COMPILER}" "${gpu} was enabled before" explicit)
+  else()
+    list(PREPEND variables CMAKE_${gpu}_COMPILER)
+    if(gpu STREQUAL "HIP")
+      list(INSERT variables 1 CMAKE_HIP_COMPILER_ROCM_ROOT)
+    endif()
+  endif()
+  foreach(name IN LISTS variables)
+    if(${name})
+      _cudaops_candidate_add("${${name}}" "${name}" explicit)
+    endif()
+  endforeach()
+  if(gpu STREQUAL "HIP" AND ROCM_PATH)
+    set(kind explicit)
+    if(NOT DEFINED CACHE{ROCM_PATH})
+      # find_package(Torch) sets it to where it looks itself, whether there is a ROCm or not.
+      set(kind hint)
+    endif()
+    _cudaops_candidate_add("${ROCM_PATH}" "ROCM_PATH" ${kind})
+  endif()
+  # Hints are often left over from another installation.
+  set(kind explicit)
+  foreach(name IN LISTS environment ITEMS "" LISTS hints)
+    if(name STREQUAL "")
+      set(kind hint)
+      continue()
+    endif()
+    _cudaops_env(${name} value)
+    if(value)
+      _cudaops_candidate_add("${value}" "environment ${name}" ${kind})
+    endif()
+  endforeach()
+
+  _cudaops_path_lookup(${program} found)
+  foreach(path IN LISTS found)
+    _cudaops_candidate_add("${path}" "PATH" found)
+  endforeach()
+  _cudaops_environment_prefixes(prefixes)
+  foreach(prefix IN LISTS prefixes)
+    _cudaops_candidate_at("${prefix}" "${sign}" "environment of Python")
+  endforeach()
+  cmake_language(CALL ${backend_WHEELS} wheels)
+  foreach(wheel IN LISTS wheels)
+    _cudaops_candidate_at("${wheel}" "${sign}" "wheels beside torch")
+  endforeach()
+  if(gpu STREQUAL "CUDA")
+    _cudaops_store(store)
+    _cudaops_follows_names("${store}/toolkits")
+    if(EXISTS "${store}/toolkits")
+      _cudaops_use(search/provide)
+      _cudaops_provided_toolkits(provided)
+      foreach(root IN LISTS provided)
+        _cudaops_candidate_add("${root}" "store" found)
+      endforeach()
+    endif()
+  endif()
+  if(NOT DEFINED CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OR CMAKE_FIND_USE_CMAKE_SYSTEM_PATH)
+    cmake_path(GET system PARENT_PATH above)
+    _cudaops_follows_names("${above}")
+    file(GLOB roots LIST_DIRECTORIES true "${system}-*")
+    list(SORT roots COMPARE NATURAL ORDER DESCENDING)
+    foreach(root IN ITEMS "${system}" LISTS roots)
+      _cudaops_candidate_at("${root}" "${sign}" "${root}")
+    endforeach()
+    if(gpu STREQUAL "HIP")
+      _cudaops_follows(/usr/bin/hipcc)
+      if(EXISTS /usr/bin/hipcc)
+        _cudaops_candidate_at(/usr "${sign}" /usr)
+      endif()
+    endif()
+  endif()
+  set(${out_places} "${places}" PARENT_SCOPE)
+  set(${out_sources} "${sources}" PARENT_SCOPE)
+  set(${out_kinds} "${kinds}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_candidate_add(<value> <source> <explicit|hint|found>): what a setting or a place of the search order names.
 #
-# A macro: it grows the lists `places`, `sources` and `kinds` of the function that lists candidates, with the backend_* of
-# _cudaops_search().
+# A macro, as the next: they grow the lists `places`, `sources` and `kinds` of _cudaops_search_places().
 macro(_cudaops_candidate_add value source kind)
   cmake_language(CALL ${backend_PLACE_OF} "${value}" _cudaops_place)
   if(_cudaops_place STREQUAL "")
@@ -51,6 +149,14 @@ macro(_cudaops_candidate_add value source kind)
     list(APPEND places "${_cudaops_place}")
     list(APPEND sources "${source}")
     list(APPEND kinds "${kind}")
+  endif()
+endmacro()
+
+# _cudaops_candidate_at(<directory> <file> <source>): a directory that holds <file>.
+macro(_cudaops_candidate_at directory file source)
+  _cudaops_follows("${directory}/${file}")
+  if(EXISTS "${directory}/${file}")
+    _cudaops_candidate_add("${directory}" "${source}" found)
   endif()
 endmacro()
 
@@ -65,14 +171,7 @@ function(_cudaops_candidate_refuse value source kind)
       FIX "-D${backend_EXAMPLE}   (or unset ${source})"
     )
   endif()
-  set(note "CudaTorchMatch: passed over ${value} (${source}): no ${backend_ABSENT} there")
-  _cudaops_status("${note}")
-  # No list holds a ';' or a '[' that stands in such a value.
-  if(note MATCHES "[][;\n]")
-    _cudaops_replay_spoil()
-  else()
-    _cudaops_state_append(CANDIDATE_NOTES "${note}")
-  endif()
+  _cudaops_status("CudaTorchMatch: passed over ${value} (${source}): no ${backend_ABSENT} there")
 endfunction()
 
 # _cudaops_environment_prefixes(<out>): of the active conda environment and of torch's Python.

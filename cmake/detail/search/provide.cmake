@@ -2,16 +2,6 @@
 # Brings torch and CUDA toolkits into the per-user store when CUDAOPS_PROVIDE asks for it, and finds what earlier
 # configures brought. cudaops/provide.py installs; here is what to ask it for and what to say when it can't.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-# An empty value of a keyword is a value.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/message base/options base/paths base/probe base/programs base/stamps)
 
 # _cudaops_provided_torch(<out>): the interpreters of the complete torches in the store, newest first; starts nothing.

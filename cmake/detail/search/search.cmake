@@ -2,26 +2,20 @@
 # The search for CUDA toolkits and for ROCm, written once: each place of the search order is described, and what is there
 # is a candidate. Which of them is used is decided in match/choose.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/replay base/state search/backends)
 
 # _cudaops_search(<CUDA|HIP>)
 #
 # Fills the state: CANDIDATE_COUNT; of each candidate its fields (search/backends), SOURCE and KIND, as
-# "CANDIDATE <index> <FIELD>"; CANDIDATE_NOTES, lines about settings that were passed over.
+# "CANDIDATE <index> <FIELD>".
 function(_cudaops_search gpu)
   _cudaops_backend(${gpu} backend)
   if(gpu STREQUAL "HIP")
-    _cudaops_use(facts/rocm search/rocms)
+    _cudaops_use(facts/rocm search/candidates search/rocms)
   else()
-    _cudaops_use(facts/toolkit search/toolkits)
+    _cudaops_use(facts/toolkit search/candidates search/toolkits)
   endif()
-  cmake_language(CALL ${backend_LIST} places sources kinds)
+  _cudaops_search_places(${gpu} places sources kinds)
   set(looked "")
   set(seen "")
   foreach(place source kind IN ZIP_LISTS places sources kinds)
@@ -68,7 +62,7 @@ endfunction()
 function(_cudaops_search_keys gpu out)
   _cudaops_backend(${gpu} backend)
   _cudaops_state_get(CANDIDATE_COUNT count)
-  set(keys CANDIDATE_COUNT CANDIDATE_NOTES)
+  set(keys CANDIDATE_COUNT)
   if(count GREATER 0)
     math(EXPR last "${count} - 1")
     foreach(i RANGE ${last})

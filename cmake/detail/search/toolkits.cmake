@@ -1,106 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where CUDA toolkits are looked for, and in which order.
+# What names a CUDA toolkit: a setting, and the wheels beside torch.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
+_cudaops_use(base/paths base/stamps base/state search/candidates)
 
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
-_cudaops_use(base/options base/paths base/programs base/stamps base/state search/candidates)
-
-# _cudaops_toolkit_candidates(<out-places> <out-sources> <out-kinds>)
-#
-# The search order of FindCudaTorchMatch: parallel lists of nvcc, where it came from, and `explicit`, `hint` or
-# `found`. A hint that names no toolkit is passed over, with a line that says so.
-function(_cudaops_toolkit_candidates out_places out_sources out_kinds)
-  set(places "")
-  set(sources "")
-  set(kinds "")
-
-  # What the user named. An nvcc that isn't there is a mistake to be told, not to be passed over.
-  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-  if("CUDA" IN_LIST languages)
-    _cudaops_candidate_add("${CMAKE_CUDA_COMPILER}" "CUDA was enabled before" explicit)
-  elseif(CMAKE_CUDA_COMPILER)
-    _cudaops_candidate_add("${CMAKE_CUDA_COMPILER}" "CMAKE_CUDA_COMPILER" explicit)
-  endif()
-  if(CUDAToolkit_ROOT)
-    _cudaops_candidate_add("${CUDAToolkit_ROOT}" "CUDAToolkit_ROOT" explicit)
-  endif()
-  _cudaops_env(CUDAToolkit_ROOT value)
-  if(value)
-    _cudaops_candidate_add("${value}" "environment CUDAToolkit_ROOT" explicit)
-  endif()
-  _cudaops_env(CUDACXX value)
-  if(value)
-    _cudaops_candidate_add("${value}" "environment CUDACXX" explicit)
-  endif()
-
-  # Hints: often left over from another toolkit.
-  foreach(name IN ITEMS CUDA_HOME CUDA_PATH)
-    _cudaops_env(${name} value)
-    if(value)
-      _cudaops_candidate_add("${value}" "environment ${name}" hint)
-    endif()
-  endforeach()
-
-  _cudaops_path_lookup(nvcc found)
-  foreach(nvcc IN LISTS found)
-    _cudaops_candidate_add("${nvcc}" "PATH" found)
-  endforeach()
-
-  _cudaops_environment_prefixes(prefixes)
-  foreach(prefix IN LISTS prefixes)
-    _cudaops_follows("${prefix}/bin/nvcc")
-    if(EXISTS "${prefix}/bin/nvcc")
-      _cudaops_candidate_add("${prefix}/bin/nvcc" "environment of Python" found)
-    endif()
-  endforeach()
-
-  # Wheels beside torch. Since CUDA 13 they hold a compiler where cuda-toolkit[nvcc] is installed.
+# _cudaops_toolkit_wheels(<out>): where wheels that torch brings may hold a compiler: since CUDA 13, with
+# cuda-toolkit[nvcc].
+function(_cudaops_toolkit_wheels out)
+  set(all "")
   _cudaops_state_get(PYTHON_NVIDIA_DIRS nvidia)
   foreach(directory IN LISTS nvidia)
     _cudaops_glob_in(in "${directory}")
     file(GLOB wheels LIST_DIRECTORIES true "${in}/cu[0-9]*")
     _cudaops_follows_names("${directory}")
-    foreach(wheel IN LISTS wheels)
-      _cudaops_follows("${wheel}/bin/nvcc")
-      if(EXISTS "${wheel}/bin/nvcc")
-        _cudaops_candidate_add("${wheel}/bin/nvcc" "wheels beside torch" found)
-      endif()
-    endforeach()
+    list(APPEND all ${wheels})
   endforeach()
-
-  _cudaops_store(store)
-  _cudaops_follows_names("${store}/toolkits")
-  if(EXISTS "${store}/toolkits")
-    _cudaops_use(search/provide)
-    _cudaops_provided_toolkits(provided)
-    foreach(root IN LISTS provided)
-      _cudaops_candidate_add("${root}" "store" found)
-    endforeach()
-  endif()
-
-  if(NOT DEFINED CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OR CMAKE_FIND_USE_CMAKE_SYSTEM_PATH)
-    _cudaops_follows_names(/usr/local)
-    _cudaops_follows(/usr/local/cuda/bin/nvcc)
-    if(EXISTS "/usr/local/cuda/bin/nvcc")
-      _cudaops_candidate_add("/usr/local/cuda/bin/nvcc" "/usr/local/cuda" found)
-    endif()
-    file(GLOB roots LIST_DIRECTORIES true "/usr/local/cuda-*")
-    list(SORT roots COMPARE NATURAL ORDER DESCENDING)
-    foreach(root IN LISTS roots)
-      _cudaops_follows("${root}/bin/nvcc")
-      if(EXISTS "${root}/bin/nvcc")
-        _cudaops_candidate_add("${root}/bin/nvcc" "${root}" found)
-      endif()
-    endforeach()
-  endif()
-
-  set(${out_places} "${places}" PARENT_SCOPE)
-  set(${out_sources} "${sources}" PARENT_SCOPE)
-  set(${out_kinds} "${kinds}" PARENT_SCOPE)
+  set(${out} "${all}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_nvcc_of(<value> <out>): the nvcc that a setting names: a program, a directory, a name on PATH; or empty.

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where torch is looked for, in which order, and which Python goes with it.
 
-include_guard(GLOBAL)
-cmake_policy(VERSION 3.25)
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(base/options base/stamps base/state facts/python facts/torch facts/version_text)
 
 # _cudaops_torch_find(<out-found> <out-tried>)

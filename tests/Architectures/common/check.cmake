@@ -4,6 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 cmake_path(SET check_CMAKE_DIR NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../../../cmake")
+include("${check_CMAKE_DIR}/detail/base/use.cmake")
 
 # What nvcc of these releases builds.
 set(

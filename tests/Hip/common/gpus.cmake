@@ -1,5 +1,6 @@
 # Names of AMD's GPUs from the kernel driver's numbers, and what a *_VISIBLE_DEVICES leaves of them.
-include("${case_REPO}/cmake/detail/facts/gpus.cmake")
+include("${case_REPO}/cmake/detail/base/use.cmake")
+_cudaops_use(facts/gpus)
 
 function(expect what actual expected)
   if(NOT actual STREQUAL expected)

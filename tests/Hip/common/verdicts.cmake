@@ -1,5 +1,6 @@
 # (ROCm, torch's HIP, policy, declared pairs) -> verdict and what follows.
-include("${case_REPO}/cmake/detail/match/verdict_rocm.cmake")
+include("${case_REPO}/cmake/detail/base/use.cmake")
+_cudaops_use(match/verdict_rocm)
 
 foreach(
   row

@@ -3,7 +3,7 @@
 
 cmake_minimum_required(VERSION 3.25)
 
-set(check_DETAIL_DIR "${CMAKE_CURRENT_LIST_DIR}/../../../cmake/detail")
+include("${CMAKE_CURRENT_LIST_DIR}/../../../cmake/detail/base/use.cmake")
 
 # check_equal(<what> <actual> <expected>): all differences of a case are shown, not only the first.
 function(check_equal what actual expected)
