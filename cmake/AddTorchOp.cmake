@@ -144,16 +144,7 @@ function(add_torch_op)
   )
   _cudaops_check_name(add_torch_op "${name}" KEYWORDS ${keywords} USAGE ${usage})
   set(command "add_torch_op(${name})")
-  _cudaops_check_keywords(
-    "${command}"
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    SINGLES ${singles}
-    LISTS ${lists}
-    OPTIONS CUDA_CUBINS RECIPE
-    USAGE ${usage}
-  )
+  _cudaops_check_keywords("${command}" "${ARGV}" SINGLES ${singles} LISTS ${lists} OPTIONS CUDA_CUBINS RECIPE USAGE ${usage})
   _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
   _cudaops_check_choice("${command}" CUDA "${arg_CUDA}" AUTO REQUIRED OFF)
   if("${arg_SOURCES}" STREQUAL "" AND "${arg_CUDA_SOURCES}" STREQUAL "")
@@ -185,7 +176,7 @@ function(add_torch_op)
     endif()
   endif()
   if(arg_CUDA_CUBINS AND device STREQUAL "")
-    _cudaops_stop("${command}: CUDA_CUBINS is about .cu files, and CUDA_SOURCES holds none." FIX "leave CUDA_CUBINS out")
+    _cudaops_stop("${command}: CUDA_CUBINS applies to .cu files, and CUDA_SOURCES holds none." FIX "leave CUDA_CUBINS out")
   endif()
   set(is_module FALSE)
   if(abi STREQUAL "PYBIND" OR NOT "${arg_PYTHON_MODULE}${arg_PYTHON_TARGET}" STREQUAL "")

@@ -136,16 +136,7 @@ function(cudaops_resolve_architectures)
   set(may_be_empty ${lists} ${singles})
   list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES ${lists})
   list(REMOVE_ITEM may_be_empty "" ${arg_KEYWORDS_MISSING_VALUES})
-  _cudaops_check_keywords(
-    "${caller}"
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    SINGLES ${singles}
-    LISTS ${lists}
-    MAY_BE_EMPTY ${may_be_empty}
-    USAGE ${usage}
-  )
+  _cudaops_check_keywords("${caller}" "${ARGV}" SINGLES ${singles} LISTS ${lists} MAY_BE_EMPTY ${may_be_empty} USAGE ${usage})
   if(arg_UNSERVED AND (arg_UNSERVED STREQUAL out OR NOT arg_UNSERVED MATCHES "^[A-Za-z_][A-Za-z0-9_./+-]*$"))
     _cudaops_stop(
       "${caller}: UNSERVED is another variable, for what no architecture serves."

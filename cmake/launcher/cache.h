@@ -34,6 +34,12 @@ class Cache {
   void log_not_cached(const Words& words);
 
  private:
+  // That it must be done without the cache.
+  bool refuse(std::string why) {
+    why_ = std::move(why);
+    return false;
+  }
+
   // key.cpp: what decides on the object beside the command and the files that it reads.
   bool describe_environment();
   bool describe_command(const Compile& compile);

@@ -12,163 +12,41 @@ namespace {
 
 // What makes another output than one object, or more than one, or takes input that no dependency
 // file names.
-const char* const refused[] = {"-",
-                               "@*",
-                               "-M*",
-                               "-E",
-                               "-S",
-                               "-dc",
-                               "-dw",
-                               "-dlink",
-                               "-lto*",
-                               "-cubin",
-                               "-ptx",
-                               "-fatbin",
-                               "-optix-ir",
-                               "-ltoir",
-                               "-lib",
-                               "-link",
-                               "-run",
-                               "--generate-*dependencies*",
-                               "--device-[cw]",
-                               "--device-link",
-                               "--cubin",
-                               "--ptx",
-                               "--fatbin",
-                               "--optix-ir",
-                               "--ltoir",
-                               "--lib",
-                               "--link",
-                               "--run",
-                               "--preprocess",
-                               "-dryrun",
-                               "--dryrun",
-                               "-clean",
-                               "--clean-targets",
-                               "-n",
-                               "-###",
-                               "-keep*",
-                               "--keep*",
-                               "-time",
-                               "--time",
-                               "-time=*",
-                               "--time=*",
-                               "*save-temps*",
-                               "*time-trace*",
-                               "-odir*",
-                               "--output-directory*",
-                               "-ldir*",
-                               "--libdevice-directory*",
-                               "-target-dir*",
-                               "--target-directory*",
-                               "-use-local-env",
-                               "--use-local-env",
-                               "-noprof",
-                               "--dont-use-profile",
-                               "*-optf*",
-                               "*-options-file*",
-                               "*fprofile*",
-                               "*auto-profile*",
-                               "*-coverage*",
-                               "*ftest-coverage*",
-                               "*-fplugin*",
-                               "*-specs*",
-                               "*-wrapper*",
-                               "*-fdump-*",
-                               "*-fstack-usage*",
-                               "*-fcallgraph*",
-                               "*-gsplit-dwarf*",
-                               "*-fmodule*",
-                               "*-fopt-info*",
-                               "*-fsave-optimization*",
-                               "*-fsanitize-*list*",
-                               "-B*",
-                               "*[=,]-B*",
-                               "*[=,]@*",
-                               "*[=,]-M*",
-                               "*[=,]-o*",
-                               "*-aux-info*",
-                               "*-fcompare-debug*",
-                               "*-Wa,-a*",
-                               "*-Wp,*",
-                               "*-fembed-bitcode*",
-                               "*-idirafter*",
-                               "*-iprefix*",
-                               "*-iwithprefix*",
-                               "*link-builtin-bitcode*",
-                               "*vfsoverlay*",
-                               "--config*",
-                               "--ptxas-options*dump*",
-                               "-Xptxas*dump*",
-                               nullptr};
+const char refused[] =
+    "- @* -M* -E -S -dc -dw -dlink -lto* -cubin -ptx -fatbin -optix-ir -ltoir -lib -link -run "
+    "--generate-*dependencies* --device-[cw] --device-link --cubin --ptx --fatbin --optix-ir "
+    "--ltoir --lib --link --run --preprocess -dryrun --dryrun -clean --clean-targets -n -### "
+    "-keep* --keep* -time --time -time=* --time=* *save-temps* *time-trace* -odir* "
+    "--output-directory* -ldir* --libdevice-directory* -target-dir* --target-directory* "
+    "-use-local-env --use-local-env -noprof --dont-use-profile *-optf* *-options-file* *fprofile* "
+    "*auto-profile* *-coverage* *ftest-coverage* *-fplugin* *-specs* *-wrapper* *-fdump-* "
+    "*-fstack-usage* *-fcallgraph* *-gsplit-dwarf* *-fmodule* *-fopt-info* *-fsave-optimization* "
+    "*-fsanitize-*list* -B* *[=,]-B* *[=,]@* *[=,]-M* *[=,]-o* *-aux-info* *-fcompare-debug* "
+    "*-Wa,-a* *-Wp,* *-fembed-bitcode* *-idirafter* *-iprefix* *-iwithprefix* "
+    "*link-builtin-bitcode* *vfsoverlay* --config* --ptxas-options*dump* -Xptxas*dump*";
 // A source can have the word from there.
-const char* const with_incbin[] = {"-D" INCBIN, "--define-macro" INCBIN, "-Xcompiler" INCBIN,
-                                   "--compiler-options" INCBIN, nullptr};
-const char* const debug_options[] = {"-g",
-                                     "-g[0-9]*",
-                                     "-gdb*",
-                                     "-ggdb*",
-                                     "-gdwarf*",
-                                     "-gline*",
-                                     "-gcolumn*",
-                                     "-gstrict*",
-                                     "-G",
-                                     "--debug",
-                                     "--device-debug",
-                                     "-lineinfo",
-                                     "--generate-line-info",
-                                     "-src-in-ptx",
-                                     "--source-in-ptx",
-                                     "*[=,]-g",
-                                     "*[=,]-g[0-9d]*",
-                                     nullptr};
-const char* const native_options[] = {
-    "-march=*", "-mtune=*", "-mcpu=*", "-Xcompiler*", "--compiler-options*", nullptr};
-const char* const refused_flags[] = {"-optf*",
-                                     "--options-file*",
-                                     "-ccbin*",
-                                     "--compiler-bindir*",
-                                     "*native*",
-                                     "-M*",
-                                     "--generate-*dep*",
-                                     "-o",
-                                     "--output-*",
-                                     "-keep*",
-                                     "--keep*",
-                                     "*-save-temps*",
-                                     "*time*",
-                                     "-dc",
-                                     "--device-c",
-                                     "-ldir*",
-                                     "--libdevice-directory*",
-                                     "*plugin*",
-                                     "*specs*",
-                                     "*profile*",
-                                     "*coverage*",
-                                     "@*",
-                                     "*[=,]@*",
-                                     "-B*",
-                                     "*[=,]-B*",
-                                     "*-Wp,*",
-                                     "*-idirafter*",
-                                     "*-iprefix*",
-                                     "*-iwithprefix*",
-                                     INCBIN,
-                                     nullptr};
-const char* const debug_flags[] = {
-    "-g",    "-G",    "--debug", "--device-debug", "-lineinfo", "--generate-line-info",
-    "*,-g*", "*=-g*", nullptr};
+const char with_incbin[] =
+    "-D" INCBIN " --define-macro" INCBIN " -Xcompiler" INCBIN " --compiler-options" INCBIN;
+const char debug_options[] =
+    "-g -g[0-9]* -gdb* -ggdb* -gdwarf* -gline* -gcolumn* -gstrict* -G --debug --device-debug "
+    "-lineinfo --generate-line-info -src-in-ptx --source-in-ptx *[=,]-g *[=,]-g[0-9d]*";
+const char native_options[] = "-march=* -mtune=* -mcpu=* -Xcompiler* --compiler-options*";
+const char refused_flags[] =
+    "-optf* --options-file* -ccbin* --compiler-bindir* *native* -M* --generate-*dep* -o "
+    "--output-* -keep* --keep* *-save-temps* *time* -dc --device-c -ldir* --libdevice-directory* "
+    "*plugin* *specs* *profile* *coverage* @* *[=,]@* -B* *[=,]-B* *-Wp,* *-idirafter* *-iprefix* "
+    "*-iwithprefix* " INCBIN;
+const char debug_flags[] =
+    "-g -G --debug --device-debug -lineinfo --generate-line-info *,-g* *=-g*";
 // Options of a value that is no path of ours to change.
-const char* const kept_values[] = {
-    "-D",     "--define-macro",    "-MT",  "-MQ", "--dependency-target-name",
-    "-ccbin", "--compiler-bindir", nullptr};
-const char* const path_options[] = {
-    "-isystem=/*",      "--include-path=/*", "--system-include=/*",    "-include=/*",
-    "--pre-include=/*", "--output-file=/*",  "--dependency-output=/*", nullptr};
-const char* const map_options[] = {"-fmacro-prefix-map=/*", "-ffile-prefix-map=/*",
-                                   "-fdebug-prefix-map=/*", nullptr};
-const char* const rocm_options[] = {"--rocm-path=*", "--rocm-device-lib-path=*",
-                                    "--hip-device-lib-path=*", "--hip-path=*", nullptr};
+const char kept_values[] =
+    "-D --define-macro -MT -MQ --dependency-target-name -ccbin --compiler-bindir";
+const char path_options[] =
+    "-isystem=/* --include-path=/* --system-include=/* -include=/* --pre-include=/* "
+    "--output-file=/* --dependency-output=/*";
+const char map_options[] = "-fmacro-prefix-map=/* -ffile-prefix-map=/* -fdebug-prefix-map=/*";
+const char rocm_options[] =
+    "--rocm-path=* --rocm-device-lib-path=* --hip-device-lib-path=* --hip-path=*";
 
 bool is_one_of(const std::string& word, std::initializer_list<const char*> others) {
   for (const char* other : others) {

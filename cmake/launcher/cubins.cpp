@@ -174,9 +174,7 @@ void add_named_files(std::string_view text, Words& names) {
         plain += name[i];
       }
     }
-    bool there = false;
-    for (const std::string& other : names) there = there || other == plain;
-    if (!there) names.push_back(std::move(plain));
+    if (!is_in(names, plain)) names.push_back(std::move(plain));
   }
 }
 
@@ -343,13 +341,10 @@ class CubinsCompiler {
   // As nvcc would run them, up to one that fails.
   int run_all(const Words& commands) {
     Words variables = plan_.variables;
-    Words before;
-    std::vector<bool> was_set;
+    Environment environment;
     for (const std::string& variable : variables) {
-      std::string name = variable.substr(0, variable.find('='));
-      was_set.push_back(env(name.c_str()));
-      before.push_back(env_or_empty(name.c_str()));
-      set_env(name.c_str(), variable.substr(name.size() + 1));
+      const size_t equals = variable.find('=');
+      environment.set(variable.substr(0, equals), variable.substr(equals + 1));
     }
     variables.push_back("_cudaops_d=" + directory_);
     int status = 0;
@@ -361,14 +356,7 @@ class CubinsCompiler {
       status = run(command, start).status;
       if (status != 0) break;
     }
-    for (size_t i = before.size(); i-- > 0;) {
-      std::string name = variables[i].substr(0, variables[i].find('='));
-      if (was_set[i]) {
-        set_env(name.c_str(), before[i]);
-      } else {
-        unset_env(name.c_str());
-      }
-    }
+    environment.restore();
     return status;
   }
 
@@ -541,9 +529,7 @@ class CubinsCompiler {
     Words names = named_by("*.cpp4.ii");
     auto more = [&](const Words& others) {
       for (const std::string& other : others) {
-        bool there = other.empty();
-        for (const std::string& old : names) there = there || old == other;
-        if (!there) names.push_back(other);
+        if (!other.empty() && !is_in(names, other)) names.push_back(other);
       }
     };
     std::vector<const Plan::Arch*> again;
@@ -606,12 +592,6 @@ bool stand_of(const std::string& source, Stand& stand) {
     stand.name.resize(at);
   }
   return true;
-}
-
-Ended ended_with(int status) {
-  Ended ended;
-  ended.status = status;
-  return ended;
 }
 
 }  // namespace

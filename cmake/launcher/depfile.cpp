@@ -90,9 +90,7 @@ std::string Depfile::with(const Words& more) const {
   std::string empty_rules;
   Words known = names_;
   for (const std::string& name : more) {
-    bool there = false;
-    for (const std::string& old : known) there = there || old == name;
-    if (there) continue;
+    if (is_in(known, name)) continue;
     known.push_back(name);
     text += " \\\n  " + escaped(name);
     if (!rest.empty()) empty_rules += escaped(name) + ":\n";

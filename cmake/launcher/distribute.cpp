@@ -113,8 +113,7 @@ void Distribution::read_log() {
   const std::string sign = "falling back to local: ";
   size_t at = text.rfind(sign);
   if (at != std::string::npos) {
-    size_t begin = text.rfind('\n', at);
-    begin = begin == std::string::npos ? 0 : begin + 1;
+    const size_t begin = line_begin(text, at);
     last = text.substr(begin, text.find('\n', at) - begin);
   }
   write_file(read, last + "\n");

@@ -188,6 +188,22 @@ std::string env_or_empty(const char* name) {
 void set_env(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 void unset_env(const char* name) { unsetenv(name); }
 
+void Environment::set(const std::string& name, const std::string& value) {
+  before_.push_back({name, env_or_empty(name.c_str()), env(name.c_str()) != nullptr});
+  set_env(name.c_str(), value);
+}
+
+void Environment::restore() {
+  for (; !before_.empty(); before_.pop_back()) {
+    const Variable& variable = before_.back();
+    if (variable.was_set) {
+      set_env(variable.name.c_str(), variable.value);
+    } else {
+      unset_env(variable.name.c_str());
+    }
+  }
+}
+
 const std::string& working_directory() {
   static std::string directory;
   if (directory.empty()) {

@@ -51,6 +51,21 @@ std::string env_or_empty(const char* name);
 void set_env(const char* name, const std::string& value);
 void unset_env(const char* name);
 
+// Variables that are set for a while.
+class Environment {
+ public:
+  void set(const std::string& name, const std::string& value);
+  // As they were.
+  void restore();
+
+ private:
+  struct Variable {
+    std::string name, value;
+    bool was_set;
+  };
+  std::vector<Variable> before_;
+};
+
 // Where this process runs, as the shell calls it.
 const std::string& working_directory();
 // The file that a program of this name is, by PATH; the name itself where there is none.

@@ -16,10 +16,7 @@ int print_gcc_parts(const std::string& gcc) {
   start.capture_output = true;
   Words lines;
   auto add = [&](const std::string& line) {
-    for (const std::string& other : lines) {
-      if (other == line) return;
-    }
-    lines.push_back(line);
+    if (!is_in(lines, line)) lines.push_back(line);
   };
   for (const char* question :
        {"-print-prog-name=cc1plus", "-print-prog-name=as", "-print-file-name=specs"}) {

@@ -8,13 +8,6 @@ namespace cudaops {
 
 namespace {
 
-bool in(const Words& words, const std::string& word) {
-  for (const std::string& other : words) {
-    if (other == word) return true;
-  }
-  return false;
-}
-
 bool in_links(std::string_view path) {
   return begins(path, "CudaOps/links/") || holds(path, "/CudaOps/links/");
 }
@@ -189,7 +182,7 @@ HeaderSearch::HeaderSearch(const Trees& trees, const IncludeDirectories& directo
     for (const std::string& directory : *list) last_.push_back(mapped(directory));
   }
   for (const std::string& directory : trees.standard) {
-    if (in(named, directory)) continue;
+    if (is_in(named, directory)) continue;
     last_.push_back(directory);
     // What comes with the compiler; a directory that CPATH names does not, and distributions leave
     // one to the user.
@@ -197,7 +190,7 @@ HeaderSearch::HeaderSearch(const Trees& trees, const IncludeDirectories& directo
   }
   Words once;
   for (const std::string& directory : directories.quote) {
-    if (in(once, directory)) continue;
+    if (is_in(once, directory)) continue;
     once.push_back(directory);
     searched_.push_back({mapped(directory), false});
   }
@@ -272,10 +265,10 @@ void HeaderSearch::add(const Words& directories, bool system, bool through) {
   for (const std::string& name : directories) {
     std::string directory = mapped(name);
     // gcc passes over one that is a system directory too, and over one that came before.
-    if (!system && in(last_, directory)) continue;
+    if (!system && is_in(last_, directory)) continue;
     if (!through) {
       Words& had = system ? second_ : first_;
-      if (in(had, directory)) continue;
+      if (is_in(had, directory)) continue;
       had.push_back(directory);
     }
     searched_.push_back({std::move(directory), false});
@@ -319,7 +312,7 @@ void HeaderSearch::tried(const Directory& directory, const Name& name, Words& fo
     if (!directory.entries[at]) return;
   }
   std::string path = directory.below + std::string(name.text);
-  if (!in(found, path) && is_file(path) && !known(path)) found.push_back(std::move(path));
+  if (!is_in(found, path) && is_file(path) && !known(path)) found.push_back(std::move(path));
 }
 
 Words HeaderSearch::shadows() const {

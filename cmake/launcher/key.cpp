@@ -14,43 +14,17 @@ namespace cudaops {
 namespace {
 
 // What makes the compiler write more than its object, or takes its parts from elsewhere.
-const char* const moving[] = {"GCC_EXEC_PREFIX",      "COMPILER_PATH",      "GCC_ROOT",
-                              "BINUTILS_ROOT",        "GCC_COMPARE_DEBUG",  "DEPENDENCIES_OUTPUT",
-                              "SUNPRO_DEPENDENCIES",  "AS_SECURE_LOG_FILE", "DUMP_KNOBS_TO_FILE",
-                              "CCC_OVERRIDE_OPTIONS", "LD_PRELOAD"};
+const char moving[] =
+    "GCC_EXEC_PREFIX COMPILER_PATH GCC_ROOT BINUTILS_ROOT GCC_COMPARE_DEBUG DEPENDENCIES_OUTPUT "
+    "SUNPRO_DEPENDENCIES AS_SECURE_LOG_FILE DUMP_KNOBS_TO_FILE CCC_OVERRIDE_OPTIONS LD_PRELOAD";
 // What nvcc, cicc, cudafe++, ptxas and the host compiler read and that can reach the object.
-const char* const reaching[] = {"NVCC_PREPEND_FLAGS",
-                                "NVCC_APPEND_FLAGS",
-                                "NVCC_CCBIN",
-                                "INCLUDES",
-                                "SYSTEM_INCLUDES",
-                                "CUDAFE_FLAGS",
-                                "PTXAS_FLAGS",
-                                "OCG_FLAGS",
-                                "NVVM_FLAGS",
-                                "LLVMC_FLAGS",
-                                "LLVMDIS_FLAGS",
-                                "NVASM_FLAGS",
-                                "CICC_PATH",
-                                "NVVMIR_LIBRARY_DIR",
-                                "TOP",
-                                "_HERE_",
-                                "_TARGET_DIR_",
-                                "_TARGET_SIZE_",
-                                "_SPACE_",
-                                "EDG_BASE",
-                                "EDG_MODULES_PATH",
-                                "USR_INCLUDE",
-                                "LLVM_OVERRIDE_PRODUCER",
-                                "NVVM_IR_VER_CHK",
-                                "NV_NVVM_VERSION",
-                                "NVVMCCWIZ",
-                                "LIBNVVM_DISABLE_CONCURRENT_API",
-                                "CAN_FINALIZE_DEBUG",
-                                "CPATH",
-                                "C_INCLUDE_PATH",
-                                "CPLUS_INCLUDE_PATH",
-                                "SOURCE_DATE_EPOCH"};
+const char reaching[] =
+    "NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS NVCC_CCBIN INCLUDES SYSTEM_INCLUDES CUDAFE_FLAGS "
+    "PTXAS_FLAGS OCG_FLAGS NVVM_FLAGS LLVMC_FLAGS LLVMDIS_FLAGS NVASM_FLAGS CICC_PATH "
+    "NVVMIR_LIBRARY_DIR TOP _HERE_ _TARGET_DIR_ _TARGET_SIZE_ _SPACE_ EDG_BASE EDG_MODULES_PATH "
+    "USR_INCLUDE LLVM_OVERRIDE_PRODUCER NVVM_IR_VER_CHK NV_NVVM_VERSION NVVMCCWIZ "
+    "LIBNVVM_DISABLE_CONCURRENT_API CAN_FINALIZE_DEBUG CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH "
+    "SOURCE_DATE_EPOCH";
 
 // Of a file, as `stat -L -c '%s %.9Y %.9Z %i'`; the time of the last change of the file itself,
 // which nobody sets back, tells where a script's text was changed and its date restored.
@@ -76,26 +50,17 @@ std::string compilers_assembler() {
 }  // namespace
 
 bool Cache::describe_environment() {
-  for (const char* name : moving) {
-    if (env(name)) {
-      why_ = "a variable of the environment that moves the compiler";
-      return false;
-    }
+  for (const std::string& name : split_blanks(moving)) {
+    if (env(name.c_str())) return refuse("a variable of the environment that moves the compiler");
   }
   // sccache's server makes other dates than the compiler here.
-  if (engine_ != "ccache" && env("SOURCE_DATE_EPOCH")) {
-    why_ = "SOURCE_DATE_EPOCH";
-    return false;
-  }
-  for (const char* name : reaching) {
-    if (const char* value = env(name)) key_ += std::string("|") + name + "=" + value;
+  if (engine_ != "ccache" && env("SOURCE_DATE_EPOCH")) return refuse("SOURCE_DATE_EPOCH");
+  for (const std::string& name : split_blanks(reaching)) {
+    if (const char* value = env(name.c_str())) key_ += "|" + name + "=" + value;
   }
   std::string why = why_not_flags(
       env_or_empty("NVCC_PREPEND_FLAGS") + " " + env_or_empty("NVCC_APPEND_FLAGS"), debug_);
-  if (!why.empty()) {
-    why_ = why;
-    return false;
-  }
+  if (!why.empty()) return refuse(why);
   if (kind_ == Kind::cuda && env("NVCC_CCBIN")) {
     describe_program(env("NVCC_CCBIN"));
     present_ = false;
@@ -106,10 +71,8 @@ bool Cache::describe_environment() {
     rocm += "|" + env_or_empty(name);
   }
   if (kind_ == Kind::hip && rocm != "|||") {
-    if (!holds(settings_.get("rocm"), "device-lib-path=")) {
-      why_ = "ROCM_PATH, HIP_PATH or HIP_DEVICE_LIB_PATH decides on the device libraries";
-      return false;
-    }
+    if (!holds(settings_.get("rocm"), "device-lib-path="))
+      return refuse("ROCM_PATH, HIP_PATH or HIP_DEVICE_LIB_PATH decides on the device libraries");
     key_ += rocm;
   }
   // The host compiler takes its assembler from the PATH.
@@ -125,29 +88,18 @@ void Cache::describe_program(const std::string& program) {
 }
 
 bool Cache::describe_command(const Compile& compile) {
-  if (!compile.why_not.empty()) {
-    why_ = compile.why_not;
-    return false;
-  }
+  if (!compile.why_not.empty()) return refuse(compile.why_not);
   if (kind_ == Kind::cuda && compile.host != settings_.get("host_compiler")) {
-    if (compile.host.empty()) {
-      why_ = "no host compiler is named";
-      return false;
-    }
+    if (compile.host.empty()) return refuse("no host compiler is named");
     present_ = false;
     describe_program(compile.host);
   }
-  if (kind_ == Kind::hip && compile.rocm != settings_.get("rocm")) {
-    why_ = "another ROCm than the one that was configured";
-    return false;
-  }
+  if (kind_ == Kind::hip && compile.rocm != settings_.get("rocm"))
+    return refuse("another ROCm than the one that was configured");
   if (compile.native) {
     // The same words mean another processor on another machine.
     std::string text;
-    if (!read_file("/proc/cpuinfo", text)) {
-      why_ = "no /proc/cpuinfo";
-      return false;
-    }
+    if (!read_file("/proc/cpuinfo", text)) return refuse("no /proc/cpuinfo");
     for (const std::string& line : split(text, '\n')) {
       if (line.empty()) break;
       if (begins(line, "model name") || begins(line, "flags") || begins(line, "Features") ||
@@ -208,10 +160,7 @@ bool Cache::describe_compiler() {
   std::string stamp;
   for (const std::string& part : parts) {
     std::string one = stamp_of(part);
-    if (one.empty()) {
-      why_ = "a part of the compiler is gone";
-      return false;
-    }
+    if (one.empty()) return refuse("a part of the compiler is gone");
     stamp += one + "\n";
   }
   std::string fingerprint = settings_.get("fingerprint");
@@ -226,10 +175,7 @@ bool Cache::describe_compiler() {
     } else {
       Sha1 sum;
       for (const std::string& part : parts) {
-        if (!sum.add_file(part)) {
-          why_ = "a part of the compiler is gone";
-          return false;
-        }
+        if (!sum.add_file(part)) return refuse("a part of the compiler is gone");
       }
       fingerprint = sum.hex();
       write_whole(file, fingerprint + "\n" + stamp);

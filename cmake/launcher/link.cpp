@@ -159,40 +159,14 @@ Words with_stubs(Words command, const std::string& torch, const std::string& stu
 bool any_linker(const Words& words) {
   // Only the compiler's own reads it.
   if (!env_or_empty("LD_RUN_PATH").empty()) return false;
-  static const char* const odd[] = {"-Wl,*,*,*", "-Wl,--build-id*,*", nullptr};
-  static const char* const known[] = {"-l*",
-                                      "-L*",
-                                      "-o",
-                                      "-shared",
-                                      "-fPIC",
-                                      "-pthread",
-                                      "-fopenmp",
-                                      "-O*",
-                                      "-g",
-                                      "-D*",
-                                      "-std=*",
-                                      "-m64",
-                                      "-s",
-                                      "-static-libgcc",
-                                      "-static-libstdc++",
-                                      "-Wl,-soname,*",
-                                      "-Wl,-rpath,*",
-                                      "-Wl,-rpath-link,*",
-                                      "-Wl,--no-undefined",
-                                      "-Wl,-z,defs",
-                                      "-Wl,-z,now",
-                                      "-Wl,-z,relro",
-                                      "-Wl,--as-needed",
-                                      "-Wl,--no-as-needed",
-                                      "-Wl,--exclude-libs,*",
-                                      "-Wl,-s",
-                                      "-Wl,--strip-all",
-                                      "-Wl,--enable-new-dtags",
-                                      "-Wl,--build-id*",
-                                      "-Wl,-Bstatic",
-                                      "-Wl,-Bdynamic",
-                                      nullptr};
-  static const char* const files[] = {"*.o", "*.a", "*.so", "*.so.[0-9]*", nullptr};
+  static const char odd[] = "-Wl,*,*,* -Wl,--build-id*,*";
+  static const char known[] =
+      "-l* -L* -o -shared -fPIC -pthread -fopenmp -O* -g -D* -std=* -m64 -s -static-libgcc "
+      "-static-libstdc++ -Wl,-soname,* -Wl,-rpath,* -Wl,-rpath-link,* -Wl,--no-undefined "
+      "-Wl,-z,defs -Wl,-z,now -Wl,-z,relro -Wl,--as-needed -Wl,--no-as-needed "
+      "-Wl,--exclude-libs,* -Wl,-s -Wl,--strip-all -Wl,--enable-new-dtags -Wl,--build-id* "
+      "-Wl,-Bstatic -Wl,-Bdynamic";
+  static const char files[] = "*.o *.a *.so *.so.[0-9]*";
   for (const std::string& word : words) {
     if (matches_any(odd, word)) {
       // Nothing behind what is known; a list of names is one.

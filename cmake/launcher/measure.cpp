@@ -193,12 +193,10 @@ std::string why_missed(const Record* old, const Record& now) {
   if (old->words != now.words) {
     Words changes;
     for (const std::string& word : now.words) {
-      if (!in(old->words, [&](auto& other) { return other == word; }))
-        changes.push_back("+ " + word);
+      if (!is_in(old->words, word)) changes.push_back("+ " + word);
     }
     for (const std::string& word : old->words) {
-      if (!in(now.words, [&](auto& other) { return other == word; }))
-        changes.push_back("- " + word);
+      if (!is_in(now.words, word)) changes.push_back("- " + word);
     }
     if (changes.size() > 6) changes.resize(6);
     return "other command: " +

@@ -16,6 +16,12 @@ struct Ended {
   struct rusage usage = {};
 };
 
+inline Ended ended_with(int status) {
+  Ended ended;
+  ended.status = status;
+  return ended;
+}
+
 struct Start {
   bool capture_output = false;
   bool capture_error = false;

@@ -48,8 +48,7 @@ void collect(std::string_view text, Words& lines) {
   while ((at = text.find("__has_", at)) != std::string_view::npos) {
     size_t end = text.find('\n', at);
     if (end == std::string_view::npos) end = text.size();
-    size_t begin = text.rfind('\n', at);
-    begin = begin == std::string_view::npos ? 0 : begin + 1;
+    const size_t begin = line_begin(text, at);
     std::string_view line = text.substr(begin, end - begin);
     if (mentions(line)) {
       lines.emplace_back(line);

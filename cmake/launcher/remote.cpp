@@ -8,18 +8,13 @@
 namespace cudaops {
 
 // Lines <name>='<value>' of a file that a shell reads too: sccache's settings for the shared cache,
-// for this user's eyes. <before> gets the variables' values until now.
-struct Variable {
-  std::string name, value;
-  bool set;
-};
-static bool set_from(const std::string& file, std::vector<Variable>& before) {
+// for this user's eyes.
+static bool set_from(const std::string& file, Environment& environment) {
   std::string text;
   if (!read_file(file, text)) return false;
   size_t at = 0;
   while ((at = text.find("='", at)) != std::string::npos) {
-    size_t begin = text.rfind('\n', at);
-    begin = begin == std::string::npos ? 0 : begin + 1;
+    const size_t begin = line_begin(text, at);
     std::string name = text.substr(begin, at - begin), value;
     at += 2;
     while (true) {
@@ -31,8 +26,7 @@ static bool set_from(const std::string& file, std::vector<Variable>& before) {
       value += '\'';
       at += 3;
     }
-    before.push_back({name, env_or_empty(name.c_str()), env(name.c_str()) != nullptr});
-    set_env(name.c_str(), value);
+    environment.set(name, value);
   }
   return true;
 }
@@ -47,8 +41,8 @@ void Cache::remote_begin() {
       remote_failed("its settings are no longer in " + file);
       return;
     }
-    std::vector<Variable> before;
-    set_from(file, before);
+    Environment environment;
+    set_from(file, environment);
     // It waits a minute for a server that doesn't answer.
     Words ping = remote_.all("ping");
     Start start;
@@ -56,13 +50,7 @@ void Cache::remote_begin() {
     Captured answer;
     if (!ping.empty()) answer = run(ping, start);
     if (!ping.empty() && answer.status != 0) {
-      for (const Variable& variable : before) {
-        if (variable.set) {
-          set_env(variable.name.c_str(), variable.value);
-        } else {
-          unset_env(variable.name.c_str());
-        }
-      }
+      environment.restore();
       std::string what = first_line(answer.output);
       remote_failed(what.empty() ? "no answer" : what);
     }

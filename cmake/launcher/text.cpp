@@ -2,9 +2,13 @@
 
 #include "text.h"
 
+#include <string.h>
+
 namespace cudaops {
 
-bool matches(const char* pattern, std::string_view text) {
+// The pattern ends at a zero, or at `end`.
+static bool matches_up_to(char end, const char* pattern, std::string_view text) {
+  auto ended = [end](const char* at) { return !*at || *at == end; };
   size_t at = 0;
   const char* star = nullptr;
   size_t star_at = 0;
@@ -14,10 +18,10 @@ bool matches(const char* pattern, std::string_view text) {
     if (*pattern == '*') {
       star = ++pattern;
       star_at = at;
-      if (!*pattern) return true;
+      if (ended(pattern)) return true;
       continue;
     }
-    if (at < text.size() && *pattern) {
+    if (at < text.size() && !ended(pattern)) {
       if (*pattern == '?') {
         one = true;
         next = pattern + 1;
@@ -44,22 +48,35 @@ bool matches(const char* pattern, std::string_view text) {
     if (one) {
       pattern = next;
       ++at;
-    } else if (at == text.size() && !*pattern) {
+    } else if (at == text.size() && ended(pattern)) {
       return true;
     } else if (star && star_at < text.size()) {
       pattern = star;
-      at = ++star_at;
+      ++star_at;
+      // Where what is behind the star can begin.
+      if (*star != '?' && *star != '[') star_at = text.find(*star, star_at);
+      if (star_at == std::string_view::npos) return false;
+      at = star_at;
     } else {
       return false;
     }
   }
 }
 
-bool matches_any(const char* const* patterns, std::string_view text) {
-  for (; *patterns; ++patterns) {
-    if (matches(*patterns, text)) return true;
+bool matches(const char* pattern, std::string_view text) {
+  return matches_up_to('\0', pattern, text);
+}
+
+bool matches_any(const char* patterns, std::string_view text) {
+  while (true) {
+    // Most don't even begin alike.
+    const char first = *patterns;
+    const bool plain = first != '*' && first != '?' && first != '[' && !text.empty();
+    if ((!plain || first == text[0]) && matches_up_to(' ', patterns, text)) return true;
+    patterns = strchr(patterns, ' ');
+    if (!patterns) return false;
+    ++patterns;
   }
-  return false;
 }
 
 Words split(std::string_view text, char separator) {

@@ -20,12 +20,20 @@ inline bool ends(std::string_view text, std::string_view with) {
 inline bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
+inline bool is_in(const Words& words, std::string_view word) {
+  for (const std::string& other : words) {
+    if (other == word) return true;
+  }
+  return false;
+}
+// Where the line begins that holds this place.
+inline size_t line_begin(std::string_view text, size_t at) { return text.rfind('\n', at) + 1; }
 
 // A pattern as in a shell's `case`: *, ?, [abc], [^abc].
 bool matches(const char* pattern, std::string_view text);
 
-// Whether one of the patterns, which a null pointer ends, matches.
-bool matches_any(const char* const* patterns, std::string_view text);
+// Whether one of the patterns, which blanks separate, matches.
+bool matches_any(const char* patterns, std::string_view text);
 
 // The parts between separators, empty ones too.
 Words split(std::string_view text, char separator);

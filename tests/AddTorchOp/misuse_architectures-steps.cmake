@@ -104,7 +104,7 @@ add_torch_op(my_op): "OFF" is not an architecture: CUDA code is always built for
 misuse(
   [[add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES -gencode)]]
   [[
-add_torch_op(my_op): "-gencode" is an option of nvcc's, which follows from the architectures.
+add_torch_op(my_op): "-gencode" is an nvcc option, which is derived from the architectures.
   found ARCHITECTURES -gencode
   accepted 9.0 9.0a 10.0f 12.0+PTX, 90 90a-real 120-virtual, Hopper, Ampere+PTX, native, common, all, all-major, >=80
  Fix: ARCHITECTURES 80 90a, or the like

@@ -55,7 +55,7 @@ add_torch_op($<1:my_op>): not a name for a target.
 misuse(
   [[add_torch_op(test SOURCES op.cpp)]]
   [[
-add_torch_op(test): this name belongs to a target of CMake's own.
+add_torch_op(test): CMake has a target of this name.
   found 'test'
  Fix: another name: my_test, or the like
 ]]
@@ -64,7 +64,7 @@ add_torch_op(test): this name belongs to a target of CMake's own.
 misuse(
   [[add_torch_op(all SOURCES op.cpp)]]
   [[
-add_torch_op(all): this name belongs to a target of CMake's own.
+add_torch_op(all): CMake has a target of this name.
   found 'all'
  Fix: another name: my_all, or the like
 ]]

@@ -148,7 +148,7 @@ misuse(
   [[
 add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
   found my-ops
-  wanted what can stand after import: letters, digits and _, and no word of Python's own
+  wanted what can stand after import: letters, digits and _, and no keyword of Python
  Fix: PYTHON_MODULE _C, or the like
 ]]
 )
@@ -158,7 +158,7 @@ misuse(
   [[
 add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
   found pkg._C
-  wanted what can stand after import: letters, digits and _, and no word of Python's own
+  wanted what can stand after import: letters, digits and _, and no keyword of Python
  Fix: PYTHON_MODULE _C INSTALL pkg (a package is a directory)
 ]]
 )
@@ -168,7 +168,7 @@ misuse(
   [[
 add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
   found a.b.c
-  wanted what can stand after import: letters, digits and _, and no word of Python's own
+  wanted what can stand after import: letters, digits and _, and no keyword of Python
  Fix: PYTHON_MODULE c INSTALL a/b (a package is a directory)
 ]]
 )
@@ -178,7 +178,7 @@ misuse(
   [[
 add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
   found 1x
-  wanted what can stand after import: letters, digits and _, and no word of Python's own
+  wanted what can stand after import: letters, digits and _, and no keyword of Python
  Fix: PYTHON_MODULE _C, or the like
 ]]
 )
@@ -188,7 +188,7 @@ misuse(
   [[
 add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
   found a b
-  wanted what can stand after import: letters, digits and _, and no word of Python's own
+  wanted what can stand after import: letters, digits and _, and no keyword of Python
  Fix: PYTHON_MODULE _C, or the like
 ]]
 )
@@ -198,7 +198,7 @@ misuse(
   [[
 add_torch_op(my_op): PYTHON_MODULE is not the name of a module.
   found class
-  wanted what can stand after import: letters, digits and _, and no word of Python's own
+  wanted what can stand after import: letters, digits and _, and no keyword of Python
  Fix: PYTHON_MODULE _C, or the like
 ]]
 )

@@ -50,7 +50,7 @@ add_torch_op(my_op): SOURCES names a file that doesn't exist.
 misuse(
   [[add_torch_op(my_op SOURCES csrc)]]
   [[
-add_torch_op(my_op): SOURCES takes files, and this is a directory.
+add_torch_op(my_op): SOURCES is a list of files, and this is a directory.
   found <case>/src/csrc
  Fix: list the files one by one
 ]]
@@ -59,7 +59,7 @@ add_torch_op(my_op): SOURCES takes files, and this is a directory.
 misuse(
   [[add_torch_op(my_op SOURCES folder.cpp)]]
   [[
-add_torch_op(my_op): SOURCES takes files, and this is a directory.
+add_torch_op(my_op): SOURCES is a list of files, and this is a directory.
   found <case>/src/folder.cpp
  Fix: list the files one by one
 ]]
@@ -68,7 +68,7 @@ add_torch_op(my_op): SOURCES takes files, and this is a directory.
 misuse(
   [[add_torch_op(my_op SOURCES op.py)]]
   [[
-add_torch_op(my_op): SOURCES doesn't take files of this kind.
+add_torch_op(my_op): SOURCES doesn't accept files of this kind.
   found op.py
   wanted .c .cc .cpp .cxx .cu .hip, or headers: .h .hpp .cuh
  Fix: leave it out, or give it one of these endings
@@ -78,7 +78,7 @@ add_torch_op(my_op): SOURCES doesn't take files of this kind.
 misuse(
   [[add_torch_op(my_op SOURCES noending)]]
   [[
-add_torch_op(my_op): SOURCES doesn't take files of this kind.
+add_torch_op(my_op): SOURCES doesn't accept files of this kind.
   found noending
   wanted .c .cc .cpp .cxx .cu .hip, or headers: .h .hpp .cuh
  Fix: leave it out, or give it one of these endings

@@ -42,7 +42,7 @@ misuse(
   "add_torch_op(first SOURCES op.cpp CUDA_SOURCES op.cu)
 add_torch_op(hopper SOURCES op.cpp CUDA_SOURCES op.cu ARCHITECTURES 90a CUDA REQUIRED)"
   [[
-add_torch_op(hopper): CUDA REQUIRED, and CUDA can't be had.
+add_torch_op(hopper): CUDA REQUIRED, and CUDA is not available.
   found NO_ARCHITECTURE: the code supports 90a; requested is 8.0 (CMAKE_CUDA_ARCHITECTURES)
  Fix: -DCMAKE_CUDA_ARCHITECTURES=<one that the code supports>
  or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES
@@ -80,6 +80,6 @@ foreach(damage IN ITEMS LANGUAGE_FAILED BROKEN_TOOLKIT)
   case_configure(RESULT 1)
   expect_stderr(
     "${text}"
-    "add_torch_op\\(op\\): CUDA REQUIRED, and CUDA can't be had\\. found ${damage}: .* Fix: .*-DCUDAToolkit_ROOT=<another toolkit>"
+    "add_torch_op\\(op\\): CUDA REQUIRED, and CUDA is not available\\. found ${damage}: .* Fix: .*-DCUDAToolkit_ROOT=<another toolkit>"
   )
 endforeach()

@@ -35,7 +35,7 @@ refused("OFF" "\"OFF\" is not an architecture: ${always}")
 refused("none" "\"none\" is not an architecture: ${always}")
 refused("80+" "\"80+\" is not an architecture; with PTX for later GPUs it is 80+PTX." 80+PTX)
 refused("8.0+" "\"8.0+\" is not an architecture; with PTX for later GPUs it is 8.0+PTX." 8.0+PTX)
-refused("gfx90a" "\"gfx90a\" is an architecture of AMD's, which CUDA can't build.")
+refused("gfx90a" "\"gfx90a\" is an AMD architecture, which CUDA can't build.")
 foreach(
   word
   IN
@@ -46,7 +46,7 @@ endforeach()
 refused("SM_90" "\"SM_90\" is nvcc's spelling; here it is 90-real." 90-real)
 refused("all_major" "\"all_major\" is not an architecture, did you mean all-major?" all-major)
 refused("8.0 compute_90a,sm_90a" "\"compute_90a\" is nvcc's spelling; here it is 90a-virtual." 8.0 90a-virtual 90a-real)
-refused("-gencode arch=compute_90,code=sm_90" "\"-gencode\" is an option of nvcc's, which follows from the architectures."
+refused("-gencode arch=compute_90,code=sm_90" "\"-gencode\" is an nvcc option, which is derived from the architectures."
   90-virtual 90-real
 )
 refused("-arch=sm_90" "\"-arch=sm_90\" is not an architecture, did you mean 90-real?" 90-real)
@@ -68,4 +68,4 @@ function(refused_filter text expected)
 endfunction()
 refused_filter("80+" "\"80+\" is not an architecture; from there on is >=80, with PTX for later GPUs 80+PTX." ">=80")
 refused_filter("90a 8.0+" "\"8.0+\" is not an architecture; from there on is >=8.0, with PTX for later GPUs 8.0+PTX." 90a ">=8.0")
-refused_filter(">=Hopper" "\">=Hopper\" is not an architecture: after >= stands a compute capability, as in >=80 or >=8.0.")
+refused_filter(">=Hopper" "\">=Hopper\" is not an architecture: a compute capability follows >=, as in >=80 or >=8.0.")

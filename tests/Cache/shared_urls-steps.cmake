@@ -77,7 +77,7 @@ set(wanted "wanted none of @ : / | ? # % ; [ ] quotes and blanks in it")
 refused(
   redis://:ses%40me-sesame@host
   redis://***@host
-  "ccache can't be told this password"
+  "ccache can't use this password"
   "Fix: a password without them, or -DCUDAOPS_CACHE=sccache"
 )
 

@@ -45,7 +45,7 @@ machine(CUDA)
 file(WRITE "${case_DIR}/src/k.cu" "int k;\n")
 project_says("cudaops_add_kernels(device SHARED SOURCES k.cu)")
 case_configure(ARGS "-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache")
-expect_stdout("nvcc is run by 'ccache', as you say; plain ccache returns stale objects for CUDA")
+expect_stdout("nvcc is run by 'ccache', as you requested; plain ccache returns stale objects for CUDA")
 
 # Both, and ours alone.
 case_configure(ARGS "-DCMAKE_CUDA_COMPILER_LAUNCHER=${case_DIR}/bin/mine")

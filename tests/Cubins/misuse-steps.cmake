@@ -5,7 +5,7 @@ set(commands_USAGE "cudaops_target_cubins(<target>)")
 misuse(
   [[add_torch_op(my_op SOURCES op.cpp CUDA_CUBINS)]]
   [[
-add_torch_op(my_op): CUDA_CUBINS is about .cu files, and CUDA_SOURCES holds none.
+add_torch_op(my_op): CUDA_CUBINS applies to .cu files, and CUDA_SOURCES holds none.
  Fix: leave CUDA_CUBINS out
 ]]
 )
@@ -13,7 +13,7 @@ add_torch_op(my_op): CUDA_CUBINS is about .cu files, and CUDA_SOURCES holds none
 misuse(
   [[cudaops_add_kernels(kernels SOURCES op.cpp CUDA_CUBINS)]]
   [[
-cudaops_add_kernels(kernels): CUDA_CUBINS is about .cu files, and SOURCES holds none.
+cudaops_add_kernels(kernels): CUDA_CUBINS applies to .cu files, and SOURCES holds none.
  Fix: leave CUDA_CUBINS out
 ]]
 )

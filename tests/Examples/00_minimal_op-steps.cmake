@@ -1,4 +1,4 @@
-# The CUDA preset: where CUDA can't be had, the same commands give the CPU part.
+# The CUDA preset: where CUDA is not available, the same commands give the CPU part.
 example_begin(00_minimal_op)
 example_run(sm89)
 example_expect(my_ops.cpu Passed)

@@ -71,7 +71,7 @@ hipify_sources(t): SOURCES takes no generator expressions.
 ]]
 )
 misuse("hipify_sources(t SOURCES ../elsewhere/k.cu)" [[
-hipify_sources(t): a source lies in no directory that is translated.
+hipify_sources(t): a source is in no directory that is translated.
   found   <case>/elsewhere/k.cu
   wanted  a file below <case>/src
           or below <case>/build
@@ -79,7 +79,7 @@ hipify_sources(t): a source lies in no directory that is translated.
 ]]
 )
 misuse("hipify_sources(t SOURCES k.cu OUTPUT_DIRECTORY \"\${CMAKE_CURRENT_SOURCE_DIR}/..\")" [[
-hipify_sources(t): OUTPUT_DIRECTORY holds the sources themselves.
+hipify_sources(t): OUTPUT_DIRECTORY contains the sources.
   found   <case>
   sources <case>/src
  Fix: a directory of its own in the build tree
@@ -118,7 +118,7 @@ cudaops_target_hipify(): takes one argument, a target.
 )
 source(sub/CMakeLists.txt "add_library(t OBJECT ../k.cu)")
 misuse("add_subdirectory(sub)\ncudaops_target_hipify(t)" [[
-cudaops_target_hipify(t): the target was made in another directory, and its commands stand there.
+cudaops_target_hipify(t): the target was made in another directory, and its commands belong there.
   found   <case>/src/sub
   here    <case>/src
  Fix: call it in <case>/src/sub/CMakeLists.txt
@@ -139,7 +139,7 @@ cudaops_target_hipify(t): a .cu file among the INTERFACE sources of i can't be t
 ]]
 )
 misuse("add_library(t OBJECT ../elsewhere/k.cu)\ncudaops_target_hipify(t)" [[
-cudaops_target_hipify(t): a source lies in no directory that is translated.
+cudaops_target_hipify(t): a source is in no directory that is translated.
   found   <case>/elsewhere/k.cu
   wanted  a file below <case>/src
           or below <case>/build

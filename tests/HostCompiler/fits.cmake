@@ -66,7 +66,7 @@ foreach(
 endforeach()
 _cudaops_host_compiler_check(e ID GNU VERSION 16.1 ${bounds} FLAGS "-O2 -Wall")
 check_equal("sentence" "${e_ERROR}"
-  "this CUDA toolkit does not take GNU 16.1 as host compiler (it takes gcc up to 15, clang 3.3 to 20, no Intel or IntelLLVM)."
+  "this CUDA toolkit does not support GNU 16.1 as host compiler (it supports gcc up to 15, clang 3.3 to 20, no Intel or IntelLLVM)."
 )
 _cudaops_host_compiler_check(e ID GNU VERSION 15.1 ${bounds} TOOLKIT 13.0)
 check_equal("fits" "${e_ERROR}|${e_HEAD}|${e_FACTS}|${e_FIX}" "|||")

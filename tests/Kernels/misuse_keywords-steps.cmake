@@ -200,7 +200,7 @@ cudaops_add_kernels(k): SOURCES holds 'ABI', which is no file.
 misuse(
   [[cudaops_add_kernels(k SOURCES op.cpp ARCHITECTURES 80)]]
   [[
-cudaops_add_kernels(k): ARCHITECTURES is about .cu files, and SOURCES holds none.
+cudaops_add_kernels(k): ARCHITECTURES applies to .cu files, and SOURCES holds none.
  Fix: leave ARCHITECTURES out
 ]]
 )
@@ -208,7 +208,7 @@ cudaops_add_kernels(k): ARCHITECTURES is about .cu files, and SOURCES holds none
 misuse(
   [[cudaops_add_kernels(k SOURCES op.cpp DEFINE HAVE_K)]]
   [[
-cudaops_add_kernels(k): DEFINE is about .cu files, and SOURCES holds none.
+cudaops_add_kernels(k): DEFINE applies to .cu files, and SOURCES holds none.
  Fix: leave DEFINE out
 ]]
 )

@@ -25,7 +25,7 @@ cudaops_add_kernels(my::k): not a name for a target.
 misuse(
   [[cudaops_add_kernels(clean SOURCES op.cpp)]]
   [[
-cudaops_add_kernels(clean): this name belongs to a target of CMake's own.
+cudaops_add_kernels(clean): CMake has a target of this name.
   found 'clean'
  Fix: another name: my_clean, or the like
 ]]

@@ -17,7 +17,7 @@ cudaops_add_kernels(k): SOURCES names a file that doesn't exist.
 misuse(
   [[cudaops_add_kernels(k SOURCES folder)]]
   [[
-cudaops_add_kernels(k): SOURCES takes files, and this is a directory.
+cudaops_add_kernels(k): SOURCES is a list of files, and this is a directory.
   found <case>/src/folder
  Fix: list the files one by one
 ]]
@@ -26,7 +26,7 @@ cudaops_add_kernels(k): SOURCES takes files, and this is a directory.
 misuse(
   [[cudaops_add_kernels(k SOURCES k.ptx)]]
   [[
-cudaops_add_kernels(k): SOURCES doesn't take files of this kind.
+cudaops_add_kernels(k): SOURCES doesn't accept files of this kind.
   found k.ptx
   wanted .c .cc .cpp .cxx .cu .hip, or headers: .h .hpp .cuh
  Fix: leave it out, or give it one of these endings

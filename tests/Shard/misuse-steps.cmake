@@ -43,7 +43,7 @@ cudaops_shard_instantiations(shards): FILES is no number of files.
 misuse(
   [[cudaops_shard_instantiations(shards TEMPLATE scale.cuh INSTANTIATIONS "extern template void scale<int>(int*)")]]
   [[
-cudaops_shard_instantiations(shards): INSTANTIATIONS holds something else than an explicit instantiation.
+cudaops_shard_instantiations(shards): INSTANTIATIONS contains something other than an explicit instantiation.
   found extern template void scale<int>(int*)
   wanted template <declaration with its arguments>, without a body
  Fix: "template void scale<float>(float*, int)"
@@ -53,7 +53,7 @@ cudaops_shard_instantiations(shards): INSTANTIATIONS holds something else than a
 misuse(
   [[cudaops_shard_instantiations(shards TEMPLATE scale.cuh INSTANTIATIONS "template <> void scale<int>(int*)")]]
   [[
-cudaops_shard_instantiations(shards): INSTANTIATIONS holds something else than an explicit instantiation.
+cudaops_shard_instantiations(shards): INSTANTIATIONS contains something other than an explicit instantiation.
   found template <> void scale<int>(int*)
   wanted template <declaration with its arguments>, without a body
  Fix: "template void scale<float>(float*, int)"
@@ -69,7 +69,7 @@ cudaops_shard_instantiations(
 )
 ]]
   [[
-cudaops_shard_instantiations(shards): an instantiation stands twice in INSTANTIATIONS.
+cudaops_shard_instantiations(shards): an instantiation is given twice in INSTANTIATIONS.
   found template void scale<int>(int*)
  Fix: leave one of them out
 ]]

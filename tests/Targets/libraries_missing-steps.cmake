@@ -1,4 +1,4 @@
-# CUDA is on, and a library that is linked can't be had: ops and kernels say so when they are configured, other targets
+# CUDA is on, and a library that is linked is not available: ops and kernels say so when they are configured, other targets
 # when they are built.
 machine(CUDA)
 set(

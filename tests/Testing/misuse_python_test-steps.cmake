@@ -125,7 +125,7 @@ misuse(
   [[add_torch_op(my_op SOURCES op.cpp)
 cudaops_add_python_test(t OP my_op SCRIPT ${CMAKE_CURRENT_SOURCE_DIR})]]
   [[
-cudaops_add_python_test(t): SCRIPT takes a file, and this is a directory.
+cudaops_add_python_test(t): SCRIPT is a file, and this is a directory.
   found <case>/src
  Fix: SCRIPT <case>/src/<file>.py
 ]]

@@ -182,6 +182,10 @@ TEST(Text, matches_like_a_shell) {
   EXPECT_TRUE(matches("-g[0-9]*", "-g3"));
   EXPECT_FALSE(matches("-g[0-9]*", "-gx"));
   EXPECT_TRUE(matches("*code=[[]*lto_*", "code=[sm_90,lto_90]"));
+  EXPECT_TRUE(matches_any("-a* *b -c", "xb"));
+  EXPECT_TRUE(matches_any("-a* *b -c", "-c"));
+  EXPECT_FALSE(matches_any("-a* *b -c", "*b -c"));
+  EXPECT_FALSE(matches_any("-a* *b -c", ""));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ def test_cmake_takes_it(tmp_path, torch_dir):
         directory = tmp_path / str(number)
         directory.mkdir()
         write_sources(directory, content)
-        # Where the machine has no CUDA, the page's ops for CUDA only can't be had.
+        # Where the machine has no CUDA, the page's ops for CUDA only are not available.
         if not os.environ.get("CUDACXX"):
             content = content.replace("  CUDA REQUIRED\n", "")
         (directory / "CMakeLists.txt").write_text(content)

@@ -222,7 +222,7 @@ function(_cudaops_arch_warn_of_off caller variable built example)
   if("$CACHE{${variable}}" MATCHES "[^ ;,]" AND NOT "$CACHE{${variable}}")
     _cudaops_warn(
       "${caller}: ${variable}=$CACHE{${variable}} names no architecture."
-      FACTS "built   ${built}" "rule    an op is built for architectures that it knows, not for those of flags"
+      FACTS "built   ${built}" "rule    the architectures of an op must be known; those of flags aren't"
       FIX "-D${variable}=${example}, or the like" "or -U${variable}   (what is built now, without this warning)"
     )
   endif()

@@ -78,7 +78,7 @@ function(_cudaops_arch_serve out out_unserved)
       _cudaops_first_line("${about_ERROR}${about_OUTPUT}" line)
       _cudaops_stop(
         "${arg_CALLER}: NVCC doesn't answer as nvcc does."
-        FACTS "found   ${arg_NVCC}" "said    ${line} (exit code ${about_EXIT})"
+        FACTS "found   ${arg_NVCC}" "output  ${line} (exit code ${about_EXIT})"
         FIX "NVCC <toolkit>/bin/nvcc"
       )
     endif()

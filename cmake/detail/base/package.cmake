@@ -19,7 +19,7 @@ function(_cudaops_package_check dir)
       return()
     endif()
     _cudaops_stop(
-      "find_package(CudaOps): one build tree takes one version of CudaOps."
+      "find_package(CudaOps): one build tree uses one version of CudaOps."
       FACTS "found   ${version} at ${dir}" "in use  ${first_version} at ${first}"
       FIX "-DCudaOps_ROOT=<one of them>, or add_subdirectory()/FetchContent of one copy before every find_package(CudaOps)"
     )

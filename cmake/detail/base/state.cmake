@@ -21,7 +21,7 @@
 # LAUNCHER*                launch/launcher      the program that runs compiles, or why there is none; its name in the store
 # LAUNCH_TARGETS           launch/launch        targets with steps
 # ANSWERS_STAMP <path>     base/stamps          stamps of the programs that were asked
-# "LIBRARY <name>" "LIBRARY_* <name>"  match/library_search  CUDA's libraries: where they are, or why they can't be had
+# "LIBRARY <name>" "LIBRARY_* <name>"  match/library_search  CUDA's libraries: where they are, or why they are missing
 # TORCH_DEFINITIONS TORCH_ARCHS_*      match/torch_targets, facts/library   what torch was built with and for
 # LIBRARY_PROBLEMS         match/interfaces     targets that can't be linked
 # OPS KERNELS              the add commands     names in the order of the calls
@@ -50,6 +50,14 @@ macro(_cudaops_state_get key out)
   set(${out} "${${out}}")
 endmacro()
 
+# _cudaops_state_read(<key>...): into variables of the same names.
+macro(_cudaops_state_read)
+  foreach(_cudaops_key IN ITEMS ${ARGN})
+    get_property(${_cudaops_key} GLOBAL PROPERTY "_CUDAOPS_${_cudaops_key}")
+    set(${_cudaops_key} "${${_cudaops_key}}")
+  endforeach()
+endmacro()
+
 # _cudaops_state_get_of(<key> <path> <out>): the key "<key> <path>", of any path.
 function(_cudaops_state_get_of key path out)
   get_property(value GLOBAL PROPERTY "_CUDAOPS_${key} ${path}")
@@ -67,4 +75,11 @@ endfunction()
 macro(_cudaops_target_get target key out)
   get_property(${out} TARGET "${target}" PROPERTY "_CUDAOPS_${key}")
   set(${out} "${${out}}")
+endmacro()
+
+# _cudaops_target_read(<target> <key>...): into variables of the same names.
+macro(_cudaops_target_read target)
+  foreach(_cudaops_key IN ITEMS ${ARGN})
+    _cudaops_target_get("${target}" ${_cudaops_key} ${_cudaops_key})
+  endforeach()
 endmacro()

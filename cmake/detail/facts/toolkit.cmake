@@ -26,7 +26,7 @@ function(_cudaops_toolkit_describe prefix nvcc kind)
   endif()
   if(version STREQUAL "")
     _cudaops_first_line("${about_ERROR}${about_OUTPUT}" line)
-    set(problem "nvcc --version doesn't say a release (${about_EXIT}): ${line}")
+    set(problem "nvcc --version prints no release (${about_EXIT}): ${line}")
   endif()
 
   # nvcc itself knows best where its pieces are: distributions and conda move them.

@@ -170,17 +170,28 @@ function(_cudaops_torch_read root source out_problem)
     set(standard 17)
   endif()
 
+  foreach(
+    field
+    IN
+    ITEMS VERSION RELEASE KIND CUDA HIP
+  )
+    _cudaops_state_set(TORCH_${field} "${torch_${field}}")
+  endforeach()
   _cudaops_state_set(TORCH_DIR "${root}")
   _cudaops_state_set(TORCH_SOURCE "${source}")
-  _cudaops_state_set(TORCH_VERSION "${torch_VERSION}")
-  _cudaops_state_set(TORCH_RELEASE "${torch_RELEASE}")
-  _cudaops_state_set(TORCH_KIND "${torch_KIND}")
-  _cudaops_state_set(TORCH_CUDA "${torch_CUDA}")
-  _cudaops_state_set(TORCH_HIP "${torch_HIP}")
   _cudaops_state_set(TORCH_INCLUDE_DIR "${include}")
   _cudaops_state_set(TORCH_LIB_DIR "${lib}")
   _cudaops_state_set(TORCH_CXX_STANDARD "${standard}")
   _cudaops_state_set(TORCH_PROBLEM "${problem}")
+endfunction()
+
+# _cudaops_torch_keys(<out>): the keys of the state that hold the facts of torch, and of the Python that runs it.
+function(_cudaops_torch_keys out)
+  set(torch "DIR;SOURCE;VERSION;RELEASE;KIND;CUDA;HIP;INCLUDE_DIR;LIB_DIR;CXX_STANDARD;PROBLEM;TOOLKIT_PIN")
+  set(python "EXECUTABLE;VERSION;INCLUDE_DIR;EXT_SUFFIX;FREE_THREADED;NVIDIA_DIRS")
+  list(TRANSFORM torch PREPEND TORCH_)
+  list(TRANSFORM python PREPEND PYTHON_)
+  set(${out} ${torch} ${python} PARENT_SCOPE)
 endfunction()
 
 # _cudaops_torch_read_headers(<root> <prefix>): the version of a torch that has no file saying it (Debian's, conda's).

@@ -12,11 +12,8 @@
 #   _GIT      the commit, or empty
 #   _ERROR    empty, or one sentence; everything else is empty then
 function(_cudaops_read_torch_version text prefix)
-  foreach(
-    name
-    IN
-    ITEMS VERSION RELEASE KIND CUDA HIP GIT ERROR
-  )
+  set(fields "VERSION;RELEASE;KIND;CUDA;HIP;GIT")
+  foreach(name IN LISTS fields ITEMS ERROR)
     set(${name} "")
   endforeach()
   string(REPLACE "\r" "" text "\n${text}\n")
@@ -68,22 +65,13 @@ function(_cudaops_read_torch_version text prefix)
       endif()
     endif()
   endif()
-  if(NOT ERROR STREQUAL "")
-    foreach(
-      name
-      IN
-      ITEMS VERSION RELEASE KIND CUDA HIP GIT
-    )
+  foreach(name IN LISTS fields)
+    if(NOT ERROR STREQUAL "")
       set(${name} "")
-    endforeach()
-  endif()
-  foreach(
-    name
-    IN
-    ITEMS VERSION RELEASE KIND CUDA HIP GIT ERROR
-  )
+    endif()
     set(${prefix}_${name} "${${name}}" PARENT_SCOPE)
   endforeach()
+  set(${prefix}_ERROR "${ERROR}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_read_build_version(<text of a libtorch zip's build-version> <out-prefix>)
@@ -94,11 +82,8 @@ endfunction()
 # +cuXYZ: CUDA's major has two digits since 10, so with three digits and more the first two are the major and the rest is
 # the minor (cu118 is 11.8, cu1210 is 12.10); with two digits each is one number (cu92 is 9.2, cu75 the oldest there was).
 function(_cudaops_read_build_version text prefix)
-  foreach(
-    name
-    IN
-    ITEMS VERSION RELEASE KIND CUDA HIP ERROR
-  )
+  set(fields "VERSION;RELEASE;KIND;CUDA;HIP")
+  foreach(name IN LISTS fields ITEMS ERROR)
     set(${name} "")
   endforeach()
   if(NOT "${text}" MATCHES "^[ \t\r\n]*(([0-9]+\\.[0-9]+(\\.[0-9]+)*)[A-Za-z0-9.]*(\\+([A-Za-z0-9._-]+))?)[ \t\r\n]*$")
@@ -123,22 +108,13 @@ function(_cudaops_read_build_version text prefix)
       set(KIND CPU)
     endif()
   endif()
-  if(NOT ERROR STREQUAL "")
-    foreach(
-      name
-      IN
-      ITEMS VERSION RELEASE KIND CUDA HIP
-    )
+  foreach(name IN LISTS fields)
+    if(NOT ERROR STREQUAL "")
       set(${name} "")
-    endforeach()
-  endif()
-  foreach(
-    name
-    IN
-    ITEMS VERSION RELEASE KIND CUDA HIP ERROR
-  )
+    endif()
     set(${prefix}_${name} "${${name}}" PARENT_SCOPE)
   endforeach()
+  set(${prefix}_ERROR "${ERROR}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_read_nvcc_version(<text of nvcc --version> <out-var>)

@@ -374,13 +374,8 @@ function(_cudaops_hipify_mirror_expression prefix out expression)
   # The / is below no root: an empty list would give the mirror itself.
   set(directories "$<FILTER:/;${expression},EXCLUDE,[$<COMMA><$<ANGLE-R>]>")
   set(directories "$<JOIN:${directories},${end}$<SEMICOLON>${begin}>")
-  _cudaops_hipify_regex("${mirror}" regex)
+  string(REGEX REPLACE "([][+.*()^$?|\\\\])" "\\\\\\1" regex "${mirror}")
   set(${out} "$<FILTER:$<GENEX_EVAL:${begin}${directories}${end}>,INCLUDE,^${regex}(/|$)>" PARENT_SCOPE)
-endfunction()
-
-function(_cudaops_hipify_regex directory out)
-  string(REGEX REPLACE "([][+.*()^$?|\\\\])" "\\\\\\1" regex "${directory}")
-  set(${out} "${regex}" PARENT_SCOPE)
 endfunction()
 
 # _cudaops_hipify_absolute(<out> <dir>...): the directories, absolute and normal; generator expressions as they are.
@@ -693,5 +688,5 @@ function(_cudaops_hipify_no_root command source fix)
     list(APPEND facts "${lead}${root}")
     set(lead "        or below ")
   endforeach()
-  _cudaops_stop("${command}: a source lies in no directory that is translated." FACTS ${facts} FIX "${fix}")
+  _cudaops_stop("${command}: a source is in no directory that is translated." FACTS ${facts} FIX "${fix}")
 endfunction()

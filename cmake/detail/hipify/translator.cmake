@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which translator makes HIP of CUDA: what CUDAOPS_HIPIFY names, torch's own, or hipify-perl.
 
-_cudaops_use(base/custom_targets base/message base/options base/paths base/programs base/state facts/python search/torches)
+_cudaops_use(base/custom_targets base/message base/options base/paths base/programs base/state facts/python facts/torch search/torches)
 
 # _cudaops_hipify_translator(<command>)
 #
@@ -154,30 +154,8 @@ function(_cudaops_hipify_of_torch out_path out_python out_facts)
   _cudaops_state_get(MATCH_PLACE place)
   if(place STREQUAL "")
     # A match that comes later starts from nothing, as if nobody had looked before.
-    foreach(
-      key
-      IN
-      ITEMS
-        TORCH_DIR
-        TORCH_SOURCE
-        TORCH_VERSION
-        TORCH_RELEASE
-        TORCH_KIND
-        TORCH_CUDA
-        TORCH_HIP
-        TORCH_INCLUDE_DIR
-        TORCH_LIB_DIR
-        TORCH_CXX_STANDARD
-        TORCH_PROBLEM
-        TORCH_TOOLKIT_PIN
-        PYTHON_EXECUTABLE
-        PYTHON_VERSION
-        PYTHON_INCLUDE_DIR
-        PYTHON_EXT_SUFFIX
-        PYTHON_FREE_THREADED
-        PYTHON_NVIDIA_DIRS
-    )
-      list(APPEND keys ${key})
+    _cudaops_torch_keys(keys)
+    foreach(key IN LISTS keys)
       _cudaops_state_get(${key} saved_${key})
     endforeach()
     _cudaops_torch_find(found tried)

@@ -105,7 +105,7 @@ function(_cudaops_match_decide)
       set(fix "-DPython_EXECUTABLE=<python>   (one with a torch for CUDA: pip install torch brings it)")
     endif()
     _cudaops_stop(
-      "find_package(CudaTorchMatch): ${wanted} is required and can't be had."
+      "find_package(CudaTorchMatch): ${wanted} is required and is not available."
       FACTS "found   ${code}: ${reason}" "wanted  ${wanted} (${required})"
       FIX ${fix}
     )
@@ -235,7 +235,7 @@ function(_cudaops_match_cuda out_usable)
     if(problem)
       set(
         fix
-        "mend the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>"
+        "repair the toolkit, or -DCUDAToolkit_ROOT=<another toolkit>"
         "or -DCMAKE_CUDA_HOST_COMPILER=<another compiler>"
       )
       _cudaops_match_off(LANGUAGE_FAILED "nvcc of ${TOOLKIT_ROOT} compiles nothing here: ${problem}" ${fix})

@@ -98,7 +98,7 @@ function(_cudaops_match_broken given any_whole others)
   endforeach()
   if(given)
     _cudaops_stop(
-      "find_package(CudaTorchMatch): the CUDA toolkit that was asked for is broken."
+      "find_package(CudaTorchMatch): the requested CUDA toolkit is broken."
       FACTS "found   ${ROOT} (${SOURCE})" "wrong   ${PROBLEM}"
       FIX ${ARGN}
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # How the imported targets CudaOps::* are made. Those of the documentation always exist, so that linking needs no if():
-# one that is needed and can't be had says so to whoever links it, when ops and kernels are configured, and when anything
+# one that is needed and missing says so to whoever links it, when ops and kernels are configured, and when anything
 # else is built.
 
 _cudaops_use(base/message base/state)

@@ -40,7 +40,7 @@ function(_cudaops_openmp_note target)
     )
   elseif("CudaOps::openmp" IN_LIST ARGN AND CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND EXISTS "${lib}/libgomp.so.1")
     _cudaops_status(
-      "add_torch_op(${target}): OpenMP of clang has a runtime of its own, libomp, beside torch's libgomp: two pools of threads in one process"
+      "add_torch_op(${target}): clang's OpenMP uses another runtime, libomp, than torch, libgomp: two pools of threads in one process"
     )
   endif()
 endfunction()

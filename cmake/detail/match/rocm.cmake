@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The decisions of FindCudaTorchMatch for AMD: from the facts of torch and ROCm installations to the backend HIP, with a
-# reason where it can't be had.
+# reason where it is not available.
 
 _cudaops_use(arch/request base/message base/state match/choose match/decide match/hip_language match/verdict)
 
@@ -53,7 +53,7 @@ function(_cudaops_match_rocm required out_usable)
     _cudaops_match_off(BROKEN_ROCM "the ROCm at ${ROOT} is broken: ${PROBLEM}" ${fix})
     if(given)
       _cudaops_stop(
-        "find_package(CudaTorchMatch): the ROCm that was asked for is broken."
+        "find_package(CudaTorchMatch): the requested ROCm is broken."
         FACTS "found   ${place}" "wrong   ${PROBLEM}"
         FIX ${fix}
       )
@@ -79,7 +79,7 @@ function(_cudaops_match_rocm required out_usable)
   list(GET archs 0 arch)
   _cudaops_hip_trial("${arch}" problem)
   if(problem)
-    set(fix "mend this ROCm, or -DROCm_ROOT=<another ROCm>")
+    set(fix "repair this ROCm, or -DROCm_ROOT=<another ROCm>")
     _cudaops_match_off(LANGUAGE_FAILED "the HIP compiler of ${ROOT} compiles nothing here: ${problem}" ${fix})
     if(NOT required)
       _cudaops_warn(

@@ -77,7 +77,7 @@ function(_cudaops_targets_rocm_libraries)
       list(TRANSFORM directories PREPEND "tried   " OUTPUT_VARIABLE facts)
       _cudaops_library_problem(
         ${name}
-        "with HIP it stands for ${file}, which was not found"
+        "with HIP it is ${file}, which was not found"
         FACTS "wanted  lib${file}.so" ${facts}
         FIX "install ${file} of ROCm ${version}, with its headers" "or -DROCm_ROOT=<a ROCm that has it>"
       )
@@ -88,7 +88,7 @@ function(_cudaops_targets_rocm_libraries)
   endforeach()
   _cudaops_library_problem(
     nvml
-    "hipify translates no call of NVML, so it stands for nothing with HIP"
+    "hipify translates no call of NVML, so that it is empty with HIP"
     FIX "link it for CUDA only: if(CudaTorchMatch_CUDA_ENABLED)"
   )
 endfunction()

@@ -327,12 +327,12 @@ function(_cudaops_verdict_text)
         REASON
         "toolkit CUDA ${toolkit} and torch's CUDA ${cuda} differ in the minor version, which is fine inside one major"
       )
-      set(policy_fix "-DCUDAOPS_VERSION_POLICY=COMPATIBLE   (takes another minor version of the same major)")
+      set(policy_fix "-DCUDAOPS_VERSION_POLICY=COMPATIBLE   (accepts another minor version of the same major)")
     endif()
-    set(HEAD "CUDAOPS_VERSION_POLICY=STRICT takes only a toolkit of torch's own CUDA version.")
+    set(HEAD "CUDAOPS_VERSION_POLICY=STRICT accepts only a toolkit of torch's own CUDA version.")
     set(rule "CUDAOPS_VERSION_POLICY=STRICT: the same major.minor")
   elseif(VERDICT STREQUAL "MISMATCH")
-    set(policy_fix "-DCUDAOPS_VERSION_POLICY=WARN   (goes on with this pair, at your own risk)")
+    set(policy_fix "-DCUDAOPS_VERSION_POLICY=WARN   (uses this pair, at your own risk)")
     if(declared STREQUAL "UNFIT")
       set(HEAD "this toolkit does not fit this torch.")
       set(

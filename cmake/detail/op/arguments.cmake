@@ -45,7 +45,7 @@ function(_cudaops_check_name command name)
       "^(all|ALL_BUILD|help|install|INSTALL|preinstall|clean|edit_cache|rebuild_cache|list_install_components|test|RUN_TESTS|package|PACKAGE|package_source|ZERO_CHECK)$"
   )
     _cudaops_stop(
-      "${command}(${name}): this name belongs to a target of CMake's own."
+      "${command}(${name}): CMake has a target of this name."
       FACTS "found   '${name}'"
       FIX "another name: my_${name}, or the like"
     )
@@ -69,15 +69,17 @@ function(_cudaops_check_name command name)
   endif()
 endfunction()
 
-# _cudaops_check_keywords(<command(target)> <argv> <unparsed> <missing> [SINGLES <keyword>...] [LISTS <keyword>...]
-#   [MAY_BE_EMPTY <keyword>...] [OPTIONS <keyword>...] USAGE <line>...)
+# _cudaops_check_keywords(<command(target)> <argv> [SINGLES <keyword>...] [LISTS <keyword>...] [OPTIONS <keyword>...]
+#   [MAY_BE_EMPTY <keyword>...] [REQUIRED <keyword>...] USAGE <line>...)
 #
-# <unparsed> and <missing> are what cmake_parse_arguments() says, <argv> is the caller's ARGV: cmake_parse_arguments()
-# tells neither a keyword that is given twice, the first time in vain, nor, before CMake 3.31, a value that is an empty
-# string. One argument each: a user's word may be one of our keywords.
-function(_cudaops_check_keywords command argv unparsed missing)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "SINGLES;LISTS;MAY_BE_EMPTY;OPTIONS;USAGE")
-  set(keywords ${arg_LISTS} ${arg_SINGLES} ${arg_OPTIONS})
+# Of the arg_* that cmake_parse_arguments() has set in the calling function. <argv> is the ARGV of the command:
+# cmake_parse_arguments() tells neither a keyword that is given twice, the first time in vain, nor, before CMake 3.31, a
+# value that is an empty string.
+function(_cudaops_check_keywords command argv)
+  cmake_parse_arguments(PARSE_ARGV 2 own "" "" "SINGLES;LISTS;OPTIONS;MAY_BE_EMPTY;REQUIRED;USAGE")
+  set(keywords ${own_LISTS} ${own_SINGLES} ${own_OPTIONS})
+  set(unparsed "${arg_UNPARSED_ARGUMENTS}")
+  set(missing "${arg_KEYWORDS_MISSING_VALUES}")
   if(NOT unparsed STREQUAL "")
     list(GET unparsed 0 word)
     _cudaops_use(op/explain)
@@ -89,7 +91,7 @@ function(_cudaops_check_keywords command argv unparsed missing)
       set(elsewhere ".")
     endif()
     if(fix STREQUAL "")
-      set(fix ${arg_USAGE})
+      set(fix ${own_USAGE})
     endif()
     _cudaops_stop("${command}: unknown argument '${word}'${elsewhere}" FIX ${fix})
   endif()
@@ -100,21 +102,30 @@ function(_cudaops_check_keywords command argv unparsed missing)
       list(APPEND missing "${previous}")
     endif()
     set(previous "")
-    if(word IN_LIST arg_SINGLES OR word IN_LIST arg_LISTS)
+    if(word IN_LIST own_SINGLES OR word IN_LIST own_LISTS)
       set(previous "${word}")
     endif()
-    if(word IN_LIST arg_SINGLES)
+    if(word IN_LIST own_SINGLES)
       if(word IN_LIST seen)
-        _cudaops_stop("${command}: ${word} is given twice." FIX ${arg_USAGE})
+        _cudaops_stop("${command}: ${word} is given twice." FIX ${own_USAGE})
       endif()
       list(APPEND seen "${word}")
     endif()
   endforeach()
-  list(REMOVE_ITEM missing "" ${arg_MAY_BE_EMPTY})
+  list(REMOVE_ITEM missing "" ${own_MAY_BE_EMPTY})
   if(NOT missing STREQUAL "")
     list(GET missing 0 word)
-    _cudaops_stop("${command}: ${word} needs a value." FIX ${arg_USAGE})
+    _cudaops_stop("${command}: ${word} needs a value." FIX ${own_USAGE})
   endif()
+  foreach(word IN LISTS own_REQUIRED)
+    if("${arg_${word}}" STREQUAL "")
+      set(wanted "")
+      if(word STREQUAL "SOURCES")
+        set(wanted "wanted  at least one file")
+      endif()
+      _cudaops_stop("${command}: ${word} is missing." FACTS "${wanted}" FIX ${own_USAGE})
+    endif()
+  endforeach()
 endfunction()
 
 # _cudaops_check_one_target(<command> <out> <ARGC> <ARGV>): a command whose only argument is a target.
@@ -231,7 +242,7 @@ function(
     endif()
     if(IS_DIRECTORY "${path}")
       _cudaops_stop(
-        "${command}: ${keyword} takes files, and this is a directory."
+        "${command}: ${keyword} is a list of files, and this is a directory."
         FACTS "found   ${path}"
         FIX "list the files one by one"
       )
@@ -246,7 +257,7 @@ function(
     string(TOLOWER "${extension}" lower)
     if(NOT lower MATCHES "^\\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hh|hxx|hip|inl|inc)$")
       _cudaops_stop(
-        "${command}: ${keyword} doesn't take files of this kind."
+        "${command}: ${keyword} doesn't accept files of this kind."
         FACTS "found   ${source}" "wanted  .c .cc .cpp .cxx .cu .hip, or headers: .h .hpp .cuh"
         FIX "leave it out, or give it one of these endings"
       )

@@ -178,10 +178,10 @@ function(_cudaops_options_architectures where options)
   endif()
   list(JOIN shown "  " shown)
   _cudaops_warn(
-    "${where}: architectures stand among the compile options."
+    "${where}: the compile options contain architectures."
     FACTS
       "found   ${shown}"
-      "rule    these are compiled besides the target's own, and no report, check or message knows of them"
+      "rule    they are compiled in addition to the target's, and reports, checks and messages don't have them"
     FIX "leave them out, and -DCMAKE_${gpu}_ARCHITECTURES=${example}"
   )
 endfunction()

@@ -121,14 +121,7 @@ endfunction()
 
 # The op's provenance. No path of this machine goes into it.
 function(_cudaops_op_note target archs)
-  foreach(
-    key
-    IN
-    ITEMS STATE REASON_CODE REASON ABI TORCH_TARGET PYTHON_MODULE PROJECT GPU
-  )
-    _cudaops_target_get(${target} ${key} value)
-    set(${key} "${value}")
-  endforeach()
+  _cudaops_target_read(${target} STATE REASON_CODE REASON ABI TORCH_TARGET PYTHON_MODULE PROJECT GPU)
   set(runtime "")
   set(toolkit "")
   set(rocm "")
@@ -151,36 +144,17 @@ function(_cudaops_op_note target archs)
   if(package)
     _cudaops_package_version("${package}" version)
   endif()
-  _cudaops_state_get(TORCH_VERSION torch)
-  _cudaops_state_get(TORCH_CUDA torch_cuda)
-  _cudaops_state_get(TORCH_HIP torch_hip)
+  _cudaops_state_read(TORCH_VERSION TORCH_CUDA TORCH_HIP)
   set(backend CPU)
   if(GPU)
     set(backend ${GPU})
   endif()
   set(json "")
-  foreach(
-    pair
-    IN
-    ITEMS
-      cudaops:version
-      state:STATE
-      reason_code:REASON_CODE
-      reason:REASON
-      abi:ABI
-      torch_target:TORCH_TARGET
-      torch:torch
-      torch_cuda:torch_cuda
-      torch_hip:torch_hip
-      backend:backend
-      rocm:rocm
-      toolkit:toolkit
-      cuda_runtime:runtime
-      python_module:PYTHON_MODULE
-  )
-    string(REPLACE ":" ";" pair "${pair}")
-    list(GET pair 0 key)
-    list(GET pair 1 variable)
+  set(keys "cudaops;state;reason_code;reason;abi;torch_target;torch;torch_cuda;torch_hip")
+  set(variables "version;STATE;REASON_CODE;REASON;ABI;TORCH_TARGET;TORCH_VERSION;TORCH_CUDA;TORCH_HIP")
+  list(APPEND keys "backend;rocm;toolkit;cuda_runtime;python_module")
+  list(APPEND variables "backend;rocm;toolkit;runtime;PYTHON_MODULE")
+  foreach(key variable IN ZIP_LISTS keys variables)
     _cudaops_json_quote(value "${${variable}}")
     list(APPEND json "\"${key}\":${value}")
   endforeach()

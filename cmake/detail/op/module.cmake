@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # An op as a Python module: importing it loads the library, and loading it registers its ops.
 
-_cudaops_use(base/message base/state)
+_cudaops_use(base/message base/state op/provenance)
 
 # _cudaops_check_module(<command(target)> <abi> <module> <python target>)
 function(_cudaops_check_module command abi module target)
@@ -50,7 +50,7 @@ function(_cudaops_check_module command abi module target)
     endif()
     _cudaops_stop(
       "${command}: PYTHON_MODULE is not the name of a module."
-      FACTS "found   ${module}" "wanted  what can stand after import: letters, digits and _, and no word of Python's own"
+      FACTS "found   ${module}" "wanted  what can stand after import: letters, digits and _, and no keyword of Python"
       FIX "${hint}"
     )
   endif()
@@ -72,25 +72,23 @@ endfunction()
 # _cudaops_op_module(<target> <abi> <module> <python target>): file name and, for STABLE and FULL, the function that
 # Python calls.
 function(_cudaops_op_module target abi module python_target)
-  _cudaops_state_get(PYTHON_EXT_SUFFIX ext_suffix)
-  _cudaops_state_get(PYTHON_FREE_THREADED free_threaded)
-  _cudaops_state_get(PYTHON_INCLUDE_DIR include)
+  _cudaops_state_read(PYTHON_EXT_SUFFIX PYTHON_FREE_THREADED PYTHON_INCLUDE_DIR)
   set(suffix ".abi3.so")
   # A free-threaded Python has no abi3: it imports files of its own name only, made with its own headers.
-  if(abi STREQUAL "PYBIND" OR free_threaded)
-    set(suffix "${ext_suffix}")
+  if(abi STREQUAL "PYBIND" OR PYTHON_FREE_THREADED)
+    set(suffix "${PYTHON_EXT_SUFFIX}")
   endif()
   set_target_properties(
     ${target}
     PROPERTIES PREFIX "" SUFFIX "${suffix}" OUTPUT_NAME "${module}"
   )
-  if(EXISTS "${include}/Python.h")
-    target_include_directories(${target} PRIVATE "${include}")
+  if(EXISTS "${PYTHON_INCLUDE_DIR}/Python.h")
+    target_include_directories(${target} PRIVATE "${PYTHON_INCLUDE_DIR}")
   endif()
   if(abi STREQUAL "PYBIND")
     return()
   endif()
-  if(NOT free_threaded)
+  if(NOT PYTHON_FREE_THREADED)
     # What abi3 in the name promises, for sources that use Python's API themselves. Not Py_LIMITED_API itself: the author
     # may define it, in any way and also in a source. At the end of the directory, to be the first Python.h.
     if(python_target STREQUAL "")
@@ -106,7 +104,7 @@ function(_cudaops_op_module target abi module python_target)
     )
   endif()
 
-  if(free_threaded)
+  if(PYTHON_FREE_THREADED)
     set(python "#include <Python.h>\n")
   else()
     # The parts of Python's limited API that an empty module needs, whose layout is fixed from 3.2 on: Python's headers
@@ -154,9 +152,5 @@ extern \"C\" __attribute__((weak, visibility(\"default\"))) PyObject* PyInit_@mo
 "
     @ONLY
   )
-  set_source_files_properties(
-    "${source}"
-    PROPERTIES COMPILE_OPTIONS "-w" SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON SKIP_LINTING ON
-  )
-  target_sources(${target} PRIVATE "${source}")
+  _cudaops_own_source(${target} "${source}")
 endfunction()

@@ -97,7 +97,7 @@ function(_cudaops_op_state prefix)
       list(APPEND fix "or leave CUDA REQUIRED out: the op is then built for the CPU where it has SOURCES")
     endif()
     _cudaops_stop(
-      "${arg_COMMAND}: CUDA REQUIRED, and ${wanted} can't be had."
+      "${arg_COMMAND}: CUDA REQUIRED, and ${wanted} is not available."
       FACTS "found   ${code}: ${reason}"
       FIX ${fix}
     )

@@ -5,33 +5,13 @@ _cudaops_use(base/package base/state base/text)
 
 # _cudaops_report_match(): REPORT_HEAD and REPORT_MATCH of the state, the members of the report before and after its error.
 function(_cudaops_report_match)
-  foreach(
-    key
-    IN
-    ITEMS
-      VERDICT
-      REASON_CODE
-      REASON
-      TORCH_VERSION
-      TORCH_CUDA
-      TORCH_HIP
-      TORCH_DIR
-      PYTHON_EXECUTABLE
-      TOOLKIT_VERSION
-      TOOLKIT_ROOT
-      TOOLKIT_NVCC
-      TOOLKIT_SOURCE
-      BACKEND
-      ROCM_VERSION
-      ROCM_ROOT
-      ROCM_COMPILER
-      ROCM_SOURCE
-      HOST_COMPILER
-      HOST_COMPILER_ID
-      HOST_COMPILER_VERSION
-      ARCHITECTURES_REQUESTED
-      ARCHITECTURES_SOURCE
+  set(keys "VERDICT;REASON_CODE;REASON;BACKEND;TORCH_VERSION;TORCH_CUDA;TORCH_HIP;TORCH_DIR;PYTHON_EXECUTABLE")
+  list(
+    APPEND keys
+    "TOOLKIT_VERSION;TOOLKIT_ROOT;TOOLKIT_NVCC;TOOLKIT_SOURCE;ROCM_VERSION;ROCM_ROOT;ROCM_COMPILER;ROCM_SOURCE"
   )
+  list(APPEND keys "HOST_COMPILER;HOST_COMPILER_ID;HOST_COMPILER_VERSION;ARCHITECTURES_REQUESTED;ARCHITECTURES_SOURCE")
+  foreach(key IN LISTS keys)
     _cudaops_state_get(${key} value)
     _cudaops_json_quote(${key} "${value}")
     # None, not "", where there is nothing: torch.version.cuda says None too.
@@ -58,14 +38,7 @@ function(_cudaops_report_match)
     string(REPLACE "|" ";" cells "${row}")
     set(line "")
     list(LENGTH cells count)
-    set(
-      names
-      ${compiler}
-      version
-      source
-      verdict
-      problem
-    )
+    set(names "${compiler};version;source;verdict;problem")
     foreach(i RANGE 0 4)
       set(cell "")
       if(i LESS count)

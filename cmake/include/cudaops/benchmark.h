@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing kernels with Google Benchmark (1.7.1 and later), the way CudaOps times its own.
+// Timing of kernels with Google Benchmark (1.7.1 and later), as CudaOps times its own kernels.
 //
 //   void square(benchmark::State& state) {
 //     const int64_t n = state.range(0), bytes = 2 * n * sizeof(float);
@@ -15,20 +15,20 @@
 //   BENCHMARK(square)->Apply(cudaops::benchmark::timed_on_gpu)->Arg(1 << 20)->Arg(1 << 28);
 //   CUDAOPS_BENCHMARK_MAIN();
 //
-// What is reported as time is the median over samples of (time between two events) / (launches
-// between them). The stream is held back while a batch is enqueued, so that short kernels are not
-// timed at the pace of the CPU. Inputs are not in the L2 cache: launches rotate over `num_sets`
-// sets of buffers that together exceed it, or the cache is flushed where that would take too many
-// sets. Counters: TB/s and TFLOP/s of what the case says it moves and computes, copy_TB/s of a copy
-// that moves the same number of bytes, of_copy their ratio, min_us and max_us over the samples.
+// The reported time is the median over samples of (time between two events) / (launches between
+// them). The stream is blocked while a batch is enqueued, so that the time of short kernels doesn't
+// depend on the CPU. Inputs are not in the L2 cache: launches rotate over `num_sets` sets of
+// buffers that together exceed it, or the cache is flushed if that needs too many sets. Counters:
+// TB/s and TFLOP/s from Case::bytes and Case::flops, copy_TB/s of a copy of the same number of
+// bytes, of_copy (their ratio), min_us and max_us over the samples.
 //
-// A case whose result is wrong gets no figure, and the program ends with exit code 1. Without a GPU
-// the program prints SKIPPED and ends with exit code 0; CUDAOPS_REQUIRE_GPU=1 makes that 1.
-// CUDAOPS_BENCHMARK_ONCE=1 checks every case and times it once, roughly: what a test wants.
+// A case with a wrong result has no figures, and the exit code of the program is 1. Without a GPU
+// the program prints SKIPPED and its exit code is 0, or 1 with CUDAOPS_REQUIRE_GPU=1.
+// CUDAOPS_BENCHMARK_ONCE=1 checks every case and times it once, for tests.
 //
-// The GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, both given by
-// cudaops_add_benchmark() where CUDA is on; a .cu file has them anyway. With HIP the same code uses
-// HIP's runtime; the cache behind the L2 that some AMD GPUs have is not known to it, nor kept cold.
+// The GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, which cudaops_add_benchmark() gives
+// where CUDA is on; .cu files have them. With HIP the same code uses HIP's runtime. The additional
+// cache level of some AMD GPUs is not kept cold.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -55,15 +55,14 @@
 namespace cudaops {
 namespace benchmark {
 
-// Events tick in half microseconds; a batch this long makes that 0.03 %.
+// Events have a resolution of half a microsecond: 0.03 % of a batch of this length.
 constexpr double kBatchSeconds = 2e-3;
-// A stream takes about 1000 entries before a launch waits for room, and several kernels a launch
-// are common.
+// A launch blocks if about 1000 entries are in its stream, and one launch may be several kernels.
 constexpr int kMostLaunches = 200;
 constexpr int kMostSets = 200;
 constexpr int kSamples = 31;
 constexpr double kWarmUpSeconds = 0.02;
-// As many bytes as this many L2 caches between two uses of a buffer leave nothing of it there.
+// A buffer is no longer in the L2 cache after accesses to this multiple of the cache's size.
 constexpr double kCachesBetweenUses = 4;
 
 inline double median(std::vector<double> values) {
@@ -72,18 +71,18 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// How many sets of buffers of `bytes` bytes keep a cache of `l2_bytes` cold.
+// Number of sets of buffers of `bytes` bytes that keep a cache of `l2_bytes` cold.
 inline int cold_sets(double bytes, double l2_bytes) {
   const double wanted = std::ceil(kCachesBetweenUses * l2_bytes / std::max(bytes, 1.0));
   return static_cast<int>(std::min<double>(std::max(wanted, 1.0), kMostSets));
 }
 
-// Whether that many sets don't suffice, so that the cache is flushed before a batch.
+// Whether that many sets don't suffice, and the cache is flushed before a batch.
 inline bool needs_flush(double bytes, int num_sets, double l2_bytes) {
   return bytes * num_sets < kCachesBetweenUses * l2_bytes;
 }
 
-// How many launches of about `seconds` make a batch. After a flush a set is cold only once.
+// Number of launches of about `seconds` in a batch. After a flush a set is cold only once.
 inline int batch_size(double seconds, int num_sets, bool flush) {
   const double wanted = std::ceil(kBatchSeconds / std::max(seconds, 1e-9));
   const int most = flush ? std::min(num_sets, kMostLaunches) : kMostLaunches;
@@ -130,10 +129,10 @@ struct Case {
   // Enqueues the op once on the buffers of set 0 … num_sets - 1. Must not wait for the device.
   std::function<void(int set, GpuStream stream)> launch;
   int num_sets = 1;
-  // Runs after one launch on set 0 has ended: "" if its result is right, else what is wrong. An op
-  // is not timed without.
+  // Called after one launch on set 0 has ended: "" if its result is right, else what is wrong.
+  // Required.
   std::function<std::string()> verify;
-  double bytes = 0;  // read and written by one launch; 0 if that says nothing about this op
+  double bytes = 0;  // read and written by one launch; 0: no bandwidth is reported
   double flops = 0;
 };
 
@@ -187,8 +186,8 @@ class Event {
   cudaops::detail::GpuEvent event_ = nullptr;
 };
 
-// Holds a stream back until release(): what is enqueued meanwhile runs without gaps afterwards.
-// Lets go by itself after a second, in case a launch waits for the device.
+// Blocks a stream until release(), so that what is enqueued in the meantime runs without gaps.
+// Released after a second at the latest, in case a launch waits for the device.
 class Hold {
  public:
   explicit Hold(GpuStream stream) : released_(false) {
@@ -214,14 +213,14 @@ class Hold {
   std::atomic<bool> released_;
 };
 
-// Seconds a launch, over one batch. The batch continues the rotation where the last one stopped.
+// Seconds of a launch, over one batch, which continues the rotation of the batch before.
 inline double time_batch(const std::function<void(int, GpuStream)>& launch, int num_launches,
                          int num_sets, int* next_set, GpuStream stream, const Memory* flush) {
   const Event start, stop;
   if (flush != nullptr) {
     CUDAOPS_GPU_CALL(MemsetAsync, flush->data(), 0, flush->bytes(), stream);
   }
-  // Released on every way out, or the stream would wait for a second.
+  // Released on every path, or the stream would wait for a second.
   Hold hold(stream);
   try {
     CUDAOPS_GPU_CALL(EventRecord, start, stream);
@@ -248,8 +247,8 @@ inline double time_batch(const std::function<void(int, GpuStream)>& launch, int 
 inline int cold_sets(double bytes) { return cold_sets(bytes, detail::l2_bytes()); }
 
 // The same array `num_sets` times, each on a 256-byte boundary plus `offset_bytes`, filled with
-// repetitions of `pattern` (zeros would draw less power and run faster than real data) or, without
-// one, with NaN.
+// repetitions of `pattern` (with zeros, kernels draw less power and run faster than with real data)
+// or, without one, with NaN.
 class DeviceSets {
  public:
   DeviceSets(int num_sets, size_t bytes, const std::vector<char>& pattern = {},
@@ -262,7 +261,7 @@ class DeviceSets {
       char* data = static_cast<char*>((*this)[set]);
       size_t filled = std::min(bytes, pattern.size());
       CUDAOPS_GPU_CALL(Memcpy, data, pattern.data(), filled, CUDAOPS_GPU(MemcpyHostToDevice));
-      // Whole patterns, doubling.
+      // Whole patterns; the filled part doubles.
       while (filled < bytes) {
         const size_t more = std::min(filled, bytes - filled);
         CUDAOPS_GPU_CALL(Memcpy, data + filled, data, more, CUDAOPS_GPU(MemcpyDeviceToDevice));
@@ -332,8 +331,7 @@ inline std::vector<Copy>& copies() {
 
 }  // namespace detail
 
-// The runtime's copy isn't always the fastest one; figures are compared with the best that is
-// known.
+// The runtime's copy isn't always the fastest; figures are compared with the fastest copy known.
 inline void add_copy(Copy copy) { detail::copies().push_back(std::move(copy)); }
 
 // Seconds of the fastest copy that moves `bytes` bytes in total, half of them read, half written.
@@ -397,7 +395,7 @@ inline void run(::benchmark::State& state, const Case& benchmark_case) {
 
 namespace detail {
 
-// Of CUDA's numbers: 13000 is 13.0.
+// CUDA's version numbers: 13000 is 13.0.
 inline std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

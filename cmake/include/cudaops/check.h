@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks for launchers: an error names the op, the cause and the cure.
+// Checks for launchers: an error names the op, the cause and the fix.
 //
 //   my_kernel<<<grid, block, 0, stream>>>(...);
 //   CUDAOPS_CHECK_LAUNCH();
@@ -10,17 +10,17 @@
 //   op my_ops holds sm_80, sm_90; device 0 is sm_120: rebuild with -DCMAKE_CUDA_ARCHITECTURES=120
 //   op my_ops holds gfx90a; device 0 is gfx942: rebuild with -DCMAKE_HIP_ARCHITECTURES=gfx942
 //
-// Only the CUDA (or HIP) runtime is used, no torch, and of C++ nothing that takes nvcc long: with
-// <string> alone a small .cu compiles half as long again. The op's name and what its binary holds
-// come from definitions that cudaops_add_kernels() and add_torch_op() make:
+// Uses the CUDA (or HIP) runtime only, no torch, and no C++ header that nvcc takes long to compile:
+// <string> alone adds 50 % to the time of a small .cu. The name of the op and the architectures in
+// its binary come from definitions that cudaops_add_kernels() and add_torch_op() make:
 //   CUDAOPS_OP_NAME               a string: "my_ops"
 //   CUDAOPS_ARCHITECTURES         in device code, a string: "sm_80, sm_90a, PTX 90", or "gfx90a,
 //                                 gfx942"
-//   CUDAOPS_ARCHITECTURES_SYMBOL  in host files, the name of a constant that is linked and holds
-//                                 that string: so other architectures compile none of them again
-// Without them the file's own __CUDA_ARCH_LIST__ is named (nvcc; it doesn't say what has PTX) and
-// the function that holds the check. The texts are composed by pure functions, which need no GPU
-// and no CUDA headers. A check that finds no error costs the call and a comparison.
+//   CUDAOPS_ARCHITECTURES_SYMBOL  in host files, the name of a linked constant with that string, so
+//                                 that host files don't depend on the architectures
+// Without them, the message has the file's __CUDA_ARCH_LIST__ (nvcc; without PTX) and the name of
+// the function with the check. The texts are made by pure functions, which need no GPU and no CUDA
+// headers. A check without an error costs the call and a comparison.
 #pragma once
 
 #include <cstdlib>
@@ -33,7 +33,7 @@
 
 #include "detail/gpu_runtime.h"
 
-// What runs once, if at all, is compiled for size and out of the way.
+// Error paths are compiled for size and kept apart from other code.
 #if defined(__GNUC__)
 #define CUDAOPS_COLD __attribute__((noinline, cold))
 #else
@@ -42,8 +42,8 @@
 
 namespace cudaops {
 
-// What is known about the device: of NVIDIA's its compute capability, of AMD's a name. index is -1
-// where it could not be asked.
+// Compute capability of an NVIDIA device, name of an AMD device. index is -1 if the runtime gave no
+// answer.
 struct Device {
   int index = -1;
   int major = -1;
@@ -52,7 +52,7 @@ struct Device {
   bool is_amd = CUDAOPS_HIP;
 };
 
-// The causes that have a cure of their own.
+// The causes for which the message has a specific fix.
 enum class LaunchError {
   kNoKernelImage,   // nothing in the binary runs on this device
   kPtxTooNew,       // the driver can't compile PTX of this toolkit (CUDA only)
@@ -62,7 +62,7 @@ enum class LaunchError {
   kOther,
 };
 
-// One sentence. What goes beyond its size ends in "...".
+// One sentence; a longer text is truncated and ends in "...".
 class ErrorText {
  public:
   CUDAOPS_COLD ErrorText& add(const char* text, size_t size) {
@@ -94,7 +94,7 @@ class ErrorText {
 
 namespace detail {
 
-// "90" of compute capability 9.0, "gfx90a" of "gfx90a:sramecc+:xnack-"; "" where it is not known.
+// "90" for compute capability 9.0, "gfx90a" for "gfx90a:sramecc+:xnack-"; "" if unknown.
 CUDAOPS_COLD inline ErrorText architecture_of(const Device& device) {
   ErrorText text;
   if (device.is_amd) {
@@ -105,7 +105,7 @@ CUDAOPS_COLD inline ErrorText architecture_of(const Device& device) {
   return text;
 }
 
-// "gfx90a:xnack-" runs where the name is the same and the device has every feature that it names.
+// "gfx90a:xnack-" runs on a device with that name and all the features that it names.
 CUDAOPS_COLD inline bool gfx_serves(const char* entry, size_t size, const char* gfx) {
   size_t begin = 0;
   while (begin < size) {
@@ -231,7 +231,7 @@ CUDAOPS_COLD inline ErrorText architectures_of_list(const char* list) {
   return text;
 }
 
-// std::runtime_error, whose own header is the most of what a small .cu would have to read.
+// std::runtime_error without <stdexcept>, which is slow to compile with nvcc.
 [[noreturn]] inline void throw_runtime_error(const char* text) {
 #if defined(__GLIBCXX__)
   std::__throw_runtime_error(text);
@@ -337,8 +337,8 @@ CUDAOPS_COLD inline Device current_device() {
     held << architectures;
   }
   LaunchError cause = classify(error);
-  // The runtime says "invalid device function" for a missing image and for a function that isn't a
-  // kernel; the binary's own list tells which.
+  // The runtime reports "invalid device function" for a missing image and for a function that isn't
+  // a kernel; the list of architectures tells them apart.
   if (cause == LaunchError::kNoKernelImage && device.index >= 0 &&
       architectures_serve(held.c_str(), device)) {
     cause = LaunchError::kOther;
@@ -360,7 +360,7 @@ inline void check(detail::RuntimeError error, const char* op, const char* archit
 }
 
 inline void check_launch(const char* op, const char* architectures, const char* where) {
-  // Taking the error off keeps a failed launch from being reported once more by the next one.
+  // Clears the error, so that the next launch doesn't report it again.
   const detail::RuntimeError error = CUDAOPS_GPU(GetLastError)();
   if (error != CUDAOPS_GPU(Success)) {
     detail::fail(error, op, architectures, "the launch in ", where);
@@ -371,8 +371,8 @@ inline void check_launch(const char* op, const char* architectures, const char* 
 
 }  // namespace cudaops
 
-// Macros, because the two definitions belong to the file that launches and __func__ to its
-// function.
+// Macros, because the two definitions are those of the file that launches, and __func__ is that of
+// its function.
 #if defined(CUDAOPS_OP_NAME)
 #define CUDAOPS_CHECK_OP CUDAOPS_OP_NAME
 #else
@@ -381,7 +381,7 @@ inline void check_launch(const char* op, const char* architectures, const char* 
 #if defined(CUDAOPS_ARCHITECTURES)
 #define CUDAOPS_CHECK_ARCHITECTURES CUDAOPS_ARCHITECTURES
 #elif defined(CUDAOPS_ARCHITECTURES_SYMBOL)
-// Not of another library's target that is called the same.
+// Hidden: another library may have a target of the same name.
 #if defined(__GNUC__)
 extern "C" __attribute__((visibility("hidden"))) const char CUDAOPS_ARCHITECTURES_SYMBOL[];
 #else

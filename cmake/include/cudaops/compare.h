@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing a kernel's result with a reference: element types, the table of tolerances,
-// reproducible inputs, poison. Plain C++; cudaops/testing.h brings it to GoogleTest, and a
-// benchmark's gate uses it as it is:
+// Comparison of a kernel's result with a reference: element types, table of tolerances,
+// reproducible inputs, poison values. Plain C++; cudaops/testing.h adds assertions for GoogleTest,
+// and the verify function of a benchmark uses it directly:
 //
 //   const Comparison c = compare(out, [&](int64_t i) { return exact(a[i]) + exact(b[i]); });
 //   if (!c.ok) puts(c.text.c_str());
@@ -37,8 +37,8 @@ struct BFloat16 {
 // How far a result may be from the exact value:
 //   |actual - expected| <= atol + min(rtol * |expected|, ulps * ulp(expected))
 // where an ulp is the distance between neighbours of the *output's* type at that magnitude. rtol
-// says what the computation may lose, ulps keeps it from hiding a wrong last bit in a 16-bit
-// result.
+// is the error of the computation; ulps limits it, so that it can't hide a wrong last bit of a
+// 16-bit result.
 struct Tolerance {
   double rtol;
   double atol;
@@ -47,7 +47,7 @@ struct Tolerance {
 
 namespace detail {
 
-// Binary formats by their numbers; one slow and plain conversion serves all of them.
+// Parameters of the binary formats. One conversion, simple rather than fast, serves all of them.
 struct Format {
   int mantissa_bits;  // stored ones
   int min_exponent;   // of normal numbers
@@ -101,9 +101,9 @@ inline uint16_t encode16(double value, const Format& format) {
 
 }  // namespace detail
 
-// The one table of types and tolerances. Results of several steps kept in float and rounded once
-// stay within it; what accumulates error (sums grow with the square root of their length) states
-// its own. Integers are exact.
+// The table of types and tolerances, for results that are computed in float and rounded once. Ops
+// with a larger error (that of a sum grows with the square root of its length) give their own
+// tolerance. Integers are exact.
 template <typename T>
 struct DtypeOf {
   static_assert(std::is_integral<T>::value, "no tolerance for this type: specialise DtypeOf");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One .cu for CUDA and HIP: the few things that need more than another name.
+// One .cu for CUDA and HIP: what differs in more than its name.
 //
 //   #include <cudaops/gpu_compat.h>
 //
@@ -13,20 +13,21 @@
 //     if (cudaops::lane_id() == 0) out[blockIdx.x] = sum;
 //   }
 //
-// What only has another name (cudaMalloc, cudaStream_t, cuda_fp16.h, launches, cooperative groups)
-// stays as CUDA writes it: hipify translates it. This header is for what it can't:
+// Names that differ (cudaMalloc, cudaStream_t, cuda_fp16.h, launches, cooperative groups) are
+// written as in CUDA; hipify translates them. This header has what hipify can't translate:
 //
 //   written here                        on CUDA                     on HIP
 //   ---------------------------------------------------------------------------------------------
 //   CUDAOPS_HIP                         0                           1
 //   CUDAOPS_DEVICE_CODE                 1 in the passes for a       the same; __CUDA_ARCH__ is not
-//                                       device, else 0              defined there, without a word
+//                                       device, else 0              defined there
 //   warp_size()          device code    32                          64 (GCN, CDNA) or 32 (RDNA)
 //   device_warp_size(d)  host code      asked from the runtime      the same
 //   lane_id()                           %laneid                     __lane_id()
 //   LaneMask, kAllLanes                 32 bits                     64 bits
-//   shfl shfl_up shfl_down shfl_xor     __shfl_*_sync               __shfl_*; *_sync came with 6.2,
-//                                                                   and wants 64-bit masks
+//   shfl shfl_up shfl_down shfl_xor     __shfl_*_sync               __shfl_*; *_sync since 6.2,
+//   with
+//                                                                   64-bit masks
 //   ballot any all active_lanes         __*_sync, __activemask      __ballot
 //   count_lanes first_lane              __popc, __ffs               __popcll, __ffsll
 //   sync_warp()                         __syncwarp()                a fence and a wave barrier
@@ -37,20 +38,20 @@
 //   atomic_add                          atomicAdd                   atomicAdd; float16 and bfloat16
 //                                                                   by compare-and-swap
 //   ldg(pointer)                        __ldg                       a plain load
-//   allow_dynamic_shared_memory(k, n)   cudaFuncSetAttribute        wants the kernel as const void*
+//   allow_dynamic_shared_memory(k, n)   cudaFuncSetAttribute        takes the kernel as const void*
 //
 // Rules that hold for both:
-// - warp_size() is a constant (array sizes, template arguments), for device code only: what a host
-//   function launches may run on devices of either size, so compilers refuse it there. (HIP's own
-//   warpSize is a constant up to ROCm 6 and none from ROCm 7 on.)
+// - warp_size() is a constant (array sizes, template arguments), for device code only: the kernels
+//   of a host function may run on devices of both sizes, so that it is an error there. (HIP's
+//   warpSize is a constant up to ROCm 6, not from ROCm 7 on.)
 // - A shuffle's `width` is a power of two, at most warp_size(): groups of that many neighbouring
 //   lanes shuffle among themselves. With width 32 a kernel adds in the same order on every GPU.
-// - `lanes` names the lanes that take part, as CUDA wants it; all of them must reach the call. On
-//   HIP the hardware knows who is there, and only ballot, any and all look at the argument.
+// - `lanes` is the mask of participating lanes, as for CUDA's *_sync functions; all of them must
+//   reach the call. On HIP the hardware knows the active lanes; only ballot, any and all use it.
 // - Any trivially copyable value can be shuffled.
 //
-// No counterpart on HIP: launch attributes (clusters, programmatic launches), inline PTX, mma. Keep
-// those in #if !CUDAOPS_HIP. A host compiler sees CUDAOPS_HIP, CUDAOPS_DEVICE_CODE and
+// HIP has no launch attributes (clusters, programmatic launches), inline PTX or mma: put them in
+// #if !CUDAOPS_HIP. For a host compiler there are CUDAOPS_HIP, CUDAOPS_DEVICE_CODE and
 // device_warp_size() only.
 #pragma once
 
@@ -75,7 +76,7 @@ inline int device_warp_size(int device) {
   const CUDAOPS_GPU(Error_t) error =
       CUDAOPS_GPU(DeviceGetAttribute)(&size, CUDAOPS_GPU_ATTRIBUTE(WarpSize), device);
   if (error == CUDAOPS_GPU(Success)) return size;
-  // Left where it is, the error would be taken for the next launch's.
+  // Otherwise the next check of a launch would report this error.
   (void)CUDAOPS_GPU(GetLastError)();
   throw std::runtime_error("device " + std::to_string(device) +
                            " has no warp size: " + CUDAOPS_GPU(GetErrorName)(error) + ", " +
@@ -124,8 +125,8 @@ __device__ constexpr int warp_size() {
     (defined(__GFX6__) || defined(__GFX7__) || defined(__GFX8__) || defined(__GFX9__))
   return 64;
 #else
-  // RDNA, CUDA, and HIP's host pass: no code comes of that, and a block that is a multiple of 64
-  // lanes is one of 32.
+  // RDNA, CUDA, and HIP's host pass, which generates no code from it; a block that is a multiple of
+  // 64 lanes is a multiple of 32.
   return 32;
 #endif
 }
@@ -235,8 +236,8 @@ __device__ __forceinline__ uint32_t shuffled_word(uint32_t value, int argument, 
 #endif
 }
 
-// By 32-bit words, as the hardware does it: one rule for every type, and no overload to miss. From
-// the last word down, like CUDA's own shuffle of a double: the same instructions come out.
+// By 32-bit words, as the hardware does it, for every type. From the last word to the first, as
+// CUDA's shuffle of a double, for the same instructions.
 template <Shuffle kKind, typename T>
 __device__ __forceinline__ T shuffled(T value, int argument, int width, LaneMask lanes) {
   static_assert(std::is_trivially_copyable<T>::value, "only plain values can be shuffled");
@@ -318,21 +319,21 @@ struct Min {
 
 }  // namespace detail
 
-// For arithmetic types: a 16-bit value goes through to_float() first. A NaN is lost or wins, as the
-// comparisons fall; only warp_sum keeps it in any case.
+// For arithmetic types: convert 16-bit values with to_float() first. warp_sum propagates NaN; with
+// warp_max and warp_min the result is unspecified if a value is NaN.
 template <typename T>
 __device__ __forceinline__ T warp_sum(T value, int width = warp_size()) {
-  static_assert(std::is_arithmetic<T>::value, "wanted an arithmetic type: use to_float() first");
+  static_assert(std::is_arithmetic<T>::value, "not an arithmetic type: use to_float() first");
   return warp_reduce(value, detail::Add{}, width);
 }
 template <typename T>
 __device__ __forceinline__ T warp_max(T value, int width = warp_size()) {
-  static_assert(std::is_arithmetic<T>::value, "wanted an arithmetic type: use to_float() first");
+  static_assert(std::is_arithmetic<T>::value, "not an arithmetic type: use to_float() first");
   return warp_reduce(value, detail::Max{}, width);
 }
 template <typename T>
 __device__ __forceinline__ T warp_min(T value, int width = warp_size()) {
-  static_assert(std::is_arithmetic<T>::value, "wanted an arithmetic type: use to_float() first");
+  static_assert(std::is_arithmetic<T>::value, "not an arithmetic type: use to_float() first");
   return warp_reduce(value, detail::Min{}, width);
 }
 
@@ -388,7 +389,7 @@ namespace detail {
 // other half makes the swap fail and be tried again, so that neither is lost.
 template <typename T>
 __device__ __forceinline__ T atomic_add_in_word(T* address, T value) {
-  static_assert(sizeof(T) == 2, "wanted a 16-bit type");
+  static_assert(sizeof(T) == 2, "not a 16-bit type");
   const uintptr_t location = reinterpret_cast<uintptr_t>(address);
   unsigned int* word = reinterpret_cast<unsigned int*>(location & ~uintptr_t{2});
   const unsigned int shift = (location & 2) != 0 ? 16 : 0;
@@ -409,7 +410,7 @@ __device__ __forceinline__ T atomic_add_in_word(T* address, T value) {
 
 }  // namespace detail
 
-// Adds and returns what was there before. Relaxed, device-wide, like atomicAdd.
+// Adds, and returns the old value. Relaxed order, device scope, like atomicAdd.
 template <typename T>
 __device__ __forceinline__ T atomic_add(T* address, T value) {
   return atomicAdd(address, value);
@@ -431,7 +432,7 @@ __device__ __forceinline__ bfloat16 atomic_add<bfloat16>(bfloat16* address, bflo
 #endif
 }
 
-// A load through the read-only cache, for memory that nothing writes while the kernel runs.
+// A load through the read-only cache, for memory that isn't written while the kernel runs.
 template <typename T>
 __device__ __forceinline__ T ldg(const T* address) {
 #if CUDAOPS_HIP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validating kernels with GoogleTest, the way CudaOps validates its own.
+// Validation of kernels with GoogleTest, as CudaOps validates its own kernels.
 //
 //   using namespace cudaops::testing;
 //
@@ -18,12 +18,12 @@
 //   }
 //
 // The reference is computed in double, on the same rounded inputs, and shares no code with the
-// kernel. A failure shows ulps, index, inputs and the seed; CUDAOPS_TEST_SEED=<seed> gives the same
-// inputs again. Without a GPU the test is SKIPPED; CUDAOPS_REQUIRE_GPU=1 makes that a failure, for
-// machines that should have one.
+// kernel. A failure shows ulps, index, inputs and the seed; CUDAOPS_TEST_SEED=<seed> repeats the
+// inputs. Without a GPU the test is SKIPPED, or fails with CUDAOPS_REQUIRE_GPU=1, for machines that
+// should have one.
 //
-// GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, both given by cudaops_add_gtest() where
-// CUDA is on; a .cu file has them anyway. With HIP the same code uses HIP's runtime.
+// GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, which cudaops_add_gtest() gives where
+// CUDA is on; .cu files have them. With HIP the same code uses HIP's runtime.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ template <typename T>
 }  // namespace detail
 
 // Host memory with guard zones on both sides. `offset` moves the first element away from a 256-byte
-// boundary, to test what a slice of a tensor does to a kernel.
+// boundary, as in a slice of a tensor.
 template <typename T>
 class HostBuffer {
  public:

@@ -51,7 +51,7 @@ class OpLibrary:
         self.reason = "; ".join(reason for reason in self._reasons if reason)
         if self.state == FALLBACK and required:
             raise error or errors.BuildError(
-                "cudaops: %s is required and can't be had.\n  %s" % (name, "\n  ".join(self._reasons)), self.reason
+                "cudaops: %s is required and is not available.\n  %s" % (name, "\n  ".join(self._reasons)), self.reason
             )
         served = self._register(functions)
         if self.state == FALLBACK:

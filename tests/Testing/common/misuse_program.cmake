@@ -132,7 +132,7 @@ misuse_program(
 misuse_program(
   [[<command>(all SOURCES op.cpp)]]
   [[
-<command>(all): this name belongs to a target of CMake's own.
+<command>(all): CMake has a target of this name.
   found 'all'
  Fix: another name: my_all, or the like
 ]]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private: the runtime of the back end at hand for our own headers, which hipify never sees. Where
-// the two runtimes differ only in the prefix of a name, CUDAOPS_GPU(name) is the whole difference.
+// Private: the CUDA or HIP runtime for CudaOps' headers, which hipify doesn't translate.
+// CUDAOPS_GPU(name) adds the prefix of the runtime to a name.
 //
 //   CUDAOPS_HIP         1 for HIP, else 0
-//   CUDAOPS_GPU(name)   cuda##name or hip##name; defined where the runtime's headers are at hand
+//   CUDAOPS_GPU(name)   cuda##name or hip##name; defined if the runtime's headers are available
 //   CUDAOPS_GPU_ATTRIBUTE(name)  the same for device attributes
 //   CUDAOPS_GPU_PREFIX  "cuda" or "hip", for texts
 #pragma once

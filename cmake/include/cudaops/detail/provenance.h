@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private: the body of the source that every op gets at configure time. It puts what the library
-// was built from and for into an ELF note, and speaks up when a second copy of the same op comes
-// into the process. What follows is torch's doing, and depends on the headers the op was built
-// with: 2.10's let the second copy replace the first in silence, later ones end the process.
+// Private: the body of the source that is added to every op. It writes the provenance of the
+// library into an ELF note, and prints a message when a second copy of the same op is loaded into
+// the process. What torch does then depends on the headers that the op was built with: with 2.10's
+// the second copy replaces the first without a message, with later ones the process ends.
 //
 // The including source defines
 //   CUDAOPS_NOTE_BYTES       the JSON text as operands of .byte, so that no quoting can go wrong
-//   CUDAOPS_NOTE_SIZE        how many bytes that is
-//   CUDAOPS_NOTE_KEY_SIZE    how many of the first ones name project and op
+//   CUDAOPS_NOTE_SIZE        its number of bytes
+//   CUDAOPS_NOTE_KEY_SIZE    number of bytes of the part with project and op, at its beginning
 //   CUDAOPS_NOTE_OP          name of the op, as a string
 
 #if defined(__ELF__) && defined(__linux__)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# A step of a detection: instead of CMake's own module where there is a seed, around it where there is none. The steps
+# are Determine, Test and, since CMake 4.0, Inspect (the linker); after the last one the detection is kept.
+#
+# No cmake_policy() here: the policies are those of the enable_language() call, which the detection depends on.
+
+set(_cudaops_seed_module "${CMAKE_ROOT}/Modules/CMake${_cudaops_seed_step}${_cudaops_seed_language}Compiler.cmake")
+set(_cudaops_seed_inspect "${CMAKE_ROOT}/Modules/Internal/CMakeInspect${_cudaops_seed_language}Linker.cmake")
+if(_cudaops_seed_step STREQUAL "Inspect")
+  set(_cudaops_seed_module "${_cudaops_seed_inspect}")
+elseif(_cudaops_seed_step STREQUAL "Determine" AND COMMAND _cudaops_seed_use)
+  set(_cudaops_seed_policies "${CMAKE_MINIMUM_REQUIRED_VERSION}")
+  set(_cudaops_seed_value "0056;0066;0067;0083;0104;0128;0137;0155;0181;0184;0194")
+  foreach(_cudaops_seed_policy IN LISTS _cudaops_seed_value)
+    if(POLICY CMP${_cudaops_seed_policy})
+      cmake_policy(GET CMP${_cudaops_seed_policy} _cudaops_seed_value)
+      string(APPEND _cudaops_seed_policies " ${_cudaops_seed_value}")
+    endif()
+  endforeach()
+  _cudaops_seed_use(${_cudaops_seed_language} "${_cudaops_seed_policies}")
+  unset(_cudaops_seed_policies)
+  unset(_cudaops_seed_policy)
+  unset(_cudaops_seed_value)
+endif()
+
+if("${_cudaops_seed_${_cudaops_seed_language}}" STREQUAL "MISS")
+  _cudaops_seed_watch(${_cudaops_seed_language})
+  include("${_cudaops_seed_module}")
+  _cudaops_seed_note(${_cudaops_seed_language})
+  if(
+    _cudaops_seed_step STREQUAL "Inspect"
+    OR (_cudaops_seed_step STREQUAL "Test" AND NOT EXISTS "${_cudaops_seed_inspect}")
+  )
+    _cudaops_seed_finish(${_cudaops_seed_language})
+  endif()
+elseif(NOT "${_cudaops_seed_${_cudaops_seed_language}}" STREQUAL "HIT")
+  include("${_cudaops_seed_module}")
+elseif(_cudaops_seed_step STREQUAL "Determine")
+  # What CMake reads after a detection; Ninja's generator writes more where the first of these is defined.
+  set(MSVC_${_cudaops_seed_language}_ARCHITECTURE_ID "")
+  if(_cudaops_seed_language STREQUAL "C")
+    set(CMAKE_C_COMPILER_ENV_VAR CC)
+  elseif(_cudaops_seed_language STREQUAL "CXX")
+    set(CMAKE_CXX_COMPILER_ENV_VAR CXX)
+  else()
+    set(CMAKE_CUDA_COMPILER_ENV_VAR CUDACXX)
+    set(CMAKE_CUDA_HOST_COMPILER_ENV_VAR CUDAHOSTCXX)
+  endif()
+else()
+  set(CMAKE_${_cudaops_seed_language}_COMPILER_WORKS TRUE)
+  if(NOT EXISTS "${_cudaops_seed_inspect}" OR _cudaops_seed_step STREQUAL "Inspect")
+    unset(_cudaops_seed_${_cudaops_seed_language})
+  endif()
+endif()
+unset(_cudaops_seed_language)
+unset(_cudaops_seed_step)
+unset(_cudaops_seed_module)
+unset(_cudaops_seed_inspect)
