@@ -23,16 +23,16 @@ std::tuple<Tensor, Tensor> bias_gelu_backward_on_cpu(const Tensor& grad_output, 
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def("bias_gelu(Tensor input, Tensor? bias, str approximate=\"none\") -> Tensor");
-  library.def(
-      "bias_gelu_backward(Tensor grad_output, Tensor input, Tensor? bias, "
-      "str approximate=\"none\", bool needs_grad_bias=True) "
-      "-> (Tensor grad_input, Tensor grad_bias)");
+  define(library, "bias_gelu(Tensor input, Tensor? bias, str approximate=\"none\") -> Tensor");
+  define(library,
+         "bias_gelu_backward(Tensor grad_output, Tensor input, Tensor? bias, "
+         "str approximate=\"none\", bool needs_grad_bias=True) "
+         "-> (Tensor grad_input, Tensor grad_bias)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("bias_gelu", TORCH_BOX(&bias_gelu_on_cpu));
-  library.impl("bias_gelu_backward", TORCH_BOX(&bias_gelu_backward_on_cpu));
+  implement(library, "bias_gelu", TORCH_BOX(&bias_gelu_on_cpu));
+  implement(library, "bias_gelu_backward", TORCH_BOX(&bias_gelu_backward_on_cpu));
 }
 
 }  // namespace cudaops_kernels

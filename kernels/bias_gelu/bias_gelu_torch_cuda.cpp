@@ -31,8 +31,8 @@ std::tuple<Tensor, Tensor> bias_gelu_backward_on_cuda(const Tensor& grad_output,
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("bias_gelu", TORCH_BOX(&bias_gelu_on_cuda));
-  library.impl("bias_gelu_backward", TORCH_BOX(&bias_gelu_backward_on_cuda));
+  implement(library, "bias_gelu", TORCH_BOX(&bias_gelu_on_cuda));
+  implement(library, "bias_gelu_backward", TORCH_BOX(&bias_gelu_backward_on_cuda));
 }
 
 }  // namespace cudaops_kernels

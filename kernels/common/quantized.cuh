@@ -355,7 +355,7 @@ __device__ __forceinline__ float scale_for(float largest, QuantizedType type,
   return symmetric_scale(__float_as_uint(largest), type, rule);
 }
 
-// 1 / a scale that scale_for() made: with neither it nor its reciprocal subnormal, what nvcc makes
+// 1 / a scale that scale_for() gave: with neither it nor its reciprocal subnormal, what nvcc makes
 // of a division needs no look at the operand.
 __device__ __forceinline__ float reciprocal_of_scale(float scale) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE

@@ -64,6 +64,7 @@ struct BlockStrides {
 struct ScaleRule {
   const float* bound;  // where the scale is computed; null: none
   bool power_of_two;   // rounded up to one
+  const float* given;  // taken instead of all that, from 2^-126 to 2^126; null: none
 };
 
 namespace detail {
@@ -124,6 +125,7 @@ CUDAOPS_HOST_DEVICE inline uint32_t magnitude_bits(float x) {
 // Of a block whose largest magnitude_bits() these are.
 CUDAOPS_HOST_DEVICE inline float symmetric_scale(uint32_t bits, QuantizedType type,
                                                  const ScaleRule& rule) {
+  if (rule.given != nullptr) return *rule.given;
   const float largest = detail::to_number(detail::lesser(bits, detail::bound_bits(rule)));
   return detail::usable_scale(detail::quotient_of(largest, type), rule.power_of_two);
 }

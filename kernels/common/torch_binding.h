@@ -3,6 +3,7 @@
 // the op, what was found and what was wanted. Written against torch's stable ABI of 2.10.
 #pragma once
 
+#include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
@@ -22,6 +23,21 @@ namespace cudaops_kernels {
 
 using torch::stable::Tensor;
 using OptionalTensor = std::optional<Tensor>;
+
+// An op with a kernel for autograd has a twin without one, "_" before its name: what that kernel
+// calls, and what stands in compiled graphs. There is no other way below autograd that costs as
+// little.
+template <typename Library>
+void define(Library& library, const std::string& schema) {
+  library.def(schema.c_str());
+  library.def(("_" + schema).c_str());
+}
+
+template <typename Library, typename Kernel>
+void implement(Library& library, const std::string& name, Kernel kernel) {
+  library.impl(name.c_str(), kernel);
+  library.impl(("_" + name).c_str(), kernel);
+}
 
 // Not STD_TORCH_CHECK: it puts function, file and line before the sentence.
 [[noreturn]] inline void refuse(const char* op, const std::string& sentence) {

@@ -135,27 +135,67 @@ inline void check_positive(const char* op, const char* name, float value) {
 struct ScaleOptions {
   std::optional<Tensor> bound;
   bool power_of_two;
+  std::optional<Tensor> given;
 
   ScaleRule rule() const {
-    return {bound.has_value() ? static_cast<const float*>(bound->const_data_ptr()) : nullptr,
-            power_of_two};
+    const auto data = [](const std::optional<Tensor>& tensor) {
+      return tensor.has_value() ? static_cast<const float*>(tensor->const_data_ptr()) : nullptr;
+    };
+    return {data(bound), power_of_two, data(given)};
   }
 };
+
+// One float32 number on input's device.
+inline void check_number(const char* op, const char* name, const Tensor& number,
+                         const char* input_name, const Tensor& input) {
+  check_device(op, input_name, input, name, number);
+  if (number.scalar_type() != ScalarType::Float || number.numel() != 1) {
+    refuse(op, std::string("wanted one float32 (Float) number for ") + name + ", found " +
+                   torch::headeronly::toString(number.scalar_type()) + " of shape " +
+                   shape_text(number) + ".");
+  }
+}
 
 inline ScaleOptions scale_options(const char* op, const char* input_name, const Tensor& input,
                                   const std::optional<Tensor>& bound, bool power_of_two) {
   if (bound.has_value()) {
-    check_device(op, input_name, input, "scale_ub", *bound);
-    if (bound->scalar_type() != ScalarType::Float || bound->numel() != 1) {
-      refuse(op, std::string("wanted one float32 (Float) number for scale_ub, found ") +
-                     torch::headeronly::toString(bound->scalar_type()) + " of shape " +
-                     shape_text(*bound) + ".");
-    }
+    check_number(op, "scale_ub", *bound, input_name, input);
     if (bound->is_cpu()) {
       check_positive(op, "scale_ub", *static_cast<const float*>(bound->const_data_ptr()));
     }
   }
-  return {bound, power_of_two};
+  return {bound, power_of_two, std::nullopt};
+}
+
+// Where one scale for all may be given, beside which nothing else says what scales are.
+inline ScaleOptions scale_options(const char* op, const char* input_name, const Tensor& input,
+                                  const std::optional<Tensor>& bound, bool power_of_two,
+                                  int64_t group_size, bool column_major,
+                                  const std::optional<Tensor>& given) {
+  ScaleOptions options = scale_options(op, input_name, input, bound, power_of_two);
+  if (!given.has_value()) return options;
+  const auto without_use = [op](const char* wanted, const std::string& found) {
+    refuse(op, std::string("wanted ") + wanted + " with a given scale, found " + found + ".");
+  };
+  if (group_size != -1) without_use("group_size=-1", std::to_string(group_size));
+  if (bound.has_value()) without_use("scale_ub=None", "a tensor");
+  if (power_of_two) without_use("ue8m0=False", "True");
+  if (column_major) without_use("scales_column_major=False", "True");
+  check_number(op, "scale", *given, input_name, input);
+  if (given->is_cpu()) {
+    const float value = *static_cast<const float*>(given->const_data_ptr());
+    if (!(value >= 0x1p-126f && value <= 0x1p126f)) {
+      refuse(op,
+             "wanted a number from 2^-126 to 2^126 for scale, found " + number_text(value) + ".");
+    }
+  }
+  options.given = given;
+  return options;
+}
+
+// What an op returns: one that is given is no output.
+inline Tensor scale_output(const Tensor& input, const ScaleOptions& options, const Tensor& scale) {
+  return options.given.has_value() ? make_empty(input, {0}, ScalarType::Float) : scale;
 }
 
 }  // namespace cudaops_kernels

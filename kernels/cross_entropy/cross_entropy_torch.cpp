@@ -45,25 +45,25 @@ void cross_entropy_scale_on_cpu(Tensor grad_logits, const Tensor& grad_loss) {
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "cross_entropy(Tensor logits, Tensor target, int ignore_index=-100, "
-      "float label_smoothing=0, float lse_square_scale=0, float softcap=0, "
-      "str reduction=\"mean\") -> (Tensor loss, Tensor lse)");
+  define(library,
+         "cross_entropy(Tensor logits, Tensor target, int ignore_index=-100, "
+         "float label_smoothing=0, float lse_square_scale=0, float softcap=0, "
+         "str reduction=\"mean\") -> (Tensor loss, Tensor lse)");
   library.def(
       "cross_entropy_(Tensor(a!) logits, Tensor target, int ignore_index=-100, "
       "float label_smoothing=0, float lse_square_scale=0, float softcap=0, "
       "str reduction=\"mean\") -> (Tensor loss, Tensor lse)");
-  library.def(
-      "cross_entropy_backward(Tensor grad_loss, Tensor logits, Tensor target, Tensor lse, "
-      "int ignore_index=-100, float label_smoothing=0, float lse_square_scale=0, "
-      "float softcap=0, str reduction=\"mean\") -> Tensor");
+  define(library,
+         "cross_entropy_backward(Tensor grad_loss, Tensor logits, Tensor target, Tensor lse, "
+         "int ignore_index=-100, float label_smoothing=0, float lse_square_scale=0, "
+         "float softcap=0, str reduction=\"mean\") -> Tensor");
   library.def("cross_entropy_scale_(Tensor(a!) grad_logits, Tensor grad_loss) -> ()");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("cross_entropy", TORCH_BOX(&cross_entropy_on_cpu));
+  implement(library, "cross_entropy", TORCH_BOX(&cross_entropy_on_cpu));
   library.impl("cross_entropy_", TORCH_BOX(&cross_entropy_in_place_on_cpu));
-  library.impl("cross_entropy_backward", TORCH_BOX(&cross_entropy_backward_on_cpu));
+  implement(library, "cross_entropy_backward", TORCH_BOX(&cross_entropy_backward_on_cpu));
   library.impl("cross_entropy_scale_", TORCH_BOX(&cross_entropy_scale_on_cpu));
 }
 

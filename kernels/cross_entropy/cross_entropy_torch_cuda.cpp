@@ -60,9 +60,9 @@ void cross_entropy_scale_on_cuda(Tensor grad_logits, const Tensor& grad_loss) {
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("cross_entropy", TORCH_BOX(&cross_entropy_on_cuda));
+  implement(library, "cross_entropy", TORCH_BOX(&cross_entropy_on_cuda));
   library.impl("cross_entropy_", TORCH_BOX(&cross_entropy_in_place_on_cuda));
-  library.impl("cross_entropy_backward", TORCH_BOX(&cross_entropy_backward_on_cuda));
+  implement(library, "cross_entropy_backward", TORCH_BOX(&cross_entropy_backward_on_cuda));
   library.impl("cross_entropy_scale_", TORCH_BOX(&cross_entropy_scale_on_cuda));
 }
 

@@ -14,13 +14,13 @@ Tensor dequantize_on_cpu(const Tensor& input, const Tensor& scale, std::optional
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "dequantize(Tensor input, Tensor scale, Tensor? zero_point, int[] block_size, "
-      "ScalarType dtype) -> Tensor");
+  define(library,
+         "dequantize(Tensor input, Tensor scale, Tensor? zero_point, int[] block_size, "
+         "ScalarType dtype) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("dequantize", TORCH_BOX(&dequantize_on_cpu));
+  implement(library, "dequantize", TORCH_BOX(&dequantize_on_cpu));
 }
 
 }  // namespace cudaops_kernels

@@ -20,7 +20,7 @@ Tensor dequantize_on_cuda(const Tensor& input, const Tensor& scale,
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("dequantize", TORCH_BOX(&dequantize_on_cuda));
+  implement(library, "dequantize", TORCH_BOX(&dequantize_on_cuda));
 }
 
 }  // namespace cudaops_kernels

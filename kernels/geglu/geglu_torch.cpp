@@ -26,15 +26,15 @@ std::tuple<Tensor, Tensor> geglu_backward_on_cpu(const Tensor& grad_output, cons
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def("geglu(Tensor gate, Tensor up, str approximate=\"none\") -> Tensor");
-  library.def(
-      "geglu_backward(Tensor grad_output, Tensor gate, Tensor up, str approximate=\"none\") "
-      "-> (Tensor grad_gate, Tensor grad_up)");
+  define(library, "geglu(Tensor gate, Tensor up, str approximate=\"none\") -> Tensor");
+  define(library,
+         "geglu_backward(Tensor grad_output, Tensor gate, Tensor up, str approximate=\"none\") "
+         "-> (Tensor grad_gate, Tensor grad_up)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("geglu", TORCH_BOX(&geglu_on_cpu));
-  library.impl("geglu_backward", TORCH_BOX(&geglu_backward_on_cpu));
+  implement(library, "geglu", TORCH_BOX(&geglu_on_cpu));
+  implement(library, "geglu_backward", TORCH_BOX(&geglu_backward_on_cpu));
 }
 
 }  // namespace cudaops_kernels

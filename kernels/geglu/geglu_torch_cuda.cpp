@@ -32,8 +32,8 @@ std::tuple<Tensor, Tensor> geglu_backward_on_cuda(const Tensor& grad_output, con
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("geglu", TORCH_BOX(&geglu_on_cuda));
-  library.impl("geglu_backward", TORCH_BOX(&geglu_backward_on_cuda));
+  implement(library, "geglu", TORCH_BOX(&geglu_on_cuda));
+  implement(library, "geglu_backward", TORCH_BOX(&geglu_backward_on_cuda));
 }
 
 }  // namespace cudaops_kernels

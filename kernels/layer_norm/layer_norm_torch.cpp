@@ -24,18 +24,18 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on_cpu(
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "layer_norm(Tensor input, Tensor? weight, Tensor? bias, float eps) "
-      "-> (Tensor output, Tensor mean, Tensor rstd)");
-  library.def(
-      "layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor? bias, "
-      "Tensor mean, Tensor rstd, bool needs_grad_weight=True, bool needs_grad_bias=True) "
-      "-> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)");
+  define(library,
+         "layer_norm(Tensor input, Tensor? weight, Tensor? bias, float eps) "
+         "-> (Tensor output, Tensor mean, Tensor rstd)");
+  define(library,
+         "layer_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, Tensor? bias, "
+         "Tensor mean, Tensor rstd, bool needs_grad_weight=True, bool needs_grad_bias=True) "
+         "-> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("layer_norm", TORCH_BOX(&layer_norm_on_cpu));
-  library.impl("layer_norm_backward", TORCH_BOX(&layer_norm_backward_on_cpu));
+  implement(library, "layer_norm", TORCH_BOX(&layer_norm_on_cpu));
+  implement(library, "layer_norm_backward", TORCH_BOX(&layer_norm_backward_on_cpu));
 }
 
 }  // namespace cudaops_kernels

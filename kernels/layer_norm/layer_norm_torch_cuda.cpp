@@ -34,8 +34,8 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward_on_cuda(
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("layer_norm", TORCH_BOX(&layer_norm_on_cuda));
-  library.impl("layer_norm_backward", TORCH_BOX(&layer_norm_backward_on_cuda));
+  implement(library, "layer_norm", TORCH_BOX(&layer_norm_on_cuda));
+  implement(library, "layer_norm_backward", TORCH_BOX(&layer_norm_backward_on_cuda));
 }
 
 }  // namespace cudaops_kernels

@@ -20,15 +20,15 @@ std::tuple<Tensor, Tensor, Tensor> quantize_on_cpu(const Tensor& input, ScalarTy
 
 // Where a scale is given, the scale that is returned has no elements.
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "quantize(Tensor input, ScalarType dtype, int[] block_size, Tensor? scale=None, "
-      "Tensor? scale_ub=None, bool symmetric=True, bool ue8m0=False, "
-      "bool scales_column_major=False, int? seed=None) "
-      "-> (Tensor output, Tensor scale, Tensor zero_point)");
+  define(library,
+         "quantize(Tensor input, ScalarType dtype, int[] block_size, Tensor? scale=None, "
+         "Tensor? scale_ub=None, bool symmetric=True, bool ue8m0=False, "
+         "bool scales_column_major=False, int? seed=None) "
+         "-> (Tensor output, Tensor scale, Tensor zero_point)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("quantize", TORCH_BOX(&quantize_on_cpu));
+  implement(library, "quantize", TORCH_BOX(&quantize_on_cpu));
 }
 
 }  // namespace cudaops_kernels

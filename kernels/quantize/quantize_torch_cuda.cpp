@@ -23,7 +23,7 @@ std::tuple<Tensor, Tensor, Tensor> quantize_on_cuda(const Tensor& input, ScalarT
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("quantize", TORCH_BOX(&quantize_on_cuda));
+  implement(library, "quantize", TORCH_BOX(&quantize_on_cuda));
 }
 
 }  // namespace cudaops_kernels

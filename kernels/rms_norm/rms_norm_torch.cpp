@@ -37,26 +37,27 @@ std::tuple<Tensor, Tensor> rms_norm_backward_on_cpu(const Tensor& grad_output,
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "rms_norm(Tensor input, Tensor? weight, float eps, float weight_offset=0) "
-      "-> (Tensor output, Tensor rstd)");
-  library.def(
-      "fused_add_rms_norm(Tensor input, Tensor residual, Tensor? weight, float eps, "
-      "float weight_offset=0) -> (Tensor output, Tensor residual_out, Tensor rstd)");
+  define(library,
+         "rms_norm(Tensor input, Tensor? weight, float eps, float weight_offset=0) "
+         "-> (Tensor output, Tensor rstd)");
+  define(library,
+         "fused_add_rms_norm(Tensor input, Tensor residual, Tensor? weight, float eps, "
+         "float weight_offset=0) -> (Tensor output, Tensor residual_out, Tensor rstd)");
   library.def(
       "fused_add_rms_norm_(Tensor(a!) input, Tensor(b!) residual, Tensor? weight, float eps, "
       "float weight_offset=0) -> ()");
-  library.def(
+  define(
+      library,
       "rms_norm_backward(Tensor grad_output, Tensor? grad_residual_out, Tensor x, Tensor? weight, "
       "Tensor rstd, float weight_offset=0, bool needs_grad_weight=True) "
       "-> (Tensor grad_x, Tensor grad_weight)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("rms_norm", TORCH_BOX(&rms_norm_on_cpu));
-  library.impl("fused_add_rms_norm", TORCH_BOX(&fused_add_rms_norm_on_cpu));
+  implement(library, "rms_norm", TORCH_BOX(&rms_norm_on_cpu));
+  implement(library, "fused_add_rms_norm", TORCH_BOX(&fused_add_rms_norm_on_cpu));
   library.impl("fused_add_rms_norm_", TORCH_BOX(&fused_add_rms_norm_in_place_on_cpu));
-  library.impl("rms_norm_backward", TORCH_BOX(&rms_norm_backward_on_cpu));
+  implement(library, "rms_norm_backward", TORCH_BOX(&rms_norm_backward_on_cpu));
 }
 
 }  // namespace cudaops_kernels

@@ -51,10 +51,10 @@ std::tuple<Tensor, Tensor> rms_norm_backward_on_cuda(const Tensor& grad_output,
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("rms_norm", TORCH_BOX(&rms_norm_on_cuda));
-  library.impl("fused_add_rms_norm", TORCH_BOX(&fused_add_rms_norm_on_cuda));
+  implement(library, "rms_norm", TORCH_BOX(&rms_norm_on_cuda));
+  implement(library, "fused_add_rms_norm", TORCH_BOX(&fused_add_rms_norm_on_cuda));
   library.impl("fused_add_rms_norm_", TORCH_BOX(&fused_add_rms_norm_in_place_on_cuda));
-  library.impl("rms_norm_backward", TORCH_BOX(&rms_norm_backward_on_cuda));
+  implement(library, "rms_norm_backward", TORCH_BOX(&rms_norm_backward_on_cuda));
 }
 
 }  // namespace cudaops_kernels

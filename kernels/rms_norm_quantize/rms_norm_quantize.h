@@ -19,7 +19,7 @@ struct RmsNormQuantize {
   BlockGrid grid;  // of norm's rows, block_rows 1
   QuantizedType type;
   Rows output;
-  float* scale;
+  float* scale;          // written, with rule.given too
   BlockStrides strides;  // of scale
   ScaleRule rule;
 };

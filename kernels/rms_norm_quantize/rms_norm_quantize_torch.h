@@ -18,7 +18,7 @@ template <typename Run>
 std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on(
     const Tensor& input, const OptionalTensor& residual, const OptionalTensor& weight, double eps,
     ScalarType type, int64_t group_size, const OptionalTensor& scale_ub, bool ue8m0,
-    bool scales_column_major, double weight_offset, const Run& run) {
+    bool scales_column_major, double weight_offset, const OptionalTensor& scale, const Run& run) {
   const char* const op = "rms_norm_quantize";
   const DType dtype = checked_dtype(op, "input", input);
   RmsNormQuantize call{};
@@ -33,7 +33,8 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on(
     call.norm.residual = residual_rows->read();
   }
   const Blocks blocks = groups_of(op, input, group_size);
-  const ScaleOptions options = scale_options(op, "input", input, scale_ub, ue8m0);
+  const ScaleOptions options =
+      scale_options(op, "input", input, scale_ub, ue8m0, group_size, scales_column_major, scale);
   const BlockNumbers scales =
       empty_block_numbers(input, blocks, ScalarType::Float, scales_column_major);
   const Tensor output = make_empty(input, input.sizes(), type);
@@ -47,7 +48,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on(
   call.strides = scales.strides;
   call.rule = options.rule();
   run(call);
-  return {output, scales.tensor, residual_out};
+  return {output, scale_output(input, options, scales.tensor), residual_out};
 }
 
 }  // namespace cudaops_kernels

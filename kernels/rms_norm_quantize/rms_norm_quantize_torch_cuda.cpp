@@ -11,11 +11,11 @@ namespace {
 std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on_cuda(
     const Tensor& input, const OptionalTensor& residual, const OptionalTensor& weight, double eps,
     ScalarType dtype, int64_t group_size, const OptionalTensor& scale_ub, bool ue8m0,
-    bool scales_column_major, double weight_offset) {
+    bool scales_column_major, double weight_offset, const OptionalTensor& scale) {
   const DeviceGuard guard(input.get_device_index());
   return rms_norm_quantize_on(
       input, residual, weight, eps, dtype, group_size, scale_ub, ue8m0, scales_column_major,
-      weight_offset, [&](const RmsNormQuantize& call) {
+      weight_offset, scale, [&](const RmsNormQuantize& call) {
         const Workspace workspace(input, rms_norm_quantize_workspace_bytes(call));
         launch_rms_norm_quantize(call, workspace.data(), current_stream(input));
       });
@@ -24,7 +24,7 @@ std::tuple<Tensor, Tensor, Tensor> rms_norm_quantize_on_cuda(
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("rms_norm_quantize", TORCH_BOX(&rms_norm_quantize_on_cuda));
+  implement(library, "rms_norm_quantize", TORCH_BOX(&rms_norm_quantize_on_cuda));
 }
 
 }  // namespace cudaops_kernels

@@ -28,21 +28,21 @@ void rope_in_place_on_cpu(Tensor q, Tensor k, const Tensor& cos, const Tensor& s
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "rope(Tensor q, Tensor k, Tensor cos, Tensor sin, Tensor? positions, "
-      "bool interleaved=False) -> (Tensor q_out, Tensor k_out)");
+  define(library,
+         "rope(Tensor q, Tensor k, Tensor cos, Tensor sin, Tensor? positions, "
+         "bool interleaved=False) -> (Tensor q_out, Tensor k_out)");
   library.def(
       "rope_(Tensor(a!) q, Tensor(b!) k, Tensor cos, Tensor sin, Tensor? positions, "
       "bool interleaved=False) -> ()");
-  library.def(
-      "rope_backward(Tensor grad_q, Tensor grad_k, Tensor cos, Tensor sin, Tensor? positions, "
-      "bool interleaved=False) -> (Tensor grad_q_in, Tensor grad_k_in)");
+  define(library,
+         "rope_backward(Tensor grad_q, Tensor grad_k, Tensor cos, Tensor sin, Tensor? positions, "
+         "bool interleaved=False) -> (Tensor grad_q_in, Tensor grad_k_in)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("rope", TORCH_BOX(&rope_on_cpu));
+  implement(library, "rope", TORCH_BOX(&rope_on_cpu));
   library.impl("rope_", TORCH_BOX(&rope_in_place_on_cpu));
-  library.impl("rope_backward", TORCH_BOX(&rope_backward_on_cpu));
+  implement(library, "rope_backward", TORCH_BOX(&rope_backward_on_cpu));
 }
 
 }  // namespace cudaops_kernels

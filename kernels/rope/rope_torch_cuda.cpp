@@ -36,9 +36,9 @@ void rope_in_place_on_cuda(Tensor q, Tensor k, const Tensor& cos, const Tensor& 
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("rope", TORCH_BOX(&rope_on_cuda));
+  implement(library, "rope", TORCH_BOX(&rope_on_cuda));
   library.impl("rope_", TORCH_BOX(&rope_in_place_on_cuda));
-  library.impl("rope_backward", TORCH_BOX(&rope_backward_on_cuda));
+  implement(library, "rope_backward", TORCH_BOX(&rope_backward_on_cuda));
 }
 
 }  // namespace cudaops_kernels

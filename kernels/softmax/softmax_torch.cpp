@@ -20,16 +20,16 @@ Tensor softmax_backward_on_cpu(const Tensor& grad_output, const Tensor& output, 
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
-      "softmax(Tensor input, Tensor? mask=None, float scale=1, bool causal=False) -> Tensor");
-  library.def(
-      "softmax_backward(Tensor grad_output, Tensor output, float scale=1, bool causal=False) "
-      "-> Tensor");
+  define(library,
+         "softmax(Tensor input, Tensor? mask=None, float scale=1, bool causal=False) -> Tensor");
+  define(library,
+         "softmax_backward(Tensor grad_output, Tensor output, float scale=1, bool causal=False) "
+         "-> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("softmax", TORCH_BOX(&softmax_on_cpu));
-  library.impl("softmax_backward", TORCH_BOX(&softmax_backward_on_cpu));
+  implement(library, "softmax", TORCH_BOX(&softmax_on_cpu));
+  implement(library, "softmax_backward", TORCH_BOX(&softmax_backward_on_cpu));
 }
 
 }  // namespace cudaops_kernels

@@ -25,8 +25,8 @@ Tensor softmax_backward_on_cuda(const Tensor& grad_output, const Tensor& output,
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("softmax", TORCH_BOX(&softmax_on_cuda));
-  library.impl("softmax_backward", TORCH_BOX(&softmax_backward_on_cuda));
+  implement(library, "softmax", TORCH_BOX(&softmax_on_cuda));
+  implement(library, "softmax_backward", TORCH_BOX(&softmax_backward_on_cuda));
 }
 
 }  // namespace cudaops_kernels

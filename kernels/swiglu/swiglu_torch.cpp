@@ -23,15 +23,15 @@ std::tuple<Tensor, Tensor> swiglu_backward_on_cpu(const Tensor& grad_output, con
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def("swiglu(Tensor gate, Tensor up) -> Tensor");
-  library.def(
-      "swiglu_backward(Tensor grad_output, Tensor gate, Tensor up) "
-      "-> (Tensor grad_gate, Tensor grad_up)");
+  define(library, "swiglu(Tensor gate, Tensor up) -> Tensor");
+  define(library,
+         "swiglu_backward(Tensor grad_output, Tensor gate, Tensor up) "
+         "-> (Tensor grad_gate, Tensor grad_up)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("swiglu", TORCH_BOX(&swiglu_on_cpu));
-  library.impl("swiglu_backward", TORCH_BOX(&swiglu_backward_on_cpu));
+  implement(library, "swiglu", TORCH_BOX(&swiglu_on_cpu));
+  implement(library, "swiglu_backward", TORCH_BOX(&swiglu_backward_on_cpu));
 }
 
 }  // namespace cudaops_kernels

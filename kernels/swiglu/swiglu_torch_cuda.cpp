@@ -26,8 +26,8 @@ std::tuple<Tensor, Tensor> swiglu_backward_on_cuda(const Tensor& grad_output, co
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("swiglu", TORCH_BOX(&swiglu_on_cuda));
-  library.impl("swiglu_backward", TORCH_BOX(&swiglu_backward_on_cuda));
+  implement(library, "swiglu", TORCH_BOX(&swiglu_on_cuda));
+  implement(library, "swiglu_backward", TORCH_BOX(&swiglu_backward_on_cuda));
 }
 
 }  // namespace cudaops_kernels

@@ -18,7 +18,7 @@ struct SwigluQuantize {
   BlockGrid grid;  // of unit's rows, block_rows 1
   QuantizedType type;
   Rows output;
-  float* scale;
+  float* scale;          // written, with rule.given too
   BlockStrides strides;  // of scale
   ScaleRule rule;
 };

@@ -16,7 +16,8 @@ template <typename Run>
 std::tuple<Tensor, Tensor> swiglu_quantize_on(const Tensor& gate, const Tensor& up, ScalarType type,
                                               int64_t group_size,
                                               const std::optional<Tensor>& scale_ub, bool ue8m0,
-                                              bool scales_column_major, const Run& run) {
+                                              bool scales_column_major, const OptionalTensor& scale,
+                                              const Run& run) {
   const char* const op = "swiglu_quantize";
   SwigluQuantize call{};
   const DType dtype = checked_dtype(op, "gate", gate);
@@ -24,7 +25,8 @@ std::tuple<Tensor, Tensor> swiglu_quantize_on(const Tensor& gate, const Tensor& 
   call.type = quantized_type(op, "dtype", type);
   const TensorRows gate_rows = rows_of(op, "gate", gate), up_rows = rows_of(op, "up", up);
   const Blocks blocks = groups_of(op, gate, group_size);
-  const ScaleOptions options = scale_options(op, "gate", gate, scale_ub, ue8m0);
+  const ScaleOptions options =
+      scale_options(op, "gate", gate, scale_ub, ue8m0, group_size, scales_column_major, scale);
   const BlockNumbers scales =
       empty_block_numbers(gate, blocks, ScalarType::Float, scales_column_major);
   const Tensor output = make_empty(gate, gate.sizes(), type);
@@ -35,7 +37,7 @@ std::tuple<Tensor, Tensor> swiglu_quantize_on(const Tensor& gate, const Tensor& 
   call.strides = scales.strides;
   call.rule = options.rule();
   run(call);
-  return {output, scales.tensor};
+  return {output, scale_output(gate, options, scales.tensor)};
 }
 
 }  // namespace cudaops_kernels

@@ -12,11 +12,11 @@ Tensor transpose_on_cpu(const Tensor& input) {
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def("transpose(Tensor input) -> Tensor");
+  define(library, "transpose(Tensor input) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  library.impl("transpose", TORCH_BOX(&transpose_on_cpu));
+  implement(library, "transpose", TORCH_BOX(&transpose_on_cpu));
 }
 
 }  // namespace cudaops_kernels

@@ -17,7 +17,7 @@ Tensor transpose_on_cuda(const Tensor& input) {
 }  // namespace
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CUDA, library) {
-  library.impl("transpose", TORCH_BOX(&transpose_on_cuda));
+  implement(library, "transpose", TORCH_BOX(&transpose_on_cuda));
 }
 
 }  // namespace cudaops_kernels

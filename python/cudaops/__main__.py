@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library
+from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, new
 from ._port import PortError, port
 from .jit import cli as jit
 
@@ -15,14 +15,15 @@ from .jit import cli as jit
 def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="python -m cudaops",
-        description="Operators for torch in C++, CUDA and HIP, built with CMake: where the CMake package is, and what "
-        "a built library holds, where the time of a build went, and a CMakeLists.txt for a setup.py.",
+        description="Operators for torch in C++, CUDA and HIP, built with CMake: where the CMake package is, a new "
+        "project, what a built library holds, where the time of a build went, and a CMakeLists.txt for a setup.py.",
         epilog="In CMake: find_package(CudaOps REQUIRED), configured with "
         "-DCudaOps_ROOT=$(python -m cudaops --cmake-dir)",
     )
     parser.add_argument("--cmake-dir", action="store_true", help="print the directory of CudaOpsConfig.cmake")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", metavar="{inspect,build-report,port,build,cache,doctor,report}")
+    commands = parser.add_subparsers(dest="command", metavar="{new,inspect,build-report,port,build,cache,doctor,report}")
+    new.add_command(commands)
     command = commands.add_parser(
         "inspect",
         help="say what a library holds and whether this torch can run it",
@@ -60,6 +61,8 @@ def main(arguments=None):
         return 0
     if options.command in jit.COMMANDS:
         return jit.run(options)
+    if options.command == "new":
+        return new.run(options)
     if options.command == "build-report":
         return build_report.run(options, "cudaops build-report")
     if options.command == "port":

@@ -26,7 +26,7 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        self.names.append(str(func).split(".")[1])
+        self.names.append(str(func).split(".")[1].lstrip("_"))
         outputs = result if isinstance(result, tuple) else (result,)
         sizes = [o.numel() for o in outputs if isinstance(o, torch.Tensor)]
         self.largest = max(self.largest, *sizes, 0)
@@ -109,13 +109,32 @@ def test_static_scales(device):
             assert ((steps <= bound) | clipped).all(), (dtype, quantized)
             output, same = kernels.swiglu_quantize(x, y, dtype=quantized, scale=scale)
             wanted = kernels.quantize(kernels.swiglu(x, y).view(10, 33), quantized, (-1, -1), scale)[0]
+            with Watch() as watch:  # one op, which is one pass
+                kernels.swiglu_quantize(x, y, dtype=quantized, scale=scale)
+                kernels.rms_norm_quantize(x, dtype=quantized, scale=scale)
+            assert watch.names == ["swiglu_quantize", "rms_norm_quantize"]
             assert same is scale and torch.equal(output.view(10, 33).float(), wanted.float())
+
+    def on_the_cpu(number):
+        return kernels.swiglu_quantize(
+            x.cpu(), y.cpu(), dtype=torch.int8, scale=torch.tensor([number])
+        )
+
     for name, call in (
         ("group_size", lambda: kernels.swiglu_quantize(x, y, dtype=torch.int8, scale=scale, group_size=8)),
         ("ue8m0", lambda: kernels.rms_norm_quantize(x, dtype=torch.int8, scale=scale, ue8m0=True)),
+        ("a number from 2^-126", lambda: on_the_cpu(3.0e38)),
+        ("a number from 2^-126", lambda: on_the_cpu(0.0)),
+        ("one float32", lambda: kernels.swiglu_quantize(x, y, dtype=torch.int8, scale=w.float())),
         ("scale_ub", lambda: kernels.rms_norm_quantize(x, dtype=torch.int8, scale=scale, scale_ub=scale)),
     ):
-        assert f"wanted {name}=" in refusal(call)
+        assert f"wanted {name}" in refusal(call)
+    # More columns than are added up in another order where rows start anywhere.
+    x, w = (normal(*shape, 520, dtype=torch.bfloat16, device=device) for shape in ((7,), ()))
+    for scale in (torch.tensor(0.02, device=device), torch.tensor([[1.0e-3]], device=device)):
+        wanted = kernels.quantize(kernels.rms_norm(x, 520, w, 1e-5), torch.int8, (-1, -1), scale)[0]
+        found = kernels.rms_norm_quantize(x, w, 1e-5, dtype=torch.int8, scale=scale)[0]
+        assert torch.equal(found, wanted)
 
 
 def test_linear_cross_entropy(device):

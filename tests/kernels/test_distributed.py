@@ -11,7 +11,7 @@ import unittest
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-from kernel_testing import kernels, main, normal
+from kernel_testing import kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from test_modes import as_tuple, calls
 from torch.distributed.checkpoint.state_dict import (
@@ -155,6 +155,108 @@ def sharded_classes(mesh):
 def test_cross_entropy_of_sharded_classes(device):
     in_processes(device, 2, sharded_classes)
     in_processes(device, 4, sharded_classes)
+
+
+def quantising_ops(mesh):
+    x, y = (normal(4, 6, 8, dtype=torch.float32, device="cpu", seed=i) for i in range(2))
+    w = normal(8, dtype=torch.float32, device="cpu", seed=2)
+    number = torch.tensor([0.05])
+
+    def two_passes(x, block_size, **keywords):
+        q, scale, zero_point = kernels.quantize(x, torch.int8, block_size, **keywords)
+        return q, scale, kernels.dequantize(q, scale, zero_point, block_size=block_size)
+
+    def norm(x, y, w, number, **keywords):
+        return kernels.rms_norm_quantize(x, w, 1e-5, dtype=torch.int8, residual=y, **keywords)
+
+    cases = {  # name → (function, how many of its dimensions may be sharded)
+        "rows": (lambda x, y, w, n: two_passes(x, (1, -1)), 2),
+        "groups, zero points": (lambda x, y, w, n: two_passes(x, (1, 4), symmetric=False), 2),
+        "tiles": (lambda x, y, w, n: two_passes(x, (4, 4)), 1),
+        "random": (lambda x, y, w, n: kernels.quantize(x, torch.int8, (1, -1), seed=3)[:2], 0),
+        "norm": (norm, 2),
+        "norm, static": (lambda x, y, w, n: norm(x, y, w, n, scale=n)[::2], 2),
+        "norm alone": (
+            lambda x, y, w, n: kernels.rms_norm_quantize(x, w, 1e-5, dtype=torch.int8)[:2],
+            2,
+        ),
+        "swiglu": (lambda x, y, w, n: kernels.swiglu_quantize(x, y, dtype=torch.int8), 2),
+        "swiglu, static": (
+            lambda x, y, w, n: kernels.swiglu_quantize(x, y, dtype=torch.int8, scale=n)[:1],
+            2,
+        ),
+    }
+    for name, (function, num_dims) in cases.items():
+        wanted = as_tuple(function(x, y, w, number))
+        for dim in range(3):
+            shards = [distribute_tensor(t, mesh, [Shard(dim)]) for t in (x, y)]
+            others = [distribute_tensor(t, mesh, [Replicate()]) for t in (w, number)]
+            found = as_tuple(function(*shards, *others))
+            for a, b in zip(found, wanted, strict=True):
+                assert torch.equal(full(a), b), (name, dim)
+            if dim < num_dims:
+                assert all(a.placements == (Shard(dim),) for a in found), (name, dim)
+
+
+def test_quantising_ops_on_dtensors(device):
+    in_processes(device, 2, quantising_ops)
+
+
+def ops_in_place(mesh):
+    x, y = (normal(4, 6, 8, dtype=torch.float32, device="cpu", seed=i) for i in range(2))
+    w = normal(8, dtype=torch.float32, device="cpu", seed=2)
+    wanted = kernels.fused_add_rms_norm(x, y, 8, w, 1e-5)
+    for placement in (Shard(0), Shard(1), Replicate()):
+        a, b = (distribute_tensor(t.clone(), mesh, [placement]) for t in (x, y))
+        kernels.fused_add_rms_norm_(a, b, 8, distribute_tensor(w, mesh, [Replicate()]), 1e-5)
+        assert a.placements == b.placements == (placement,)
+        close(full(a), wanted[0], placement)
+        close(full(b), wanted[1], placement)
+    for wrong in (Shard(2), Partial()):
+        a, b = (DTensor.from_local(t.clone(), mesh, [wrong]) for t in (x, y))
+        before = a._local_tensor.clone()
+        assert "replicated or sharded by rows" in refusal(
+            lambda: kernels.fused_add_rms_norm_(a, b, a.shape[-1])
+        )
+        assert torch.equal(a._local_tensor, before)
+    a = distribute_tensor(x, mesh, [Shard(0)])
+    assert "one mesh and one placement" in refusal(
+        lambda: kernels.fused_add_rms_norm_(a, distribute_tensor(y, mesh, [Shard(1)]), 8)
+    )
+
+    q, k = (normal(4, 6, heads, 8, dtype=torch.float32, device="cpu") for heads in (4, 2))
+    angles = normal(9, 4, dtype=torch.float32, device="cpu", seed=6)
+    positions = torch.arange(24).view(4, 6) % 9
+    for some, dims in ((None, (0, 2)), (positions, (0, 1, 2))):
+        wanted = kernels.rope(q, k, angles.cos(), angles.sin(), some)
+        for dim in dims:
+            a, b = (distribute_tensor(t.clone(), mesh, [Shard(dim)]) for t in (q, k))
+            others = [
+                None if t is None else distribute_tensor(t, mesh, [Replicate()])
+                for t in (angles.cos(), angles.sin(), some)
+            ]
+            kernels.rope_(a, b, *others)
+            close(full(a), wanted[0], dim)
+            close(full(b), wanted[1], dim)
+
+    logits = normal(6, 10, dtype=torch.float32, device="cpu")
+    target = torch.tensor([0, 9, -100, 3, 7, 5])
+    for reduction in ("mean", "sum", "none"):
+        leaf = logits.clone().requires_grad_()
+        wanted = kernels.cross_entropy(leaf, target, reduction=reduction)
+        wanted.sum().backward()
+        for placement in (Shard(0), Shard(1), Replicate()):
+            sharded = distribute_tensor(logits, mesh, [placement]).requires_grad_()
+            computed = sharded * 1
+            loss = kernels.cross_entropy_(computed, target, reduction=reduction)
+            close(full(loss), wanted.detach(), (placement, reduction))
+            assert placement == Shard(1) or not torch.equal(full(computed), logits)
+            full(loss).sum().backward()
+            close(full(sharded.grad), leaf.grad, (placement, reduction))
+
+
+def test_ops_in_place_on_dtensors(device):
+    in_processes(device, 2, ops_in_place)
 
 
 def sequence_parallel(mesh):

@@ -12,6 +12,8 @@ import torch
 import torch.nn.functional as F
 from kernel_testing import kernels, main, normal, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
 from torch.autograd import forward_ad
 
 EPS = 1e-5
@@ -365,7 +367,7 @@ def test_a_frozen_weight_costs_nothing(device):
             class Watch(torch.utils._python_dispatch.TorchDispatchMode):
                 def __torch_dispatch__(self, func, types, args=(), kwargs=None):
                     result = func(*args, **(kwargs or {}))
-                    if func is getattr(ops, op).default:
+                    if func is getattr(ops, f"_{op}").default:
                         outputs.append(result)
                     return result
 
@@ -446,6 +448,24 @@ def test_compiles_without_a_break(device):
                     as_tuple(compiled(*call.tensors)), as_tuple(call.ours(*call.tensors))
                 ):
                     assert torch.equal(a, b), (name, dynamic)
+
+
+def test_compiled_graphs_hold_ops_without_autograd(device):
+    # A kernel for autograd would take longer than the op.
+    called = []
+
+    def keep(graph, inputs):
+        called.extend(str(n.target) for n in graph.graph.nodes if "cudaops" in str(n.target))
+        return make_boxed_func(graph.forward)
+
+    backend = aot_autograd(fw_compiler=keep, bw_compiler=keep)
+    for name, call in calls(device).items():
+        called.clear()
+        torch._dynamo.reset()
+        leaves = [t.clone().requires_grad_() for t in call.tensors]
+        outputs = as_tuple(torch.compile(call.ours, backend=backend)(*leaves))
+        sum(o.sum() for o in outputs).backward()
+        assert len(called) >= 2 and all(n.startswith("cudaops._") for n in called), (name, called)
 
 
 def test_exports(device):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# <build>/CudaOps/facts.cmake: what facts/ and search/ found, with stamps of all that it follows from. The next configure
-# step compares the stamps and takes it from there; what is decided from it is decided again each time.
+# <build>/CudaOps/facts.cmake: what facts/ and search/ found and the match that was made of it, with stamps of all that
+# it follows from. The next configure step compares the stamps and takes it from there, with the lines that were printed.
 #
 # Between _cudaops_replay_begin() and _cudaops_replay_end() everything is noted that base/stamps looks at, which is what
 # base/probe and base/programs ask about, and what _cudaops_follows() names. The file is for one set of inputs; it is
@@ -232,7 +232,7 @@ function(_cudaops_replay_write)
   _cudaops_state_set(REPLAY_RECORDING TRUE)
   _cudaops_follows(${ours})
   # And from the code that finds and reads it.
-  _cudaops_modules_used(modules "^(facts|search|match)/")
+  _cudaops_modules_used(modules "^(facts|search|arch|match|report)/")
   _cudaops_follows(${modules})
   _cudaops_state_set(REPLAY_RECORDING "")
   _cudaops_state_get(REPLAY_STAMPS stamps)

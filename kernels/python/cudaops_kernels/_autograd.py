@@ -2,9 +2,10 @@
 """Ops with derivatives: one description of an op serves torch.ops.cudaops and the public function.
 
 The op itself has a kernel for autograd: it is right under torch.func's transforms, forward-mode AD
-and torch.compile, and costs some microseconds more. The public function goes round it wherever
-nothing but plain autograd can be concerned, with a function of its own whose forward pass calls the
-op below autograd.
+and torch.compile, and costs some microseconds more. Below it stands the op's twin ("_rms_norm" of
+"rms_norm"): the same kernels, and nothing for autograd. The twin is what kernels for autograd call,
+and so what compiled graphs hold; the public function calls it at once wherever no gradient is asked
+for, and otherwise has a function of its own with the twin as its forward pass.
 """
 
 from typing import Any, Callable, Optional, Sequence
@@ -24,31 +25,31 @@ _in_transform = torch._C._are_functorch_transforms_active
 _autocast_is_on = torch._C._is_any_autocast_enabled
 _compiler = torch.compiler
 _is_dynamo_compiling = torch.compiler.is_dynamo_compiling
-# For public functions torch._C._AutoDispatchBelowAutograd, but for rare backends, in a third of its
-# time. (Such a tensor, or None, comes to the op's kernel for autograd.)
-_AUTOGRAD = torch._C.DispatchKey.AutogradFunctionality
-_is_excluded = torch._C._dispatch_tls_is_dispatch_key_excluded
-_set_excluded = torch._C._dispatch_tls_set_dispatch_key_excluded
-
 
 def is_compiling() -> bool:
     """torch.compiler.is_compiling(), in less time where nothing is compiled."""
     return _is_dynamo_compiling() or _compiler._is_compiling_flag
 
 
-def _below_autograd(op: Any, args: Sequence[Any]) -> Any:
-    with torch._C._AutoDispatchBelowAutograd():
-        return op(*args)
+def _twin(name: str) -> Callable[..., Any]:
+    """The op that autograd doesn't see, without what OpOverload puts around it."""
+    _library.impl(f"_{name}", torch.library.fallthrough_kernel, "Autograd")
+    run: Callable[..., Any] = getattr(ops, f"_{name}").default._op
+    return run
 
 
 def _within_a_function(op: Any, args: Sequence[Any]) -> Any:
     """The op within a function's forward pass under a transform. The function has switched both kinds
     of gradients off; the levels below this one have theirs still."""
-    with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
-        return _below_autograd(op, args)
+    with (
+        torch.enable_grad(),
+        forward_ad._set_fwd_grad_enabled(True),
+        torch._C._AutoDispatchBelowAutograd(),
+    ):
+        return op(*args)
 
 
-def _op_kernel(op: Any, apply: Callable[..., Any]) -> None:
+def _op_kernel(op: Any, run: Callable[..., Any], apply: Callable[..., Any]) -> None:
     """Registers `apply` as the op's kernel for autograd. torch leaves out arguments that are equal
     to their defaults; here they are all there."""
     defaults = [argument.default_value for argument in op._schema.arguments]
@@ -64,7 +65,7 @@ def _op_kernel(op: Any, apply: Callable[..., Any]) -> None:
             _is_grad_enabled() and torch._C._any_requires_grad(*args)
         ):
             return apply(*args)
-        return _below_autograd(op, args)
+        return run(*args)
 
     _library.impl(op._schema.name.split("::")[1], kernel, "Autograd")
 
@@ -72,7 +73,11 @@ def _op_kernel(op: Any, apply: Callable[..., Any]) -> None:
 def _apply_of(name: str, **members: Callable[..., Any]) -> Callable[..., Any]:
     static: dict = {key: staticmethod(value) for key, value in members.items()}
     static["_compiled_autograd_key"] = staticmethod(lambda ctx: (ctx._autograd_function_id,))
-    return type(name, (_SingleLevelFunction,), static).apply  # type: ignore[attr-defined]
+    function: Any = type(name, (_SingleLevelFunction,), static)
+    # Else it looks at each call for which of `backward` and `vjp` there is.
+    function._backward_cls.apply = members["backward"]
+    apply: Callable[..., Any] = function.apply
+    return apply
 
 
 def differentiable(
@@ -91,7 +96,7 @@ def differentiable(
     jvp(args, tangents): a tangent for each of the first outputs, by torch's ops on arguments alone,
     so that it has derivatives itself; of the tangents, one for each tensor, some may be None.
     """
-    op = getattr(ops, name).default
+    op, run = getattr(ops, name).default, _twin(name)
     arguments = op._schema.arguments
     is_tensor = ["Tensor" in str(argument.type) for argument in arguments]
     num_tensors = sum(is_tensor)
@@ -99,11 +104,10 @@ def differentiable(
     num_outputs = len(op._schema.returns)
     nothing = (None,) * len(arguments)
     several = num_differentiable > 1
-
-    def first(outputs: Any) -> Any:
-        if num_outputs == 1:
-            return outputs
-        return outputs[:num_differentiable] if several else outputs[0]
+    # Of outputs; None: that is what there is.
+    first: Any = None
+    if num_outputs > 1:
+        first = slice(num_differentiable) if several else 0
 
     def keep_for_jvp(ctx: Any, args: Sequence[Any]) -> None:
         ctx.save_for_forward(*args[:num_tensors])
@@ -113,14 +117,15 @@ def differentiable(
         return jvp((*ctx.saved_tensors, *ctx.numbers), tangents[:num_tensors])
 
     def run_backward(ctx: Any, *grads: Any) -> Any:
-        grads = grads[:num_differentiable]
-        if all(grad is None for grad in grads):
-            return nothing
-        return backward(ctx, *grads)
+        if len(grads) > num_differentiable:
+            grads = grads[:num_differentiable]
+        for grad in grads:
+            if grad is not None:
+                return backward(ctx, *grads)
+        return nothing
 
     def forward_of_op(ctx: Any, *args: Any) -> Any:
-        run = _within_a_function if _in_transform() else _below_autograd
-        outputs = run(op, args)
+        outputs = _within_a_function(op, args) if _in_transform() else run(*args)
         ctx.set_materialize_grads(False)
         setup(ctx, args, outputs)
         if forward_ad._current_level >= 0:
@@ -137,21 +142,17 @@ def differentiable(
         return *result, *(None,) * (num_outputs - num_differentiable)
 
     def forward(ctx: Any, *args: Any) -> Any:
-        before = _is_excluded(_AUTOGRAD)
-        _set_excluded(_AUTOGRAD, True)
-        try:
-            outputs = op(*args)
-        finally:
-            _set_excluded(_AUTOGRAD, before)
+        outputs = run(*args)
         setup(ctx, args, outputs)
         if forward_ad._current_level >= 0:
             keep_for_jvp(ctx, args)
         if several:
             ctx.set_materialize_grads(False)
-        return first(outputs)
+        return outputs if first is None else outputs[first]
 
     _op_kernel(
         op,
+        run,
         _apply_of(f"Op_{name}", forward=forward_of_op, backward=run_backward, jvp=jvp_of_op),
     )
     apply = _apply_of(
@@ -160,38 +161,35 @@ def differentiable(
 
     def call(*args: Any) -> Any:
         if is_compiling():
-            return first(op(*args))
+            outputs = op(*args)
+            return outputs if first is None else outputs[first]
         try:
-            if _in_transform():
-                return first(op(*args))
+            # Transforms and autocast come before autograd.
+            if _in_transform() or _autocast_is_on():
+                outputs = op(*args)
+                return outputs if first is None else outputs[first]
             if forward_ad._current_level >= 0:
                 return apply(*args)
             if _is_grad_enabled():
                 for tensor in args[:num_tensors]:
                     if tensor is not None and tensor.requires_grad:
-                        # Autocast comes before autograd.
-                        return first(op(*args)) if _autocast_is_on() else apply(*args)
-            before = _is_excluded(_AUTOGRAD)
-            _set_excluded(_AUTOGRAD, True)
-            try:
-                outputs = op(*args)
-            finally:
-                _set_excluded(_AUTOGRAD, before)
+                        return apply(*args)
+            outputs = run(*args)
         except RuntimeError as error:
             if register_if_missing(error):
                 return call(*args)
             raise_again(error)
-        return first(outputs)
+        return outputs if first is None else outputs[first]
 
     return call
 
 
 def _refusing(name: str, reverse: Optional[str], forward: str) -> Any:
     """An op without derivatives. reverse: None if its outputs have no gradients at all."""
-    op = getattr(ops, name).default
+    op, run = getattr(ops, name).default, _twin(name)
 
     def forward_pass(ctx: Any, *args: Any) -> Any:
-        outputs = _within_a_function(op, args)
+        outputs = _within_a_function(op, args) if _in_transform() else run(*args)
         if reverse is None:
             ctx.mark_non_differentiable(*(outputs if isinstance(outputs, tuple) else (outputs,)))
         return outputs
@@ -202,14 +200,14 @@ def _refusing(name: str, reverse: Optional[str], forward: str) -> Any:
     def jvp(ctx: Any, *tangents: Any) -> Any:
         raise RuntimeError(f"{name}: {forward}")
 
-    _op_kernel(op, _apply_of(f"Op_{name}", forward=forward_pass, backward=backward, jvp=jvp))
-    return op
+    _op_kernel(op, run, _apply_of(f"Op_{name}", forward=forward_pass, backward=backward, jvp=jvp))
+    return op, run
 
 
 def gradient(name: str) -> Callable[..., Any]:
     """Registers an op that is a gradient: there is none of it, and asking for one is an error, not
     zeros. Returns it as a function of all its arguments, for backward passes."""
-    op = _refusing(
+    op, run = _refusing(
         name,
         "there is no second derivative.",
         "there is no forward-mode derivative of a gradient.",
@@ -217,14 +215,9 @@ def gradient(name: str) -> Callable[..., Any]:
 
     def call(*args: Any) -> Any:
         # With gradients enabled here someone wants the second derivative.
-        if _is_grad_enabled() or forward_ad._current_level >= 0:
+        if _is_grad_enabled() or forward_ad._current_level >= 0 or _in_transform():
             return op(*args)
-        before = _is_excluded(_AUTOGRAD)
-        _set_excluded(_AUTOGRAD, True)
-        try:
-            return op(*args)
-        finally:
-            _set_excluded(_AUTOGRAD, before)
+        return run(*args)
 
     return call
 
@@ -232,7 +225,7 @@ def gradient(name: str) -> Callable[..., Any]:
 def without_gradient(name: str) -> Callable[..., Any]:
     """Registers an op whose outputs don't require gradients, as those of torch's own quantising
     ops. A tangent is refused: it would be dropped."""
-    op = _refusing(name, None, "there is no forward-mode derivative.")
+    op, run = _refusing(name, None, "there is no forward-mode derivative.")
 
     def call(*args: Any) -> Any:
         if is_compiling():
@@ -240,12 +233,7 @@ def without_gradient(name: str) -> Callable[..., Any]:
         try:
             if _in_transform() or forward_ad._current_level >= 0:
                 return op(*args)
-            before = _is_excluded(_AUTOGRAD)
-            _set_excluded(_AUTOGRAD, True)
-            try:
-                return op(*args)
-            finally:
-                _set_excluded(_AUTOGRAD, before)
+            return run(*args)
         except RuntimeError as error:
             if register_if_missing(error):
                 return call(*args)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """bias_gelu: fake kernels, gradients, the function."""
 
-from typing import Optional, cast
+from collections.abc import Callable
+from typing import Optional
 
 import torch
 from torch import Tensor
@@ -48,7 +49,7 @@ def _jvp(args, tangents):
     return (gelu_and_slope(z, approximate)[1] * tangent).to(input.dtype)
 
 
-_bias_gelu = differentiable(
+_bias_gelu: Callable[..., Tensor] = differentiable(
     "bias_gelu",
     setup=_setup,
     backward=_backward,
@@ -63,4 +64,4 @@ def bias_gelu(
 
     bias has one element for each of input's last dimension, and may be float32 where input is not.
     """
-    return cast(Tensor, _bias_gelu(input, bias, approximate))
+    return _bias_gelu(input, bias, approximate)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cross_entropy: fake kernels, gradients, functions."""
 
+from collections.abc import Callable
 from typing import cast
 
 import torch
@@ -81,7 +82,7 @@ def _jvp(args, tangents):
     return per_row if options[-1] == "none" else per_row.sum()
 
 
-_cross_entropy = differentiable("cross_entropy", setup=_setup, backward=_backward, jvp=_jvp)
+_cross_entropy: Callable[..., Tensor] = differentiable("cross_entropy", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 class _OfShards(torch.autograd.Function):
@@ -137,8 +138,9 @@ class _OfShards(torch.autograd.Function):
         return grad.to(ctx.dtype), None, None, None, None, None
 
 
-def _of_dtensor(input, target, options, reduction):
-    """Rows stay where they are, and so do classes, of one dimension of the mesh."""
+def _of_dtensor(input, target, options, reduction, in_place=False):
+    """Rows stay where they are, and so do classes, of one dimension of the mesh. in_place: where a
+    process has all classes of its rows."""
     from torch.distributed.tensor import DTensor, Replicate, Shard
     from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 
@@ -168,6 +170,13 @@ def _of_dtensor(input, target, options, reduction):
         loss = DTensor.from_local(
             loss, mesh, rows, run_check=False, shape=target.shape, stride=target.stride()
         )
+    elif in_place:
+        target = target.redistribute(placements=placements)
+        logits = input.to_local(grad_placements=placements)
+        loss, _ = _InPlace.apply(logits, target.to_local(), *options, "none")
+        loss = DTensor.from_local(
+            loss, mesh, placements, run_check=False, shape=target.shape, stride=target.stride()
+        )
     else:
         loss = _cross_entropy(input, target.redistribute(placements=placements), *options, "none")
     if reduction == "none":
@@ -179,9 +188,10 @@ def _of_dtensor(input, target, options, reduction):
 class _InPlace(torch.autograd.Function):
     @staticmethod
     def forward(ctx, logits, target, *options):
-        loss, lse = ops.cross_entropy_(logits.detach(), target, *options)
+        grad = logits.detach()
+        loss, lse = ops.cross_entropy_(grad, target, *options)
         ctx.mark_non_differentiable(lse)
-        ctx.save_for_backward(logits)
+        ctx.save_for_backward(grad)
         ctx.is_used = False
         return loss, lse
 
@@ -194,7 +204,7 @@ class _InPlace(torch.autograd.Function):
                 "up the gradient that stands in place of logits."
             )
         ctx.is_used = True
-        grad = ctx.saved_tensors[0].detach()
+        (grad,) = ctx.saved_tensors
         ops.cross_entropy_scale_(grad, grad_loss)
         return grad, None, None, None, None, None, None
 
@@ -206,6 +216,13 @@ def _refuse(name, **arguments):
             raise ValueError(
                 f"{name}: wanted None for {argument}, found {type(value).__name__}."
             )
+
+
+def _check_reduction(name, reduction):
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(
+            f'{name}: wanted "none", "mean" or "sum" for reduction, found "{reduction}".'
+        )
 
 
 def cross_entropy(
@@ -229,17 +246,11 @@ def cross_entropy(
     """
     _refuse("cross_entropy", weight=weight, size_average=size_average, reduce=reduce)
     if type(input) is not torch.Tensor and hasattr(input, "_local_tensor"):
-        if reduction not in ("none", "mean", "sum"):
-            raise ValueError(
-                f'cross_entropy: wanted "none", "mean" or "sum" for reduction, found "{reduction}".'
-            )
+        _check_reduction("cross_entropy", reduction)
         options = (ignore_index, label_smoothing, lse_square_scale, softcap)
-        return cast(Tensor, _of_dtensor(input, target, options, reduction))
-    return cast(
-        Tensor,
-        _cross_entropy(
-            input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
-        ),
+        return _of_dtensor(input, target, options, reduction)
+    return _cross_entropy(
+        input, target, ignore_index, label_smoothing, lse_square_scale, softcap, reduction
     )
 
 
@@ -264,12 +275,19 @@ def cross_entropy_(
     """
     _refuse("cross_entropy_", weight=weight, size_average=size_average, reduce=reduce)
     options = (ignore_index, label_smoothing, lse_square_scale, softcap, reduction)
+    is_sharded = type(input) is not torch.Tensor and hasattr(input, "_local_tensor")
+    if is_sharded:
+        _check_reduction("cross_entropy_", reduction)
     if not (input.requires_grad and torch.is_grad_enabled()):
-        return cast(Tensor, _cross_entropy(input, target, *options))
+        if is_sharded:
+            return _of_dtensor(input, target, options[:-1], reduction)
+        return _cross_entropy(input, target, *options)
     base = None if torch.compiler.is_compiling() else input._base
     if input.is_leaf or (base is not None and base.is_leaf and base.requires_grad):
         raise RuntimeError(
             "cross_entropy_: wanted an input that was computed, found a leaf that requires a "
             "gradient, or a view of one: it would be overwritten."
         )
+    if is_sharded:
+        return _of_dtensor(input, target, options[:-1], reduction, in_place=True)
     return cast(Tensor, _InPlace.apply(input, target, *options)[0])

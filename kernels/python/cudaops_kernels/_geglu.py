@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """geglu: fake kernels, gradients, the function."""
 
-from typing import cast
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -46,7 +46,7 @@ def _backward(ctx, grad_output):
     return *_gradient(grad_output, *ctx.saved_tensors, ctx.approximate), None
 
 
-_geglu = differentiable(
+_geglu: Callable[..., Tensor] = differentiable(
     "geglu",
     setup=_setup,
     backward=_backward,
@@ -57,7 +57,7 @@ _geglu = differentiable(
 def geglu(gate: Tensor, up: Tensor, approximate: str = "none") -> Tensor:
     """torch.nn.functional.gelu(gate, approximate=approximate) * up in one pass; gate and up may be
     halves of one tensor."""
-    return cast(Tensor, _geglu(gate, up, approximate))
+    return _geglu(gate, up, approximate)
 
 
 def gelu_and_mul(x: Tensor, approximate: str = "none") -> Tensor:

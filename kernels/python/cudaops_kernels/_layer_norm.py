@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """layer_norm: fake kernels, gradients, functions."""
 
+from collections.abc import Callable
 from typing import Optional, cast
 
 import torch
@@ -82,7 +83,7 @@ def _jvp(args, tangents):
     return tangent.to(input.dtype)
 
 
-_layer_norm = differentiable("layer_norm", setup=_setup, backward=_backward, jvp=_jvp)
+_layer_norm: Callable[..., Tensor] = differentiable("layer_norm", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def layer_norm(
@@ -94,7 +95,7 @@ def layer_norm(
 ) -> Tensor:
     """torch.nn.functional.layer_norm; weight and bias may be float32 where input is not."""
     if is_last_dimension(input, normalized_shape):
-        return cast(Tensor, _layer_norm(input, weight, bias, eps))
+        return _layer_norm(input, weight, bias, eps)
     rows, columns = flat_rows(
         "layer_norm", input, normalized_shape, {"weight": weight, "bias": bias}
     )

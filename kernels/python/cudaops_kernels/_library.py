@@ -28,3 +28,8 @@ def _load():
 
 _load()
 ops = torch.ops.cudaops
+
+
+def with_twin(name: str) -> tuple[str, ...]:
+    """An op's name, and that of its twin without autograd if there is one."""
+    return (name, f"_{name}") if hasattr(ops, f"_{name}") else (name,)

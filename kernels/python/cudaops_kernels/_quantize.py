@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """quantize and dequantize: fake kernels, functions."""
 
-from collections.abc import Sequence
-from typing import Any, Optional, cast
+from collections.abc import Callable, Sequence
+from typing import Optional
 
 import torch
 from torch import Tensor
@@ -68,7 +68,7 @@ def _jvp(args, tangents):
     return ops.dequantize(input, tangent, *others)
 
 
-_dequantize = differentiable("dequantize", setup=_setup, backward=_backward, jvp=_jvp)
+_dequantize: Callable[..., Tensor] = differentiable("dequantize", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def quantize(
@@ -112,17 +112,4 @@ def dequantize(
     dtype: torch.dtype = torch.float32,
 ) -> Tensor:
     """(input - zero_point) * scale, with the blocks that quantize() had; differentiable by scale."""
-    return cast(Tensor, _dequantize(input, scale, zero_point, block_size, dtype))
-
-
-def check_static(op: str, **options: Any) -> None:
-    """A given scale leaves nothing to compute one by. options: name → (value, without use)."""
-    for name, (value, unused) in options.items():
-        if value is not unused and value != unused:
-            raise ValueError(f"{op}: wanted {name}={unused} with a given scale, found {value}.")
-
-
-def quantize_by_number(input: Tensor, dtype: torch.dtype, scale: Tensor) -> Tensor:
-    """By one scale for all."""
-    rows = input.reshape(-1, input.shape[-1])
-    return quantize(rows, dtype, (-1, -1), scale)[0].view(input.shape)
+    return _dequantize(input, scale, zero_point, block_size, dtype)

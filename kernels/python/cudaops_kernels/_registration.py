@@ -4,7 +4,8 @@
 import torch
 
 from ._autograd import _library
-from ._library import ops
+from ._library import ops, with_twin
+from ._sharding import shards_to_write
 
 # A learning rate may lie on the CPU beside tensors of a GPU.
 _ANYWHERE = ("lr", "lr_tensor")
@@ -44,7 +45,9 @@ def register_fake(name, overload="default"):
             _check_devices(name, op._schema, args, kwargs)
             return fake(*args, **kwargs)
 
-        torch.library.register_fake(op._name, checked)
+        for op_or_twin in with_twin(name):
+            which = getattr(getattr(ops, op_or_twin), overload)
+            torch.library.register_fake(which._name, checked)
         return fake
 
     return decorate
@@ -62,7 +65,8 @@ def refuse_gradients(name, **arguments):
 
 def register_in_place(name):
     """Registers an op that changes arguments with autograd: a tensor that needs a gradient is
-    refused, and whoever saved one for a backward pass learns that it has changed."""
+    refused, and whoever saved one for a backward pass learns that it has changed. Of DTensors it
+    changes the shards of this process, where these are enough."""
     op = getattr(ops, name).default
     written = [
         (index, argument.name)
@@ -76,6 +80,11 @@ def register_in_place(name):
             for index, argument in written
         }
         refuse_gradients(name, **changed)
+        if any(hasattr(tensor, "_local_tensor") for tensor in changed.values()):
+            values = dict(zip((argument.name for argument in op._schema.arguments), args))
+            result = op(**shards_to_write(name, {**values, **kwargs}, tuple(changed)))
+            torch.autograd.graph.increment_version(tuple(changed.values()))
+            return result
         with torch._C._AutoDispatchBelowADInplaceOrView():
             result = op.redispatch(
                 keyset & torch._C._after_ADInplaceOrView_keyset, *args, **kwargs

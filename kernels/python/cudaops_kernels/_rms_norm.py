@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rms_norm: fake kernels, gradients, functions."""
 
+from collections.abc import Callable
 from typing import Any, Optional, Union, cast
 
 import torch
@@ -102,8 +103,8 @@ def _jvp_fused(args, tangents):
     return output, sum_tangent
 
 
-_rms_norm = differentiable("rms_norm", setup=_setup, backward=_backward, jvp=_jvp)
-_fused_add_rms_norm = differentiable(
+_rms_norm: Callable[..., Tensor] = differentiable("rms_norm", setup=_setup, backward=_backward, jvp=_jvp)
+_fused_add_rms_norm: Callable[..., tuple[Tensor, Tensor]] = differentiable(
     "fused_add_rms_norm",
     setup=_setup_fused,
     backward=_backward_fused,
@@ -142,7 +143,7 @@ def rms_norm(
     weight may be float32 where input is not. weight_offset is added to it (1 for Gemma's norm).
     """
     if is_last_dimension(input, normalized_shape):
-        return cast(Tensor, _rms_norm(input, weight, eps_or_default(eps, input), weight_offset))
+        return _rms_norm(input, weight, eps_or_default(eps, input), weight_offset)
     rows, (columns,) = flat_rows("rms_norm", input, normalized_shape, {"weight": weight})
     output = _rms_norm(rows, columns, eps_or_default(eps, input), weight_offset)
     return cast(Tensor, shaped_as(input, rows, output))

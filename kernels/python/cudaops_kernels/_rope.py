@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """rope: fake kernels, gradients, functions."""
 
-from typing import Any, Optional, cast
+from collections.abc import Callable
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
@@ -29,6 +30,13 @@ def _(q, k, cos, sin, positions, interleaved=False):
 register_in_place("rope_")
 
 
+def _or_zeros(grad, other):
+    """A gradient that isn't there has no heads: any number of them will do."""
+    if grad is not None:
+        return grad
+    return other.new_zeros((*other.shape[:-2], 1, other.shape[-1]))
+
+
 def _register(name, op_of_gradients):
     def setup(ctx, args, outputs):
         _, _, *tables, positions, ctx.interleaved = args
@@ -37,12 +45,9 @@ def _register(name, op_of_gradients):
         ctx.save_for_backward(*tables, positions)
 
     def backward(ctx, grad_q, grad_k):
-        given = grad_q if grad_q is not None else grad_k
-        # One that isn't there has no heads: any number of them will do.
-        none = given.new_zeros((*given.shape[:-2], 1, given.shape[-1]))
         grads = op_of_gradients(
-            none if grad_q is None else grad_q,
-            none if grad_k is None else grad_k,
+            _or_zeros(grad_q, grad_k),
+            _or_zeros(grad_k, grad_q),
             *ctx.saved_tensors,
             ctx.interleaved,
         )
@@ -66,7 +71,7 @@ def _register(name, op_of_gradients):
 
 
 # The rotation is linear: each of the two is the other's gradient.
-_rope = _register("rope", ops.rope_backward)
+_rope: Callable[..., tuple[Tensor, Tensor]] = _register("rope", ops.rope_backward)
 _register("rope_backward", ops.rope)
 
 
@@ -92,7 +97,7 @@ def rope(
     A position that cos has no row for is refused on the CPU; on a GPU, where positions aren't
     looked at, its rotated elements become NaN.
     """
-    return cast(tuple[Tensor, Tensor], _rope(q, k, cos, sin, positions, interleaved))
+    return _rope(q, k, cos, sin, positions, interleaved)
 
 
 def rope_(

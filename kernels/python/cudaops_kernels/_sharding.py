@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-from ._library import ops
+from ._library import ops, with_twin
 
 _registered = False
 
@@ -60,7 +60,8 @@ def register() -> None:
                 )
             return result
 
-        register_sharding(op)(choices)
+        for op_or_twin in with_twin(name):
+            register_sharding(getattr(ops, op_or_twin).default)(choices)
 
     def by_rows(
         name: str,
@@ -104,8 +105,6 @@ def register() -> None:
     by_rows("layer_norm", ("input",), 3)
     by_rows("layer_norm_backward", ("input", "grad_output", "mean", "rstd"), 1, columns=2)
     by_rows("softmax_backward", ("output", "grad_output"), 1)
-    by_rows("rms_norm_quantize", ("input", "residual"), 3)
-    by_rows("swiglu_quantize", ("gate", "up"), 2)
     by_rows("transpose", ("input",), 1, last=2)
     for unit in ("swiglu", "geglu"):
         elementwise(unit, ("gate", "up"), 1)
@@ -157,10 +156,9 @@ def register() -> None:
     def rope(q: str, k: str) -> Callable[[dict], list]:
         def placements(arguments: dict) -> list:
             num_dims = len(arguments[q].shape)
-            tokens = range(num_dims - (2 if arguments["positions"] is not None else 3))
             result = [
                 ([Shard(dim)] * 2, {q: Shard(dim), k: Shard(dim), "positions": Shard(dim)})
-                for dim in tokens
+                for dim in _token_dims(num_dims, arguments["positions"] is not None)
             ]
             # Heads: of both, which may differ in their number.
             heads = Shard(num_dims - 2)
@@ -168,6 +166,49 @@ def register() -> None:
 
         return placements
 
+    def fused_quantize(rows: Sequence[str], has_residual: bool) -> Callable[[dict], list]:
+        def placements(arguments: dict) -> list:
+            def choice(shard: Any) -> tuple:
+                # What there is none of has no rows.
+                outputs = [shard, shard if arguments["scale"] is None else Replicate()]
+                if has_residual:
+                    outputs.append(Replicate() if arguments["residual"] is None else shard)
+                return outputs, {key: shard for key in rows}
+
+            return [choice(Shard(dim)) for dim in range(len(arguments[rows[0]].shape) - 1)]
+
+        return placements
+
+    def whole_blocks(arguments: dict) -> list:
+        """Dimensions of which a shard has whole blocks: the batch's, and rows with scales of their
+        own."""
+        num_dims, block_size = len(arguments["input"].shape), arguments["block_size"]
+        has_own_rows = len(block_size) == 2 and block_size[0] == 1
+        return [Shard(dim) for dim in range(num_dims - (1 if has_own_rows else 2))]
+
+    def quantize(arguments: dict) -> list:
+        if arguments["seed"] is not None:  # counts the elements of all
+            return []
+        scale, none = arguments["scale"], Replicate()
+        is_one_number = scale is not None and len(scale.shape) != len(arguments["input"].shape)
+        return [
+            (
+                [shard, shard if scale is None else none, none if arguments["symmetric"] else shard],
+                {"input": shard, "scale": none if is_one_number else shard},
+            )
+            for shard in whole_blocks(arguments)
+        ]
+
+    def dequantize(arguments: dict) -> list:
+        if len(arguments["scale"].shape) != len(arguments["input"].shape):
+            return []
+        keys = ("input", "scale", "zero_point")
+        return [([shard], {key: shard for key in keys}) for shard in whole_blocks(arguments)]
+
+    rule("rms_norm_quantize", fused_quantize(("input", "residual"), True))
+    rule("swiglu_quantize", fused_quantize(("gate", "up"), False))
+    rule("quantize", quantize)
+    rule("dequantize", dequantize)
     rule("softmax", softmax)
     rule("bias_gelu", bias_gelu)
     rule("bias_gelu_backward", bias_gelu_backward)
@@ -179,6 +220,63 @@ def register() -> None:
 
 if "torch.distributed.tensor" in sys.modules:
     register()
+
+
+def _token_dims(num_dims: int, has_positions: bool) -> range:
+    """Without positions a token's is its place in the sequence, which must be there from its
+    beginning."""
+    return range(num_dims - (2 if has_positions else 3))
+
+
+def _written_dims(name: str, arguments: dict) -> tuple[Sequence[int], tuple[str, ...]]:
+    """Along which dimensions tensors that an op writes may be sharded, and the other tensors that
+    are sharded like them."""
+    if name == "fused_add_rms_norm_":
+        return range(arguments["input"].dim() - 1), ()
+    if name == "rope_":
+        num_dims = arguments["q"].dim()
+        tokens = _token_dims(num_dims, arguments.get("positions") is not None)
+        return (*tokens, num_dims - 2), ("positions",)
+    return (), ()
+
+
+def shards_to_write(name: str, arguments: dict, written: Sequence[str]) -> dict:
+    """The arguments with the shards of this process for DTensors. What is written stays where it
+    is: a tensor that would have to be redistributed first is refused."""
+    from torch.distributed.tensor import Replicate, Shard
+
+    first = arguments[written[0]]
+    dims, alike = _written_dims(name, arguments)
+    for key, value in arguments.items():
+        if isinstance(value, torch.Tensor) and not hasattr(value, "_local_tensor"):
+            raise RuntimeError(f"{name}: wanted DTensors beside DTensors, found a tensor for {key}.")
+    placements = tuple(getattr(first, "placements"))
+    for key in written:
+        value = arguments[key]
+        if value.device_mesh != first.device_mesh or tuple(value.placements) != placements:
+            raise RuntimeError(
+                f"{name}: wanted one mesh and one placement for {' and '.join(written)}, found "
+                f"{placements} and {tuple(value.placements)}."
+            )
+    for placement in placements:
+        if placement != Replicate() and placement not in [Shard(dim) for dim in dims]:
+            raise RuntimeError(
+                f"{name}: wanted DTensors that are replicated or sharded by rows, as they are "
+                f"overwritten, found {placement}."
+            )
+    # Of heads the others have all.
+    own = [
+        p if p == Replicate() or p.dim < first.dim() - 2 else Replicate() for p in placements
+    ]
+    result = {}
+    for key, value in arguments.items():
+        if hasattr(value, "_local_tensor"):
+            if key not in written:
+                wanted = own if key in alike else [Replicate()] * len(placements)
+                value = value.redistribute(placements=wanted)
+            value = value._local_tensor
+        result[key] = value
+    return result
 
 
 def local(tensor: Any) -> Any:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """softmax: fake kernels, gradients, the function."""
 
-from typing import Optional, cast
+from collections.abc import Callable
+from typing import Optional
 
 import torch
 from torch import Tensor
@@ -68,7 +69,7 @@ def _jvp(args, tangents):
     return tangent.to(input.dtype)
 
 
-_softmax = differentiable("softmax", setup=_setup, backward=_backward, jvp=_jvp)
+_softmax: Callable[..., Tensor] = differentiable("softmax", setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def softmax(
@@ -93,4 +94,4 @@ def softmax(
         )
     if mask is not None and input.dim() > 0 and (mask.dim() == 0 or mask.shape[-1] == 1):
         mask = mask.expand(*mask.shape[:-1], input.shape[-1])
-    return cast(Tensor, _softmax(input, mask, scale, causal))
+    return _softmax(input, mask, scale, causal)

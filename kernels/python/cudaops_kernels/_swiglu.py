@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """swiglu: fake kernels, gradients, the function."""
 
-from typing import cast
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -37,7 +37,7 @@ def _jvp(args, tangents):
     return tangent.to(args[0].dtype)
 
 
-_swiglu = differentiable(
+_swiglu: Callable[..., Tensor] = differentiable(
     "swiglu",
     setup=lambda ctx, args, output: ctx.save_for_backward(*args),
     backward=lambda ctx, grad_output: _gradient(grad_output, *ctx.saved_tensors),
@@ -47,7 +47,7 @@ _swiglu = differentiable(
 
 def swiglu(gate: Tensor, up: Tensor) -> Tensor:
     """torch.nn.functional.silu(gate) * up in one pass; gate and up may be halves of one tensor."""
-    return cast(Tensor, _swiglu(gate, up))
+    return _swiglu(gate, up)
 
 
 def silu_and_mul(x: Tensor) -> Tensor:

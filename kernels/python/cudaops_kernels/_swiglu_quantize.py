@@ -8,16 +8,25 @@ from torch import Tensor
 
 from ._autograd import without_gradient
 from ._blocks import empty_per_group
-from ._quantize import check_static, quantize_by_number
 from ._registration import register_fake
-from ._swiglu import swiglu
 
 
 @register_fake("swiglu_quantize")
-def _(gate, up, dtype, group_size=-1, scale_ub=None, ue8m0=False, scales_column_major=False):
+def _(
+    gate,
+    up,
+    dtype,
+    group_size=-1,
+    scale_ub=None,
+    ue8m0=False,
+    scales_column_major=False,
+    scale=None,
+):
     return (
         gate.new_empty(gate.shape, dtype=dtype),
-        empty_per_group(gate, group_size, scales_column_major),
+        empty_per_group(gate, group_size, scales_column_major)
+        if scale is None
+        else gate.new_empty(0, dtype=torch.float32),
     )
 
 
@@ -38,20 +47,10 @@ def swiglu_quantize(
     """(output, scale): swiglu(), and quantize() with a scale a row or for each group_size elements
     of one, in one pass. No gradients.
 
-    scale: one float32 number for all, known beforehand (static); it is returned as it is, and the
-    product, rounded to gate's dtype, is quantised in a second pass.
+    scale: one float32 number for all, known beforehand (static), from 2^-126 to 2^126; it is
+    returned as it is.
     """
-    if scale is not None:
-        check_static(
-            "swiglu_quantize",
-            group_size=(group_size, -1),
-            scale_ub=(scale_ub, None),
-            ue8m0=(ue8m0, False),
-            scales_column_major=(scales_column_major, False),
-        )
-        with torch.no_grad():
-            return quantize_by_number(swiglu(gate, up), dtype, scale), scale
     output, new_scale = _swiglu_quantize(
-        gate, up, dtype, group_size, scale_ub, ue8m0, scales_column_major
+        gate, up, dtype, group_size, scale_ub, ue8m0, scales_column_major, scale
     )
-    return output, new_scale
+    return output, new_scale if scale is None else scale

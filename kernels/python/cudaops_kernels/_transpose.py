@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """transpose: fake kernel, gradient, the function."""
 
-from typing import cast
+from collections.abc import Callable
 
 from torch import Tensor
 
@@ -15,7 +15,7 @@ def _(input):
     return input.new_empty(input.mT.shape)
 
 
-_transpose = differentiable(
+_transpose: Callable[..., Tensor] = differentiable(
     "transpose",
     setup=lambda ctx, args, output: None,
     backward=lambda ctx, grad_output: ops.transpose(grad_output),
@@ -25,4 +25,4 @@ _transpose = differentiable(
 
 def transpose(input: Tensor) -> Tensor:
     """input.transpose(-2, -1).contiguous() as one copy; the dimensions before are batches."""
-    return cast(Tensor, _transpose(input))
+    return _transpose(input)
