@@ -121,16 +121,7 @@ _cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/m
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
-  set(
-    singles
-    ABI
-    TORCH_TARGET
-    CUDA
-    PYTHON_MODULE
-    PYTHON_TARGET
-    PYTHON_PACKAGE
-    INSTALL
-  )
+  set(singles "ABI;TORCH_TARGET;CUDA;PYTHON_MODULE;PYTHON_TARGET;PYTHON_PACKAGE;INSTALL")
   set(lists SOURCES CUDA_SOURCES ARCHITECTURES)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA_CUBINS;RECIPE" "${singles}" "${lists}")
   _cudaops_first_argument(name ${ARGC} "${ARGV0}")
@@ -310,6 +301,6 @@ function(add_torch_op)
       "python_target=${arg_PYTHON_TARGET}" ${lines}
     )
   endif()
-  # At the end of this directory the target is as its author wants it: linked kernels, properties, standards.
+  # At the end of this directory the target is complete: linked kernels, properties, standards.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _cudaops_op_finish [[${name}]])")
 endfunction()

@@ -68,16 +68,7 @@ function(cudaops_add_kernels)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_kernels")
   cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;STATIC;SHARED;CUDA_CUBINS" "DEFINE" "SOURCES;ARCHITECTURES")
   _cudaops_first_argument(name ${ARGC} "${ARGV0}")
-  set(
-    keywords
-    OBJECT
-    STATIC
-    SHARED
-    SOURCES
-    ARCHITECTURES
-    CUDA_CUBINS
-    DEFINE
-  )
+  set(keywords "OBJECT;STATIC;SHARED;SOURCES;ARCHITECTURES;CUDA_CUBINS;DEFINE")
   set(
     usage
     "cudaops_add_kernels(<name> [OBJECT|STATIC|SHARED] SOURCES <file>..."
@@ -161,7 +152,7 @@ function(cudaops_add_kernels)
     else()
       _cudaops_use_only(${name} CudaOps::cuda_headers)
       if(state_GPU STREQUAL "HIP")
-        # CMake brings CUDA's runtime to what links CUDA code. By its path: an export can't name a target of ours.
+        # CMake links CUDA's runtime to what links CUDA code. By its path: an export can't name a target of CudaOps.
         _cudaops_state_get(ROCM_RUNTIME runtime)
         target_link_libraries(${name} PRIVATE "${runtime}")
       endif()

@@ -229,7 +229,7 @@ endfunction()
 
 # _cudaops_use_only(<target> <interface>)
 #
-# <target> compiles with what <interface> brings, and nothing that links <target> hears of it. target_link_libraries()
+# <target> compiles with the usage requirements of <interface>, and doesn't pass them on. target_link_libraries()
 # would name it in the export of a static or an object library, PRIVATE or not, and who finds that one in an install tree
 # may have no CudaOps.
 function(_cudaops_use_only target interface)
@@ -258,7 +258,7 @@ function(cudaops_target_defaults)
   _cudaops_check_one_target(cudaops_target_defaults target ${ARGC} "${ARGV}")
   get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(NOT multi AND "${CMAKE_BUILD_TYPE}" STREQUAL "")
-    # -O0 by accident costs a host loop a factor of 100. Flags of the user's that say how to optimise win.
+    # Without optimisation a host loop can be 100 times slower. An -O option of the user is kept.
     foreach(language IN ITEMS CXX CUDA HIP)
       if(NOT " ${CMAKE_${language}_FLAGS}" MATCHES " -O")
         target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:-O3>")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The compiler cache that machines share (CUDAOPS_CACHE_REMOTE): what the installed cache is told, whether that works,
+# The compiler cache that machines share (CUDAOPS_CACHE_REMOTE): the settings of the installed cache, a test of them,
 # and where the launcher (launcher/remote.cpp) finds it. And the line that sums a build up.
 
 _cudaops_use(accelerate/cache base/message base/options base/probe base/secrets base/stamps base/state base/text launch/launcher)
@@ -13,13 +13,13 @@ function(_cudaops_cache_remote_hide)
   endif()
   _cudaops_secret_file(file "${shown}")
   _cudaops_remote_keep("${file}" "${url}\n" problem)
-  # Where it can't be kept, what is told later says so.
+  # If it can't be kept, _cudaops_cache_remote_choose() gives the reason.
   _cudaops_state_set(CACHE_REMOTE_SECRET "${url}")
   set(CUDAOPS_CACHE_REMOTE "${shown}" CACHE STRING "Its password is kept in the store of CudaOps." FORCE)
 endfunction()
 
 # _cudaops_cache_remote_choose(): after the cache was chosen. Fills CACHE_REMOTE (as it may be shown), _REMOTE_URL (as
-# the cache is told, password included, never written below the build tree), _REMOTE_SCHEME, _REMOTE_ATTRIBUTES,
+# passed to the cache, password included, never written below the build tree), _REMOTE_SCHEME, _REMOTE_ATTRIBUTES,
 # _REMOTE_FILE (the user's own file that holds the password), _REMOTE_PROBLEM.
 function(_cudaops_cache_remote_choose)
   _cudaops_option(CUDAOPS_CACHE_READONLY readonly)

@@ -91,24 +91,10 @@ function(_cudaops_cubins_export target)
   endif()
   set(editors "${target}_compile_commands")
   add_library(${editors} OBJECT EXCLUDE_FROM_ALL ${ARGN})
-  foreach(
-    property
-    IN
-    ITEMS
-      COMPILE_DEFINITIONS
-      COMPILE_FEATURES
-      COMPILE_OPTIONS
-      CUDA_ARCHITECTURES
-      CUDA_EXTENSIONS
-      CUDA_RUNTIME_LIBRARY
-      CUDA_STANDARD
-      CUDA_STANDARD_REQUIRED
-      CUDA_VISIBILITY_PRESET
-      INCLUDE_DIRECTORIES
-      LINK_LIBRARIES
-      POSITION_INDEPENDENT_CODE
-      VISIBILITY_INLINES_HIDDEN
-  )
+  set(properties "COMPILE_DEFINITIONS;COMPILE_FEATURES;COMPILE_OPTIONS;CUDA_ARCHITECTURES;CUDA_EXTENSIONS")
+  list(APPEND properties "CUDA_RUNTIME_LIBRARY;CUDA_STANDARD;CUDA_STANDARD_REQUIRED;CUDA_VISIBILITY_PRESET")
+  list(APPEND properties "INCLUDE_DIRECTORIES;LINK_LIBRARIES;POSITION_INDEPENDENT_CODE;VISIBILITY_INLINES_HIDDEN")
+  foreach(property IN LISTS properties)
     get_property(set TARGET ${target} PROPERTY ${property} SET)
     if(set)
       get_property(value TARGET ${target} PROPERTY ${property})
@@ -134,11 +120,9 @@ endfunction()
 function(_cudaops_cubins_file file source depends)
   set(path "${CMAKE_CURRENT_BINARY_DIR}/${file}")
   file(CONFIGURE OUTPUT "${path}" CONTENT "#include \"@source@\"\n" @ONLY)
-  foreach(
-    property
-    IN
-    ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS COMPILE_FLAGS INCLUDE_DIRECTORIES JOB_POOL_COMPILE OBJECT_DEPENDS
-  )
+  set(properties "COMPILE_OPTIONS;COMPILE_DEFINITIONS;COMPILE_FLAGS;INCLUDE_DIRECTORIES;JOB_POOL_COMPILE")
+  list(APPEND properties "OBJECT_DEPENDS")
+  foreach(property IN LISTS properties)
     get_source_file_property(value "${source}" ${property})
     if(property STREQUAL "OBJECT_DEPENDS")
       if(value)

@@ -210,30 +210,9 @@ function(_cudaops_seed_compiler lang out out_doubt)
   if(given)
     set(names "${given}")
   elseif(lang STREQUAL "C")
-    set(
-      names
-      cc
-      gcc
-      cl
-      bcc
-      xlc
-      icx
-      clang
-    )
+    set(names "cc;gcc;cl;bcc;xlc;icx;clang")
   elseif(lang STREQUAL "CXX")
-    set(
-      names
-      c++
-      CC
-      g++
-      aCC
-      cl
-      bcc
-      xlC
-      icpx
-      icx
-      clang++
-    )
+    set(names "c++;CC;g++;aCC;cl;bcc;xlC;icpx;icx;clang++")
   else()
     set(names nvcc)
     set(fallback "$ENV{CUDA_PATH}/bin")
@@ -370,19 +349,7 @@ function(
   get_cmake_property(names VARIABLES)
   list(FILTER names INCLUDE REGEX "^(_?CMAKE_|CUDAToolkit_ROOT$)")
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-  set(
-    others
-    C
-    CXX
-    CUDA
-    HIP
-    OBJC
-    OBJCXX
-    Fortran
-    ASM
-    ISPC
-    Swift
-  )
+  set(others "C;CXX;CUDA;HIP;OBJC;OBJCXX;Fortran;ASM;ISPC;Swift")
   list(REMOVE_ITEM others ${lang})
   list(JOIN others "|" others)
   list(FILTER names EXCLUDE REGEX "^CMAKE_(${others})([0-9][0-9])?_")
@@ -405,7 +372,7 @@ function(
   list(REMOVE_DUPLICATES names)
   set(values "")
   if(CMAKE_CUDA_ARCHITECTURES STREQUAL "OFF" AND "$ENV{CUDAARCHS}" STREQUAL "")
-    # Then the detection reads no architectures, and what the user wants to build for is nothing to it.
+    # Then the detection doesn't read the architectures, and doesn't depend on those that are requested.
     list(REMOVE_ITEM names CMAKE_CUDA_ARCHITECTURES)
     string(APPEND values "CMAKE_CUDA_ARCHITECTURES=OFF\n")
   endif()

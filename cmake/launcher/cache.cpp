@@ -134,8 +134,8 @@ bool Cache::finish(Answer& answer, Ended& ended) {
     return true;
   }
   if (engine_ == "sccache") {
-    // It runs the compiler in its server: only its words tell whose failure it is, and at times
-    // they don't.
+    // It runs the compiler in its server: only its message tells whether the compiler or sccache
+    // failed, and not always.
     why_ = "sccache could not run the compiler";
     if (status == 254 || holds(answer.said, "sccache: Compiler killed")) return false;
     if (status < 100 && !begins(answer.said, "sccache: ")) answer.mark = "failed";

@@ -2,8 +2,8 @@
 // One compile through a compiler cache, so that the object is always the one that the compiler
 // would make.
 //
-// Plain `ccache nvcc` preprocesses one of nvcc's passes and looks at no environment variable; here
-// the cache goes by the dependency file, which names the headers of all passes, and its key holds
+// Plain `ccache nvcc` preprocesses one of nvcc's passes and reads no environment variable; here the
+// cache uses the dependency file, which names the headers of all passes, and its key holds
 // everything else that decides what is in the object. What can't be described so is compiled
 // without the cache, and so is everything when the cache fails.
 //
@@ -61,7 +61,7 @@ class Cache {
   void read_mark(Answer& answer);
   bool finish(Answer& answer, Ended& ended);
   Words ccache_words(Words words);
-  // sccache has no step of ours: whether the entry may be used is asked afterwards.
+  // sccache doesn't run our step: whether the entry may be used is decided afterwards.
   void judge_afterwards(Answer& answer);
 
   // Whether a file is there now that the compiler would find before a header that the entry names.

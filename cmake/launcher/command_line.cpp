@@ -38,7 +38,7 @@ const char refused_flags[] =
     "*-iwithprefix* " INCBIN;
 const char debug_flags[] =
     "-g -G --debug --device-debug -lineinfo --generate-line-info *,-g* *=-g*";
-// Options of a value that is no path of ours to change.
+// Options with a value that is never made relative.
 const char kept_values[] =
     "-D --define-macro -MT -MQ --dependency-target-name -ccbin --compiler-bindir";
 const char path_options[] =
@@ -209,7 +209,7 @@ Words Places::relative_words(const Words& words, std::string& key) const {
   std::string previous, name;
   for (const std::string& word : words) {
     std::string now = word;
-    // The option, where its value may be a path of ours.
+    // The option, if its value may be a path to make relative.
     const char* joined = nullptr;
     if (begins(word, "/")) {
       if (!matches_any(kept_values, previous)) joined = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a compile: what nvcc, gcc and clang are told to make.
+// The arguments of a compile by nvcc, gcc or clang.
 
 #pragma once
 

@@ -637,7 +637,7 @@ Ended launch_cubins(Settings& settings, const Words& command) {
   // No object of the same command, for the cache.
   if (part)
     set_env("CCACHE_NAMESPACE", env_or_empty("CCACHE_NAMESPACE") + "cubins 2|" + stand.arch + "|");
-  // The cache is told that the compiler is that program; what is known of nvcc stays.
+  // For the cache, that program is the compiler; the settings about nvcc remain.
   words[0] = settings.get("cubins_compiler");
   settings.add("compiler", words[0]);
   settings.add("link_compiler", "");

@@ -18,7 +18,7 @@
 
 namespace cudaops {
 
-// Whether a command is that of an edge of ours: `cubins` in the settings, and a source that stands
+// Whether a command is a step of cubins.cmake: `cubins` in the settings, and a source that stands
 // for another one.
 bool is_cubins_step(const Settings& settings, const Words& command);
 

@@ -2,7 +2,6 @@
 
 #include "measure.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,198 +22,47 @@ std::string option_value(const Words& words, const char* name) {
 
 namespace {
 
-struct Input {
-  std::string path;
-  long long size, time_ns;
-};
-using Inputs = std::vector<Input>;
-
-struct Record {
-  Words words;
-  Inputs inputs;
-};
-
-// The length of the UTF-8 character that begins there; 0 where none does.
-int utf8_length(const std::string& text, size_t at) {
-  unsigned char c = text[at];
-  int length = c < 0x80                ? 1
-               : c >= 0xc2 && c < 0xe0 ? 2
-               : c >= 0xe0 && c < 0xf0 ? 3
-               : c >= 0xf0 && c < 0xf5 ? 4
-                                       : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (int i = 1; i < length; ++i) {
-    if ((text[at + i] & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
-std::string json(const std::string& text) {
-  std::string out = "\"";
-  char buffer[16];
-  for (size_t i = 0; i < text.size();) {
-    unsigned char c = text[i];
-    int length = utf8_length(text, i);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-      length = 1;
-    } else if (c < 0x20) {
-      snprintf(buffer, sizeof buffer, "\\u%04x", c);
-      out += buffer;
-    } else if (length == 0) {
-      // A byte of no character, as Python's surrogateescape has it.
-      snprintf(buffer, sizeof buffer, "\\udc%02x", c);
-      out += buffer;
-      length = 1;
-    } else {
-      out.append(text, i, length);
-    }
-    i += length;
-  }
-  return out + '"';
-}
-
-// A reader of the records that are written here, which may be cut off or another's.
-class Reader {
- public:
-  explicit Reader(const std::string& text) : text_(text) {}
-
-  bool record(Record& record) {
-    bool words = false, inputs = false;
-    bool whole = object([&](const std::string& key) {
-      if (key == "words") return words = array([&] { return string(record.words.emplace_back()); });
-      if (key == "inputs") {
-        return inputs = object([&](const std::string& path) {
-                 Input input = {path, 0, 0};
-                 int at = 0;
-                 bool read = array([&] { return number(at++ ? input.time_ns : input.size); });
-                 record.inputs.push_back(std::move(input));
-                 return read && at == 2;
-               });
-      }
-      return skip();
-    });
-    return whole && words && inputs;
-  }
-
- private:
-  bool next(char c) {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  template <typename Member>
-  bool object(Member member) {
-    if (!next('{')) return false;
-    if (next('}')) return true;
-    do {
-      std::string key;
-      if (!string(key) || !next(':') || !member(key)) return false;
-    } while (next(','));
-    return next('}');
-  }
-  template <typename Element>
-  bool array(Element element) {
-    if (!next('[')) return false;
-    if (next(']')) return true;
-    do {
-      if (!element()) return false;
-    } while (next(','));
-    return next(']');
-  }
-  bool string(std::string& value) {
-    if (!next('"')) return false;
-    for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      if (text_[at_] != '\\') {
-        value += text_[at_];
-        continue;
-      }
-      if (++at_ >= text_.size()) return false;
-      if (text_[at_] == 'u') {
-        if (at_ + 4 >= text_.size()) return false;
-        value += static_cast<char>(strtol(text_.substr(at_ + 3, 2).c_str(), nullptr, 16));
-        at_ += 4;
-      } else {
-        value += text_[at_];
-      }
-    }
-    return next('"');
-  }
-  bool number(long long& value) {
-    next(' ');
-    char* end = nullptr;
-    value = strtoll(text_.c_str() + at_, &end, 10);
-    bool read = end != text_.c_str() + at_;
-    at_ = end - text_.c_str();
-    return read;
-  }
-  bool skip() {
-    std::string ignored;
-    next(' ');
-    if (at_ >= text_.size()) return false;
-    if (text_[at_] == '"') return string(ignored);
-    if (text_[at_] == '{') return object([&](const std::string&) { return skip(); });
-    if (text_[at_] == '[') return array([&] { return skip(); });
-    size_t from = at_;
-    while (at_ < text_.size() && !holds(",}] \n", std::string_view(&text_[at_], 1))) ++at_;
-    return at_ > from;
-  }
-
-  const std::string& text_;
-  size_t at_ = 0;
-};
-
-Inputs inputs_of(const std::string& path) {
-  Inputs inputs;
+// What a compile has read, a line each: size, time in nanoseconds, path.
+void note_inputs(const std::string& path, Settings& record) {
   Depfile depfile;
-  if (path.empty() || !depfile.read(path)) return inputs;
+  if (path.empty() || !depfile.read(path)) return;
   for (const std::string& name : depfile.names()) {
     struct stat about;
     if (stat(name.c_str(), &about) != 0) continue;
-    inputs.push_back(
-        {name, about.st_size, about.st_mtim.tv_sec * 1000000000LL + about.st_mtim.tv_nsec});
+    const long long time_ns = about.st_mtim.tv_sec * 1000000000LL + about.st_mtim.tv_nsec;
+    record.add("input", std::to_string(about.st_size) + " " + std::to_string(time_ns) + " " + name);
   }
-  return inputs;
 }
 
-template <typename List, typename Equal>
-bool in(const List& list, Equal equal) {
-  for (const auto& entry : list) {
-    if (equal(entry)) return true;
-  }
-  return false;
+std::string path_of(const std::string& input) {
+  return input.substr(input.find(' ', input.find(' ') + 1) + 1);
 }
 
 // A cache says that it has no entry, not why: what is different from the compile before.
-std::string why_missed(const Record* old, const Record& now) {
-  if (!old) return "first compile of this file in this build tree";
-  if (old->words != now.words) {
+std::string why_missed(const Settings& old, const Settings& now) {
+  // It may be cut off.
+  if (!old.has("end")) return "first compile of this file in this build tree";
+  const Words words = now.all("word"), old_words = old.all("word");
+  if (old_words != words) {
     Words changes;
-    for (const std::string& word : now.words) {
-      if (!is_in(old->words, word)) changes.push_back("+ " + word);
+    for (const std::string& word : words) {
+      if (!is_in(old_words, word)) changes.push_back("+ " + word);
     }
-    for (const std::string& word : old->words) {
-      if (!is_in(now.words, word)) changes.push_back("- " + word);
+    for (const std::string& word : old_words) {
+      if (!is_in(words, word)) changes.push_back("- " + word);
     }
     if (changes.size() > 6) changes.resize(6);
     return "other command: " +
            (changes.empty() ? "other order of its options" : join(changes, " "));
   }
-  Words changed;
-  for (const Input& input : now.inputs) {
-    if (!in(old->inputs, [&](auto& other) {
-          return other.path == input.path && other.size == input.size &&
-                 other.time_ns == input.time_ns;
-        })) {
-      changed.push_back(input.path);
-    }
+  const Words inputs = now.all("input"), old_inputs = old.all("input");
+  Words changed, paths;
+  for (const std::string& input : inputs) {
+    paths.push_back(path_of(input));
+    if (!is_in(old_inputs, input)) changed.push_back(paths.back());
   }
-  for (const Input& input : old->inputs) {
-    if (!in(now.inputs, [&](auto& other) { return other.path == input.path; })) {
-      changed.push_back(input.path);
-    }
+  for (const std::string& input : old_inputs) {
+    if (!is_in(paths, path_of(input))) changed.push_back(path_of(input));
   }
   if (changed.empty()) {
     return "neither the files nor the command are new: another compiler or environment, or the "
@@ -225,18 +73,19 @@ std::string why_missed(const Record* old, const Record& now) {
   return "changed since the compile before: " + changed[0] + more;
 }
 
-std::string result(const char* name, const std::string& reason) {
-  return std::string("{\"result\": \"") + name + "\", \"reason\": " + json(reason) + "}";
-}
-
-// What ccache counted; "null" where nothing is known.
-std::string cache_result(const std::string& statistics, bool cached, bool phases, const Record* old,
-                         const Record& now) {
+// What ccache counted: `result`, `reason`; neither where nothing is known.
+void note_cache(const std::string& statistics, bool cached, bool phases, const Settings& old,
+                Settings& record) {
+  auto note = [&record](const char* result, const std::string& reason) {
+    record.add("result", result);
+    record.add("reason", reason);
+  };
   std::string text;
   if (!read_file(statistics, text)) {
     // sccache keeps no such log.
-    if (!phases || !cached) return "null";
-    return result("not cached", "nvcc's phases are traced (CUDAOPS_BUILD_TRACE=PHASES)");
+    if (phases && cached)
+      note("not cached", "nvcc's phases are traced (CUDAOPS_BUILD_TRACE=PHASES)");
+    return;
   }
   bool hit = false, remote = false, missed = false;
   std::string rest;
@@ -254,9 +103,9 @@ std::string cache_result(const std::string& statistics, bool cached, bool phases
     }
     rest += (rest.empty() ? "" : ", ") + counter;
   }
-  if (hit) return result("hit", remote ? "from the remote cache" : "");
-  if (missed) return result("miss", why_missed(old, now));
-  return result("not cached", rest);
+  if (hit) return note("hit", remote ? "from the remote cache" : "");
+  if (missed) return note("miss", why_missed(old, record));
+  note("not cached", rest);
 }
 
 std::string resolved(const std::string& path) {
@@ -319,11 +168,11 @@ Words Measuring::begin() {
     hash.add(resolved(object_));
     base_ = trace_ + "/" + hash.hex().substr(0, 20);
     make_directories(trace_);
-    read_file(base_ + ".json", before_);
-    for (const char* ending : {".csv", ".stats", ".json"}) unlink((base_ + ending).c_str());
-    if (phases_ && in(words, [](auto& word) { return name_of(word) == "nvcc"; })) {
-      words.push_back("--time=" + base_ + ".csv");
-    }
+    read_file(base_ + ".record", before_);
+    for (const char* ending : {".csv", ".stats", ".record"}) unlink((base_ + ending).c_str());
+    bool nvcc = false;
+    for (const std::string& word : words) nvcc = nvcc || name_of(word) == "nvcc";
+    if (phases_ && nvcc) words.push_back("--time=" + base_ + ".csv");
     // The user's own stays theirs.
     if (!env("CCACHE_STATSLOG")) {
       statistics_ = base_ + ".stats";
@@ -352,24 +201,18 @@ void Measuring::note_memory(const rusage& usage) const {
 }
 
 void Measuring::note_trace(const rusage& usage, long long finished_ns) {
-  Record record;
-  const Record* old = Reader(before_).record(record) ? &record : nullptr;
-  Record now = {command_, inputs_of(option_value(command_, "-MF"))};
-  std::string text =
-      "{\"object\": " + json(absolute(object_)) +
-      ", \"started_ns\": " + std::to_string(started_ns_) +
-      ", \"seconds\": " + seconds((finished_ns - started_ns_) / 1e9) +
-      ", \"cpu_seconds\": " + seconds(seconds(usage.ru_utime) + seconds(usage.ru_stime)) +
-      ", \"peak_memory_bytes\": " + std::to_string(usage.ru_maxrss * 1024LL) + ", \"words\": [";
-  for (size_t i = 0; i < command_.size(); ++i) text += (i ? ", " : "") + json(command_[i]);
-  text += "], \"inputs\": {";
-  for (size_t i = 0; i < now.inputs.size(); ++i) {
-    const Input& input = now.inputs[i];
-    text += (i ? ", " : "") + json(input.path) + ": [" + std::to_string(input.size) + ", " +
-            std::to_string(input.time_ns) + "]";
-  }
-  text += "}, \"cache\": " + cache_result(statistics_, cached_, phases_, old, now) + "}";
-  write_whole(base_ + ".json", text);
+  Settings old, record;
+  old.parse(before_);
+  record.add("object", absolute(object_));
+  record.add("started_ns", std::to_string(started_ns_));
+  record.add("seconds", seconds((finished_ns - started_ns_) / 1e9));
+  record.add("cpu_seconds", seconds(seconds(usage.ru_utime) + seconds(usage.ru_stime)));
+  record.add("peak_memory_bytes", std::to_string(usage.ru_maxrss * 1024LL));
+  for (const std::string& word : command_) record.add("word", word);
+  note_inputs(option_value(command_, "-MF"), record);
+  note_cache(statistics_, cached_, phases_, old, record);
+  record.add("end", "");
+  write_whole(base_ + ".record", record.text());
 }
 
 }  // namespace cudaops

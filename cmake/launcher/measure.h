@@ -10,9 +10,9 @@
 namespace cudaops {
 
 // `memory <file>` in the settings: a line of KiB, of the largest process, and source, which
-// accelerate/jobs.cmake reads. `trace <directory>`: <hash of the object>.json; with `phases` nvcc's
-// own table beside it, .csv, in which case no cache keeps the object. The compile is never worse
-// for it: what can't be noted is left out.
+// accelerate/jobs.cmake reads. `trace <directory>`: <hash of the object>.record, with `phases`
+// nvcc's own table beside it, .csv, in which case no cache keeps the object. The compile is never
+// worse for it: what can't be noted is left out.
 class Measuring {
  public:
   Measuring(const Settings& settings, const Words& command);

@@ -19,7 +19,7 @@ std::string why_unfit(const HeaderSearch& search, const Words& absent, const Wor
 // The line without the questions that have the same answer everywhere; what is left of them counts.
 std::string without_known_questions(std::string line, const Words& names);
 
-// Whether the assembler is told to read a file.
+// Whether the text makes the assembler read a file.
 bool reads_by_assembler(std::string_view text);
 
 }  // namespace cudaops

@@ -3,7 +3,6 @@
 
 import csv
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -179,13 +178,12 @@ def add_traces(jobs, directory, notes):
         path = os.path.join(directory, job.outputs[0])
         base = os.path.join(folder, hashlib.sha1(os.path.realpath(path).encode("utf-8", "replace")).hexdigest()[:20])
         try:
-            record = json.loads(read_text(base + ".json"))
+            record = read_record(read_text(base + ".record"))
             # One of a compile before, by a build that wasn't traced any more.
-            if job.began and abs(record["started_ns"] / 1e9 - job.began) > 5:
+            if job.began and abs(int(record["started_ns"]) / 1e9 - job.began) > 5:
                 continue
             job.memory, job.cpu = int(record["peak_memory_bytes"]), float(record["cpu_seconds"])
-            cache = record.get("cache")
-            job.cache = {"result": str(cache["result"]), "reason": str(cache["reason"])} if cache else None
+            job.cache = {key: record[key] for key in ("result", "reason")} if "result" in record else None
         except FileNotFoundError:
             continue
         except (OSError, ValueError, KeyError, TypeError):
@@ -199,6 +197,15 @@ def add_traces(jobs, directory, notes):
             bad += 1
     if bad:
         notes.append("%s of CudaOps/trace can't be read and left out." % count(bad, "file"))
+
+
+def read_record(text):
+    """What cudaops-launch noted of a compile: lines of a key, a tab and a value; the last value of each key."""
+    lines = [line.partition("\t") for line in text.split("\n")]
+    record = {key: re.sub(r"\\(.)", lambda escape: "\n" if escape[1] == "n" else escape[1], value) for key, _, value in lines}
+    if "end" not in record:
+        raise ValueError("the record is cut off")
+    return record
 
 
 def add_cache_log(jobs, directory):

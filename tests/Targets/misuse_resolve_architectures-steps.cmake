@@ -137,7 +137,7 @@ misuse(
   [[
 cudaops_resolve_architectures(a): NVCC doesn't answer as nvcc does.
   found <case>/src/op.cpp
-  said (exit code Permission denied)
+  output (exit code Permission denied)
  Fix: NVCC <toolkit>/bin/nvcc
 ]]
 )

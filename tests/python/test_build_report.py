@@ -12,6 +12,7 @@ import textwrap
 
 import pytest
 from conftest import REPOSITORY, RUN, run_python
+from cudaops import build_jobs
 
 TOOL = [*map(str, RUN), "build_report"]
 LAUNCHER = REPOSITORY / "cmake" / "launcher" / "cudaops_launch.cpp"
@@ -523,15 +524,15 @@ def test_traces(build):
     output = build.compile("a,b.cu", 5.0, 15.0, language="CUDA", flags=ARCHS)
     old = build.compile("old.cpp", 5.0, 16.0)
     broken = build.compile("broken.cpp", 5.0, 17.0)
-    record = {"started_ns": int((DAY + 5.1) * 1e9), "peak_memory_bytes": 2900000000, "cpu_seconds": 9.5}
-    record["cache"] = {"result": "miss", "reason": "changed since the compile before: x.h"}
+    record = "started_ns\t%d\npeak_memory_bytes\t2900000000\ncpu_seconds\t9.5\n"
+    record += "result\tmiss\nreason\tchanged since the compile before: x.h\nend\t\n"
+    began = int((DAY + 5.1) * 1e9)
     base = trace_base(build, output)
-    base.with_suffix(".json").write_text(json.dumps(record))
+    base.with_suffix(".record").write_text(record % began)
     base.with_suffix(".csv").write_text(PHASES)
     # Of a compile an hour before, which the log knows no more; and of a write that was cut.
-    record["started_ns"] -= 3600 * 10**9
-    trace_base(build, old).with_suffix(".json").write_text(json.dumps(record))
-    trace_base(build, broken).with_suffix(".json").write_text('{"started_ns": ')
+    trace_base(build, old).with_suffix(".record").write_text(record % (began - 3600 * 10**9))
+    trace_base(build, broken).with_suffix(".record").write_text((record % began)[:-5])
     build.finish()
     data = build.report()
     jobs = {job["name"]: job for job in data["jobs"]}
@@ -777,8 +778,8 @@ def traced(tmp_path, launcher):
 
 
 def record(tmp_path):
-    (path,) = (tmp_path / "trace").glob("*.json")
-    return json.loads(path.read_text())
+    (path,) = (tmp_path / "trace").glob("*.record")
+    return build_jobs.read_record(path.read_text())
 
 
 def cache_script(tmp_path, counters):
@@ -806,21 +807,22 @@ def test_trace(tmp_path, traced):
     ]
     assert traced(*command).returncode == 0
     first = record(tmp_path)
-    assert first["object"] == str(tmp_path / "a.o") and first["peak_memory_bytes"] > 100000 and first["seconds"] > 0
-    assert first["cache"] == {"result": "miss", "reason": "first compile of this file in this build tree"}
+    assert first["object"] == str(tmp_path / "a.o") and int(first["peak_memory_bytes"]) > 100000
+    assert float(first["seconds"]) > 0 and first["input"].endswith(" a.cpp") and first["word"] == "a.o"
+    assert (first["result"], first["reason"]) == ("miss", "first compile of this file in this build tree")
     (tmp_path / "a.cpp").write_text("22")
     traced(*command)
-    assert record(tmp_path)["cache"]["reason"] == "changed since the compile before: a.cpp"
+    assert record(tmp_path)["reason"] == "changed since the compile before: a.cpp"
     traced(*command)
-    assert record(tmp_path)["cache"]["reason"].startswith("neither the files nor the command are new")
+    assert record(tmp_path)["reason"].startswith("neither the files nor the command are new")
     traced(*command[:2], "-DX", *command[2:])
-    assert record(tmp_path)["cache"]["reason"] == "other command: + -DX"
+    assert record(tmp_path)["reason"] == "other command: + -DX"
     cache_script(tmp_path, ["direct_cache_hit", "local_storage_hit"])
     traced(*command)
-    assert record(tmp_path)["cache"] == {"result": "hit", "reason": ""}
+    assert (record(tmp_path)["result"], record(tmp_path)["reason"]) == ("hit", "")
     cache_script(tmp_path, ["unsupported_compiler_option"])
     traced(*command)
-    assert record(tmp_path)["cache"] == {"result": "not cached", "reason": "unsupported compiler option"}
+    assert (record(tmp_path)["result"], record(tmp_path)["reason"]) == ("not cached", "unsupported compiler option")
     assert not list((tmp_path / "trace").glob("*.stats"))
 
 
@@ -828,13 +830,13 @@ def test_trace_is_never_in_the_way(tmp_path, traced):
     """The command's exit code and output; no record of a failed compile; a trace that is broken or can't be written."""
     done = traced("sh", "-c", "echo out; echo err >&2; exit 3", "-o", "x.o")
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
-    assert not list((tmp_path / "trace").glob("*.json"))
+    assert not list((tmp_path / "trace").glob("*.record"))
     assert traced("no-such-compiler", "-o", "x.o").returncode == 127
     done = traced("sh", "-c", "kill -TERM $$", "-o", "x.o")
     assert done.returncode == -15
     assert traced("true", "-o", "x.o").returncode == 0
-    (path,) = (tmp_path / "trace").glob("*.json")
-    for text in ("[]", "{", '{"words": 3}'):
+    (path,) = (tmp_path / "trace").glob("*.record")
+    for text in ("[]", "word", "word\ttrue\ninput\t1\n", "end\t\ninput\t \n"):
         path.write_text(text)
         assert traced("true", "-o", "x.o").returncode == 0
     path.unlink()

@@ -174,7 +174,7 @@ function(_cudaops_seed_facts lang out)
   set(${out} "${code}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_seed_missing(<lang> <out>): directories that the compiler is told of and that aren't there: it passes over them.
+# _cudaops_seed_missing(<lang> <out>): directories in the compiler's options that don't exist, which it ignores.
 function(_cudaops_seed_missing lang out)
   set(named "")
   foreach(
@@ -205,21 +205,9 @@ function(_cudaops_seed_files lang out_files out_dirs)
   set(dirs "")
   if(CMAKE_${lang}_COMPILER_ID STREQUAL "NVIDIA")
     set(top "${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}")
-    foreach(
-      file
-      IN
-      ITEMS
-        bin/nvcc
-        bin/nvcc.profile
-        bin/cudafe++
-        bin/ptxas
-        bin/fatbinary
-        bin/nvlink
-        bin/crt/link.stub
-        nvvm/bin/cicc
-        bin/cicc
-        version.json
-    )
+    set(all_files "bin/nvcc;bin/nvcc.profile;bin/cudafe++;bin/ptxas;bin/fatbinary;bin/nvlink")
+    list(APPEND all_files "bin/crt/link.stub;nvvm/bin/cicc;bin/cicc;version.json")
+    foreach(file IN LISTS all_files)
       list(APPEND files "${top}/${file}")
     endforeach()
     set(dirs "${CMAKE_CUDA_COMPILER_LIBRARY_ROOT}/nvvm/libdevice")

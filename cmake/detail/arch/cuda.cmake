@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA's architectures with the nvcc at hand: what it builds, its default, the visible GPUs, words to numbers. Asks nvcc,
+# CUDA's architectures with one nvcc: what it builds, its default, the visible GPUs, words to numbers. Asks nvcc,
 # the driver and torch's library only where needed.
 
 _cudaops_use(arch/select base/message base/probe base/state facts/gpus facts/library)

@@ -160,7 +160,7 @@ function(_cudaops_arch_refusal word filter out out_guess)
   string(TOLOWER "${word}" lower)
   set(text "\"${word}\" is not an architecture.")
   set(guess "")
-  # Options of nvcc's: -gencode arch=compute_90,code=sm_90, -arch=sm_90.
+  # Options of nvcc: -gencode arch=compute_90,code=sm_90, -arch=sm_90.
   string(REGEX REPLACE "^-*(gencode|generate-code|gpu-architecture|gpu-code|arch|code)(=|$)" "" name "${lower}")
   string(REGEX REPLACE "^(arch|code)=" "" name "${name}")
   if(name STREQUAL "" AND lower MATCHES "^-")

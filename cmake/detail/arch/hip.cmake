@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# AMD's architectures with the HIP compiler at hand. The names are the compiler's (gfx90a, gfx942:xnack-); there is no
-# table of them here: each is tried.
+# AMD's architectures with one HIP compiler. The names are the compiler's (gfx90a, gfx942:xnack-); there is no table of
+# them: each is tried.
 
 _cudaops_use(base/message base/state facts/gpus facts/hip_compiler facts/library)
 
@@ -50,7 +50,7 @@ function(_cudaops_hip_arch_resolve out)
     _cudaops_hip_check_archs(problem ${entries})
   endif()
   if(problem)
-    # Which ones? What torch was built for may be more than this compiler knows, which is no mistake of the user's.
+    # Which ones? Torch may be built for more than this compiler supports, which is not an error.
     set(good "")
     set(bad "")
     foreach(entry IN LISTS entries)

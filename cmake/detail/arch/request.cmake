@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which architectures the user asks for, from variables, environment and GPUs, and what becomes of them with the compiler
-# at hand. Written once for CUDA and HIP: arch/cuda and arch/hip read a list, know the GPUs, and resolve words.
+# The requested architectures, from variables, environment and GPUs, and those that are built. Written once for CUDA and
+# HIP: arch/cuda and arch/hip read a list, find the GPUs, and resolve words.
 
 _cudaops_use(base/message base/options base/state)
 
@@ -181,7 +181,7 @@ function(_cudaops_arch_cmake_request gpu cudaarchs out_variable out_environment)
   set(cached "$CACHE{CMAKE_${gpu}_ARCHITECTURES}")
   set(value "${CMAKE_${gpu}_ARCHITECTURES}")
   _cudaops_state_get(ARCHITECTURES_VARIABLE ours)
-  # OFF is what find_package(Torch) leaves there: it hides the user's value in the cache. A value of ours comes from an
+  # OFF is set by find_package(Torch), and hides the user's value in the cache. A value of CudaOps comes from an
   # earlier call in a parent directory.
   if(NOT value OR (ours AND value STREQUAL ours))
     set(value "${cached}")
@@ -216,8 +216,8 @@ endfunction()
 
 # _cudaops_arch_warn_of_off(<caller> <variable> <what is built> <example>)
 #
-# OFF in the cache is a user's word: find_package(Torch) sets the variable of its directory. To CMake it means that flags
-# choose the architecture; here it chooses nothing, because ops have to know theirs.
+# OFF in the cache was set by the user: find_package(Torch) sets the variable of its directory. For CMake it means that
+# flags choose the architecture; here it selects nothing, because the architectures of an op must be known.
 function(_cudaops_arch_warn_of_off caller variable built example)
   if("$CACHE{${variable}}" MATCHES "[^ ;,]" AND NOT "$CACHE{${variable}}")
     _cudaops_warn(

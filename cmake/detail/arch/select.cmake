@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# From requested entries to what nvcc is told: what this nvcc can build, words to numbers, what code supports, and
+# From requested entries to nvcc's options: what this nvcc can build, words to numbers, what code supports, and
 # CMake's spelling. Pure: lists and texts in, lists and texts out.
 
 _cudaops_use(arch/grammar arch/spell)
@@ -128,7 +128,7 @@ endfunction()
 #                     [REQUESTED <text> SOURCE <text>])
 #
 # Which entries this nvcc can't build, and the parts of an error that says so. With an empty SUPPORTED (an nvcc that
-# couldn't be asked) nothing is refused: its own words will do.
+# gave no answer) nothing is refused: nvcc prints the error.
 #   <prefix>_BAD    the entries; empty where all is well, and then the rest is empty too
 #   <prefix>_GOOD   the others
 #   <prefix>_RULE   the rule in one sentence

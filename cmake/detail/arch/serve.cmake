@@ -84,11 +84,20 @@ function(_cudaops_arch_serve out out_unserved)
     endif()
     cmake_path(GET arg_NVCC PARENT_PATH root)
     cmake_path(GET root PARENT_PATH root)
+    set(
+      toolkit
+      SUPPORTED
+      ${supported}
+      TOOLKIT_VERSION
+      "${version}"
+      TOOLKIT_ROOT
+      "${root}"
+    )
   else()
     _cudaops_state_get(VERDICT verdict)
     _cudaops_state_get(TOOLKIT_ARCHS supported)
     _cudaops_state_get(TOOLKIT_VERSION version)
-    _cudaops_state_get(TOOLKIT_ROOT root)
+    set(toolkit "")
     if(verdict STREQUAL "")
       _cudaops_stop(
         "${arg_CALLER}: no toolkit has been chosen yet."
@@ -124,9 +133,7 @@ function(_cudaops_arch_serve out out_unserved)
     REQUEST ${entries}
     TEXT "${text}"
     SOURCE "${source}"
-    SUPPORTED ${supported}
-    TOOLKIT_VERSION "${version}"
-    TOOLKIT_ROOT "${root}"
+    ${toolkit}
   )
 
   set(unserved "")
@@ -141,9 +148,7 @@ function(_cudaops_arch_serve out out_unserved)
           REQUEST ${entry}
           TEXT "${entry}"
           SOURCE "ARCHITECTURES of this call"
-          SUPPORTED ${supported}
-          TOOLKIT_VERSION "${version}"
-          TOOLKIT_ROOT "${root}"
+          ${toolkit}
         )
         list(APPEND filter ${numbers})
       else()

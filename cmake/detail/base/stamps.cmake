@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# By what answers that are kept are told to be still right: stamps of files and of programs, and the environment.
+# What stored answers depend on: stamps of files and programs, and the environment.
 
 _cudaops_use(base/paths base/replay base/state)
 

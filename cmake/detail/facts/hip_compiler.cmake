@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the HIP compiler of the chosen ROCm needs on its command line, and what it says to architectures.
+# The options that the HIP compiler of the chosen ROCm needs, and whether it builds for architectures.
 
 _cudaops_use(base/options base/probe base/state base/text)
 

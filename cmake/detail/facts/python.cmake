@@ -63,21 +63,8 @@ endfunction()
 # Sets <prefix>_EXECUTABLE _VERSION _PREFIX _INCLUDE _EXT_SUFFIX _FREE_THREADED _PLATLIB _TORCH _SITE _METADATA
 # _NVIDIA (list) and _PROBLEM (empty, or why this interpreter can't say).
 function(_cudaops_python_facts prefix python)
-  set(
-    fields
-    executable
-    version
-    prefix
-    include
-    ext_suffix
-    free_threaded
-    platlib
-    torch
-    site
-    metadata
-    nvidia
-    problem
-  )
+  set(fields "executable;version;prefix;include;ext_suffix;free_threaded;platlib;torch;site;metadata;nvidia")
+  list(APPEND fields "problem")
   foreach(field IN LISTS fields)
     string(TOUPPER ${field} upper)
     set(${prefix}_${upper} "" PARENT_SCOPE)
@@ -99,21 +86,9 @@ function(_cudaops_python_facts prefix python)
   _cudaops_env(PYTHONPATH pythonpath)
   # Other variables that say where Python looks for packages, of distributions and of module systems too.
   set(variables "")
-  foreach(
-    name
-    IN
-    ITEMS
-      HOME
-      PYTHONHOME
-      PYTHONUSERBASE
-      PYTHONNOUSERSITE
-      PYTHONSAFEPATH
-      PYTHONPLATLIBDIR
-      DEB_PYTHON_INSTALL_LAYOUT
-      RPM_BUILD_ROOT
-      EBPYTHONPREFIXES
-      NIX_PYTHONPATH
-  )
+  set(names "HOME;PYTHONHOME;PYTHONUSERBASE;PYTHONNOUSERSITE;PYTHONSAFEPATH;PYTHONPLATLIBDIR")
+  list(APPEND names "DEB_PYTHON_INSTALL_LAYOUT;RPM_BUILD_ROOT;EBPYTHONPREFIXES;NIX_PYTHONPATH")
+  foreach(name IN LISTS names)
     string(APPEND variables "${name}=$ENV{${name}}|")
   endforeach()
   if(NOT "${pythonpath}" STREQUAL "" AND "${pythonpath}" MATCHES "(^|:)([^/]|$)")

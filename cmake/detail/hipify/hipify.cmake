@@ -35,7 +35,7 @@ function(_cudaops_hipify_places prefix mirror)
       endif()
     endforeach()
   endforeach()
-  # A directory that holds a source of ours and lies elsewhere is as good as the project's.
+  # A directory elsewhere that contains one of the sources is treated as part of the project.
   set(number 0)
   # Parts of generator expressions are known to CMake later.
   list(FILTER arg_INCLUDES EXCLUDE REGEX "\\$<|>")
@@ -295,23 +295,11 @@ function(_cudaops_hipify_untranslated source)
   endif()
 endfunction()
 
-# _cudaops_hipify_properties(<prefix> <source as given> <translation>): what is said of a source holds for its
+# _cudaops_hipify_properties(<prefix> <source as given> <translation>): copies the source's properties to its
 # translation.
 function(_cudaops_hipify_properties prefix source output)
-  set(
-    names
-    COMPILE_DEFINITIONS
-    COMPILE_FLAGS
-    COMPILE_OPTIONS
-    CXX_SCAN_FOR_MODULES
-    LABELS
-    OBJECT_DEPENDS
-    OBJECT_OUTPUTS
-    SKIP_LINTING
-    SKIP_PRECOMPILE_HEADERS
-    SKIP_UNITY_BUILD_INCLUSION
-    UNITY_GROUP
-  )
+  set(names "COMPILE_DEFINITIONS;COMPILE_FLAGS;COMPILE_OPTIONS;CXX_SCAN_FOR_MODULES;LABELS;OBJECT_DEPENDS")
+  list(APPEND names "OBJECT_OUTPUTS;SKIP_LINTING;SKIP_PRECOMPILE_HEADERS;SKIP_UNITY_BUILD_INCLUSION;UNITY_GROUP")
   foreach(config IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
     string(TOUPPER "${config}" config)
     list(APPEND names COMPILE_DEFINITIONS_${config})

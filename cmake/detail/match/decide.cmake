@@ -116,27 +116,13 @@ endfunction()
 function(_cudaops_match_torch)
   _cudaops_replay_begin(TORCH known)
   if(NOT known)
-    _cudaops_use(search/torches)
+    _cudaops_use(facts/torch search/torches)
     _cudaops_torch_find(found tried)
     if(NOT found)
       _cudaops_state_set(TORCH_TRIED "${tried}")
     endif()
-    set(keys TORCH_TRIED TORCH_TOOLKIT_PIN)
-    foreach(
-      field
-      IN
-      ITEMS DIR SOURCE VERSION RELEASE KIND CUDA HIP INCLUDE_DIR LIB_DIR CXX_STANDARD PROBLEM
-    )
-      list(APPEND keys TORCH_${field})
-    endforeach()
-    foreach(
-      field
-      IN
-      ITEMS EXECUTABLE VERSION INCLUDE_DIR EXT_SUFFIX FREE_THREADED NVIDIA_DIRS
-    )
-      list(APPEND keys PYTHON_${field})
-    endforeach()
-    _cudaops_replay_end(TORCH ${keys})
+    _cudaops_torch_keys(keys)
+    _cudaops_replay_end(TORCH TORCH_TRIED ${keys})
   endif()
 endfunction()
 

@@ -7,11 +7,6 @@
 # all that is used here, so there is no table to keep. 11.0 and everything older was made before the promise and fits
 # itself only: 11.0 with 11.3 and 10.0 with 10.1 are mismatches.
 
-# An empty value of a keyword is a value here: CMake 3.31 and later warn unless told so.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
 # _cudaops_verdict_pairs(<text of CUDAOPS_COMPATIBLE_VERSIONS> <out-prefix>)
 #
 #   <text>  <toolkit>:<torch's CUDA>, such as 12.1:12.4, or !13.0:13.2 for a pair that does not fit; separated by

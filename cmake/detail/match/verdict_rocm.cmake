@@ -1,14 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The verdict of match/verdict for a torch that was built for ROCm. Pure.
 
-# An empty value of a keyword is a value here: CMake 3.31 and later warn unless told so.
-if(POLICY CMP0174)
-  cmake_policy(SET CMP0174 NEW)
-endif()
-
-if(NOT COMMAND _cudaops_use)
-  include("${CMAKE_CURRENT_LIST_DIR}/../base/use.cmake")
-endif()
 _cudaops_use(match/verdict)
 
 # _cudaops_verdict_rocm(<out-prefix>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the author of a target gives it as compile options, looked at when its directory ends: options of nvcc's reach
-# C++ files too unless a language stands before them, and architectures among them are in no list of ours.
+# Checks the compile options of a target at the end of its directory: without a language condition, nvcc's options apply
+# to C++ files too, and architectures among them are not those that CudaOps reports.
 
 _cudaops_use(base/message base/probe base/state)
 
@@ -27,7 +27,7 @@ function(_cudaops_options_finish target)
   set(command "target_compile_options(${target})")
   _cudaops_options_architectures("${command}" "${options}")
 
-  # A file of ours is compiled whatever the options are; a user's C++ file is compiled with them, or not at all.
+  # A generated file is compiled without options for other languages; the user's C++ files with all of them.
   _cudaops_options_own(${target} own_cxx)
   _cudaops_options_plain("${options}" plain guarded)
   if(own_cxx STREQUAL "NONE")
@@ -48,7 +48,7 @@ function(_cudaops_options_finish target)
   endif()
 endfunction()
 
-# A C++ file of the user's among the sources of <target>; NONE where there is none, empty where it can't be known.
+# A C++ file of the user among the sources of <target>; NONE if there is none, empty if that isn't known.
 function(_cudaops_options_own target out)
   set(${out} "" PARENT_SCOPE)
   get_target_property(sources ${target} SOURCES)

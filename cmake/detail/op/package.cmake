@@ -137,7 +137,7 @@ function(_cudaops_op_package target package install module)
     list(APPEND roots ${up})
   endforeach()
   if(NOT package)
-    # No file of a package's lies beside the module, which could be imported by a name that isn't its own.
+    # Without a package no other file is beside the module, which could be imported by a wrong name.
     list(APPEND roots 0)
     list(REMOVE_DUPLICATES roots)
   endif()

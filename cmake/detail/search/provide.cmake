@@ -29,7 +29,7 @@ endfunction()
 #
 # The interpreter of the torch that CUDAOPS_TORCH_VERSION names: the store's, else brought from the package index. One
 # made for another Python serves too: it comes with that Python. Where the user names no version and the default has no
-# wheel for the Python at hand, the newest before it is taken.
+# wheel for this Python, the newest earlier one is used.
 function(_cudaops_provide_torch out)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.provide")
   _cudaops_option(CUDAOPS_TORCH_VERSION version)
@@ -228,11 +228,8 @@ function(_cudaops_provide_pythons out out_looked)
       list(APPEND candidates "${prefix}/bin/python")
     endif()
   endforeach()
-  foreach(
-    name
-    IN
-    ITEMS python3 python python3.14 python3.13 python3.12 python3.11 python3.10
-  )
+  set(names "python3;python;python3.14;python3.13;python3.12;python3.11;python3.10")
+  foreach(name IN LISTS names)
     unset(_cudaops_python)
     find_program(_cudaops_python NAMES ${name} NO_CACHE)
     if(_cudaops_python)
