@@ -28,7 +28,11 @@ function(configured what expected architectures)
   string(REGEX MATCH "match: [a-z]+" found "${case_STEP_STDOUT}")
   case_equal("${what}" "${found}" "match: ${expected}")
   expect_match(CUDA_ENABLED TRUE VERDICT COMPATIBLE ARCHITECTURES "${architectures}")
-  foreach(line IN ITEMS "passed over ${case_DIR}/nothing" "differ in the minor version" "CUDA 13.0.88 at ${case_DIR}/cuda")
+  foreach(
+    line
+    IN
+    ITEMS "passed over ${case_DIR}/nothing" "differ in the minor version" "CUDA 13.0.88 at ${case_DIR}/cuda"
+  )
     case_match("${what}: ${line}" "${case_STEP_STDOUT}" "${line}")
   endforeach()
   file(READ "${case_BUILD_DIR}/cudaops-report.json" report)
