@@ -170,13 +170,7 @@ function(_cudaops_cache_settings language out)
     set(${out} "${settings}" PARENT_SCOPE)
     return()
   endif()
-  foreach(
-    key
-    IN
-    ITEMS CACHE_ENGINE CACHE_PROGRAM CACHE_VERSION CACHE_DIST_SETTINGS LAUNCHER LAUNCHER_STORED HOST_COMPILER
-  )
-    _cudaops_state_get(${key} ${key})
-  endforeach()
+  _cudaops_state_read(CACHE_ENGINE CACHE_PROGRAM CACHE_VERSION CACHE_DIST_SETTINGS LAUNCHER LAUNCHER_STORED HOST_COMPILER)
   string(
     CONCAT inputs
     "${CACHE_ENGINE}|${CACHE_PROGRAM}|${CACHE_VERSION}|${CACHE_DIST_SETTINGS}|${LAUNCHER}|${LAUNCHER_STORED}|${HOST_COMPILER}|"
@@ -201,11 +195,9 @@ endfunction()
 # _cudaops_cache_report(<out-json> <out-line>): the report's member "cache", and a line for the table, empty where there
 # is nothing worth one. "launcher" is what targets are compiled with: our cache, the user's own, or both.
 function(_cudaops_cache_report out_json out_line)
-  foreach(
-    key
-    IN
-    ITEMS ENGINE PROGRAM VERSION PROBLEM REMOTE REMOTE_PROBLEM WORTH_SAYING TARGETS CUDA_PROBLEM CXX_PROBLEM HIP_PROBLEM
-  )
+  set(keys "ENGINE;PROGRAM;VERSION;PROBLEM;REMOTE;REMOTE_PROBLEM;WORTH_SAYING;TARGETS;CUDA_PROBLEM")
+  list(APPEND keys "CXX_PROBLEM;HIP_PROBLEM")
+  foreach(key IN LISTS keys)
     _cudaops_state_get(CACHE_${key} ${key})
   endforeach()
   set(users "")

@@ -167,18 +167,7 @@ function(_cudaops_cache_asked directories out_present out_absent)
     "random ranges ratio regex scope set simd socket source_location string string_view synchronized_value "
     "system_error timer tuple type_traits unordered_map unordered_set utility vector "
   )
-  set(
-    seldom
-    contracts
-    debugging
-    hazard_pointer
-    hive
-    inplace_vector
-    linalg
-    rcu
-    simd
-    text_encoding
-  )
+  set(seldom "contracts;debugging;hazard_pointer;hive;inplace_vector;linalg;rcu;simd;text_encoding")
   # What the headers of compilers, toolkits and torch ask for.
   string(
     CONCAT theirs

@@ -116,16 +116,7 @@ function(_cudaops_launch_steps target language out out_user)
   if(added)
     _cudaops_launch_user(${target} ${language} user)
   endif()
-  set(
-    order
-    measure
-    trace
-    cache
-    cubins
-    precompiled
-    hip
-    link
-  )
+  set(order "measure;trace;cache;cubins;precompiled;hip;link")
   if(NOT user STREQUAL "")
     # Named after the step was added.
     list(REMOVE_ITEM order cache precompiled hip)

@@ -10,24 +10,8 @@ _cudaops_use(base/message base/state match/verdict search/backends)
 # _REASON, _HEAD, _FACTS, _FIX. There is none on a ROCm and a torch that isn't built for it.
 function(_cudaops_judge gpu prefix version source)
   cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "")
-  foreach(
-    key
-    IN
-    ITEMS TORCH_VERSION TORCH_KIND TORCH_CUDA TORCH_HIP TORCH_SOURCE VERSION_POLICY COMPATIBLE_VERSIONS
-  )
-    _cudaops_state_get(${key} ${key})
-  endforeach()
-  set(
-    fields
-    VERDICT
-    ACTION
-    FITS
-    RANK
-    REASON
-    HEAD
-    FACTS
-    FIX
-  )
+  _cudaops_state_read(TORCH_VERSION TORCH_KIND TORCH_CUDA TORCH_HIP TORCH_SOURCE VERSION_POLICY COMPATIBLE_VERSIONS)
+  set(fields "VERDICT;ACTION;FITS;RANK;REASON;HEAD;FACTS;FIX")
   set(
     about
     TORCH

@@ -204,13 +204,7 @@ endfunction()
 function(_cudaops_match_cuda out_usable)
   set(${out_usable} TRUE PARENT_SCOPE)
   _cudaops_host_compiler_choose()
-  foreach(
-    key
-    IN
-    ITEMS TOOLKIT_NVCC TOOLKIT_ROOT TOOLKIT_VERSION HOST_COMPILER HOST_COMPILER_GIVEN
-  )
-    _cudaops_state_get(${key} ${key})
-  endforeach()
+  _cudaops_state_read(TOOLKIT_NVCC TOOLKIT_ROOT TOOLKIT_VERSION HOST_COMPILER HOST_COMPILER_GIVEN)
   set(section "COMPILES ${TOOLKIT_NVCC} ${HOST_COMPILER} ${HOST_COMPILER_GIVEN}")
   _cudaops_replay_begin("${section}" known)
   if(NOT known)

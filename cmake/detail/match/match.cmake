@@ -63,23 +63,10 @@ endfunction()
 # The inputs as <name>=<value>, in a fixed order.
 function(_cudaops_match_inputs out)
   set(inputs "")
-  foreach(
-    name
-    IN
-    ITEMS
-      Torch_DIR
-      Torch_ROOT
-      Python_EXECUTABLE
-      Python3_EXECUTABLE
-      CUDAToolkit_ROOT
-      ROCm_ROOT
-      TORCH_CUDA_ARCH_LIST
-      CUDAOPS_VERSION_POLICY
-      CUDAOPS_COMPATIBLE_VERSIONS
-      CUDAOPS_BACKEND
-      CUDAOPS_PROVIDE
-      CUDAOPS_TORCH_VERSION
-  )
+  set(names "Torch_DIR;Torch_ROOT;Python_EXECUTABLE;Python3_EXECUTABLE;CUDAToolkit_ROOT;ROCm_ROOT")
+  list(APPEND names "TORCH_CUDA_ARCH_LIST;CUDAOPS_VERSION_POLICY;CUDAOPS_COMPATIBLE_VERSIONS;CUDAOPS_BACKEND")
+  list(APPEND names "CUDAOPS_PROVIDE;CUDAOPS_TORCH_VERSION")
+  foreach(name IN LISTS names)
     string(REPLACE ";" "," value "${${name}}")
     list(APPEND inputs "${name}=${value}")
   endforeach()
@@ -93,34 +80,11 @@ function(_cudaops_match_resolve)
   _cudaops_check_option_names()
   _cudaops_replay_inputs(inputs)
   _cudaops_replay_open("${inputs}")
-  set(
-    keys
-    ARCHITECTURES
-    ARCHITECTURES_REQUESTED
-    ARCHITECTURES_SOURCE
-    ARCHITECTURES_VARIABLE
-    BACKEND
-    CANDIDATES
-    COMPATIBLE_VERSIONS
-    GPUS
-    HOST_COMPILER
-    HOST_COMPILER_GIVEN
-    HOST_COMPILER_ID
-    HOST_COMPILER_SOURCE
-    HOST_COMPILER_VERSION
-    MATCH_REQUESTS
-    TOOLKIT_FIX
-    TOOLKIT_HOST_CONFIG
-    TOOLKIT_INCLUDE_DIRS
-    TOOLKIT_LIB_DIR
-    TOOLKIT_NVCC
-    TOOLKIT_PROBLEM
-    TOOLKIT_ROOT
-    TOOLKIT_SOURCE
-    TOOLKIT_VERSION
-    VERDICT
-    VERSION_POLICY
-  )
+  set(keys "ARCHITECTURES;ARCHITECTURES_REQUESTED;ARCHITECTURES_SOURCE;ARCHITECTURES_VARIABLE;BACKEND")
+  list(APPEND keys "CANDIDATES;COMPATIBLE_VERSIONS;GPUS;HOST_COMPILER;HOST_COMPILER_GIVEN;HOST_COMPILER_ID")
+  list(APPEND keys "HOST_COMPILER_SOURCE;HOST_COMPILER_VERSION;MATCH_REQUESTS;TOOLKIT_FIX;TOOLKIT_HOST_CONFIG")
+  list(APPEND keys "TOOLKIT_INCLUDE_DIRS;TOOLKIT_LIB_DIR;TOOLKIT_NVCC;TOOLKIT_PROBLEM;TOOLKIT_ROOT;TOOLKIT_SOURCE")
+  list(APPEND keys "TOOLKIT_VERSION;VERDICT;VERSION_POLICY")
   _cudaops_match_requests(requests)
   _cudaops_state_get(MATCH_REQUESTS requests_before)
   _cudaops_state_get(GPUS gpus_before)

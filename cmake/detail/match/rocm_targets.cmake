@@ -47,20 +47,9 @@ function(_cudaops_targets_rocm_libraries)
   if(kind STREQUAL "HIP")
     list(PREPEND directories "${torch_lib}")
   endif()
-  foreach(
-    pair
-    IN
-    ITEMS
-      cublas:hipblas
-      cublasLt:hipblaslt
-      cusparse:hipsparse
-      cusolver:hipsolver
-      cufft:hipfft
-      curand:hiprand
-      nvrtc:hiprtc
-      cudnn:MIOpen
-      nccl:rccl
-  )
+  set(pairs "cublas:hipblas;cublasLt:hipblaslt;cusparse:hipsparse;cusolver:hipsolver;cufft:hipfft")
+  list(APPEND pairs "curand:hiprand;nvrtc:hiprtc;cudnn:MIOpen;nccl:rccl")
+  foreach(pair IN LISTS pairs)
     string(REGEX MATCH "^([^:]+):(.+)$" ignored "${pair}")
     set(name "${CMAKE_MATCH_1}")
     set(file "${CMAKE_MATCH_2}")

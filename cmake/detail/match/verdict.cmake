@@ -139,11 +139,8 @@ function(_cudaops_verdict prefix)
     "CANDIDATES"
   )
   # A variable that isn't set here would be the caller's.
-  foreach(
-    name
-    IN
-    ITEMS VERDICT ACTION REASON HEAD FACTS FIX ERROR pairs_FIT pairs_UNFIT
-  )
+  set(names "VERDICT;ACTION;REASON;HEAD;FACTS;FIX;ERROR;pairs_FIT;pairs_UNFIT")
+  foreach(name IN LISTS names)
     set(${name} "")
   endforeach()
   set(FITS FALSE)
@@ -219,11 +216,8 @@ function(_cudaops_verdict prefix)
     set(ACTION STOP)
   endif()
 
-  foreach(
-    name
-    IN
-    ITEMS VERDICT ACTION FITS RANK REASON HEAD FACTS FIX ERROR
-  )
+  set(names "VERDICT;ACTION;FITS;RANK;REASON;HEAD;FACTS;FIX;ERROR")
+  foreach(name IN LISTS names)
     set(${prefix}_${name} "${${name}}" PARENT_SCOPE)
   endforeach()
 endfunction()

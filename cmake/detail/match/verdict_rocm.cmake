@@ -90,11 +90,8 @@ function(_cudaops_verdict_rocm prefix)
   endif()
   _cudaops_verdict_others(FACTS "others " ${arg_CANDIDATES})
   set(FIX "${rocm_fix}" ${torch_fix} ${policy_fix})
-  foreach(
-    name
-    IN
-    ITEMS VERDICT ACTION FITS RANK REASON HEAD FACTS FIX
-  )
+  set(names "VERDICT;ACTION;FITS;RANK;REASON;HEAD;FACTS;FIX")
+  foreach(name IN LISTS names)
     set(${prefix}_${name} "${${name}}" PARENT_SCOPE)
   endforeach()
 endfunction()
