@@ -44,7 +44,8 @@ struct LionStep {
     for (int k = 0; k < kMultiTensorSize; ++k) {
       const float g = grad[k] * numbers.sign;
       const float mixed = fmaf(numbers.beta1, exp_avg[k], numbers.rest1 * g);
-      const float direction = mixed > 0 ? 1.0f : mixed < 0 ? -1.0f : mixed;
+      // As torch's sign: 0 for NaN.
+      const float direction = static_cast<float>(mixed > 0) - static_cast<float>(mixed < 0);
       param[k] -= numbers.lr * numbers.decay * param[k];
       param[k] -= numbers.lr * direction;
       exp_avg[k] = fmaf(numbers.beta2, exp_avg[k], numbers.rest2 * g);
