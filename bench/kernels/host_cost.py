@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a call costs on the host: µs of CPU time of each function of cudaops_kernels beside torch's,
-in one process, in turns, the best of many rounds.
+"""What a call costs on the host: µs of each function of cudaops_kernels beside torch's, in one
+process, in turns, the best of many rounds; CPU time on the CPU.
 
     bench/kernels/host_cost.py --library build/cpu/kernels/libcudaops_kernels.so
     bench/kernels/host_cost.py --library <library> --device cuda --out bench/results
@@ -93,7 +93,7 @@ def same(torch, ours, theirs):
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
 
 
-def microseconds(calls, rounds, synchronize):
+def microseconds(calls, rounds, synchronize, clock):
     """The best of each, taken in turns."""
     best = [float("inf")] * len(calls)
     for call in calls:
@@ -102,10 +102,10 @@ def microseconds(calls, rounds, synchronize):
     for _ in range(rounds):
         for place, call in enumerate(calls):
             synchronize()
-            begin = time.thread_time()
+            begin = clock()
             for _ in range(CALLS):
                 call()
-            best[place] = min(best[place], (time.thread_time() - begin) / CALLS)
+            best[place] = min(best[place], (clock() - begin) / CALLS)
     return [1e6 * seconds for seconds in best]
 
 
@@ -144,6 +144,7 @@ def main():
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", help="names that contain this")
+    parser.add_argument("--compiled", action="store_true", help="both under torch.compile")
     parser.add_argument("--out", help="a directory for host_cost_<device>.json")
     arguments = parser.parse_args()
     if not arguments.library:
@@ -155,11 +156,14 @@ def main():
     import torch
 
     torch.set_num_threads(1)
-    synchronize = torch.cuda.synchronize if arguments.device == "cuda" else lambda: None
+    # A GPU's backward passes are enqueued by a thread of their own, for which the caller waits.
+    synchronize, clock = lambda: None, time.thread_time
+    if arguments.device == "cuda":
+        synchronize, clock = torch.cuda.synchronize, time.perf_counter
     name_of_device = platform.processor() or platform.machine()
     if arguments.device == "cuda":
         name_of_device = torch.cuda.get_device_name()
-    print(f"torch {torch.__version__}, {name_of_device}, {ROWS} × {WIDTH}, µs of CPU time a call")
+    print(f"torch {torch.__version__}, {name_of_device}, {ROWS} × {WIDTH}, µs a call")
     print("| function | mode | ours | torch | ratio |\n|---|---|---|---|---|")
     rows = []
     for name, (ours, theirs, tensors) in cases(torch, kernels, arguments.device).items():
@@ -167,16 +171,22 @@ def main():
             continue
         same(torch, ours(*tensors), theirs(*tensors))
         has_gradient = "quantize" not in name
-        both = [modes(torch, function, tensors, has_gradient) for function in (ours, theirs)]
+        functions = [ours, theirs]
+        if arguments.compiled:
+            torch._dynamo.reset()
+            functions = [torch.compile(function, fullgraph=True) for function in functions]
+        both = [modes(torch, function, tensors, has_gradient) for function in functions]
         for mode in both[0]:
-            a, b = microseconds([calls[mode] for calls in both], arguments.rounds, synchronize)
+            a, b = microseconds([calls[mode] for calls in both], arguments.rounds, synchronize, clock)
             print(f"| `{name}` | {mode} | {a:.1f} | {b:.1f} | {a / b:.2f} |", flush=True)
             rows.append({"function": name, "mode": mode, "ours_us": a, "torch_us": b})
     if arguments.out:
-        path = os.path.join(arguments.out, f"host_cost_{arguments.device}.json")
+        kind = arguments.device + ("_compiled" if arguments.compiled else "")
+        path = os.path.join(arguments.out, f"host_cost_{kind}.json")
         with open(path, "w") as file:
             json.dump(
                 {
+                    "command": " ".join(["bench/kernels/host_cost.py", *sys.argv[1:]]),
                     "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
                     "torch": torch.__version__,
                     "device": name_of_device,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "../common/cpu_roots.h"
 #include "../common/cpu_rows.h"
 #include "adamw.h"
 
@@ -53,11 +54,6 @@ inline __attribute__((always_inline)) float multiply_add(float a, float b, float
 constexpr int kGroup = 64;  // larger groups are slower, by a sixth at 1024
 
 #if defined(__x86_64__)
-inline void roots_plain(float* numbers, int count) {
-  for (int i = 0; i < count; i += 4) {
-    _mm_storeu_ps(numbers + i, _mm_sqrt_ps(_mm_loadu_ps(numbers + i)));
-  }
-}
 __attribute__((target("avx2"))) inline void roots_avx2(float* numbers, int count) {
   for (int i = 0; i < count; i += 8) {
     _mm256_storeu_ps(numbers + i, _mm256_sqrt_ps(_mm256_loadu_ps(numbers + i)));
@@ -69,10 +65,6 @@ __attribute__((target("avx512f"))) inline void roots_avx512(float* numbers, int 
     // With a mask: the plain one makes GCC 12 warn of its own header.
     _mm512_storeu_ps(numbers + i, _mm512_mask_sqrt_ps(group, 0xffff, group));
   }
-}
-#else
-inline void roots_plain(float* numbers, int count) {
-  for (int i = 0; i < count; ++i) numbers[i] = std::sqrt(numbers[i]);
 }
 #endif
 

@@ -2,22 +2,11 @@
 // torch.ops.cudaops.adamw_ and its relatives: CUDA kernels.
 #include <torch/csrc/stable/library.h>
 
-#include "../common/torch_binding_cuda.h"
+#include "../common/torch_lists_cuda.h"
 #include "adamw_torch.h"
 
 namespace cudaops_kernels {
 namespace {
-
-// The device of a list's first tensor, if it has one.
-class ListGuard {
- public:
-  explicit ListGuard(const TensorList& list) {
-    if (!list.empty()) guard_.emplace(Kind(list[0]).device_index);
-  }
-
- private:
-  std::optional<DeviceGuard> guard_;
-};
 
 void run_on_cuda(const AdamW& call, const std::vector<AdamWTensor>& tensors, const Tensor& param) {
   const int64_t count = static_cast<int64_t>(tensors.size());

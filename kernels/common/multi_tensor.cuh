@@ -291,15 +291,19 @@ int64_t write_device_table(const Tensor* tensors, int64_t num_tensors, const IsA
   return num_blocks;
 }
 
+inline unsigned int checked_grid(int64_t num_blocks) {
+  if (num_blocks > 0x7fffffff) {
+    throw std::runtime_error("a list of tensors of more than 2^41 elements is too long.");
+  }
+  return static_cast<unsigned int>(num_blocks);
+}
+
 template <typename Op, typename Table>
 void launch_multi_tensor(const Op& op, const Table& table, int64_t num_blocks,
                          cudaStream_t stream) {
   if (num_blocks == 0) return;
-  if (num_blocks > 0x7fffffff) {
-    throw std::runtime_error("a list of tensors of more than 2^41 elements is too long.");
-  }
   multi_tensor_kernel<Op, Table>
-      <<<static_cast<unsigned int>(num_blocks), kMultiTensorThreads, 0, stream>>>(table, op);
+      <<<checked_grid(num_blocks), kMultiTensorThreads, 0, stream>>>(table, op);
   CUDAOPS_CHECK_LAUNCH();
 }
 

@@ -29,10 +29,7 @@ def inspect(path):
 def load(path):
     # torch.ops.load_library resolves links too: it is this name that the loader knows the library by.
     path = os.path.realpath(path)
-    info = inspect(path)
-    if info["problems"]:
-        raise LibraryError("%s can't be loaded: %s" % (path, info["problems"][0]))
-    _refuse_second_copy(path, info["provenance"])
+    _refuse_second_copy(path, check(path)["provenance"])
     import torch
 
     try:
@@ -40,6 +37,14 @@ def load(path):
     except OSError as error:
         # torch hides the loader's own words in __cause__.
         raise LibraryError("%s can't be loaded: %s" % (path, error.__cause__ or error)) from error
+
+
+def check(path):
+    """inspect(path); raises LibraryError for a library that this torch can't run."""
+    info = inspect(path)
+    if info["problems"]:
+        raise LibraryError("%s can't be loaded: %s" % (path, info["problems"][0]))
+    return info
 
 
 def this_torch():

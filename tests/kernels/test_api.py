@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What serving and training code calls beside the ops: packed activations, Hugging Face's rotary
-embedding, static scales, the loss of a linear layer, optimizers, patch()."""
+embedding, static scales, the loss of a linear layer, patch()."""
 
 import copy
 import importlib.util
@@ -12,7 +12,7 @@ import unittest
 
 import torch
 import torch.nn.functional as F
-from kernel_testing import DTYPES, assert_close, kernels, main, normal, ops, refusal
+from kernel_testing import DTYPES, assert_close, kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -171,7 +171,7 @@ def test_linear_cross_entropy(device):
                 given = [leaf for leaf in exact if leaf is not None]
                 for a, c, d in zip(found, torch.autograd.grad(wanted, given, grad.double()), again):
                     torch.testing.assert_close(a.double(), c, rtol=1e-4, atol=2e-4)
-                    assert torch.equal(a, d)
+                    torch.testing.assert_close(a, d, rtol=1e-4, atol=1e-5)
     assert "wanted None for weight" in refusal(
         lambda: kernels.linear_cross_entropy(x, w, target, weight=b)
     )
@@ -181,165 +181,21 @@ def test_linear_cross_entropy(device):
 
 
 def test_linear_cross_entropy_has_no_logits_of_all_rows(device):
+    from cudaops_kernels._linear_cross_entropy import _rows_at_a_time
+
     x = normal(2048, 8, dtype=torch.float32, device=device).requires_grad_()
     w = normal(100, 8, dtype=torch.float32, device=device)
     target = torch.arange(2048, device=device) % 100
     with Watch() as watch:
         kernels.linear_cross_entropy(x, w, target).backward()
     assert watch.largest <= 2048 * 100 / 4
+    # The plain way holds logits and their gradient.
+    for num_rows in (2048, 4096, 8192, 100_000):
+        assert _rows_at_a_time(num_rows) * 8 <= 2 * num_rows
     assert "addmm_" not in watch.names  # the frozen weight's gradient
+    assert "cross_entropy_scale_" in watch.names  # in place: gradients have no copies
     with torch.no_grad():
         kernels.linear_cross_entropy(x, w, target)
-
-
-def trained(make, device, reference, steps=4, dtype=torch.float32):
-    """Parameters after some steps of the optimizer, and of reference(param, grad, state)."""
-    shapes = ((7, 5), (11,), (7, 5))
-    params = [
-        torch.nn.Parameter(normal(*s, dtype=dtype, device=device, seed=i)) for i, s in enumerate(shapes)
-    ]
-    exact = [p.detach().double() for p in params]
-    states = [{} for _ in params]
-    optimizer = make(params)
-    for step in range(steps):
-        grads = [normal(*s, dtype=dtype, device=device, seed=30 + 5 * step + i) for i, s in enumerate(shapes)]
-        for param, grad in zip(params, grads):
-            param.grad = grad
-        optimizer.step()
-        grads = [grad.double() for grad in grads]
-        reference(exact, grads, states, step + 1)
-    return params, exact, optimizer
-
-
-def test_lion(device):
-    def reference(params, grads, states, step):
-        for p, g, s in zip(params, grads, states):
-            m = s.setdefault("m", torch.zeros_like(p))
-            update = torch.sign(0.9 * m + 0.1 * g)
-            p.mul_(1 - 1e-2 * 0.1).sub_(1e-2 * update)
-            m.mul_(0.99).add_(0.01 * g)
-
-    params, exact, optimizer = trained(
-        lambda params: kernels.optim.Lion(params, lr=1e-2, weight_decay=0.1), device, reference
-    )
-    for a, b in zip(params, exact):
-        torch.testing.assert_close(a.double(), b, rtol=1e-5, atol=1e-6)
-    other = kernels.optim.Lion(params, lr=1e-2)
-    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
-    assert torch.equal(other.state[params[0]]["exp_avg"], optimizer.state[params[0]]["exp_avg"])
-
-
-def test_lamb(device):
-    def reference(params, grads, states, step):
-        norm = torch.sqrt(sum(g.square().sum() for g in grads))
-        factor = min(1.0, (0.5 / (norm + 1e-6)).item())
-        for p, g, s in zip(params, grads, states):
-            g = g * factor
-            m, v = s.setdefault("m", torch.zeros_like(p)), s.setdefault("v", torch.zeros_like(p))
-            m.mul_(0.9).add_(0.1 * g)
-            v.mul_(0.999).add_(0.001 * g * g)
-            update = m / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + 1e-6) + 0.1 * p
-            p.sub_(1e-2 * p.norm() / update.norm() * update)
-
-    params, exact, _ = trained(
-        lambda params: kernels.optim.LAMB(params, lr=1e-2, weight_decay=0.1, max_grad_norm=0.5),
-        device,
-        reference,
-    )
-    for a, b in zip(params, exact):
-        torch.testing.assert_close(a.double(), b, rtol=1e-4, atol=1e-5)
-
-
-def test_adamw_of_8_bits(device):
-    """Close to AdamW's steps, with two bytes and a little an element; small tensors as AdamW's."""
-    torch.manual_seed(0)
-    shapes, results = ((70, 71), (30,)), []
-    for make in (kernels.optim.AdamW8bit, torch.optim.AdamW):
-        params = [
-            torch.nn.Parameter(normal(*s, dtype=torch.float32, device=device, seed=i))
-            for i, s in enumerate(shapes)
-        ]
-        optimizer = make(params, lr=1e-2, weight_decay=0.1)
-        for step in range(10):
-            for i, param in enumerate(params):
-                param.grad = normal(
-                    *param.shape, dtype=torch.float32, device=device, seed=50 + 2 * step + i
-                )
-            optimizer.step()
-        results.append((params, optimizer))
-    (ours, optimizer), (wanted, reference) = results
-    begin = normal(70, 71, dtype=torch.float32, device=device)
-    moved, should = ours[0].detach() - begin, wanted[0].detach() - begin
-    assert (moved - should).norm() < 0.05 * should.norm()
-    torch.testing.assert_close(ours[1], wanted[1], rtol=1e-5, atol=1e-6)
-    state = optimizer.state[ours[0]]
-    assert state["state1"].dtype == state["state2"].dtype == torch.uint8
-    assert state["state1"].shape == (70, 71) and state["absmax1"].shape == (-(-70 * 71 // 256),)
-    assert optimizer.state[ours[1]]["state1"].dtype == torch.float32
-    # A block's moments keep their place, and a large one does not blur another block's.
-    from cudaops_kernels._optimizers import _from_8_bits, _levels, _to_8_bits
-
-    for is_signed in (True, False):
-        levels = _levels(is_signed, ours[0].device)
-        assert levels.numel() == levels.unique().numel() == 256
-        values = normal(3, 256, dtype=torch.float32, device=device)
-        values = values if is_signed else values.abs()
-        values[1] *= 1e6
-        error = (_from_8_bits(*_to_8_bits(values, levels), levels) - values).abs()
-        assert (error.amax(1) <= 0.015 * values.abs().amax(1)).all()
-    other = kernels.optim.AdamW8bit(ours, lr=1e-2)
-    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
-    assert torch.equal(other.state[ours[0]]["state2"], state["state2"])
-    assert other.state[ours[0]]["state1"].dtype == torch.uint8
-    other.step()
-
-
-def test_muon_is_torchs(device):
-    if not hasattr(torch.optim, "Muon"):
-        raise unittest.SkipTest("this torch has no Muon")
-    for options in ({}, {"nesterov": False}, {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3}):
-        results = []
-        for make in (kernels.optim.Muon, torch.optim.Muon):
-            params = [
-                torch.nn.Parameter(normal(*shape, dtype=torch.float32, device=device, seed=i))
-                for i, shape in enumerate(((8, 6), (8, 6), (5, 9)))
-            ]
-            optimizer = make(params, lr=0.1, **options)
-            for step in range(3):
-                for i, param in enumerate(params):
-                    param.grad = normal(
-                        *param.shape, dtype=torch.float32, device=device, seed=10 * step + i
-                    )
-                optimizer.step()
-            results.append((params, optimizer))
-        for a, b in zip(results[0][0], results[1][0]):
-            # bfloat16 products, in another order on a GPU.
-            torch.testing.assert_close(a, b, rtol=1e-2, atol=1e-2)
-        results[1][1].load_state_dict(results[0][1].state_dict())
-    assert "wanted parameters of two dimensions" in refusal(
-        lambda: kernels.optim.Muon([torch.nn.Parameter(torch.ones(3, device=device))])
-    )
-
-
-def test_clip_grad_norm(device):
-    for norm_type in (2.0, 1.0, float("inf")):
-        for dtype in DTYPES:
-            results = []
-            for clip in (kernels.clip_grad_norm_, torch.nn.utils.clip_grad_norm_):
-                params = [torch.nn.Parameter(torch.ones(n, dtype=dtype, device=device)) for n in (3, 40)]
-                for i, param in enumerate(params):
-                    param.grad = normal(*param.shape, dtype=dtype, device=device, seed=i)
-                results.append((clip(params, 0.5, norm_type), [p.grad for p in params]))
-            (norm, grads), (norm_of_torch, wanted) = results
-            assert norm.dtype == torch.float32
-            torch.testing.assert_close(norm, norm_of_torch.float(), rtol=2e-2, atol=1e-3)
-            for a, b in zip(grads, wanted):
-                torch.testing.assert_close(a, b, rtol=2e-2, atol=1e-3)
-    params[0].grad[0] = float("nan")
-    assert "wanted a finite norm" in refusal(
-        lambda: kernels.clip_grad_norm_(params, 1.0, error_if_nonfinite=True)
-    )
-    assert kernels.clip_grad_norm_([], 1.0) == 0
 
 
 class LlamaRMSNorm(torch.nn.Module):

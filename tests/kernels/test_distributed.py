@@ -326,7 +326,21 @@ def fsdp(mesh, dtype):
             close(full(found), reference.state[b][name], name)
 
 
+def other_optimizers(mesh):
+    net, plain = sharded_model(mesh, torch.float32), model(torch.float32)
+    for one in (net, plain):
+        train(one, kernels.optim.Lion(one.parameters(), lr=1e-2, weight_decay=0.1), 0, 3)
+    for a, b in zip(net.parameters(), plain.parameters(), strict=True):
+        close(full(a), b)
+    for make in (kernels.optim.LAMB, lambda p: kernels.optim.AdamW8bit(p, min_8bit_size=1)):
+        # What is of a whole tensor can't be made of a part.
+        assert "wanted whole parameters, found a DTensor" in refusal(
+            lambda: train(net, make(net.parameters()), 0, 1)
+        )
+
+
 def test_optimizer_under_fully_shard(device):
+    in_processes(device, 2, other_optimizers)
     for dtype in (torch.float32, torch.bfloat16):
         in_processes(device, 2, fsdp, dtype)
     in_processes(device, 4, fsdp, torch.float32)

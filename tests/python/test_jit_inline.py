@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 
 import pytest
 from jit_store import jit, op, plain  # noqa: F401
@@ -35,18 +36,66 @@ def test_full_headers_are_those_of_torch(tmp_path):
     assert (made.abi, made.headers) == ("PYBIND", "full")
 
 
-def test_slim_headers_leave_out_what_a_binding_does_without(tmp_path):
+def test_slim_headers_are_those_that_the_names_of_a_text_ask_for(tmp_path, torch_dir):
     made = project(tmp_path, cpp=[CPP], cuda=[CUDA], functions={"add": "adds"})
-    assert "torch/extension.h" not in text(tmp_path) and "#include <torch/types.h>" in text(tmp_path)
+    found = text(tmp_path)
+    assert "torch/extension.h" not in found and "torch/types.h" not in found and "#include <ATen/core/Tensor.h>" in found
+    assert found.index("#define AT_PER_OPERATOR_HEADERS") < found.index("#include <ATen/TensorOperators.h>")
+    assert "torch/csrc/utils/pybind.h" in found and "variable_factories.h" not in found and "using namespace at;" in found
     # Device code that names nothing of torch's needs none of its headers, which take nvcc half a minute.
     assert "torch" not in text(tmp_path, "cuda.cu")
     assert (made.abi, made.headers, made.slim_differs) == ("PYBIND", "slim", True)
 
 
-@pytest.mark.parametrize("cuda", ["torch::Tensor f(torch::Tensor a);", "void f(at::Tensor a);", "TORCH_CHECK(true);"])
-def test_device_code_that_names_torch_gets_its_header(tmp_path, cuda):
+@pytest.mark.parametrize(
+    "code, headers",
+    [
+        ("torch::sin(a)", ["ATen/ops/sin.h"]),
+        ("at::add_out(a, b, c)", ["ATen/ops/add.h"]),
+        ("torch::ones_like(a, torch::kFloat32)", ["torch/csrc/autograd/generated/variable_factories.h"]),
+        ("torch::tensor({1, 2})", ["torch/csrc/autograd/generated/variable_factories.h"]),
+        ("AT_DISPATCH_FLOATING_TYPES(a.scalar_type(), \"f\", [&] {})", ["ATen/Dispatch.h"]),
+        ("at::parallel_for(0, 1, 1, f)", ["ATen/Parallel.h"]),
+        ("at::cuda::getCurrentCUDAStream()", []),
+        ("f(\"torch::nn\") /* torch::nn */", []),
+    ],
+)
+def test_headers_of_a_name(torch_dir, code, headers):
+    from cudaops.jit import headers as torch_headers
+
+    assert torch_headers.of_text(code) == torch_headers.TENSOR + headers
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["torch::nn::Linear l(1, 2);", "using namespace torch;", "namespace t = at;", "a.index({0});", "at::unheard_of(a)", "c10::List<int> l;", "using at::sin;", "namespace torch { int mine; }"],
+)
+def test_names_that_are_not_known_keep_more_headers(tmp_path, torch_dir, code):
+    from cudaops.jit import headers as torch_headers
+
+    assert torch_headers.of_text(code) is None
+    project(tmp_path, cpp=[CPP + "\n" + code], functions={"add": "adds"})
+    assert "#include <torch/%s.h>" % ("extension" if "nn::" in code else "types") in text(tmp_path)
+
+
+@pytest.mark.parametrize("cuda", ["torch::Tensor f(torch::Tensor a);", "void f(at::Tensor a);"])
+def test_device_code_that_names_torch_gets_what_it_names(tmp_path, torch_dir, cuda):
     project(tmp_path, cpp=[CPP], cuda=[cuda])
-    assert "#include <torch/types.h>" in text(tmp_path, "cuda.cu")
+    assert "#include <ATen/core/Tensor.h>" in text(tmp_path, "cuda.cu") and "pybind" not in text(tmp_path, "cuda.cu")
+    for own in ("#include <torch/all.h>\n", "using namespace at;\n"):
+        shutil.rmtree(tmp_path / "p")
+        project(tmp_path, cpp=[CPP], cuda=[own + cuda])
+        assert "#include <torch/types.h>" in text(tmp_path, "cuda.cu")
+
+
+def test_torch_headers_are_optimised_no_further_than_they_need(tmp_path, torch_dir):
+    """Never slower than torch, which doesn't optimise at all; an -O of the caller's comes later."""
+    project(tmp_path, "full", cpp=[CPP])
+    assert text(tmp_path, "CMakeLists.txt").count('_FLAGS_RELEASE "-O1 -DNDEBUG")') == 2
+    assert "--param=ggc-min-heapsize" in text(tmp_path, "CMakeLists.txt")
+    shutil.rmtree(tmp_path / "p")
+    project(tmp_path, cpp=[op("inline_stable")])
+    assert "-O1" not in text(tmp_path, "CMakeLists.txt")
 
 
 def test_own_torch_headers_of_a_text_keep_the_full_one(tmp_path):

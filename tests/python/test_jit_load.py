@@ -170,6 +170,104 @@ def test_second_build_of_an_op_in_one_process_is_refused(jit):  # noqa: F811
     assert "Fix: start a new process" in str(raised.value)
 
 
+def test_two_op_libraries_of_one_name_are_two(jit):  # noqa: F811
+    import torch
+
+    for namespace in ("jit_first", "jit_second"):
+        jit.load("ops", jit.write(namespace + ".cpp", op(namespace)), is_python_module=False)
+        assert getattr(torch.ops, namespace).twice(torch.ones(1)).item() == 2
+
+
+def test_library_that_this_torch_cannot_run_is_not_kept(jit, monkeypatch):  # noqa: F811
+    """load_library()'s checks."""
+    from cudaops import _library
+
+    monkeypatch.setattr(_library, "_problems", lambda info: ["it is for tests."])
+    path = jit.write("plain.cpp", plain("plain"))
+    for _ in range(2):
+        with pytest.raises(cudaops.BuildError, match="what was built can't be loaded: it is for tests"):
+            jit.load("plain", path)
+
+
+def test_reload_replaces_the_ops_of_another_build(jit):  # noqa: F811
+    """OpOverload objects, what Python has registered for the op, and torch.compile's view of it go on with the new build."""
+    path = jit.write("ops.cpp", op("jit_reload", None))
+    values = jit.run(
+        """
+import torch
+def build(factor, **keywords):
+    return cudaops.load("ops", %r, extra_cflags=["-DFACTOR=%%d" %% factor], **keywords)
+one = torch.ones(1)
+build(2)
+kept = torch.ops.jit_reload.twice.default
+torch.library.register_fake("jit_reload::twice")(torch.empty_like)
+torch.library.register_autograd("jit_reload::twice", lambda ctx, grad: 5 * grad)
+found = [kept(one).item()]
+for factor in (3, 3, 4, 2):
+    build(factor, reload=True)
+    found += [kept(one).item(), torch.ops.jit_reload.twice(one).item()]
+try:
+    build(7)
+except RuntimeError as error:
+    found.append("reload=True" in str(error))
+torch.library.opcheck(kept, (torch.ones(3, requires_grad=True),))
+given = torch.ones(1, requires_grad=True)
+kept(given).backward()
+print(json.dumps([*found, given.grad.item()]))
+"""
+        % path
+    )
+    assert values == [2, 3, 3, 3, 3, 4, 4, 2, 2, True, 5]
+
+
+def test_reload_with_a_schema_that_differs_or_is_unknown_is_refused(jit):  # noqa: F811
+    path = jit.write("ops.cpp", op("jit_schema"))
+    other = jit.write("other.cpp", op("jit_schema").replace("twice(Tensor a)", "twice(Tensor b)"))
+    text = op("jit_schema").replace('m.def("twice(Tensor a) -> Tensor");', "m.def(SCHEMA);")
+    made = jit.write("made.cpp", 'static const char* const SCHEMA = "twice(Tensor a) -> Tensor";\n' + text)
+    values = jit.run(
+        """
+import torch
+texts = []
+cudaops.load("ops", %r, is_python_module=False)
+for path in (%r, %r):
+    try:
+        cudaops.load("ops", path, is_python_module=False, reload=True)
+    except RuntimeError as error:
+        texts.append(str(error))
+print(json.dumps([*texts, torch.ops.jit_schema.twice(torch.ones(1)).item()]))
+"""
+        % (path, other, made)
+    )
+    assert "another schema than the one that is loaded" in values[0] and "jit_schema::twice(Tensor b) -> Tensor" in values[0]
+    assert "this process has jit_schema:: already" in values[1]
+    assert values[2] == 2
+
+
+@pytest.mark.skipif(os.environ.get("CUDAOPS_TEST_LONG") != "1", reason="compiles torch/library.h three times: CUDAOPS_TEST_LONG=1")
+def test_reload_of_a_library_of_the_full_abi(jit):  # noqa: F811
+    text = """
+#include <torch/library.h>
+int64_t answer(int64_t a) { return a + ANSWER; }
+TORCH_LIBRARY(jit_full, m) { m.def("answer(int a) -> int"); }
+TORCH_LIBRARY_IMPL(jit_full, CatchAll, m) { m.impl("answer", &answer); }
+"""
+    path = jit.write("ops.cpp", text)
+    values = jit.run(
+        """
+import torch
+found = []
+for answer in (1, 2, 3):
+    cudaops.load("ops", %r, extra_cflags=["-DANSWER=%%d" %% answer], is_python_module=False, reload=answer > 1)
+    kept = kept if found else torch.ops.jit_full.answer.default
+    found += [kept(0), torch.ops.jit_full.answer(0)]
+print(json.dumps(found))
+"""
+        % path
+    )
+    assert values == [1, 1, 2, 2, 3, 3]
+
+
 def test_build_directory_gets_copies(jit, tmp_path):  # noqa: F811
     path = jit.write("plain.cpp", plain("plain"))
     for kept in (True, False):

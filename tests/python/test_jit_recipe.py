@@ -144,6 +144,24 @@ def test_bundle_serves_a_machine_without_compilers(package, jit, tmp_path, monke
         ops = cudaops.OpLibrary(str(place), package.name, required=True)
     assert (ops.state, call(package)) == ("CACHED", [3, 3]) and ops.path.startswith(str(moved))
     assert os.path.isfile(ops.log) and not jit.root.exists()
+    code = "ops = cudaops.OpLibrary(%r, %r, required=True)\nassert ops.state == 'CACHED'" % (str(place), package.name)
+    assert calls_that_start_processes(code, jit.variables, tmp_path) == []
+
+
+def calls_that_start_processes(code, variables, directory):
+    """What the kernel saw of these between two marks; importing torch starts ldconfig, before the first one."""
+    strace = next((path for path in ("/usr/bin/strace", "/usr/local/bin/strace") if os.access(path, os.X_OK)), None)
+    if strace is None or subprocess.run([strace, "-o", "/dev/null", "/bin/true"], capture_output=True).returncode:
+        pytest.skip("no strace, or it may not trace here: the rest has passed")
+    marked = "import os, torch, cudaops\nos.access('/mark of the begin', 0)\n%s\nos.access('/mark of the end', 0)\n" % code
+    traced = "trace=execve,execveat,fork,vfork,clone,clone3,access,faccessat,faccessat2"
+    environment = {**os.environ, **variables, "CUDAOPS_JIT_PATH": os.environ["CUDAOPS_JIT_PATH"], "PATH": "/nowhere"}
+    environment.update(PYTHONPATH=str(REPOSITORY / "python"), PYTHONDONTWRITEBYTECODE="1")
+    execute([strace, "-f", "-qq", "-e", traced, "-o", directory / "trace", sys.executable, "-c", marked], env=environment)
+    calls = (directory / "trace").read_text()
+    assert "/mark of the begin" in calls and "/mark of the end" in calls
+    between = calls.split("/mark of the begin")[1].split("/mark of the end")[0].splitlines()
+    return [line for line in between if re.search(r"(execve|execveat|fork|vfork|clone3?)\(", line) and "CLONE_THREAD" not in line]
 
 
 def fallback_of(package, **keywords):

@@ -11,7 +11,7 @@ import warnings
 
 import pytest
 from conftest import REPOSITORY
-from jit_store import jit, make_store, plain  # noqa: F401
+from jit_store import jit, make_store, op, plain  # noqa: F401
 
 import cudaops
 from cudaops.jit import api, manifest, publish, store
@@ -294,3 +294,61 @@ def test_place_follows_the_variables(monkeypatch, tmp_path):
     assert store.location() == ("/extensions/cudaops", "TORCH_EXTENSIONS_DIR")
     monkeypatch.setenv("CUDAOPS_STORE", "/store")
     assert store.location() == ("/store", "CUDAOPS_STORE")
+
+
+def test_child_of_a_fork_has_what_its_parent_loaded_and_loads_and_builds_more(jit, source):  # noqa: F811
+    other = jit.write("other.cpp", plain("other", "7"))
+    values = jit.run(
+        """
+import os, torch
+module = cudaops.load("plain", %r)
+reading, writing = os.pipe()
+pid = os.fork()
+if pid == 0:
+    again, other = cudaops.load("plain", %r), cudaops.load("other", %r)
+    text = json.dumps([module.answer(), again is module, other.answer(), other.__cudaops__["state"]])
+    os.write(writing, text.encode())
+    os._exit(0)
+os.waitpid(pid, 0)
+print(json.dumps([json.loads(os.read(reading, 1000)), cudaops.load("other", %r).__cudaops__["state"], module.answer()]))
+"""
+        % (source, source, other, other)
+    )
+    assert values == [[42, True, 7, "COMPILED"], "CACHED", 42]
+    assert jit.left() == []
+
+
+def test_cell_of_a_notebook_runs_twice(jit):  # noqa: F811
+    """The same text: nothing is built, the same module. Another one: the new module; of an op with reload=True."""
+    space = {"cudaops": cudaops, "text": plain("cell", "1")}
+    cell = compile("module = cudaops.load_inline('cell', text, no_implicit_headers=True)", "<cell>", "exec")
+    exec(cell, space)
+    first = space["module"]
+    with jit.no_process():
+        exec(cell, space)
+    assert space["module"] is first
+    space["text"] = plain("cell", "2")
+    exec(cell, space)
+    assert (space["module"].answer(), first.answer()) == (2, 1)
+    space["text"] = op("jit_cell", "2")
+    cell = compile("module = cudaops.load_inline('ops', text, reload=True)", "<cell>", "exec")
+    torch = pytest.importorskip("torch")
+    for factor in "2", "2", "3":
+        space["text"] = op("jit_cell", factor)
+        exec(cell, space)
+        assert torch.ops.jit_cell.twice(torch.ones(1)).item() == int(factor)
+
+
+def test_code_is_built_for_all_visible_gpus(jit, monkeypatch):  # noqa: F811
+    """Two cards of different compute capability, of which torch's load() sees the first."""
+    if not os.environ.get("CUDACXX"):
+        pytest.skip("no nvcc: set CUDACXX")
+    smi = jit.directory / "bin" / "nvidia-smi"
+    jit.write("bin/nvidia-smi", "#!/bin/sh\nprintf '0, GPU-0, 8.0\\n1, GPU-1, 9.0\\n'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", "%s:%s" % (smi.parent, os.environ["PATH"]))
+    monkeypatch.delenv("TORCH_CUDA_ARCH_LIST")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    kernel = jit.write("kernel.cu", "__global__ void k() {}\n")
+    module = jit.load("ops", [jit.write("ops.cpp", op("jit_two_cards")), kernel])
+    assert cudaops.inspect(module.__cudaops__["path"])["architectures"] == ["sm_80", "sm_90"]

@@ -3,10 +3,11 @@
 
 _cudaops_use(arch/cuda arch/grammar arch/select arch/spell base/message base/state)
 
-# _cudaops_arch_check_target(<target> <out> <arch>...)
+# _cudaops_arch_check_target(<target> <out> <given> <arch>...)
 #
-# The canonical entries of what cudaops_target_architectures() is given; what can't be read or built ends the configure.
-function(_cudaops_arch_check_target target out)
+# The canonical entries of what cudaops_target_architectures() is given, <given> FALSE where that is nothing at all; what
+# can't be read or built ends the configure.
+function(_cudaops_arch_check_target target out given)
   _cudaops_arch_parse("${ARGN}" entries error meant)
   if(NOT error AND entries STREQUAL "")
     set(error "no architecture is given.")
@@ -15,7 +16,7 @@ function(_cudaops_arch_check_target target out)
   endif()
   if(error)
     set(fact "")
-    if(NOT "${ARGN}" STREQUAL "")
+    if(given)
       string(REPLACE ";" " " found "${ARGN}")
       set(fact "found   ${found}")
     endif()

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ._library import ops
-from ._sharding import local, whole
+from ._sharding import local, local_gradient, whole
 from ._registration import register_fake
 
 # What a state holds in float32 whatever its parameter's dtype.
@@ -150,15 +150,6 @@ def _refuse_sparse(grads):
 
 def _on(tensor, device):
     return None if tensor is None else whole(tensor).to(device, non_blocking=True)
-
-
-def _local_gradient(param, grad):
-    """Sharded like its parameter, as torch's FSDP has it already, the part of this process."""
-    if not hasattr(param, "_local_tensor"):
-        return grad
-    if grad.placements != param.placements:
-        grad = grad.redistribute(placements=param.placements)
-    return grad._local_tensor
 
 
 class AdamW(torch.optim.Optimizer):
@@ -362,7 +353,7 @@ class AdamW(torch.optim.Optimizer):
                 self._prepared[index] = None  # frees its memory first
                 prepared = self._prepared[index] = self._prepare(group, params)
             if prepared.is_sharded:
-                grads = list(map(_local_gradient, prepared.params, grads))
+                grads = list(map(local_gradient, prepared.params, grads))
             if prepared.copies_grads:
                 _refuse_sparse(grads)
                 grads = prepared.in_order(grads, getattr(self, "grad_scale", None) is not None)

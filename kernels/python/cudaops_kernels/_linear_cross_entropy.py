@@ -2,6 +2,7 @@
 """linear_cross_entropy: the last layer of a language model and its loss, a part of the rows at a
 time, so that there are never logits of all of them."""
 
+from collections.abc import Sequence
 from typing import Any, Optional, cast
 
 import torch
@@ -10,18 +11,65 @@ from torch import Tensor
 from ._errors import raise_again
 from ._library import ops
 
-# Rows of logits at a time: a quarter of all, as three times that is what torch's way holds, but
-# enough for matrix products at full speed and at most so many.
-_FEWEST, _MOST = 256, 4096
+# Rows of logits at a time. torch's way holds the logits of all and their gradient: a fifth of the rows
+# is a tenth of that. Enough for matrix products at full speed, and at most so many.
+_FEWEST, _MOST, _MULTIPLE = 256, 4096, 64
 
 
 def _rows_at_a_time(num_rows: int) -> int:
-    return max(1, min(num_rows, _MOST, max(_FEWEST, -(-num_rows // 4))))
+    fifth = -(-num_rows // (5 * _MULTIPLE)) * _MULTIPLE
+    return max(1, min(num_rows, _MOST, max(_FEWEST, fifth)))
+
+
+class _Gradients:
+    """What the parts of the rows add to."""
+
+    def __init__(self, needs: Sequence[bool], rows: Tensor, weight: Tensor, bias: Optional[Tensor]):
+        needs_rows, needs_weight, needs_bias = needs
+        self.weight_of_call, self.bias_of_call = weight, bias
+        self.rows = torch.empty_like(rows) if needs_rows else None
+        self.weight: Optional[Tensor] = None
+        if needs_weight:
+            # Written by the first part.
+            make = torch.empty_like if rows.shape[0] else torch.zeros_like
+            self.weight = make(weight)
+        self.bias: Optional[Tensor] = None
+        if needs_bias and bias is not None:
+            self.bias = torch.zeros_like(bias, dtype=torch.float32)
+
+    def add(self, grad: Tensor, rows: Tensor, factor: Optional[Tensor], part: slice) -> None:
+        """grad: of logits. factor multiplies the small factors, not the gradient of all classes."""
+        if self.rows is not None:
+            torch.mm(grad, self.weight_of_call, out=self.rows[part])
+            if factor is not None:
+                self.rows[part].mul_(factor)
+        if self.weight is not None:
+            if factor is not None:
+                rows = (rows * factor).to(rows.dtype)
+            if part.start == 0:
+                torch.mm(grad.t(), rows, out=self.weight)
+            else:
+                self.weight.addmm_(grad.t(), rows)
+        if self.bias is not None:
+            sums = grad.sum(0, dtype=torch.float32)
+            self.bias.add_(sums if factor is None else sums * factor)
+
+    def result(self) -> tuple[Optional[Tensor], ...]:
+        bias = self.bias
+        if bias is not None and self.bias_of_call is not None:
+            bias = bias.to(self.bias_of_call.dtype)
+        return self.rows, self.weight, bias
+
+
+def _factor_of(reduction: str, target: Tensor, ignore_index: int) -> Optional[Tensor]:
+    if reduction != "mean":
+        return None
+    return 1.0 / (target != ignore_index).sum().to(torch.float32)
 
 
 class _Loss(torch.autograd.Function):
-    """The sum or mean with its gradients, computed in one go; or a loss for each row, of which
-    backward() computes the logits again."""
+    """The sum or mean with its gradients, computed in one go, which the first backward pass takes; of a
+    loss for each row, and in another pass, backward() computes the logits again."""
 
     @staticmethod
     def forward(
@@ -34,99 +82,59 @@ class _Loss(torch.autograd.Function):
         ignore_index: int,
         label_smoothing: float,
     ) -> Tensor:
-        ctx.one_a_row = reduction == "none"
-        needs_rows, needs_weight, needs_bias, *_ = ctx.needs_input_grad
-        needs_any = (needs_rows or needs_weight or needs_bias) and not ctx.one_a_row
-        options = (ignore_index, label_smoothing, 0.0, 0.0)
-        ctx.options = options
-        ctx.needs = needs_rows, needs_weight, needs_bias
+        ctx.needs = ctx.needs_input_grad[:3]
+        ctx.reduction = reduction
+        ctx.options = options = (ignore_index, label_smoothing, 0.0, 0.0)
+        gradients = None
+        if any(ctx.needs) and reduction != "none":
+            gradients = _Gradients(ctx.needs, rows, weight, bias)
         losses = rows.new_empty(rows.shape[0], dtype=torch.float32)
         lses = torch.empty_like(losses)
-        grad_rows = torch.empty_like(rows) if needs_any and needs_rows else None
-        grad_weight = torch.zeros_like(weight) if needs_any and needs_weight else None
-        grad_bias = (
-            torch.zeros_like(bias, dtype=torch.float32)
-            if needs_any and needs_bias and bias is not None
-            else None
-        )
-        factor = None
-        if reduction == "mean":
-            factor = 1.0 / (target != ignore_index).sum().to(torch.float32)
+        factor = _factor_of(reduction, target, ignore_index)
         size = _rows_at_a_time(rows.shape[0])
         for first in range(0, rows.shape[0], size):
             part = slice(first, first + size)
             logits = torch.nn.functional.linear(rows[part], weight, bias)
-            run = ops.cross_entropy_ if needs_any else ops.cross_entropy
+            run = ops.cross_entropy if gradients is None else ops.cross_entropy_
             losses[part], lses[part] = run(logits, target[part], *options, "none")
-            if needs_any:
-                _add_gradients(
-                    logits, rows[part], weight, factor, part, grad_rows, grad_weight, grad_bias
-                )
+            if gradients is not None:
+                gradients.add(logits, rows[part], factor, part)
             del logits
-        if ctx.one_a_row:
-            ctx.save_for_backward(rows, weight, bias, target, lses)
+        ctx.save_for_backward(rows, weight, bias, target, lses)
+        ctx.gradients = None if gradients is None else gradients.result()
+        if reduction == "none":
             return losses
-        if grad_bias is not None and bias is not None:
-            grad_bias = grad_bias.to(bias.dtype)
-        ctx.save_for_backward(grad_rows, grad_weight, grad_bias)
-        ctx.is_used = False
         return losses.sum() if factor is None else losses.sum() * factor
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad_loss: Tensor) -> Any:
-        if not ctx.one_a_row:
-            # Out of place: what was saved serves another backward pass.
-            grads = (
-                None if grad is None else (grad * grad_loss).to(grad.dtype)
-                for grad in ctx.saved_tensors
-            )
+        if ctx.gradients is not None:
+            # In place, and without another user: as the weight's gradient, it needs no copy.
+            grads, ctx.gradients = ctx.gradients, None
+            for grad in grads:
+                if grad is not None:
+                    ops.cross_entropy_scale_(grad, grad_loss)
             return *grads, None, None, None, None
         rows, weight, bias, target, lses = ctx.saved_tensors
-        needs_rows, needs_weight, needs_bias = ctx.needs
-        grad_rows = torch.empty_like(rows) if needs_rows else None
-        grad_weight = torch.zeros_like(weight) if needs_weight else None
-        grad_bias = torch.zeros_like(bias, dtype=torch.float32) if needs_bias else None
+        gradients = _Gradients(ctx.needs, rows, weight, bias)
+        factor = _factor_of(ctx.reduction, target, ctx.options[0])
+        grad_losses = grad_loss if factor is None else grad_loss * factor
+        grad_losses = grad_losses.expand(rows.shape[0])
         size = _rows_at_a_time(rows.shape[0])
         for first in range(0, rows.shape[0], size):
             part = slice(first, first + size)
             logits = torch.nn.functional.linear(rows[part], weight, bias)
             grad = ops.cross_entropy_backward(
-                grad_loss[part].contiguous(),
+                grad_losses[part].contiguous(),
                 logits,
                 target[part],
                 lses[part],
                 *ctx.options,
                 "none",
             )
-            _add_gradients(grad, rows[part], weight, None, part, grad_rows, grad_weight, grad_bias)
-        if grad_bias is not None:
-            grad_bias = grad_bias.to(bias.dtype)
-        return grad_rows, grad_weight, grad_bias, None, None, None, None
-
-
-def _add_gradients(
-    grad: Tensor,
-    rows: Tensor,
-    weight: Tensor,
-    factor: Optional[Tensor],
-    part: slice,
-    grad_rows: Optional[Tensor],
-    grad_weight: Optional[Tensor],
-    grad_bias: Optional[Tensor],
-) -> None:
-    """factor multiplies the small factors, not the gradient of all classes."""
-    if grad_rows is not None:
-        torch.mm(grad, weight, out=grad_rows[part])
-        if factor is not None:
-            grad_rows[part].mul_(factor)
-    if grad_weight is not None:
-        if factor is not None:
-            rows = (rows * factor).to(rows.dtype)
-        grad_weight.addmm_(grad.t(), rows)
-    if grad_bias is not None:
-        sums = grad.sum(0, dtype=torch.float32)
-        grad_bias.add_(sums if factor is None else sums * factor)
+            gradients.add(grad, rows[part], None, part)
+        return *gradients.result(), None, None, None, None
 
 
 def linear_cross_entropy(

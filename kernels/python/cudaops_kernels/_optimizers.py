@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lion, LAMB, AdamW8bit and Muon on torch's multi-tensor functions and matrix products."""
+"""Lion, LAMB and AdamW8bit, a launch or three for all tensors; Muon on torch's multi-tensor functions
+and matrix products."""
 
 import math
 from collections.abc import Iterable
@@ -7,6 +8,15 @@ from typing import Any, Optional
 
 import torch
 from torch import Tensor
+
+from ._errors import raise_again
+from ._library import ops
+from ._registration import register_fake
+from ._sharding import local, local_gradient
+
+for _name in ("lion_", "lamb_", "adamw_8bit_"):
+    # As adamw_: the optimizer itself tells autograd.
+    register_fake(_name)(lambda *args, **kwargs: None)
 
 
 def _check(name: str, **options: Any) -> None:
@@ -18,18 +28,24 @@ def _check(name: str, **options: Any) -> None:
             raise ValueError(f"{name}: wanted a finite number from 0 on for {option}, found {value}.")
 
 
+def _like(param: Tensor, grad: Tensor) -> Tensor:
+    """The gradient in its parameter's order in memory."""
+    if grad.stride() == param.stride() or grad.shape != param.shape:
+        return grad
+    return torch.empty_like(param).copy_(grad)
+
+
 class _MultiTensor(torch.optim.Optimizer):
     """Steps groups of parameters that lie on one device and have one dtype."""
 
-    _states: tuple[str, ...] = ()
-
-    def _step_together(
-        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
-    ) -> None:
+    def _new_state(self, group: dict, param: Tensor) -> dict:
         raise NotImplementedError
 
-    def _clip_factor(self) -> Optional[Tensor]:
-        return None
+    def _step_together(self, group: dict, params: list, grads: list, states: list) -> None:
+        raise NotImplementedError
+
+    def _begin_step(self) -> None:
+        pass
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
@@ -38,7 +54,12 @@ class _MultiTensor(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        clip = self._clip_factor()
+        self._begin_step()
+        self._step_groups()
+        return loss
+
+    @torch.compiler.disable
+    def _step_groups(self) -> None:
         for group in self.param_groups:
             together: dict = {}
             for param in group["params"]:
@@ -50,20 +71,20 @@ class _MultiTensor(torch.optim.Optimizer):
                     )
                 state = self.state[param]
                 if not state:
-                    state["step"] = 0
-                    for name in self._states:
-                        state[name] = torch.zeros_like(param, dtype=torch.float32)
-                together.setdefault((param.device, param.dtype), []).append((param, state))
-            for members in together.values():
-                params = [param for param, _ in members]
-                states = [state for _, state in members]
-                for state in states:
-                    state["step"] += 1
-                grads = [param.grad.float() for param in params]
-                if group.get("maximize", False):
-                    grads = list(torch._foreach_neg(grads))
-                self._step_together(group, params, grads, states, clip)
-        return loss
+                    state.update(step=0, **self._new_state(group, param))
+                state["step"] += 1
+                together.setdefault((param.device, param.dtype), []).append(param)
+            for params in together.values():
+                grads = [
+                    _like(local(param), local_gradient(param, param.grad)) for param in params
+                ]
+                states = [self.state[param] for param in params]
+                try:
+                    self._step_together(group, list(map(local, params)), grads, states)
+                except RuntimeError as error:
+                    raise_again(error)
+                # Whoever saved a parameter for a backward pass learns that it has changed.
+                torch.autograd.graph.increment_version(params)
 
     def load_state_dict(self, state_dict: Any) -> None:
         super().load_state_dict(state_dict)
@@ -77,15 +98,13 @@ class _MultiTensor(torch.optim.Optimizer):
                     self.state[param][name] = value.detach().clone().to(param.device)
 
 
-def _write(params: list, news: list) -> None:
-    torch._foreach_copy_(params, news)
+def _moments(states: list, name: str) -> list:
+    return [local(state[name]) for state in states]
 
 
 class Lion(_MultiTensor):
     """Lion (https://arxiv.org/abs/2302.06675), with float32 moments for parameters of every dtype:
     the sign of an interpolated momentum, decoupled weight decay."""
-
-    _states = ("exp_avg",)
 
     def __init__(
         self,
@@ -100,16 +119,21 @@ class Lion(_MultiTensor):
         defaults = {"lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, defaults)
 
-    def _step_together(
-        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
-    ) -> None:
+    def _new_state(self, group: dict, param: Tensor) -> dict:
+        return {"exp_avg": torch.zeros_like(param, dtype=torch.float32)}
+
+    def _step_together(self, group: dict, params: list, grads: list, states: list) -> None:
         beta1, beta2 = group["betas"]
-        moments = [state["exp_avg"] for state in states]
-        updates = torch._foreach_sign(torch._foreach_lerp(moments, grads, 1 - beta1))
-        torch._foreach_lerp_(moments, grads, 1 - beta2)
-        news = torch._foreach_mul([param.float() for param in params], 1 - group["lr"] * group["weight_decay"])
-        torch._foreach_add_(news, updates, alpha=-group["lr"])
-        _write(params, news)
+        ops.lion_.default(
+            params,
+            grads,
+            _moments(states, "exp_avg"),
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            weight_decay=group["weight_decay"],
+            maximize=group["maximize"],
+        )
 
 
 class LAMB(_MultiTensor):
@@ -119,8 +143,6 @@ class LAMB(_MultiTensor):
     max_grad_norm: gradients of all groups together are scaled down to this norm first; None for
     never. bias_correction=False leaves the moments as they are.
     """
-
-    _states = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self,
@@ -146,42 +168,40 @@ class LAMB(_MultiTensor):
             "maximize": maximize,
         }
         self.max_grad_norm = max_grad_norm
+        self._clip: Optional[Tensor] = None
         super().__init__(params, defaults)
 
-    def _clip_factor(self) -> Optional[Tensor]:
-        if self.max_grad_norm is None:
-            return None
-        grads = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
-        return clip_factor(grads, self.max_grad_norm) if grads else None
+    def _new_state(self, group: dict, param: Tensor) -> dict:
+        return {
+            name: torch.zeros_like(param, dtype=torch.float32) for name in ("exp_avg", "exp_avg_sq")
+        }
 
-    def _step_together(
-        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
-    ) -> None:
+    def _begin_step(self) -> None:
+        self._clip = None
+        params = [p for group in self.param_groups for p in group["params"] if p.grad is not None]
+        if any(local(param) is not param for param in params):
+            raise RuntimeError(
+                "LAMB: wanted whole parameters, found a DTensor: a ratio is of a whole tensor."
+            )
+        if self.max_grad_norm is not None and params:
+            self._clip = clip_factor([p.grad for p in params], self.max_grad_norm)
+
+    def _step_together(self, group: dict, params: list, grads: list, states: list) -> None:
         beta1, beta2 = group["betas"]
-        if clip is not None:
-            grads = list(torch._foreach_mul(grads, clip.to(grads[0].device)))
-        first = [state["exp_avg"] for state in states]
-        second = [state["exp_avg_sq"] for state in states]
-        torch._foreach_lerp_(first, grads, 1 - beta1)
-        torch._foreach_mul_(second, beta2)
-        torch._foreach_addcmul_(second, grads, grads, 1 - beta2)
-        steps = [state["step"] for state in states]
-        corrects = group["bias_correction"]
-        scales = [1 - beta1**step if corrects else 1.0 for step in steps]
-        updates = list(torch._foreach_div(first, scales))
-        scales = [1 - beta2**step if corrects else 1.0 for step in steps]
-        roots = torch._foreach_sqrt(torch._foreach_div(second, scales))
-        torch._foreach_add_(roots, group["eps"])
-        torch._foreach_div_(updates, roots)
-        values = [param.float() for param in params]
-        if group["weight_decay"]:
-            torch._foreach_add_(updates, values, alpha=group["weight_decay"])
-        ratios = [
-            torch.where((a > 0) & (b > 0), a / b, torch.ones_like(a))
-            for a, b in zip(torch._foreach_norm(values), torch._foreach_norm(updates))
-        ]
-        torch._foreach_mul_(updates, [-group["lr"] * ratio for ratio in ratios])
-        _write(params, list(torch._foreach_add(values, updates)))
+        ops.lamb_.default(
+            params,
+            grads,
+            _moments(states, "exp_avg"),
+            _moments(states, "exp_avg_sq"),
+            [float(state["step"]) for state in states] if group["bias_correction"] else [],
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            weight_decay=group["weight_decay"],
+            eps=group["eps"],
+            maximize=group["maximize"],
+            clip_factor=None if self._clip is None else self._clip.to(params[0].device),
+        )
 
 
 # Elements that share a scale in an 8-bit state, and from how many elements on a state has 8 bits: as
@@ -205,26 +225,11 @@ def _levels(is_signed: bool, device: torch.device) -> Tensor:
     return torch.cat((levels, ends)).sort().values.to(device, torch.float32)
 
 
-def _to_8_bits(values: Tensor, levels: Tensor) -> tuple[Tensor, Tensor]:
-    """Of each block the nearest levels' places and its largest magnitude."""
-    flat = values.flatten()
-    blocks = torch.nn.functional.pad(flat, (0, -flat.numel() % _BLOCK)).view(-1, _BLOCK)
-    largest = blocks.abs().amax(1)
-    scaled = blocks / torch.where(largest > 0, largest, 1.0).unsqueeze(1)
-    places = torch.bucketize(scaled, (levels[1:] + levels[:-1]) / 2)
-    return places.to(torch.uint8).flatten()[: flat.numel()].view(values.shape), largest
-
-
-def _from_8_bits(places: Tensor, largest: Tensor, levels: Tensor) -> Tensor:
-    scales = largest.repeat_interleave(_BLOCK)[: places.numel()].view(places.shape)
-    return levels[places.int()] * scales
-
-
 class AdamW8bit(_MultiTensor):
     """AdamW with moments of 8 bits, in blocks of 256 elements with a float32 scale each
     (https://arxiv.org/abs/2110.02861): state1, absmax1, state2 and absmax2, as bitsandbytes calls
-    them. Parameters of fewer than min_8bit_size elements have float32 moments. By torch's ops, a
-    tensor at a time."""
+    them. Parameters of fewer than min_8bit_size elements have float32 moments, with an empty absmax1
+    and absmax2."""
 
     def __init__(
         self,
@@ -247,37 +252,53 @@ class AdamW8bit(_MultiTensor):
             "min_8bit_size": min_8bit_size,
             "maximize": maximize,
         }
+        self._levels: dict = {}
         super().__init__(params, defaults)
 
-    def _step_together(
-        self, group: dict, params: list, grads: list, states: list, clip: Optional[Tensor]
-    ) -> None:
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        self._levels = {}
+
+    def _new_state(self, group: dict, param: Tensor) -> dict:
+        has_8_bits = param.numel() >= group["min_8bit_size"]
+        if has_8_bits and local(param) is not param:
+            raise RuntimeError(
+                "AdamW8bit: wanted whole parameters, found a DTensor: blocks are those of a whole one."
+            )
+        state: dict = {}
+        for i in (1, 2):
+            dtype = torch.uint8 if has_8_bits else torch.float32
+            state[f"state{i}"] = torch.zeros_like(param, dtype=dtype)
+            num_blocks = -(-param.numel() // _BLOCK) if has_8_bits else 0
+            # Whatever stands in the state, with a largest magnitude of 0 it is zeros.
+            state[f"absmax{i}"] = torch.zeros(num_blocks, device=param.device)
+        return state
+
+    def _levels_on(self, device: torch.device) -> list:
+        if device not in self._levels:
+            self._levels[device] = [_levels(is_signed, device) for is_signed in (True, False)]
+        return self._levels[device]
+
+    def _step_together(self, group: dict, params: list, grads: list, states: list) -> None:
         beta1, beta2 = group["betas"]
         device = params[0].device
-        levels = [_levels(is_signed, device) for is_signed in (True, False)]
-        for param, grad, state in zip(params, grads, states):
-            has_8_bits = param.numel() >= group["min_8bit_size"]
-            if "state1" not in state:
-                moments = [torch.zeros_like(param, dtype=torch.float32) for _ in levels]
-            elif "absmax1" in state:
-                moments = [
-                    _from_8_bits(state[f"state{i}"], state[f"absmax{i}"], levels[i - 1])
-                    for i in (1, 2)
-                ]
-            else:
-                moments = [state["state1"], state["state2"]]
-            first, second = moments
-            first.lerp_(grad, 1 - beta1)
-            second.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-            correction1, correction2 = (1 - beta ** state["step"] for beta in (beta1, beta2))
-            roots = (second / correction2).sqrt_().add_(group["eps"])
-            value = param.float() * (1 - group["lr"] * group["weight_decay"])
-            param.copy_(value.addcdiv_(first, roots, value=-group["lr"] / correction1))
-            for i, moment in ((1, first), (2, second)):
-                if has_8_bits:
-                    state[f"state{i}"], state[f"absmax{i}"] = _to_8_bits(moment, levels[i - 1])
-                else:
-                    state[f"state{i}"] = moment
+        for state in states:
+            for i in (1, 2):
+                if f"absmax{i}" not in state:  # a state of float32 that others saved
+                    state[f"absmax{i}"] = torch.zeros(0, device=device)
+        ops.adamw_8bit_.default(
+            params,
+            grads,
+            *(_moments(states, name) for name in ("state1", "absmax1", "state2", "absmax2")),
+            [float(state["step"]) for state in states],
+            *self._levels_on(device),
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            weight_decay=group["weight_decay"],
+            eps=group["eps"],
+            maximize=group["maximize"],
+        )
 
 
 class Muon(torch.optim.Optimizer):

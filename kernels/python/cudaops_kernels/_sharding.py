@@ -287,3 +287,12 @@ def local(tensor: Any) -> Any:
 def whole(tensor: torch.Tensor) -> torch.Tensor:
     """A number that may be a DTensor, as it is everywhere."""
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+
+
+def local_gradient(param: Any, grad: Any) -> Any:
+    """Sharded like its parameter, as torch's FSDP has it already, the part of this process."""
+    if not hasattr(param, "_local_tensor"):
+        return grad
+    if grad.placements != param.placements:
+        grad = grad.redistribute(placements=param.placements)
+    return grad._local_tensor

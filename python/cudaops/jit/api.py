@@ -33,7 +33,8 @@ def load(
     process where nothing has changed that the build read. Keyword-only, and not torch's:
 
     headers   "auto" (default), "full", "slim": which headers load_inline() puts before a text
-    reload    True: a Python module of the same content is loaded once more
+    reload    True: a Python module of the same content is loaded once more, and ops that this process has from another
+              build are replaced, where their schemas are the same
     policy    "on", "warn", "error", "off": whether a build may happen (CUDAOPS_JIT)
 
     Raises BuildError, PolicyError, FileNotFoundError, ValueError, TypeError.
@@ -172,9 +173,10 @@ def _obtain(request, policy, reload, verbose, build_directory, keep_intermediate
         build.copy_out(found, build_directory, keep_intermediates)
     if request.kind == "executable":
         return found.path
-    if reload and request.kind == "module":
-        loader.loaded.pop(found.path, None)
-    result = loader.use(request.name, request.kind, found.path, facts.get("ops", "").split())
+    schemas = facts.get("schemas", "").split("; ")
+    # A namespace stands for ops whose names the sources don't show.
+    ops = facts.get("ops", "").split() + [name + "::" for name in facts.get("unread_namespaces", "").split()]
+    result = loader.use(request.name, request.kind, found.path, ops, schemas, reload)
     if request.kind == "module":
         try:
             result.__cudaops__ = {

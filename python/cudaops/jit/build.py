@@ -3,6 +3,7 @@
 
 import errno
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,6 +21,11 @@ from .sources import names_torch
 
 _LAUNCHERS = ("ccache", "sccache", "distcc", "icecc")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+# What compilers and linkers say where a header is missing.
+_MISSES_A_HEADER = re.compile(
+    r"declared|has no member|is not a member|incomplete type|does not name a (?:type|template)|no match(?:ing)? |undefined|"
+    r"no suitable|no instance of|no operator"
+)
 _private = None
 
 
@@ -239,7 +245,7 @@ class Build:
         print(text, file=sys.stderr, flush=True)
 
     def _may_be_slim(self, failed):
-        return self.project.slim_differs and (names_torch(failed.message) or "declared" in failed.message or "member" in failed.message)
+        return self.project.slim_differs and (names_torch(failed.message) or bool(_MISSES_A_HEADER.search(failed.message)))
 
     def _once(self, headers):
         """(Found, None) or (the Found of a kept failure, Failure); raises what isn't kept."""
@@ -271,9 +277,12 @@ class Build:
             "headers": self.project.headers,
             "name": self.request.name,
             "ops": " ".join(self.project.ops),
+            "schemas": "; ".join("%s::%s" % schema for schema in self.project.schemas),
             "seconds": "%.1f" % (time.monotonic() - started),
             "torch": inputs.report.get("torch", {}).get("version") or "",
         }
+        if self.project.unread_namespaces:
+            facts["unread_namespaces"] = " ".join(self.project.unread_namespaces)
         if failed:
             if self.project.slim_differs and headers == "slim" and self.request.headers == "auto" and self._may_be_slim(failed):
                 return None, failed
@@ -371,6 +380,7 @@ class Build:
             if op["state"] == "NOT_BUILT":
                 raise failure.error(self.request.name, "%s: %s" % (op["reason_code"], op["reason"]))
             built = op["library"]
+            self._check(built)
             facts["architectures"] = " ".join(op["architectures"])
             if op["state"] == "CPU_ONLY":
                 facts["cpu_only"] = "%s: %s" % (op["reason_code"], " ".join(op["reason"].split()))
@@ -381,6 +391,14 @@ class Build:
         path = os.path.join(self.directory, file)
         section = manifest.Section(["built", self._object_key(entries), file, "-", manifest.digest_of(path)], facts, entries)
         return self._make_visible(section, file, "source", "compile_commands.json", "log")
+
+    def _check(self, built):
+        """As load_library() does; what is in the store is loaded without: nothing that it follows from has changed then."""
+        from .. import _library
+
+        problems = _library.inspect(built)["problems"]
+        if problems:
+            raise failure.error(self.request.name, "what was built can't be loaded: " + problems[0])
 
     def _make_visible(self, section, *names):
         """The build directory becomes the object: whenever this process is killed, nothing is left of it in t/."""

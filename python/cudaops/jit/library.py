@@ -86,12 +86,17 @@ class OpLibrary:
         if self.recipe is None:
             self._reasons.append("there is no %s.recipe.json in %s" % (self.name, directories[0]))
             return
+        from .. import LibraryError, _library
         from . import bundle
 
         path, log, why = bundle.find(self.recipe)
         if path:
-            self._use(path, log, CACHED)
-            return
+            try:
+                _library.check(path)
+                self._use(path, log, CACHED)
+                return
+            except LibraryError as error:
+                why = str(error).rstrip(".")
         if why:
             self._reasons.append(why)
         found, state = obtain(self.recipe)

@@ -14,22 +14,41 @@ class SecondCopyError(RuntimeError):
     """The process has the ops of this library already, from another build."""
 
 
-def use(name, kind, path, ops):
-    """The module of a file, or for a library of ops its path; each file once."""
-    if path in loaded:
+def use(name, kind, path, ops, schemas=(), reload=False):
+    """The module of a file, or for a library of ops its path; each file once.
+
+    ops: their names; "namespace::" for all that a namespace has.
+    reload: a module is executed once more; ops of another build that this process has are replaced (reload.py).
+    Raises SecondCopyError, ReloadError.
+    """
+    if path in loaded and not (reload and kind == "module"):
         return loaded[path]
     import torch
 
-    _refuse_second_copy(name, path, ops, torch)
+    others = sorted({op_paths[op] for op in ops if op_paths.get(op, path) != path})
+    if reload and others:
+        from . import reload as replacing
+
+        _refuse_second_copy(name, path, [op for op in ops if op not in op_paths], torch)
+        old_ops = sorted(op for op, place in op_paths.items() if place in others)
+        replacing.replace(name, path, ops, schemas, old_ops, others)
+        for op in old_ops:
+            del op_paths[op]
+        for other in others:
+            loaded.pop(other, None)
+        file = replacing.never_loaded(path)
+    else:
+        _refuse_second_copy(name, path, ops, torch)
+        file = path
     if kind == "module":
         # Not entered into sys.modules: torch's load() doesn't, either.
-        loader = ExtensionFileLoader(name, path)
-        spec = ModuleSpec(name, loader, origin=path)
+        loader = ExtensionFileLoader(name, file)
+        spec = ModuleSpec(name, loader, origin=file)
         spec.has_location = True
         result = module_from_spec(spec)
         loader.exec_module(result)
     else:
-        torch.ops.load_library(path)
+        torch.ops.load_library(file)
         result = path
     loaded[path] = result
     for op in ops:
@@ -40,12 +59,18 @@ def use(name, kind, path, ops):
 def _refuse_second_copy(name, path, ops, torch):
     """Torch ends the process over two libraries that define one op, mostly without a word."""
     for op in ops:
-        if op in op_paths or torch._C._dispatch_has_kernel(op):
+        if op_paths.get(op) == path:
+            continue
+        if op in op_paths or _has(torch, op):
             raise SecondCopyError(
                 "cudaops: %s can't be loaded: this process has %s already.\n"
                 "  loaded  %s\n  wanted  %s\n"
-                "Fix: start a new process (in a notebook: restart the kernel)\n"
+                "Fix: start a new process (in a notebook: restart the kernel), or load it with reload=True\n"
                 "     or give the changed op another namespace" % (name, op, op_paths.get(op, "by other means"), path)
             )
 
 
+def _has(torch, op):
+    if op.endswith("::"):
+        return any(name.startswith(op) for name in torch._C._dispatch_get_all_op_names())
+    return torch._C._dispatch_has_kernel(op)

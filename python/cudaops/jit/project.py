@@ -5,12 +5,11 @@ import os
 import re
 import shlex
 
+from . import headers as torch_headers
 from . import sources as texts
 from .key import digest
 
 _IMPLICIT_CUDA = ["cuda.h", "cuda_runtime.h"]
-# What PYBIND11_MODULE, torch's type casters and torch::wrap_pybind_function need of torch/extension.h.
-_SLIM_BINDING = ["torch/types.h", "torch/csrc/utils/pybind.h", "torch/csrc/Exceptions.h"]
 
 
 # Device code that needs a device link, which CMake does where it is told by a property.
@@ -20,7 +19,7 @@ _RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-
 class Project:
     """Written into a directory.
 
-    abi, headers ("full" or "slim"); ops: names that its libraries define; sources: paths as CMake knows them;
+    abi, headers ("full" or "slim"); ops, schemas: what its libraries define; sources: paths as CMake knows them;
     slim_differs: whether "full" would be another text.
     """
 
@@ -42,6 +41,8 @@ class Project:
         if request.cpp_texts is None:
             self.headers = "full" if any(name in ("torch/extension.h", "torch/all.h") for name in reading.names) else "slim"
         self.ops = texts.ops(reading.files.values(), request.name)
+        self.schemas = texts.schemas(reading.files.values(), request.name)
+        self.unread_namespaces = texts.unread_namespaces(reading.files.values(), request.name)
         self.architectures, flags = _architectures(request.cuda_cflags)
         self.cuda_flags = [flag for flag in flags if flag not in _RELOCATABLE]
         self.relocatable = len(self.cuda_flags) < len(flags)
@@ -64,15 +65,15 @@ class Project:
         cpp, cuda = "\n".join(request.cpp_texts), "\n".join(request.cuda_texts)
         own_module = "PYBIND11_MODULE" in texts.without_comments(cpp + "\n" + cuda)
         names = request.functions if request.functions and not own_module and request.kind == "module" else None
-        cpp_names, cuda_names = [], []
+        cpp_lines, cuda_lines = [], []
         if implicit:
-            cpp_names, cuda_names = ["torch/extension.h"], ["torch/types.h", *_IMPLICIT_CUDA]
+            cpp_lines, cuda_lines = _includes("torch/extension.h"), _includes("torch/types.h", *_IMPLICIT_CUDA)
             if headers == "slim":
-                full = (cpp_names, cuda_names)
-                cpp_names, cuda_names = self._slim_names(cpp, cuda, bool(names))
-                self.slim_differs = full != (cpp_names, cuda_names)
+                full = (cpp_lines, cuda_lines)
+                cpp_lines, cuda_lines = self._slim_lines(cpp, cuda, bool(names))
+                self.slim_differs = full != (cpp_lines, cuda_lines)
                 self.headers = "slim" if self.slim_differs else "full"
-        lines = ["#include <%s>" % name for name in cpp_names]
+        lines = cpp_lines
         for number, text in enumerate(request.cpp_texts):
             # Errors name the argument, not a file that is gone by then.
             lines += ['#line 1 "%s.cpp_sources[%d]"' % (request.name, number), text]
@@ -82,25 +83,34 @@ class Project:
         if request.cpp_texts or names:
             self.sources.append(self._write("main.cpp", "\n".join(lines) + "\n"))
         if request.cuda_texts:
-            lines = ["#include <%s>" % name for name in cuda_names]
+            lines = cuda_lines
             for number, text in enumerate(request.cuda_texts):
                 lines += ['#line 1 "%s.cuda_sources[%d]"' % (request.name, number), text]
             self.sources.append(self._write("cuda.cu", "\n".join(lines) + "\n"))
 
-    def _slim_names(self, cpp, cuda, binding):
+    def _slim_lines(self, cpp, cuda, binding):
         """Fewer of the same headers, where the texts bring none of torch's themselves."""
         cpp_own = {name for name, _ in texts.includes(texts.without_comments(cpp))}
         cuda_own = {name for name, _ in texts.includes(texts.without_comments(cuda))}
-        all_names = cpp_own | cuda_own
-        if not binding and texts.abi(all_names, "library") == "STABLE":
-            return [], [name for name in _IMPLICIT_CUDA if cuda]
-        cpp_names = ["torch/extension.h"]
-        if not any(name.startswith(("torch/", "ATen/", "c10/")) for name in cpp_own):
-            cpp_names = list(_SLIM_BINDING)
-        cuda_names = ["torch/types.h", *_IMPLICIT_CUDA]
+        if not binding and texts.abi(cpp_own | cuda_own, "library") == "STABLE":
+            return [], _includes(*_IMPLICIT_CUDA) if cuda else []
+        cpp_lines = _includes("torch/extension.h")
+        if not any(name.startswith(("torch/", "ATen/", "c10/")) for name in cpp_own) and not torch_headers.needs_all(cpp):
+            # torch::wrap_pybind_function and torch's type casters.
+            bound = torch_headers.BINDING if binding or texts.names_python(cpp) else []
+            found = torch_headers.of_text(cpp)
+            if found is None:
+                cpp_lines = _includes("torch/types.h", *torch_headers.BINDING)
+            else:
+                cpp_lines = torch_headers.before([*found, *bound])
+        cuda_lines = _includes("torch/types.h", *_IMPLICIT_CUDA)
         if cuda and not texts.names_torch(cuda):
-            cuda_names = list(_IMPLICIT_CUDA)
-        return cpp_names, cuda_names
+            cuda_lines = _includes(*_IMPLICIT_CUDA)
+        elif cuda and not any(name.startswith("torch/") for name in cuda_own):
+            found = torch_headers.of_text(cuda)
+            if found is not None:
+                cuda_lines = torch_headers.before([*found, *_IMPLICIT_CUDA])
+        return cpp_lines, cuda_lines
 
     def _project_name(self):
         """Libraries of one project and one name know each other as copies of one op; two modules without ops aren't."""
@@ -116,6 +126,12 @@ class Project:
             "find_package(CudaOps REQUIRED)",
             "find_package(CudaTorchMatch REQUIRED)",
         ]
+        if self.abi != "STABLE" or request.kind == "executable":
+            # torch's headers are most of the text, and torch.utils.cpp_extension doesn't optimise them at all: -O3 takes a
+            # quarter longer. Of nvcc it is the host's part. An -O among the flags comes later and wins.
+            lines += ['set(CMAKE_%s_FLAGS_RELEASE "-O1 -DNDEBUG")' % language for language in ("CXX", "CUDA")]
+            # g++ takes half a gigabyte more and doesn't collect garbage in between.
+            lines.append("add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>)")
         cuda = request.is_cuda()
         keyword = "CUDA_SOURCES" if cuda else "SOURCES"
         files = "".join("\n  " + bracket(path) for path in self.sources)
@@ -153,6 +169,10 @@ class Project:
             words = [os.path.abspath(word) if word[:1] != "-" and os.path.exists(word) else _escape(word) for word in words]
             lines.append("target_link_libraries(%s PRIVATE%s)" % (name, "".join("\n  " + bracket(w) for w in words)))
         return lines
+
+
+def _includes(*names):
+    return ["#include <%s>" % name for name in names]
 
 
 def _binding(request, functions, error_handling, gil_not_used):

@@ -98,6 +98,7 @@ class RecipeProject:
         self.abi = values["abi"]
         self.sources = request.paths
         self.ops = sorted(recipe.schemas)
+        self.schemas, self.unread_namespaces = (), ()
         os.makedirs(directory)
         with open(os.path.join(directory, "CMakeLists.txt"), "w", encoding="utf-8") as file:
             file.write("\n".join(_cmake_lines(recipe, values)) + "\n")

@@ -21,6 +21,11 @@ def without_comments(text):
     return _COMMENT.sub(lambda found: found.group(1) or " " + "\n" * found.group(0).count("\n"), text)
 
 
+def without_literals(text):
+    """Without comments and quoted texts."""
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', without_comments(text))
+
+
 def includes(text):
     """[(name, whether it is in quotes)]"""
     return [(quoted or angled, bool(quoted)) for quoted, angled in _INCLUDE.findall(text)]
@@ -121,8 +126,25 @@ def names_torch(text):
     return bool(_TORCH_NAME.search(without_comments(text)))
 
 
+def names_python(text):
+    return bool(re.search(r"\b(py|pybind11)::|\bPYBIND11_|\bPy[A-Z]\w+|\bTHP\w+|\bpython_error\b", without_comments(text)))
+
+
 def defines_ops(text):
     return bool(_LIBRARY.search(without_comments(text)))
+
+
+def unread_namespaces(texts, extension):
+    """Namespaces whose blocks define ops by something else than a literal text."""
+    found = []
+    for text in texts:
+        text = without_comments(text)
+        blocks = list(_LIBRARY.finditer(text))
+        for block, following in zip(blocks, [*blocks[1:], None]):
+            body = text[block.end() : following.start() if following else len(text)]
+            if len(re.findall(r"\bdef\s*\(", body)) > len(_DEF.findall(body)):
+                found.append(extension if block.group(1) == "TORCH_EXTENSION_NAME" else block.group(1))
+    return sorted(set(found))
 
 
 def ops(texts, extension):

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""linear_cross_entropy() at the sizes of a language model's last layer: time and memory of a forward
+and a backward pass beside the plain way and torch's own function, where this torch has one.
+
+    bench/kernels/linear_cross_entropy.py --library build/sm90/kernels/libcudaops_kernels.so --out bench/results
+
+Memory is what is allocated at most beyond the inputs and the two gradients that every way returns.
+A result that differs from the plain way's prints no figure.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+import result_file
+
+CLASSES = 128256
+SHAPES = ((8192, 4096), (4096, 4096), (2048, 2048))  # rows, features
+
+
+def median_ms(torch, call, repeats):
+    times = []
+    for _ in range(3):
+        call()
+    for _ in range(repeats):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return sorted(times)[len(times) // 2]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--library", default=os.environ.get("CUDAOPS_CUDAOPS_KERNELS_LIBRARY"))
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--out", help="a directory for linear_cross_entropy_cuda.json")
+    arguments = parser.parse_args()
+    if not arguments.library:
+        raise SystemExit("linear_cross_entropy.py: which library? --library <libcudaops_kernels.so>")
+    os.environ["CUDAOPS_CUDAOPS_KERNELS_LIBRARY"] = os.path.abspath(arguments.library)
+    sys.path.insert(0, os.path.join(result_file.SOURCE, "kernels", "python"))
+    import cudaops_kernels as kernels
+    import torch
+    import torch.nn.functional as F
+
+    def plain(x, w, target):
+        return F.cross_entropy(F.linear(x, w).float(), target)
+
+    def plain_of_16_bits(x, w, target):
+        return F.cross_entropy(F.linear(x, w), target)
+
+    ways = {
+        "ours": lambda x, w, target: kernels.linear_cross_entropy(x, w, target),
+        "plain": plain_of_16_bits,
+        "plain, float32 logits": plain,
+    }
+    if hasattr(F, "linear_cross_entropy"):
+        ways["torch"] = lambda x, w, target: F.linear_cross_entropy(x, w, target)
+
+    facts, rows = result_file.machine(), []
+    print(f"torch {torch.__version__}, {facts.get('name')}, {CLASSES} classes, bfloat16")
+    print("| rows × features | way | ms | × plain | memory MB | of plain |\n|---|---|---|---|---|---|")
+    for num_rows, features in SHAPES:
+        torch.manual_seed(0)
+        x = torch.randn(num_rows, features, device="cuda", dtype=torch.bfloat16)
+        w = torch.randn(CLASSES, features, device="cuda", dtype=torch.bfloat16) / features**0.5
+        x, w = x.requires_grad_(), w.requires_grad_()
+        target = torch.randint(CLASSES, (num_rows,), device="cuda")
+        target[::7] = -100
+        figures, wanted = {}, None
+        for name in ("plain, float32 logits", *(n for n in ways if n != "plain, float32 logits")):
+
+            def both(way=ways[name]):
+                x.grad = w.grad = None
+                loss = way(x, w, target)
+                loss.backward()
+                return loss.detach()
+
+            loss = both()
+            found = (loss.float(), x.grad.clone(), w.grad.clone())
+            if wanted is None:
+                wanted = found
+            for a, b in zip(found, wanted):
+                assert (a.float() - b.float()).norm() <= 0.02 * b.float().norm(), name
+            del found, loss
+            x.grad = w.grad = None
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated()
+            both()
+            torch.cuda.synchronize()
+            gradients = x.grad.nbytes + w.grad.nbytes
+            memory = torch.cuda.max_memory_allocated() - before - gradients
+            figures[name] = (median_ms(torch, both, arguments.repeats), memory)
+        del wanted
+        for name, (ms, memory) in figures.items():
+            of_time, of_memory = (a / b for a, b in zip((ms, memory), figures["plain"]))
+            print(
+                f"| {num_rows} × {features} | {name} | {ms:.2f} | {of_time:.3f} | {memory / 1e6:.0f} | "
+                f"{of_memory:.3f} |",
+                flush=True,
+            )
+            rows.append(
+                {"rows": num_rows, "features": features, "way": name, "ms": ms, "memory_bytes": memory}
+            )
+    if arguments.out:
+        result = {
+            "date": result_file.now(),
+            "command": "bench/kernels/linear_cross_entropy.py",
+            "torch": torch.__version__,
+            "machine": facts,
+            "classes": CLASSES,
+            "dtype": "bfloat16",
+            "rows": rows,
+        }
+        with open(os.path.join(arguments.out, "linear_cross_entropy_cuda.json"), "w") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
