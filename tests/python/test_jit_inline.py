@@ -104,6 +104,15 @@ def test_own_torch_headers_of_a_text_keep_the_full_one(tmp_path):
     assert (made.headers, made.slim_differs) == ("full", False)
 
 
+def test_library_of_ops_with_all_headers_has_pythons_too(tmp_path, torch_dir):
+    """As in torch's load(): torch/extension.h asks for Python.h, whatever comes out."""
+    text_of_op = "#include <torch/library.h>\nTORCH_LIBRARY(my, m) {}"
+    for headers, header in (("full", "torch/extension.h"), ("slim", "torch/types.h")):
+        made = project(tmp_path / headers, headers, "library", cpp=[text_of_op])
+        assert text(tmp_path / headers).startswith("#include <%s>\n" % header) and made.abi == "FULL"
+        assert ("CudaOps::torch_python" in text(tmp_path / headers, "CMakeLists.txt")) == (headers == "full")
+
+
 def test_stable_text_gets_no_header_of_another_abi(tmp_path):
     made = project(tmp_path, cpp=[op("inline_stable")], cuda=[CUDA])
     assert "extension.h" not in text(tmp_path) and made.abi == "STABLE"
