@@ -68,7 +68,16 @@ def test_headers_of_a_name(torch_dir, code, headers):
 
 @pytest.mark.parametrize(
     "code",
-    ["torch::nn::Linear l(1, 2);", "using namespace torch;", "namespace t = at;", "a.index({0});", "at::unheard_of(a)", "c10::List<int> l;", "using at::sin;", "namespace torch { int mine; }"],
+    [
+        "torch::nn::Linear l(1, 2);",
+        "using namespace torch;",
+        "namespace t = at;",
+        "a.index({0});",
+        "at::unheard_of(a)",
+        "c10::List<int> l;",
+        "using at::sin;",
+        "namespace torch { int mine; }",
+    ],
 )
 def test_names_that_are_not_known_keep_more_headers(tmp_path, torch_dir, code):
     from cudaops.jit import headers as torch_headers
