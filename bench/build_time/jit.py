@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Seconds of cudaops.load() beside torch.utils.cpp_extension.load(), one op in one run.
+"""Seconds of cudaops.load() and load_inline() beside torch.utils.cpp_extension's, one op in one run.
 
-    bench/build_time/jit.py --python <python with torch> [--rounds 3] [--full]
+    bench/build_time/jit.py --python <python with torch> [--rounds 3] [--full] [--inline]
 
   stable   examples/00_minimal_op: from nothing, after an edit of the .cu, of the .cpp, found again by a new process
   full     bench/build_time/extension (torch/extension.h): torch's load() and ours from nothing and found again; minutes
+  inline   load_inline() of one C++ function of tensors: torch's, and ours with headers="full" and "slim"; minutes
 
 Each time is from `import cudaops` (or from the import of cpp_extension) to the loaded op, in a process that has imported
-torch. "From nothing": a store that has compiler detections and cudaops-launch, as any machine that has built one op, no
+torch: on the clock, and of processors, with all processes that were started, which a busy machine changes less. "From nothing": a store that has compiler detections and cudaops-launch, as any machine that has built one op, no
 object, and a compiler cache without entries.
 """
 
@@ -27,16 +28,25 @@ REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 CHILD = """
 import json, sys, time
 import torch
+import os
 way, name, sources, place = json.loads(sys.argv[1])
-begin = time.perf_counter()
+before, begin = os.times(), time.perf_counter()
+state = ""
 if way == "torch":
     from torch.utils.cpp_extension import load
     load(name, sources, build_directory=place)
-    state = ""
+elif way == "torch inline":
+    from torch.utils.cpp_extension import load_inline
+    load_inline(name, sources, functions=["add"], build_directory=place)
 else:
     import cudaops
-    state = cudaops.load(name, sources).__cudaops__["state"]
-print(json.dumps([time.perf_counter() - begin, state]))
+    if way == "cudaops":
+        module = cudaops.load(name, sources)
+    else:
+        module = cudaops.load_inline(name, sources, functions=["add"], headers=way.split()[1])
+    state = module.__cudaops__["state"]
+seconds, after = time.perf_counter() - begin, os.times()
+print(json.dumps([seconds, sum(after[:4]) - sum(before[:4]), state]))
 """
 
 
@@ -65,10 +75,10 @@ class Bench:
         )
         if done.returncode:
             sys.exit(done.stdout + done.stderr)
-        seconds, state = json.loads(done.stdout.strip().splitlines()[-1])
-        if way == "cudaops" and state != expected:
+        seconds, processor, state = json.loads(done.stdout.strip().splitlines()[-1])
+        if way.startswith("cudaops") and state != expected:
             sys.exit("wanted %s, found %s" % (expected, state))
-        return seconds
+        return seconds, processor
 
     def forget(self):
         for name in ("store/jit", "ccache"):
@@ -76,6 +86,9 @@ class Bench:
         for name in os.listdir(self.directory):
             if name.startswith("torch-"):
                 shutil.rmtree(os.path.join(self.directory, name))
+
+
+TEXT = "torch::Tensor add(torch::Tensor a, torch::Tensor b) { return a + b; }"
 
 
 def edit(path, number):
@@ -88,6 +101,7 @@ def main():
     parser.add_argument("--python", required=True)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="torch/extension.h too")
+    parser.add_argument("--inline", action="store_true", help="load_inline() of a function of tensors too")
     options = parser.parse_args()
     times = {}
     with tempfile.TemporaryDirectory(prefix="jit ") as directory:
@@ -110,8 +124,14 @@ def main():
                     for name, state in zip(("from nothing", "found again"), expected):
                         seconds = bench.load(way, "extension_ops", full, state)
                         times.setdefault("full by %s, %s" % (way, name), []).append(seconds)
+            for way in ("torch inline", "cudaops full", "cudaops slim") if options.inline else ():
+                for name, state in (("from nothing", "COMPILED"), ("found again", "CACHED")):
+                    seconds = bench.load(way, "inline_op", TEXT, state)
+                    times.setdefault("inline by %s, %s" % (way, name), []).append(seconds)
+    print("%-40s %12s %12s" % ("medians of %d" % options.rounds, "clock", "processors"))
     for name, values in times.items():
-        print("%-32s %9.1f ms" % (name, 1000 * statistics.median(values)))
+        clock, processors = (1000 * statistics.median(column) for column in zip(*values))
+        print("%-40s %9.1f ms %9.1f ms" % (name, clock, processors))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random edits: after each, load() gives what a fresh build would, and never what was there before.
 
-Twelve edits; CUDAOPS_TEST_LONG=1 makes them 200, and the kills 50. The seed is in the failure's text.
+Twelve edits; CUDAOPS_TEST_LONG=1 makes them 200, the kills 50, and compares device code with that of a build in an empty
+store. The seed is in the failure's text.
 """
 
 import os
@@ -11,8 +12,11 @@ import subprocess
 import sys
 import time
 
+import pytest
 from conftest import REPOSITORY
-from jit_store import jit, plain  # noqa: F401
+from jit_store import jit, make_store, plain  # noqa: F401
+
+from cudaops.jit import api
 
 LONG = os.environ.get("CUDAOPS_TEST_LONG") == "1"
 EDITS = 200 if LONG else 12
@@ -101,6 +105,60 @@ def test_no_edit_gives_what_was_there_before(jit):  # noqa: F811
     with jit.no_process():
         assert sources.load()[:2] == (sources.expected(), "CACHED")
     assert jit.left() == []
+
+
+DEVICE = """
+#include "size.h"
+__global__ void edited(float* out) {
+  float sum = 0;
+  for (int i = 0; i < SIZE; ++i) sum += FACTOR * out[i * %d + threadIdx.x];
+#if __CUDA_ARCH__ >= 900
+  sum += ONLY_HOPPER;
+#endif
+  out[blockIdx.x] = sum;
+}
+"""
+
+
+def device_code(path):
+    """The bytes that the driver gets."""
+    from cudaops.elf import Elf, File
+
+    with File(path) as file:
+        for name, _, offset, size in Elf(file).sections():
+            if name == ".nv_fatbin":
+                return file.read(offset, size, "device code")
+    raise AssertionError("no device code in %s" % path)
+
+
+@pytest.mark.skipif(not LONG, reason="two builds with nvcc for each of 40 edits: CUDAOPS_TEST_LONG=1")
+def test_device_code_after_an_edit_is_that_of_a_build_in_an_empty_store(jit, tmp_path):  # noqa: F811
+    if not os.environ.get("CUDACXX"):
+        pytest.skip("no nvcc: set CUDACXX")
+    seed = int(os.environ.get("CUDAOPS_TEST_SEED", time.time()))
+    choice = random.Random(seed)
+    values = dict.fromkeys(("stride", "size", "hopper", "factor", "architectures", "variable"), 0)
+    texts = {}
+    for number in range(40):
+        name = choice.choice(sorted(values))
+        values[name] = choice.randrange(3)
+        texts["device.cu"] = DEVICE % (values["stride"] + 1)
+        texts["size.h"] = "#define SIZE %d\n#if __CUDA_ARCH__ >= 900\n#define ONLY_HOPPER %d\n#endif\n" % (values["size"] + 4, values["hopper"])
+        texts["binding.cpp"] = plain("device")
+        for file, text in texts.items():
+            if not (jit.directory / file).exists() or (jit.directory / file).read_text() != text:
+                jit.write(file, text)
+        jit.patch.setenv("TORCH_CUDA_ARCH_LIST", ("8.0", "9.0", "8.0;9.0")[values["architectures"]])
+        jit.patch.setenv("NVCC_APPEND_FLAGS", "-DVARIABLE=%d" % values["variable"])
+        request = api.Request("device", "module")
+        request.set_flags(None, ["-DFACTOR=%d" % values["factor"]], None, None)
+        request.set_paths([str(jit.directory / "binding.cpp"), str(jit.directory / "device.cu")])
+        found = api.obtain(request)[0]
+        with jit.patch.context() as patch:
+            patch.setenv("CUDAOPS_STORE", str(make_store(tmp_path / str(number))))
+            patch.setenv("CUDAOPS_CACHE", "OFF")
+            fresh = api.obtain(request)[0]
+        assert device_code(found.path) == device_code(fresh.path), "seed %d, edit %d of %s" % (seed, number, name)
 
 
 def test_kills_at_any_moment_leave_nothing_in_the_way(jit):  # noqa: F811

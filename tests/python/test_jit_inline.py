@@ -68,7 +68,16 @@ def test_headers_of_a_name(torch_dir, code, headers):
 
 @pytest.mark.parametrize(
     "code",
-    ["torch::nn::Linear l(1, 2);", "using namespace torch;", "namespace t = at;", "a.index({0});", "at::unheard_of(a)", "c10::List<int> l;", "using at::sin;", "namespace torch { int mine; }"],
+    [
+        "torch::nn::Linear l(1, 2);",
+        "using namespace torch;",
+        "namespace t = at;",
+        "a.index({0});",
+        "at::unheard_of(a)",
+        "c10::List<int> l;",
+        "using at::sin;",
+        "namespace torch { int mine; }",
+    ],
 )
 def test_names_that_are_not_known_keep_more_headers(tmp_path, torch_dir, code):
     from cudaops.jit import headers as torch_headers
@@ -102,6 +111,15 @@ def test_own_torch_headers_of_a_text_keep_the_full_one(tmp_path):
     made = project(tmp_path, cpp=["#include <torch/nn.h>\n" + CPP])
     assert text(tmp_path).startswith("#include <torch/extension.h>\n")
     assert (made.headers, made.slim_differs) == ("full", False)
+
+
+def test_library_of_ops_with_all_headers_has_pythons_too(tmp_path, torch_dir):
+    """As in torch's load(): torch/extension.h asks for Python.h, whatever comes out."""
+    text_of_op = "#include <torch/library.h>\nTORCH_LIBRARY(my, m) {}"
+    for headers, header in (("full", "torch/extension.h"), ("slim", "torch/types.h")):
+        made = project(tmp_path / headers, headers, "library", cpp=[text_of_op])
+        assert text(tmp_path / headers).startswith("#include <%s>\n" % header) and made.abi == "FULL"
+        assert ("CudaOps::torch_python" in text(tmp_path / headers, "CMakeLists.txt")) == (headers == "full")
 
 
 def test_stable_text_gets_no_header_of_another_abi(tmp_path):

@@ -178,6 +178,17 @@ def test_two_op_libraries_of_one_name_are_two(jit):  # noqa: F811
         assert getattr(torch.ops, namespace).twice(torch.ones(1)).item() == 2
 
 
+def test_second_build_of_a_pybind_module_is_another_module(jit):  # noqa: F811
+    """Compiles pybind11 twice, 5 s of CPU: it keeps modules by their names."""
+    text = "#include <pybind11/pybind11.h>\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"answer\", [] { return ANSWER; }); }\n"
+    path = jit.write("bound.cpp", text)
+    first = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=1"])
+    second = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=2"])
+    again = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=2"], reload=True)
+    assert [module.answer() for module in (first, second, again)] == [1, 2, 2]
+    assert first.__name__ == "bound" and len({id(first), id(second), id(again)}) == 3
+
+
 def test_library_that_this_torch_cannot_run_is_not_kept(jit, monkeypatch):  # noqa: F811
     """load_library()'s checks."""
     from cudaops import _library

@@ -208,7 +208,7 @@ def test_policy_error_is_not_softened_by_a_fallback(package):
         cudaops.OpLibrary(str(package.place), package.name, fallback={"twice": lambda a: a * 3})
 
 
-def test_device_without_a_kernel_gets_the_fallback(tmp_path):
+def test_device_without_a_kernel_gets_the_fallback(tmp_path, torch_dir):
     """What a library for the CPU only leaves to Python code."""
     import torch
 

@@ -316,18 +316,19 @@ class Build:
             process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=_environment()
             )
-            try:
-                # Through a pipe: when this process is killed, Ninja ends with its next line.
-                for line in process.stdout:
-                    log.write(line)
-                    if self.verbose:
-                        sys.stdout.write(line.decode("utf-8", "replace"))
-                        sys.stdout.flush()
-                code = process.wait()
-            except BaseException:
-                process.terminate()
-                process.wait()
-                raise
+            with process.stdout:
+                try:
+                    # Through a pipe: when this process is killed, Ninja ends with its next line.
+                    for line in process.stdout:
+                        log.write(line)
+                        if self.verbose:
+                            sys.stdout.write(line.decode("utf-8", "replace"))
+                            sys.stdout.flush()
+                    code = process.wait()
+                except BaseException:
+                    process.terminate()
+                    process.wait()
+                    raise
         if code == 0:
             return None
         with open(self.log, "rb") as log:

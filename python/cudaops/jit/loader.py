@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A built file into this process: as a Python module, or as a library of ops."""
 
-
+import sys
 from _frozen_importlib import ModuleSpec, module_from_spec
 from _frozen_importlib_external import ExtensionFileLoader
 
 # What this process has from here, by path; and where each op came from.
 loaded = {}
 op_paths = {}
+_names = {}  # of modules: how many there were of each
 
 
 class SecondCopyError(RuntimeError):
@@ -42,8 +43,9 @@ def use(name, kind, path, ops, schemas=(), reload=False):
         file = path
     if kind == "module":
         # Not entered into sys.modules: torch's load() doesn't, either.
-        loader = ExtensionFileLoader(name, file)
-        spec = ModuleSpec(name, loader, origin=file)
+        full_name = _own_name(name)
+        loader = ExtensionFileLoader(full_name, file)
+        spec = ModuleSpec(full_name, loader, origin=file)
         spec.has_location = True
         result = module_from_spec(spec)
         loader.exec_module(result)
@@ -54,6 +56,14 @@ def use(name, kind, path, ops, schemas=(), reload=False):
     for op in ops:
         op_paths.setdefault(op, path)
     return result
+
+
+def _own_name(name):
+    """pybind11 3 keeps modules by name, and gives the first one for the second. Python looks for PyInit_<what follows the dot>."""
+    number = _names[name] = _names.get(name, 0) + 1
+    if number == 1 and name not in sys.modules:
+        return name
+    return "%s_v%d.%s" % (name, number, name)
 
 
 def _refuse_second_copy(name, path, ops, torch):

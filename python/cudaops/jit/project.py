@@ -95,7 +95,12 @@ class Project:
         if not binding and texts.abi(cpp_own | cuda_own, "library") == "STABLE":
             return [], _includes(*_IMPLICIT_CUDA) if cuda else []
         cpp_lines = _includes("torch/extension.h")
-        if not any(name.startswith(("torch/", "ATen/", "c10/")) for name in cpp_own) and not torch_headers.needs_all(cpp):
+        if torch_headers.needs_all(cpp):
+            pass
+        elif any(name.startswith(("torch/", "ATen/", "c10/")) for name in cpp_own):
+            if self.request.kind == "library" and not texts.names_python(cpp):
+                cpp_lines = _includes("torch/types.h")
+        else:
             # torch::wrap_pybind_function and torch's type casters.
             bound = torch_headers.BINDING if binding or texts.names_python(cpp) else []
             found = torch_headers.of_text(cpp)
@@ -149,6 +154,9 @@ class Project:
             lines.append("add_torch_op(%s ABI %s%s%s %s%s)" % (name, self.abi, module, required, keyword, files))
             if self.abi != "STABLE":
                 lines.append("target_compile_definitions(%s PRIVATE TORCH_API_INCLUDE_EXTENSION_H)" % name)
+            if self.abi == "FULL" and any(map(_brings_python, self.reading.names)):
+                # torch's load() has Python's headers and libtorch_python for every library.
+                lines.append("target_link_libraries(%s PRIVATE CudaOps::torch_python)" % name)
         for language, flags in (("CXX", request.cflags), ("CUDA,HIP", self.cuda_flags)):
             # Lists of options can't hold a semicolon, these variables can.
             odd = [flag for flag in flags if ";" in flag]
@@ -173,6 +181,10 @@ class Project:
 
 def _includes(*names):
     return ["#include <%s>" % name for name in names]
+
+
+def _brings_python(header):
+    return header.startswith(("pybind11/", "torch/csrc/")) or header in ("Python.h", "torch/extension.h", "torch/python.h")
 
 
 def _binding(request, functions, error_handling, gil_not_used):

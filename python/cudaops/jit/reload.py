@@ -84,7 +84,7 @@ def _check(torch, name, path, ops, schemas, old_files):
 
 def _release(torch, name, ops, old_files):
     _keep(torch, ops)
-    cpu = _torch_cpu(torch)
+    cpu = _torch_cpu()
     for path in old_files:
         for address, stable in _registrations(path):
             if stable:
@@ -120,8 +120,8 @@ def _keep(torch, ops):
                 _kept[full].impl(short, unloaded, KEPT_KEY)
 
 
-def _torch_cpu(torch):
-    library = ctypes.CDLL(os.path.join(os.path.dirname(torch._C.__file__), "lib", "libtorch_cpu.so"))
+def _torch_cpu():
+    library = ctypes.CDLL("libtorch_cpu.so")  # by the name that it has in this process: torch is imported
     library.aoti_torch_delete_library_object.argtypes = [ctypes.c_void_p]
     library._ZN5torch7Library5resetEv.argtypes = [ctypes.c_void_p]
     library._ZN5torch7Library5resetEv.restype = None
