@@ -181,12 +181,15 @@ def main():
             print(f"| `{name}` | {mode} | {a:.1f} | {b:.1f} | {a / b:.2f} |", flush=True)
             rows.append({"function": name, "mode": mode, "ours_us": a, "torch_us": b})
     if arguments.out:
+        command = f"bench/kernels/host_cost.py --device {arguments.device}"
+        command += " --compiled" * arguments.compiled + f" --rounds {arguments.rounds}"
+        command += f" --only {arguments.only}" if arguments.only else ""
         kind = arguments.device + ("_compiled" if arguments.compiled else "")
         path = os.path.join(arguments.out, f"host_cost_{kind}.json")
         with open(path, "w") as file:
             json.dump(
                 {
-                    "command": " ".join(["bench/kernels/host_cost.py", *sys.argv[1:]]),
+                    "command": command,
                     "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
                     "torch": torch.__version__,
                     "device": name_of_device,

@@ -5,26 +5,35 @@ and a backward pass beside the plain way and torch's own function, where this to
 
     bench/kernels/linear_cross_entropy.py --library build/sm90/kernels/libcudaops_kernels.so --out bench/results
 
-Memory is what is allocated at most beyond the inputs and the two gradients that every way returns.
+Memory is what is allocated at most beyond the inputs and the two gradients that every way returns; on
+the CPU it isn't counted, and the time is the processor's.
 A result that differs from the plain way's prints no figure.
 """
 
 import argparse
 import json
+import math
 import os
 import sys
+import time
 
 import result_file
 
 CLASSES = 128256
-SHAPES = ((8192, 4096), (4096, 4096), (2048, 2048))  # rows, features
+# Rows, features.
+SHAPES = {"cuda": ((8192, 4096), (4096, 4096), (2048, 2048)), "cpu": ((320, 128),)}
 
 
-def median_ms(torch, call, repeats):
+def median_ms(torch, call, repeats, device):
     times = []
-    for _ in range(3):
+    for _ in range(3 if device == "cuda" else 1):
         call()
     for _ in range(repeats):
+        if device == "cpu":
+            begin = time.process_time()
+            call()
+            times.append(1e3 * (time.process_time() - begin))
+            continue
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
         call()
@@ -34,11 +43,23 @@ def median_ms(torch, call, repeats):
     return sorted(times)[len(times) // 2]
 
 
+def memory_of(torch, call, leaves):
+    """What is allocated at most beside the leaves' gradients."""
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    call()
+    torch.cuda.synchronize()
+    return torch.cuda.max_memory_allocated() - before - sum(leaf.grad.nbytes for leaf in leaves)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--library", default=os.environ.get("CUDAOPS_CUDAOPS_KERNELS_LIBRARY"))
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--out", help="a directory for linear_cross_entropy_cuda.json")
+    parser.add_argument("--out", help="a directory for linear_cross_entropy_<device>.json")
     arguments = parser.parse_args()
     if not arguments.library:
         raise SystemExit("linear_cross_entropy.py: which library? --library <libcudaops_kernels.so>")
@@ -62,15 +83,17 @@ def main():
     if hasattr(F, "linear_cross_entropy"):
         ways["torch"] = lambda x, w, target: F.linear_cross_entropy(x, w, target)
 
+    device = arguments.device
+    dtype = torch.bfloat16 if device == "cuda" else torch.float32
     facts, rows = result_file.machine(), []
-    print(f"torch {torch.__version__}, {facts.get('name')}, {CLASSES} classes, bfloat16")
+    print(f"torch {torch.__version__}, {facts.get('name') or 'CPU'}, {CLASSES} classes, {dtype}")
     print("| rows × features | way | ms | × plain | memory MB | of plain |\n|---|---|---|---|---|---|")
-    for num_rows, features in SHAPES:
+    for num_rows, features in SHAPES[device]:
         torch.manual_seed(0)
-        x = torch.randn(num_rows, features, device="cuda", dtype=torch.bfloat16)
-        w = torch.randn(CLASSES, features, device="cuda", dtype=torch.bfloat16) / features**0.5
+        x = torch.randn(num_rows, features, device=device, dtype=dtype)
+        w = torch.randn(CLASSES, features, device=device, dtype=dtype) / features**0.5
         x, w = x.requires_grad_(), w.requires_grad_()
-        target = torch.randint(CLASSES, (num_rows,), device="cuda")
+        target = torch.randint(CLASSES, (num_rows,), device=device)
         target[::7] = -100
         figures, wanted = {}, None
         for name in ("plain, float32 logits", *(n for n in ways if n != "plain, float32 logits")):
@@ -89,15 +112,8 @@ def main():
                 assert (a.float() - b.float()).norm() <= 0.02 * b.float().norm(), name
             del found, loss
             x.grad = w.grad = None
-            torch.cuda.synchronize()
-            torch.cuda.empty_cache()
-            torch.cuda.reset_peak_memory_stats()
-            before = torch.cuda.memory_allocated()
-            both()
-            torch.cuda.synchronize()
-            gradients = x.grad.nbytes + w.grad.nbytes
-            memory = torch.cuda.max_memory_allocated() - before - gradients
-            figures[name] = (median_ms(torch, both, arguments.repeats), memory)
+            memory = memory_of(torch, both, (x, w)) if device == "cuda" else math.nan
+            figures[name] = (median_ms(torch, both, arguments.repeats, device), memory)
         del wanted
         for name, (ms, memory) in figures.items():
             of_time, of_memory = (a / b for a, b in zip((ms, memory), figures["plain"]))
@@ -107,19 +123,25 @@ def main():
                 flush=True,
             )
             rows.append(
-                {"rows": num_rows, "features": features, "way": name, "ms": ms, "memory_bytes": memory}
+                {
+                    "rows": num_rows,
+                    "features": features,
+                    "way": name,
+                    "ms": ms,
+                    "memory_bytes": None if math.isnan(memory) else memory,
+                }
             )
     if arguments.out:
         result = {
             "date": result_file.now(),
-            "command": "bench/kernels/linear_cross_entropy.py",
+            "command": f"bench/kernels/linear_cross_entropy.py --device {device}",
             "torch": torch.__version__,
             "machine": facts,
             "classes": CLASSES,
-            "dtype": "bfloat16",
+            "dtype": str(dtype)[6:],
             "rows": rows,
         }
-        with open(os.path.join(arguments.out, "linear_cross_entropy_cuda.json"), "w") as file:
+        with open(os.path.join(arguments.out, f"linear_cross_entropy_{device}.json"), "w") as file:
             json.dump(result, file, indent=1)
             file.write("\n")
 

@@ -6,7 +6,7 @@ torch.compile. Importing this module registers them.
 """
 
 from . import _library  # noqa: F401  (first: it registers the ops)
-from . import _autocast, _batching, optim  # noqa: F401
+from . import _autocast, optim  # noqa: F401
 from ._bias_gelu import bias_gelu
 from ._cross_entropy import cross_entropy, cross_entropy_
 from ._geglu import geglu, gelu_and_mul

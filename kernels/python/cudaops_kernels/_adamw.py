@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ._library import ops
 from ._sharding import local, local_gradient, whole
-from ._registration import register_fake
+from ._registration import register_op
 
 # What a state holds in float32 whatever its parameter's dtype.
 _FLOAT32_STATES = ("exp_avg", "exp_avg_sq", "master_param")
@@ -20,12 +20,12 @@ _LARGEST = torch.finfo(torch.float32).max
 
 # Not register_in_place(): to hand thousands of tensors to Python and back takes twice as long as the
 # call. The optimizer itself tells autograd.
-@register_fake("adamw_")
+@register_op("adamw_")
 def _(*args, **kwargs):
     return None
 
 
-@register_fake("adamw_", "tensor_lr")
+@register_op("adamw_", overload="tensor_lr")
 def _(*args, **kwargs):
     return None
 

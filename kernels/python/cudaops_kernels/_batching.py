@@ -39,7 +39,7 @@ def _one_by_one(op: Any, batch_size: int, in_dims: Sequence[Any], args: Sequence
     return _returned(outputs, out_dims)
 
 
-def _register(
+def register_batching(
     name: str,
     rows: Sequence[str],
     *,
@@ -83,79 +83,6 @@ def _register(
     torch.library.register_vmap(f"cudaops::{name}", rule)
 
 
-def _place_mask(arguments: dict, dims: dict) -> None:
-    mask, dim = arguments["mask"], dims["mask"]
-    if dim is None:
-        return
-    mask = mask.movedim(dim, 0)
-    # Dimensions are counted from the last: those that it doesn't have come behind the batch's.
-    missing = arguments["input"].dim() - mask.dim()
-    shape = (mask.shape[0], *(1 for _ in range(missing)), *mask.shape[1:])
-    arguments["mask"], dims["mask"] = mask.reshape(shape), None
-
-
-def _has_no_sums(flag: str, column: str) -> Callable[[dict], bool]:
+def has_no_sums(flag: str, column: str) -> Callable[[dict], bool]:
+    """For is_one_call: no sum over rows is wanted."""
     return lambda arguments: arguments[column] is None or not arguments[flag]
-
-
-_register("rms_norm", ("input",))
-_register("fused_add_rms_norm", ("input", "residual"))
-_register(
-    "rms_norm_backward",
-    ("x", "grad_output", "grad_residual_out", "rstd"),
-    is_one_call=_has_no_sums("needs_grad_weight", "weight"),
-)
-_register("layer_norm", ("input",))
-_register(
-    "layer_norm_backward",
-    ("input", "grad_output", "mean", "rstd"),
-    is_one_call=lambda arguments: _has_no_sums("needs_grad_weight", "weight")(arguments)
-    and _has_no_sums("needs_grad_bias", "bias")(arguments),
-)
-_register(
-    "softmax",
-    ("input",),
-    is_one_call=lambda arguments: not arguments["causal"] or arguments["own_dims"] > 1,
-    prepare=_place_mask,
-)
-_register(
-    "softmax_backward",
-    ("output", "grad_output"),
-    is_one_call=lambda arguments: not arguments["causal"] or arguments["own_dims"] > 1,
-)
-_register(
-    "cross_entropy",
-    ("logits", "target"),
-    is_one_call=lambda arguments: arguments["reduction"] == "none",
-)
-_register(
-    "cross_entropy_backward",
-    ("logits", "target", "grad_loss", "lse"),
-    is_one_call=lambda arguments: arguments["reduction"] == "none",
-)
-for _name in ("swiglu", "geglu"):
-    _register(_name, ("gate", "up"))
-    _register(f"{_name}_backward", ("gate", "up", "grad_output"))
-_register("bias_gelu", ("input",))
-_register(
-    "bias_gelu_backward",
-    ("input", "grad_output"),
-    is_one_call=_has_no_sums("needs_grad_bias", "bias"),
-)
-_register("rope", ("q", "k", "positions"), num_dims=3)
-_register("rope_backward", ("grad_q", "grad_k", "positions"), num_dims=3)
-_register("transpose", ("input",), num_dims=2)
-_register(
-    "quantize",
-    ("input",),
-    num_dims=2,
-    is_one_call=lambda arguments: arguments["scale"] is None and arguments["seed"] is None,
-)
-_register(
-    "dequantize",
-    ("input", "scale", "zero_point"),
-    num_dims=2,
-    is_one_call=lambda arguments: False,
-)
-_register("rms_norm_quantize", ("input", "residual"))
-_register("swiglu_quantize", ("gate", "up"))

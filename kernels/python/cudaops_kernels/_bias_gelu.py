@@ -9,15 +9,44 @@ from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._gelu import gelu_and_slope
-from ._registration import register_fake
+from ._batching import has_no_sums
+from ._registration import Rows, register_op
 
 
-@register_fake("bias_gelu")
+def _placements(arguments: dict) -> list:
+    from torch.distributed.tensor import Shard
+
+    last = len(arguments["input"].shape) - 1
+    rows = [([Shard(dim)], {"input": Shard(dim)}) for dim in range(last)]
+    return [*rows, ([Shard(last)], {"input": Shard(last), "bias": Shard(0)})]
+
+
+def _placements_of_backward(arguments: dict) -> list:
+    from torch.distributed.tensor import Partial, Shard
+
+    last = len(arguments["input"].shape) - 1
+    both = ("input", "grad_output")
+    rows: list = [
+        ([Shard(dim), Partial()], {key: Shard(dim) for key in both}) for dim in range(last)
+    ]
+    columns = {**{key: Shard(last) for key in both}, "bias": Shard(0)}
+    return [*rows, ([Shard(last), Shard(0)], columns)]
+
+
+@register_op("bias_gelu", Rows("input", placements=_placements))
 def _(input, bias, approximate="none"):
     return input.new_empty(input.shape)
 
 
-@register_fake("bias_gelu_backward")
+@register_op(
+    "bias_gelu_backward",
+    Rows(
+        "input",
+        "grad_output",
+        placements=_placements_of_backward,
+        is_one_call=has_no_sums("needs_grad_bias", "bias"),
+    ),
+)
 def _(grad_output, input, bias, approximate="none", needs_grad_bias=True):
     has_grad_bias = bias is not None and needs_grad_bias
     grad_bias = bias.new_empty(bias.shape) if has_grad_bias else input.new_empty(0)

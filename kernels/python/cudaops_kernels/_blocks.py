@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the quantised ops share on Python's side."""
 
+from typing import Any
+
 import torch
+
+from ._sharding import Placements
 
 
 def empty_per_block(input, block_size, dtype, column_major=False):
@@ -34,3 +38,21 @@ def sum_per_block(values, block_size):
         values = values.unflatten(dim, ((size + missing) // block, block))
         values = values.sum(dim)
     return values
+
+
+def placements_of_fused(*rows: str) -> Placements:
+    """Of an op that makes what it quantises: by rows."""
+
+    def placements(arguments: dict) -> list:
+        from torch.distributed.tensor import Replicate, Shard
+
+        def choice(shard: Any) -> tuple:
+            # What there is none of has no rows.
+            outputs = [shard, shard if arguments["scale"] is None else Replicate()]
+            if "residual" in arguments:
+                outputs.append(Replicate() if arguments["residual"] is None else shard)
+            return outputs, {key: shard for key in rows}
+
+        return [choice(Shard(dim)) for dim in range(len(arguments[rows[0]].shape) - 1)]
+
+    return placements

@@ -9,10 +9,40 @@ from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._library import ops
-from ._registration import register_fake, register_in_place
+from ._registration import Rows, register_in_place, register_op
 
 
-@register_fake("cross_entropy")
+def _placements(arguments: dict) -> list:
+    from torch.distributed.tensor import Shard
+
+    if arguments["reduction"] != "none":
+        return []
+    return [
+        ([Shard(dim)] * 2, {"logits": Shard(dim), "target": Shard(dim)})
+        for dim in range(len(arguments["logits"].shape) - 1)
+    ]
+
+
+def _placements_of_backward(arguments: dict) -> list:
+    from torch.distributed.tensor import Shard
+
+    if arguments["reduction"] != "none":
+        return []
+    keys = ("logits", "target", "grad_loss", "lse")
+    return [
+        ([Shard(dim)], {key: Shard(dim) for key in keys})
+        for dim in range(len(arguments["logits"].shape) - 1)
+    ]
+
+
+def _is_by_row(arguments: dict) -> bool:
+    return bool(arguments["reduction"] == "none")
+
+
+@register_op(
+    "cross_entropy",
+    Rows("logits", "target", placements=_placements, is_one_call=_is_by_row),
+)
 def _fake(
     logits,
     target,
@@ -29,10 +59,20 @@ def _fake(
     )
 
 
-register_fake("cross_entropy_")(_fake)
+register_op("cross_entropy_")(_fake)
 
 
-@register_fake("cross_entropy_backward")
+@register_op(
+    "cross_entropy_backward",
+    Rows(
+        "logits",
+        "target",
+        "grad_loss",
+        "lse",
+        placements=_placements_of_backward,
+        is_one_call=_is_by_row,
+    ),
+)
 def _(
     grad_loss,
     logits,
@@ -47,7 +87,7 @@ def _(
     return logits.new_empty(logits.shape)
 
 
-@register_fake("cross_entropy_scale_")
+@register_op("cross_entropy_scale_")
 def _(grad_logits, grad_loss):
     return None
 

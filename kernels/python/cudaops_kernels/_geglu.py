@@ -8,16 +8,16 @@ from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._gelu import gelu_and_slope
-from ._registration import register_fake
+from ._registration import Rows, register_op
 from ._rows import halves
 
 
-@register_fake("geglu")
+@register_op("geglu", Rows("gate", "up", last=0))
 def _(gate, up, approximate="none"):
     return gate.new_empty(gate.shape)
 
 
-@register_fake("geglu_backward")
+@register_op("geglu_backward", Rows("gate", "up", "grad_output", num_outputs=2, last=0))
 def _(grad_output, gate, up, approximate="none"):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
 

@@ -8,16 +8,28 @@ import torch
 from torch import Tensor
 
 from ._autograd import differentiable, gradient
-from ._registration import register_fake
+from ._batching import has_no_sums
+from ._registration import Rows, register_op
 from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
 
 
-@register_fake("layer_norm")
+@register_op("layer_norm", Rows("input", num_outputs=3))
 def _(input, weight, bias, eps):
     return input.new_empty(input.shape), per_row(input), per_row(input)
 
 
-@register_fake("layer_norm_backward")
+@register_op(
+    "layer_norm_backward",
+    Rows(
+        "input",
+        "grad_output",
+        "mean",
+        "rstd",
+        num_sums=2,
+        is_one_call=lambda arguments: has_no_sums("needs_grad_weight", "weight")(arguments)
+        and has_no_sums("needs_grad_bias", "bias")(arguments),
+    ),
+)
 def _(
     grad_output,
     input,

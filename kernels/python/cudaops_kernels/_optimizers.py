@@ -11,12 +11,12 @@ from torch import Tensor
 
 from ._errors import raise_again
 from ._library import ops
-from ._registration import register_fake
+from ._registration import register_op
 from ._sharding import local, local_gradient
 
 for _name in ("lion_", "lamb_", "adamw_8bit_"):
     # As adamw_: the optimizer itself tells autograd.
-    register_fake(_name)(lambda *args, **kwargs: None)
+    register_op(_name)(lambda *args, **kwargs: None)
 
 
 def _check(name: str, **options: Any) -> None:

@@ -10,10 +10,51 @@ from torch import Tensor
 from ._autograd import differentiable, without_gradient
 from ._blocks import empty_per_block, sum_per_block
 from ._library import ops
-from ._registration import register_fake
+from ._registration import Rows, register_op
 
 
-@register_fake("quantize")
+def _whole_blocks(arguments: dict) -> list:
+    """Dimensions of which a shard has whole blocks: the batch's, and rows with scales of their
+    own."""
+    from torch.distributed.tensor import Shard
+
+    num_dims, block_size = len(arguments["input"].shape), arguments["block_size"]
+    has_own_rows = len(block_size) == 2 and block_size[0] == 1
+    return [Shard(dim) for dim in range(num_dims - (1 if has_own_rows else 2))]
+
+
+def _placements(arguments: dict) -> list:
+    from torch.distributed.tensor import Replicate
+
+    if arguments["seed"] is not None:  # counts the elements of all
+        return []
+    scale, none = arguments["scale"], Replicate()
+    is_one_number = scale is not None and len(scale.shape) != len(arguments["input"].shape)
+    return [
+        (
+            [shard, shard if scale is None else none, none if arguments["symmetric"] else shard],
+            {"input": shard, "scale": none if is_one_number else shard},
+        )
+        for shard in _whole_blocks(arguments)
+    ]
+
+
+def _placements_of_dequantize(arguments: dict) -> list:
+    if len(arguments["scale"].shape) != len(arguments["input"].shape):
+        return []
+    keys = ("input", "scale", "zero_point")
+    return [([shard], {key: shard for key in keys}) for shard in _whole_blocks(arguments)]
+
+
+@register_op(
+    "quantize",
+    Rows(
+        "input",
+        num_dims=2,
+        placements=_placements,
+        is_one_call=lambda arguments: arguments["scale"] is None and arguments["seed"] is None,
+    ),
+)
 def _(
     input,
     dtype,
@@ -35,7 +76,17 @@ def _(
     )
 
 
-@register_fake("dequantize")
+@register_op(
+    "dequantize",
+    Rows(
+        "input",
+        "scale",
+        "zero_point",
+        num_dims=2,
+        placements=_placements_of_dequantize,
+        is_one_call=lambda arguments: False,
+    ),
+)
 def _(input, scale, zero_point, block_size, dtype):
     return input.new_empty(input.shape, dtype=dtype)
 

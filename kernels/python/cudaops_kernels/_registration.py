@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every op of the library is registered with on Python's side."""
 
+from collections.abc import Callable
+from typing import Any, Optional
+
 import torch
 
 from ._autograd import _library
+from ._batching import register_batching
 from ._library import ops, with_twin
-from ._sharding import shards_to_write
+from ._sharding import Placements, by_rows, register_sharding, shards_to_write
 
 # A learning rate may lie on the CPU beside tensors of a GPU.
 _ANYWHERE = ("lr", "lr_tensor")
@@ -35,13 +39,47 @@ def _check_devices(name, schema, args, kwargs):
                 )
 
 
-def register_fake(name, overload="default"):
-    """Decorates an op's fake kernel. It is torch's kernel for meta tensors too, which torch calls
-    as soon as one of several is: devices are compared first."""
-    op = getattr(getattr(ops, name), overload)
+class Rows:
+    """Along which dimensions an op's tensors may be divided: what torch.vmap and DTensor ask.
 
-    def decorate(fake):
-        def checked(*args, **kwargs):
+    tensors: names of arguments whose leading dimensions are rows. num_outputs are of rows too; behind
+    them come num_sums outputs that are sums of rows. last: how many of the last dimensions belong
+    together (0 of an element-wise op, 2 of matrices). placements(arguments): for DTensor, where these
+    don't say it; is_one_call(arguments) and prepare(arguments, dims): for torch.vmap, see
+    register_batching().
+    """
+
+    def __init__(
+        self,
+        *tensors: str,
+        num_outputs: int = 1,
+        num_sums: int = 0,
+        last: int = 1,
+        num_dims: Optional[int] = None,
+        placements: Optional[Placements] = None,
+        is_one_call: Callable[[dict], bool] = lambda arguments: True,
+        prepare: Optional[Callable[[dict, dict], None]] = None,
+    ) -> None:
+        self.tensors = tensors
+        self.placements = placements or by_rows(tensors, num_outputs, num_sums, last)
+        self.batching: dict = {
+            "num_dims": max(1, last) if num_dims is None else num_dims,
+            "is_one_call": is_one_call,
+            "prepare": prepare,
+        }
+
+
+def register_op(name: str, rows: Optional[Rows] = None, overload: str = "default") -> Any:
+    """Decorates an op's fake kernel. It is torch's kernel for meta tensors too, which torch calls
+    as soon as one of several is: devices are compared first. Derivatives: differentiable(),
+    gradient() or without_gradient(); of an op in place register_in_place()."""
+    op = getattr(getattr(ops, name), overload)
+    if rows is not None:
+        register_batching(name, rows.tensors, **rows.batching)
+        register_sharding(name, rows.placements)
+
+    def decorate(fake: Any) -> Any:
+        def checked(*args: Any, **kwargs: Any) -> Any:
             _check_devices(name, op._schema, args, kwargs)
             return fake(*args, **kwargs)
 

@@ -8,27 +8,38 @@ import torch
 from torch import Tensor
 
 from ._autograd import differentiable, gradient, raising
+from ._batching import has_no_sums
 from ._library import ops
-from ._registration import refuse_gradients, register_fake, register_in_place
+from ._registration import Rows, refuse_gradients, register_in_place, register_op
 from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
 
 
-@register_fake("rms_norm")
+@register_op("rms_norm", Rows("input", num_outputs=2))
 def _(input, weight, eps, weight_offset=0.0):
     return input.new_empty(input.shape), per_row(input)
 
 
-@register_fake("fused_add_rms_norm")
+@register_op("fused_add_rms_norm", Rows("input", "residual", num_outputs=3))
 def _(input, residual, weight, eps, weight_offset=0.0):
     return input.new_empty(input.shape), input.new_empty(input.shape), per_row(input)
 
 
-@register_fake("fused_add_rms_norm_")
+@register_op("fused_add_rms_norm_")
 def _(input, residual, weight, eps, weight_offset=0.0):
     return None
 
 
-@register_fake("rms_norm_backward")
+@register_op(
+    "rms_norm_backward",
+    Rows(
+        "x",
+        "grad_output",
+        "grad_residual_out",
+        "rstd",
+        num_sums=1,
+        is_one_call=has_no_sums("needs_grad_weight", "weight"),
+    ),
+)
 def _(
     grad_output, grad_residual_out, x, weight, rstd, weight_offset=0.0, needs_grad_weight=True
 ):

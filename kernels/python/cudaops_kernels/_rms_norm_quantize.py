@@ -7,12 +7,15 @@ import torch
 from torch import Tensor
 
 from ._autograd import without_gradient
-from ._blocks import empty_per_group
-from ._registration import register_fake
+from ._blocks import empty_per_group, placements_of_fused
+from ._registration import Rows, register_op
 from ._rms_norm import eps_or_default
 
 
-@register_fake("rms_norm_quantize")
+@register_op(
+    "rms_norm_quantize",
+    Rows("input", "residual", placements=placements_of_fused("input", "residual")),
+)
 def _(
     input,
     residual,

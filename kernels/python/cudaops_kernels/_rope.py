@@ -9,20 +9,46 @@ from torch import Tensor
 
 from ._autograd import differentiable, raising, tangent_or_zero
 from ._library import ops
-from ._registration import refuse_gradients, register_fake, register_in_place
+from ._registration import Rows, refuse_gradients, register_in_place, register_op
+from ._sharding import Placements, token_dims
 
 
-@register_fake("rope")
+def _placements(q: str, k: str) -> Placements:
+    def placements(arguments: dict) -> list:
+        from torch.distributed.tensor import Shard
+
+        num_dims = len(arguments[q].shape)
+        result = [
+            ([Shard(dim)] * 2, {q: Shard(dim), k: Shard(dim), "positions": Shard(dim)})
+            for dim in token_dims(num_dims, arguments["positions"] is not None)
+        ]
+        # Heads: of both, which may differ in their number.
+        heads = Shard(num_dims - 2)
+        return [*result, ([heads] * 2, {q: heads, k: heads})]
+
+    return placements
+
+
+@register_op("rope", Rows("q", "k", "positions", num_dims=3, placements=_placements("q", "k")))
 def _(q, k, cos, sin, positions, interleaved=False):
     return q.new_empty(q.shape), k.new_empty(k.shape)
 
 
-@register_fake("rope_backward")
+@register_op(
+    "rope_backward",
+    Rows(
+        "grad_q",
+        "grad_k",
+        "positions",
+        num_dims=3,
+        placements=_placements("grad_q", "grad_k"),
+    ),
+)
 def _(grad_q, grad_k, cos, sin, positions, interleaved=False):
     return grad_q.new_empty(grad_q.shape), grad_k.new_empty(grad_k.shape)
 
 
-@register_fake("rope_")
+@register_op("rope_")
 def _(q, k, cos, sin, positions, interleaved=False):
     return None
 

@@ -8,15 +8,48 @@ import torch
 from torch import Tensor
 
 from ._autograd import differentiable, gradient
-from ._registration import register_fake
+from ._registration import Rows, register_op
 
 
-@register_fake("softmax")
+def _placements(arguments: dict) -> list:
+    from torch.distributed.tensor import Shard
+
+    mask, num_dims = arguments["mask"], len(arguments["input"].shape)
+    result = []
+    for dim in range(num_dims - (2 if arguments["causal"] else 1)):
+        inputs = {"input": Shard(dim)}
+        if mask is not None:
+            own = dim - (num_dims - len(mask.shape))
+            if own >= 0 and mask.shape[own] != 1:
+                inputs["mask"] = Shard(own)
+        result.append(([Shard(dim)], inputs))
+    return result
+
+
+def _has_its_queries(arguments: dict) -> bool:
+    return not arguments["causal"] or arguments["own_dims"] > 1
+
+
+def _place_mask(arguments: dict, dims: dict) -> None:
+    mask, dim = arguments["mask"], dims["mask"]
+    if dim is None:
+        return
+    mask = mask.movedim(dim, 0)
+    # Dimensions are counted from the last: those that it doesn't have come behind the batch's.
+    missing = arguments["input"].dim() - mask.dim()
+    shape = (mask.shape[0], *(1 for _ in range(missing)), *mask.shape[1:])
+    arguments["mask"], dims["mask"] = mask.reshape(shape), None
+
+
+@register_op(
+    "softmax",
+    Rows("input", placements=_placements, is_one_call=_has_its_queries, prepare=_place_mask),
+)
 def _(input, mask=None, scale=1.0, causal=False):
     return input.new_empty(input.shape)
 
 
-@register_fake("softmax_backward")
+@register_op("softmax_backward", Rows("output", "grad_output", is_one_call=_has_its_queries))
 def _(grad_output, output, scale=1.0, causal=False):
     return output.new_empty(output.shape)
 

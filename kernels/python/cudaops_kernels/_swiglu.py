@@ -7,16 +7,16 @@ import torch
 from torch import Tensor
 
 from ._autograd import differentiable, gradient
-from ._registration import register_fake
+from ._registration import Rows, register_op
 from ._rows import halves
 
 
-@register_fake("swiglu")
+@register_op("swiglu", Rows("gate", "up", last=0))
 def _(gate, up):
     return gate.new_empty(gate.shape)
 
 
-@register_fake("swiglu_backward")
+@register_op("swiglu_backward", Rows("gate", "up", "grad_output", num_outputs=2, last=0))
 def _(grad_output, gate, up):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
 

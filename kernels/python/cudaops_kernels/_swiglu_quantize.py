@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from ._autograd import without_gradient
-from ._blocks import empty_per_group
-from ._registration import register_fake
+from ._blocks import empty_per_group, placements_of_fused
+from ._registration import Rows, register_op
 
 
-@register_fake("swiglu_quantize")
+@register_op("swiglu_quantize", Rows("gate", "up", placements=placements_of_fused("gate", "up")))
 def _(
     gate,
     up,

@@ -7,10 +7,10 @@ from torch import Tensor
 
 from ._autograd import differentiable
 from ._library import ops
-from ._registration import register_fake
+from ._registration import Rows, register_op
 
 
-@register_fake("transpose")
+@register_op("transpose", Rows("input", last=2))
 def _(input):
     return input.new_empty(input.mT.shape)
 

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The files of a new op, as copies of those of an op that is like it, with the new name:
+
+    kernels/new_op.py relu_squared --like swiglu
+
+What is copied builds and passes its tests at once under the new name. Then it is changed until it is
+the new op: the header first, the tests next. --like transpose: one tensor; swiglu: element by
+element; softmax: rows; rms_norm: rows and a weight.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Sources with this one as a part of their name are other ops', which stay.
+LIKE = ("transpose", "swiglu", "softmax", "rms_norm")
+
+
+def camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def renamed(text, old, new):
+    """Of all forms of the name; not within another op's (rms_norm_quantize, fused_add_rms_norm)."""
+    others = {"rms_norm": ("fused_add_rms_norm", "rms_norm_quantize"), "swiglu": ("swiglu_quantize",)}
+    kept = {}
+    for place, other in enumerate(others.get(old, ())):
+        kept[f"\0{place}\0"] = other
+        text = text.replace(other, f"\0{place}\0")
+    text = re.sub(rf"(?<![A-Za-z]){old}(?![a-z])", new, text)
+    text = re.sub(rf"(?<![A-Z]){camel(old)}(?![a-z])", camel(new), text)
+    for mark, other in kept.items():
+        text = text.replace(mark, other)
+    return text
+
+
+def files_of(root, op):
+    """The op's own files, with paths from the root."""
+    folder = os.path.join("kernels", op)
+    paths = [os.path.join(folder, name) for name in sorted(os.listdir(os.path.join(root, folder)))]
+    paths += [
+        f"kernels/python/cudaops_kernels/_{op}.py",
+        f"tests/kernels/{op}_test.cpp",
+        f"tests/kernels/test_{op}.py",
+        f"bench/kernels/{op}_benchmark.cpp",
+    ]
+    return [path for path in paths if os.path.exists(os.path.join(root, path))]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name")
+    parser.add_argument("--like", choices=LIKE, default="transpose")
+    parser.add_argument("--root", default=SOURCE, help="a checkout (default: this one)")
+    arguments = parser.parse_args()
+    new, old, root = arguments.name, arguments.like, arguments.root
+    if not re.fullmatch(r"[a-z][a-z0-9_]*[a-z0-9]", new):
+        sys.exit(f"new_op.py: wanted a name of small letters, digits and _, found {new}.")
+    if os.path.exists(os.path.join(root, "kernels", new)):
+        sys.exit(f"new_op.py: kernels/{new} is there already.")
+    for path in files_of(root, old):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = renamed(file.read(), old, new)
+        folder, name = os.path.split(path)
+        if os.path.basename(folder) == old:
+            folder = os.path.join(os.path.dirname(folder), new)
+        target = os.path.join(folder, renamed(name, old, new))
+        os.makedirs(os.path.join(root, folder), exist_ok=True)
+        with open(os.path.join(root, target), "x", encoding="utf-8") as file:
+            file.write(text)
+        print(f"wrote   {target}")
+
+    path = os.path.join(root, "kernels", "CMakeLists.txt")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    # The list of ops, and what of the old one is set by its name.
+    text, count = re.subn(rf"(?m)^  {old}$", f"  {old}\n  {new}", text, count=1)
+    assert count == 1, "kernels/CMakeLists.txt lists the ops one a line"
+    for line in re.findall(rf"(?m)^set\({old}_sources .*\)$", text):
+        text = text.replace(line, f"{line}\n{line.replace(old, new)}")
+    shards = re.search(rf"(?ms)^cudaops_reference_shards\({old} .*?\)$", text)
+    if shards:
+        text = text.replace(shards[0], f"{shards[0]}\n{renamed(shards[0], old, new)}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    print("changed kernels/CMakeLists.txt")
+    print(
+        f"Next:   from ._{new} import {new} in kernels/python/cudaops_kernels/__init__.py, with its name in\n"
+        f"        __all__, and a call in calls() of tests/kernels/test_modes.py, which runs it through\n"
+        f"        every mode of torch."
+    )
+
+
+if __name__ == "__main__":
+    main()
