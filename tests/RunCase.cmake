@@ -23,7 +23,7 @@
 #
 # The commands of a case, by topic in run_case/:
 # Steps:   case_project() case_configure() case_build() case_ctest() case_step(); each sets case_STEP_STDOUT, _STDERR
-# Machine: case_environment() case_path() case_keep_environment(); the fakes
+# Machine: case_environment() case_path() case_keep_environment() case_use_compiler_cache(); the fakes
 # Checks:  case_equal() case_match() case_not_match() case_report() case_report_equal() case_fail()
 # And:     case_skip(). Each is described at its function. What a failed case leaves behind can be run again by hand.
 #

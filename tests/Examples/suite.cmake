@@ -11,15 +11,7 @@ if(case_DIR MATCHES "@[0-9.]+$")
   set(example_OTHER_CMAKE TRUE)
 endif()
 
-# What an example was compiled to with one CMake is not compiled again with the other: the cases share a compiler cache.
-find_program(example_ccache ccache NO_CACHE)
-if(example_ccache)
-  file(MAKE_DIRECTORY "${case_DIR}/home/bin")
-  file(CREATE_LINK "${example_ccache}" "${case_DIR}/home/bin/ccache" SYMBOLIC)
-  case_path("${case_DIR}/home/bin")
-  case_environment("CCACHE_DIR=${case_TREE_DIR}/Examples/ccache")
-endif()
-unset(example_ccache)
+case_use_compiler_cache()
 
 # example_top(<out-var> <member>...): from the report of the repository's own build, whose torch and toolkit are used
 # here; empty where there is none.

@@ -11,6 +11,7 @@ list(GET case_TORCHES 0 python)
 # Nothing runs, so nothing is optimised, which would take half of the time; Hip.real_* and Examples.07_cuda_and_rocm compile
 # HIP with optimisation.
 case_environment(CUDAOPS_PRECOMPILE=ON)
+case_use_compiler_cache()
 case_configure(
   SOURCE_DIR "${case_REPO}"
   ARGS
