@@ -23,7 +23,7 @@
 #
 # The commands of a case, by topic in run_case/:
 # Steps:   case_project() case_configure() case_build() case_ctest() case_step(); each sets case_STEP_STDOUT, _STDERR
-# Machine: case_environment() case_path() case_keep_environment(); the fakes
+# Machine: case_environment() case_path() case_keep_environment() case_use_compiler_cache(); the fakes
 # Checks:  case_equal() case_match() case_not_match() case_report() case_report_equal() case_fail()
 # And:     case_skip(). Each is described at its function. What a failed case leaves behind can be run again by hand.
 #
@@ -43,22 +43,10 @@ include("${CMAKE_CURRENT_LIST_DIR}/run_case/texts.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/run_case/steps.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/run_case/inputs.cmake")
 
-function(_case_main)
-  set(case_LONG FALSE)
-  if("$ENV{CUDAOPS_TEST_LONG}")
-    set(case_LONG TRUE)
-  endif()
-  # The record of the last pass stands beside the directory, and is removed first of all: it returns with a pass only.
-  set(record "${case_DIR}.passed")
-  _case_inputs(inputs)
-  if(EXISTS "${record}" AND IS_DIRECTORY "${case_DIR}" AND "$ENV{CUDAOPS_TEST_AGAIN}" STREQUAL "")
-    file(READ "${record}" passed)
-    if(passed STREQUAL inputs)
-      message("Passed before, and nothing that it depends on has changed; CUDAOPS_TEST_AGAIN=1 runs it again.")
-      return()
-    endif()
-  endif()
-  file(REMOVE "${record}")
+# _case_run(<out-var>): runs the case from an empty directory; TRUE where it passed, FALSE where it was skipped. Variables that
+# a case sets, such as another case_GENERATOR, end with this function.
+function(_case_run out)
+  set(${out} FALSE PARENT_SCOPE)
   file(REMOVE_RECURSE "${case_DIR}")
   file(MAKE_DIRECTORY "${case_DIR}/home")
   set(case_PROJECT_DIR "${case_DIR}/src")
@@ -141,6 +129,29 @@ function(_case_main)
     file(WRITE "${case_DIR}/failures.txt" "FAILED ${case_NAME}\n${failures}\n")
     execute_process(COMMAND "${CMAKE_COMMAND}" -E cat "${case_DIR}/failures.txt")
     message(FATAL_ERROR "${case_NAME} failed")
+  endif()
+  set(${out} TRUE PARENT_SCOPE)
+endfunction()
+
+function(_case_main)
+  set(case_LONG FALSE)
+  if("$ENV{CUDAOPS_TEST_LONG}")
+    set(case_LONG TRUE)
+  endif()
+  # The record of the last pass stands beside the directory, and is removed first of all: it returns with a pass only.
+  set(record "${case_DIR}.passed")
+  _case_inputs(inputs)
+  if(EXISTS "${record}" AND IS_DIRECTORY "${case_DIR}" AND "$ENV{CUDAOPS_TEST_AGAIN}" STREQUAL "")
+    file(READ "${record}" passed)
+    if(passed STREQUAL inputs)
+      message("Passed before, and nothing that it depends on has changed; CUDAOPS_TEST_AGAIN=1 runs it again.")
+      return()
+    endif()
+  endif()
+  file(REMOVE "${record}")
+  _case_run(passed)
+  if(NOT passed)
+    return()
   endif()
   # What was changed while the case ran was not tested.
   _case_inputs(now)

@@ -6,8 +6,9 @@
 
 What RunCase.cmake does for cases, for tests that are programs. The second form runs a Python script with this
 interpreter. The inputs are compared by content; the libraries that CUDAOPS_<OP>_LIBRARY names, torch, the interpreter
-and CUDAOPS_TEST_LONG are inputs, too. A run that skipped something is not recorded. CUDAOPS_TEST_AGAIN=1 in the
-environment runs the test all the same.
+and CUDAOPS_TEST_LONG are inputs, too. A run that skipped something is not recorded, unless the command writes the names of
+what it skipped into the file that CUDAOPS_TEST_SKIPPED names (conftest.py does): then these alone are tried again.
+CUDAOPS_TEST_AGAIN=1 in the environment runs the test all the same.
 """
 
 import argparse
@@ -52,9 +53,10 @@ def state(inputs, command):
     return "\n".join(lines) + "\n"
 
 
-def run(command):
+def run(command, names):
     """(exit code, whether something was skipped); the output is passed on as it comes."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    environment = {**os.environ, "CUDAOPS_TEST_SKIPPED": names}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
     skipped = False
     for line in process.stdout:
         sys.stdout.buffer.write(line)
@@ -62,6 +64,11 @@ def run(command):
         skipped = skipped or bool(SKIPPED.search(line.decode(errors="replace")))
     code = process.wait()
     return (code if code >= 0 else 128 - code), skipped
+
+
+def remove(path):
+    if os.path.exists(path):
+        os.remove(path)
 
 
 def main():
@@ -78,17 +85,28 @@ def main():
     command = command or [sys.executable, *options.script]
 
     before = state(options.input, command)
+    names = options.record + ".skipped"
+    passed = False
     if not os.environ.get("CUDAOPS_TEST_AGAIN") and os.path.exists(options.record):
         with open(options.record, encoding="utf-8") as stream:
-            if stream.read() == before:
-                print("Passed before, and nothing that it depends on has changed; CUDAOPS_TEST_AGAIN=1 runs it again.")
-                return 0
+            passed = stream.read() == before
+    if passed:
+        but = ", but for what was skipped" if os.path.exists(names) else ""
+        print(
+            f"Passed before{but}, and nothing that it depends on has changed; CUDAOPS_TEST_AGAIN=1 runs it again.",
+            flush=True,
+        )
+        if not but:
+            return 0
+    else:
+        remove(names)
     # The record returns with a pass only.
-    if os.path.exists(options.record):
-        os.remove(options.record)
-    code, skipped = run(command)
+    remove(options.record)
+    code, skipped = run(command, names)
+    if not skipped or (os.path.exists(names) and os.path.getsize(names) == 0):
+        remove(names)
     # What was changed while the test ran was not tested.
-    if code == 0 and not skipped and state(options.input, command) == before:
+    if code == 0 and skipped == os.path.exists(names) and state(options.input, command) == before:
         with open(options.record, "w", encoding="utf-8") as stream:
             stream.write(before)
     return code

@@ -4,6 +4,7 @@ real_machine()
 if(NOT real_TORCH)
   return()
 endif()
+case_use_compiler_cache()
 configure(
   [==[
 add_torch_op(one SOURCES op.cpp CUDA_SOURCES rdc_a.cu rdc_b.cu)

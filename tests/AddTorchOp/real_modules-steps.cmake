@@ -5,6 +5,7 @@ real_machine()
 if(NOT real_TORCH)
   return()
 endif()
+case_use_compiler_cache()
 set(site "lib/python3/site-packages")
 configure(
   [==[

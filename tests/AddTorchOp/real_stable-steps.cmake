@@ -4,6 +4,7 @@ real_machine()
 if(NOT real_TORCH)
   return()
 endif()
+case_use_compiler_cache()
 configure(
   [==[
 set(CMAKE_CXX_STANDARD 14)

@@ -11,6 +11,8 @@ if(case_DIR MATCHES "@[0-9.]+$")
   set(example_OTHER_CMAKE TRUE)
 endif()
 
+case_use_compiler_cache()
+
 # example_top(<out-var> <member>...): from the report of the repository's own build, whose torch and toolkit are used
 # here; empty where there is none.
 function(example_top out)

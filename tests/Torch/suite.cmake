@@ -6,6 +6,8 @@ if("${case_TORCH}" STREQUAL "")
   return()
 endif()
 
+case_use_compiler_cache()
+
 # torch_facts(): what version.py says, read by that Python: torch_VERSION, torch_CUDA, torch_DIR.
 function(torch_facts)
   string(

@@ -46,3 +46,26 @@ function(case_path)
   get_property(old GLOBAL PROPERTY case_ENVIRONMENT_PATH)
   case_environment("PATH=${front}:${old}")
 endfunction()
+
+# case_use_compiler_cache(): the steps that follow compile through the ccache of this machine, as the build of the tests
+# itself does; without one they just compile. For cases that look at what was compiled, not at how: they compile the same
+# again and again, with each CMake and in each checkout.
+function(case_use_compiler_cache)
+  find_program(program ccache NO_CACHE)
+  if(NOT program)
+    return()
+  endif()
+  execute_process(
+    COMMAND "${program}" --get-config cache_dir
+    RESULT_VARIABLE result
+    OUTPUT_VARIABLE directory
+    ERROR_QUIET
+    OUTPUT_STRIP_TRAILING_WHITESPACE
+  )
+  if(result EQUAL 0 AND NOT directory STREQUAL "")
+    file(MAKE_DIRECTORY "${case_DIR}/home/bin")
+    file(CREATE_LINK "${program}" "${case_DIR}/home/bin/ccache" SYMBOLIC)
+    case_path("${case_DIR}/home/bin")
+    case_environment("CCACHE_DIR=${directory}")
+  endif()
+endfunction()

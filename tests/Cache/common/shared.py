@@ -54,6 +54,9 @@ class Machine:
             CCACHE_DIR=str(self.root / "ccache"),
         )
         (self.root / "home").mkdir(parents=True)
+        # The program that runs compiles as the case has it: launcher_build builds it, the scenarios don't have to.
+        if (case.parent / "store/launch").is_dir():
+            shutil.copytree(case.parent / "store/launch", self.root / "store/launch")
         self.said = ""
         self.seconds = 0.0
 
