@@ -8,6 +8,7 @@ from _frozen_importlib_external import ExtensionFileLoader
 # What this process has from here, by path; and where each op came from.
 loaded = {}
 op_paths = {}
+_copies = {}  # path: the file that is loaded in its place (reload.py)
 _names = {}  # of modules: how many there were of each
 
 
@@ -32,15 +33,15 @@ def use(name, kind, path, ops, schemas=(), reload=False):
 
         _refuse_second_copy(name, path, [op for op in ops if op not in op_paths], torch)
         old_ops = sorted(op for op, place in op_paths.items() if place in others)
-        replacing.replace(name, path, ops, schemas, old_ops, others)
+        replacing.replace(name, path, ops, schemas, old_ops, [_copies.get(other, other) for other in others])
         for op in old_ops:
             del op_paths[op]
         for other in others:
             loaded.pop(other, None)
-        file = replacing.never_loaded(path)
+        file = _copies[path] = replacing.copy(path)
     else:
         _refuse_second_copy(name, path, ops, torch)
-        file = path
+        file = _copies.get(path, path)
     if kind == "module":
         # Not entered into sys.modules: torch's load() doesn't, either.
         full_name = _own_name(name)

@@ -118,9 +118,9 @@ class Project:
         return cpp_lines, cuda_lines
 
     def _project_name(self):
-        """Libraries of one project and one name know each other as copies of one op; two modules without ops aren't."""
+        """Libraries of one project and one name know each other as copies of one op: those that define the same ops."""
         if any(texts.defines_ops(text) for text in self.reading.files.values()):
-            return self.request.name
+            return "%s_%s" % (self.request.name, digest(" ".join([*self.ops, *self.unread_namespaces]))[:12])
         return "%s_%s" % (self.request.name, digest("\0".join([*self.reading.files.values(), *self.request.lines()]))[:12])
 
     def _lines(self):

@@ -9,14 +9,13 @@ that a program holds, and what Python has registered for them (fake kernels, gra
 
 import ctypes
 import os
+import re
 import struct
 
 from ..elf import Elf, File, NotReadable, c_string
 
 KEPT_KEY = "PrivateUse3"
 _SHT_SYMTAB, _STT_OBJECT = 2, 1
-_released = set()  # paths whose registrations were taken back
-_files = {}  # path: the copy that is loaded in its place
 _directory = None
 _kept = {}  # op with its overload: the torch.library.Library that keeps it
 
@@ -25,27 +24,30 @@ class ReloadError(RuntimeError):
     """This op can't be loaded anew in this process; nothing was changed, unless the text says so."""
 
 
-def replace(name, path, ops, schemas, old_ops, old_paths):
+def replace(name, path, ops, schemas, old_ops, old_files):
     """Takes the registrations of these libraries back. Raises ReloadError where the new build's can't take their place."""
     import torch
 
-    old_files = [_files.get(old_path, old_path) for old_path in old_paths]
     _check(torch, name, path, ops, schemas, old_files)
     _release(torch, name, old_ops, old_files)
-    _released.update(old_paths)
 
 
-def never_loaded(path):
-    """The file itself, or a copy for a library that was released: the loader would give the one that has registered its ops."""
-    if path not in _released:
-        return path
-    import shutil
+def copy(path):
+    """A copy of the file, to be loaded in its place.
 
+    A library that was loaded before would be given by the loader as it is, without registering its ops again. And its note
+    (cudaops/detail/provenance.h) makes a library complain of a second copy: that of the copy has another project in it.
+    """
+    with open(path, "rb") as file:
+        content = file.read()
     directory = _private_directory()
-    _files[path] = os.path.join(directory, str(len(os.listdir(directory))), os.path.basename(path))
-    os.mkdir(os.path.dirname(_files[path]))
-    shutil.copyfile(path, _files[path])
-    return _files[path]
+    number = len(os.listdir(directory))
+    content = re.sub(rb'(\{"project":"\w+)\w{12}(?=","op":)', rb"\g<1>%012d" % number, content)
+    place = os.path.join(directory, str(number), os.path.basename(path))
+    os.mkdir(os.path.dirname(place))
+    with open(place, "wb") as file:
+        file.write(content)
+    return place
 
 
 def _private_directory():
