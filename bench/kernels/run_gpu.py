@@ -31,6 +31,15 @@ KERNELS = tuple(
     if os.path.exists(os.path.join(SOURCE, "kernels", name, f"{name}.h")) and name not in EXAMPLES
 )
 OPS = EXAMPLES + KERNELS
+
+
+def programs(folder, kind):
+    """Of the ops that have one: <op>_test, <op>_benchmark."""
+    sources = os.path.join(SOURCE, folder, "kernels")
+    names = [f"{op}_{kind}" for op in OPS]
+    return [name for name in names if os.path.exists(os.path.join(sources, f"{name}.cpp"))]
+
+
 # What racecheck and synccheck are for.
 USE_SHARED_MEMORY = (
     "sum",
@@ -46,8 +55,8 @@ USE_SHARED_MEMORY = (
 )
 TARGETS = (
     ["cudaops_examples", "cudaops_kernels", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
-    + [f"{op}_test" for op in OPS]
-    + [f"{op}_benchmark" for op in OPS]
+    + programs("tests", "test")
+    + programs("bench", "benchmark")
 )
 STEPS = ("build", "test", "memcheck", "bench", "rivals")
 LARGE_BYTES = 64 << 20
@@ -167,7 +176,7 @@ def library(arguments, target):
 def cases():
     """(name, command, variables) of every test that touches the GPU, without CTest: the same
     commands run under compute-sanitizer too."""
-    for name in ("testing_test", "check_test", "benchmark_test", *(f"{op}_test" for op in OPS)):
+    for name in ("testing_test", "check_test", "benchmark_test", *programs("tests", "test")):
         yield name, lambda a, name=name: [program(a, name), "--gtest_filter=*Gpu*"]
     for name in (*OPS, "llama_block"):
         script = os.path.join(SOURCE, "tests", "kernels", f"test_{name}.py")
@@ -237,7 +246,7 @@ def memcheck(arguments, log):
 
 def bench(arguments, log):
     results, steps, context = [], [], None
-    for name in ("spin_benchmark", *(f"{op}_benchmark" for op in OPS)):
+    for name in ("spin_benchmark", *programs("bench", "benchmark")):
         out = os.path.join(arguments.build, f"{name}.json")
         if os.path.exists(out):
             os.remove(out)
