@@ -8,6 +8,8 @@ import pytest
 from conftest import REPOSITORY
 
 from cudaops.jit import key, lock, manifest, why
+from cudaops.jit.project import Project
+from cudaops.jit.request import Request
 from cudaops.jit.sources import Reading, abi, ops
 
 # Variables of cmake/detail/base/stamps.cmake that change what compilers say, not what they make.
@@ -152,3 +154,21 @@ def test_without_flock_everybody_builds(tmp_path, monkeypatch):
     monkeypatch.setattr(lock.fcntl, "flock", refuse)
     first, second = lock.Lock(str(tmp_path), "key"), lock.Lock(str(tmp_path), "key")
     assert first.try_acquire() and second.try_acquire() and not second.works
+
+
+def test_device_code_with_aten_has_no_half_operators_as_in_torch(tmp_path):
+    (tmp_path / "own.h").write_text("#include <ATen/ATen.h>\n")
+    for name, include in (("bind.cpp", "<torch/extension.h>"), ("aten.cu", '"own.h"'), ("plain.cu", "<cuda_fp16.h>")):
+        (tmp_path / name).write_text("#include %s\n" % include)
+    request = Request("half", "module")
+    request.set_flags(None, ["-U__CUDA_NO_HALF_OPERATORS__"], None, None)
+    request.set_paths([tmp_path / name for name in ("bind.cpp", "aten.cu", "plain.cu")])
+    project = Project(request, str(tmp_path / "project"), "auto")
+    assert project.abi == "PYBIND"
+    lines = (tmp_path / "project" / "CMakeLists.txt").read_text().splitlines()
+    (line,) = [line for line in lines if "__CUDA_NO_HALF2_OPERATORS__" in line]
+    assert str(tmp_path / "aten.cu") in line and line.endswith(
+        '"__CUDA_NO_HALF_OPERATORS__;__CUDA_NO_HALF_CONVERSIONS__;__CUDA_NO_HALF2_OPERATORS__;__CUDA_NO_BFLOAT16_CONVERSIONS__")'
+    )
+    # A definition comes before an option in CMake's commands.
+    assert any("-U__CUDA_NO_HALF_OPERATORS__" in line and "target_compile_options" in line for line in lines)

@@ -117,6 +117,14 @@ class Project:
                 cuda_lines = torch_headers.before([*found, *_IMPLICIT_CUDA])
         return cpp_lines, cuda_lines
 
+    def _compares_half(self, path):
+        """Device code with c10::Half, in which the operators of cuda_fp16.h make a comparison ambiguous."""
+        if os.path.splitext(path)[1] != ".cu":
+            return False
+        reading = texts.Reading(self.request.include_paths)
+        reading.add(path)
+        return texts.has_aten(reading.names)
+
     def _project_name(self):
         """Libraries of one project and one name know each other as copies of one op: those that define the same ops."""
         if any(texts.defines_ops(text) for text in self.reading.files.values()):
@@ -154,6 +162,7 @@ class Project:
             lines.append("add_torch_op(%s ABI %s%s%s %s%s)" % (name, self.abi, module, required, keyword, files))
             if self.abi != "STABLE":
                 lines.append("target_compile_definitions(%s PRIVATE TORCH_API_INCLUDE_EXTENSION_H)" % name)
+                lines += map(_without_half_operators, filter(self._compares_half, self.sources))
             if self.abi == "FULL" and any(map(_brings_python, self.reading.names)):
                 # torch's load() has Python's headers and libtorch_python for every library.
                 lines.append("target_link_libraries(%s PRIVATE CudaOps::torch_python)" % name)
@@ -177,6 +186,13 @@ class Project:
             words = [os.path.abspath(word) if word[:1] != "-" and os.path.exists(word) else _escape(word) for word in words]
             lines.append("target_link_libraries(%s PRIVATE%s)" % (name, "".join("\n  " + bracket(w) for w in words)))
         return lines
+
+
+def _without_half_operators(path):
+    """As torch's load(); -U among extra_cuda_cflags comes later in the command and wins."""
+    what = ("HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS")
+    definitions = ";".join("__CUDA_NO_%s__" % one for one in what)
+    return 'set_source_files_properties(%s PROPERTIES COMPILE_DEFINITIONS "%s")' % (bracket(path), definitions)
 
 
 def _includes(*names):

@@ -94,10 +94,14 @@ class Reading:
                 self.absent.add(place)
 
 
+def has_aten(names):
+    """Whether ATen, c10 or what brings them is among these names."""
+    return any(map(_ATEN.match, names))
+
+
 def abi(names, kind):
     """Of sources that include these names, in files that aren't torch's own."""
-    aten = any(_ATEN.match(name) for name in names)
-    if not aten and any(name.startswith("torch/csrc/stable/") for name in names):
+    if not has_aten(names) and any(name.startswith("torch/csrc/stable/") for name in names):
         return "STABLE"
     return "PYBIND" if kind == "module" else "FULL"
 
