@@ -43,5 +43,5 @@ expect_code_objects("${case_BUILD_DIR}/libkernel.so" gfx90a:xnack- gfx1030)
 
 # What it can't build, in its own words.
 match(RESULT 1 ARGS -DGPU_TARGETS=gfx999)
-case_match("refusal" "${case_STEP_STDERR}" "says +gfx999 +invalid target ID 'gfx999'")
+case_match("refusal" "${case_STEP_STDERR}" "error +gfx999 +invalid target ID 'gfx999'")
 set_property(GLOBAL PROPERTY case_STDERR "")

@@ -2,6 +2,7 @@
 """The note in the file, and the sentence that a second copy of an op prints when it is loaded."""
 
 import os
+import resource
 import shutil
 import time
 
@@ -86,10 +87,11 @@ def test_compiles_without_warning_and_fast(build):
     command = [*compiler, "-I%s" % (REPOSITORY / "cmake" / "include"), "-c", source, "-o", os.devnull]
     seconds = []
     for _ in range(3):
-        start = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         execute(command)
-        seconds.append(time.perf_counter() - start)
-    # 0.12 s where this was measured, on one core of a busy machine.
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    # 0.12 s of the processor where this was measured; the clock's depend on what else runs.
     assert min(seconds) < 0.6
 
 
