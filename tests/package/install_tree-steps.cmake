@@ -6,7 +6,13 @@ expect_consumer("^${case_DIR}/prefix/share/cmake/CudaOps$")
 # knows where it was built.
 file(GLOB_RECURSE installed RELATIVE "${case_DIR}/prefix/share/cmake/CudaOps" "${case_DIR}/prefix/*")
 file(GLOB_RECURSE sources RELATIVE "${case_REPO}/cmake" "${case_REPO}/cmake/*")
-file(GLOB_RECURSE package RELATIVE "${case_REPO}" "${case_REPO}/python/cudaops/*.py")
+file(
+  GLOB_RECURSE package
+  RELATIVE "${case_REPO}"
+  "${case_REPO}/python/cudaops/*.py"
+  "${case_REPO}/python/cudaops/templates/*"
+)
+list(REMOVE_DUPLICATES package)
 list(APPEND sources ${package})
 file(
   GLOB kernels
