@@ -13,8 +13,9 @@ import argparse
 import json
 import os
 import platform
-import sys
 import time
+
+import kernels_package
 
 ROWS, WIDTH = 8, 64
 WARM_UP, CALLS = 200, 300
@@ -140,19 +141,14 @@ def modes(torch, function, tensors, has_gradient):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--library", default=os.environ.get("CUDAOPS_CUDAOPS_KERNELS_LIBRARY"))
+    kernels_package.add_argument(parser)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", help="names that contain this")
     parser.add_argument("--compiled", action="store_true", help="both under torch.compile")
     parser.add_argument("--out", help="a directory for host_cost_<device>.json")
     arguments = parser.parse_args()
-    if not arguments.library:
-        raise SystemExit("host_cost.py: which library? --library <libcudaops_kernels.so>")
-    os.environ["CUDAOPS_CUDAOPS_KERNELS_LIBRARY"] = os.path.abspath(arguments.library)
-    here = os.path.dirname(os.path.abspath(__file__))
-    sys.path.insert(0, os.path.join(here, os.pardir, os.pardir, "kernels", "python"))
-    import cudaops_kernels as kernels
+    kernels = kernels_package.load(arguments.library)
     import torch
 
     torch.set_num_threads(1)

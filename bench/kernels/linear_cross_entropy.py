@@ -14,9 +14,9 @@ import argparse
 import json
 import math
 import os
-import sys
 import time
 
+import kernels_package
 import result_file
 
 CLASSES = 128256
@@ -56,16 +56,12 @@ def memory_of(torch, call, leaves):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--library", default=os.environ.get("CUDAOPS_CUDAOPS_KERNELS_LIBRARY"))
+    kernels_package.add_argument(parser)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--out", help="a directory for linear_cross_entropy_<device>.json")
     arguments = parser.parse_args()
-    if not arguments.library:
-        raise SystemExit("linear_cross_entropy.py: which library? --library <libcudaops_kernels.so>")
-    os.environ["CUDAOPS_CUDAOPS_KERNELS_LIBRARY"] = os.path.abspath(arguments.library)
-    sys.path.insert(0, os.path.join(result_file.SOURCE, "kernels", "python"))
-    import cudaops_kernels as kernels
+    kernels = kernels_package.load(arguments.library)
     import torch
     import torch.nn.functional as F
 

@@ -12,9 +12,9 @@ import argparse
 import importlib.util
 import json
 import os
-import sys
 import time
 
+import kernels_package
 import result_file
 
 # Tensors, elements of each; beyond a GPU's cache, a model's many layers, and mostly launches.
@@ -46,16 +46,12 @@ def composed(torch, name, params, grads, states, step):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--library", default=os.environ.get("CUDAOPS_CUDAOPS_KERNELS_LIBRARY"))
+    kernels_package.add_argument(parser)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--out", help="a directory for optimizers_<device>.json")
     arguments = parser.parse_args()
-    if not arguments.library:
-        raise SystemExit("optimizers.py: which library? --library <libcudaops_kernels.so>")
-    os.environ["CUDAOPS_CUDAOPS_KERNELS_LIBRARY"] = os.path.abspath(arguments.library)
-    sys.path.insert(0, os.path.join(result_file.SOURCE, "kernels", "python"))
-    import cudaops_kernels as kernels
+    kernels = kernels_package.load(arguments.library)
     import torch
 
     device = arguments.device

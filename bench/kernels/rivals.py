@@ -28,8 +28,8 @@ import sys
 import tempfile
 import time
 
+import kernels_package
 import result_file
-from result_file import SOURCE
 
 OURS = "cudaops"
 SIZES = ("small", "medium", "large", "awkward", "more")
@@ -54,11 +54,7 @@ def parser():
     result = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    result.add_argument(
-        "--library",
-        default=os.environ.get("CUDAOPS_CUDAOPS_KERNELS_LIBRARY"),
-        help="libcudaops_kernels.so (default: $CUDAOPS_CUDAOPS_KERNELS_LIBRARY)",
-    )
+    kernels_package.add_argument(result)
     result.add_argument("--ops", help="some of the table in rival_ops.py, as rms_norm,swiglu")
     result.add_argument("--out", help="the directory of <device>.json")
     result.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
@@ -81,11 +77,7 @@ def parser():
 
 def load_table(library):
     """rival_ops, with the ops registered."""
-    if not library:
-        raise SystemExit("rivals.py: which library? --library <libcudaops_kernels.so>")
-    os.environ["CUDAOPS_CUDAOPS_KERNELS_LIBRARY"] = os.path.abspath(library)
-    sys.path.insert(0, os.path.join(SOURCE, "kernels", "python"))
-    import cudaops_kernels  # noqa: F401
+    kernels_package.load(library)
     import rival_ops
 
     return rival_ops
