@@ -106,24 +106,30 @@ def abi(names, kind):
     return "PYBIND" if kind == "module" else "FULL"
 
 
+def _blocks(texts, extension):
+    """(namespace, text) of each STABLE_TORCH_LIBRARY and TORCH_LIBRARY block; the text goes on to the next block."""
+    for text in texts:
+        text = without_comments(text)
+        blocks = list(_LIBRARY.finditer(text))
+        for block, following in zip(blocks, [*blocks[1:], None]):
+            namespace = extension if block.group(1) == "TORCH_EXTENSION_NAME" else block.group(1)
+            yield namespace, text[block.end() : following.start() if following else len(text)]
+
+
 _SCHEMA = re.compile(r'\bdef\s*\(\s*(?:torch::schema\s*\(\s*)?((?:"(?:\\.|[^"\\\n])*"\s*)+)')
 
 
 def schemas(texts, extension):
     """[("my_ops", "add(Tensor a) -> Tensor")]: whole schemas in literals; what macros make can't be read."""
-    found = []
-    for text in texts:
-        text = without_comments(text)
-        blocks = list(_LIBRARY.finditer(text))
-        for block, following in zip(blocks, [*blocks[1:], None]):
-            default = extension if block.group(1) == "TORCH_EXTENSION_NAME" else block.group(1)
-            for literals in _SCHEMA.findall(text[block.end() : following.start() if following else len(text)]):
-                schema = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', literals)).strip()
-                namespace, colons, rest = schema.partition("::")
-                namespace, schema = (namespace, rest) if colons and "(" not in namespace else (default, schema)
-                if "->" in schema:
-                    found.append((namespace, schema))
-    return sorted(set(found))
+    found = set()
+    for default, body in _blocks(texts, extension):
+        for literals in _SCHEMA.findall(body):
+            schema = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', literals)).strip()
+            namespace, colons, rest = schema.partition("::")
+            namespace, schema = (namespace, rest) if colons and "(" not in namespace else (default, schema)
+            if "->" in schema:
+                found.add((namespace, schema))
+    return sorted(found)
 
 
 def names_torch(text):
@@ -140,25 +146,21 @@ def defines_ops(text):
 
 def unread_namespaces(texts, extension):
     """Namespaces whose blocks define ops by something else than a literal text."""
-    found = []
-    for text in texts:
-        text = without_comments(text)
-        blocks = list(_LIBRARY.finditer(text))
-        for block, following in zip(blocks, [*blocks[1:], None]):
-            body = text[block.end() : following.start() if following else len(text)]
-            if len(re.findall(r"\bdef\s*\(", body)) > len(_DEF.findall(body)):
-                found.append(extension if block.group(1) == "TORCH_EXTENSION_NAME" else block.group(1))
-    return sorted(set(found))
+    return sorted(
+        {
+            namespace
+            for namespace, body in _blocks(texts, extension)
+            if len(re.findall(r"\bdef\s*\(", body)) > len(_DEF.findall(body))
+        }
+    )
 
 
 def ops(texts, extension):
     """["my_ops::add"]: what STABLE_TORCH_LIBRARY and TORCH_LIBRARY blocks define, as far as their text shows it."""
-    found = []
-    for text in texts:
-        text = without_comments(text)
-        blocks = list(_LIBRARY.finditer(text))
-        for block, following in zip(blocks, [*blocks[1:], None]):
-            namespace = extension if block.group(1) == "TORCH_EXTENSION_NAME" else block.group(1)
-            for other, op in _DEF.findall(text[block.end() : following.start() if following else len(text)]):
-                found.append("%s::%s" % (other or namespace, op))
-    return sorted(set(found))
+    return sorted(
+        {
+            "%s::%s" % (other or namespace, op)
+            for namespace, body in _blocks(texts, extension)
+            for other, op in _DEF.findall(body)
+        }
+    )
