@@ -190,6 +190,7 @@ function(_cudaops_replay_note kind path stamp)
   endif()
 endfunction()
 
+# _cudaops_replay_keep(<kind> <path> <stamp>): for the file.
 function(_cudaops_replay_keep kind path stamp)
   set_property(GLOBAL APPEND PROPERTY "_CUDAOPS_REPLAY_KEPT ${kind}" "${path}")
   set_property(GLOBAL APPEND PROPERTY "_CUDAOPS_REPLAY_KEPT ${kind}_stamps" "${stamp}")

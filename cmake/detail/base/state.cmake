@@ -5,7 +5,7 @@
 # request   VERSION_POLICY COMPATIBLE_VERSIONS ARCHITECTURES_REQUESTED _SOURCE MATCH_*: what was asked for, and where
 # torch     TORCH_* PYTHON_*: search/torches; what it was built for: facts/library
 # toolkit   TOOLKIT_*, ROCM_*: match/choose, of the candidates "CANDIDATE <i> <FIELD>" of search/search
-# host      HOST_COMPILER*: match/languages. GPUS: facts/gpus
+# host      HOST_COMPILER*: match/decide. GPUS: facts/gpus
 # result    VERDICT BACKEND REASON REASON_CODE REASON_FIX ARCHITECTURES; "LIBRARY* <name>": match/library_search
 # ops       OPS KERNELS SHARDS "PACKAGE <path>": the commands, in the order of the calls
 # Others are of one module, whose name they begin with: CACHE_* JOBS_* LAUNCH* HIPIFY_* REPLAY* REPORT_* SEED_STORE

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the facts of a build tree follow from, besides files: variables, options, environment.
+# What the facts and the match of a build tree follow from, besides files: variables, options, environment.
 
 _cudaops_use(base/options base/package base/stamps base/state)
 
-# _cudaops_replay_inputs(<out>): all of it in one text, which begins with the number of the form that facts are
-# kept in. Variables of the environment are those of the first
-# configure where they are remembered (base/options), else those of now.
+# _cudaops_replay_inputs(<out>): all of it in one text, which begins with the number of the format of the facts. Variables
+# of the environment are those of the first configure step where they are kept (base/options), else the present ones.
 function(_cudaops_replay_inputs out)
   _cudaops_state_get(PACKAGE_DIR package)
   set(version "")
@@ -72,4 +71,17 @@ function(_cudaops_match_requests out)
     "${TORCH_CUDA_ARCH_LIST}|${SKBUILD}|$ENV{SKBUILD}|${environment}"
   )
   set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_match_inputs(<out>): what a second find_package(CudaTorchMatch) may not change, as <name>=<value> in a fixed order.
+function(_cudaops_match_inputs out)
+  set(inputs "")
+  set(names "Torch_DIR;Torch_ROOT;Python_EXECUTABLE;Python3_EXECUTABLE;CUDAToolkit_ROOT;ROCm_ROOT")
+  list(APPEND names "TORCH_CUDA_ARCH_LIST;CUDAOPS_VERSION_POLICY;CUDAOPS_COMPATIBLE_VERSIONS;CUDAOPS_BACKEND")
+  list(APPEND names "CUDAOPS_PROVIDE;CUDAOPS_TORCH_VERSION")
+  foreach(name IN LISTS names)
+    string(REPLACE ";" "," value "${${name}}")
+    list(APPEND inputs "${name}=${value}")
+  endforeach()
+  set(${out} "${inputs}" PARENT_SCOPE)
 endfunction()

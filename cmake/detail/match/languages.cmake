@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything around enabling the CUDA language: the host compiler, a comparison after (the trial before stands in
-# match/trial). The enable_language() itself stands in FindCudaTorchMatch.cmake: inside a function it would be broken for the
-# caller.
+# Around enabling the CUDA language: torch's flags, a comparison after it (the trial before it is in match/trial). The
+# enable_language() itself is in FindCudaTorchMatch.cmake: inside a function it would be broken for the caller.
 
 _cudaops_use(base/message base/options base/programs base/state)
 

@@ -60,19 +60,6 @@ function(_cudaops_match_begin out_first)
   endforeach()
 endfunction()
 
-# The inputs as <name>=<value>, in a fixed order.
-function(_cudaops_match_inputs out)
-  set(inputs "")
-  set(names "Torch_DIR;Torch_ROOT;Python_EXECUTABLE;Python3_EXECUTABLE;CUDAToolkit_ROOT;ROCm_ROOT")
-  list(APPEND names "TORCH_CUDA_ARCH_LIST;CUDAOPS_VERSION_POLICY;CUDAOPS_COMPATIBLE_VERSIONS;CUDAOPS_BACKEND")
-  list(APPEND names "CUDAOPS_PROVIDE;CUDAOPS_TORCH_VERSION")
-  foreach(name IN LISTS names)
-    string(REPLACE ";" "," value "${${name}}")
-    list(APPEND inputs "${name}=${value}")
-  endforeach()
-  set(${out} "${inputs}" PARENT_SCOPE)
-endfunction()
-
 # _cudaops_match_resolve(): the match, in the state: BACKEND is CUDA or HIP, or CPU with REASON_CODE and REASON.
 #
 # Only a match with CUDA and without a warning is kept: what is wrong is looked at again, and said again.
