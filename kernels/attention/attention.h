@@ -66,10 +66,10 @@ struct Attention {
   AttentionOutput output;
   void* lse;  // float32, double for double; may be null
 
-  float scale;          // of dot(q, k)
+  double scale;         // of dot(q, k); float32 is enough where elements aren't double
   int64_t window_left;  // keys before the aligned one that are visible; -1: all
   int64_t window_right;
-  float softcap;  // 0: none
+  double softcap;  // 0: none
 
   // Added to the scores: of q's dtype or float32 (double for double); a stride of 0 where it is
   // broadcast. Null: none. Not for sequences of different lengths.

@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBac
       share_weights(derivatives, shared);
       add_weighted(k, shared, grad_q);
     }
-    const float scale = forward.scale;
+    const float scale = static_cast<float>(forward.scale);
     store_rows<T>(grad_q, call.grad_q, first_of(call.grad_q, place.batch, forward.cu_seqlens_q),
                   place.head, first_query, end_query, forward.head_dim,
                   {scale, scale, scale, scale});
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
         add_weighted(q, shared, grad_k);
       }
     }
-    const float scale = forward.scale;
+    const float scale = static_cast<float>(forward.scale);
     store_rows<T>(grad_k, call.grad_k, first_of(call.grad_k, place.batch, forward.cu_seqlens_k),
                   place.head, first_key, end_key, forward.head_dim, {scale, scale, scale, scale});
     store_rows<T>(grad_v, call.grad_v, first_of(call.grad_v, place.batch, forward.cu_seqlens_k),

@@ -207,7 +207,7 @@ struct ByQueries {
                              width, tile.num_queries, forward.head_dim, tile.num_keys);
       }
       store_rows<M>(forward, call.grad_q, first_of(call.grad_q, batch, forward.cu_seqlens_q),
-                    head, tile.first_query, tile.num_queries, forward.head_dim, forward.scale,
+                    head, tile.first_query, tile.num_queries, forward.head_dim, static_cast<M>(forward.scale),
                     grad_q.data());
     }
   }
@@ -271,7 +271,7 @@ struct ByKeys {
         }
       }
       store_rows<M>(forward, call.grad_k, first_of(call.grad_k, batch, forward.cu_seqlens_k),
-                    kv_head, first_key, num_keys, forward.head_dim, forward.scale, grad_k.data());
+                    kv_head, first_key, num_keys, forward.head_dim, static_cast<M>(forward.scale), grad_k.data());
       store_rows<M>(forward, call.grad_v, first_of(call.grad_v, batch, forward.cu_seqlens_k),
                     kv_head, first_key, num_keys, forward.head_dim_v, M{1}, grad_v.data());
     }

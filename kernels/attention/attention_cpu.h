@@ -217,7 +217,7 @@ template <typename M>
 CUDAOPS_INLINED void finish_scores(const Tile& tile, M* scores, M* slopes) {
   const Attention& call = tile.call;
   const int64_t shift = tile.sequence.seq_k - tile.sequence.seq_q;
-  const M scale = call.scale, cap = call.softcap;
+  const M scale = static_cast<M>(call.scale), cap = static_cast<M>(call.softcap);
   for (int64_t line = 0; line < tile.num_keys; ++line) {
     const int64_t key = tile.first_key + line;
     M* const score = scores + line * kQueries;

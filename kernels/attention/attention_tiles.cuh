@@ -234,10 +234,11 @@ struct Pair {
                                          float* slope) const {
     const int64_t query = first_query + query_of_tile, key = first_key + key_of_tile;
     const int64_t distance = key - (query + sequence.seq_k - sequence.seq_q);
-    float score = product * call.scale;
+    float score = product * static_cast<float>(call.scale);
     if (call.softcap != 0) {
-      const float t = tanhf(score / call.softcap);
-      score = call.softcap * t;
+      const float cap = static_cast<float>(call.softcap);
+      const float t = tanhf(score / cap);
+      score = cap * t;
       *slope = 1 - t * t;
     }
     const bool is_visible = query < sequence.seq_q && key < sequence.seq_k &&

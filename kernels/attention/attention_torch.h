@@ -260,9 +260,10 @@ inline TensorAttention checked_attention(const char* op, const Tensor& q, const 
   }
   set_bias(op, q, bias, attention);
   set_per_head(op, q, alibi_slopes, sinks, attention);
-  call.scale = checked_finite(
-      op, "scale", options.scale.value_or(1 / std::sqrt(static_cast<double>(call.head_dim))));
-  call.softcap = checked_from_zero(op, "softcap", options.softcap);
+  call.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(call.head_dim)));
+  call.softcap = options.softcap;
+  checked_finite(op, "scale", call.scale);
+  checked_from_zero(op, "softcap", call.softcap);
   call.window_left = checked_window(op, "window_left", options.window_left);
   call.window_right = checked_window(op, "window_right", options.window_right);
   if (options.causal) call.window_right = 0;

@@ -88,7 +88,7 @@ def assert_as_exact(found, exact, plain, case, times=2):
     stored = exact.to(found.dtype)
     allowed = times * largest(plain.double() - exact) + 2 * largest(stored + 0.3 - 0.3 - stored)
     step = torch.finfo(found.dtype).eps if exact.numel() < 1000 else 0.0
-    allowed += 1e-6 + (2e-6 + 2 * step) * largest(exact)
+    allowed += 1e-6 + (2e-6 + 4 * step) * largest(exact)
     error = largest(found.double() - exact)
     assert error <= allowed, f"{case}: error {error:.3g}, allowed {allowed:.3g}"
 
@@ -292,6 +292,259 @@ def test_generated_calls(device):
         except Exception:
             print(f"seed {SEED}: {case}")
             raise
+
+
+# Sequences of a batch, with one that is empty and one that has more queries than keys.
+LENGTHS = ((40, 72), (0, 5), (130, 64), (1, 1), (65, 130), (7, 0))
+
+
+def joined(device, dtype, heads=4, kv_heads=2, head_dim=24, head_dim_v=24):
+    """q, k, v and both offsets."""
+    lengths_q, lengths_k = zip(*LENGTHS)
+    offsets = [
+        torch.tensor((0, *lengths), dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
+        for lengths in (lengths_q, lengths_k)
+    ]
+    q = normal(sum(lengths_q), heads, head_dim, dtype=dtype, device=device)
+    k = normal(sum(lengths_k), kv_heads, head_dim, dtype=dtype, device=device, seed=1)
+    v = normal(sum(lengths_k), kv_heads, head_dim_v, dtype=dtype, device=device, seed=2)
+    return q, k, v, *offsets
+
+
+def test_varlen_is_attention_of_each_sequence(device):
+    for dtype in DTYPES:
+        for options in (
+            {},
+            {"causal": True},
+            {"window": (20, 10), "softcap": 5.0},
+            {"causal": True, "sinks": True, "alibi_slopes": True},
+        ):
+            options = dict(options)
+            q, k, v, offsets_q, offsets_k = joined(device, dtype)
+            if "sinks" in options:
+                options["sinks"] = normal(4, dtype=torch.float32, device=device).requires_grad_()
+                slopes = normal(6, 4, dtype=torch.float32, device=device, seed=3).abs()
+                options["alibi_slopes"] = slopes
+            leaves = [x.requires_grad_() for x in (q, k, v)]
+            if "sinks" in options:
+                leaves.append(options["sinks"])
+            output, lse = kernels.attention_varlen(
+                q, k, v, offsets_q, offsets_k, 130, 130, **options, return_lse=True
+            )
+            parts, lses = [], []
+            for index in range(len(LENGTHS)):
+                own = dict(options)
+                if "alibi_slopes" in own:
+                    own["alibi_slopes"] = own["alibi_slopes"][index]
+                rows_q = slice(offsets_q[index], offsets_q[index + 1])
+                rows_k = slice(offsets_k[index], offsets_k[index + 1])
+                part, part_lse = kernels.attention(
+                    q[None, rows_q], k[None, rows_k], v[None, rows_k], **own, return_lse=True
+                )
+                parts.append(part[0])
+                lses.append(part_lse[0])
+            wanted, wanted_lse = torch.cat(parts), torch.cat(lses, -1)
+            assert torch.equal(output, wanted) and torch.equal(lse, wanted_lse), (dtype, options)
+            grad = normal(*output.shape, dtype=dtype, device=device, seed=5)
+            weights = normal(*lse.shape, dtype=torch.float32, device=device, seed=6)
+
+            def total(output, lse):
+                seen = torch.where(lse.isfinite(), lse, 0.0) * weights
+                return (output * grad).float().sum() + seen.sum()
+
+            found = torch.autograd.grad(total(output, lse), leaves)
+            expected = torch.autograd.grad(total(wanted, wanted_lse), leaves)
+            for a, b, leaf in zip(found, expected, "qkvs"):
+                if leaf == "s":  # a sum over the sequences, in another order
+                    torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+                else:
+                    assert torch.equal(a, b), (dtype, options, leaf)
+
+
+def doubles(*shape, seed):
+    return normal(*shape, dtype=torch.float64, device="cpu", seed=seed).requires_grad_()
+
+
+def test_gradients_agree_with_finite_differences(device):
+    """In float64, which the CPU's kernels have; GPUs' are compared with exact gradients above."""
+    q, k, v = doubles(2, 3, 4, 5, seed=1), doubles(2, 4, 2, 5, seed=2), doubles(2, 4, 2, 6, seed=3)
+    bias, sinks = doubles(1, 4, 3, 4, seed=4), doubles(4, seed=5)
+    slopes = torch.rand(4)
+
+    def run(q, k, v, bias, sinks):
+        return kernels.attention(
+            q,
+            k,
+            v,
+            bias=bias,
+            sinks=sinks,
+            alibi_slopes=slopes,
+            softcap=2.0,
+            window=(2, 1),
+            return_lse=True,
+        )
+
+    inputs = (q, k, v, bias, sinks)
+    assert torch.autograd.gradcheck(run, inputs, check_forward_ad=True)
+    output, lse = run(*(x.detach() for x in inputs))
+    assert output.dtype == lse.dtype == torch.float64
+    wanted, wanted_lse = reference(
+        q, k, v, bias=bias, sinks=sinks, alibi_slopes=slopes, softcap=2.0, window=(2, 1)
+    )
+    torch.testing.assert_close(output, wanted.detach(), rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(lse, wanted_lse.detach(), rtol=1e-12, atol=1e-14)
+    offsets_q = torch.tensor([0, 2, 6], dtype=torch.int32)
+    offsets_k = torch.tensor([0, 5, 8], dtype=torch.int32)
+    q, k, v = doubles(6, 2, 5, seed=6), doubles(8, 1, 5, seed=7), doubles(8, 1, 3, seed=8)
+
+    def run_varlen(q, k, v, sinks):
+        return kernels.attention_varlen(
+            q, k, v, offsets_q, offsets_k, 4, 5, sinks=sinks, causal=True, return_lse=True
+        )
+
+    sinks = doubles(2, seed=9)
+    assert torch.autograd.gradcheck(run_varlen, (q, k, v, sinks), check_forward_ad=True)
+
+
+def test_same_bits_each_run(device):
+    q, k, v = tensors(device, torch.bfloat16, seq_q=200, seq_k=300, heads=4, kv_heads=2)
+    q.requires_grad_(), k.requires_grad_(), v.requires_grad_()
+    runs = []
+    for deterministic in (False, True, True):
+        output = kernels.attention(q, k, v, causal=True, deterministic=deterministic)
+        runs.append((output, *torch.autograd.grad(output.float().square().sum(), (q, k, v))))
+    for other in runs[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(runs[0], other))
+
+
+def test_a_sequence_does_not_depend_on_the_others(device):
+    for dtype in DTYPES:
+        q, k, v = tensors(device, dtype, batch=5, seq_q=70, seq_k=70)
+        whole = kernels.attention(q, k, v, causal=True)
+        for rows in (slice(0, 1), slice(2, 5)):
+            part = kernels.attention(q[rows], k[rows], v[rows], causal=True)
+            assert torch.equal(part, whole[rows])
+
+
+def test_refuses_in_one_sentence(device):
+    def zeros(*shape, dtype=torch.float32):
+        return torch.zeros(shape, dtype=dtype, device=device)
+
+    q, k = zeros(2, 5, 4, 8), zeros(2, 7, 2, 8)
+    offsets = torch.tensor([0, 4, 10], dtype=torch.int32, device=device)
+    tokens = zeros(10, 4, 8)
+    for call, sentence in (
+        (
+            lambda: ops.attention(q.int(), k, k),
+            "attention: wanted float32 (Float), float16 (Half) or bfloat16 (BFloat16) for q, found "
+            "Int.",
+        ),
+        (
+            lambda: ops.attention(q, k.half(), k),
+            "attention: wanted one dtype for q, k and v, found Float, Half and Float.",
+        ),
+        (
+            lambda: ops.attention(q[0], k, k),
+            "attention: wanted [batch, seq, heads, head_dim] for q, k and v, found shapes "
+            "[5, 4, 8], [2, 7, 2, 8] and [2, 7, 2, 8].",
+        ),
+        (
+            lambda: ops.attention(q, k, k[:, :3]),
+            "attention: wanted one batch for q, k and v and one length for k and v, found shapes "
+            "[2, 5, 4, 8], [2, 7, 2, 8] and [2, 3, 2, 8].",
+        ),
+        (
+            lambda: ops.attention(q[:, :, :3], k, k),
+            "attention: wanted as many heads in k as in v, and a multiple of them in q, found "
+            "shapes [2, 5, 3, 8], [2, 7, 2, 8] and [2, 7, 2, 8].",
+        ),
+        (
+            lambda: ops.attention(q[..., :4], k, k),
+            "attention: wanted one head_dim for q and k, and at most 256 for q, k and v, found "
+            "shapes [2, 5, 4, 4], [2, 7, 2, 8] and [2, 7, 2, 8].",
+        ),
+        (
+            lambda: ops.attention(q, k, k, zeros(2, 4, 5, 6)),
+            "attention: wanted a bias that broadcasts to [batch, heads, seq_q, seq_k] = [2, 4, 5, "
+            "7], found shape [2, 4, 5, 6].",
+        ),
+        (
+            lambda: ops.attention(q, k, k, zeros(5, 7, dtype=torch.float16)),
+            "attention: wanted q's dtype or float32 (Float) for bias, found Half.",
+        ),
+        (
+            lambda: ops.attention(q, k, k, None, zeros(3)),
+            "attention: wanted shape [heads] or [batch, heads] = [2, 4] for alibi_slopes, found "
+            "[3].",
+        ),
+        (
+            lambda: ops.attention(q, k, k, None, None, zeros(3)),
+            "attention: wanted shape [heads] = [4] for sinks, found [3].",
+        ),
+        (
+            lambda: ops.attention(q, k, k, window_left=-2),
+            "attention: wanted a number of keys, or -1 for all, for window_left, found -2.",
+        ),
+        (
+            lambda: ops.attention(q, k, k, softcap=-1.0),
+            "attention: wanted a finite float32 number from 0 on for softcap, found -1.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, window=3),
+            "attention: wanted a pair (left, right) for window, found 3.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, alibi_slopes=zeros(4).requires_grad_(), sinks=zeros(4).requires_grad_()),
+            "attention: wanted alibi_slopes without a gradient, found requires_grad.",
+        ),
+        (
+            lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets.long(), offsets, 6, 6),
+            "attention_varlen: wanted int32 (Int) for cu_seqlens_q, found Long.",
+        ),
+        (
+            lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets, offsets[:2], 6, 6),
+            "attention_varlen: wanted shape [sequences + 1] for cu_seqlens_q and cu_seqlens_k, "
+            "found [3] and [2].",
+        ),
+    ):
+        assert refusal(call) == sentence, refusal(call)
+    if device != "cpu":
+        return
+    wrong = [torch.tensor(values, dtype=torch.int32) for values in ((0, 4, 9), (0, 12, 10), (0, 9, 10))]
+    for changed, sentence in zip(
+        wrong,
+        (
+            "attention_varlen: wanted cu_seqlens_k from 0 to the 10 tokens of k, found 0 to 9.",
+            "attention_varlen: wanted max_seqlen_k of the longest sequence, found 6 where sequence "
+            "0 has 12 tokens.",
+            "attention_varlen: wanted max_seqlen_k of the longest sequence, found 6 where sequence "
+            "0 has 9 tokens.",
+        ),
+    ):
+        call = lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets, changed, 6, 6)  # noqa: E731
+        assert refusal(call) == sentence, refusal(call)
+    falling = torch.tensor((0, 6, 4, 10), dtype=torch.int32)
+    sentence = "attention_varlen: wanted cu_seqlens_q that don't decrease, found 4 behind 6 at index 2."
+    found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
+    assert found == sentence, found
+
+
+def test_opcheck(device):
+    for dtype in (torch.float32, torch.bfloat16):
+        q, k, v = tensors(device, dtype, seq_q=5, seq_k=7, head_dim=8)
+        bias = normal(1, 2, 5, 7, dtype=dtype, device=device, seed=3)
+        sinks = normal(2, dtype=torch.float32, device=device, seed=4)
+        opcheck(ops.attention.default, (q, k, v))
+        output, lse = ops.attention(q, k, v, bias, None, sinks)
+        opcheck(
+            ops.attention_backward.default, (output, None, q, k, v, output, lse, bias, None, sinks)
+        )
+        leaves = [x.requires_grad_() for x in (q, k, v, bias)]
+        opcheck(ops.attention.default, (*leaves, None, sinks.requires_grad_(), 0.3, True))
+        q, k, v, *offsets = joined(device, dtype)
+        opcheck(ops.attention_varlen.default, (q, k, v, *offsets, None, None, 130, 130))
+        leaves = [x.requires_grad_() for x in (q, k, v)]
+        opcheck(ops.attention_varlen.default, (*leaves, *offsets, None, None, 130, 130, None, True))
 
 
 if __name__ == "__main__":
