@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention on CUDA devices: backward, by plain kernels. Weights are computed again from lse, twice:
-// by blocks of 64 queries, which give grad_q, and by blocks of 64 keys, which give grad_k and grad_v
-// of all query heads that read them. So each sum has one owner and one order, and results are the
-// same from run to run; the price is 14 products of seq_q * seq_k * head_dim for 10.
+// attention on CUDA devices: backward, by plain kernels. Weights are computed again from lse,
+// twice: by blocks of 64 queries, which give grad_q, and by blocks of 64 keys, which give grad_k
+// and grad_v of all query heads that read them. So each sum has one owner and one order, and
+// results are the same from run to run; the price is 14 products of seq_q * seq_k * head_dim
+// for 10.
 #include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -39,7 +40,8 @@ __global__ void __launch_bounds__(kThreads) delta_kernel(const AttentionBackward
   const T* const output = row(forward.output);
   const T* const grad = row(call.grad_output);
   float sum = 0;
-  for (int i = lane; i < forward.head_dim_v; i += 32) sum += to_float(output[i]) * to_float(grad[i]);
+  for (int i = lane; i < forward.head_dim_v; i += 32)
+    sum += to_float(output[i]) * to_float(grad[i]);
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
     sum += cudaops::shfl_xor(sum, distance, 32);
@@ -218,8 +220,7 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
         find_products(k, q, shared, weights);
         find_products(v, grad, shared, derivatives);
         const Pair pair{forward, sequence, place.batch, head, first_query, first_key};
-        find_derivatives<true>(pair, queries, weights, derivatives,
-                               [](int64_t, int64_t, float) {});
+        find_derivatives<true>(pair, queries, weights, derivatives, [](int64_t, int64_t, float) {});
         share_weights(weights, shared);
         add_weighted(grad, shared, grad_v);
         __syncthreads();
@@ -280,9 +281,8 @@ void launch_attention_backward(const AttentionBackward& call, void* stream_of_to
   if (call.grad_bias != nullptr) {
     // Zeros of all types; the tiles that are visited follow.
     const int64_t count = num_rows * forward.seq_k;
-    CUDAOPS_CHECK(cudaMemsetAsync(call.grad_bias, 0,
-                                  static_cast<size_t>(count * size_of(call.grad_bias_dtype)),
-                                  stream));
+    CUDAOPS_CHECK(cudaMemsetAsync(
+        call.grad_bias, 0, static_cast<size_t>(count * size_of(call.grad_bias_dtype)), stream));
   }
   if (forward.batch == 0) return;
   const int64_t width =

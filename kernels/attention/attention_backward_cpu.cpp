@@ -29,8 +29,8 @@ void find_delta(const AttentionBackward& call, int64_t batch, int64_t head) {
   const AttentionSequence sequence(forward, batch);
   const int64_t width = forward.head_dim_v;
   std::vector<M> output(static_cast<size_t>(width)), grad(static_cast<size_t>(width));
-  const int64_t first_grad = first_of(call.grad_output, batch, forward.cu_seqlens_q) +
-                             head * call.grad_output.head_stride;
+  const int64_t first_grad =
+      first_of(call.grad_output, batch, forward.cu_seqlens_q) + head * call.grad_output.head_stride;
   const int64_t first = sequence.output + head * forward.output.head_stride;
   const int64_t first_lse = sequence.lse + head * sequence.lse_head_stride;
   for (int64_t query = 0; query < sequence.seq_q; ++query) {
@@ -183,15 +183,13 @@ struct ByQueries {
                   tile.num_queries, forward.head_dim, queries),
           tile.num_queries, forward.head_dim, transposed.data());
       const int64_t first_grad = first_of(call.grad_output, batch, forward.cu_seqlens_q);
-      transpose_rows(
-          rows_at(forward, call.grad_output,
-                  first_row(call.grad_output, first_grad, head, tile.first_query),
-                  tile.num_queries, forward.head_dim_v, grads),
-          tile.num_queries, forward.head_dim_v, transposed_grads.data());
+      transpose_rows(rows_at(forward, call.grad_output,
+                             first_row(call.grad_output, first_grad, head, tile.first_query),
+                             tile.num_queries, forward.head_dim_v, grads),
+                     tile.num_queries, forward.head_dim_v, transposed_grads.data());
       pair.load_queries(tile);
       std::fill(grad_q.begin(), grad_q.end(), M{0});
-      const int64_t end_key =
-          sequence.end_key(forward, tile.first_query + tile.num_queries - 1);
+      const int64_t end_key = sequence.end_key(forward, tile.first_query + tile.num_queries - 1);
       tile.first_key = sequence.begin_key(forward, tile.first_query);
       for (; tile.first_key < end_key; tile.first_key += kKeys) {
         tile.num_keys = std::min(kKeys, end_key - tile.first_key);
@@ -206,9 +204,9 @@ struct ByQueries {
         add_products<kBytes>(pair.derivatives.data(), 1, kQueries, k.data, k.stride, grad_q.data(),
                              width, tile.num_queries, forward.head_dim, tile.num_keys);
       }
-      store_rows<M>(forward, call.grad_q, first_of(call.grad_q, batch, forward.cu_seqlens_q),
-                    head, tile.first_query, tile.num_queries, forward.head_dim, static_cast<M>(forward.scale),
-                    grad_q.data());
+      store_rows<M>(forward, call.grad_q, first_of(call.grad_q, batch, forward.cu_seqlens_q), head,
+                    tile.first_query, tile.num_queries, forward.head_dim,
+                    static_cast<M>(forward.scale), grad_q.data());
     }
   }
 };
@@ -271,7 +269,8 @@ struct ByKeys {
         }
       }
       store_rows<M>(forward, call.grad_k, first_of(call.grad_k, batch, forward.cu_seqlens_k),
-                    kv_head, first_key, num_keys, forward.head_dim, static_cast<M>(forward.scale), grad_k.data());
+                    kv_head, first_key, num_keys, forward.head_dim, static_cast<M>(forward.scale),
+                    grad_k.data());
       store_rows<M>(forward, call.grad_v, first_of(call.grad_v, batch, forward.cu_seqlens_k),
                     kv_head, first_key, num_keys, forward.head_dim_v, M{1}, grad_v.data());
     }

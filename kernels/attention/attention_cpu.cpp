@@ -48,14 +48,14 @@ struct Forward {
       tile.first_key = sequence.begin_key(call, tile.first_query);
       for (; tile.first_key < end_key; tile.first_key += kKeys) {
         tile.num_keys = std::min(kKeys, end_key - tile.first_key);
-        const Numbers<M> k = rows_at(
-            call, call.k,
-            sequence.k + kv_head * call.k.head_stride + tile.first_key * call.k.seq_stride,
-            tile.num_keys, call.head_dim, keys);
-        const Numbers<M> v = rows_at(
-            call, call.v,
-            sequence.v + kv_head * call.v.head_stride + tile.first_key * call.v.seq_stride,
-            tile.num_keys, call.head_dim_v, values);
+        const Numbers<M> k =
+            rows_at(call, call.k,
+                    sequence.k + kv_head * call.k.head_stride + tile.first_key * call.k.seq_stride,
+                    tile.num_keys, call.head_dim, keys);
+        const Numbers<M> v =
+            rows_at(call, call.v,
+                    sequence.v + kv_head * call.v.head_stride + tile.first_key * call.v.seq_stride,
+                    tile.num_keys, call.head_dim_v, values);
         std::fill(scores.begin(), scores.end(), M{0});
         add_products<kBytes>(k.data, k.stride, 1, transposed.data(), kQueries, scores.data(),
                              kQueries, tile.num_keys, kQueries, call.head_dim);

@@ -98,8 +98,8 @@ struct Numbers {
   int64_t stride;
 };
 
-// Where they lie if they are numbers already, in whole vectors and in fours, as add_products() reads
-// them; else a copy in `buffer`.
+// Where they lie if they are numbers already, in whole vectors and in fours, as add_products()
+// reads them; else a copy in `buffer`.
 template <typename M>
 CUDAOPS_APART Numbers<M> rows_at(const Attention& call, const AttentionTensor& tensor,
                                  int64_t offset, int64_t num_rows, int64_t width,
@@ -244,8 +244,8 @@ CUDAOPS_INLINED void finish_scores(const Tile& tile, M* scores, M* slopes) {
       }
     }
     const int64_t begin = tile.sequence.begin_query(call, key) - tile.first_query;
-    const int64_t end = std::min(tile.sequence.end_query(call, key) - tile.first_query,
-                                 tile.num_queries);
+    const int64_t end =
+        std::min(tile.sequence.end_query(call, key) - tile.first_query, tile.num_queries);
     constexpr M kHidden = -std::numeric_limits<M>::infinity();
     for (int64_t i = 0; i < std::min(begin, kQueries); ++i) score[i] = kHidden;
     for (int64_t i = std::max<int64_t>(end, 0); i < kQueries; ++i) score[i] = kHidden;

@@ -48,8 +48,7 @@ struct Rows64 {
         stride(tensor.seq_stride),
         num_rows(end - first < kTile ? static_cast<int>(end - first) : kTile),
         width(static_cast<int>(width_of_head)),
-        is_aligned(reinterpret_cast<uintptr_t>(data) % 16 == 0 &&
-                   stride % Vector<T>::kSize == 0) {}
+        is_aligned(reinterpret_cast<uintptr_t>(data) % 16 == 0 && stride % Vector<T>::kSize == 0) {}
 
   __device__ __forceinline__ Numbers<T> vector(int row, int column) const {
     Packed packed = {0, 0, 0, 0};
@@ -129,8 +128,8 @@ __device__ __forceinline__ void find_products(const Rows64<T>& a, const Rows64<T
 __device__ __forceinline__ void share_weights(const Scores& weights, Shared& shared) {
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
-    *reinterpret_cast<float4*>(&shared.weights[thread_column() + j][thread_row()]) = make_float4(
-        weights.at[0][j], weights.at[1][j], weights.at[2][j], weights.at[3][j]);
+    *reinterpret_cast<float4*>(&shared.weights[thread_column() + j][thread_row()]) =
+        make_float4(weights.at[0][j], weights.at[1][j], weights.at[2][j], weights.at[3][j]);
   }
 }
 

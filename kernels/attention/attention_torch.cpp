@@ -41,8 +41,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
          "attention_varlen_backward(Tensor grad_output, Tensor? grad_lse, Tensor q, Tensor k, "
          "Tensor v, Tensor output, Tensor lse, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
          "Tensor? alibi_slopes, Tensor? sinks, int max_seqlen_q, int max_seqlen_k, " +
-             scores +
-             ") -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_sinks)");
+             scores + ") -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_sinks)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {

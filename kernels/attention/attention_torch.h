@@ -72,8 +72,8 @@ inline void check_heads(const char* op, const Tensor& q, const Tensor& k, const 
                    torch::headeronly::toString(k.scalar_type()) + " and " +
                    torch::headeronly::toString(v.scalar_type()) + ".");
   }
-  const std::string found = ", found shapes " + shape_text(q) + ", " + shape_text(k) + " and " +
-                            shape_text(v) + ".";
+  const std::string found =
+      ", found shapes " + shape_text(q) + ", " + shape_text(k) + " and " + shape_text(v) + ".";
   const int64_t dims = is_varlen ? 3 : 4, last = dims - 1;
   if (q.dim() != dims || k.dim() != dims || v.dim() != dims) {
     refuse(op, std::string("wanted ") +
@@ -116,8 +116,8 @@ inline void check_offsets(const char* op, const char* name, const Tensor& offset
     }
     if (data[i + 1] - data[i] > max_seqlen) {
       refuse(op, std::string("wanted ") + max_name + " of the longest sequence, found " +
-                     std::to_string(max_seqlen) + " where sequence " + std::to_string(i) +
-                     " has " + std::to_string(data[i + 1] - data[i]) + " tokens.");
+                     std::to_string(max_seqlen) + " where sequence " + std::to_string(i) + " has " +
+                     std::to_string(data[i + 1] - data[i]) + " tokens.");
     }
   }
 }
@@ -200,9 +200,9 @@ inline void set_per_head(const char* op, const Tensor& q, const OptionalTensor& 
                      torch::headeronly::toString(alibi_slopes->scalar_type()) + ".");
     }
     const int64_t dims = alibi_slopes->dim();
-    const bool fits = (dims == 1 && alibi_slopes->size(0) == call.heads) ||
-                      (dims == 2 && alibi_slopes->size(0) == call.batch &&
-                       alibi_slopes->size(1) == call.heads);
+    const bool fits =
+        (dims == 1 && alibi_slopes->size(0) == call.heads) ||
+        (dims == 2 && alibi_slopes->size(0) == call.batch && alibi_slopes->size(1) == call.heads);
     if (!fits) {
       refuse(op, "wanted shape [heads] or [batch, heads] = [" + std::to_string(call.batch) + ", " +
                      std::to_string(call.heads) + "] for alibi_slopes, found " +
@@ -324,8 +324,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
   AttentionBackward backward{};
   const Tensor wanted_output = empty_output(q, attention.call.head_dim_v);
   check_same(op, "grad_output", given.grad_output, "output", given.output);
-  if (!of_one_shape(given.output, wanted_output) ||
-      given.output.scalar_type() != q.scalar_type()) {
+  if (!of_one_shape(given.output, wanted_output) || given.output.scalar_type() != q.scalar_type()) {
     refuse(op, "wanted q's dtype and shape " + shape_text(wanted_output) + " for output, found " +
                    torch::headeronly::toString(given.output.scalar_type()) + " and " +
                    shape_text(given.output) + ".");
@@ -356,8 +355,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
     const int64_t full[] = {call.batch, call.heads, call.seq_q, call.seq_k};
     bool is_broadcast = false;
     for (int dim = 0; dim < 4; ++dim) is_broadcast = is_broadcast || bias->size(dim) != full[dim];
-    const ScalarType type =
-        is_broadcast ? statistics_type(q) : bias->scalar_type();
+    const ScalarType type = is_broadcast ? statistics_type(q) : bias->scalar_type();
     grad_bias = make_empty(q, {full, 4}, type);
     backward.grad_bias = grad_bias.mutable_data_ptr();
     if (!call.is_double) backward.grad_bias_dtype = checked_dtype(op, "bias", type);
@@ -409,8 +407,8 @@ struct AttentionOps {
       bool causal, int64_t window_left, int64_t window_right, double softcap, bool,
       bool needs_grad_bias) {
     const typename Device::Guard guard(q);
-    return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k, v,
-                                 nullptr, bias, alibi_slopes, sinks,
+    return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
+                                 v, nullptr, bias, alibi_slopes, sinks,
                                  {scale, causal, window_left, window_right, softcap},
                                  needs_grad_bias, runner(q));
   }
@@ -425,8 +423,8 @@ struct AttentionOps {
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on(
         "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
-        std::nullopt, alibi_slopes, sinks, {scale, causal, window_left, window_right, softcap}, false,
-        runner(q));
+        std::nullopt, alibi_slopes, sinks, {scale, causal, window_left, window_right, softcap},
+        false, runner(q));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
 };
