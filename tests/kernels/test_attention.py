@@ -8,8 +8,24 @@ import random
 import torch
 from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
+from torch.utils._python_dispatch import TorchDispatchMode
+
 
 INFINITY = float("inf")
+
+
+class Watch(TorchDispatchMode):
+    """The names of ops that are called."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.names.append(str(func).split(".")[1].lstrip("_"))
+        return func(*args, **(kwargs or {}))
+
+
 SEED = int(os.environ.get("CUDAOPS_TEST_SEED", "0")) or random.randrange(1, 2**31)
 
 
@@ -142,8 +158,9 @@ def check(case, q, k, v, times=2, **options):
         # and with the output, which was stored in this dtype. It is summed up where there is one bias
         # or sink for many.
         terms = {"sinks": lse.numel() / lse.shape[1], "bias": k.shape[1] * lse.numel() / grad.numel()}
-        of_stored = torch.finfo(dtype).eps * math.sqrt(terms.get(name, 0)) / 2
-        of_products = torch.finfo(torch.float32).eps * math.sqrt(terms.get(name, 16) * v.shape[-1])
+        few = v.shape[-1] / 8 if grad.numel() < 1000 else 0
+        of_stored = torch.finfo(dtype).eps * math.sqrt(terms.get(name, few)) / 2
+        of_products = torch.finfo(torch.float32).eps * math.sqrt(16 * terms.get(name, 1) * v.shape[-1])
         more = of_stored + of_products
         # torch's own has NaN where a softcap meets a row that sees nothing.
         plain_grad = plain_grads[name].nan_to_num()
@@ -551,6 +568,114 @@ def test_opcheck(device):
         opcheck(ops.attention_varlen.default, (q, k, v, *offsets, None, None, 130, 130))
         leaves = [x.requires_grad_() for x in (q, k, v)]
         opcheck(ops.attention_varlen.default, (*leaves, *offsets, None, None, 130, 130, None, True))
+
+
+def sdpa_inputs(device, dtype, seq_q=9, seq_k=9, heads=4, kv_heads=4, head_dim=16):
+    q, k, v = tensors(device, dtype, 2, seq_q, seq_k, heads, kv_heads, head_dim)
+    return [x.transpose(1, 2).contiguous().requires_grad_() for x in (q, k, v)]
+
+
+def sdpa_calls(device, dtype):
+    """name → (q, k, v, keywords), all of which attention() serves."""
+    mask = normal(9, 9, dtype=dtype, device=device, seed=5)
+    long, short = sdpa_inputs(device, dtype, 12, 5), sdpa_inputs(device, dtype, 5, 12)
+    grouped = sdpa_inputs(device, dtype, kv_heads=2)
+    same = sdpa_inputs(device, dtype)
+    seen = mask > -0.5
+    seen[:, 0] = True
+    return {
+        "plain": (*same, {}),
+        "scale": (*same, {"scale": 0.7}),
+        "causal": (*same, {"is_causal": True}),
+        "causal, more queries": (*long, {"is_causal": True}),
+        "causal, more keys": (*short, {"is_causal": True}),
+        "added mask": (*same, {"attn_mask": mask}),
+        "mask of a batch": (*same, {"attn_mask": torch.stack((seen, ~seen | seen.T))[:, None]}),
+        "mask of keys": (*same, {"attn_mask": seen[:1]}),
+        "grouped": (*grouped, {"enable_gqa": True}),
+        "three dimensions": (*(x[0] for x in same), {"is_causal": True}),
+        "five dimensions": (
+            *(x[None].expand(3, *x.shape) for x in same),
+            {"attn_mask": normal(2, 1, 9, 9, dtype=dtype, device=device, seed=6)},
+        ),
+    }
+
+
+def test_sdpa_patch_means_what_torch_means(device):
+    plain = torch.nn.functional.scaled_dot_product_attention
+    run = lambda *args, **options: torch.nn.functional.scaled_dot_product_attention(*args, **options)  # noqa: E731
+    for dtype in (torch.float32, torch.bfloat16):
+        for name, (q, k, v, options) in sdpa_calls(device, dtype).items():
+            exact = plain(q.double(), k.double(), v.double(), **{
+                key: value.double() if key == "attn_mask" and value.dtype == dtype else value
+                for key, value in options.items()
+            })
+            theirs = plain(q, k, v, **options)
+            with kernels.sdpa_patch(always=True), Watch() as watch:
+                ours = run(q, k, v, **options)
+                found = torch.autograd.grad(ours.sum(), (q, k, v))
+            assert "attention" in watch.names and "attention_backward" in watch.names, name
+            assert ours.dtype == dtype
+            assert_as_exact(ours, exact, theirs, (dtype, name))
+            wanted = torch.autograd.grad(exact.sum(), (q, k, v))
+            rivals = torch.autograd.grad(theirs.sum(), (q, k, v))
+            for a, b, c in zip(found, wanted, rivals):
+                assert_as_exact(a, b.double(), c, (dtype, name), 3)
+    assert torch.nn.functional.scaled_dot_product_attention is plain
+
+
+def test_sdpa_patch_leaves_the_rest_to_torch(device):
+    sdpa = lambda *args, **options: torch.nn.functional.scaled_dot_product_attention(*args, **options)  # noqa: E731
+    q, k, v = (x.detach() for x in sdpa_inputs(device, torch.float32))
+    large = [x.repeat(1, 1, 1, 20) for x in (q, k, v)]
+    patch = kernels.sdpa_patch(always=True)
+    with Watch() as watch:
+        sdpa(q, k, v, dropout_p=0.5)
+        sdpa(*large)
+        sdpa(q, k[:1].expand_as(k), v.double().float())
+    assert watch.names.count("attention") == 1
+    with Watch() as watch:
+        both = refusal(lambda: sdpa(q, k, v, attn_mask=q[0, 0], is_causal=True))
+        kinds = refusal(lambda: sdpa(q, k.half(), v))
+    assert "attention" not in watch.names and "wanted" not in both + kinds
+    inner = kernels.sdpa_patch()
+    assert "wanted the last patch" in refusal(patch.remove)
+    with Watch() as watch:
+        torch.nn.MultiheadAttention(8, 2, device=device)(*(q.reshape(-1, 16, 8)[:2],) * 3, need_weights=False)
+        sdpa(q, k, v)
+    assert ("attention" in watch.names) == (device == "cpu")
+    inner.remove()
+    patch.remove()
+    patch.remove()
+    with Watch() as watch:
+        sdpa(q, k, v)
+    assert "attention" not in watch.names
+
+
+def test_sdpa_patch_under_compile_and_autocast(device):
+    q, k, v = sdpa_inputs(device, torch.float32)
+
+    def model(q, k, v):
+        output = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return output.sum(), output
+
+    plain = model(q, k, v)[1].detach()
+    with kernels.sdpa_patch(always=True):
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+        for run in (model, compiled):
+            total, output = run(q, k, v)
+            torch.testing.assert_close(output, plain)
+            grads = torch.autograd.grad(total, (q, k, v))
+            assert all(grad.isfinite().all() for grad in grads)
+    # The patch is gone from what is compiled from now on, and from what was.
+    torch.testing.assert_close(compiled(q, k, v)[1], plain)
+    with torch.autocast(device, torch.bfloat16):
+        theirs = model(q, k, v)[1]
+        with kernels.sdpa_patch(always=True):
+            ours = model(q, k, v)[1]
+            assert kernels.attention(q, k.bfloat16(), v).dtype == theirs.dtype
+    assert ours.dtype == theirs.dtype == torch.bfloat16
+    torch.testing.assert_close(ours, theirs, rtol=2e-2, atol=2e-2)
 
 
 if __name__ == "__main__":

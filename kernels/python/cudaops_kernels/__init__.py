@@ -19,6 +19,7 @@ from ._quantize import dequantize, quantize
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
 from ._rms_norm_quantize import rms_norm_quantize
 from ._rope import apply_rotary_pos_emb, rope, rope_, rotary_cos_sin
+from ._sdpa import SdpaPatch, sdpa_patch
 from ._softmax import softmax
 from ._swiglu import silu_and_mul, swiglu
 from ._swiglu_quantize import swiglu_quantize
@@ -27,6 +28,7 @@ from ._transpose import transpose
 __all__ = [
     "LayerNorm",
     "RMSNorm",
+    "SdpaPatch",
     "apply_rotary_pos_emb",
     "attention",
     "attention_varlen",
@@ -49,6 +51,7 @@ __all__ = [
     "rope",
     "rope_",
     "rotary_cos_sin",
+    "sdpa_patch",
     "silu_and_mul",
     "softmax",
     "swiglu",
