@@ -3,6 +3,7 @@
 // shape. A block has 64 queries of a head and takes 64 keys at a time; scores and outputs stay in
 // registers, weights go through shared memory. 4 * seq_q * seq_k * head_dim operations a head at a
 // fraction of the rate of float32 arithmetic; memory is no limit.
+#include "attention_sm80.h"
 #include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -21,7 +22,7 @@ __device__ __forceinline__ float sum_of_16_lanes(float sum) {
 template <typename T, int kWidthV>
 __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention call) {
   __shared__ Shared shared;
-  const Place place(call.seq_q, call.heads);
+  const Place<kTile> place(call.seq_q, call.heads);
   const AttentionSequence sequence(call, place.batch);
   const int64_t kv_head = place.head / (call.heads / call.kv_heads);
   // With a max_seqlen_q that is too small a block has several tiles.
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
 struct LaunchPlain {
   template <typename T, int kWidthV>
   static void run(const Attention& call, cudaStream_t stream) {
-    const unsigned int num_blocks = Place::num_blocks(call.batch, call.seq_q, call.heads);
+    const unsigned int num_blocks = Place<kTile>::num_blocks(call.batch, call.seq_q, call.heads);
     attention_kernel<T, kWidthV><<<num_blocks, kThreads, 0, stream>>>(call);
     CUDAOPS_CHECK_LAUNCH();
   }
@@ -108,6 +109,7 @@ struct LaunchPlain {
 void launch_attention(const Attention& call, void* stream) {
   if (call.batch == 0 || call.heads == 0) return;
   if (call.cu_seqlens_q == nullptr && call.seq_q == 0) return;
+  if (attention_sm80_serves(call)) return launch_attention_sm80(call, stream);
   for_device_type<ForWidth<LaunchPlain>>(call.dtype, call.head_dim_v, call,
                                          static_cast<cudaStream_t>(stream));
 }

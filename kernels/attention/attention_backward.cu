@@ -4,6 +4,7 @@
 // and grad_v of all query heads that read them. So each sum has one owner and one order, and
 // results are the same from run to run; the price is 14 products of seq_q * seq_k * head_dim
 // for 10.
+#include "attention_sm80.h"
 #include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -128,19 +129,11 @@ __device__ __forceinline__ void store_number(DType dtype, void* data, int64_t in
   }
 }
 
-// Where a sequence starts in a tensor that the forward pass doesn't know.
-template <typename Tensor>
-__device__ __forceinline__ int64_t first_of(const Tensor& tensor, int64_t batch,
-                                            const int32_t* cu_seqlens) {
-  return cu_seqlens == nullptr ? batch * tensor.batch_stride
-                               : cu_seqlens[batch] * tensor.seq_stride;
-}
-
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBackward call) {
   __shared__ Shared shared;
   const Attention& forward = call.forward;
-  const Place place(forward.seq_q, forward.heads);
+  const Place<kTile> place(forward.seq_q, forward.heads);
   const AttentionSequence sequence(forward, place.batch);
   const int64_t kv_head = place.head / (forward.heads / forward.kv_heads);
   const int64_t first_grad = first_of(call.grad_output, place.batch, forward.cu_seqlens_q);
@@ -189,7 +182,7 @@ template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackward call) {
   __shared__ Shared shared;
   const Attention& forward = call.forward;
-  const Place place(forward.seq_k, forward.kv_heads);
+  const Place<kTile> place(forward.seq_k, forward.kv_heads);
   const AttentionSequence sequence(forward, place.batch);
   const int64_t group = forward.heads / forward.kv_heads;
   const int64_t first_grad = first_of(call.grad_output, place.batch, forward.cu_seqlens_q);
@@ -249,8 +242,8 @@ struct LaunchByQueries {
   static void run(const AttentionBackward& call, cudaStream_t stream) {
     const Attention& forward = call.forward;
     by_queries_kernel<T, kWidth>
-        <<<Place::num_blocks(forward.batch, forward.seq_q, forward.heads), kThreads, 0, stream>>>(
-            call);
+        <<<Place<kTile>::num_blocks(forward.batch, forward.seq_q, forward.heads), kThreads, 0,
+           stream>>>(call);
     CUDAOPS_CHECK_LAUNCH();
   }
 };
@@ -259,8 +252,9 @@ struct LaunchByKeys {
   template <typename T, int kWidth>
   static void run(const AttentionBackward& call, cudaStream_t stream) {
     const Attention& forward = call.forward;
-    by_keys_kernel<T, kWidth><<<Place::num_blocks(forward.batch, forward.seq_k, forward.kv_heads),
-                                kThreads, 0, stream>>>(call);
+    by_keys_kernel<T, kWidth>
+        <<<Place<kTile>::num_blocks(forward.batch, forward.seq_k, forward.kv_heads), kThreads, 0,
+           stream>>>(call);
     CUDAOPS_CHECK_LAUNCH();
   }
 };
@@ -285,13 +279,12 @@ void launch_attention_backward(const AttentionBackward& call, void* stream_of_to
         call.grad_bias, 0, static_cast<size_t>(count * size_of(call.grad_bias_dtype)), stream));
   }
   if (forward.batch == 0) return;
-  const int64_t width =
-      forward.head_dim > forward.head_dim_v ? forward.head_dim : forward.head_dim_v;
+  if (attention_backward_sm80_serves(call)) return launch_attention_backward_sm80(call, stream);
   if (is_varlen || forward.seq_q > 0) {
     for_device_type<ForWidth<LaunchByQueries>>(forward.dtype, forward.head_dim, call, stream);
   }
   if (is_varlen || forward.seq_k > 0) {
-    for_device_type<ForWidth<LaunchByKeys>>(forward.dtype, width, call, stream);
+    for_device_type<ForWidth<LaunchByKeys>>(forward.dtype, widest(forward), call, stream);
   }
 }
 

@@ -220,6 +220,14 @@ __device__ __forceinline__ float number_at(DType dtype, const void* data, int64_
   return 0;
 }
 
+// Where a sequence starts in a tensor that the forward pass doesn't know.
+template <typename Tensor>
+__device__ __forceinline__ int64_t first_of(const Tensor& tensor, int64_t batch,
+                                            const int32_t* cu_seqlens) {
+  return cu_seqlens == nullptr ? batch * tensor.batch_stride
+                               : cu_seqlens[batch] * tensor.seq_stride;
+}
+
 // A pair of tiles: of queries and of keys of one head.
 struct Pair {
   const Attention& call;
@@ -259,6 +267,7 @@ struct Pair {
 
 // One block for each tile of rows of each head of each sequence; the last tiles, which causal
 // attention makes the longest, first.
+template <int kRows>
 struct Place {
   int64_t batch, head, tile, num_tiles;
 
@@ -270,12 +279,16 @@ struct Place {
     batch = index / num_tiles / heads;
   }
   CUDAOPS_HOST_DEVICE static int64_t num_tiles_of(int64_t seq) {
-    return seq <= kTile ? 1 : (seq + kTile - 1) / kTile;
+    return seq <= kRows ? 1 : (seq + kRows - 1) / kRows;
   }
   static unsigned int num_blocks(int64_t batch, int64_t seq, int64_t heads) {
     return static_cast<unsigned int>(batch * heads * num_tiles_of(seq));
   }
 };
+
+inline int64_t widest(const Attention& call) {
+  return call.head_dim > call.head_dim_v ? call.head_dim : call.head_dim_v;
+}
 
 // Call::run<T, width>(...): widths of 64, 128 and 256 have kernels of their own.
 template <typename Call>

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products of a warp on sm_80 and later, and what feeds them (PTX ISA: mma.m16n8k16,
+// ldmatrix, cp.async): C[16 x 8] += A[16 x 16] * B[16 x 8], 16-bit elements, float32 sums.
+//
+// Who has what, with lane l: of C, c[0] and c[1] are row l / 4, columns 2 * (l % 4) and the next,
+// c[2] and c[3] the same of row l / 4 + 8. Two neighbouring Cs, packed in pairs, are an A: what
+// comes out of one product goes into the next without leaving registers.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <cudaops/gpu_compat.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "device_types.cuh"
+
+#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define CUDAOPS_HAS_MMA 1
+#else
+#define CUDAOPS_HAS_MMA 0
+#endif
+
+namespace cudaops_kernels {
+
+#if !CUDAOPS_HIP
+
+namespace detail {
+
+// A kernel of the same architectures as all others of a source, which costs nothing to compile.
+template <int>
+__global__ void mma_probe_kernel() {}
+
+}  // namespace detail
+
+// Whether the code of this source that runs on the current device was compiled for sm_80 or later:
+// what the binary holds for this device decides, not the device. The answer of the first call is
+// kept for each device.
+inline bool is_compiled_for_mma() {
+  static signed char known[64];
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess || device >= 64) return false;
+  if (known[device] == 0) {
+    cudaFuncAttributes attributes;
+    const bool answered =
+        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(
+                                               &detail::mma_probe_kernel<0>)) == cudaSuccess;
+    if (!answered) (void)cudaGetLastError();
+    known[device] =
+        answered && attributes.binaryVersion >= 80 && attributes.ptxVersion >= 80 ? 1 : -1;
+  }
+  return known[device] > 0;
+}
+
+#endif
+
+#if CUDAOPS_HAS_MMA
+
+// Shared memory, in bytes: 32 bits, and offsets that are part of an instruction.
+using SharedAddress = uint32_t;
+__device__ __forceinline__ SharedAddress shared_address_of(const void* data) {
+  return static_cast<SharedAddress>(__cvta_generic_to_shared(data));
+}
+
+// A tile in shared memory has kWidth 16-bit elements a row, a multiple of 64, in units of 16 bytes,
+// and begins at a multiple of a row. Units change places within eight by the row: eight rows' same
+// units lie in all banks.
+template <int kWidth>
+__device__ __forceinline__ int place_of_unit(int row, int unit) {
+  return (row * (kWidth / 8) + (unit ^ (row & 7))) * 8;
+}
+// From the address of unit `unit` of a row to that of unit ^ (2 * pair) of the row kRows further
+// on, a multiple of 8.
+template <int kWidth, int kRows>
+__device__ __forceinline__ SharedAddress next_unit(SharedAddress address, int pair) {
+  return (address ^ static_cast<SharedAddress>(32 * pair)) + kRows * kWidth * 2;
+}
+
+// Four matrices of 8 x 8: lanes 0 to 7 give the rows of the first, and so on. Of each a lane gets
+// elements 2 * (l % 4) and the next of row l / 4; transposed: of column l / 4.
+__device__ __forceinline__ void load_matrices(uint32_t (&matrices)[4], SharedAddress row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
+               : "r"(row)
+               : "memory");
+}
+__device__ __forceinline__ void load_transposed(uint32_t (&matrices)[4], SharedAddress row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
+               : "r"(row)
+               : "memory");
+}
+
+template <typename T>
+__device__ __forceinline__ void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                                             uint32_t b1) {
+  if constexpr (std::is_same<T, bfloat16>::value) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  } else {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  }
+}
+
+// Sixteen bytes to shared memory without registers, or zeros; both addresses are multiples of 16.
+__device__ __forceinline__ void begin_copy(SharedAddress to, const void* from, bool is_there) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+               "l"(__cvta_generic_to_global(from)), "r"(is_there ? 16 : 0)
+               : "memory");
+}
+// What was begun since the last such call is a group.
+__device__ __forceinline__ void close_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+// Until at most kOpen of this thread's latest groups are under way.
+template <int kOpen>
+__device__ __forceinline__ void wait_for_groups() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory");
+}
+
+#endif
+
+}  // namespace cudaops_kernels
