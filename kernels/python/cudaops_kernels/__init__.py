@@ -7,6 +7,7 @@ torch.compile. Importing this module registers them.
 
 from . import _library  # noqa: F401  (first: it registers the ops)
 from . import _autocast, optim  # noqa: F401
+from ._attention_decode import attention_decode
 from ._bias_gelu import bias_gelu
 from ._cross_entropy import cross_entropy, cross_entropy_
 from ._geglu import geglu, gelu_and_mul
@@ -27,6 +28,7 @@ __all__ = [
     "LayerNorm",
     "RMSNorm",
     "apply_rotary_pos_emb",
+    "attention_decode",
     "bias_gelu",
     "clip_grad_norm_",
     "cross_entropy",

@@ -1,0 +1,742 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention_decode on tensor cores (sm_80 and later): what limits it is the reading of keys and
+// values, so all multiprocessors read all the time, whatever the sequences' lengths.
+//
+// Work   An item is up to 16 queries that read one head of one sequence: the rows of a matrix
+//        product. Its keys come in units of 64. The units of all items, one behind the other, are
+//        cut into equal parts, one for each block of the grid; a part can end within an item and
+//        hold several. Lengths are read on the device: a captured graph serves others too.
+// Block  4 warps; each takes 16 keys of a unit and has copies of its next ones on their way
+//        (cp.async), a softmax and sums of its own: no warp waits for another until a part of an
+//        item ends.
+// Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
+//        workspace, and a second kernel adds them in the parts' order.
+#pragma once
+
+#include <cudaops/check.h>
+
+#include "../common/device_types.cuh"
+#include "../common/hopper.cuh"
+#include "../common/tensor_cores.cuh"
+#include "attention_decode.h"
+
+namespace cudaops_kernels {
+namespace decode {
+
+constexpr int kRows = 16;
+constexpr int kWarps = 4;
+constexpr int kThreads = 32 * kWarps;
+constexpr int kTile = 16;  // keys of a warp at a time
+constexpr int kUnit = kWarps * kTile;
+constexpr float kLog2e = 1.4426950408889634f;
+constexpr float kLn2 = 0.6931471805599453f;
+
+struct Float8 {
+  uint8_t bits;
+};
+
+// An item's queries and keys.
+struct Item {
+  int batch, kv_head;
+  int first_row;  // of num_rows: the queries of a head's group, those of a token together
+  int length, first_unit, num_units;
+};
+
+// How the call is cut; the same on host and device, but for what lengths say.
+struct Plan {
+  AttentionDecode call;
+  int group;         // query heads of a head of the cache
+  int num_rows;      // group * q_length
+  int row_tiles;     // items of a sequence's head
+  int per_sequence;  // items of a sequence
+  int page_shift;    // page_size = 1 << page_shift; -1 where it is no power of two
+  int stages;        // tiles of a warp
+  float scale_log2;  // scale * log2(e)
+  float* sums;       // two parts' a block: [kRows][head_dim]
+  float* states;     // two parts' a block: largest, total [kRows]
+};
+
+__device__ __forceinline__ int length_of(const Plan& plan, int batch) {
+  const int64_t most = plan.call.blocks_per_sequence * plan.call.page_size;
+  const int length = max(plan.call.lengths[batch], 0);
+  return static_cast<int64_t>(length) < most ? length : static_cast<int>(most);
+}
+
+// The first unit with a key that one of the sequence's queries sees.
+__device__ __forceinline__ int first_unit_of(const Plan& plan, int length) {
+  if (plan.call.window_left < 0) return 0;
+  const int64_t first = length - plan.call.q_length - plan.call.window_left;
+  return first > 0 ? static_cast<int>(first / kUnit) : 0;
+}
+
+// One where there are none: the result is written all the same.
+__device__ __forceinline__ int units_of(const Plan& plan, int length) {
+  const int count = (length + kUnit - 1) / kUnit - first_unit_of(plan, length);
+  return count > 0 ? count : 1;
+}
+
+__device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index) {
+  Item item;
+  item.batch = batch;
+  item.kv_head = index / plan.row_tiles;
+  item.first_row = index % plan.row_tiles * kRows;
+  item.length = length_of(plan, batch);
+  item.first_unit = first_unit_of(plan, item.length);
+  item.num_units = units_of(plan, item.length);
+  return item;
+}
+
+// A query of an item: its head, token and position.
+struct Query {
+  int head, token, position;
+  bool is_there;
+};
+__device__ __forceinline__ Query query_of(const Plan& plan, const Item& item, int row) {
+  const int index = item.first_row + row;
+  Query query;
+  query.is_there = index < plan.num_rows;
+  query.token = index / plan.group;
+  query.head = item.kv_head * plan.group + index % plan.group;
+  query.position = item.length - static_cast<int>(plan.call.q_length) + query.token;
+  return query;
+}
+
+// A row's result, or one element of it: of sums relative to 2^largest.
+struct Finish {
+  float factor, lse;
+
+  __device__ Finish(const Plan& plan, const Item& item, const Query& query, float largest,
+                    float total) {
+    float kept = 1.0f;
+    if (plan.call.sinks != nullptr && query.is_there) {
+      const float sink = plan.call.sinks[query.head] * kLog2e;
+      const float with_sink = fmaxf(largest, sink);
+      if (with_sink > -INFINITY) {
+        kept = exp2f(largest - with_sink);
+        total = total * kept + exp2f(sink - with_sink);
+        largest = with_sink;
+      }
+    }
+    const PagedCache& v = plan.call.v;
+    const float v_scale = v.scale == nullptr ? 1.0f : v.scale[item.kv_head * v.scale_stride];
+    factor = total == 0 ? 0.0f : kept * v_scale / total;
+    lse = total == 0 ? -INFINITY : (largest + log2f(total)) * kLn2;
+  }
+};
+
+__device__ __forceinline__ int64_t output_row(const Plan& plan, const Item& item,
+                                              const Query& query) {
+  return ((item.batch * plan.call.q_length + query.token) * plan.call.num_heads + query.head) *
+         plan.call.head_dim;
+}
+__device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, const Query& query,
+                                          float lse) {
+  if (plan.call.lse == nullptr) return;
+  plan.call.lse[(item.batch * plan.call.num_heads + query.head) * plan.call.q_length +
+                query.token] = lse;
+}
+
+#if !CUDAOPS_HIP
+
+// Where the sequences' units begin, as a warp finds it.
+class Schedule {
+ public:
+  __device__ explicit Schedule(const Plan& plan) : plan_(plan), lane_(threadIdx.x % 32) {
+    int64_t sum = 0;
+    for (int batch = static_cast<int>(lane_); batch < plan.call.num_batches; batch += 32) {
+      sum += units_of(plan, length_of(plan, batch));
+    }
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+    total_ = sum * plan.per_sequence;
+  }
+
+  __device__ int64_t total() const { return total_; }
+
+  // The sequence with this unit of all, and its first one.
+  __device__ void find(int64_t unit, int* batch, int64_t* begin) const {
+    int64_t before = 0;
+    for (int first = 0;; first += 32) {
+      const int mine = first + static_cast<int>(lane_);
+      int64_t own = 0;
+      if (mine < plan_.call.num_batches) {
+        own = int64_t{units_of(plan_, length_of(plan_, mine))} * plan_.per_sequence;
+      }
+      int64_t upto = own;
+      for (int step = 1; step < 32; step *= 2) {
+        const int64_t other = __shfl_up_sync(~0u, upto, step);
+        if (lane_ >= step) upto += other;
+      }
+      const unsigned int behind = __ballot_sync(~0u, unit < before + upto);
+      if (behind != 0) {
+        const int lane = __ffs(static_cast<int>(behind)) - 1;
+        *batch = first + lane;
+        *begin = before + __shfl_sync(~0u, upto - own, lane);
+        return;
+      }
+      before += __shfl_sync(~0u, upto, 31);
+    }
+  }
+
+ private:
+  const Plan& plan_;
+  unsigned int lane_;
+  int64_t total_;
+};
+
+__device__ __forceinline__ int64_t units_per_part(int64_t total, int parts) {
+  return (total + parts - 1) / parts;
+}
+
+// Shared memory of a block: queries, each warp's tiles of keys and values; sums of the warps take
+// the tiles' place when a part of an item ends.
+template <typename Cache, int kDim>
+struct Memory {
+  static constexpr int kRowBytes = kDim * static_cast<int>(sizeof(Cache));
+  static constexpr int kTileBytes = 2 * kTile * kRowBytes;
+  static constexpr int kQueryBytes = kRows * kDim * 2;
+  static constexpr int kSumsBytes = kWarps * kRows * (kDim + 4) * 4;
+  // Tiles of a warp: as many as hide the memory's latency with the blocks of a multiprocessor, and
+  // the fewest.
+  static constexpr int kStages = kTileBytes >= 8192 ? 3 : 4;
+  static constexpr int kFewestStages = 2;
+
+  static constexpr int bytes(int stages) {
+    const int tiles = kWarps * stages * kTileBytes;
+    return kQueryBytes + (tiles > kSumsBytes ? tiles : kSumsBytes);
+  }
+  // Of a multiprocessor that has 227 KiB.
+  static constexpr int kMostBlocks = 227 * 1024 / (bytes(kStages) + 2048);
+  static constexpr int kBlocks = kMostBlocks > 3 ? 3 : kMostBlocks;
+
+  // Chunks of 16 bytes are spread so that a column of eight rows meets all banks.
+  __device__ static uint32_t at(int row, int chunk) {
+    constexpr int kChunks = kRowBytes / 16;
+    const int spread = kChunks >= 8 ? row % 8 : row / 2 % 4;
+    return static_cast<uint32_t>(row * kRowBytes + (chunk ^ spread) * 16);
+  }
+  __device__ static uint32_t query_at(int row, int chunk) {
+    return static_cast<uint32_t>(row * kDim * 2 + (chunk ^ row % 8) * 16);
+  }
+};
+
+#if CUDAOPS_HAS_TENSOR_CORES
+
+using tensor_cores::Four;
+
+// Two float8 as two float16.
+__device__ __forceinline__ uint32_t halves_of(uint32_t two) {
+#if __CUDA_ARCH__ >= 890
+  uint32_t word;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(word) : "h"(static_cast<uint16_t>(two)));
+  return word;
+#else
+  // As the bits of a float16 whose exponent has another bias: times 2^8. NaN is the only number
+  // with all bits set.
+  uint32_t result = 0;
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t bits = two >> (8 * i) & 0xffu, magnitude = bits & 0x7fu;
+    __half value = __ushort_as_half(static_cast<unsigned short>(magnitude << 7));
+    value = __hmul(value, __ushort_as_half(0x5c00));
+    uint32_t half = magnitude == 0x7fu ? 0x7e00u : uint32_t{__half_as_ushort(value)};
+    half |= (bits & 0x80u) << 8;
+    result |= half << (16 * i);
+  }
+  return result;
+#endif
+}
+
+// How a cache's numbers come from shared memory into products of type Math.
+template <typename T, typename Cache>
+struct Reader {
+  using Math = T;
+  // Keys: words 2i and 2i + 1 are B of keys 8i …, for the 16 elements of `step`.
+  template <typename M>
+  __device__ static Four keys(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    return tensor_cores::load_matrices(tile + M::at(i / 2 * 8 + lane % 8, 2 * step + i % 2));
+  }
+  // Values: words 2i and 2i + 1 are B of elements 16 * step + 8i ….
+  template <typename M>
+  __device__ static Four values(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    return tensor_cores::load_transposed(tile + M::at(i % 2 * 8 + lane % 8, 2 * step + i / 2));
+  }
+  // The place of element `i` of a query.
+  __device__ static int place(int i) { return i; }
+  // The elements of sums 0 … 3 of a lane's two C of a step: C[0][0], C[0][1], C[1][0], C[1][1].
+  __device__ static int element(int sum, int t) { return sum / 2 * 8 + 2 * t + sum % 2; }
+};
+
+// A word of a matrix's row has two elements more than products expect: elements change places, in
+// queries as in keys, and in the sums.
+template <typename T>
+struct Reader<T, Float8> {
+  using Math = __half;
+  template <typename M>
+  __device__ static Four keys(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    // Two matrices of keys, each of 16 elements; those of the step after lie in the other two.
+    Four f = tensor_cores::load_matrices(tile + M::at(i % 2 * 8 + lane % 8, step));
+    return {{halves_of(f.word[0]), halves_of(f.word[0] >> 16), halves_of(f.word[1]),
+             halves_of(f.word[1] >> 16)}};
+  }
+  template <typename M>
+  __device__ static Four values(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    const Four f = tensor_cores::load_transposed(tile + M::at(i % 2 * 8 + lane % 8, step));
+    // Of keys 2t and 2t + 1, elements 2g and 2g + 1 each.
+    const uint32_t a0 = halves_of(f.word[0]), a1 = halves_of(f.word[0] >> 16);
+    const uint32_t b0 = halves_of(f.word[1]), b1 = halves_of(f.word[1] >> 16);
+    return {{__byte_perm(a0, a1, 0x5410), __byte_perm(b0, b1, 0x5410),
+             __byte_perm(a0, a1, 0x7632), __byte_perm(b0, b1, 0x7632)}};
+  }
+  __device__ static int place(int i) {
+    const int in_step = i % 16, t = in_step / 4;
+    return i - in_step + 2 * t + in_step % 2 + in_step % 4 / 2 * 8;
+  }
+  __device__ static int element(int sum, int t) { return 4 * t + sum % 2 * 2 + sum / 2; }
+};
+
+// One block's work.
+template <typename T, typename Cache, int kDim>
+class Block {
+  using M = Memory<Cache, kDim>;
+  using R = Reader<T, Cache>;
+  using Math = typename R::Math;
+  static constexpr int kSteps = kDim / 16;
+  static constexpr int kChunks = M::kRowBytes / 16;
+
+ public:
+  __device__ Block(const Plan& plan, char* memory)
+      : plan_(plan),
+        memory_(memory),
+        queries_(tensor_cores::shared_address(memory)),
+        warp_(threadIdx.x / 32),
+        lane_(threadIdx.x % 32),
+        tiles_(queries_ + M::kQueryBytes + warp_ * plan.stages * M::kTileBytes) {}
+
+  // Units `begin` … `end` of an item; into the workspace's `slot`, or the result where it is below
+  // 0.
+  __device__ void run(const Item& item, int begin, int end, int64_t slot) {
+    item_ = item;
+    end_ = end;
+    const int stages = plan_.stages;
+    for (int ahead = 0; ahead < stages - 1; ++ahead) copy(begin + ahead, ahead);
+    load_queries();
+    __syncthreads();
+    reset();
+    int stage = 0;
+    for (int unit = begin; unit < end; ++unit) {
+      if (stages == 2) {
+        tensor_cores::wait_for_groups<0>();
+      } else if (stages == 3) {
+        tensor_cores::wait_for_groups<1>();
+      } else {
+        tensor_cores::wait_for_groups<2>();
+      }
+      __syncwarp();
+      // Into the tile that all lanes have left.
+      copy(unit + stages - 1, stage == 0 ? stages - 1 : stage - 1);
+      add(unit, tiles_ + stage * M::kTileBytes);
+      stage = stage + 1 == stages ? 0 : stage + 1;
+    }
+    tensor_cores::wait_for_groups<0>();
+    merge(slot);
+  }
+
+ private:
+  // A warp's keys of a unit. What a tile must not hold comes as zeros.
+  __device__ void copy(int unit, int stage) {
+    if (unit < end_) {
+      const AttentionDecode& call = plan_.call;
+      const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
+      const int page_size = static_cast<int>(call.page_size);
+      const int page = plan_.page_shift >= 0 ? token >> plan_.page_shift : token / page_size;
+      int64_t block = -1;
+      if (token < item_.length) {
+        block = call.block_table[item_.batch * call.block_table_stride + page];
+      }
+      const bool is_block = block >= 0 && block < call.num_blocks;
+      if (!is_block) block = 0;
+      const int in_page = token - page * page_size;
+      const uint32_t tile = tiles_ + stage * M::kTileBytes;
+      copy_tile(tile, call.k, block, in_page, is_block, item_.length - token);
+      copy_tile(tile + kTile * M::kRowBytes, call.v, block, in_page, is_block,
+                item_.length - token);
+    }
+    tensor_cores::end_group_of_copies();
+  }
+
+  __device__ void copy_tile(uint32_t tile, const PagedCache& cache, int64_t block, int in_page,
+                            bool is_block, int count) {
+    constexpr int kPerChunk = 16 / sizeof(Cache);
+    const Cache* const from = static_cast<const Cache*>(cache.data) + block * cache.block_stride +
+                              in_page * cache.token_stride + item_.kv_head * cache.head_stride;
+    const int chunks = static_cast<int>(plan_.call.head_dim) / kPerChunk;
+#pragma unroll
+    for (int i = 0; i < kTile * kChunks / 32; ++i) {
+      const int index = i * 32 + lane_, row = index / kChunks, chunk = index % kChunks;
+      const bool is_there = is_block && row < count && chunk < chunks;
+      const Cache* const at =
+          is_there ? from + row * cache.token_stride + chunk * kPerChunk : from;
+      tensor_cores::copy_16(tile + M::at(row, chunk), at, is_there);
+    }
+  }
+
+  // float8's products are of float16, which has not bfloat16's range: a row is divided by the power
+  // of two that its largest element needs.
+  __device__ void load_queries() {
+    const AttentionDecode& call = plan_.call;
+    for (int row = warp_; row < kRows; row += kWarps) {
+      const Query query = query_of(plan_, item_, row);
+      const T* const from = static_cast<const T*>(call.q) + item_.batch * call.q_batch_stride +
+                            query.token * call.q_token_stride + query.head * call.q_head_stride;
+      float value[kDim / 32], largest = 0;
+      for (int i = 0; i < kDim / 32; ++i) {
+        const int at = i * 32 + lane_;
+        value[i] = query.is_there && at < call.head_dim ? to_float(from[at]) : 0.0f;
+        largest = fmaxf(largest, fabsf(value[i]));
+      }
+      float factor = 1.0f;
+      if constexpr (sizeof(Cache) == 1) {
+        for (int step = 16; step > 0; step /= 2) {
+          largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
+        }
+        int exponent = 0;
+        if (largest > 0 && largest < INFINITY) (void)frexpf(largest, &exponent);
+        exponent = max(exponent, -100);
+        factor = ldexpf(1.0f, -exponent);
+        if (lane_ == 0) query_scale()[row] = ldexpf(1.0f, exponent);
+      }
+      for (int i = 0; i < kDim / 32; ++i) {
+        const int place = R::place(i * 32 + lane_);
+        *reinterpret_cast<Math*>(memory_ + M::query_at(row, place / 8) + place % 8 * 2) =
+            from_float<Math>(value[i] * factor);
+      }
+    }
+  }
+
+  __device__ float* query_scale() const {
+    __shared__ float scales[kRows];
+    return scales;
+  }
+
+  __device__ void reset() {
+    const int g = lane_ / 4;
+    const PagedCache& k = plan_.call.k;
+    const float k_scale = k.scale == nullptr ? 1.0f : k.scale[item_.kv_head * k.scale_stride];
+    for (int half = 0; half < 2; ++half) {
+      const Query query = query_of(plan_, item_, g + 8 * half);
+      position_[half] = query.is_there ? query.position : -1;
+      const int64_t first = query.position - plan_.call.window_left;
+      first_[half] = plan_.call.window_left < 0 || first < 0 ? 0 : static_cast<int>(first);
+      largest_[half] = -INFINITY;
+      total_[half] = 0;
+      scale_[half] = plan_.scale_log2 * k_scale;
+      if constexpr (sizeof(Cache) == 1) scale_[half] *= query_scale()[g + 8 * half];
+    }
+    for (int i = 0; i < 2 * kSteps; ++i) {
+      for (int k2 = 0; k2 < 4; ++k2) sums_[i][k2] = 0;
+    }
+    // All queries see keys from last_first on, up to first_last.
+    last_first_ = item_.length - 1 - static_cast<int>(plan_.call.window_left);
+    if (plan_.call.window_left < 0) last_first_ = 0;
+    first_last_ = item_.length - static_cast<int>(plan_.call.q_length);
+  }
+
+  __device__ void add(int unit, uint32_t tile) {
+    const int t = lane_ % 4;
+    float scores[2][4] = {};
+    // Row lane % 16 of the queries; the matrices of columns 8 … behind those of columns 0 ….
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const Four q = tensor_cores::load_matrices(
+          queries_ + M::query_at(lane_ % 16, 2 * step + lane_ / 16));
+      const Four k = R::template keys<M>(tile, step, lane_);
+      tensor_cores::multiply_add<Math>(scores[0], q, k.word[0], k.word[1]);
+      tensor_cores::multiply_add<Math>(scores[1], q, k.word[2], k.word[3]);
+    }
+    const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
+    const float softcap = plan_.call.softcap;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float& score = scores[i / 2][2 * half + i % 2];
+        if (softcap > 0) {
+          score = softcap * kLog2e * tanhf(score * (scale_[half] * kLn2 / softcap));
+        } else {
+          score *= scale_[half];
+        }
+      }
+    }
+    // Whole tiles, but for the ends of what queries see and for blocks that aren't there.
+    if (token < last_first_ || token + kTile - 1 > first_last_ || !is_tile_there(token)) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int key = token + i / 2 * 8 + 2 * t + i % 2;
+          if (key < first_[half] || key > position_[half] || !is_tile_there(token)) {
+            scores[i / 2][2 * half + i % 2] = -INFINITY;
+          }
+        }
+      }
+    }
+    bool grows = false;
+    float base[2], kept[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float largest = fmaxf(fmaxf(scores[0][2 * half], scores[0][2 * half + 1]),
+                            fmaxf(scores[1][2 * half], scores[1][2 * half + 1]));
+      largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
+      largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
+      largest = fmaxf(largest, largest_[half]);
+      base[half] = largest == -INFINITY ? 0.0f : largest;
+      kept[half] = tensor_cores::exp2_fast(largest_[half] - base[half]);
+      grows = grows || largest > largest_[half];
+      largest_[half] = largest;
+    }
+    if (__any_sync(~0u, grows)) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        total_[half] *= kept[half];
+#pragma unroll
+        for (int i = 0; i < 2 * kSteps; ++i) {
+          sums_[i][2 * half] *= kept[half];
+          sums_[i][2 * half + 1] *= kept[half];
+        }
+      }
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float& score = scores[i / 2][2 * half + i % 2];
+        score = tensor_cores::exp2_fast(score - base[half]);
+        total_[half] += score;
+      }
+    }
+    const Four p{{tensor_cores::pack<Math>(scores[0][0], scores[0][1]),
+                  tensor_cores::pack<Math>(scores[0][2], scores[0][3]),
+                  tensor_cores::pack<Math>(scores[1][0], scores[1][1]),
+                  tensor_cores::pack<Math>(scores[1][2], scores[1][3])}};
+    const uint32_t values = tile + kTile * M::kRowBytes;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const Four v = R::template values<M>(values, step, lane_);
+      tensor_cores::multiply_add<Math>(sums_[2 * step], p, v.word[0], v.word[1]);
+      tensor_cores::multiply_add<Math>(sums_[2 * step + 1], p, v.word[2], v.word[3]);
+    }
+  }
+
+  // Whether the tile's block is one: the table is in the first-level cache.
+  __device__ bool is_tile_there(int token) const {
+    const AttentionDecode& call = plan_.call;
+    if (token >= item_.length) return false;
+    const int page_size = static_cast<int>(call.page_size);
+    const int page = plan_.page_shift >= 0 ? token >> plan_.page_shift : token / page_size;
+    const int block = call.block_table[item_.batch * call.block_table_stride + page];
+    return block >= 0 && block < call.num_blocks;
+  }
+
+  // The warps' sums become one.
+  __device__ void merge(int64_t slot) {
+    const int g = lane_ / 4, t = lane_ % 4;
+    __shared__ float largest_of[kWarps][kRows], total_of[kWarps][kRows];
+    for (int half = 0; half < 2; ++half) {
+      float total = total_[half];
+      total += __shfl_xor_sync(~0u, total, 1);
+      total += __shfl_xor_sync(~0u, total, 2);
+      if (t == 0) {
+        largest_of[warp_][g + 8 * half] = largest_[half];
+        total_of[warp_][g + 8 * half] = total;
+      }
+    }
+    // All tiles have been read, and no copy is on its way.
+    __syncthreads();
+    constexpr int kPitch = kDim + 4;
+    float* const sums = reinterpret_cast<float*>(memory_ + M::kQueryBytes);
+    for (int half = 0; half < 2; ++half) {
+      const int row = g + 8 * half;
+      float largest = -INFINITY;
+      for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
+      const float kept =
+          tensor_cores::exp2_fast(largest_[half] - (largest == -INFINITY ? 0.0f : largest));
+      float* const own = sums + (warp_ * kRows + row) * kPitch;
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          own[16 * step + R::element(i, t)] = sums_[2 * step + i / 2][2 * half + i % 2] * kept;
+        }
+      }
+    }
+    __syncthreads();
+    const int head_dim = static_cast<int>(plan_.call.head_dim);
+    for (int row = warp_; row < kRows; row += kWarps) {
+      const Query query = query_of(plan_, item_, row);
+      if (!query.is_there) break;
+      float largest = -INFINITY, total = 0;
+      for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
+      const float base = largest == -INFINITY ? 0.0f : largest;
+      for (int warp = 0; warp < kWarps; ++warp) {
+        total += total_of[warp][row] * tensor_cores::exp2_fast(largest_of[warp][row] - base);
+      }
+      const auto sum_at = [&](int i) {
+        float sum = 0;
+        for (int warp = 0; warp < kWarps; ++warp) sum += sums[(warp * kRows + row) * kPitch + i];
+        return sum;
+      };
+      if (slot >= 0) {
+        float* const out = plan_.sums + (slot * kRows + row) * head_dim;
+        for (int i = lane_; i < head_dim; i += 32) out[i] = sum_at(i);
+        if (lane_ == 0) {
+          plan_.states[slot * 2 * kRows + row] = largest;
+          plan_.states[slot * 2 * kRows + kRows + row] = total;
+        }
+        continue;
+      }
+      const Finish finish(plan_, item_, query, largest, total);
+      T* const out = static_cast<T*>(plan_.call.output) + output_row(plan_, item_, query);
+      for (int i = lane_; i < head_dim; i += 32) {
+        out[i] = from_float<T>(sum_at(i) * finish.factor);
+      }
+      if (lane_ == 0) store_lse(plan_, item_, query, finish.lse);
+    }
+    // Before the next part's copies come where sums are.
+    __syncthreads();
+  }
+
+  const Plan& plan_;
+  char* const memory_;
+  const uint32_t queries_;
+  const int warp_, lane_;
+  const uint32_t tiles_;
+  Item item_;
+  int end_;
+  int position_[2], first_[2];
+  int last_first_, first_last_;
+  float largest_[2], total_[2], scale_[2];
+  float sums_[2 * kSteps][4];
+};
+
+#endif
+
+template <typename T, typename Cache, int kDim>
+__global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
+    decode_kernel(const __grid_constant__ Plan plan) {
+#if CUDAOPS_HAS_TENSOR_CORES
+  extern __shared__ __align__(128) char memory[];
+  wait_for_kernels_before();
+  let_next_kernel_start();
+  const Schedule schedule(plan);
+  const int64_t per_part = units_per_part(schedule.total(), static_cast<int>(gridDim.x));
+  const int64_t begin = blockIdx.x * per_part;
+  const int64_t end = min(begin + per_part, schedule.total());
+  if (begin >= end) return;
+  int batch;
+  int64_t first;
+  schedule.find(begin, &batch, &first);
+  Block<T, Cache, kDim> block(plan, memory);
+  int index = 0;
+  {
+    const int units = units_of(plan, length_of(plan, batch));
+    index = static_cast<int>((begin - first) / units);
+    first += int64_t{index} * units;
+  }
+  for (int64_t at = begin; at < end;) {
+    const Item item = item_of(plan, batch, index);
+    const int64_t item_end = first + item.num_units;
+    const int64_t upto = min(item_end, end);
+    int64_t slot = -1;
+    if (first < begin) {
+      slot = 2 * int64_t{blockIdx.x};
+    } else if (item_end > end) {
+      slot = 2 * int64_t{blockIdx.x} + 1;
+    }
+    block.run(item, static_cast<int>(at - first), static_cast<int>(upto - first), slot);
+    at = upto;
+    first = item_end;
+    if (++index == plan.per_sequence) {
+      index = 0;
+      ++batch;
+    }
+  }
+#endif
+}
+
+constexpr int kMergeThreads = 256;
+
+// A block has an item, and ends at once where one block has had it all.
+template <typename T>
+__global__ void __launch_bounds__(kMergeThreads) merge_kernel(const __grid_constant__ Plan plan,
+                                                              int num_parts) {
+#if CUDAOPS_HAS_TENSOR_CORES
+  __shared__ float factors[kRows], base[kRows];
+  const Schedule schedule(plan);
+  const int64_t per_part = units_per_part(schedule.total(), num_parts);
+  const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
+  const Item item = item_of(plan, batch, static_cast<int>(blockIdx.x) % plan.per_sequence);
+  int64_t begin = 0;
+  {
+    // The first unit of its sequence: the sum of those before.
+    int64_t sum = 0;
+    for (int i = static_cast<int>(threadIdx.x % 32); i < batch; i += 32) {
+      sum += units_of(plan, length_of(plan, i));
+    }
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+    begin = sum * plan.per_sequence +
+            int64_t{static_cast<int>(blockIdx.x) % plan.per_sequence} * item.num_units;
+  }
+  const int64_t first = begin / per_part, last = (begin + item.num_units - 1) / per_part;
+  wait_for_kernels_before();
+  if (first == last) return;
+  const auto slot_of = [&](int64_t part) { return 2 * part + (begin >= part * per_part ? 1 : 0); };
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  for (int row = warp; row < kRows; row += kMergeThreads / 32) {
+    const Query query = query_of(plan, item, row);
+    if (!query.is_there) break;
+    float largest = -INFINITY, total = 0;
+    for (int64_t part = first + lane; part <= last; part += 32) {
+      largest = fmaxf(largest, plan.states[slot_of(part) * 2 * kRows + row]);
+    }
+    for (int step = 16; step > 0; step /= 2) {
+      largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
+    }
+    const float from = largest == -INFINITY ? 0.0f : largest;
+    for (int64_t part = first + lane; part <= last; part += 32) {
+      const float* const state = plan.states + slot_of(part) * 2 * kRows + row;
+      total += state[kRows] * tensor_cores::exp2_fast(state[0] - from);
+    }
+    for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0u, total, step);
+    if (lane == 0) {
+      const Finish finish(plan, item, query, largest, total);
+      factors[row] = finish.factor;
+      base[row] = from;
+      store_lse(plan, item, query, finish.lse);
+    }
+  }
+  __syncthreads();
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+  const int rows = min(kRows, plan.num_rows - item.first_row);
+  for (int i = static_cast<int>(threadIdx.x); i < rows * head_dim; i += kMergeThreads) {
+    const int row = i / head_dim, element = i % head_dim;
+    float sum = 0;
+#pragma unroll 8
+    for (int64_t part = first; part <= last; ++part) {
+      const int64_t slot = slot_of(part);
+      sum += plan.sums[(slot * kRows + row) * head_dim + element] *
+             tensor_cores::exp2_fast(plan.states[slot * 2 * kRows + row] - base[row]);
+    }
+    const Query query = query_of(plan, item, row);
+    static_cast<T*>(plan.call.output)[output_row(plan, item, query) + element] =
+        from_float<T>(sum * factors[row]);
+  }
+#endif
+}
+
+#endif
+
+}  // namespace decode
+}  // namespace cudaops_kernels
