@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attention_decode.h"
-
 #include "../common/quantized.cuh"
 #include "attention_decode.cuh"
+#include "attention_decode.h"
 
 namespace cudaops_kernels {
 namespace {
@@ -49,9 +48,9 @@ __global__ void __launch_bounds__(kPlainThreads) plain_decode_kernel(const Plan 
     const Query query{head, token, item.length - static_cast<int>(call.q_length) + token, true};
     __syncthreads();
     if (thread < head_dim) {
-      q[thread] = to_float(static_cast<const T*>(
-          call.q)[batch * call.q_batch_stride + token * call.q_token_stride +
-                  head * call.q_head_stride + thread]);
+      q[thread] = to_float(
+          static_cast<const T*>(call.q)[batch * call.q_batch_stride + token * call.q_token_stride +
+                                        head * call.q_head_stride + thread]);
     }
     const auto row_of = [&](const PagedCache& cache, int64_t block, int64_t key) {
       return static_cast<const Cache*>(cache.data) + block * cache.block_stride +
@@ -124,8 +123,9 @@ Plan plan_of(const AttentionDecode& call) {
 template <typename T, typename Cache>
 void launch_plain(const Plan& plan, cudaStream_t stream) {
   const int64_t blocks = plan.call.num_batches * plan.call.q_length;
-  const dim3 grid(static_cast<unsigned int>(blocks),
-                  static_cast<unsigned int>(plan.call.num_heads < 65535 ? plan.call.num_heads : 65535));
+  const dim3 grid(
+      static_cast<unsigned int>(blocks),
+      static_cast<unsigned int>(plan.call.num_heads < 65535 ? plan.call.num_heads : 65535));
   plain_decode_kernel<T, Cache><<<grid, kPlainThreads, 0, stream>>>(plan);
   CUDAOPS_CHECK_LAUNCH();
 }
@@ -156,14 +156,13 @@ Fit find_fit(int device) {
   if (!is_compiled_for(kernel, 80)) return {0, 0};
   int most = 0, multiprocessors = 0, blocks = 0;
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  CUDAOPS_CHECK(
-      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   int stages = M::kStages;
   // 2 KiB are the kernel's own.
   while (stages >= M::kFewestStages && M::bytes(stages) + 2048 > most) --stages;
   if (stages < M::kFewestStages) return {0, 0};
-  CUDAOPS_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     M::bytes(stages)));
+  CUDAOPS_CHECK(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(stages)));
   CUDAOPS_CHECK(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, M::bytes(stages)));
   return {blocks * multiprocessors, stages};
@@ -185,12 +184,19 @@ Fit fit() {
   return {(value - 1) / 8, (value - 1) % 8};
 }
 
-// The parts of the work: not more than there can be units.
-int parts_of(const Plan& plan, int blocks) {
+// The most units that there can be.
+int64_t most_units(const Plan& plan) {
   const int64_t most_keys = plan.call.blocks_per_sequence * plan.call.page_size;
   const int64_t units = (most_keys + kUnit - 1) / kUnit + 1;
-  const int64_t all = units * plan.per_sequence * plan.call.num_batches;
-  return static_cast<int>(all < blocks ? (all > 0 ? all : 1) : blocks);
+  return units * plan.per_sequence * plan.call.num_batches;
+}
+
+// Blocks of the grid.
+int parts_of(const Plan& plan, int slots) {
+  const int64_t units = most_units(plan);
+  int64_t waves = units / (int64_t{slots} * kUnitsOfWave);
+  waves = waves < 1 ? 1 : waves > kMostWaves ? kMostWaves : waves;
+  return static_cast<int>(units < slots * waves ? units : slots * waves);
 }
 
 int64_t workspace_bytes(const Plan& plan, int parts) {
@@ -201,15 +207,14 @@ template <typename T, typename Cache, int kDim>
 void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) {
   const int parts = parts_of(plan, fit.blocks);
   plan.stages = fit.stages;
+  plan.slots = fit.blocks;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + 2 * int64_t{parts} * kRows * plan.call.head_dim;
-  const int bytes = Memory<Cache, kDim>::bytes(fit.stages);
-  decode_kernel<T, Cache, kDim>
-      <<<static_cast<unsigned int>(parts), kThreads, static_cast<size_t>(bytes), stream>>>(plan);
-  CUDAOPS_CHECK_LAUNCH();
+  launch_overlapping_with(decode_kernel<T, Cache, kDim>, dim3(static_cast<unsigned int>(parts)),
+                          dim3(kThreads), Memory<Cache, kDim>::bytes(fit.stages), stream, plan);
   const int64_t items = plan.per_sequence * plan.call.num_batches;
-  launch_overlapping(merge_kernel<T>, dim3(static_cast<unsigned int>(items)), dim3(kMergeThreads),
-                     stream, plan, parts);
+  launch_overlapping(merge_kernel<T, kDim>, dim3(static_cast<unsigned int>(items)),
+                     dim3(32 * kMergeWarps), stream, plan);
 }
 
 // body(Fit, launch) of the tensor cores' kernel that takes this call; false where none does.
@@ -229,6 +234,7 @@ bool with_kernel_of_width(const AttentionDecode& call, const Body& body) {
 template <typename Body>
 bool with_kernel(const AttentionDecode& call, const Body& body) {
   if (call.dtype == DType::kFloat32 || !has_chunks(call)) return false;
+  if (most_units(plan_of(call)) > 0x7fffffff) return false;
   if (call.dtype == DType::kFloat16) {
     if (call.has_float8_cache) return with_kernel_of_width<__half, Float8>(call, body);
     return with_kernel_of_width<__half, __half>(call, body);

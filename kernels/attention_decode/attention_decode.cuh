@@ -4,8 +4,9 @@
 //
 // Work   An item is up to 16 queries that read one head of one sequence: the rows of a matrix
 //        product. Its keys come in units of 64. The units of all items, one behind the other, are
-//        cut into equal parts, one for each block of the grid; a part can end within an item and
-//        hold several. Lengths are read on the device: a captured graph serves others too.
+//        cut into equal parts, one for each block of the grid, as many as run at once or, where
+//        there is much to do, a few times that: a part can end within an item and hold several.
+//        Lengths are read on the device: a captured graph serves others too.
 // Block  4 warps; each takes 16 keys of a unit and has copies of its next ones on their way
 //        (cp.async), a softmax and sums of its own: no warp waits for another until a part of an
 //        item ends.
@@ -51,6 +52,7 @@ struct Plan {
   int per_sequence;  // items of a sequence
   int page_shift;    // page_size = 1 << page_shift; -1 where it is no power of two
   int stages;        // tiles of a warp
+  int slots;         // blocks that run at once
   float scale_log2;  // scale * log2(e)
   float* sums;       // two parts' a block: [kRows][head_dim]
   float* states;     // two parts' a block: largest, total [kRows]
@@ -132,38 +134,42 @@ __device__ __forceinline__ int64_t output_row(const Plan& plan, const Item& item
 __device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, const Query& query,
                                           float lse) {
   if (plan.call.lse == nullptr) return;
-  plan.call.lse[(item.batch * plan.call.num_heads + query.head) * plan.call.q_length +
-                query.token] = lse;
+  plan.call
+      .lse[(item.batch * plan.call.num_heads + query.head) * plan.call.q_length + query.token] =
+      lse;
 }
 
 #if !CUDAOPS_HIP
 
-// Where the sequences' units begin, as a warp finds it.
+// A part has at least so many units where there are more parts than run at once: it evens out that
+// multiprocessors are not equally near to memory.
+constexpr int kUnitsOfWave = 16;
+constexpr int kMostWaves = 4;
+
+// How all units are cut, and where the sequences' begin, as a warp finds it.
 class Schedule {
  public:
-  __device__ explicit Schedule(const Plan& plan) : plan_(plan), lane_(threadIdx.x % 32) {
-    int64_t sum = 0;
-    for (int batch = static_cast<int>(lane_); batch < plan.call.num_batches; batch += 32) {
-      sum += units_of(plan, length_of(plan, batch));
-    }
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-    total_ = sum * plan.per_sequence;
+  __device__ explicit Schedule(const Plan& plan)
+      : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {
+    int sum = 0;
+    for (int first = 0; first < plan.call.num_batches; first += 32) sum += units_at(first + lane_);
+    total_ = static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+    int waves = total_ / (plan.slots * kUnitsOfWave);
+    waves = min(max(waves, 1), kMostWaves);
+    per_part_ = (total_ + plan.slots * waves - 1) / (plan.slots * waves);
   }
 
-  __device__ int64_t total() const { return total_; }
+  __device__ int total() const { return total_; }
+  __device__ int per_part() const { return per_part_; }
 
   // The sequence with this unit of all, and its first one.
-  __device__ void find(int64_t unit, int* batch, int64_t* begin) const {
-    int64_t before = 0;
+  __device__ void find(int unit, int* batch, int* begin) const {
+    int before = 0;
     for (int first = 0;; first += 32) {
-      const int mine = first + static_cast<int>(lane_);
-      int64_t own = 0;
-      if (mine < plan_.call.num_batches) {
-        own = int64_t{units_of(plan_, length_of(plan_, mine))} * plan_.per_sequence;
-      }
-      int64_t upto = own;
+      const int own = units_at(first + lane_);
+      int upto = own;
       for (int step = 1; step < 32; step *= 2) {
-        const int64_t other = __shfl_up_sync(~0u, upto, step);
+        const int other = __shfl_up_sync(~0u, upto, step);
         if (lane_ >= step) upto += other;
       }
       const unsigned int behind = __ballot_sync(~0u, unit < before + upto);
@@ -177,15 +183,24 @@ class Schedule {
     }
   }
 
- private:
-  const Plan& plan_;
-  unsigned int lane_;
-  int64_t total_;
-};
+  // The first unit of a sequence.
+  __device__ int begin_of(int batch) const {
+    int sum = 0;
+    for (int first = 0; first < batch; first += 32) {
+      if (first + lane_ < batch) sum += units_at(first + lane_);
+    }
+    return static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+  }
 
-__device__ __forceinline__ int64_t units_per_part(int64_t total, int parts) {
-  return (total + parts - 1) / parts;
-}
+ private:
+  __device__ int units_at(int batch) const {
+    if (batch >= plan_.call.num_batches) return 0;
+    return units_of(plan_, length_of(plan_, batch)) * plan_.per_sequence;
+  }
+
+  const Plan& plan_;
+  int lane_, total_, per_part_;
+};
 
 // Shared memory of a block: queries, each warp's tiles of keys and values; sums of the warps take
 // the tiles' place when a part of an item ends.
@@ -287,8 +302,8 @@ struct Reader<T, Float8> {
     // Of keys 2t and 2t + 1, elements 2g and 2g + 1 each.
     const uint32_t a0 = halves_of(f.word[0]), a1 = halves_of(f.word[0] >> 16);
     const uint32_t b0 = halves_of(f.word[1]), b1 = halves_of(f.word[1] >> 16);
-    return {{__byte_perm(a0, a1, 0x5410), __byte_perm(b0, b1, 0x5410),
-             __byte_perm(a0, a1, 0x7632), __byte_perm(b0, b1, 0x7632)}};
+    return {{__byte_perm(a0, a1, 0x5410), __byte_perm(b0, b1, 0x5410), __byte_perm(a0, a1, 0x7632),
+             __byte_perm(b0, b1, 0x7632)}};
   }
   __device__ static int place(int i) {
     const int in_step = i % 16, t = in_step / 4;
@@ -317,7 +332,7 @@ class Block {
 
   // Units `begin` … `end` of an item; into the workspace's `slot`, or the result where it is below
   // 0.
-  __device__ void run(const Item& item, int begin, int end, int64_t slot) {
+  __device__ void run(const Item& item, int begin, int end, int slot) {
     item_ = item;
     end_ = end;
     const int stages = plan_.stages;
@@ -377,8 +392,7 @@ class Block {
     for (int i = 0; i < kTile * kChunks / 32; ++i) {
       const int index = i * 32 + lane_, row = index / kChunks, chunk = index % kChunks;
       const bool is_there = is_block && row < count && chunk < chunks;
-      const Cache* const at =
-          is_there ? from + row * cache.token_stride + chunk * kPerChunk : from;
+      const Cache* const at = is_there ? from + row * cache.token_stride + chunk * kPerChunk : from;
       tensor_cores::copy_16(tile + M::at(row, chunk), at, is_there);
     }
   }
@@ -450,8 +464,8 @@ class Block {
     // Row lane % 16 of the queries; the matrices of columns 8 … behind those of columns 0 ….
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      const Four q = tensor_cores::load_matrices(
-          queries_ + M::query_at(lane_ % 16, 2 * step + lane_ / 16));
+      const Four q =
+          tensor_cores::load_matrices(queries_ + M::query_at(lane_ % 16, 2 * step + lane_ / 16));
       const Four k = R::template keys<M>(tile, step, lane_);
       tensor_cores::multiply_add<Math>(scores[0], q, k.word[0], k.word[1]);
       tensor_cores::multiply_add<Math>(scores[1], q, k.word[2], k.word[3]);
@@ -541,7 +555,7 @@ class Block {
   }
 
   // The warps' sums become one.
-  __device__ void merge(int64_t slot) {
+  __device__ void merge(int slot) {
     const int g = lane_ / 4, t = lane_ % 4;
     __shared__ float largest_of[kWarps][kRows], total_of[kWarps][kRows];
     for (int half = 0; half < 2; ++half) {
@@ -589,7 +603,7 @@ class Block {
         return sum;
       };
       if (slot >= 0) {
-        float* const out = plan_.sums + (slot * kRows + row) * head_dim;
+        float* const out = plan_.sums + (int64_t{slot} * kRows + row) * head_dim;
         for (int i = lane_; i < head_dim; i += 32) out[i] = sum_at(i);
         if (lane_ == 0) {
           plan_.states[slot * 2 * kRows + row] = largest;
@@ -629,33 +643,28 @@ __global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
 #if CUDAOPS_HAS_TENSOR_CORES
   extern __shared__ __align__(128) char memory[];
   wait_for_kernels_before();
+  // Behind it: what the second kernel reads before it waits has been written then.
   let_next_kernel_start();
   const Schedule schedule(plan);
-  const int64_t per_part = units_per_part(schedule.total(), static_cast<int>(gridDim.x));
-  const int64_t begin = blockIdx.x * per_part;
-  const int64_t end = min(begin + per_part, schedule.total());
+  const int per_part = schedule.per_part(), begin = static_cast<int>(blockIdx.x) * per_part;
+  const int end = min(begin + per_part, schedule.total());
   if (begin >= end) return;
-  int batch;
-  int64_t first;
+  int batch, first;
   schedule.find(begin, &batch, &first);
   Block<T, Cache, kDim> block(plan, memory);
-  int index = 0;
-  {
-    const int units = units_of(plan, length_of(plan, batch));
-    index = static_cast<int>((begin - first) / units);
-    first += int64_t{index} * units;
-  }
-  for (int64_t at = begin; at < end;) {
+  const int units = units_of(plan, length_of(plan, batch));
+  int index = (begin - first) / units;
+  first += index * units;
+  for (int at = begin; at < end;) {
     const Item item = item_of(plan, batch, index);
-    const int64_t item_end = first + item.num_units;
-    const int64_t upto = min(item_end, end);
-    int64_t slot = -1;
+    const int item_end = first + item.num_units, upto = min(item_end, end);
+    int slot = -1;
     if (first < begin) {
-      slot = 2 * int64_t{blockIdx.x};
+      slot = 2 * static_cast<int>(blockIdx.x);
     } else if (item_end > end) {
-      slot = 2 * int64_t{blockIdx.x} + 1;
+      slot = 2 * static_cast<int>(blockIdx.x) + 1;
     }
-    block.run(item, static_cast<int>(at - first), static_cast<int>(upto - first), slot);
+    block.run(item, at - first, upto - first, slot);
     at = upto;
     first = item_end;
     if (++index == plan.per_sequence) {
@@ -666,73 +675,82 @@ __global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
 #endif
 }
 
-constexpr int kMergeThreads = 256;
+constexpr int kMergeWarps = 16;
 
-// A block has an item, and ends at once where one block has had it all.
-template <typename T>
-__global__ void __launch_bounds__(kMergeThreads) merge_kernel(const __grid_constant__ Plan plan,
-                                                              int num_parts) {
+// A block has an item, and ends at once where one block has had it all. Its rows have as many warps
+// each as there are; each warp adds the sums of every so-manieth part.
+template <typename T, int kDim>
+__global__ void __launch_bounds__(32 * kMergeWarps)
+    merge_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_TENSOR_CORES
-  __shared__ float factors[kRows], base[kRows];
-  const Schedule schedule(plan);
-  const int64_t per_part = units_per_part(schedule.total(), num_parts);
+  constexpr int kEach = kDim / 32;  // elements of a lane: neighbours
+  __shared__ float sums_of[kMergeWarps][kDim];
+  const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
   const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
-  const Item item = item_of(plan, batch, static_cast<int>(blockIdx.x) % plan.per_sequence);
-  int64_t begin = 0;
-  {
-    // The first unit of its sequence: the sum of those before.
-    int64_t sum = 0;
-    for (int i = static_cast<int>(threadIdx.x % 32); i < batch; i += 32) {
-      sum += units_of(plan, length_of(plan, i));
-    }
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-    begin = sum * plan.per_sequence +
-            int64_t{static_cast<int>(blockIdx.x) % plan.per_sequence} * item.num_units;
-  }
-  const int64_t first = begin / per_part, last = (begin + item.num_units - 1) / per_part;
+  let_next_kernel_start();
+  const Schedule schedule(plan);
+  const Item item = item_of(plan, batch, index);
+  const int begin = schedule.begin_of(batch) + index * item.num_units;
+  const int per_part = schedule.per_part();
+  const int first = begin / per_part, count = (begin + item.num_units - 1) / per_part - first + 1;
   wait_for_kernels_before();
-  if (first == last) return;
-  const auto slot_of = [&](int64_t part) { return 2 * part + (begin >= part * per_part ? 1 : 0); };
+  if (count == 1) return;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  for (int row = warp; row < kRows; row += kMergeThreads / 32) {
-    const Query query = query_of(plan, item, row);
-    if (!query.is_there) break;
-    float largest = -INFINITY, total = 0;
-    for (int64_t part = first + lane; part <= last; part += 32) {
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+  const int rows = min(kRows, plan.num_rows - item.first_row);
+  const int warps_of_row = kMergeWarps / rows;
+  const auto slot_of = [&](int part) {
+    return 2 * (first + part) + (begin >= (first + part) * per_part ? 1 : 0);
+  };
+  const int row = warp / warps_of_row, place = warp % warps_of_row;
+  const bool is_busy = row < rows;
+  float sum[kEach] = {}, largest = -INFINITY, total = 0;
+  if (is_busy) {
+    for (int part = lane; part < count; part += 32) {
       largest = fmaxf(largest, plan.states[slot_of(part) * 2 * kRows + row]);
     }
     for (int step = 16; step > 0; step /= 2) {
       largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
     }
-    const float from = largest == -INFINITY ? 0.0f : largest;
-    for (int64_t part = first + lane; part <= last; part += 32) {
-      const float* const state = plan.states + slot_of(part) * 2 * kRows + row;
-      total += state[kRows] * tensor_cores::exp2_fast(state[0] - from);
+    const float base = largest == -INFINITY ? 0.0f : largest;
+    for (int some = 0; some < count; some += 32) {
+      float weight = 0, own = 0;
+      if (some + lane < count) {
+        const float* const state = plan.states + slot_of(some + lane) * 2 * kRows + row;
+        weight = tensor_cores::exp2_fast(state[0] - base);
+        own = state[kRows] * weight;
+      }
+      for (int step = 16; step > 0; step /= 2) own += __shfl_xor_sync(~0u, own, step);
+      total += own;
+      const int here = min(32, count - some);
+#pragma unroll 4
+      for (int part = place; part < here; part += warps_of_row) {
+        const float factor = __shfl_sync(~0u, weight, part);
+        const float* const from =
+            plan.sums + (int64_t{slot_of(some + part)} * kRows + row) * head_dim;
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) {
+          const int at = i * 32 + lane;
+          if (at < head_dim) sum[i] += factor * from[at];
+        }
+      }
     }
-    for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0u, total, step);
-    if (lane == 0) {
-      const Finish finish(plan, item, query, largest, total);
-      factors[row] = finish.factor;
-      base[row] = from;
-      store_lse(plan, item, query, finish.lse);
-    }
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) sums_of[warp][i * 32 + lane] = sum[i];
   }
   __syncthreads();
-  const int head_dim = static_cast<int>(plan.call.head_dim);
-  const int rows = min(kRows, plan.num_rows - item.first_row);
-  for (int i = static_cast<int>(threadIdx.x); i < rows * head_dim; i += kMergeThreads) {
-    const int row = i / head_dim, element = i % head_dim;
-    float sum = 0;
-#pragma unroll 8
-    for (int64_t part = first; part <= last; ++part) {
-      const int64_t slot = slot_of(part);
-      sum += plan.sums[(slot * kRows + row) * head_dim + element] *
-             tensor_cores::exp2_fast(plan.states[slot * 2 * kRows + row] - base[row]);
-    }
-    const Query query = query_of(plan, item, row);
-    static_cast<T*>(plan.call.output)[output_row(plan, item, query) + element] =
-        from_float<T>(sum * factors[row]);
+  if (!is_busy || place != 0) return;
+  const Query query = query_of(plan, item, row);
+  const Finish finish(plan, item, query, largest, total);
+  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int at = i * 32 + lane;
+    float all = sum[i];
+    for (int other = 1; other < warps_of_row; ++other) all += sums_of[warp + other][at];
+    if (at < head_dim) out[at] = from_float<T>(all * finish.factor);
   }
+  if (lane == 0) store_lse(plan, item, query, finish.lse);
 #endif
 }
 

@@ -8,8 +8,8 @@
 //   output = sum of exp(s) * v / (sum of exp(s) + exp(sink))
 //   lse    = ln(sum of exp(s) + exp(sink)), without exp(sink) where there are no sinks
 //
-// A query that sees nothing (a length of 0, or tokens before the first) gets 0, and -infinity as lse
-// (sink where there is one).
+// A query that sees nothing (a length of 0, or tokens before the first) gets 0, and -infinity as
+// lse (sink where there is one).
 //
 // Shapes   q, output: [num_batches, q_length, num_heads, head_dim]; caches: [num_blocks, page_size,
 //          num_kv_heads, head_dim]; head h reads those of num_kv_heads at h / (num_heads /

@@ -155,9 +155,8 @@ class Sequence {
     }
     // NaN: a NaN among what is seen.
     const float factor = total == 0 ? 0.0f : kept * scale_of(call_.v, kv_head_) / total;
-    T* const output =
-        static_cast<T*>(call_.output) +
-        ((batch_ * call_.q_length + token) * call_.num_heads + head) * call_.head_dim;
+    T* const output = static_cast<T*>(call_.output) +
+                      ((batch_ * call_.q_length + token) * call_.num_heads + head) * call_.head_dim;
     for (int64_t i = 0; i < call_.head_dim; ++i) {
       output[i] = from_float<T>(sums_[at(row, i)] * factor);
     }

@@ -22,8 +22,9 @@ inline OptionalTensor checked_sinks(const char* op, const Tensor& q, const Optio
                    torch::headeronly::toString(sinks->scalar_type()) + ".");
   }
   if (sinks->dim() != 1 || sinks->size(0) != q.size(2)) {
-    refuse(op, "wanted shape [" + std::to_string(q.size(2)) + "], a number for each head of q, for " +
-                   "sinks, found " + shape_text(*sinks) + ".");
+    refuse(op, "wanted shape [" + std::to_string(q.size(2)) +
+                   "], a number for each head of q, for " + "sinks, found " + shape_text(*sinks) +
+                   ".");
   }
   return as_contiguous(*sinks);
 }
@@ -51,11 +52,13 @@ inline void check_lengths(const char* op, const AttentionDecode& call) {
 }
 
 template <typename Run>
-std::tuple<Tensor, Tensor> attention_decode_on(
-    const Tensor& q, const Tensor& k_cache, const Tensor& v_cache, const Tensor& block_table,
-    const Tensor& seq_lens, double scale, int64_t window_left, double softcap,
-    const OptionalTensor& sinks, const OptionalTensor& k_scale, const OptionalTensor& v_scale,
-    const Run& run) {
+std::tuple<Tensor, Tensor> attention_decode_on(const Tensor& q, const Tensor& k_cache,
+                                               const Tensor& v_cache, const Tensor& block_table,
+                                               const Tensor& seq_lens, double scale,
+                                               int64_t window_left, double softcap,
+                                               const OptionalTensor& sinks,
+                                               const OptionalTensor& k_scale,
+                                               const OptionalTensor& v_scale, const Run& run) {
   const char* const op = "attention_decode";
   AttentionDecode call{};
   call.dtype = checked_dtype(op, "q", q);

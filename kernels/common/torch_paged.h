@@ -70,8 +70,9 @@ inline TensorPages pages_of(const char* op, const Tensor& q, const Tensor& k_cac
   check_same(op, "k_cache", k_cache, "v_cache", v_cache);
   const bool is_float8 = k_cache.scalar_type() == ScalarType::Float8_e4m3fn;
   if (!is_float8 && k_cache.scalar_type() != q.scalar_type()) {
-    refuse(op, std::string("wanted q's dtype or float8_e4m3fn (Float8_e4m3fn) for k_cache, found ") +
-                   torch::headeronly::toString(k_cache.scalar_type()) + ".");
+    refuse(op,
+           std::string("wanted q's dtype or float8_e4m3fn (Float8_e4m3fn) for k_cache, found ") +
+               torch::headeronly::toString(k_cache.scalar_type()) + ".");
   }
   const int64_t head_dim = q.size(q.dim() - 1);
   if (k_cache.dim() != 4 || k_cache.size(3) != head_dim || k_cache.size(1) == 0) {
@@ -103,10 +104,9 @@ inline TensorPages pages_of(const char* op, const Tensor& q, const Tensor& k_cac
 inline void check_block(const char* op, int64_t block, int64_t num_blocks, int64_t batch,
                         int64_t index) {
   if (block >= 0 && block < num_blocks) return;
-  refuse(op, "wanted blocks from 0 to " + std::to_string(num_blocks - 1) +
-                 " (k_cache has " + std::to_string(num_blocks) + ") for block_table, found " +
-                 std::to_string(block) + " at [" + std::to_string(batch) + ", " +
-                 std::to_string(index) + "].");
+  refuse(op, "wanted blocks from 0 to " + std::to_string(num_blocks - 1) + " (k_cache has " +
+                 std::to_string(num_blocks) + ") for block_table, found " + std::to_string(block) +
+                 " at [" + std::to_string(batch) + ", " + std::to_string(index) + "].");
 }
 
 }  // namespace cudaops_kernels
