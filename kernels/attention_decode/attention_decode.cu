@@ -117,6 +117,7 @@ Plan plan_of(const AttentionDecode& call) {
     if (call.page_size == int64_t{1} << shift) plan.page_shift = shift;
   }
   plan.scale_log2 = call.scale * kLog2e;
+  plan.by_group = detail::Divider(static_cast<uint32_t>(plan.group));
   return plan;
 }
 
@@ -135,6 +136,8 @@ void launch_plain(const Plan& plan, cudaStream_t stream) {
 // Whether chunks of 16 bytes can be copied, of keys that have one page.
 bool has_chunks(const AttentionDecode& call) {
   const int64_t per_chunk = 16 / (call.has_float8_cache ? 1 : size_of(call.dtype));
+  const int64_t q_bits = call.q_batch_stride | call.q_token_stride | call.q_head_stride;
+  if (q_bits % 8 != 0 || reinterpret_cast<uintptr_t>(call.q) % 16 != 0) return false;
   int64_t bits = call.head_dim;
   for (const PagedCache* cache : {&call.k, &call.v}) {
     bits |= cache->block_stride | cache->token_stride | cache->head_stride;
@@ -194,9 +197,7 @@ int64_t most_units(const Plan& plan) {
 // Blocks of the grid.
 int parts_of(const Plan& plan, int slots) {
   const int64_t units = most_units(plan);
-  int64_t waves = units / (int64_t{slots} * kUnitsOfWave);
-  waves = waves < 1 ? 1 : waves > kMostWaves ? kMostWaves : waves;
-  return static_cast<int>(units < slots * waves ? units : slots * waves);
+  return static_cast<int>(units < slots ? units : slots);
 }
 
 int64_t workspace_bytes(const Plan& plan, int parts) {
@@ -207,7 +208,7 @@ template <typename T, typename Cache, int kDim>
 void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) {
   const int parts = parts_of(plan, fit.blocks);
   plan.stages = fit.stages;
-  plan.slots = fit.blocks;
+  plan.parts = parts;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + 2 * int64_t{parts} * kRows * plan.call.head_dim;
   launch_overlapping_with(decode_kernel<T, Cache, kDim>, dim3(static_cast<unsigned int>(parts)),

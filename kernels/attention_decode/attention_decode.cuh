@@ -4,9 +4,9 @@
 //
 // Work   An item is up to 16 queries that read one head of one sequence: the rows of a matrix
 //        product. Its keys come in units of 64. The units of all items, one behind the other, are
-//        cut into equal parts, one for each block of the grid, as many as run at once or, where
-//        there is much to do, a few times that: a part can end within an item and hold several.
-//        Lengths are read on the device: a captured graph serves others too.
+//        cut into equal parts, one for each block of the grid, which all run at once: a part can
+//        end within an item and hold several. Lengths are read on the device: a captured graph
+//        serves others too.
 // Block  4 warps; each takes 16 keys of a unit and has copies of its next ones on their way
 //        (cp.async), a softmax and sums of its own: no warp waits for another until a part of an
 //        item ends.
@@ -18,6 +18,7 @@
 
 #include "../common/device_types.cuh"
 #include "../common/hopper.cuh"
+#include "../common/pointwise.cuh"
 #include "../common/tensor_cores.cuh"
 #include "attention_decode.h"
 
@@ -52,10 +53,11 @@ struct Plan {
   int per_sequence;  // items of a sequence
   int page_shift;    // page_size = 1 << page_shift; -1 where it is no power of two
   int stages;        // tiles of a warp
-  int slots;         // blocks that run at once
+  int parts;         // blocks of the grid
   float scale_log2;  // scale * log2(e)
-  float* sums;       // two parts' a block: [kRows][head_dim]
-  float* states;     // two parts' a block: largest, total [kRows]
+  float* sums;       // two for a block, of parts of items: [kRows][head_dim]
+  float* states;     // two for a block: largest, total [kRows]
+  detail::Divider by_group{1};
 };
 
 __device__ __forceinline__ int length_of(const Plan& plan, int batch) {
@@ -97,8 +99,8 @@ __device__ __forceinline__ Query query_of(const Plan& plan, const Item& item, in
   const int index = item.first_row + row;
   Query query;
   query.is_there = index < plan.num_rows;
-  query.token = index / plan.group;
-  query.head = item.kv_head * plan.group + index % plan.group;
+  query.token = static_cast<int>(plan.by_group.quotient(static_cast<uint32_t>(index)));
+  query.head = item.kv_head * plan.group + index - query.token * plan.group;
   query.position = item.length - static_cast<int>(plan.call.q_length) + query.token;
   return query;
 }
@@ -141,11 +143,6 @@ __device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, co
 
 #if !CUDAOPS_HIP
 
-// A part has at least so many units where there are more parts than run at once: it evens out that
-// multiprocessors are not equally near to memory.
-constexpr int kUnitsOfWave = 16;
-constexpr int kMostWaves = 4;
-
 // How all units are cut, and where the sequences' begin, as a warp finds it.
 class Schedule {
  public:
@@ -154,9 +151,7 @@ class Schedule {
     int sum = 0;
     for (int first = 0; first < plan.call.num_batches; first += 32) sum += units_at(first + lane_);
     total_ = static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
-    int waves = total_ / (plan.slots * kUnitsOfWave);
-    waves = min(max(waves, 1), kMostWaves);
-    per_part_ = (total_ + plan.slots * waves - 1) / (plan.slots * waves);
+    per_part_ = (total_ + plan.parts - 1) / plan.parts;
   }
 
   __device__ int total() const { return total_; }
@@ -276,8 +271,6 @@ struct Reader {
     const int i = lane / 8;
     return tensor_cores::load_transposed(tile + M::at(i % 2 * 8 + lane % 8, 2 * step + i / 2));
   }
-  // The place of element `i` of a query.
-  __device__ static int place(int i) { return i; }
   // The elements of sums 0 … 3 of a lane's two C of a step: C[0][0], C[0][1], C[1][0], C[1][1].
   __device__ static int element(int sum, int t) { return sum / 2 * 8 + 2 * t + sum % 2; }
 };
@@ -290,8 +283,8 @@ struct Reader<T, Float8> {
   template <typename M>
   __device__ static Four keys(uint32_t tile, int step, int lane) {
     const int i = lane / 8;
-    // Two matrices of keys, each of 16 elements; those of the step after lie in the other two.
-    Four f = tensor_cores::load_matrices(tile + M::at(i % 2 * 8 + lane % 8, step));
+    // Two matrices, each of 8 keys' 16 elements; the other two are the same again.
+    const Four f = tensor_cores::load_matrices(tile + M::at(i % 2 * 8 + lane % 8, step));
     return {{halves_of(f.word[0]), halves_of(f.word[0] >> 16), halves_of(f.word[1]),
              halves_of(f.word[1] >> 16)}};
   }
@@ -304,10 +297,6 @@ struct Reader<T, Float8> {
     const uint32_t b0 = halves_of(f.word[1]), b1 = halves_of(f.word[1] >> 16);
     return {{__byte_perm(a0, a1, 0x5410), __byte_perm(b0, b1, 0x5410), __byte_perm(a0, a1, 0x7632),
              __byte_perm(b0, b1, 0x7632)}};
-  }
-  __device__ static int place(int i) {
-    const int in_step = i % 16, t = in_step / 4;
-    return i - in_step + 2 * t + in_step % 2 + in_step % 4 / 2 * 8;
   }
   __device__ static int element(int sum, int t) { return 4 * t + sum % 2 * 2 + sum / 2; }
 };
@@ -335,24 +324,23 @@ class Block {
   __device__ void run(const Item& item, int begin, int end, int slot) {
     item_ = item;
     end_ = end;
+    table_ = plan_.call.block_table + item.batch * plan_.call.block_table_stride;
     const int stages = plan_.stages;
-    for (int ahead = 0; ahead < stages - 1; ++ahead) copy(begin + ahead, ahead);
     load_queries();
+#pragma unroll 1
+    for (int ahead = 0; ahead < stages - 1; ++ahead) copy(begin + ahead, ahead);
+    // The queries are in the first group.
+    wait(stages - 2);
     __syncthreads();
     reset();
     int stage = 0;
+#pragma unroll 1
     for (int unit = begin; unit < end; ++unit) {
-      if (stages == 2) {
-        tensor_cores::wait_for_groups<0>();
-      } else if (stages == 3) {
-        tensor_cores::wait_for_groups<1>();
-      } else {
-        tensor_cores::wait_for_groups<2>();
-      }
+      wait(stages - 2);
       __syncwarp();
       // Into the tile that all lanes have left.
       copy(unit + stages - 1, stage == 0 ? stages - 1 : stage - 1);
-      add(unit, tiles_ + stage * M::kTileBytes);
+      add(unit, tiles_ + static_cast<uint32_t>(stage * M::kTileBytes));
       stage = stage + 1 == stages ? 0 : stage + 1;
     }
     tensor_cores::wait_for_groups<0>();
@@ -360,72 +348,112 @@ class Block {
   }
 
  private:
+  __device__ __forceinline__ static void wait(int groups) {
+    if (groups == 0) {
+      tensor_cores::wait_for_groups<0>();
+    } else if (groups == 1) {
+      tensor_cores::wait_for_groups<1>();
+    } else {
+      tensor_cores::wait_for_groups<2>();
+    }
+  }
+
   // A warp's keys of a unit. What a tile must not hold comes as zeros.
-  __device__ void copy(int unit, int stage) {
+  __device__ __forceinline__ void copy(int unit, int stage) {
     if (unit < end_) {
       const AttentionDecode& call = plan_.call;
       const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
-      const int page_size = static_cast<int>(call.page_size);
-      const int page = plan_.page_shift >= 0 ? token >> plan_.page_shift : token / page_size;
-      int64_t block = -1;
-      if (token < item_.length) {
-        block = call.block_table[item_.batch * call.block_table_stride + page];
-      }
+      const int page = page_of(token);
+      const int in_page = token - page * static_cast<int>(call.page_size);
+      int block = -1;
+      if (token < item_.length) block = table_[page];
       const bool is_block = block >= 0 && block < call.num_blocks;
+      // Rows of the tile that are to be copied.
+      const int count = is_block ? item_.length - token : 0;
       if (!is_block) block = 0;
-      const int in_page = token - page * page_size;
-      const uint32_t tile = tiles_ + stage * M::kTileBytes;
-      copy_tile(tile, call.k, block, in_page, is_block, item_.length - token);
-      copy_tile(tile + kTile * M::kRowBytes, call.v, block, in_page, is_block,
-                item_.length - token);
+      const uint32_t tile = tiles_ + static_cast<uint32_t>(stage * M::kTileBytes);
+      copy_tile(tile, call.k, block, in_page, count);
+      copy_tile(tile + kTile * M::kRowBytes, call.v, block, in_page, count);
     }
     tensor_cores::end_group_of_copies();
   }
 
-  __device__ void copy_tile(uint32_t tile, const PagedCache& cache, int64_t block, int in_page,
-                            bool is_block, int count) {
+  // A lane has one chunk of every so-manieth row.
+  __device__ __forceinline__ void copy_tile(uint32_t tile, const PagedCache& cache, int block,
+                                            int in_page, int count) {
     constexpr int kPerChunk = 16 / sizeof(Cache);
-    const Cache* const from = static_cast<const Cache*>(cache.data) + block * cache.block_stride +
-                              in_page * cache.token_stride + item_.kv_head * cache.head_stride;
-    const int chunks = static_cast<int>(plan_.call.head_dim) / kPerChunk;
+    constexpr int kRowsAtOnce = 32 / kChunks;
+    static_assert(kRowsAtOnce >= 1 && kTile % kRowsAtOnce == 0, "");
+    const int row = lane_ / kChunks, chunk = lane_ % kChunks;
+    const char* from = reinterpret_cast<const char*>(
+        static_cast<const Cache*>(cache.data) + block * cache.block_stride +
+        (in_page + row) * cache.token_stride + item_.kv_head * cache.head_stride +
+        chunk * kPerChunk);
+    const int64_t step = kRowsAtOnce * cache.token_stride * static_cast<int>(sizeof(Cache));
+    const bool is_chunk = chunk * kPerChunk < plan_.call.head_dim;
+    if (count >= kTile && kDim == plan_.call.head_dim) {
 #pragma unroll
-    for (int i = 0; i < kTile * kChunks / 32; ++i) {
-      const int index = i * 32 + lane_, row = index / kChunks, chunk = index % kChunks;
-      const bool is_there = is_block && row < count && chunk < chunks;
-      const Cache* const at = is_there ? from + row * cache.token_stride + chunk * kPerChunk : from;
-      tensor_cores::copy_16(tile + M::at(row, chunk), at, is_there);
+      for (int i = 0; i < kTile; i += kRowsAtOnce) {
+        tensor_cores::copy_16(tile + M::at(i + row, chunk), from);
+        from += step;
+      }
+      return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < kTile; i += kRowsAtOnce) {
+      const bool is_there = is_chunk && i + row < count;
+      tensor_cores::copy_16(tile + M::at(i + row, chunk), is_there ? from : cache.data, is_there);
+      from += step;
     }
   }
 
-  // float8's products are of float16, which has not bfloat16's range: a row is divided by the power
-  // of two that its largest element needs.
-  __device__ void load_queries() {
+  __device__ __forceinline__ int page_of(int token) const {
+    return plan_.page_shift >= 0 ? token >> plan_.page_shift
+                                 : token / static_cast<int>(plan_.call.page_size);
+  }
+
+  // A thread has eight elements of a row. float8's products are of float16, which has not
+  // bfloat16's range: a row is divided by the power of two that its largest element needs.
+  __device__ __forceinline__ void load_queries() {
     const AttentionDecode& call = plan_.call;
-    for (int row = warp_; row < kRows; row += kWarps) {
+    constexpr int kLanes = kDim / 8;  // of a row
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < kRows * kLanes; i += kThreads) {
+      const int row = i / kLanes, chunk = i % kLanes;
       const Query query = query_of(plan_, item_, row);
+      const bool is_there = query.is_there && chunk * 8 < call.head_dim;
       const T* const from = static_cast<const T*>(call.q) + item_.batch * call.q_batch_stride +
-                            query.token * call.q_token_stride + query.head * call.q_head_stride;
-      float value[kDim / 32], largest = 0;
-      for (int i = 0; i < kDim / 32; ++i) {
-        const int at = i * 32 + lane_;
-        value[i] = query.is_there && at < call.head_dim ? to_float(from[at]) : 0.0f;
-        largest = fmaxf(largest, fabsf(value[i]));
-      }
-      float factor = 1.0f;
-      if constexpr (sizeof(Cache) == 1) {
-        for (int step = 16; step > 0; step /= 2) {
+                            query.token * call.q_token_stride + query.head * call.q_head_stride +
+                            chunk * 8;
+      if constexpr (sizeof(Cache) != 1) {
+        tensor_cores::copy_16(queries_ + M::query_at(row, chunk), is_there ? from : call.q,
+                              is_there);
+      } else {
+        Vector<T> vector{};
+        if (is_there) vector = *vectors_at(from);
+        float value[8], largest = 0;
+        for (int k = 0; k < 8; ++k) {
+          value[k] = to_float(vector.element[k]);
+          largest = fmaxf(largest, fabsf(value[k]));
+        }
+        for (int step = kLanes / 2; step > 0; step /= 2) {
           largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
         }
-        int exponent = 0;
-        if (largest > 0 && largest < INFINITY) (void)frexpf(largest, &exponent);
-        exponent = max(exponent, -100);
-        factor = ldexpf(1.0f, -exponent);
-        if (lane_ == 0) query_scale()[row] = ldexpf(1.0f, exponent);
-      }
-      for (int i = 0; i < kDim / 32; ++i) {
-        const int place = R::place(i * 32 + lane_);
-        *reinterpret_cast<Math*>(memory_ + M::query_at(row, place / 8) + place % 8 * 2) =
-            from_float<Math>(value[i] * factor);
+        // 2^exponent is not less than the largest, nor so far from 1 that its inverse isn't there.
+        int exponent = (__float_as_int(largest) >> 23) - 126;
+        exponent = largest < INFINITY ? min(max(exponent, -120), 120) : 0;
+        const float factor = __int_as_float((127 - exponent) << 23);
+        if (chunk == 0) query_scale()[row] = __int_as_float((127 + exponent) << 23);
+        uint32_t word[4];
+        for (int k = 0; k < 4; ++k) {
+          word[k] = tensor_cores::pack<Math>(value[2 * k] * factor, value[2 * k + 1] * factor);
+        }
+        // Elements 4t … 4t + 3 are columns 2t, 2t + 1, 8 + 2t, 9 + 2t of their sixteen.
+        char* const to = memory_ + chunk % 2 * 8;
+        *reinterpret_cast<uint2*>(to + M::query_at(row, chunk / 2 * 2)) =
+            make_uint2(word[0], word[2]);
+        *reinterpret_cast<uint2*>(to + M::query_at(row, chunk / 2 * 2 + 1)) =
+            make_uint2(word[1], word[3]);
       }
     }
   }
@@ -435,30 +463,33 @@ class Block {
     return scales;
   }
 
-  __device__ void reset() {
+  __device__ __forceinline__ void reset() {
     const int g = lane_ / 4;
     const PagedCache& k = plan_.call.k;
     const float k_scale = k.scale == nullptr ? 1.0f : k.scale[item_.kv_head * k.scale_stride];
+    const int window_left = static_cast<int>(plan_.call.window_left);
+    halves_ = plan_.num_rows - item_.first_row > 8 ? 2 : 1;
+#pragma unroll
     for (int half = 0; half < 2; ++half) {
       const Query query = query_of(plan_, item_, g + 8 * half);
       position_[half] = query.is_there ? query.position : -1;
-      const int64_t first = query.position - plan_.call.window_left;
-      first_[half] = plan_.call.window_left < 0 || first < 0 ? 0 : static_cast<int>(first);
+      first_[half] = window_left < 0 ? 0 : query.position - window_left;
       largest_[half] = -INFINITY;
       total_[half] = 0;
       scale_[half] = plan_.scale_log2 * k_scale;
       if constexpr (sizeof(Cache) == 1) scale_[half] *= query_scale()[g + 8 * half];
     }
+#pragma unroll
     for (int i = 0; i < 2 * kSteps; ++i) {
+#pragma unroll
       for (int k2 = 0; k2 < 4; ++k2) sums_[i][k2] = 0;
     }
     // All queries see keys from last_first on, up to first_last.
-    last_first_ = item_.length - 1 - static_cast<int>(plan_.call.window_left);
-    if (plan_.call.window_left < 0) last_first_ = 0;
+    last_first_ = window_left < 0 ? 0 : item_.length - 1 - window_left;
     first_last_ = item_.length - static_cast<int>(plan_.call.q_length);
   }
 
-  __device__ void add(int unit, uint32_t tile) {
+  __device__ __forceinline__ void add(int unit, uint32_t tile) {
     const int t = lane_ % 4;
     float scores[2][4] = {};
     // Row lane % 16 of the queries; the matrices of columns 8 … behind those of columns 0 ….
@@ -471,70 +502,74 @@ class Block {
       tensor_cores::multiply_add<Math>(scores[1], q, k.word[2], k.word[3]);
     }
     const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
-    const float softcap = plan_.call.softcap;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float& score = scores[i / 2][2 * half + i % 2];
-        if (softcap > 0) {
-          score = softcap * kLog2e * tanhf(score * (scale_[half] * kLn2 / softcap));
-        } else {
-          score *= scale_[half];
-        }
-      }
-    }
     // Whole tiles, but for the ends of what queries see and for blocks that aren't there.
-    if (token < last_first_ || token + kTile - 1 > first_last_ || !is_tile_there(token)) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int key = token + i / 2 * 8 + 2 * t + i % 2;
-          if (key < first_[half] || key > position_[half] || !is_tile_there(token)) {
-            scores[i / 2][2 * half + i % 2] = -INFINITY;
-          }
-        }
-      }
-    }
+    int block = 0;
+    if (token < item_.length) block = table_[page_of(token)];
+    const bool is_block = block >= 0 && block < plan_.call.num_blocks;
+    const bool is_partly_seen = token < last_first_ || token + kTile - 1 > first_last_ || !is_block;
     bool grows = false;
-    float base[2], kept[2];
+    float base[2] = {}, kept[2] = {};
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float largest = fmaxf(fmaxf(scores[0][2 * half], scores[0][2 * half + 1]),
-                            fmaxf(scores[1][2 * half], scores[1][2 * half + 1]));
-      largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
-      largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
-      largest = fmaxf(largest, largest_[half]);
-      base[half] = largest == -INFINITY ? 0.0f : largest;
-      kept[half] = tensor_cores::exp2_fast(largest_[half] - base[half]);
-      grows = grows || largest > largest_[half];
-      largest_[half] = largest;
+      if (half < halves_) {
+        float* const s0 = &scores[0][2 * half];
+        float* const s1 = &scores[1][2 * half];
+        const float scale = scale_[half], softcap = plan_.call.softcap;
+        if (softcap > 0) {
+          const float factor = scale * (kLn2 / softcap);
+          s0[0] = capped(s0[0] * factor, softcap);
+          s0[1] = capped(s0[1] * factor, softcap);
+          s1[0] = capped(s1[0] * factor, softcap);
+          s1[1] = capped(s1[1] * factor, softcap);
+        } else {
+          s0[0] *= scale;
+          s0[1] *= scale;
+          s1[0] *= scale;
+          s1[1] *= scale;
+        }
+        if (is_partly_seen) {
+          const int key = token + 2 * t, last = is_block ? position_[half] : -1;
+          s0[0] = key >= first_[half] && key <= last ? s0[0] : -INFINITY;
+          s0[1] = key + 1 >= first_[half] && key + 1 <= last ? s0[1] : -INFINITY;
+          s1[0] = key + 8 >= first_[half] && key + 8 <= last ? s1[0] : -INFINITY;
+          s1[1] = key + 9 >= first_[half] && key + 9 <= last ? s1[1] : -INFINITY;
+        }
+        float largest = fmaxf(fmaxf(s0[0], s0[1]), fmaxf(s1[0], s1[1]));
+        largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
+        largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
+        largest = fmaxf(largest, largest_[half]);
+        base[half] = largest == -INFINITY ? 0.0f : largest;
+        kept[half] = tensor_cores::exp2_fast(largest_[half] - base[half]);
+        grows = grows || largest > largest_[half];
+        largest_[half] = largest;
+      }
     }
     if (__any_sync(~0u, grows)) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        total_[half] *= kept[half];
+        if (half < halves_) {
+          total_[half] *= kept[half];
 #pragma unroll
-        for (int i = 0; i < 2 * kSteps; ++i) {
-          sums_[i][2 * half] *= kept[half];
-          sums_[i][2 * half + 1] *= kept[half];
+          for (int i = 0; i < 2 * kSteps; ++i) {
+            sums_[i][2 * half] *= kept[half];
+            sums_[i][2 * half + 1] *= kept[half];
+          }
         }
       }
     }
+    Four p{};
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
+      if (half < halves_) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float& score = scores[i / 2][2 * half + i % 2];
-        score = tensor_cores::exp2_fast(score - base[half]);
-        total_[half] += score;
+        for (int i = 0; i < 2; ++i) {
+          const float p0 = tensor_cores::exp2_fast(scores[i][2 * half] - base[half]);
+          const float p1 = tensor_cores::exp2_fast(scores[i][2 * half + 1] - base[half]);
+          total_[half] += p0 + p1;
+          p.word[2 * i + half] = tensor_cores::pack<Math>(p0, p1);
+        }
       }
     }
-    const Four p{{tensor_cores::pack<Math>(scores[0][0], scores[0][1]),
-                  tensor_cores::pack<Math>(scores[0][2], scores[0][3]),
-                  tensor_cores::pack<Math>(scores[1][0], scores[1][1]),
-                  tensor_cores::pack<Math>(scores[1][2], scores[1][3])}};
     const uint32_t values = tile + kTile * M::kRowBytes;
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
@@ -544,20 +579,17 @@ class Block {
     }
   }
 
-  // Whether the tile's block is one: the table is in the first-level cache.
-  __device__ bool is_tile_there(int token) const {
-    const AttentionDecode& call = plan_.call;
-    if (token >= item_.length) return false;
-    const int page_size = static_cast<int>(call.page_size);
-    const int page = plan_.page_shift >= 0 ? token >> plan_.page_shift : token / page_size;
-    const int block = call.block_table[item_.batch * call.block_table_stride + page];
-    return block >= 0 && block < call.num_blocks;
+  // softcap * tanh(x), times log2(e): to 1e-6 of softcap.
+  __device__ __forceinline__ static float capped(float x, float softcap) {
+    const float power = tensor_cores::exp2_fast(2 * kLog2e * x);
+    return (softcap * kLog2e) * (1.0f - __fdividef(2.0f, 1.0f + power));
   }
 
   // The warps' sums become one.
   __device__ void merge(int slot) {
     const int g = lane_ / 4, t = lane_ % 4;
     __shared__ float largest_of[kWarps][kRows], total_of[kWarps][kRows];
+#pragma unroll
     for (int half = 0; half < 2; ++half) {
       float total = total_[half];
       total += __shfl_xor_sync(~0u, total, 1);
@@ -571,7 +603,9 @@ class Block {
     __syncthreads();
     constexpr int kPitch = kDim + 4;
     float* const sums = reinterpret_cast<float*>(memory_ + M::kQueryBytes);
+#pragma unroll
     for (int half = 0; half < 2; ++half) {
+      if (half >= halves_) break;
       const int row = g + 8 * half;
       float largest = -INFINITY;
       for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
@@ -588,6 +622,7 @@ class Block {
     }
     __syncthreads();
     const int head_dim = static_cast<int>(plan_.call.head_dim);
+#pragma unroll 1
     for (int row = warp_; row < kRows; row += kWarps) {
       const Query query = query_of(plan_, item_, row);
       if (!query.is_there) break;
@@ -629,6 +664,8 @@ class Block {
   const uint32_t tiles_;
   Item item_;
   int end_;
+  const int32_t* table_;
+  int halves_;  // 1: rows 8 … 15 are none
   int position_[2], first_[2];
   int last_first_, first_last_;
   float largest_[2], total_[2], scale_[2];

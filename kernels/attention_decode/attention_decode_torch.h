@@ -5,6 +5,8 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <tuple>
 
@@ -102,7 +104,7 @@ std::tuple<Tensor, Tensor> attention_decode_on(const Tensor& q, const Tensor& k_
   if (checked.has_value()) call.sinks = checked->const_data_ptr<float>();
   call.scale = checked_finite(op, "scale", scale);
   call.softcap = checked_from_zero(op, "softcap", softcap);
-  call.window_left = window_left;
+  call.window_left = std::min<int64_t>(window_left, INT32_MAX);
   const Tensor rows = q.stride(3) == 1 || q.size(3) == 1 ? q : torch::stable::contiguous(q);
   call.q = rows.const_data_ptr();
   call.q_batch_stride = rows.stride(0);

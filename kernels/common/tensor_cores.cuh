@@ -36,6 +36,11 @@ __device__ __forceinline__ void copy_16(uint32_t to, const void* from, bool is_t
                "l"(__cvta_generic_to_global(from)), "r"(is_there ? 16 : 0)
                : "memory");
 }
+__device__ __forceinline__ void copy_16(uint32_t to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+               "l"(__cvta_generic_to_global(from))
+               : "memory");
+}
 __device__ __forceinline__ void end_group_of_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
