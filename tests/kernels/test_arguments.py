@@ -16,6 +16,10 @@ def heads(device, num_heads=2):
     return normal(1, 4, num_heads, 8, dtype=torch.float32, device=device)
 
 
+def sequences(device):
+    return normal(1, 4, 2, 8, dtype=torch.float32, device=device)
+
+
 def rows(device, num_rows=3, width=8):
     return normal(num_rows, width, dtype=torch.float32, device=device)
 
@@ -77,6 +81,9 @@ def test_all_tensors_are_on_one_device(device):
         ),
         "rope: wanted one device for q and sin": lambda: kernels.rope(
             heads(device), heads(device), table(device), table(device).to("meta")
+        ),
+        "attention: wanted one device for q and v": lambda: kernels.attention(
+            sequences(device), sequences(device), sequences("meta")
         ),
         "dequantize: wanted one device for input and scale": lambda: kernels.dequantize(
             rows(device).to(torch.int8), torch.empty(3, 1, device="meta"), block_size=(1, -1)
@@ -221,6 +228,7 @@ def test_no_second_derivative(device):
         "geglu": lambda: kernels.geglu(x, x),
         "bias_gelu": lambda: kernels.bias_gelu(x),
         "cross_entropy": lambda: kernels.cross_entropy(x, targets(device)),
+        "attention": lambda: kernels.attention(*(x.view(1, 3, 1, 8),) * 3),
     }.items():
         (grad,) = torch.autograd.grad((function() ** 3).sum(), x, create_graph=True)
         sentence = refusal(lambda: torch.autograd.grad(grad.square().sum(), x))
@@ -232,6 +240,9 @@ def test_none_is_refused_where_a_tensor_is_wanted(device):
     for sentence, call in {
         "rope: wanted a tensor for k": lambda: kernels.rope(q, None, cos, cos),
         "swiglu: wanted a tensor for up": lambda: kernels.swiglu(x, None),
+        "attention: wanted a tensor for k": lambda: kernels.attention(
+            sequences(device), None, sequences(device)
+        ),
         "cross_entropy: wanted a tensor for target": lambda: kernels.cross_entropy(x, None),
         "fused_add_rms_norm_: wanted a tensor for residual": lambda: kernels.fused_add_rms_norm_(
             x, None, 8
@@ -250,6 +261,13 @@ def test_numbers_are_finite(device):
     for op, name, wanted, values, call in (
         ("softmax", "scale", finite, (nan, infinity, 1e39), lambda v: kernels.softmax(x, scale=v)),
         ("softmax_backward", "scale", finite, (nan,), lambda v: ops.softmax_backward(x, x, v)),
+        (
+            "attention",
+            "scale",
+            finite,
+            (nan, infinity),
+            lambda v: kernels.attention(*(sequences(device),) * 3, scale=v),
+        ),
         ("rms_norm", "eps", from_zero, eps, lambda v: kernels.rms_norm(x, 8, None, v)),
         (
             "rms_norm",

@@ -50,6 +50,23 @@ def causal_softmax(x, mask):
     return torch.softmax((0.5 * x + mask).masked_fill(~seen, -torch.inf), -1)
 
 
+def of_sequences(run):
+    """Attention of [batch, 6, heads, 8], or without a batch, as a member of one."""
+
+    def function(q, k, v):
+        output = run(*(x.reshape(-1, 6, x.shape[-2], 8) for x in (q, k, v)))
+        return output.reshape(q.shape)
+
+    return function
+
+
+def causal_attention(q, k, v):
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    seen = torch.ones(6, 6, dtype=torch.bool, device=q.device).tril()
+    scores = (0.5 * (q @ k.mT)).masked_fill(~seen, -torch.inf)
+    return (torch.softmax(scores, -1) @ v).transpose(1, 2)
+
+
 def plain_rms_norm(x, w):
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + EPS) * (w + 1)
 
@@ -105,6 +122,12 @@ def calls(device, dtype=torch.float32):
         ),
         "bias_gelu": Call(kernels.bias_gelu, lambda x, b: F.gelu(x + b), (x, b)),
         "rope": Call(kernels.rope, rotated, (q, k), (angles.cos(), angles.sin()), rows=(0, 1)),
+        "attention": Call(
+            of_sequences(lambda q, k, v: kernels.attention(q, k, v, scale=0.5, causal=True)),
+            of_sequences(causal_attention),
+            (q, k, some(4, 6, 1, 8, seed=8)),
+            rows=(0, 1, 2),
+        ),
         "transpose": Call(kernels.transpose, lambda x: x.mT.contiguous(), (x,)),
     }
 

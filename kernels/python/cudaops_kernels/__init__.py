@@ -7,6 +7,7 @@ torch.compile. Importing this module registers them.
 
 from . import _library  # noqa: F401  (first: it registers the ops)
 from . import _autocast, optim  # noqa: F401
+from ._attention import attention, attention_varlen
 from ._attention_decode import attention_decode
 from ._bias_gelu import bias_gelu
 from ._cross_entropy import cross_entropy, cross_entropy_
@@ -19,6 +20,7 @@ from ._quantize import dequantize, quantize
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
 from ._rms_norm_quantize import rms_norm_quantize
 from ._rope import apply_rotary_pos_emb, rope, rope_, rotary_cos_sin
+from ._sdpa import SdpaPatch, sdpa_patch
 from ._softmax import softmax
 from ._swiglu import silu_and_mul, swiglu
 from ._swiglu_quantize import swiglu_quantize
@@ -27,8 +29,11 @@ from ._transpose import transpose
 __all__ = [
     "LayerNorm",
     "RMSNorm",
+    "SdpaPatch",
     "apply_rotary_pos_emb",
+    "attention",
     "attention_decode",
+    "attention_varlen",
     "bias_gelu",
     "clip_grad_norm_",
     "cross_entropy",
@@ -48,6 +53,7 @@ __all__ = [
     "rope",
     "rope_",
     "rotary_cos_sin",
+    "sdpa_patch",
     "silu_and_mul",
     "softmax",
     "swiglu",

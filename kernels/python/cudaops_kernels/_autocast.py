@@ -44,6 +44,28 @@ def _register(name: str, device: str, casts: Sequence[str]) -> None:
     _library.impl(name, kernel if casts else kernel_with_sum, key)
 
 
+def _register_lower(name: str, device: str, casts: Sequence[str]) -> None:
+    """casts: arguments that become autocast's own dtype, but for float64 as in torch."""
+    key = f"Autocast{device}"
+    op = getattr(ops, name).default
+    names = [argument.name for argument in op._schema.arguments]
+    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
+    places = [names.index(argument) for argument in casts]
+
+    def kernel(*args: Any) -> Any:
+        dtype = torch.get_autocast_dtype(device.lower())
+        with torch._C._ExcludeDispatchKeyGuard(keys):
+            args_of_op = list(args)
+            for place in (place for place in places if place < len(args_of_op)):
+                value = args_of_op[place]
+                if isinstance(value, torch.Tensor) and value.is_floating_point():
+                    if value.dtype != torch.float64:
+                        args_of_op[place] = value.to(dtype)
+            return op(*args_of_op)
+
+    _library.impl(name, kernel, key)
+
+
 # torch's versions differ: the one that runs is asked whether it casts to float32.
 for _device in ("CPU", "CUDA"):
     if _has_rule("aten::rms_norm", f"Autocast{_device}"):
@@ -53,3 +75,6 @@ for _device in ("CPU", "CUDA"):
         _register("layer_norm", _device, ("input", "weight", "bias"))
     if _has_rule("aten::softmax.int", f"Autocast{_device}"):
         _register("softmax", _device, ("input", "mask"))
+    if _has_rule("aten::scaled_dot_product_attention", f"Autocast{_device}"):
+        _register_lower("attention", _device, ("q", "k", "v", "bias"))
+        _register_lower("attention_varlen", _device, ("q", "k", "v"))

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention on CUDA devices: forward, by the plain kernel, which serves every device, dtype and
+// shape. A block has 64 queries of a head and takes 64 keys at a time; scores and outputs stay in
+// registers, weights go through shared memory. 4 * seq_q * seq_k * head_dim operations a head at a
+// fraction of the rate of float32 arithmetic; memory is no limit.
+#include "attention_tiles.cuh"
+
+namespace cudaops_kernels {
+namespace {
+
+using namespace attention_detail;
+
+__device__ __forceinline__ float sum_of_16_lanes(float sum) {
+#pragma unroll
+  for (int distance = 8; distance > 0; distance /= 2) {
+    sum += cudaops::shfl_xor(sum, distance, 32);
+  }
+  return sum;
+}
+
+template <typename T, int kWidthV>
+__global__ void __launch_bounds__(kThreads) attention_kernel(const Attention call) {
+  __shared__ Shared shared;
+  const Place place(call.seq_q, call.heads);
+  const AttentionSequence sequence(call, place.batch);
+  const int64_t kv_head = place.head / (call.heads / call.kv_heads);
+  // With a max_seqlen_q that is too small a block has several tiles.
+  for (int64_t first_query = place.tile * kTile; first_query < sequence.seq_q;
+       first_query += place.num_tiles * kTile) {
+    const int64_t end_query =
+        first_query + kTile < sequence.seq_q ? first_query + kTile : sequence.seq_q;
+    const Rows64<T> q(call.q, sequence.q, place.head, first_query, end_query, call.head_dim);
+    float max[4], sum[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      // A sink is a key with this score and a value of zeros.
+      max[i] = call.sinks == nullptr ? -INFINITY
+                                     : static_cast<const float*>(call.sinks)[place.head] * kLog2E;
+      sum[i] = max[i] == -INFINITY ? 0 : 1;
+    }
+    RowSums<kWidthV> output;
+    output.clear();
+    const int64_t end_key = sequence.end_key(call, end_query - 1);
+    for (int64_t first_key = sequence.begin_key(call, first_query); first_key < end_key;
+         first_key += kTile) {
+      const Rows64<T> k(call.k, sequence.k, kv_head, first_key, end_key, call.head_dim);
+      const Rows64<T> v(call.v, sequence.v, kv_head, first_key, end_key, call.head_dim_v);
+      Scores scores;
+      find_products(q, k, shared, scores);
+      const Pair pair{call, sequence, place.batch, place.head, first_query, first_key};
+      float slope;
+      scores.for_each([&](int i, int j, float& score) {
+        score = pair.score(score, thread_row() + i, thread_column() + j, &slope);
+      });
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float largest = max[i];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) largest = fmaxf(largest, scores.at[i][j]);
+        largest = largest_of_lanes(largest, 16);
+        const float shift = largest == -INFINITY ? 0 : largest;
+        const float factor = detail::exp2_of(max[i] - shift);
+        max[i] = largest;
+        float part = 0;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          scores.at[i][j] = detail::exp2_of(scores.at[i][j] - shift);
+          part += scores.at[i][j];
+        }
+        sum[i] = sum[i] * factor + sum_of_16_lanes(part);
+#pragma unroll
+        for (int n = 0; n < RowSums<kWidthV>::kParts; ++n) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j) output.at[i][n][j] *= factor;
+        }
+      }
+      share_weights(scores, shared);
+      add_weighted(v, shared, output);
+    }
+    float inverse[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      inverse[i] = sum[i] == 0 ? 0 : 1 / sum[i];
+      const int64_t query = first_query + thread_row() + i;
+      if (call.lse != nullptr && thread_column() == 0 && query < end_query) {
+        constexpr float kLn2 = 0.693147181f;
+        static_cast<float*>(
+            call.lse)[sequence.lse + place.head * sequence.lse_head_stride + query] =
+            max[i] * kLn2 + logf(sum[i]);
+      }
+    }
+    store_rows<T>(output, call.output, sequence.output, place.head, first_query, end_query,
+                  call.head_dim_v, inverse);
+  }
+}
+
+struct LaunchPlain {
+  template <typename T, int kWidthV>
+  static void run(const Attention& call, cudaStream_t stream) {
+    const unsigned int num_blocks = Place::num_blocks(call.batch, call.seq_q, call.heads);
+    attention_kernel<T, kWidthV><<<num_blocks, kThreads, 0, stream>>>(call);
+    CUDAOPS_CHECK_LAUNCH();
+  }
+};
+
+}  // namespace
+
+void launch_attention(const Attention& call, void* stream) {
+  if (call.batch == 0 || call.heads == 0) return;
+  if (call.cu_seqlens_q == nullptr && call.seq_q == 0) return;
+  for_device_type<ForWidth<LaunchPlain>>(call.dtype, call.head_dim_v, call,
+                                         static_cast<cudaStream_t>(stream));
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// What attention's plain kernels share: tiles of 64 x 64 scores, in float32 on ordinary arithmetic,
+// by blocks of 16 x 16 threads that have four rows and four columns each. For any device.
+#pragma once
+
+#include <cudaops/check.h>
+#include <cudaops/gpu_compat.h>
+
+#include <cstdint>
+
+#include "../common/activations.h"
+#include "../common/device_types.cuh"
+#include "../common/vectors.cuh"
+#include "attention.h"
+
+namespace cudaops_kernels {
+namespace attention_detail {
+
+constexpr int kTile = 64;
+constexpr int kThreads = 256;
+constexpr int kDepth = 32;          // of products, in shared memory at a time
+constexpr int kLines = 16;          // of what is summed up with weights, at a time
+constexpr int kStride = kTile + 4;  // still aligned to 16 bytes; columns in other banks
+constexpr int kMaxWidth = static_cast<int>(Attention::kMaxHeadDim);
+
+struct alignas(16) Shared {
+  union {
+    struct {
+      float a[kDepth][kStride], b[kDepth][kStride];
+    } products;
+    float lines[kLines][kMaxWidth];
+  } staged;
+  float weights[kTile][kStride];  // [column][row]
+};
+
+// Rows of a tensor; what lies behind their number or width is 0.
+template <typename T>
+struct Rows64 {
+  const T* data;
+  int64_t stride;
+  int num_rows, width;
+  bool is_aligned;  // 16 bytes
+
+  __device__ __forceinline__ Rows64(const AttentionTensor& tensor, int64_t sequence, int64_t head,
+                                    int64_t first, int64_t end, int64_t width_of_head)
+      : data(static_cast<const T*>(tensor.data) + sequence + head * tensor.head_stride +
+             first * tensor.seq_stride),
+        stride(tensor.seq_stride),
+        num_rows(end - first < kTile ? static_cast<int>(end - first) : kTile),
+        width(static_cast<int>(width_of_head)),
+        is_aligned(reinterpret_cast<uintptr_t>(data) % 16 == 0 && stride % Vector<T>::kSize == 0) {}
+
+  __device__ __forceinline__ Numbers<T> vector(int row, int column) const {
+    Packed packed = {0, 0, 0, 0};
+    if (row < num_rows && column < width) {
+      const T* from = data + row * stride + column;
+      const int count = width - column;
+      packed = is_aligned && count >= Vector<T>::kSize ? load_aligned(from)
+                                                       : load_elements(from, 0, count);
+    }
+    return unpack<T>(packed);
+  }
+};
+
+template <typename T>
+__device__ __forceinline__ void stage_transposed(const Rows64<T>& rows, int first,
+                                                 float (&to)[kDepth][kStride]) {
+  constexpr int kSize = Vector<T>::kSize, kPerRow = kDepth / kSize;
+#pragma unroll
+  for (int i = static_cast<int>(threadIdx.x); i < kTile * kPerRow; i += kThreads) {
+    const int row = i / kPerRow, column = i % kPerRow * kSize;
+    const Numbers<T> numbers = rows.vector(row, first + column);
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) to[column + k][row] = numbers[k];
+  }
+}
+
+// Four rows and four columns of a thread.
+struct Scores {
+  float at[4][4];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) at[i][j] = 0;
+    }
+  }
+  template <typename Body>
+  __device__ __forceinline__ void for_each(const Body& body) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) body(i, j, at[i][j]);
+    }
+  }
+};
+
+__device__ __forceinline__ int thread_row() { return static_cast<int>(threadIdx.x) / 16 * 4; }
+__device__ __forceinline__ int thread_column() { return static_cast<int>(threadIdx.x) % 16 * 4; }
+
+__device__ __forceinline__ float element(const float4& four, int i) {
+  return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+}
+
+// sums[row][column] = a[row] · b[column].
+template <typename T>
+__device__ __forceinline__ void find_products(const Rows64<T>& a, const Rows64<T>& b,
+                                              Shared& shared, Scores& sums) {
+  auto& staged = shared.staged.products;
+  sums.clear();
+#pragma unroll 1
+  for (int first = 0; first < a.width; first += kDepth) {
+    __syncthreads();
+    stage_transposed(a, first, staged.a);
+    stage_transposed(b, first, staged.b);
+    __syncthreads();
+#pragma unroll 8
+    for (int depth = 0; depth < kDepth; ++depth) {
+      const float4 x = *reinterpret_cast<const float4*>(&staged.a[depth][thread_row()]);
+      const float4 y = *reinterpret_cast<const float4*>(&staged.b[depth][thread_column()]);
+      sums.for_each([&](int i, int j, float& sum) { sum += element(x, i) * element(y, j); });
+    }
+  }
+}
+
+// For add_weighted(), which waits for all threads first.
+__device__ __forceinline__ void share_weights(const Scores& weights, Shared& shared) {
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    *reinterpret_cast<float4*>(&shared.weights[thread_column() + j][thread_row()]) =
+        make_float4(weights.at[0][j], weights.at[1][j], weights.at[2][j], weights.at[3][j]);
+  }
+}
+
+// Four rows, of which a thread has four columns of each 64.
+template <int kWidth>
+struct RowSums {
+  static constexpr int kParts = kWidth / 64;
+  float at[4][kParts][4];
+
+  template <typename Body>
+  __device__ __forceinline__ void for_each(const Body& body) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) body(i, part * 64 + thread_column() + j, at[i][part][j]);
+      }
+    }
+  }
+  __device__ __forceinline__ void clear() {
+    for_each([](int, int, float& sum) { sum = 0; });
+  }
+};
+
+// sums[row] += sum over the columns of weights[row][column] * lines[column].
+template <int kWidth, typename T>
+__device__ __forceinline__ void add_weighted(const Rows64<T>& lines, Shared& shared,
+                                             RowSums<kWidth>& sums) {
+  constexpr int kSize = Vector<T>::kSize, kPerRow = kWidth / kSize;
+  auto& staged = shared.staged.lines;
+#pragma unroll 1
+  for (int first = 0; first < lines.num_rows; first += kLines) {
+    __syncthreads();
+#pragma unroll
+    for (int i = static_cast<int>(threadIdx.x); i < kLines * kPerRow; i += kThreads) {
+      const int row = i / kPerRow, column = i % kPerRow * kSize;
+      const Numbers<T> numbers = lines.vector(first + row, column);
+#pragma unroll
+      for (int k = 0; k < kSize; k += 4) {
+        *reinterpret_cast<float4*>(&staged[row][column + k]) =
+            make_float4(numbers[k], numbers[k + 1], numbers[k + 2], numbers[k + 3]);
+      }
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int line = 0; line < kLines; ++line) {
+      const float4 weight =
+          *reinterpret_cast<const float4*>(&shared.weights[first + line][thread_row()]);
+#pragma unroll
+      for (int part = 0; part < RowSums<kWidth>::kParts; ++part) {
+        const float4 number =
+            *reinterpret_cast<const float4*>(&staged[line][part * 64 + thread_column()]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            sums.at[i][part][j] += element(weight, i) * element(number, j);
+          }
+        }
+      }
+    }
+  }
+}
+
+template <typename T, int kWidth>
+__device__ __forceinline__ void store_rows(RowSums<kWidth>& sums, const AttentionOutput& tensor,
+                                           int64_t sequence, int64_t head, int64_t first,
+                                           int64_t end, int64_t width, const float (&factor)[4]) {
+  T* const data = static_cast<T*>(tensor.data) + sequence + head * tensor.head_stride;
+  sums.for_each([&](int i, int column, float& sum) {
+    const int64_t row = first + thread_row() + i;
+    if (row < end && column < width) {
+      data[row * tensor.seq_stride + column] = from_float<T>(sum * factor[i]);
+    }
+  });
+}
+
+__device__ __forceinline__ float number_at(DType dtype, const void* data, int64_t index) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return static_cast<const float*>(data)[index];
+    case DType::kFloat16:
+      return to_float(static_cast<const __half*>(data)[index]);
+    case DType::kBFloat16:
+      return to_float(static_cast<const bfloat16*>(data)[index]);
+  }
+  return 0;
+}
+
+// A pair of tiles: of queries and of keys of one head.
+struct Pair {
+  const Attention& call;
+  const AttentionSequence& sequence;
+  int64_t batch, head;
+  int64_t first_query, first_key;
+
+  // From a product q·k to the score, in powers of two; minus infinity where the key is not visible.
+  // slope: of the softcap, before that.
+  __device__ __forceinline__ float score(float product, int query_of_tile, int key_of_tile,
+                                         float* slope) const {
+    const int64_t query = first_query + query_of_tile, key = first_key + key_of_tile;
+    const int64_t distance = key - (query + sequence.seq_k - sequence.seq_q);
+    float score = product * static_cast<float>(call.scale);
+    if (call.softcap != 0) {
+      const float cap = static_cast<float>(call.softcap);
+      const float t = tanhf(score / cap);
+      score = cap * t;
+      *slope = 1 - t * t;
+    }
+    const bool is_visible = query < sequence.seq_q && key < sequence.seq_k &&
+                            (call.window_left < 0 || distance >= -call.window_left) &&
+                            (call.window_right < 0 || distance <= call.window_right);
+    if (!is_visible) return -INFINITY;
+    if (call.alibi_slopes != nullptr) {
+      score -= call.alibi_slopes[batch * call.alibi_batch_stride + head] *
+               fabsf(static_cast<float>(distance));
+    }
+    if (call.bias != nullptr) {
+      score += number_at(call.bias_dtype, call.bias,
+                         sequence.bias + head * call.bias_head_stride +
+                             query * call.bias_query_stride + key * call.bias_key_stride);
+    }
+    return score * kLog2E;
+  }
+};
+
+// One block for each tile of rows of each head of each sequence; the last tiles, which causal
+// attention makes the longest, first.
+struct Place {
+  int64_t batch, head, tile, num_tiles;
+
+  __device__ __forceinline__ Place(int64_t seq, int64_t heads) {
+    num_tiles = num_tiles_of(seq);
+    const int64_t index = blockIdx.x;
+    tile = num_tiles - 1 - index % num_tiles;
+    head = index / num_tiles % heads;
+    batch = index / num_tiles / heads;
+  }
+  CUDAOPS_HOST_DEVICE static int64_t num_tiles_of(int64_t seq) {
+    return seq <= kTile ? 1 : (seq + kTile - 1) / kTile;
+  }
+  static unsigned int num_blocks(int64_t batch, int64_t seq, int64_t heads) {
+    return static_cast<unsigned int>(batch * heads * num_tiles_of(seq));
+  }
+};
+
+// Call::run<T, width>(...): widths of 64, 128 and 256 have kernels of their own.
+template <typename Call>
+struct ForWidth {
+  template <typename T, typename... Arguments>
+  static void run(int64_t width, const Arguments&... arguments) {
+    if (width <= 64) return Call::template run<T, 64>(arguments...);
+    if (width <= 128) return Call::template run<T, 128>(arguments...);
+    Call::template run<T, 256>(arguments...);
+  }
+};
+
+}  // namespace attention_detail
+}  // namespace cudaops_kernels

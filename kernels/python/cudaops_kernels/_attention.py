@@ -1,0 +1,471 @@
+# SPDX-License-Identifier: Apache-2.0
+"""attention and attention_varlen: fake kernels, gradients, functions."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Optional, Union
+
+import torch
+from torch import Tensor
+
+from ._autograd import differentiable, gradient
+from ._registration import Rows, register_op
+
+# What attention() gives: the output, or that and lse.
+Result = Union[Tensor, tuple[Tensor, Tensor]]
+
+
+def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
+    """For DTensor: by sequences that have a dimension, and by heads if keys have as many."""
+
+    def placements(arguments: dict) -> list:
+        from torch.distributed.tensor import Partial, Replicate, Shard
+
+        q, k = arguments["q"], arguments["k"]
+        bias, slopes = arguments.get("bias"), arguments["alibi_slopes"]
+        sinks = arguments["sinks"]
+        heads = len(q.shape) - 2
+        # The dimension of tensors with rows, and that of numbers a query.
+        dims = [] if is_varlen else [(0, 0)]
+        if q.shape[heads] == k.shape[heads]:
+            dims.append((heads, heads - 1 if heads == 2 else 0))
+        result = []
+        for dim, own in dims:
+            by_heads = dim == heads
+            inputs: dict = {
+                key: Shard(dim) for key in ("q", "k", "v", "output", "grad_output") if key in arguments
+            }
+            inputs.update({key: Shard(own) for key in ("lse", "grad_lse") if key in arguments})
+            if bias is not None and bias.shape[own] > 1:
+                inputs["bias"] = Shard(own)
+            if slopes is not None and (by_heads or len(slopes.shape) == 2):
+                inputs["alibi_slopes"] = Shard(len(slopes.shape) - 1 if by_heads else 0)
+            if by_heads and sinks is not None:
+                inputs["sinks"] = Shard(0)
+            if not is_backward:
+                outputs: list = [Shard(dim), Shard(own)]
+            else:
+                of_sinks: Any = Replicate()
+                if sinks is not None:
+                    of_sinks = Shard(0) if by_heads else Partial()
+                outputs = [Shard(dim)] * 3
+                if not is_varlen:
+                    outputs.append(Replicate() if bias is None else Shard(own))
+                outputs.append(of_sinks)
+            result.append((outputs, inputs))
+        return result
+
+    return placements
+
+
+def _statistics(q: Tensor, *shape: Any) -> Tensor:
+    dtype = torch.float64 if q.dtype == torch.float64 else torch.float32
+    return q.new_empty(shape, dtype=dtype)
+
+
+# One call a member of torch.vmap's batch: the op has its own batch.
+_ONE_BY_ONE: dict = {"num_dims": 4, "is_one_call": lambda arguments: False}
+
+
+@register_op("attention", Rows("q", placements=_placements(False, False), **_ONE_BY_ONE))
+def _(
+    q,
+    k,
+    v,
+    bias=None,
+    alibi_slopes=None,
+    sinks=None,
+    scale=None,
+    causal=False,
+    window_left=-1,
+    window_right=-1,
+    softcap=0.0,
+    deterministic=False,
+):
+    batch, seq_q, heads, _ = q.shape
+    return q.new_empty((batch, seq_q, heads, v.shape[-1])), _statistics(q, batch, heads, seq_q)
+
+
+@register_op("attention_backward", Rows("q", placements=_placements(False, True), **_ONE_BY_ONE))
+def _(
+    grad_output,
+    grad_lse,
+    q,
+    k,
+    v,
+    output,
+    lse,
+    bias=None,
+    alibi_slopes=None,
+    sinks=None,
+    scale=None,
+    causal=False,
+    window_left=-1,
+    window_right=-1,
+    softcap=0.0,
+    deterministic=False,
+    needs_grad_bias=True,
+):
+    grad_bias, grad_sinks = q.new_empty((0,)), q.new_empty((0,))
+    if bias is not None and needs_grad_bias:
+        full = (q.shape[0], q.shape[2], q.shape[1], k.shape[1])
+        if tuple(bias.shape) == full:
+            grad_bias = bias.new_empty(full)
+        else:
+            grad_bias = _statistics(q, *full)
+    if sinks is not None:
+        grad_sinks = sinks.new_empty(sinks.shape)
+    return (*(tensor.new_empty(tensor.shape) for tensor in (q, k, v)), grad_bias, grad_sinks)
+
+
+@register_op("attention_varlen", Rows("q", placements=_placements(True, False), **_ONE_BY_ONE))
+def _(
+    q,
+    k,
+    v,
+    cu_seqlens_q,
+    cu_seqlens_k,
+    alibi_slopes,
+    sinks,
+    max_seqlen_q,
+    max_seqlen_k,
+    scale=None,
+    causal=False,
+    window_left=-1,
+    window_right=-1,
+    softcap=0.0,
+    deterministic=False,
+):
+    total, heads, _ = q.shape
+    return q.new_empty((total, heads, v.shape[-1])), _statistics(q, heads, total)
+
+
+@register_op(
+    "attention_varlen_backward", Rows("q", placements=_placements(True, True), **_ONE_BY_ONE)
+)
+def _(
+    grad_output,
+    grad_lse,
+    q,
+    k,
+    v,
+    output,
+    lse,
+    cu_seqlens_q,
+    cu_seqlens_k,
+    alibi_slopes,
+    sinks,
+    max_seqlen_q,
+    max_seqlen_k,
+    scale=None,
+    causal=False,
+    window_left=-1,
+    window_right=-1,
+    softcap=0.0,
+    deterministic=False,
+):
+    grad_sinks = q.new_empty((0,)) if sinks is None else sinks.new_empty(sinks.shape)
+    return (*(tensor.new_empty(tensor.shape) for tensor in (q, k, v)), grad_sinks)
+
+
+_gradient = gradient("attention_backward")
+_varlen_gradient = gradient("attention_varlen_backward")
+
+
+def _refuse_slopes(name, alibi_slopes):
+    if alibi_slopes is not None and alibi_slopes.requires_grad:
+        raise RuntimeError(
+            f"{name}: wanted alibi_slopes without a gradient, found requires_grad."
+        )
+
+
+def _some_grad(grad_output, output):
+    """Where only lse has a gradient."""
+    return torch.zeros_like(output) if grad_output is None else grad_output
+
+
+def _setup(ctx, args, outputs):
+    q, k, v, bias, alibi_slopes, sinks, *ctx.numbers_of_scores = args
+    _refuse_slopes("attention", alibi_slopes)
+    ctx.save_for_backward(q, k, v, *outputs, bias, alibi_slopes, sinks)
+
+
+def _backward(ctx, grad_output, grad_lse):
+    q, k, v, output, lse, bias, alibi_slopes, sinks = ctx.saved_tensors
+    needs_bias = bias is not None and ctx.needs_input_grad[3]
+    grad_q, grad_k, grad_v, grad_bias, grad_sinks = _gradient(
+        _some_grad(grad_output, output),
+        grad_lse,
+        q,
+        k,
+        v,
+        output,
+        lse,
+        bias,
+        alibi_slopes,
+        sinks,
+        *ctx.numbers_of_scores,
+        needs_bias,
+    )
+    return (
+        grad_q,
+        grad_k,
+        grad_v,
+        grad_bias.sum_to_size(bias.shape).to(bias.dtype) if needs_bias else None,
+        None,
+        None if sinks is None else grad_sinks,
+        *(None,) * len(ctx.numbers_of_scores),
+    )
+
+
+def _seen(seq_q, seq_k, causal, window_left, window_right, device):
+    """The distance from each query's own key, and where a key is visible."""
+    own = torch.arange(seq_q, device=device)[:, None] + seq_k - seq_q
+    distance = torch.arange(seq_k, device=device) - own
+    right = 0 if causal else window_right
+    seen = torch.ones_like(distance, dtype=torch.bool)
+    if window_left >= 0:
+        seen = seen & (distance >= -window_left)
+    if right >= 0:
+        seen = seen & (distance <= right)
+    return distance, seen
+
+
+def _tangents(args, tangents):
+    """Of output and lse, by torch's own ops, from [batch, seq, heads, head_dim] and numbers."""
+    q, k, v, bias, slopes, sinks, scale, causal, left, right, cap, _ = args
+    if tangents[4] is not None:
+        raise RuntimeError("attention: wanted alibi_slopes without a tangent, found one.")
+    wide = torch.float64 if q.dtype == torch.float64 else torch.float32
+    dtype, heads = q.dtype, q.shape[2]
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+
+    def every_head(tensor):
+        """[batch, heads, seq, head_dim]; a key head for each query head."""
+        if tensor is None:
+            return None
+        return tensor.to(wide).repeat_interleave(heads // tensor.shape[2], 2).transpose(1, 2)
+
+    q, k, v, t_q, t_k, t_v = (every_head(tensor) for tensor in (q, k, v, *tangents[:3]))
+    scores = scale * (q @ k.mT)
+    tangent = torch.zeros_like(scores)
+    if t_q is not None:
+        tangent = tangent + scale * (t_q @ k.mT)
+    if t_k is not None:
+        tangent = tangent + scale * (q @ t_k.mT)
+    if cap:
+        t = torch.tanh(scores / cap)
+        scores, tangent = cap * t, tangent * (1 - t.square())
+    distance, seen = _seen(q.shape[2], k.shape[2], causal, left, right, q.device)
+    if slopes is not None:
+        scores = scores - slopes.to(wide)[..., None, None] * distance.abs()
+    if bias is not None:
+        scores = scores + bias.to(wide)
+    if tangents[3] is not None:
+        tangent = tangent + tangents[3].to(wide)
+    scores = scores.masked_fill(~seen, -torch.inf)
+    columns, column_tangents = [scores], [tangent]
+    if sinks is not None:
+        shape = (*scores.shape[:3], 1)
+        columns.append(sinks.to(wide)[:, None, None].expand(shape))
+        own = torch.zeros_like(sinks) if tangents[5] is None else tangents[5]
+        column_tangents.append(own.to(wide)[:, None, None].expand(shape))
+    scores, tangent = torch.cat(columns, -1), torch.cat(column_tangents, -1)
+    if scores.shape[-1] == 0:
+        t_lse = scores.new_zeros(scores.shape[:3])
+    else:
+        lse = scores.logsumexp(-1, keepdim=True)
+        # A row that sees nothing has no weights.
+        weights = torch.exp(scores - lse.masked_fill(lse == -torch.inf, 0.0))
+        t_lse = (weights * tangent).sum(-1)
+        tangent = weights * (tangent - t_lse[..., None])
+        scores = weights
+    num_keys = v.shape[2]
+    t_output = tangent[..., :num_keys] @ v
+    if t_v is not None:
+        t_output = t_output + scores[..., :num_keys] @ t_v
+    return t_output.transpose(1, 2).to(dtype), t_lse
+
+
+_attention: Callable[..., tuple[Tensor, Tensor]] = differentiable(
+    "attention", setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2
+)
+
+
+def _setup_varlen(ctx, args, outputs):
+    q, k, v, cu_seqlens_q, cu_seqlens_k, alibi_slopes, sinks, *ctx.numbers_of_scores = args
+    _refuse_slopes("attention_varlen", alibi_slopes)
+    ctx.save_for_backward(q, k, v, *outputs, cu_seqlens_q, cu_seqlens_k, alibi_slopes, sinks)
+
+
+def _backward_varlen(ctx, grad_output, grad_lse):
+    q, k, v, output, *others = ctx.saved_tensors
+    grad_q, grad_k, grad_v, grad_sinks = _varlen_gradient(
+        _some_grad(grad_output, output), grad_lse, q, k, v, output, *others, *ctx.numbers_of_scores
+    )
+    grad_sinks = None if others[-1] is None else grad_sinks
+    nothing = (None,) * len(ctx.numbers_of_scores)
+    return grad_q, grad_k, grad_v, None, None, None, grad_sinks, *nothing
+
+
+def _tangents_varlen(args, tangents):
+    q, k, v, cu_seqlens_q, cu_seqlens_k, slopes, sinks, _, _, *numbers = args
+    if tangents[5] is not None:
+        raise RuntimeError("attention_varlen: wanted alibi_slopes without a tangent, found one.")
+    outputs, lses = [], []
+    ends_q, ends_k = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
+    for index, (begin_q, end_q) in enumerate(zip(ends_q, ends_q[1:])):
+        begin_k, end_k = ends_k[index], ends_k[index + 1]
+
+        def part(tensor, begin, end):
+            return None if tensor is None else tensor[None, begin:end]
+
+        slope = slopes[index] if slopes is not None and slopes.dim() == 2 else slopes
+        q_of, k_of, v_of = part(q, begin_q, end_q), part(k, begin_k, end_k), part(v, begin_k, end_k)
+        output, lse = _tangents(
+            (q_of, k_of, v_of, None, slope, sinks, *numbers),
+            (
+                part(tangents[0], begin_q, end_q),
+                part(tangents[1], begin_k, end_k),
+                part(tangents[2], begin_k, end_k),
+                None,
+                None,
+                tangents[6],
+            ),
+        )
+        outputs.append(output[0])
+        lses.append(lse[0])
+    if not outputs:
+        return q.new_zeros((*q.shape[:2], v.shape[-1])), _statistics(q, q.shape[1], 0)
+    return torch.cat(outputs), torch.cat(lses, -1)
+
+
+_attention_varlen: Callable[..., tuple[Tensor, Tensor]] = differentiable(
+    "attention_varlen",
+    setup=_setup_varlen,
+    backward=_backward_varlen,
+    jvp=_tangents_varlen,
+    num_differentiable=2,
+)
+
+
+def _checked_window(op: str, window: Any) -> tuple[int, int]:
+    if not isinstance(window, (tuple, list)) or len(window) != 2:
+        raise TypeError(f"{op}: wanted a pair (left, right) for window, found {window!r}.")
+    return window[0], window[1]
+
+
+def _slopes(slopes: Any) -> Any:
+    return slopes.float() if isinstance(slopes, Tensor) else slopes
+
+
+def _statistic(q: Any, tensor: Any) -> Any:
+    """A tensor of one number a head as the op has it; anything that isn't a tensor has the op's own
+    sentence."""
+    if not isinstance(tensor, Tensor) or not isinstance(q, Tensor):
+        return tensor
+    return tensor.to(torch.float64 if q.dtype == torch.float64 else torch.float32)
+
+
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    scale: Optional[float] = None,
+    causal: bool = False,
+    window: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    bias: Optional[Tensor] = None,
+    alibi_slopes: Optional[Tensor] = None,
+    sinks: Optional[Tensor] = None,
+    deterministic: bool = False,
+    return_lse: bool = False,
+) -> Result:
+    """softmax(scores) @ v without the scores in memory; output [batch, seq_q, heads, head_dim of v].
+
+    q is [batch, seq_q, heads, head_dim], k and v [batch, seq_k, kv_heads, head_dim] with heads a
+    multiple of kv_heads; v may have a head_dim of its own, both are at most 256. Transposed views of
+    [batch, heads, seq, head_dim] are taken without a copy. float32, float16, bfloat16, and float64
+    on the CPU.
+
+    scores = softcap(scale * q·k) - alibi_slopes * |i + seq_k - seq_q - j| + bias of query i and key
+    j, with softcap(x) = softcap * tanh(x / softcap); scale: 1 / sqrt(head_dim) if None. Visible are
+    keys with -left <= j - (i + seq_k - seq_q) <= right for window=(left, right), -1: all; causal is
+    a right of 0. So the last query is aligned with the last key. bias broadcasts to [batch, heads,
+    seq_q, seq_k], of q's dtype or float32; alibi_slopes are [heads] or [batch, heads]; sinks [heads]
+    are scores of a key more a head, with a value of zeros.
+
+    A query that sees no key gives zeros. What is masked by a whole tile of keys is not read; a NaN
+    or an infinity in a masked row of v beside visible ones reaches the output. With return_lse also
+    lse, float32 [batch, heads, seq_q]: log(sum(exp(scores))), sinks included, minus infinity where
+    nothing is visible.
+
+    There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. They are
+    the same from run to run whether deterministic or not.
+    """
+    left, right = _checked_window("attention", window)
+    if isinstance(bias, Tensor) and bias.dim() < 4:
+        bias = bias[(None,) * (4 - bias.dim())]
+    output, lse = _attention(
+        q,
+        k,
+        v,
+        bias,
+        _slopes(alibi_slopes),
+        _statistic(q, sinks),
+        scale,
+        causal,
+        left,
+        right,
+        softcap,
+        deterministic,
+    )
+    return (output, lse) if return_lse else output
+
+
+def attention_varlen(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: int,
+    max_seqlen_k: int,
+    *,
+    scale: Optional[float] = None,
+    causal: bool = False,
+    window: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    alibi_slopes: Optional[Tensor] = None,
+    sinks: Optional[Tensor] = None,
+    deterministic: bool = False,
+    return_lse: bool = False,
+) -> Result:
+    """attention() of sequences that stand one after the other: q [tokens, heads, head_dim], k and v
+    [tokens, kv_heads, head_dim]. Sequence i has the queries from cu_seqlens_q[i] to
+    cu_seqlens_q[i + 1] and the keys between cu_seqlens_k's, both int32 and on the device.
+
+    max_seqlen_q and max_seqlen_k: of the longest sequences. lse is [heads, tokens]. On the CPU
+    offsets that don't fit are refused; on a GPU, where they aren't looked at, they must go from 0 to
+    the number of tokens.
+    """
+    left, right = _checked_window("attention_varlen", window)
+    output, lse = _attention_varlen(
+        q,
+        k,
+        v,
+        cu_seqlens_q,
+        cu_seqlens_k,
+        _slopes(alibi_slopes),
+        _statistic(q, sinks),
+        max_seqlen_q,
+        max_seqlen_k,
+        scale,
+        causal,
+        left,
+        right,
+        softcap,
+        deterministic,
+    )
+    return (output, lse) if return_lse else output

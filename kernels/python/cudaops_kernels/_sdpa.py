@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sdpa_patch: torch.nn.functional.scaled_dot_product_attention by attention()."""
+
+from typing import Any, Optional
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from ._attention import attention
+
+_MAX_HEAD_DIM = 256
+_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def _serves(query: Any, key: Any, value: Any, dropout_p: float, enable_gqa: bool) -> bool:
+    """Whether attention() takes these: what it doesn't is torch's, also to refuse."""
+    for tensor in (query, key, value):
+        # Subclasses have functions of their own: nested tensors, DTensors.
+        if type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.is_nested:
+            return False
+    if dropout_p != 0 or not 3 <= query.dim() == key.dim() == value.dim():
+        return False
+    if query.device != key.device or query.device != value.device:
+        return False
+    if query.device.type not in ("cpu", "cuda"):
+        return False
+    if query.shape[:-3] != key.shape[:-3] or key.shape[:-1] != value.shape[:-1]:
+        return False
+    heads, kv_heads = query.shape[-3], key.shape[-3]
+    if heads == 0 or kv_heads == 0 or heads % kv_heads or (heads != kv_heads and not enable_gqa):
+        return False
+    if query.shape[-1] != key.shape[-1]:
+        return False
+    if not all(1 <= tensor.shape[-1] <= _MAX_HEAD_DIM for tensor in (query, value)):
+        return False
+    if torch.is_autocast_enabled(query.device.type):
+        return all(tensor.dtype in _DTYPES for tensor in (query, key, value))
+    return query.dtype in _DTYPES and query.dtype == key.dtype == value.dtype
+
+
+def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
+    """On the CPU without gradients (bench/kernels/attention.py); torch's backward pass is faster, and
+    on GPUs all of it is faster than the plain kernel."""
+    if query.device.type != "cpu" or attn_mask is not None:
+        return False
+    needs_grad = query.requires_grad or key.requires_grad or value.requires_grad
+    return not (torch.is_grad_enabled() and needs_grad)
+
+
+def _as_bias(query: Tensor, mask: Tensor) -> Tensor:
+    """[batch, heads, seq_q, seq_k] or 1 in its place. A bool mask is True where a key is visible."""
+    if mask.dtype == torch.bool:
+        zeros = torch.zeros((), dtype=query.dtype, device=query.device)
+        mask = torch.where(mask, zeros, -torch.inf)
+    mask = mask[(None,) * (query.dim() - mask.dim())]
+    while mask.dim() < 4:
+        mask = mask[None]
+    if mask.dim() > 4:
+        mask = mask.expand(*query.shape[:-3], *mask.shape[-3:]).flatten(0, -4)
+    return mask
+
+
+def _sdpa(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Optional[Tensor],
+    is_causal: bool,
+    scale: Optional[float],
+) -> Tensor:
+    """By attention(), whose heads come behind the sequence."""
+    seq_q, seq_k = query.shape[-2], key.shape[-2]
+    batch = query.shape[:-3]
+    bias = None if attn_mask is None else _as_bias(query, attn_mask)
+    window = (-1, -1)
+    if is_causal:
+        # Here the first query is aligned with the first key.
+        if seq_q < seq_k:
+            key, value = key[..., :seq_q, :], value[..., :seq_q, :]
+        window = (-1, max(seq_q - seq_k, 0))
+
+    def own(tensor: Tensor) -> Tensor:
+        return tensor.reshape(-1, *tensor.shape[-3:]).transpose(1, 2)
+
+    output = attention(
+        own(query), own(key), own(value), bias=bias, window=window, scale=scale
+    )
+    assert isinstance(output, Tensor)
+    output = output.transpose(1, 2)
+    return output if len(batch) == 1 else output.reshape(*batch, *output.shape[1:])
+
+
+class SdpaPatch:
+    """What sdpa_patch() gives: a context manager, or remove() ends it."""
+
+    def __init__(self, always: bool) -> None:
+        plain = F.scaled_dot_product_attention
+
+        def scaled_dot_product_attention(
+            query: Tensor,
+            key: Tensor,
+            value: Tensor,
+            attn_mask: Optional[Tensor] = None,
+            dropout_p: float = 0.0,
+            is_causal: bool = False,
+            scale: Optional[float] = None,
+            enable_gqa: bool = False,
+        ) -> Tensor:
+            takes_mask = attn_mask is None or (
+                not is_causal
+                and type(attn_mask) in (Tensor, torch.nn.Parameter)
+                and attn_mask.dim() <= query.dim()
+            )
+            if (
+                takes_mask
+                and _serves(query, key, value, dropout_p, enable_gqa)
+                and (always or _is_faster(query, key, value, attn_mask))
+            ):
+                return _sdpa(query, key, value, attn_mask, is_causal, scale)
+            result: Tensor = plain(
+                query,
+                key,
+                value,
+                attn_mask=attn_mask,
+                dropout_p=dropout_p,
+                is_causal=is_causal,
+                scale=scale,
+                enable_gqa=enable_gqa,
+            )
+            return result
+
+        self._plain = plain
+        self._own = scaled_dot_product_attention
+        setattr(F, "scaled_dot_product_attention", self._own)
+
+    def remove(self) -> None:
+        """torch's own function is back; the second time does nothing. Patches are removed in any
+        order but those that others stand on, which is refused."""
+        if self._own is None:
+            return
+        if F.scaled_dot_product_attention is not self._own:
+            raise RuntimeError(
+                "sdpa_patch: wanted the last patch to be removed first, found another function in "
+                "its place."
+            )
+        setattr(F, "scaled_dot_product_attention", self._plain)
+        self._own = None
+
+    def __enter__(self) -> "SdpaPatch":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.remove()
+
+
+def sdpa_patch(*, always: bool = False) -> SdpaPatch:
+    """Lets torch.nn.functional.scaled_dot_product_attention, and all that calls it by that name, go
+    through attention() where that is faster, until the result's remove(), or as a context manager::
+
+        with cudaops_kernels.sdpa_patch():
+            model(tokens)
+
+    Arguments mean what they mean in torch: is_causal aligns the first query with the first key,
+    attn_mask is bool (True where a key is visible) or added, enable_gqa, autocast. Calls that
+    attention() doesn't serve (dropout, subclasses of tensors, heads of more than 256 elements,
+    broadcast batches) are torch's. always: also where torch's is faster, for comparisons.
+    """
+    return SdpaPatch(always)

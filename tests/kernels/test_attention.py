@@ -1,0 +1,682 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.ops.cudaops.attention and attention_varlen against float64 arithmetic that stores all scores."""
+
+import math
+import os
+import random
+
+import torch
+from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import pytest_generate_tests  # noqa: F401
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+INFINITY = float("inf")
+
+
+class Watch(TorchDispatchMode):
+    """The names of ops that are called."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.names.append(str(func).split(".")[1].lstrip("_"))
+        return func(*args, **(kwargs or {}))
+
+
+SEED = int(os.environ.get("CUDAOPS_TEST_SEED", "0")) or random.randrange(1, 2**31)
+
+
+def visible(seq_q, seq_k, causal, window, device):
+    """[seq_q, seq_k]: the last query is aligned with the last key."""
+    own = torch.arange(seq_q, device=device)[:, None] + seq_k - seq_q
+    key = torch.arange(seq_k, device=device)[None]
+    left, right = window
+    result = torch.ones(seq_q, seq_k, dtype=torch.bool, device=device)
+    if left >= 0:
+        result &= key >= own - left
+    if causal:
+        result &= key <= own
+    elif right >= 0:
+        result &= key <= own + right
+    return result
+
+
+def reference(
+    q,
+    k,
+    v,
+    scale=None,
+    causal=False,
+    window=(-1, -1),
+    softcap=0.0,
+    bias=None,
+    alibi_slopes=None,
+    sinks=None,
+    dtype=torch.float64,
+):
+    """Output and lse. dtype: of the arithmetic between all steps."""
+    group = q.shape[2] // k.shape[2]
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    q, k, v = (x.to(dtype).transpose(1, 2) for x in (q, k, v))
+    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    scores = q @ k.mT * scale
+    seq_q, seq_k = scores.shape[-2:]
+    if softcap:
+        scores = softcap * torch.tanh(scores / softcap)
+    if alibi_slopes is not None:
+        own = torch.arange(seq_q, device=q.device)[:, None] + seq_k - seq_q
+        distance = (own - torch.arange(seq_k, device=q.device)).abs()
+        scores = scores - alibi_slopes.to(dtype)[..., None, None] * distance
+    if bias is not None:
+        scores = scores + bias.to(dtype)
+    scores = scores.masked_fill(~visible(seq_q, seq_k, causal, window, q.device), -INFINITY)
+    if sinks is not None:
+        column = sinks.to(dtype)[None, :, None, None].expand(*scores.shape[:3], 1)
+        scores = torch.cat((scores, column), -1)
+    if scores.shape[-1] == 0:
+        return torch.zeros_like(q[..., :1] * v[..., :1, :].sum(-2, True)).transpose(1, 2), None
+    lse = scores.logsumexp(-1)
+    weights = torch.exp(scores - lse.masked_fill(lse == -INFINITY, 0)[..., None])
+    return (weights[..., :seq_k] @ v).transpose(1, 2), lse
+
+
+def tensors(device, dtype, batch=2, seq_q=40, seq_k=72, heads=2, kv_heads=1, head_dim=32, head_dim_v=None, seed=0):
+    head_dim_v = head_dim if head_dim_v is None else head_dim_v
+    q = normal(batch, seq_q, heads, head_dim, dtype=dtype, device=device, seed=seed)
+    k = normal(batch, seq_k, kv_heads, head_dim, dtype=dtype, device=device, seed=seed + 1)
+    v = normal(batch, seq_k, kv_heads, head_dim_v, dtype=dtype, device=device, seed=seed + 2)
+    return q, k, v
+
+
+def largest(x):
+    return x.abs().max().item() if x.numel() else 0.0
+
+
+def assert_as_exact(found, exact, plain, case, times=2, more=0.0):
+    """FlashAttention's own rule: the largest error is at most `times` that of the same arithmetic by
+    torch's ops in this dtype, and twice what is lost by storing numbers around 0.3 in it. Some steps
+    of float32 more; of few numbers some of this dtype, as the largest error of few is small by
+    chance."""
+    assert found.shape == exact.shape, (case, found.shape, exact.shape)
+    stored = exact.to(found.dtype)
+    allowed = times * largest(plain.double() - exact) + 2 * largest(stored + 0.3 - 0.3 - stored)
+    step = torch.finfo(found.dtype).eps if exact.numel() < 1000 else 0.0
+    allowed += more + 1e-6 + (2e-6 + 4 * step) * largest(exact)
+    error = largest(found.double() - exact)
+    assert error <= allowed, f"{case}: error {error:.3g}, allowed {allowed:.3g}"
+
+
+def assert_lse(found, exact, case):
+    assert found.shape == exact.shape, (case, found.shape, exact.shape)
+    torch.testing.assert_close(
+        found.double(), exact, rtol=1e-5, atol=1e-5, msg=lambda text: f"{case}: {text}"
+    )
+
+
+NAMES = ("q", "k", "v", "bias", "sinks")
+
+
+def check(case, q, k, v, times=2, **options):
+    """Output, lse and all gradients; those of lse too."""
+    given = {"q": q, "k": k, "v": v, "bias": options.get("bias"), "sinks": options.get("sinks")}
+    device, dtype = q.device, q.dtype
+    results = []
+    for which in ("found", "exact", "plain"):
+        wanted = dtype if which != "exact" else torch.float64
+        own = {
+            name: tensor.detach().to(tensor.dtype if which == "found" else wanted).requires_grad_()
+            for name, tensor in given.items()
+            if tensor is not None
+        }
+        rest = {key: value for key, value in options.items() if key not in NAMES}
+        rest.update({key: own[key] for key in ("bias", "sinks") if key in own})
+        q, k, v = own["q"], own["k"], own["v"]
+        if which == "found":
+            output, lse = kernels.attention(q, k, v, **rest, return_lse=True)
+            assert output.dtype == dtype and output.is_contiguous()
+        else:
+            output, lse = reference(q, k, v, **rest, dtype=wanted)
+        grads = normal(*output.shape, dtype=dtype, device=device, seed=9).to(output.dtype)
+        total = (output * grads).sum()
+        seen = lse.isfinite()
+        weights = normal(*lse.shape, dtype=dtype, device=device, seed=10).to(lse.dtype)
+        total = total + (torch.where(seen, lse, 0.0) * weights).sum().to(total.dtype)
+        found = torch.autograd.grad(total, tuple(own.values()), allow_unused=True)
+        found = [
+            torch.zeros_like(tensor) if grad is None else grad
+            for grad, tensor in zip(found, own.values())
+        ]
+        results.append((output.detach(), lse.detach(), dict(zip(own, found))))
+    (output, lse, grads), (exact, exact_lse, exact_grads), (plain, _, plain_grads) = results
+    assert_as_exact(output, exact, plain, case, times)
+    assert_lse(lse, exact_lse, case)
+    for name, grad in grads.items():
+        # What a weight is multiplied with is a difference: of products of its output's gradient with v
+        # and with the output, which was stored in this dtype. It is summed up where there is one bias
+        # or sink for many.
+        terms = {"sinks": lse.numel() / lse.shape[1], "bias": k.shape[1] * lse.numel() / grad.numel()}
+        few = v.shape[-1] / 8 if grad.numel() < 1000 else 0
+        of_stored = torch.finfo(dtype).eps * math.sqrt(terms.get(name, few)) / 2
+        of_products = torch.finfo(torch.float32).eps * math.sqrt(16 * terms.get(name, 1) * v.shape[-1])
+        more = of_stored + of_products
+        # torch's own has NaN where a softcap meets a row that sees nothing.
+        plain_grad = plain_grads[name].nan_to_num()
+        assert_as_exact(grad, exact_grads[name], plain_grad, f"{case} grad {name}", 3, more)
+
+
+def test_forward_and_backward(device):
+    for dtype in DTYPES:
+        for head_dim, head_dim_v in ((64, 64), (128, 128), (192, 128), (256, 256), (40, 72)):
+            q, k, v = tensors(device, dtype, head_dim=head_dim, head_dim_v=head_dim_v)
+            for causal in (False, True):
+                check((dtype, head_dim, head_dim_v, causal), q, k, v, causal=causal)
+
+
+def test_lengths_heads_and_windows(device):
+    for dtype in DTYPES[::2]:
+        for seq_q, seq_k in ((1, 1), (1, 200), (130, 1), (64, 64), (65, 129), (100, 37)):
+            q, k, v = tensors(device, dtype, 1, seq_q, seq_k, 6, 2, 16)
+            for window in ((-1, -1), (5, 0), (0, 7), (30, -1), (-1, 20), (0, 0)):
+                check((dtype, seq_q, seq_k, window), q, k, v, window=window)
+            check((dtype, seq_q, seq_k, "causal"), q, k, v, causal=True, window=(40, 9))
+
+
+def test_softcap_bias_slopes_and_sinks(device):
+    for dtype in DTYPES:
+        q, k, v = tensors(device, dtype)
+        q = 4 * q
+        check((dtype, "softcap"), q, k, v, softcap=3.0, causal=True, times=3)
+        for shape in ((2, 2, 40, 72), (1, 1, 40, 72), (2, 1, 1, 72), (1, 2, 40, 1)):
+            for kind in {dtype, torch.float32}:
+                bias = normal(*shape, dtype=kind, device=device, seed=4)
+                check((dtype, "bias", shape, kind), q, k, v, bias=bias, causal=True)
+        slopes = normal(2, 2, dtype=torch.float32, device=device, seed=5).abs() / 8
+        for some in (slopes, slopes[0]):
+            check((dtype, "slopes", some.shape), q, k, v, alibi_slopes=some)
+        sinks = normal(2, dtype=torch.float32, device=device, seed=6) + 2
+        check((dtype, "sinks"), q, k, v, sinks=sinks)
+        check((dtype, "sinks", "causal"), q, k[:, :20], v[:, :20], sinks=sinks, causal=True)
+        bias = normal(2, 2, 40, 72, dtype=dtype, device=device, seed=7)
+        everything = {"bias": bias, "sinks": sinks, "alibi_slopes": slopes, "scale": 0.1}
+        check((dtype, "all"), q, k, v, softcap=5.0, window=(20, 9), times=3, **everything)
+
+
+def test_takes_views_without_a_change(device):
+    for dtype in DTYPES:
+        packed = normal(2, 30, 3, 4, 24, dtype=dtype, device=device)
+        q, k, v = packed.unbind(2)
+        wanted = kernels.attention(q.contiguous(), k.contiguous(), v.contiguous(), causal=True)
+        assert torch.equal(kernels.attention(q, k, v, causal=True), wanted)
+        turned = [x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v)]
+        assert torch.equal(kernels.attention(*turned, causal=True), wanted)
+        apart = [x.mT.contiguous().mT for x in (q, k, v)]
+        assert torch.equal(kernels.attention(*apart, causal=True), wanted)
+        # Addresses that are no multiples of 16 bytes.
+        shifted = normal(2 * 30 * 4 * 24 + 1, dtype=dtype, device=device)[1:].view(2, 30, 4, 24)
+        check((dtype, "shifted"), shifted, shifted, shifted, causal=True)
+        one = q[:1, :, :1].expand(2, 30, 4, 24)
+        check((dtype, "expanded"), one, one, one)
+
+
+def test_rows_that_see_nothing_and_nan_that_nobody_sees(device):
+    for dtype in DTYPES:
+        q, k, v = tensors(device, dtype, seq_q=90, seq_k=20)
+        output, lse = kernels.attention(q, k, v, causal=True, return_lse=True)
+        assert (output[:, :70] == 0).all() and (lse[..., :70] == -INFINITY).all()
+        assert output[:, 70:].abs().min() > 0 and lse[..., 70:].isfinite().all()
+        bias = torch.full((1, 1, 90, 20), -INFINITY, dtype=dtype, device=device)
+        q.requires_grad_(), k.requires_grad_(), v.requires_grad_()
+        output, lse = kernels.attention(q, k, v, bias=bias, return_lse=True)
+        assert (output == 0).all() and (lse == -INFINITY).all()
+        for grad in torch.autograd.grad(output.sum(), (q, k, v)):
+            assert (grad == 0).all()
+        # Keys from 128 on are in tiles of their own, which the first 100 queries don't see.
+        q, k, v = tensors(device, dtype, seq_q=256, seq_k=256)
+        wanted = kernels.attention(q, k, v, causal=True)
+        k[:, 128:], v[:, 128:] = float("nan"), INFINITY
+        output = kernels.attention(q, k, v, causal=True)
+        assert torch.equal(output[:, :128], wanted[:, :128])
+        assert output[:, 128:].isnan().all()
+
+
+def test_no_elements(device):
+    for shape_q, shape_k in (((0, 5, 2, 8), (0, 7, 2, 8)), ((2, 0, 2, 8), (2, 7, 2, 8)), ((2, 5, 2, 8), (2, 0, 2, 8))):
+        q = torch.ones(shape_q, device=device, requires_grad=True)
+        k = torch.ones(shape_k, device=device, requires_grad=True)
+        output, lse = kernels.attention(q, k, k, return_lse=True)
+        assert output.shape == q.shape and (output == 0).all() and (lse == -INFINITY).all()
+        for grad in torch.autograd.grad(output.sum(), (q, k)):
+            assert (grad == 0).all()
+
+
+def generated(source):
+    """A call of any kind."""
+    kv_heads, group = source.choice(((1, 1), (2, 1), (1, 4), (2, 3)))
+    seq_q, seq_k = (source.choice((1, 2, 7, 31, 64, 65, 100, 128, 150)) for _ in range(2))
+    head_dim = source.choice((1, 8, 13, 32, 40, 64, 72, 80, 96, 128, 192, 256))
+    case = {
+        "dtype": source.choice(DTYPES),
+        "batch": source.choice((1, 2)),
+        "seq_q": seq_q,
+        "seq_k": source.choice((seq_q, seq_k)),
+        "heads": kv_heads * group,
+        "kv_heads": kv_heads,
+        "head_dim": head_dim,
+        "head_dim_v": source.choice((head_dim, head_dim, 64, 24)),
+        "causal": source.random() < 0.4,
+        "window": source.choice(((-1, -1),) * 3 + ((source.randrange(80), source.randrange(80)),)),
+        "softcap": source.choice((0.0, 0.0, 0.0, 4.0)),
+        "bias": source.choice((None, None, None, (True, True, True), (False, False, True), (True, False, False))),
+        "slopes": source.choice((0, 0, 0, 1, 2)),
+        "sinks": source.random() < 0.25,
+        "layout": source.choice(("contiguous", "heads first", "packed")),
+        "scale": source.choice((None, None, 0.3)),
+        "seed": source.randrange(10**6),
+    }
+    return case
+
+
+def check_generated(device, case):
+    dtype, batch, heads = case["dtype"], case["batch"], case["heads"]
+    seed = case["seed"]
+    sizes = {key: case[key] for key in ("batch", "seq_q", "seq_k", "heads", "kv_heads", "head_dim", "head_dim_v")}
+    q, k, v = tensors(device, dtype, **sizes, seed=seed)
+    if case["layout"] == "heads first":
+        q, k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v))
+    elif case["layout"] == "packed":
+        k, v = torch.cat((k, v), -1).split((case["head_dim"], case["head_dim_v"]), -1)
+    options = {key: case[key] for key in ("causal", "window", "softcap", "scale")}
+    if case["bias"]:
+        full = (batch, heads, case["seq_q"])
+        shape = [size if has else 1 for size, has in zip(full, case["bias"])]
+        options["bias"] = normal(*shape, case["seq_k"], dtype=dtype, device=device, seed=seed + 3)
+    if case["slopes"]:
+        shape = (batch, heads)[2 - case["slopes"] :]
+        options["alibi_slopes"] = normal(*shape, dtype=torch.float32, device=device, seed=seed).abs()
+    if case["sinks"]:
+        options["sinks"] = normal(heads, dtype=torch.float32, device=device, seed=seed + 4)
+    check(case, q, k, v, 3 if case["softcap"] else 2, **options)
+
+
+def test_generated_calls(device):
+    """Calls of all kinds; CUDAOPS_TEST_LONG=1 has all of them, CUDAOPS_TEST_SEED=<seed> the same."""
+    count = 24
+    if os.environ.get("CUDAOPS_TEST_LONG", "0") not in ("", "0"):
+        count = 10_000 if device == "cpu" else 1_000
+    print(f"seed {SEED}, {count} calls")
+    source = random.Random(SEED)
+    for _ in range(count):
+        case = generated(source)
+        try:
+            check_generated(device, case)
+        except Exception:
+            print(f"seed {SEED}: {case}")
+            raise
+
+
+# Sequences of a batch, with one that is empty and one that has more queries than keys.
+LENGTHS = ((40, 72), (0, 5), (130, 64), (1, 1), (65, 130), (7, 0))
+
+
+def joined(device, dtype, heads=4, kv_heads=2, head_dim=24, head_dim_v=24):
+    """q, k, v and both offsets."""
+    lengths_q, lengths_k = zip(*LENGTHS)
+    offsets = [
+        torch.tensor((0, *lengths), dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
+        for lengths in (lengths_q, lengths_k)
+    ]
+    q = normal(sum(lengths_q), heads, head_dim, dtype=dtype, device=device)
+    k = normal(sum(lengths_k), kv_heads, head_dim, dtype=dtype, device=device, seed=1)
+    v = normal(sum(lengths_k), kv_heads, head_dim_v, dtype=dtype, device=device, seed=2)
+    return q, k, v, *offsets
+
+
+def test_varlen_is_attention_of_each_sequence(device):
+    for dtype in DTYPES:
+        for options in (
+            {},
+            {"causal": True},
+            {"window": (20, 10), "softcap": 5.0},
+            {"causal": True, "sinks": True, "alibi_slopes": True},
+        ):
+            options = dict(options)
+            q, k, v, offsets_q, offsets_k = joined(device, dtype)
+            if "sinks" in options:
+                options["sinks"] = normal(4, dtype=torch.float32, device=device).requires_grad_()
+                slopes = normal(6, 4, dtype=torch.float32, device=device, seed=3).abs()
+                options["alibi_slopes"] = slopes
+            leaves = [x.requires_grad_() for x in (q, k, v)]
+            if "sinks" in options:
+                leaves.append(options["sinks"])
+            output, lse = kernels.attention_varlen(
+                q, k, v, offsets_q, offsets_k, 130, 130, **options, return_lse=True
+            )
+            parts, lses = [], []
+            for index in range(len(LENGTHS)):
+                own = dict(options)
+                if "alibi_slopes" in own:
+                    own["alibi_slopes"] = own["alibi_slopes"][index]
+                rows_q = slice(offsets_q[index], offsets_q[index + 1])
+                rows_k = slice(offsets_k[index], offsets_k[index + 1])
+                part, part_lse = kernels.attention(
+                    q[None, rows_q], k[None, rows_k], v[None, rows_k], **own, return_lse=True
+                )
+                parts.append(part[0])
+                lses.append(part_lse[0])
+            wanted, wanted_lse = torch.cat(parts), torch.cat(lses, -1)
+            assert torch.equal(output, wanted) and torch.equal(lse, wanted_lse), (dtype, options)
+            grad = normal(*output.shape, dtype=dtype, device=device, seed=5)
+            weights = normal(*lse.shape, dtype=torch.float32, device=device, seed=6)
+
+            def total(output, lse):
+                seen = torch.where(lse.isfinite(), lse, 0.0) * weights
+                return (output * grad).float().sum() + seen.sum()
+
+            found = torch.autograd.grad(total(output, lse), leaves)
+            expected = torch.autograd.grad(total(wanted, wanted_lse), leaves)
+            for a, b, leaf in zip(found, expected, "qkvs"):
+                if leaf == "s":  # a sum over the sequences, in another order
+                    torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+                else:
+                    assert torch.equal(a, b), (dtype, options, leaf)
+
+
+def doubles(*shape, seed):
+    return normal(*shape, dtype=torch.float64, device="cpu", seed=seed).requires_grad_()
+
+
+def test_gradients_agree_with_finite_differences(device):
+    """In float64, which the CPU's kernels have; GPUs' are compared with exact gradients above."""
+    q, k, v = doubles(2, 3, 4, 5, seed=1), doubles(2, 4, 2, 5, seed=2), doubles(2, 4, 2, 6, seed=3)
+    bias, sinks = doubles(1, 4, 3, 4, seed=4), doubles(4, seed=5)
+    slopes = torch.rand(4)
+
+    def run(q, k, v, bias, sinks):
+        return kernels.attention(
+            q,
+            k,
+            v,
+            bias=bias,
+            sinks=sinks,
+            alibi_slopes=slopes,
+            softcap=2.0,
+            window=(2, 1),
+            return_lse=True,
+        )
+
+    inputs = (q, k, v, bias, sinks)
+    assert torch.autograd.gradcheck(run, inputs, check_forward_ad=True)
+    output, lse = run(*(x.detach() for x in inputs))
+    assert output.dtype == lse.dtype == torch.float64
+    wanted, wanted_lse = reference(
+        q, k, v, bias=bias, sinks=sinks, alibi_slopes=slopes, softcap=2.0, window=(2, 1)
+    )
+    torch.testing.assert_close(output, wanted.detach(), rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(lse, wanted_lse.detach(), rtol=1e-12, atol=1e-14)
+    offsets_q = torch.tensor([0, 2, 6], dtype=torch.int32)
+    offsets_k = torch.tensor([0, 5, 8], dtype=torch.int32)
+    q, k, v = doubles(6, 2, 5, seed=6), doubles(8, 1, 5, seed=7), doubles(8, 1, 3, seed=8)
+
+    def run_varlen(q, k, v, sinks):
+        return kernels.attention_varlen(
+            q, k, v, offsets_q, offsets_k, 4, 5, sinks=sinks, causal=True, return_lse=True
+        )
+
+    sinks = doubles(2, seed=9)
+    assert torch.autograd.gradcheck(run_varlen, (q, k, v, sinks), check_forward_ad=True)
+
+
+def test_same_bits_each_run(device):
+    q, k, v = tensors(device, torch.bfloat16, seq_q=200, seq_k=300, heads=4, kv_heads=2)
+    q.requires_grad_(), k.requires_grad_(), v.requires_grad_()
+    runs = []
+    for deterministic in (False, True, True):
+        output = kernels.attention(q, k, v, causal=True, deterministic=deterministic)
+        runs.append((output, *torch.autograd.grad(output.float().square().sum(), (q, k, v))))
+    for other in runs[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(runs[0], other))
+
+
+def test_a_sequence_does_not_depend_on_the_others(device):
+    for dtype in DTYPES:
+        q, k, v = tensors(device, dtype, batch=5, seq_q=70, seq_k=70)
+        whole = kernels.attention(q, k, v, causal=True)
+        for rows in (slice(0, 1), slice(2, 5)):
+            part = kernels.attention(q[rows], k[rows], v[rows], causal=True)
+            assert torch.equal(part, whole[rows])
+
+
+def test_refuses_in_one_sentence(device):
+    def zeros(*shape, dtype=torch.float32):
+        return torch.zeros(shape, dtype=dtype, device=device)
+
+    q, k = zeros(2, 5, 4, 8), zeros(2, 7, 2, 8)
+    offsets = torch.tensor([0, 4, 10], dtype=torch.int32, device=device)
+    tokens = zeros(10, 4, 8)
+    for call, sentence in (
+        (
+            lambda: ops.attention(q.int(), k, k),
+            "attention: wanted float32 (Float), float16 (Half) or bfloat16 (BFloat16) for q, found "
+            "Int.",
+        ),
+        (
+            lambda: ops.attention(q, k.half(), k),
+            "attention: wanted one dtype for q, k and v, found Float, Half and Float.",
+        ),
+        (
+            lambda: ops.attention(q[0], k, k),
+            "attention: wanted [batch, seq, heads, head_dim] for q, k and v, found shapes "
+            "[5, 4, 8], [2, 7, 2, 8] and [2, 7, 2, 8].",
+        ),
+        (
+            lambda: ops.attention(q, k, k[:, :3]),
+            "attention: wanted one batch for q, k and v and one length for k and v, found shapes "
+            "[2, 5, 4, 8], [2, 7, 2, 8] and [2, 3, 2, 8].",
+        ),
+        (
+            lambda: ops.attention(q[:, :, :3], k, k),
+            "attention: wanted as many heads in k as in v, and a multiple of them in q, found "
+            "shapes [2, 5, 3, 8], [2, 7, 2, 8] and [2, 7, 2, 8].",
+        ),
+        (
+            lambda: ops.attention(q[..., :4], k, k),
+            "attention: wanted one head_dim for q and k, and at most 256 for q, k and v, found "
+            "shapes [2, 5, 4, 4], [2, 7, 2, 8] and [2, 7, 2, 8].",
+        ),
+        (
+            lambda: ops.attention(q, k, k, zeros(2, 4, 5, 6)),
+            "attention: wanted a bias that broadcasts to [batch, heads, seq_q, seq_k] = [2, 4, 5, "
+            "7], found shape [2, 4, 5, 6].",
+        ),
+        (
+            lambda: ops.attention(q, k, k, zeros(5, 7, dtype=torch.float16)),
+            "attention: wanted q's dtype or float32 (Float) for bias, found Half.",
+        ),
+        (
+            lambda: ops.attention(q, k, k, None, zeros(3)),
+            "attention: wanted shape [heads] or [batch, heads] = [2, 4] for alibi_slopes, found "
+            "[3].",
+        ),
+        (
+            lambda: ops.attention(q, k, k, None, None, zeros(3)),
+            "attention: wanted shape [heads] = [4] for sinks, found [3].",
+        ),
+        (
+            lambda: ops.attention(q, k, k, window_left=-2),
+            "attention: wanted a number of keys, or -1 for all, for window_left, found -2.",
+        ),
+        (
+            lambda: ops.attention(q, k, k, softcap=-1.0),
+            "attention: wanted a finite float32 number from 0 on for softcap, found -1.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, window=3),
+            "attention: wanted a pair (left, right) for window, found 3.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, alibi_slopes=zeros(4).requires_grad_(), sinks=zeros(4).requires_grad_()),
+            "attention: wanted alibi_slopes without a gradient, found requires_grad.",
+        ),
+        (
+            lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets.long(), offsets, 6, 6),
+            "attention_varlen: wanted int32 (Int) for cu_seqlens_q, found Long.",
+        ),
+        (
+            lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets, offsets[:2], 6, 6),
+            "attention_varlen: wanted shape [sequences + 1] for cu_seqlens_q and cu_seqlens_k, "
+            "found [3] and [2].",
+        ),
+    ):
+        assert refusal(call) == sentence, refusal(call)
+    if device != "cpu":
+        return
+    wrong = [torch.tensor(values, dtype=torch.int32) for values in ((0, 4, 9), (0, 12, 10), (0, 9, 10))]
+    for changed, sentence in zip(
+        wrong,
+        (
+            "attention_varlen: wanted cu_seqlens_k from 0 to the 10 tokens of k, found 0 to 9.",
+            "attention_varlen: wanted max_seqlen_k of the longest sequence, found 6 where sequence "
+            "0 has 12 tokens.",
+            "attention_varlen: wanted max_seqlen_k of the longest sequence, found 6 where sequence "
+            "0 has 9 tokens.",
+        ),
+    ):
+        call = lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets, changed, 6, 6)  # noqa: E731
+        assert refusal(call) == sentence, refusal(call)
+    falling = torch.tensor((0, 6, 4, 10), dtype=torch.int32)
+    sentence = "attention_varlen: wanted cu_seqlens_q that don't decrease, found 4 behind 6 at index 2."
+    found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
+    assert found == sentence, found
+
+
+def test_opcheck(device):
+    for dtype in (torch.float32, torch.bfloat16):
+        q, k, v = tensors(device, dtype, seq_q=5, seq_k=7, head_dim=8)
+        bias = normal(1, 2, 5, 7, dtype=dtype, device=device, seed=3)
+        sinks = normal(2, dtype=torch.float32, device=device, seed=4)
+        opcheck(ops.attention.default, (q, k, v))
+        output, lse = ops.attention(q, k, v, bias, None, sinks)
+        opcheck(
+            ops.attention_backward.default, (output, None, q, k, v, output, lse, bias, None, sinks)
+        )
+        leaves = [x.requires_grad_() for x in (q, k, v, bias)]
+        opcheck(ops.attention.default, (*leaves, None, sinks.requires_grad_(), 0.3, True))
+        q, k, v, *offsets = joined(device, dtype)
+        opcheck(ops.attention_varlen.default, (q, k, v, *offsets, None, None, 130, 130))
+        leaves = [x.requires_grad_() for x in (q, k, v)]
+        opcheck(ops.attention_varlen.default, (*leaves, *offsets, None, None, 130, 130, None, True))
+
+
+def sdpa_inputs(device, dtype, seq_q=9, seq_k=9, heads=4, kv_heads=4, head_dim=16):
+    q, k, v = tensors(device, dtype, 2, seq_q, seq_k, heads, kv_heads, head_dim)
+    return [x.transpose(1, 2).contiguous().requires_grad_() for x in (q, k, v)]
+
+
+def sdpa_calls(device, dtype):
+    """name → (q, k, v, keywords), all of which attention() serves."""
+    mask = normal(9, 9, dtype=dtype, device=device, seed=5)
+    long, short = sdpa_inputs(device, dtype, 12, 5), sdpa_inputs(device, dtype, 5, 12)
+    grouped = sdpa_inputs(device, dtype, kv_heads=2)
+    same = sdpa_inputs(device, dtype)
+    seen = mask > -0.5
+    seen[:, 0] = True
+    return {
+        "plain": (*same, {}),
+        "scale": (*same, {"scale": 0.7}),
+        "causal": (*same, {"is_causal": True}),
+        "causal, more queries": (*long, {"is_causal": True}),
+        "causal, more keys": (*short, {"is_causal": True}),
+        "added mask": (*same, {"attn_mask": mask}),
+        "mask of a batch": (*same, {"attn_mask": torch.stack((seen, ~seen | seen.T))[:, None]}),
+        "mask of keys": (*same, {"attn_mask": seen[:1]}),
+        "grouped": (*grouped, {"enable_gqa": True}),
+        "three dimensions": (*(x[0] for x in same), {"is_causal": True}),
+        "five dimensions": (
+            *(x[None].expand(3, *x.shape) for x in same),
+            {"attn_mask": normal(2, 1, 9, 9, dtype=dtype, device=device, seed=6)},
+        ),
+    }
+
+
+def test_sdpa_patch_means_what_torch_means(device):
+    plain = torch.nn.functional.scaled_dot_product_attention
+    run = lambda *args, **options: torch.nn.functional.scaled_dot_product_attention(*args, **options)  # noqa: E731
+    for dtype in (torch.float32, torch.bfloat16):
+        for name, (q, k, v, options) in sdpa_calls(device, dtype).items():
+            exact = plain(q.double(), k.double(), v.double(), **{
+                key: value.double() if key == "attn_mask" and value.dtype == dtype else value
+                for key, value in options.items()
+            })
+            theirs = plain(q, k, v, **options)
+            with kernels.sdpa_patch(always=True), Watch() as watch:
+                ours = run(q, k, v, **options)
+                found = torch.autograd.grad(ours.sum(), (q, k, v))
+            assert "attention" in watch.names and "attention_backward" in watch.names, name
+            assert ours.dtype == dtype
+            assert_as_exact(ours, exact, theirs, (dtype, name))
+            wanted = torch.autograd.grad(exact.sum(), (q, k, v))
+            rivals = torch.autograd.grad(theirs.sum(), (q, k, v))
+            for a, b, c in zip(found, wanted, rivals):
+                assert_as_exact(a, b.double(), c, (dtype, name), 3)
+    assert torch.nn.functional.scaled_dot_product_attention is plain
+
+
+def test_sdpa_patch_leaves_the_rest_to_torch(device):
+    sdpa = lambda *args, **options: torch.nn.functional.scaled_dot_product_attention(*args, **options)  # noqa: E731
+    q, k, v = (x.detach() for x in sdpa_inputs(device, torch.float32))
+    large = [x.repeat(1, 1, 1, 20) for x in (q, k, v)]
+    patch = kernels.sdpa_patch(always=True)
+    with Watch() as watch:
+        sdpa(q, k, v, dropout_p=0.5)
+        sdpa(*large)
+        sdpa(q, k[:1].expand_as(k), v.double().float())
+    assert watch.names.count("attention") == 1
+    with Watch() as watch:
+        both = refusal(lambda: sdpa(q, k, v, attn_mask=q[0, 0], is_causal=True))
+        kinds = refusal(lambda: sdpa(q, k.half(), v))
+    assert "attention" not in watch.names and "wanted" not in both + kinds
+    inner = kernels.sdpa_patch()
+    assert "wanted the last patch" in refusal(patch.remove)
+    with Watch() as watch:
+        torch.nn.MultiheadAttention(8, 2, device=device)(*(q.reshape(-1, 16, 8)[:2],) * 3, need_weights=False)
+        sdpa(q, k, v)
+    assert ("attention" in watch.names) == (device == "cpu")
+    inner.remove()
+    patch.remove()
+    patch.remove()
+    with Watch() as watch:
+        sdpa(q, k, v)
+    assert "attention" not in watch.names
+
+
+def test_sdpa_patch_under_compile_and_autocast(device):
+    q, k, v = sdpa_inputs(device, torch.float32)
+
+    def model(q, k, v):
+        output = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return output.sum(), output
+
+    plain = model(q, k, v)[1].detach()
+    with kernels.sdpa_patch(always=True):
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+        for run in (model, compiled):
+            total, output = run(q, k, v)
+            torch.testing.assert_close(output, plain)
+            grads = torch.autograd.grad(total, (q, k, v))
+            assert all(grad.isfinite().all() for grad in grads)
+    # The patch is gone from what is compiled from now on, and from what was.
+    torch.testing.assert_close(compiled(q, k, v)[1], plain)
+    with torch.autocast(device, torch.bfloat16):
+        theirs = model(q, k, v)[1]
+        with kernels.sdpa_patch(always=True):
+            ours = model(q, k, v)[1]
+            assert kernels.attention(q, k.bfloat16(), v).dtype == theirs.dtype
+    assert ours.dtype == theirs.dtype == torch.bfloat16
+    torch.testing.assert_close(ours, theirs, rtol=2e-2, atol=2e-2)
+
+
+if __name__ == "__main__":
+    main(globals())
