@@ -307,9 +307,7 @@ std::vector<Problem<T>> problems(const std::vector<int64_t>& sizes) {
   return result;
 }
 
-// Around an access, a block of a state, a block of a launch, and the parts that the CPU adds up.
-const std::vector<int64_t> kSizes{0,    1,    2,    3,    4,    5,    0,    31,   255,   256,  257,
-                                  1000, 1023, 1024, 1025, 2048, 4096, 5000, 9999, 32768, 40001};
+const std::vector<int64_t> kSizes = sizes_of("optimizers");
 
 template <typename Optimizer, typename T>
 void run_on_cpu(Arrays<Optimizer, T, HostBuffer>& arrays, bool maximize) {
