@@ -22,7 +22,9 @@ AddTorchOp
     Always built: schema, CPU kernels, and composite kernels, which serve every device that has no kernel of its own.
   ``CUDA_SOURCES``
     ``.cu``, and ``.cpp`` files that register CUDA kernels or call a launcher: built where the op has CUDA. A ``.cu``
-    among ``SOURCES`` counts as one. At least one of the two lists.
+    among ``SOURCES`` counts as one. At least one of the two lists. A ``.cpp`` in both lists is compiled once, whatever
+    the op has: schema and kernels of both devices in one file, those of CUDA between ``#ifdef USE_CUDA`` and
+    ``#endif``.
   ``ABI``
     ``STABLE`` (default): one file for ``TORCH_TARGET`` and every later torch. ``FULL``: ``TORCH_LIBRARY`` with ATen,
     tied to torch's minor version. ``PYBIND``: ``torch/extension.h``, tied to torch and Python; needs ``PYTHON_MODULE``.
@@ -62,8 +64,8 @@ AddTorchOp
     include directories, and what ``target_compile_options()`` and its neighbours said to the op, are a part of it; flags
     of directories and of single files aren't. Needs ``INSTALL``.
 
-  Definitions: ``TORCH_EXTENSION_NAME``, ``CUDAOPS_OP_NAME``; STABLE: ``TORCH_TARGET_VERSION``; with CUDA: ``USE_CUDA``;
-  in an ``abi3`` module, from ``#include <Python.h>`` on: ``Py_LIMITED_API``, of ``PYTHON_TARGET``, where neither the
+  Definitions: ``TORCH_EXTENSION_NAME``, ``CUDAOPS_OP_NAME``; STABLE: ``TORCH_TARGET_VERSION``; where the op has CUDA or
+  HIP: ``USE_CUDA``; in an ``abi3`` module, from ``#include <Python.h>`` on: ``Py_LIMITED_API``, of ``PYTHON_TARGET``, where neither the
   target nor the source has defined it before.
 
   CMake's target properties work as for any target: include directories, options, ``OUTPUT_NAME``,
@@ -103,7 +105,7 @@ Example:
   add_torch_op(my_ops
     PYTHON_MODULE _C PYTHON_PACKAGE python/my_ops INSTALL my_ops
     SOURCES      my_ops.cpp
-    CUDA_SOURCES my_ops_cuda.cpp my_ops.cu)
+    CUDA_SOURCES my_ops.cpp my_ops.cu)
   target_compile_options(my_ops PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>")
 #]=======================================================================]
 
@@ -224,8 +226,10 @@ function(add_torch_op)
   else()
     set(sources ${host})
     if(state_GPU)
-      # Ninja begins with what stands first: what takes longest, so that it isn't alone in the end.
+      # Ninja begins with what stands first: what takes longest, so that it isn't alone in the end. A file in both lists
+      # is compiled once.
       list(PREPEND sources ${device} ${cuda_host})
+      list(REMOVE_DUPLICATES sources)
     endif()
     add_library(${name} ${type} ${sources})
     _cudaops_link_torch(${name} ${abi} "${torch_target}" "${state_GPU}")
@@ -281,16 +285,16 @@ function(add_torch_op)
   endif()
   if(arg_RECIPE)
     set(lines "")
-    foreach(source IN LISTS arg_SOURCES arg_CUDA_SOURCES)
-      cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
-      if(NOT EXISTS "${path}")
-        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE OUTPUT_VARIABLE path)
-      endif()
-      set(key source)
-      if(source IN_LIST arg_CUDA_SOURCES)
-        set(key cuda_source)
-      endif()
-      list(APPEND lines "${key}=${path}")
+    foreach(list IN ITEMS SOURCES CUDA_SOURCES)
+      string(REGEX REPLACE "S$" "" key "${list}")
+      string(TOLOWER "${key}" key)
+      foreach(source IN LISTS arg_${list})
+        cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+        if(NOT EXISTS "${path}")
+          cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE OUTPUT_VARIABLE path)
+        endif()
+        list(APPEND lines "${key}=${path}")
+      endforeach()
     endforeach()
     foreach(arch IN LISTS arg_ARCHITECTURES)
       list(APPEND lines "architecture=${arch}")

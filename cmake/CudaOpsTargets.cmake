@@ -213,6 +213,8 @@ function(_cudaops_link_torch target abi torch_target gpu)
     if(abi STREQUAL "STABLE")
       string(TOLOWER "${gpu}" lower)
       target_compile_features(${target} PRIVATE ${lower}_std_17)
+    else()
+      target_compile_definitions(${target} PRIVATE USE_CUDA)
     endif()
   endif()
   # Torch's standard where CMake has no such dialect for nvcc: CudaOps::torch brings the option. CMake must add none of

@@ -1,20 +1,445 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch.ops.cudaops.attention and its relatives: schemas and CPU kernels.
-#include "attention_torch.h"
+// torch.ops.cudaops.attention, attention_varlen and their backward passes: checks, outputs, the
+// call.
+
+#include <torch/csrc/stable/library.h>
+
+#include <cmath>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "../common/torch_device.h"
+#include "../common/torch_rows.h"
+#include "attention.h"
 
 namespace cudaops_kernels {
 namespace {
 
-struct Cpu {
-  struct Guard {
-    explicit Guard(const Tensor&) {}
-  };
-  static void run(const Attention& call, const Tensor&) { attention_cpu(call, torch_threads); }
-  static void run(const AttentionBackward& call, const Tensor&) {
-    attention_backward_cpu(call, torch_threads);
+// What is said of the scores beside the tensors.
+struct AttentionOptions {
+  std::optional<double> scale;
+  bool causal;
+  int64_t window_left, window_right;
+  double softcap;
+};
+
+// Sequences of different lengths.
+struct AttentionLengths {
+  Tensor cu_seqlens_q, cu_seqlens_k;
+  int64_t max_seqlen_q, max_seqlen_k;
+};
+
+// A call without outputs, and the tensors that it points into.
+struct TensorAttention {
+  Attention call;
+  std::vector<Tensor> kept;
+
+  // Of a tensor [batch, seq, heads, width] or [tokens, heads, width]; where a head's elements lie
+  // apart, of a contiguous copy.
+  AttentionTensor read(const Tensor& tensor) {
+    const int64_t last = tensor.dim() - 1;
+    const bool is_apart = tensor.size(last) > 1 && tensor.stride(last) != 1;
+    kept.push_back(is_apart ? torch::stable::contiguous(tensor) : tensor);
+    const Tensor& own = kept.back();
+    return {own.const_data_ptr(), last == 3 ? own.stride(0) : 0, own.stride(last - 2),
+            own.stride(last - 1)};
   }
 };
-using Ops = AttentionOps<Cpu>;
+
+AttentionOutput written(const Tensor& tensor) {
+  const int64_t last = tensor.dim() - 1;
+  return {tensor.mutable_data_ptr(), last == 3 ? tensor.stride(0) : 0, tensor.stride(last - 2),
+          tensor.stride(last - 1)};
+}
+
+bool is_double(const Tensor& tensor) {
+  return tensor.is_cpu() && tensor.scalar_type() == torch::headeronly::ScalarType::Double;
+}
+
+// What lse and sinks are of.
+torch::headeronly::ScalarType statistics_type(const Tensor& q) {
+  using torch::headeronly::ScalarType;
+  return is_double(q) ? ScalarType::Double : ScalarType::Float;
+}
+
+void check_heads(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
+                 bool is_varlen) {
+  check_device(op, "q", q, "k", k);
+  check_device(op, "q", q, "v", v);
+  if (k.scalar_type() != q.scalar_type() || v.scalar_type() != q.scalar_type()) {
+    refuse(op, std::string("wanted one dtype for q, k and v, found ") +
+                   torch::headeronly::toString(q.scalar_type()) + ", " +
+                   torch::headeronly::toString(k.scalar_type()) + " and " +
+                   torch::headeronly::toString(v.scalar_type()) + ".");
+  }
+  const std::string found =
+      ", found shapes " + shape_text(q) + ", " + shape_text(k) + " and " + shape_text(v) + ".";
+  const int64_t dims = is_varlen ? 3 : 4, last = dims - 1;
+  if (q.dim() != dims || k.dim() != dims || v.dim() != dims) {
+    refuse(op, std::string("wanted ") +
+                   (is_varlen ? "[tokens, heads, head_dim]" : "[batch, seq, heads, head_dim]") +
+                   " for q, k and v" + found);
+  }
+  bool same = k.size(last - 2) == v.size(last - 2);
+  if (!is_varlen) same = same && q.size(0) == k.size(0) && q.size(0) == v.size(0);
+  if (!same) {
+    refuse(op, std::string("wanted one ") + (is_varlen ? "" : "batch for q, k and v and one ") +
+                   "length for k and v" + found);
+  }
+  const int64_t heads = q.size(last - 1), kv_heads = k.size(last - 1);
+  if (kv_heads == 0 || heads == 0 || v.size(last - 1) != kv_heads || heads % kv_heads != 0) {
+    refuse(op, "wanted as many heads in k as in v, and a multiple of them in q" + found);
+  }
+  const int64_t head_dim = q.size(last), head_dim_v = v.size(last);
+  if (k.size(last) != head_dim || head_dim < 1 || head_dim > Attention::kMaxHeadDim ||
+      head_dim_v < 1 || head_dim_v > Attention::kMaxHeadDim) {
+    refuse(op, "wanted one head_dim for q and k, and at most 256 for q, k and v" + found);
+  }
+}
+
+// The longest sequence that the CPU finds, where it can look.
+void check_offsets(const char* op, const char* name, const Tensor& offsets, const char* of,
+                   int64_t total, const char* max_name, int64_t max_seqlen) {
+  if (!offsets.is_cpu()) return;
+  const int32_t* data = static_cast<const int32_t*>(offsets.const_data_ptr());
+  const int64_t last = offsets.size(0) - 1;
+  if (data[0] != 0 || data[last] != total) {
+    refuse(op, std::string("wanted ") + name + " from 0 to the " + std::to_string(total) +
+                   " tokens of " + of + ", found " + std::to_string(data[0]) + " to " +
+                   std::to_string(data[last]) + ".");
+  }
+  for (int64_t i = 0; i < last; ++i) {
+    if (data[i + 1] < data[i]) {
+      refuse(op, std::string("wanted ") + name + " that don't decrease, found " +
+                     std::to_string(data[i + 1]) + " behind " + std::to_string(data[i]) +
+                     " at index " + std::to_string(i + 1) + ".");
+    }
+    if (data[i + 1] - data[i] > max_seqlen) {
+      refuse(op, std::string("wanted ") + max_name + " of the longest sequence, found " +
+                     std::to_string(max_seqlen) + " where sequence " + std::to_string(i) + " has " +
+                     std::to_string(data[i + 1] - data[i]) + " tokens.");
+    }
+  }
+}
+
+void set_lengths(const char* op, const Tensor& q, const Tensor& k, const AttentionLengths& lengths,
+                 TensorAttention& attention) {
+  using torch::headeronly::ScalarType;
+  const Tensor* const offsets[] = {&lengths.cu_seqlens_q, &lengths.cu_seqlens_k};
+  const char* const names[] = {"cu_seqlens_q", "cu_seqlens_k"};
+  for (int i = 0; i < 2; ++i) {
+    check_device(op, "q", q, names[i], *offsets[i]);
+    if (offsets[i]->scalar_type() != ScalarType::Int) {
+      refuse(op, std::string("wanted int32 (Int) for ") + names[i] + ", found " +
+                     torch::headeronly::toString(offsets[i]->scalar_type()) + ".");
+    }
+  }
+  if (offsets[0]->dim() != 1 || offsets[0]->size(0) < 1 ||
+      !of_one_shape(*offsets[0], *offsets[1])) {
+    refuse(op, "wanted shape [sequences + 1] for cu_seqlens_q and cu_seqlens_k, found " +
+                   shape_text(*offsets[0]) + " and " + shape_text(*offsets[1]) + ".");
+  }
+  if (lengths.max_seqlen_q < 0 || lengths.max_seqlen_k < 0) {
+    refuse(op, "wanted lengths from 0 on for max_seqlen_q and max_seqlen_k, found " +
+                   std::to_string(lengths.max_seqlen_q) + " and " +
+                   std::to_string(lengths.max_seqlen_k) + ".");
+  }
+  Attention& call = attention.call;
+  const Tensor own_q = as_contiguous(*offsets[0]), own_k = as_contiguous(*offsets[1]);
+  check_offsets(op, names[0], own_q, "q", q.size(0), "max_seqlen_q", lengths.max_seqlen_q);
+  check_offsets(op, names[1], own_k, "k", k.size(0), "max_seqlen_k", lengths.max_seqlen_k);
+  attention.kept.push_back(own_q);
+  attention.kept.push_back(own_k);
+  call.batch = own_q.size(0) - 1;
+  call.seq_q = lengths.max_seqlen_q;
+  call.seq_k = lengths.max_seqlen_k;
+  call.total_q = q.size(0);
+  call.cu_seqlens_q = static_cast<const int32_t*>(own_q.const_data_ptr());
+  call.cu_seqlens_k = static_cast<const int32_t*>(own_k.const_data_ptr());
+}
+
+void set_bias(const char* op, const Tensor& q, const OptionalTensor& bias,
+              TensorAttention& attention) {
+  if (!bias.has_value()) return;
+  using torch::headeronly::ScalarType;
+  Attention& call = attention.call;
+  check_device(op, "q", q, "bias", *bias);
+  if (bias->scalar_type() != q.scalar_type() &&
+      (is_double(q) || bias->scalar_type() != ScalarType::Float)) {
+    refuse(op, std::string("wanted q's dtype or float32 (Float) for bias, found ") +
+                   torch::headeronly::toString(bias->scalar_type()) + ".");
+  }
+  const int64_t wanted[] = {call.batch, call.heads, call.seq_q, call.seq_k};
+  int64_t* const strides[] = {&call.bias_batch_stride, &call.bias_head_stride,
+                              &call.bias_query_stride, &call.bias_key_stride};
+  bool fits = bias->dim() == 4;
+  for (int dim = 0; fits && dim < 4; ++dim) {
+    fits = bias->size(dim) == wanted[dim] || bias->size(dim) == 1;
+    *strides[dim] = bias->size(dim) == 1 ? 0 : bias->stride(dim);
+  }
+  if (!fits) {
+    refuse(op, "wanted a bias that broadcasts to [batch, heads, seq_q, seq_k] = [" +
+                   std::to_string(wanted[0]) + ", " + std::to_string(wanted[1]) + ", " +
+                   std::to_string(wanted[2]) + ", " + std::to_string(wanted[3]) +
+                   "], found shape " + shape_text(*bias) + ".");
+  }
+  call.bias = bias->const_data_ptr();
+  if (!call.is_double) call.bias_dtype = checked_dtype(op, "bias", *bias);
+  attention.kept.push_back(*bias);
+}
+
+// One number a head.
+void set_per_head(const char* op, const Tensor& q, const OptionalTensor& alibi_slopes,
+                  const OptionalTensor& sinks, TensorAttention& attention) {
+  using torch::headeronly::ScalarType;
+  Attention& call = attention.call;
+  if (alibi_slopes.has_value()) {
+    check_device(op, "q", q, "alibi_slopes", *alibi_slopes);
+    if (alibi_slopes->scalar_type() != ScalarType::Float) {
+      refuse(op, std::string("wanted float32 (Float) for alibi_slopes, found ") +
+                     torch::headeronly::toString(alibi_slopes->scalar_type()) + ".");
+    }
+    const int64_t dims = alibi_slopes->dim();
+    const bool fits =
+        (dims == 1 && alibi_slopes->size(0) == call.heads) ||
+        (dims == 2 && alibi_slopes->size(0) == call.batch && alibi_slopes->size(1) == call.heads);
+    if (!fits) {
+      refuse(op, "wanted shape [heads] or [batch, heads] = [" + std::to_string(call.batch) + ", " +
+                     std::to_string(call.heads) + "] for alibi_slopes, found " +
+                     shape_text(*alibi_slopes) + ".");
+    }
+    attention.kept.push_back(as_contiguous(*alibi_slopes));
+    call.alibi_slopes = static_cast<const float*>(attention.kept.back().const_data_ptr());
+    call.alibi_batch_stride = dims == 2 ? call.heads : 0;
+  }
+  if (!sinks.has_value()) return;
+  check_device(op, "q", q, "sinks", *sinks);
+  if (sinks->scalar_type() != statistics_type(q)) {
+    refuse(op, std::string("wanted float32 (Float; with q of float64 Double) for sinks, found ") +
+                   torch::headeronly::toString(sinks->scalar_type()) + ".");
+  }
+  if (sinks->dim() != 1 || sinks->size(0) != call.heads) {
+    refuse(op, "wanted shape [heads] = [" + std::to_string(call.heads) + "] for sinks, found " +
+                   shape_text(*sinks) + ".");
+  }
+  attention.kept.push_back(as_contiguous(*sinks));
+  call.sinks = attention.kept.back().const_data_ptr();
+}
+
+int64_t checked_window(const char* op, const char* name, int64_t window) {
+  if (window < -1) {
+    refuse(op, std::string("wanted a number of keys, or -1 for all, for ") + name + ", found " +
+                   std::to_string(window) + ".");
+  }
+  return window;
+}
+
+TensorAttention checked_attention(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const AttentionLengths* lengths, const OptionalTensor& bias,
+                                  const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
+                                  const AttentionOptions& options) {
+  TensorAttention attention{};
+  Attention& call = attention.call;
+  check_is_tensor(op, "q", q);
+  call.is_double = is_double(q);
+  if (!call.is_double) call.dtype = checked_dtype(op, "q", q);
+  check_heads(op, q, k, v, lengths != nullptr);
+  const int64_t last = q.dim() - 1;
+  call.heads = q.size(last - 1);
+  call.kv_heads = k.size(last - 1);
+  call.head_dim = q.size(last);
+  call.head_dim_v = v.size(last);
+  if (lengths == nullptr) {
+    call.batch = q.size(0);
+    call.seq_q = q.size(1);
+    call.seq_k = k.size(1);
+  } else {
+    set_lengths(op, q, k, *lengths, attention);
+  }
+  set_bias(op, q, bias, attention);
+  set_per_head(op, q, alibi_slopes, sinks, attention);
+  call.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(call.head_dim)));
+  call.softcap = options.softcap;
+  checked_finite(op, "scale", call.scale);
+  checked_from_zero(op, "softcap", call.softcap);
+  call.window_left = checked_window(op, "window_left", options.window_left);
+  call.window_right = checked_window(op, "window_right", options.window_right);
+  if (options.causal) call.window_right = 0;
+  call.q = attention.read(q);
+  call.k = attention.read(k);
+  call.v = attention.read(v);
+  return attention;
+}
+
+Tensor empty_output(const Tensor& q, int64_t width) {
+  std::vector<int64_t> shape;
+  for (int64_t dim = 0; dim + 1 < q.dim(); ++dim) shape.push_back(q.size(dim));
+  shape.push_back(width);
+  return make_empty(q, {shape.data(), shape.size()});
+}
+
+std::vector<int64_t> lse_shape(const Attention& call) {
+  if (call.cu_seqlens_q != nullptr) return {call.heads, call.total_q};
+  return {call.batch, call.heads, call.seq_q};
+}
+
+template <typename Run>
+std::tuple<Tensor, Tensor> attention_on(const char* op, const Tensor& q, const Tensor& k,
+                                        const Tensor& v, const AttentionLengths* lengths,
+                                        const OptionalTensor& bias,
+                                        const OptionalTensor& alibi_slopes,
+                                        const OptionalTensor& sinks,
+                                        const AttentionOptions& options, const Run& run) {
+  TensorAttention attention =
+      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, options);
+  Attention& call = attention.call;
+  const Tensor output = empty_output(q, call.head_dim_v);
+  const std::vector<int64_t> shape = lse_shape(call);
+  const Tensor lse = make_empty(q, {shape.data(), shape.size()}, statistics_type(q));
+  call.output = written(output);
+  call.lse = lse.mutable_data_ptr();
+  if (lse.numel() > 0) run(call);
+  return {output, lse};
+}
+
+// Tensors of the backward pass beside those of the forward pass.
+struct AttentionGradients {
+  Tensor grad_output;
+  OptionalTensor grad_lse;
+  Tensor output, lse;
+};
+
+// grad_bias is one for each score, unsummed where the bias is broadcast: then of float32.
+template <typename Run>
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
+    const char* op, const AttentionGradients& given, const Tensor& q, const Tensor& k,
+    const Tensor& v, const AttentionLengths* lengths, const OptionalTensor& bias,
+    const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
+    const AttentionOptions& options, bool needs_grad_bias, const Run& run) {
+  using torch::headeronly::ScalarType;
+  TensorAttention attention =
+      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, options);
+  AttentionBackward backward{};
+  const Tensor wanted_output = empty_output(q, attention.call.head_dim_v);
+  check_same(op, "grad_output", given.grad_output, "output", given.output);
+  if (!of_one_shape(given.output, wanted_output) || given.output.scalar_type() != q.scalar_type()) {
+    refuse(op, "wanted q's dtype and shape " + shape_text(wanted_output) + " for output, found " +
+                   torch::headeronly::toString(given.output.scalar_type()) + " and " +
+                   shape_text(given.output) + ".");
+  }
+  check_device(op, "q", q, "output", given.output);
+  const std::vector<int64_t> shape = lse_shape(attention.call);
+  const Tensor delta = make_empty(q, {shape.data(), shape.size()}, statistics_type(q));
+  check_same(op, "lse", given.lse, "q's rows", delta);
+  attention.kept.push_back(as_contiguous(given.lse));
+  attention.call.lse = const_cast<void*>(attention.kept.back().const_data_ptr());
+  if (given.grad_lse.has_value()) {
+    check_same(op, "grad_lse", *given.grad_lse, "lse", given.lse);
+    attention.kept.push_back(as_contiguous(*given.grad_lse));
+    backward.grad_lse = attention.kept.back().const_data_ptr();
+  }
+  const AttentionTensor output = attention.read(given.output);
+  attention.call.output = {const_cast<void*>(output.data), output.batch_stride, output.seq_stride,
+                           output.head_stride};
+  backward.grad_output = attention.read(given.grad_output);
+  const Tensor grad_q = empty_of_shape(q), grad_k = empty_of_shape(k), grad_v = empty_of_shape(v);
+  backward.grad_q = written(grad_q);
+  backward.grad_k = written(grad_k);
+  backward.grad_v = written(grad_v);
+  backward.delta = delta.mutable_data_ptr();
+  Tensor grad_bias = make_empty(q, {0}), grad_sinks = make_empty(q, {0});
+  const Attention& call = attention.call;
+  if (bias.has_value() && needs_grad_bias) {
+    const int64_t full[] = {call.batch, call.heads, call.seq_q, call.seq_k};
+    bool is_broadcast = false;
+    for (int dim = 0; dim < 4; ++dim) is_broadcast = is_broadcast || bias->size(dim) != full[dim];
+    const ScalarType type = is_broadcast ? statistics_type(q) : bias->scalar_type();
+    grad_bias = make_empty(q, {full, 4}, type);
+    backward.grad_bias = grad_bias.mutable_data_ptr();
+    if (!call.is_double) backward.grad_bias_dtype = checked_dtype(op, "bias", type);
+  }
+  if (sinks.has_value()) {
+    grad_sinks = make_empty(q, {call.heads}, statistics_type(q));
+    backward.grad_sinks = grad_sinks.mutable_data_ptr();
+  }
+  backward.forward = call;
+  // Without queries the other gradients are zeros, without keys q's.
+  run(backward);
+  return {grad_q, grad_k, grad_v, grad_bias, grad_sinks};
+}
+
+template <typename Device>
+void run_attention(const Device& device, const Attention& call) {
+  if constexpr (Device::kIsGpu) {
+    launch_attention(call, device.stream());
+  } else {
+    attention_cpu(call, torch_threads);
+  }
+}
+template <typename Device>
+void run_attention(const Device& device, const AttentionBackward& call) {
+  if constexpr (Device::kIsGpu) {
+    launch_attention_backward(call, device.stream());
+  } else {
+    attention_backward_cpu(call, torch_threads);
+  }
+}
+
+template <typename Device>
+struct AttentionOps {
+  static auto runner(const Device& device) {
+    return [&device](const auto& call) { run_attention(device, call); };
+  }
+
+  static std::tuple<Tensor, Tensor> attention(
+      const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& bias,
+      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, std::optional<double> scale,
+      bool causal, int64_t window_left, int64_t window_right, double softcap, bool) {
+    const Device device(q);
+    return attention_on("attention", q, k, v, nullptr, bias, alibi_slopes, sinks,
+                        {scale, causal, window_left, window_right, softcap}, runner(device));
+  }
+
+  static std::tuple<Tensor, Tensor> attention_varlen(
+      const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& cu_seqlens_q,
+      const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
+      int64_t max_seqlen_q, int64_t max_seqlen_k, std::optional<double> scale, bool causal,
+      int64_t window_left, int64_t window_right, double softcap, bool) {
+    const Device device(q);
+    const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
+    return attention_on("attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks,
+                        {scale, causal, window_left, window_right, softcap}, runner(device));
+  }
+
+  static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward(
+      const Tensor& grad_output, const OptionalTensor& grad_lse, const Tensor& q, const Tensor& k,
+      const Tensor& v, const Tensor& output, const Tensor& lse, const OptionalTensor& bias,
+      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, std::optional<double> scale,
+      bool causal, int64_t window_left, int64_t window_right, double softcap, bool,
+      bool needs_grad_bias) {
+    const Device device(q);
+    return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
+                                 v, nullptr, bias, alibi_slopes, sinks,
+                                 {scale, causal, window_left, window_right, softcap},
+                                 needs_grad_bias, runner(device));
+  }
+
+  static std::tuple<Tensor, Tensor, Tensor, Tensor> attention_varlen_backward(
+      const Tensor& grad_output, const OptionalTensor& grad_lse, const Tensor& q, const Tensor& k,
+      const Tensor& v, const Tensor& output, const Tensor& lse, const Tensor& cu_seqlens_q,
+      const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
+      int64_t max_seqlen_q, int64_t max_seqlen_k, std::optional<double> scale, bool causal,
+      int64_t window_left, int64_t window_right, double softcap, bool) {
+    const Device device(q);
+    const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
+    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on(
+        "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
+        std::nullopt, alibi_slopes, sinks, {scale, causal, window_left, window_right, softcap},
+        false, runner(device));
+    return {grad_q, grad_k, grad_v, grad_sinks};
+  }
+};
 
 }  // namespace
 
@@ -44,7 +469,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
              scores + ") -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_sinks)");
 }
 
-STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
+CUDAOPS_DEVICE_KERNELS(cudaops, Device, library) {
+  using Ops = AttentionOps<Device>;
   implement(library, "attention", TORCH_BOX(&Ops::attention));
   implement(library, "attention_backward", TORCH_BOX(&Ops::attention_backward));
   implement(library, "attention_varlen", TORCH_BOX(&Ops::attention_varlen));

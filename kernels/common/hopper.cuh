@@ -76,8 +76,8 @@ bool is_compiled_for_hopper(Kernel* kernel, signed char (&known)[64]) {
 // Launches a kernel that calls wait_for_kernels_before() so that, on sm_90 and later, it is started
 // while the one before it ends.
 template <typename... Parameters>
-void launch_overlapping(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
-                        const Parameters&... arguments) {
+void launch_overlapping_with(void (*kernel)(Parameters...), dim3 grid, dim3 block, int shared_bytes,
+                             cudaStream_t stream, const Parameters&... arguments) {
 // Captured into graphs from CUDA 12.3 on.
 #if !CUDAOPS_HIP && CUDART_VERSION >= 12030
   static signed char known[64];
@@ -88,6 +88,7 @@ void launch_overlapping(void (*kernel)(Parameters...), dim3 grid, dim3 block, cu
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = block;
+    config.dynamicSmemBytes = static_cast<size_t>(shared_bytes);
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
@@ -95,8 +96,13 @@ void launch_overlapping(void (*kernel)(Parameters...), dim3 grid, dim3 block, cu
     return;
   }
 #endif
-  kernel<<<grid, block, 0, stream>>>(arguments...);
+  kernel<<<grid, block, static_cast<size_t>(shared_bytes), stream>>>(arguments...);
   CUDAOPS_CHECK_LAUNCH();
+}
+template <typename... Parameters>
+void launch_overlapping(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+                        const Parameters&... arguments) {
+  launch_overlapping_with(kernel, grid, block, 0, stream, arguments...);
 }
 
 }  // namespace cudaops_kernels

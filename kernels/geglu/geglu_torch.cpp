@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch.ops.cudaops.geglu and its backward: schemas and CPU kernels.
+// torch.ops.cudaops.geglu and its backward: schemas and kernels of both devices.
 #include <torch/csrc/stable/library.h>
 
+#include "../common/torch_device.h"
 #include "../common/torch_gated_unit.h"
 #include "../common/torch_gelu.h"
 #include "geglu.h"
@@ -9,18 +10,32 @@
 namespace cudaops_kernels {
 namespace {
 
-Tensor geglu_on_cpu(const Tensor& gate, const Tensor& up, const std::string& approximate) {
+template <typename Device>
+Tensor geglu(const Tensor& gate, const Tensor& up, const std::string& approximate) {
+  const Device device(gate);
   const GeluKind kind = gelu_kind("geglu", approximate);
-  return gated_unit_on("geglu", gate, up,
-                       [&](const GatedUnit& call) { geglu_cpu(call, kind, torch_threads); });
+  return gated_unit_on("geglu", gate, up, [&](const GatedUnit& call) {
+    if constexpr (Device::kIsGpu) {
+      launch_geglu(call, kind, device.stream());
+    } else {
+      geglu_cpu(call, kind, torch_threads);
+    }
+  });
 }
 
-std::tuple<Tensor, Tensor> geglu_backward_on_cpu(const Tensor& grad_output, const Tensor& gate,
-                                                 const Tensor& up, const std::string& approximate) {
+template <typename Device>
+std::tuple<Tensor, Tensor> geglu_backward(const Tensor& grad_output, const Tensor& gate,
+                                          const Tensor& up, const std::string& approximate) {
+  const Device device(gate);
   const GeluKind kind = gelu_kind("geglu_backward", approximate);
-  return gated_unit_backward_on(
-      "geglu_backward", grad_output, gate, up,
-      [&](const GatedUnitBackward& call) { geglu_backward_cpu(call, kind, torch_threads); });
+  const auto run = [&](const GatedUnitBackward& call) {
+    if constexpr (Device::kIsGpu) {
+      launch_geglu_backward(call, kind, device.stream());
+    } else {
+      geglu_backward_cpu(call, kind, torch_threads);
+    }
+  };
+  return gated_unit_backward_on("geglu_backward", grad_output, gate, up, run);
 }
 
 }  // namespace
@@ -32,9 +47,9 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
          "-> (Tensor grad_gate, Tensor grad_up)");
 }
 
-STABLE_TORCH_LIBRARY_IMPL(cudaops, CPU, library) {
-  implement(library, "geglu", TORCH_BOX(&geglu_on_cpu));
-  implement(library, "geglu_backward", TORCH_BOX(&geglu_backward_on_cpu));
+CUDAOPS_DEVICE_KERNELS(cudaops, Device, library) {
+  implement(library, "geglu", TORCH_BOX(&geglu<Device>));
+  implement(library, "geglu_backward", TORCH_BOX(&geglu_backward<Device>));
 }
 
 }  // namespace cudaops_kernels

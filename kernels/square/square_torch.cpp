@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch.ops.cudaops_examples.square: schema and CPU kernel.
+// torch.ops.cudaops_examples.square: schema and kernels of both devices.
 #include <torch/csrc/stable/library.h>
 
-#include "../common/torch_binding.h"
+#include "../common/torch_device.h"
 #include "square.h"
 
 namespace cudaops_examples {
 namespace {
 
-Tensor square_on_cpu(const Tensor& input) {
+template <typename Device>
+Tensor square(const Tensor& input) {
   const DType dtype = checked_dtype("square", "input", input);
+  const Device device(input);
   const Tensor contiguous_input = as_contiguous(input);
   const Tensor out = make_empty(input, input.sizes());
-  square_cpu(contiguous_input.const_data_ptr(), out.mutable_data_ptr(), input.numel(), dtype,
-             torch_threads);
+  if constexpr (Device::kIsGpu) {
+    launch_square(contiguous_input.const_data_ptr(), out.mutable_data_ptr(), input.numel(), dtype,
+                  device.stream());
+  } else {
+    square_cpu(contiguous_input.const_data_ptr(), out.mutable_data_ptr(), input.numel(), dtype,
+               torch_threads);
+  }
   return out;
 }
 
@@ -23,8 +30,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops_examples, library) {
   library.def("square(Tensor input) -> Tensor");
 }
 
-STABLE_TORCH_LIBRARY_IMPL(cudaops_examples, CPU, library) {
-  library.impl("square", TORCH_BOX(&square_on_cpu));
+CUDAOPS_DEVICE_KERNELS(cudaops_examples, Device, library) {
+  library.impl("square", TORCH_BOX(&square<Device>));
 }
 
 }  // namespace cudaops_examples

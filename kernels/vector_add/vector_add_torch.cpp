@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch.ops.cudaops_examples.vector_add: schema and CPU kernel.
+// torch.ops.cudaops_examples.vector_add: schema and kernels of both devices.
 #include <torch/csrc/stable/library.h>
 
-#include "../common/torch_binding.h"
+#include "../common/torch_device.h"
 #include "vector_add.h"
 
 namespace cudaops_examples {
 namespace {
 
-Tensor vector_add_on_cpu(const Tensor& a, const Tensor& b) {
+template <typename Device>
+Tensor vector_add(const Tensor& a, const Tensor& b) {
   check_same("vector_add", "a", a, "b", b);
   const DType dtype = checked_dtype("vector_add", "a", a);
+  const Device device(a);
   const Tensor contiguous_a = as_contiguous(a);
   const Tensor contiguous_b = as_contiguous(b);
   const Tensor out = make_empty(a, a.sizes());
-  vector_add_cpu(contiguous_a.const_data_ptr(), contiguous_b.const_data_ptr(),
-                 out.mutable_data_ptr(), a.numel(), dtype, torch_threads);
+  if constexpr (Device::kIsGpu) {
+    launch_vector_add(contiguous_a.const_data_ptr(), contiguous_b.const_data_ptr(),
+                      out.mutable_data_ptr(), a.numel(), dtype, device.stream());
+  } else {
+    vector_add_cpu(contiguous_a.const_data_ptr(), contiguous_b.const_data_ptr(),
+                   out.mutable_data_ptr(), a.numel(), dtype, torch_threads);
+  }
   return out;
 }
 
@@ -25,8 +32,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops_examples, library) {
   library.def("vector_add(Tensor a, Tensor b) -> Tensor");
 }
 
-STABLE_TORCH_LIBRARY_IMPL(cudaops_examples, CPU, library) {
-  library.impl("vector_add", TORCH_BOX(&vector_add_on_cpu));
+CUDAOPS_DEVICE_KERNELS(cudaops_examples, Device, library) {
+  library.impl("vector_add", TORCH_BOX(&vector_add<Device>));
 }
 
 }  // namespace cudaops_examples

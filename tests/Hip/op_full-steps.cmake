@@ -1,7 +1,8 @@
 # The full ABI: torch_hip and c10_hip are linked, torch's definitions for HIP are there.
 hip_machine()
 hip_sources()
-match(ARGS ${hip_ARGS} AFTER "add_torch_op(my_op ABI FULL SOURCES op.cpp CUDA_SOURCES op_gpu.cpp op.cu)
+file(APPEND "${case_DIR}/src/op_gpu.cpp" "#ifndef USE_CUDA\n#error USE_CUDA is not seen\n#endif\n")
+match(ARGS ${hip_ARGS} AFTER "add_torch_op(my_op ABI FULL SOURCES op.cpp op_gpu.cpp CUDA_SOURCES op_gpu.cpp op.cu)
 target_link_options(my_op PRIVATE -Wl,--no-as-needed)"
 )
 expect_target(my_op state BUILT abi FULL architectures gfx90a)

@@ -2,11 +2,12 @@
 # library's code objects are what was asked for.
 hip_machine()
 hip_sources()
+file(APPEND "${case_DIR}/src/op_gpu.cpp" "#ifndef USE_CUDA\n#error USE_CUDA is not seen\n#endif\n")
 match(
   ARGS ${hip_TORCH} ${hip_ROCM} "-DGPU_TARGETS=gfx90a gfx942"
   BEFORE "enable_testing()"
   AFTER
-    "add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op_gpu.cpp op.cu CUDA REQUIRED)
+    "add_torch_op(my_op SOURCES op.cpp op_gpu.cpp CUDA_SOURCES op_gpu.cpp op.cu CUDA REQUIRED)
 add_torch_op(host SOURCES op.cpp)
 add_torch_op(device CUDA_SOURCES op.cu)
 add_torch_op(off SOURCES op.cpp CUDA_SOURCES op.cu CUDA OFF)

@@ -36,7 +36,7 @@ foreach(
     "stable|TORCH_TARGET_VERSION=0x020a000000000000|USE_CUDA"
     "newer|TORCH_TARGET_VERSION=0x020d000000000000|USE_CUDA"
     "stable_cuda|TORCH_TARGET_VERSION=0x020b000000000000 -DUSE_CUDA|TORCH_EXTENSION"
-    "full|torch/csrc/api/include|TORCH_TARGET_VERSION"
+    "full|torch/csrc/api/include|TORCH_TARGET_VERSION|USE_CUDA"
     "full_cuda|-DUSE_CUDA|TORCH_TARGET_VERSION"
     "pybind|-fvisibility=hidden|TORCH_TARGET_VERSION"
 )

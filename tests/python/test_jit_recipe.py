@@ -129,6 +129,21 @@ def test_whole_way_from_wheel_to_store(package, jit):  # noqa: F811
     assert first == second
 
 
+def test_one_file_for_both_devices_is_built_once(package, jit):  # noqa: F811
+    """In SOURCES and CUDA_SOURCES, with #ifdef USE_CUDA; here there is no CUDA."""
+    project = package.source / "CMakeLists.txt"
+    project.write_text(project.read_text().replace("SOURCES op.cpp", "SOURCES op.cpp CUDA_SOURCES op.cpp"))
+    source = package.source / "op.cpp"
+    source.write_text("#ifdef USE_CUDA\n#error this is an op without CUDA\n#endif\n" + source.read_text())
+    found = recipe.Recipe(package.recipe_only() / (package.name + ".recipe.json"))
+    request = recipe.RecipeRequest(found)
+    assert request.paths == [found.place("source/op.cpp")] and request.is_cuda()
+    ops = cudaops.OpLibrary(str(package.place), package.name)
+    assert (ops.state, call(package)) == ("COMPILED", [3, 3])
+    commands = json.loads((pathlib.Path(ops.path).parent / "compile_commands.json").read_text())
+    assert sum(command["file"].endswith("op.cpp") for command in commands) == 1
+
+
 def test_bundle_serves_a_machine_without_compilers(package, jit, tmp_path, monkeypatch):  # noqa: F811
     place = package.recipe_only()
     execute(["ninja", "-C", package.build, "cudaops_bundle"], env={**os.environ, **jit.variables})

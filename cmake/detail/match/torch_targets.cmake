@@ -128,7 +128,6 @@ function(_cudaops_targets_torch backend)
   set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ${definitions})
   if(backend STREQUAL "CUDA")
     _cudaops_link_existing(torch torch_cuda c10_cuda)
-    set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS USE_CUDA)
     # CMake 3.25 knows no C++20 for nvcc, and raises no .cu on its own account.
     if("cuda_std_${standard}" IN_LIST CMAKE_CUDA_COMPILE_FEATURES)
       set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_FEATURES cuda_std_${standard})

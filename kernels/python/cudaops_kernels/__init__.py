@@ -8,6 +8,7 @@ torch.compile. Importing this module registers them.
 from . import _library  # noqa: F401  (first: it registers the ops)
 from . import _autocast, optim  # noqa: F401
 from ._attention import attention, attention_varlen
+from ._attention_decode import attention_decode
 from ._bias_gelu import bias_gelu
 from ._cross_entropy import cross_entropy, cross_entropy_
 from ._geglu import geglu, gelu_and_mul
@@ -20,6 +21,7 @@ from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_nor
 from ._rms_norm_quantize import rms_norm_quantize
 from ._rope import apply_rotary_pos_emb, rope, rope_, rotary_cos_sin
 from ._sdpa import SdpaPatch, sdpa_patch
+from ._rope_append_kv import rope_append_kv_
 from ._softmax import softmax
 from ._swiglu import silu_and_mul, swiglu
 from ._swiglu_quantize import swiglu_quantize
@@ -31,6 +33,7 @@ __all__ = [
     "SdpaPatch",
     "apply_rotary_pos_emb",
     "attention",
+    "attention_decode",
     "attention_varlen",
     "bias_gelu",
     "clip_grad_norm_",
@@ -50,6 +53,7 @@ __all__ = [
     "rms_norm_quantize",
     "rope",
     "rope_",
+    "rope_append_kv_",
     "rotary_cos_sin",
     "sdpa_patch",
     "silu_and_mul",

@@ -67,7 +67,8 @@ class RecipeRequest(Request):
         values = recipe.values
         super().__init__(recipe.name, "library", "auto")
         self.recipe = recipe
-        self.set_paths([recipe.place(name) for name in values["sources"] + values["cuda_sources"] if not _is_header(name)])
+        names = dict.fromkeys(values["sources"] + values["cuda_sources"])  # a file may be in both
+        self.set_paths([recipe.place(name) for name in names if not _is_header(name)])
         self.include_paths = [recipe.place(name) for name in values["include_directories"]]
         self.ldflags = [name for name in values["link_libraries"] if name.startswith("-")] + values["link_options"]
 

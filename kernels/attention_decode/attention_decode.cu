@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../common/quantized.cuh"
+#include "attention_decode.cuh"
+#include "attention_decode.h"
+
+namespace cudaops_kernels {
+namespace {
+
+using namespace decode;
+
+// For everything: a block has one query, a thread of it a key, then an element.
+constexpr int kPlainThreads = 256;
+static_assert(kPlainThreads >= kMostDecodeHeadDim, "");
+
+__device__ __forceinline__ float number(Float8 value) { return float8_to_float(value.bits); }
+template <typename T>
+__device__ __forceinline__ float number(T value) {
+  return to_float(value);
+}
+
+template <bool kLargest>
+__device__ float over_block(float value) {
+  __shared__ float all[kPlainThreads];
+  __syncthreads();
+  all[threadIdx.x] = value;
+  __syncthreads();
+  for (int step = kPlainThreads / 2; step > 0; step /= 2) {
+    if (threadIdx.x < step) {
+      const float other = all[threadIdx.x + step];
+      all[threadIdx.x] = kLargest ? fmaxf(all[threadIdx.x], other) : all[threadIdx.x] + other;
+    }
+    __syncthreads();
+  }
+  return all[0];
+}
+
+template <typename T, typename Cache>
+__global__ void __launch_bounds__(kPlainThreads) plain_decode_kernel(const Plan plan) {
+  __shared__ float q[kMostDecodeHeadDim], p[kPlainThreads];
+  __shared__ int block_of[kPlainThreads];
+  const AttentionDecode& call = plan.call;
+  const int token = static_cast<int>(blockIdx.x % call.q_length);
+  const int batch = static_cast<int>(blockIdx.x / call.q_length);
+  const int thread = static_cast<int>(threadIdx.x), head_dim = static_cast<int>(call.head_dim);
+  for (int head = static_cast<int>(blockIdx.y); head < call.num_heads; head += gridDim.y) {
+    Item item = item_of(plan, batch, head / plan.group * plan.row_tiles);
+    item.first_row = 0;
+    const Query query{head, token, item.length - static_cast<int>(call.q_length) + token, true};
+    __syncthreads();
+    if (thread < head_dim) {
+      q[thread] = to_float(
+          static_cast<const T*>(call.q)[batch * call.q_batch_stride + token * call.q_token_stride +
+                                        head * call.q_head_stride + thread]);
+    }
+    const auto row_of = [&](const PagedCache& cache, int64_t block, int64_t key) {
+      return static_cast<const Cache*>(cache.data) + block * cache.block_stride +
+             key % call.page_size * cache.token_stride + item.kv_head * cache.head_stride;
+    };
+    const float k_scale =
+        call.k.scale == nullptr ? 1.0f : call.k.scale[item.kv_head * call.k.scale_stride];
+    int64_t first = 0;
+    if (call.window_left >= 0 && query.position > call.window_left) {
+      first = query.position - call.window_left;
+    }
+    float largest = -INFINITY, total = 0, sum = 0;
+    for (int64_t begin = first; begin <= query.position; begin += kPlainThreads) {
+      const int64_t key = begin + thread;
+      int block = -1;
+      float score = -INFINITY;
+      if (key <= query.position) {
+        block = call.block_table[batch * call.block_table_stride + key / call.page_size];
+        if (block >= call.num_blocks) block = -1;
+      }
+      __syncthreads();  // p and block_of have been read
+      if (block >= 0) {
+        const Cache* const k = row_of(call.k, block, key);
+        score = 0;
+        for (int i = 0; i < head_dim; ++i) score += q[i] * number(k[i]);
+        score *= call.scale * k_scale;
+        if (call.softcap > 0) score = call.softcap * tanhf(score / call.softcap);
+        score *= kLog2e;
+      }
+      const float most = fmaxf(largest, over_block<true>(score));
+      const float base = most == -INFINITY ? 0.0f : most;
+      const float kept = exp2f(largest - base);
+      p[thread] = block >= 0 ? exp2f(score - base) : 0.0f;
+      block_of[thread] = block;
+      total = total * kept + over_block<false>(p[thread]);
+      sum *= kept;
+      largest = most;
+      if (thread < head_dim) {
+        for (int i = 0; i < kPlainThreads && begin + i <= query.position; ++i) {
+          if (block_of[i] >= 0) {
+            sum += p[i] * number(row_of(call.v, block_of[i], begin + i)[thread]);
+          }
+        }
+      }
+    }
+    const Finish finish(plan, item, query, largest, total);
+    if (thread < head_dim) {
+      static_cast<T*>(call.output)[output_row(plan, item, query) + thread] =
+          from_float<T>(sum * finish.factor);
+    }
+    if (thread == 0) store_lse(plan, item, query, finish.lse);
+  }
+}
+
+Plan plan_of(const AttentionDecode& call) {
+  Plan plan{};
+  plan.call = call;
+  plan.group = static_cast<int>(call.num_heads / call.num_kv_heads);
+  plan.num_rows = static_cast<int>(plan.group * call.q_length);
+  plan.row_tiles = (plan.num_rows + kRows - 1) / kRows;
+  plan.per_sequence = static_cast<int>(call.num_kv_heads) * plan.row_tiles;
+  plan.page_shift = -1;
+  for (int shift = 0; shift < 31; ++shift) {
+    if (call.page_size == int64_t{1} << shift) plan.page_shift = shift;
+  }
+  plan.scale_log2 = call.scale * kLog2e;
+  plan.by_group = detail::Divider(static_cast<uint32_t>(plan.group));
+  return plan;
+}
+
+template <typename T, typename Cache>
+void launch_plain(const Plan& plan, cudaStream_t stream) {
+  const int64_t blocks = plan.call.num_batches * plan.call.q_length;
+  const dim3 grid(
+      static_cast<unsigned int>(blocks),
+      static_cast<unsigned int>(plan.call.num_heads < 65535 ? plan.call.num_heads : 65535));
+  plain_decode_kernel<T, Cache><<<grid, kPlainThreads, 0, stream>>>(plan);
+  CUDAOPS_CHECK_LAUNCH();
+}
+
+#if !CUDAOPS_HIP
+
+// Whether chunks of 16 bytes can be copied, of keys that have one page.
+bool has_chunks(const AttentionDecode& call) {
+  const int64_t per_chunk = 16 / (call.has_float8_cache ? 1 : size_of(call.dtype));
+  const int64_t q_bits = call.q_batch_stride | call.q_token_stride | call.q_head_stride;
+  if (q_bits % 8 != 0 || reinterpret_cast<uintptr_t>(call.q) % 16 != 0) return false;
+  int64_t bits = call.head_dim;
+  for (const PagedCache* cache : {&call.k, &call.v}) {
+    bits |= cache->block_stride | cache->token_stride | cache->head_stride;
+    if (reinterpret_cast<uintptr_t>(cache->data) % 16 != 0) return false;
+  }
+  return bits % per_chunk == 0 && call.page_size % kTile == 0;
+}
+
+// What a device runs of a kernel: its blocks at a time, 0 where there is no code for it or too
+// little shared memory; and tiles of a warp. Found out once for each device.
+struct Fit {
+  int blocks, stages;
+};
+
+template <typename T, typename Cache, int kDim>
+Fit find_fit(int device) {
+  using M = Memory<Cache, kDim>;
+  const auto kernel = decode_kernel<T, Cache, kDim>;
+  if (!is_compiled_for(kernel, 80)) return {0, 0};
+  int most = 0, multiprocessors = 0, blocks = 0;
+  CUDAOPS_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  int stages = M::kStages;
+  // 2 KiB are the kernel's own.
+  while (stages >= M::kFewestStages && M::bytes(stages) + 2048 > most) --stages;
+  if (stages < M::kFewestStages) return {0, 0};
+  CUDAOPS_CHECK(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(stages)));
+  CUDAOPS_CHECK(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, M::bytes(stages)));
+  return {blocks * multiprocessors, stages};
+}
+
+template <typename T, typename Cache, int kDim>
+Fit fit() {
+  constexpr int kDevices = 64;
+  static int known[kDevices];  // blocks * 8 + stages + 1
+  int device = 0;
+  CUDAOPS_CHECK(cudaGetDevice(&device));
+  if (device >= kDevices) return find_fit<T, Cache, kDim>(device);
+  int value = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
+  if (value == 0) {
+    const Fit found = find_fit<T, Cache, kDim>(device);
+    value = found.blocks * 8 + found.stages + 1;
+    __atomic_store_n(&known[device], value, __ATOMIC_RELAXED);
+  }
+  return {(value - 1) / 8, (value - 1) % 8};
+}
+
+// The most units that there can be.
+int64_t most_units(const Plan& plan) {
+  const int64_t most_keys = plan.call.blocks_per_sequence * plan.call.page_size;
+  const int64_t units = (most_keys + kUnit - 1) / kUnit + 1;
+  return units * plan.per_sequence * plan.call.num_batches;
+}
+
+// Blocks of the grid.
+int parts_of(const Plan& plan, int slots) {
+  const int64_t units = most_units(plan);
+  return static_cast<int>(units < slots ? units : slots);
+}
+
+int64_t workspace_bytes(const Plan& plan, int parts) {
+  return 2 * int64_t{parts} * kRows * (plan.call.head_dim + 2) * 4;
+}
+
+template <typename T, typename Cache, int kDim>
+void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) {
+  const int parts = parts_of(plan, fit.blocks);
+  plan.stages = fit.stages;
+  plan.parts = parts;
+  plan.sums = static_cast<float*>(workspace);
+  plan.states = plan.sums + 2 * int64_t{parts} * kRows * plan.call.head_dim;
+  launch_overlapping_with(decode_kernel<T, Cache, kDim>, dim3(static_cast<unsigned int>(parts)),
+                          dim3(kThreads), Memory<Cache, kDim>::bytes(fit.stages), stream, plan);
+  const int64_t items = plan.per_sequence * plan.call.num_batches;
+  launch_overlapping(merge_kernel<T, kDim>, dim3(static_cast<unsigned int>(items)),
+                     dim3(32 * kMergeWarps), stream, plan);
+}
+
+// body(Fit, launch) of the tensor cores' kernel that takes this call; false where none does.
+template <typename T, typename Cache, int kDim, typename Body>
+bool with_kernel_of(const Body& body) {
+  const Fit found = fit<T, Cache, kDim>();
+  if (found.blocks == 0) return false;
+  body(found, launch_of<T, Cache, kDim>);
+  return true;
+}
+template <typename T, typename Cache, typename Body>
+bool with_kernel_of_width(const AttentionDecode& call, const Body& body) {
+  if (call.head_dim <= 64) return with_kernel_of<T, Cache, 64>(body);
+  if (call.head_dim <= 128) return with_kernel_of<T, Cache, 128>(body);
+  return with_kernel_of<T, Cache, 256>(body);
+}
+template <typename Body>
+bool with_kernel(const AttentionDecode& call, const Body& body) {
+  if (call.dtype == DType::kFloat32 || !has_chunks(call)) return false;
+  if (most_units(plan_of(call)) > 0x7fffffff) return false;
+  if (call.dtype == DType::kFloat16) {
+    if (call.has_float8_cache) return with_kernel_of_width<__half, Float8>(call, body);
+    return with_kernel_of_width<__half, __half>(call, body);
+  }
+  if (call.has_float8_cache) return with_kernel_of_width<bfloat16, Float8>(call, body);
+  return with_kernel_of_width<bfloat16, bfloat16>(call, body);
+}
+
+#endif
+
+struct Plain {
+  template <typename T>
+  static void run(const Plan& plan, cudaStream_t stream) {
+    if (plan.call.has_float8_cache) {
+      launch_plain<T, Float8>(plan, stream);
+    } else {
+      launch_plain<T, T>(plan, stream);
+    }
+  }
+};
+
+bool is_empty(const AttentionDecode& call) {
+  return call.num_batches == 0 || call.q_length == 0 || call.num_heads == 0;
+}
+
+}  // namespace
+
+int64_t attention_decode_workspace_bytes(const AttentionDecode& call) {
+  int64_t bytes = 0;
+#if !CUDAOPS_HIP
+  if (is_empty(call)) return 0;
+  const Plan plan = plan_of(call);
+  with_kernel(call, [&](const Fit& fit, auto) {
+    bytes = workspace_bytes(plan, parts_of(plan, fit.blocks));
+  });
+#endif
+  return bytes;
+}
+
+void launch_attention_decode(const AttentionDecode& call, void* workspace, void* stream) {
+  if (is_empty(call)) return;
+  const Plan plan = plan_of(call);
+  const auto on = static_cast<cudaStream_t>(stream);
+#if !CUDAOPS_HIP
+  if (with_kernel(call, [&](const Fit& fit, auto launch) { launch(plan, fit, workspace, on); })) {
+    return;
+  }
+#endif
+  for_device_type<Plain>(call.dtype, plan, on);
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,797 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention_decode on tensor cores (sm_80 and later): what limits it is the reading of keys and
+// values, so all multiprocessors read all the time, whatever the sequences' lengths.
+//
+// Work   An item is up to 16 queries that read one head of one sequence: the rows of a matrix
+//        product. Its keys come in units of 64. The units of all items, one behind the other, are
+//        cut into equal parts, one for each block of the grid, which all run at once: a part can
+//        end within an item and hold several. Lengths are read on the device: a captured graph
+//        serves others too.
+// Block  4 warps; each takes 16 keys of a unit and has copies of its next ones on their way
+//        (cp.async), a softmax and sums of its own: no warp waits for another until a part of an
+//        item ends.
+// Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
+//        workspace, and a second kernel adds them in the parts' order.
+#pragma once
+
+#include <cudaops/check.h>
+
+#include "../common/device_types.cuh"
+#include "../common/hopper.cuh"
+#include "../common/pointwise.cuh"
+#include "../common/tensor_cores.cuh"
+#include "attention_decode.h"
+
+namespace cudaops_kernels {
+namespace decode {
+
+constexpr int kRows = 16;
+constexpr int kWarps = 4;
+constexpr int kThreads = 32 * kWarps;
+constexpr int kTile = 16;  // keys of a warp at a time
+constexpr int kUnit = kWarps * kTile;
+constexpr float kLog2e = 1.4426950408889634f;
+constexpr float kLn2 = 0.6931471805599453f;
+
+struct Float8 {
+  uint8_t bits;
+};
+
+// An item's queries and keys.
+struct Item {
+  int batch, kv_head;
+  int first_row;  // of num_rows: the queries of a head's group, those of a token together
+  int length, first_unit, num_units;
+};
+
+// How the call is cut; the same on host and device, but for what lengths say.
+struct Plan {
+  AttentionDecode call;
+  int group;         // query heads of a head of the cache
+  int num_rows;      // group * q_length
+  int row_tiles;     // items of a sequence's head
+  int per_sequence;  // items of a sequence
+  int page_shift;    // page_size = 1 << page_shift; -1 where it is no power of two
+  int stages;        // tiles of a warp
+  int parts;         // blocks of the grid
+  float scale_log2;  // scale * log2(e)
+  float* sums;       // two for a block, of parts of items: [kRows][head_dim]
+  float* states;     // two for a block: largest, total [kRows]
+  detail::Divider by_group{1};
+};
+
+__device__ __forceinline__ int length_of(const Plan& plan, int batch) {
+  const int64_t most = plan.call.blocks_per_sequence * plan.call.page_size;
+  const int length = max(plan.call.lengths[batch], 0);
+  return static_cast<int64_t>(length) < most ? length : static_cast<int>(most);
+}
+
+// The first unit with a key that one of the sequence's queries sees.
+__device__ __forceinline__ int first_unit_of(const Plan& plan, int length) {
+  if (plan.call.window_left < 0) return 0;
+  const int64_t first = length - plan.call.q_length - plan.call.window_left;
+  return first > 0 ? static_cast<int>(first / kUnit) : 0;
+}
+
+// One where there are none: the result is written all the same.
+__device__ __forceinline__ int units_of(const Plan& plan, int length) {
+  const int count = (length + kUnit - 1) / kUnit - first_unit_of(plan, length);
+  return count > 0 ? count : 1;
+}
+
+__device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index) {
+  Item item;
+  item.batch = batch;
+  item.kv_head = index / plan.row_tiles;
+  item.first_row = index % plan.row_tiles * kRows;
+  item.length = length_of(plan, batch);
+  item.first_unit = first_unit_of(plan, item.length);
+  item.num_units = units_of(plan, item.length);
+  return item;
+}
+
+// A query of an item: its head, token and position.
+struct Query {
+  int head, token, position;
+  bool is_there;
+};
+__device__ __forceinline__ Query query_of(const Plan& plan, const Item& item, int row) {
+  const int index = item.first_row + row;
+  Query query;
+  query.is_there = index < plan.num_rows;
+  query.token = static_cast<int>(plan.by_group.quotient(static_cast<uint32_t>(index)));
+  query.head = item.kv_head * plan.group + index - query.token * plan.group;
+  query.position = item.length - static_cast<int>(plan.call.q_length) + query.token;
+  return query;
+}
+
+// A row's result, or one element of it: of sums relative to 2^largest.
+struct Finish {
+  float factor, lse;
+
+  __device__ Finish(const Plan& plan, const Item& item, const Query& query, float largest,
+                    float total) {
+    float kept = 1.0f;
+    if (plan.call.sinks != nullptr && query.is_there) {
+      const float sink = plan.call.sinks[query.head] * kLog2e;
+      const float with_sink = fmaxf(largest, sink);
+      if (with_sink > -INFINITY) {
+        kept = exp2f(largest - with_sink);
+        total = total * kept + exp2f(sink - with_sink);
+        largest = with_sink;
+      }
+    }
+    const PagedCache& v = plan.call.v;
+    const float v_scale = v.scale == nullptr ? 1.0f : v.scale[item.kv_head * v.scale_stride];
+    factor = total == 0 ? 0.0f : kept * v_scale / total;
+    lse = total == 0 ? -INFINITY : (largest + log2f(total)) * kLn2;
+  }
+};
+
+__device__ __forceinline__ int64_t output_row(const Plan& plan, const Item& item,
+                                              const Query& query) {
+  return ((item.batch * plan.call.q_length + query.token) * plan.call.num_heads + query.head) *
+         plan.call.head_dim;
+}
+__device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, const Query& query,
+                                          float lse) {
+  if (plan.call.lse == nullptr) return;
+  plan.call
+      .lse[(item.batch * plan.call.num_heads + query.head) * plan.call.q_length + query.token] =
+      lse;
+}
+
+#if !CUDAOPS_HIP
+
+// How all units are cut, and where the sequences' begin, as a warp finds it.
+class Schedule {
+ public:
+  __device__ explicit Schedule(const Plan& plan)
+      : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {
+    int sum = 0;
+    for (int first = 0; first < plan.call.num_batches; first += 32) sum += units_at(first + lane_);
+    total_ = static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+    per_part_ = (total_ + plan.parts - 1) / plan.parts;
+  }
+
+  __device__ int total() const { return total_; }
+  __device__ int per_part() const { return per_part_; }
+
+  // The sequence with this unit of all, and its first one.
+  __device__ void find(int unit, int* batch, int* begin) const {
+    int before = 0;
+    for (int first = 0;; first += 32) {
+      const int own = units_at(first + lane_);
+      int upto = own;
+      for (int step = 1; step < 32; step *= 2) {
+        const int other = __shfl_up_sync(~0u, upto, step);
+        if (lane_ >= step) upto += other;
+      }
+      const unsigned int behind = __ballot_sync(~0u, unit < before + upto);
+      if (behind != 0) {
+        const int lane = __ffs(static_cast<int>(behind)) - 1;
+        *batch = first + lane;
+        *begin = before + __shfl_sync(~0u, upto - own, lane);
+        return;
+      }
+      before += __shfl_sync(~0u, upto, 31);
+    }
+  }
+
+  // The first unit of a sequence.
+  __device__ int begin_of(int batch) const {
+    int sum = 0;
+    for (int first = 0; first < batch; first += 32) {
+      if (first + lane_ < batch) sum += units_at(first + lane_);
+    }
+    return static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+  }
+
+ private:
+  __device__ int units_at(int batch) const {
+    if (batch >= plan_.call.num_batches) return 0;
+    return units_of(plan_, length_of(plan_, batch)) * plan_.per_sequence;
+  }
+
+  const Plan& plan_;
+  int lane_, total_, per_part_;
+};
+
+// Shared memory of a block: queries, each warp's tiles of keys and values; sums of the warps take
+// the tiles' place when a part of an item ends.
+template <typename Cache, int kDim>
+struct Memory {
+  static constexpr int kRowBytes = kDim * static_cast<int>(sizeof(Cache));
+  static constexpr int kTileBytes = 2 * kTile * kRowBytes;
+  static constexpr int kQueryBytes = kRows * kDim * 2;
+  static constexpr int kSumsBytes = kWarps * kRows * (kDim + 4) * 4;
+  // Tiles of a warp: as many as hide the memory's latency with the blocks of a multiprocessor, and
+  // the fewest.
+  static constexpr int kStages = kTileBytes >= 8192 ? 3 : 4;
+  static constexpr int kFewestStages = 2;
+
+  static constexpr int bytes(int stages) {
+    const int tiles = kWarps * stages * kTileBytes;
+    return kQueryBytes + (tiles > kSumsBytes ? tiles : kSumsBytes);
+  }
+  // Of a multiprocessor that has 227 KiB.
+  static constexpr int kMostBlocks = 227 * 1024 / (bytes(kStages) + 2048);
+  static constexpr int kBlocks = kMostBlocks > 3 ? 3 : kMostBlocks;
+
+  // Chunks of 16 bytes are spread so that a column of eight rows meets all banks.
+  __device__ static uint32_t at(int row, int chunk) {
+    constexpr int kChunks = kRowBytes / 16;
+    const int spread = kChunks >= 8 ? row % 8 : row / 2 % 4;
+    return static_cast<uint32_t>(row * kRowBytes + (chunk ^ spread) * 16);
+  }
+  __device__ static uint32_t query_at(int row, int chunk) {
+    return static_cast<uint32_t>(row * kDim * 2 + (chunk ^ row % 8) * 16);
+  }
+};
+
+#if CUDAOPS_HAS_TENSOR_CORES
+
+using tensor_cores::Four;
+
+// Two float8 as two float16.
+__device__ __forceinline__ uint32_t halves_of(uint32_t two) {
+#if __CUDA_ARCH__ >= 890
+  uint32_t word;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(word) : "h"(static_cast<uint16_t>(two)));
+  return word;
+#else
+  // As the bits of a float16 whose exponent has another bias: times 2^8. NaN is the only number
+  // with all bits set.
+  uint32_t result = 0;
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t bits = two >> (8 * i) & 0xffu, magnitude = bits & 0x7fu;
+    __half value = __ushort_as_half(static_cast<unsigned short>(magnitude << 7));
+    value = __hmul(value, __ushort_as_half(0x5c00));
+    uint32_t half = magnitude == 0x7fu ? 0x7e00u : uint32_t{__half_as_ushort(value)};
+    half |= (bits & 0x80u) << 8;
+    result |= half << (16 * i);
+  }
+  return result;
+#endif
+}
+
+// How a cache's numbers come from shared memory into products of type Math.
+template <typename T, typename Cache>
+struct Reader {
+  using Math = T;
+  // Keys: words 2i and 2i + 1 are B of keys 8i …, for the 16 elements of `step`.
+  template <typename M>
+  __device__ static Four keys(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    return tensor_cores::load_matrices(tile + M::at(i / 2 * 8 + lane % 8, 2 * step + i % 2));
+  }
+  // Values: words 2i and 2i + 1 are B of elements 16 * step + 8i ….
+  template <typename M>
+  __device__ static Four values(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    return tensor_cores::load_transposed(tile + M::at(i % 2 * 8 + lane % 8, 2 * step + i / 2));
+  }
+  // The elements of sums 0 … 3 of a lane's two C of a step: C[0][0], C[0][1], C[1][0], C[1][1].
+  __device__ static int element(int sum, int t) { return sum / 2 * 8 + 2 * t + sum % 2; }
+};
+
+// A word of a matrix's row has two elements more than products expect: elements change places, in
+// queries as in keys, and in the sums.
+template <typename T>
+struct Reader<T, Float8> {
+  using Math = __half;
+  template <typename M>
+  __device__ static Four keys(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    // Two matrices, each of 8 keys' 16 elements; the other two are the same again.
+    const Four f = tensor_cores::load_matrices(tile + M::at(i % 2 * 8 + lane % 8, step));
+    return {{halves_of(f.word[0]), halves_of(f.word[0] >> 16), halves_of(f.word[1]),
+             halves_of(f.word[1] >> 16)}};
+  }
+  template <typename M>
+  __device__ static Four values(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    const Four f = tensor_cores::load_transposed(tile + M::at(i % 2 * 8 + lane % 8, step));
+    // Of keys 2t and 2t + 1, elements 2g and 2g + 1 each.
+    const uint32_t a0 = halves_of(f.word[0]), a1 = halves_of(f.word[0] >> 16);
+    const uint32_t b0 = halves_of(f.word[1]), b1 = halves_of(f.word[1] >> 16);
+    return {{__byte_perm(a0, a1, 0x5410), __byte_perm(b0, b1, 0x5410), __byte_perm(a0, a1, 0x7632),
+             __byte_perm(b0, b1, 0x7632)}};
+  }
+  __device__ static int element(int sum, int t) { return 4 * t + sum % 2 * 2 + sum / 2; }
+};
+
+// One block's work.
+template <typename T, typename Cache, int kDim>
+class Block {
+  using M = Memory<Cache, kDim>;
+  using R = Reader<T, Cache>;
+  using Math = typename R::Math;
+  static constexpr int kSteps = kDim / 16;
+  static constexpr int kChunks = M::kRowBytes / 16;
+
+ public:
+  __device__ Block(const Plan& plan, char* memory)
+      : plan_(plan),
+        memory_(memory),
+        queries_(tensor_cores::shared_address(memory)),
+        warp_(threadIdx.x / 32),
+        lane_(threadIdx.x % 32),
+        tiles_(queries_ + M::kQueryBytes + warp_ * plan.stages * M::kTileBytes) {}
+
+  // Units `begin` … `end` of an item; into the workspace's `slot`, or the result where it is below
+  // 0.
+  __device__ void run(const Item& item, int begin, int end, int slot) {
+    item_ = item;
+    end_ = end;
+    table_ = plan_.call.block_table + item.batch * plan_.call.block_table_stride;
+    const int stages = plan_.stages;
+    load_queries();
+#pragma unroll 1
+    for (int ahead = 0; ahead < stages - 1; ++ahead) copy(begin + ahead, ahead);
+    // The queries are in the first group.
+    wait(stages - 2);
+    __syncthreads();
+    reset();
+    int stage = 0;
+#pragma unroll 1
+    for (int unit = begin; unit < end; ++unit) {
+      wait(stages - 2);
+      __syncwarp();
+      // Into the tile that all lanes have left.
+      copy(unit + stages - 1, stage == 0 ? stages - 1 : stage - 1);
+      add(unit, tiles_ + static_cast<uint32_t>(stage * M::kTileBytes));
+      stage = stage + 1 == stages ? 0 : stage + 1;
+    }
+    tensor_cores::wait_for_groups<0>();
+    merge(slot);
+  }
+
+ private:
+  __device__ __forceinline__ static void wait(int groups) {
+    if (groups == 0) {
+      tensor_cores::wait_for_groups<0>();
+    } else if (groups == 1) {
+      tensor_cores::wait_for_groups<1>();
+    } else {
+      tensor_cores::wait_for_groups<2>();
+    }
+  }
+
+  // A warp's keys of a unit. What a tile must not hold comes as zeros.
+  __device__ __forceinline__ void copy(int unit, int stage) {
+    if (unit < end_) {
+      const AttentionDecode& call = plan_.call;
+      const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
+      const int page = page_of(token);
+      const int in_page = token - page * static_cast<int>(call.page_size);
+      int block = -1;
+      if (token < item_.length) block = table_[page];
+      const bool is_block = block >= 0 && block < call.num_blocks;
+      // Rows of the tile that are to be copied.
+      const int count = is_block ? item_.length - token : 0;
+      if (!is_block) block = 0;
+      const uint32_t tile = tiles_ + static_cast<uint32_t>(stage * M::kTileBytes);
+      copy_tile(tile, call.k, block, in_page, count);
+      copy_tile(tile + kTile * M::kRowBytes, call.v, block, in_page, count);
+    }
+    tensor_cores::end_group_of_copies();
+  }
+
+  // A lane has one chunk of every so-manieth row.
+  __device__ __forceinline__ void copy_tile(uint32_t tile, const PagedCache& cache, int block,
+                                            int in_page, int count) {
+    constexpr int kPerChunk = 16 / sizeof(Cache);
+    constexpr int kRowsAtOnce = 32 / kChunks;
+    static_assert(kRowsAtOnce >= 1 && kTile % kRowsAtOnce == 0, "");
+    const int row = lane_ / kChunks, chunk = lane_ % kChunks;
+    const char* from = reinterpret_cast<const char*>(
+        static_cast<const Cache*>(cache.data) + block * cache.block_stride +
+        (in_page + row) * cache.token_stride + item_.kv_head * cache.head_stride +
+        chunk * kPerChunk);
+    const int64_t step = kRowsAtOnce * cache.token_stride * static_cast<int>(sizeof(Cache));
+    const bool is_chunk = chunk * kPerChunk < plan_.call.head_dim;
+    if (count >= kTile && kDim == plan_.call.head_dim) {
+#pragma unroll
+      for (int i = 0; i < kTile; i += kRowsAtOnce) {
+        tensor_cores::copy_16(tile + M::at(i + row, chunk), from);
+        from += step;
+      }
+      return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < kTile; i += kRowsAtOnce) {
+      const bool is_there = is_chunk && i + row < count;
+      tensor_cores::copy_16(tile + M::at(i + row, chunk), is_there ? from : cache.data, is_there);
+      from += step;
+    }
+  }
+
+  __device__ __forceinline__ int page_of(int token) const {
+    return plan_.page_shift >= 0 ? token >> plan_.page_shift
+                                 : token / static_cast<int>(plan_.call.page_size);
+  }
+
+  // A thread has eight elements of a row. float8's products are of float16, which has not
+  // bfloat16's range: a row is divided by the power of two that its largest element needs.
+  __device__ __forceinline__ void load_queries() {
+    const AttentionDecode& call = plan_.call;
+    constexpr int kLanes = kDim / 8;  // of a row
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < kRows * kLanes; i += kThreads) {
+      const int row = i / kLanes, chunk = i % kLanes;
+      const Query query = query_of(plan_, item_, row);
+      const bool is_there = query.is_there && chunk * 8 < call.head_dim;
+      const T* const from = static_cast<const T*>(call.q) + item_.batch * call.q_batch_stride +
+                            query.token * call.q_token_stride + query.head * call.q_head_stride +
+                            chunk * 8;
+      if constexpr (sizeof(Cache) != 1) {
+        tensor_cores::copy_16(queries_ + M::query_at(row, chunk), is_there ? from : call.q,
+                              is_there);
+      } else {
+        Vector<T> vector{};
+        if (is_there) vector = *vectors_at(from);
+        float value[8], largest = 0;
+        for (int k = 0; k < 8; ++k) {
+          value[k] = to_float(vector.element[k]);
+          largest = fmaxf(largest, fabsf(value[k]));
+        }
+        for (int step = kLanes / 2; step > 0; step /= 2) {
+          largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
+        }
+        // 2^exponent is not less than the largest, nor so far from 1 that its inverse isn't there.
+        int exponent = (__float_as_int(largest) >> 23) - 126;
+        exponent = largest < INFINITY ? min(max(exponent, -120), 120) : 0;
+        const float factor = __int_as_float((127 - exponent) << 23);
+        if (chunk == 0) query_scale()[row] = __int_as_float((127 + exponent) << 23);
+        uint32_t word[4];
+        for (int k = 0; k < 4; ++k) {
+          word[k] = tensor_cores::pack<Math>(value[2 * k] * factor, value[2 * k + 1] * factor);
+        }
+        // Elements 4t … 4t + 3 are columns 2t, 2t + 1, 8 + 2t, 9 + 2t of their sixteen.
+        char* const to = memory_ + chunk % 2 * 8;
+        *reinterpret_cast<uint2*>(to + M::query_at(row, chunk / 2 * 2)) =
+            make_uint2(word[0], word[2]);
+        *reinterpret_cast<uint2*>(to + M::query_at(row, chunk / 2 * 2 + 1)) =
+            make_uint2(word[1], word[3]);
+      }
+    }
+  }
+
+  __device__ float* query_scale() const {
+    __shared__ float scales[kRows];
+    return scales;
+  }
+
+  __device__ __forceinline__ void reset() {
+    const int g = lane_ / 4;
+    const PagedCache& k = plan_.call.k;
+    const float k_scale = k.scale == nullptr ? 1.0f : k.scale[item_.kv_head * k.scale_stride];
+    const int window_left = static_cast<int>(plan_.call.window_left);
+    halves_ = plan_.num_rows - item_.first_row > 8 ? 2 : 1;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Query query = query_of(plan_, item_, g + 8 * half);
+      position_[half] = query.is_there ? query.position : -1;
+      first_[half] = window_left < 0 ? 0 : query.position - window_left;
+      largest_[half] = -INFINITY;
+      total_[half] = 0;
+      scale_[half] = plan_.scale_log2 * k_scale;
+      if constexpr (sizeof(Cache) == 1) scale_[half] *= query_scale()[g + 8 * half];
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * kSteps; ++i) {
+#pragma unroll
+      for (int k2 = 0; k2 < 4; ++k2) sums_[i][k2] = 0;
+    }
+    // All queries see keys from last_first on, up to first_last.
+    last_first_ = window_left < 0 ? 0 : item_.length - 1 - window_left;
+    first_last_ = item_.length - static_cast<int>(plan_.call.q_length);
+  }
+
+  __device__ __forceinline__ void add(int unit, uint32_t tile) {
+    const int t = lane_ % 4;
+    float scores[2][4] = {};
+    // Row lane % 16 of the queries; the matrices of columns 8 … behind those of columns 0 ….
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const Four q =
+          tensor_cores::load_matrices(queries_ + M::query_at(lane_ % 16, 2 * step + lane_ / 16));
+      const Four k = R::template keys<M>(tile, step, lane_);
+      tensor_cores::multiply_add<Math>(scores[0], q, k.word[0], k.word[1]);
+      tensor_cores::multiply_add<Math>(scores[1], q, k.word[2], k.word[3]);
+    }
+    const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
+    // Whole tiles, but for the ends of what queries see and for blocks that aren't there.
+    int block = 0;
+    if (token < item_.length) block = table_[page_of(token)];
+    const bool is_block = block >= 0 && block < plan_.call.num_blocks;
+    const bool is_partly_seen = token < last_first_ || token + kTile - 1 > first_last_ || !is_block;
+    bool grows = false;
+    float base[2] = {}, kept[2] = {};
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (half < halves_) {
+        float* const s0 = &scores[0][2 * half];
+        float* const s1 = &scores[1][2 * half];
+        const float scale = scale_[half], softcap = plan_.call.softcap;
+        if (softcap > 0) {
+          const float factor = scale * (kLn2 / softcap);
+          s0[0] = capped(s0[0] * factor, softcap);
+          s0[1] = capped(s0[1] * factor, softcap);
+          s1[0] = capped(s1[0] * factor, softcap);
+          s1[1] = capped(s1[1] * factor, softcap);
+        } else {
+          s0[0] *= scale;
+          s0[1] *= scale;
+          s1[0] *= scale;
+          s1[1] *= scale;
+        }
+        if (is_partly_seen) {
+          const int key = token + 2 * t, last = is_block ? position_[half] : -1;
+          s0[0] = key >= first_[half] && key <= last ? s0[0] : -INFINITY;
+          s0[1] = key + 1 >= first_[half] && key + 1 <= last ? s0[1] : -INFINITY;
+          s1[0] = key + 8 >= first_[half] && key + 8 <= last ? s1[0] : -INFINITY;
+          s1[1] = key + 9 >= first_[half] && key + 9 <= last ? s1[1] : -INFINITY;
+        }
+        float largest = fmaxf(fmaxf(s0[0], s0[1]), fmaxf(s1[0], s1[1]));
+        largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
+        largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
+        largest = fmaxf(largest, largest_[half]);
+        base[half] = largest == -INFINITY ? 0.0f : largest;
+        kept[half] = tensor_cores::exp2_fast(largest_[half] - base[half]);
+        grows = grows || largest > largest_[half];
+        largest_[half] = largest;
+      }
+    }
+    if (__any_sync(~0u, grows)) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        if (half < halves_) {
+          total_[half] *= kept[half];
+#pragma unroll
+          for (int i = 0; i < 2 * kSteps; ++i) {
+            sums_[i][2 * half] *= kept[half];
+            sums_[i][2 * half + 1] *= kept[half];
+          }
+        }
+      }
+    }
+    Four p{};
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (half < halves_) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const float p0 = tensor_cores::exp2_fast(scores[i][2 * half] - base[half]);
+          const float p1 = tensor_cores::exp2_fast(scores[i][2 * half + 1] - base[half]);
+          total_[half] += p0 + p1;
+          p.word[2 * i + half] = tensor_cores::pack<Math>(p0, p1);
+        }
+      }
+    }
+    const uint32_t values = tile + kTile * M::kRowBytes;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const Four v = R::template values<M>(values, step, lane_);
+      tensor_cores::multiply_add<Math>(sums_[2 * step], p, v.word[0], v.word[1]);
+      tensor_cores::multiply_add<Math>(sums_[2 * step + 1], p, v.word[2], v.word[3]);
+    }
+  }
+
+  // softcap * tanh(x), times log2(e): to 1e-6 of softcap.
+  __device__ __forceinline__ static float capped(float x, float softcap) {
+    const float power = tensor_cores::exp2_fast(2 * kLog2e * x);
+    return (softcap * kLog2e) * (1.0f - __fdividef(2.0f, 1.0f + power));
+  }
+
+  // The warps' sums become one.
+  __device__ void merge(int slot) {
+    const int g = lane_ / 4, t = lane_ % 4;
+    __shared__ float largest_of[kWarps][kRows], total_of[kWarps][kRows];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float total = total_[half];
+      total += __shfl_xor_sync(~0u, total, 1);
+      total += __shfl_xor_sync(~0u, total, 2);
+      if (t == 0) {
+        largest_of[warp_][g + 8 * half] = largest_[half];
+        total_of[warp_][g + 8 * half] = total;
+      }
+    }
+    // All tiles have been read, and no copy is on its way.
+    __syncthreads();
+    constexpr int kPitch = kDim + 4;
+    float* const sums = reinterpret_cast<float*>(memory_ + M::kQueryBytes);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (half >= halves_) break;
+      const int row = g + 8 * half;
+      float largest = -INFINITY;
+      for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
+      const float kept =
+          tensor_cores::exp2_fast(largest_[half] - (largest == -INFINITY ? 0.0f : largest));
+      float* const own = sums + (warp_ * kRows + row) * kPitch;
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          own[16 * step + R::element(i, t)] = sums_[2 * step + i / 2][2 * half + i % 2] * kept;
+        }
+      }
+    }
+    __syncthreads();
+    const int head_dim = static_cast<int>(plan_.call.head_dim);
+#pragma unroll 1
+    for (int row = warp_; row < kRows; row += kWarps) {
+      const Query query = query_of(plan_, item_, row);
+      if (!query.is_there) break;
+      float largest = -INFINITY, total = 0;
+      for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
+      const float base = largest == -INFINITY ? 0.0f : largest;
+      for (int warp = 0; warp < kWarps; ++warp) {
+        total += total_of[warp][row] * tensor_cores::exp2_fast(largest_of[warp][row] - base);
+      }
+      const auto sum_at = [&](int i) {
+        float sum = 0;
+        for (int warp = 0; warp < kWarps; ++warp) sum += sums[(warp * kRows + row) * kPitch + i];
+        return sum;
+      };
+      if (slot >= 0) {
+        float* const out = plan_.sums + (int64_t{slot} * kRows + row) * head_dim;
+        for (int i = lane_; i < head_dim; i += 32) out[i] = sum_at(i);
+        if (lane_ == 0) {
+          plan_.states[slot * 2 * kRows + row] = largest;
+          plan_.states[slot * 2 * kRows + kRows + row] = total;
+        }
+        continue;
+      }
+      const Finish finish(plan_, item_, query, largest, total);
+      T* const out = static_cast<T*>(plan_.call.output) + output_row(plan_, item_, query);
+      for (int i = lane_; i < head_dim; i += 32) {
+        out[i] = from_float<T>(sum_at(i) * finish.factor);
+      }
+      if (lane_ == 0) store_lse(plan_, item_, query, finish.lse);
+    }
+    // Before the next part's copies come where sums are.
+    __syncthreads();
+  }
+
+  const Plan& plan_;
+  char* const memory_;
+  const uint32_t queries_;
+  const int warp_, lane_;
+  const uint32_t tiles_;
+  Item item_;
+  int end_;
+  const int32_t* table_;
+  int halves_;  // 1: rows 8 … 15 are none
+  int position_[2], first_[2];
+  int last_first_, first_last_;
+  float largest_[2], total_[2], scale_[2];
+  float sums_[2 * kSteps][4];
+};
+
+#endif
+
+template <typename T, typename Cache, int kDim>
+__global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
+    decode_kernel(const __grid_constant__ Plan plan) {
+#if CUDAOPS_HAS_TENSOR_CORES
+  extern __shared__ __align__(128) char memory[];
+  wait_for_kernels_before();
+  // Behind it: what the second kernel reads before it waits has been written then.
+  let_next_kernel_start();
+  const Schedule schedule(plan);
+  const int per_part = schedule.per_part(), begin = static_cast<int>(blockIdx.x) * per_part;
+  const int end = min(begin + per_part, schedule.total());
+  if (begin >= end) return;
+  int batch, first;
+  schedule.find(begin, &batch, &first);
+  Block<T, Cache, kDim> block(plan, memory);
+  const int units = units_of(plan, length_of(plan, batch));
+  int index = (begin - first) / units;
+  first += index * units;
+  for (int at = begin; at < end;) {
+    const Item item = item_of(plan, batch, index);
+    const int item_end = first + item.num_units, upto = min(item_end, end);
+    int slot = -1;
+    if (first < begin) {
+      slot = 2 * static_cast<int>(blockIdx.x);
+    } else if (item_end > end) {
+      slot = 2 * static_cast<int>(blockIdx.x) + 1;
+    }
+    block.run(item, at - first, upto - first, slot);
+    at = upto;
+    first = item_end;
+    if (++index == plan.per_sequence) {
+      index = 0;
+      ++batch;
+    }
+  }
+#endif
+}
+
+constexpr int kMergeWarps = 16;
+
+// A block has an item, and ends at once where one block has had it all. Its rows have as many warps
+// each as there are; each warp adds the sums of every so-manieth part.
+template <typename T, int kDim>
+__global__ void __launch_bounds__(32 * kMergeWarps)
+    merge_kernel(const __grid_constant__ Plan plan) {
+#if CUDAOPS_HAS_TENSOR_CORES
+  constexpr int kEach = kDim / 32;  // elements of a lane: neighbours
+  __shared__ float sums_of[kMergeWarps][kDim];
+  const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
+  const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
+  let_next_kernel_start();
+  const Schedule schedule(plan);
+  const Item item = item_of(plan, batch, index);
+  const int begin = schedule.begin_of(batch) + index * item.num_units;
+  const int per_part = schedule.per_part();
+  const int first = begin / per_part, count = (begin + item.num_units - 1) / per_part - first + 1;
+  wait_for_kernels_before();
+  if (count == 1) return;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+  const int rows = min(kRows, plan.num_rows - item.first_row);
+  const int warps_of_row = kMergeWarps / rows;
+  const auto slot_of = [&](int part) {
+    return 2 * (first + part) + (begin >= (first + part) * per_part ? 1 : 0);
+  };
+  const int row = warp / warps_of_row, place = warp % warps_of_row;
+  const bool is_busy = row < rows;
+  float sum[kEach] = {}, largest = -INFINITY, total = 0;
+  if (is_busy) {
+    for (int part = lane; part < count; part += 32) {
+      largest = fmaxf(largest, plan.states[slot_of(part) * 2 * kRows + row]);
+    }
+    for (int step = 16; step > 0; step /= 2) {
+      largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
+    }
+    const float base = largest == -INFINITY ? 0.0f : largest;
+    for (int some = 0; some < count; some += 32) {
+      float weight = 0, own = 0;
+      if (some + lane < count) {
+        const float* const state = plan.states + slot_of(some + lane) * 2 * kRows + row;
+        weight = tensor_cores::exp2_fast(state[0] - base);
+        own = state[kRows] * weight;
+      }
+      for (int step = 16; step > 0; step /= 2) own += __shfl_xor_sync(~0u, own, step);
+      total += own;
+      const int here = min(32, count - some);
+#pragma unroll 4
+      for (int part = place; part < here; part += warps_of_row) {
+        const float factor = __shfl_sync(~0u, weight, part);
+        const float* const from =
+            plan.sums + (int64_t{slot_of(some + part)} * kRows + row) * head_dim;
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) {
+          const int at = i * 32 + lane;
+          if (at < head_dim) sum[i] += factor * from[at];
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) sums_of[warp][i * 32 + lane] = sum[i];
+  }
+  __syncthreads();
+  if (!is_busy || place != 0) return;
+  const Query query = query_of(plan, item, row);
+  const Finish finish(plan, item, query, largest, total);
+  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int at = i * 32 + lane;
+    float all = sum[i];
+    for (int other = 1; other < warps_of_row; ++other) all += sums_of[warp + other][at];
+    if (at < head_dim) out[at] = from_float<T>(all * finish.factor);
+  }
+  if (lane == 0) store_lse(plan, item, query, finish.lse);
+#endif
+}
+
+#endif
+
+}  // namespace decode
+}  // namespace cudaops_kernels

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where an op runs. The function of an op is a template over the device, so that both devices have
+// the same checks and outputs; a build without CUDA has OnCpu alone, and names no launcher:
+//
+//   template <typename Device>
+//   Tensor square(const Tensor& input) {
+//     const Device device(input);
+//     ...
+//     if constexpr (Device::kIsGpu) {
+//       launch_square(..., device.stream());
+//     } else {
+//       square_cpu(..., torch_threads);
+//     }
+#pragma once
+
+#ifdef USE_CUDA
+#include <torch/csrc/inductor/aoti_torch/c/shim.h>
+#include <torch/csrc/stable/accelerator.h>
+#endif
+
+#include "torch_binding.h"
+
+namespace cudaops_kernels {
+
+struct OnCpu {
+  static constexpr bool kIsGpu = false;
+  explicit OnCpu(const Tensor&) {}
+};
+
+#ifdef USE_CUDA
+// CUDA or HIP: the tensor's device, which is the current one as long as this lives.
+class OnCuda {
+ public:
+  static constexpr bool kIsGpu = true;
+  explicit OnCuda(const Tensor& tensor) : index_(tensor.get_device_index()), guard_(index_) {}
+
+  // The one that torch's caller has made current there. From torch 2.13 on the stable ABI has a
+  // typed way to it; the C function is what 2.10 offers.
+  void* stream() const {
+    void* stream = nullptr;
+    if (aoti_torch_get_current_cuda_stream(index_, &stream) != TORCH_SUCCESS) {
+      throw std::runtime_error(
+          "torch has no current CUDA stream for cuda:" + std::to_string(index_) + ".");
+    }
+    return stream;
+  }
+
+ private:
+  int32_t index_;
+  torch::stable::accelerator::DeviceGuard guard_;
+};
+#endif
+
+// Device memory for the length of a call: torch's allocator gives it to others only behind the
+// call's work on the stream.
+class Workspace {
+ public:
+  Workspace(const Tensor& like, int64_t bytes)
+      : bytes_(make_empty(like, {bytes}, torch::headeronly::ScalarType::Byte)) {}
+  void* data() const { return bytes_.mutable_data_ptr(); }
+
+ private:
+  Tensor bytes_;
+};
+
+}  // namespace cudaops_kernels
+
+// The kernels of a file's ops, for each device that there is:
+//
+//   CUDAOPS_DEVICE_KERNELS(cudaops_examples, Device, library) {
+//     library.impl("square", TORCH_BOX(&square<Device>));
+//   }
+#define CUDAOPS_DEVICE_KERNELS(library_namespace, Device, library)                \
+  template <typename Device>                                                      \
+  static void implement_on_device(torch::stable::detail::StableLibrary& library); \
+  STABLE_TORCH_LIBRARY_IMPL(library_namespace, CPU, library) {                    \
+    implement_on_device<::cudaops_kernels::OnCpu>(library);                       \
+  }                                                                               \
+  CUDAOPS_DEVICE_KERNELS_OF_CUDA(library_namespace)                               \
+  template <typename Device>                                                      \
+  void implement_on_device(torch::stable::detail::StableLibrary& library)
+
+#ifdef USE_CUDA
+#define CUDAOPS_DEVICE_KERNELS_OF_CUDA(library_namespace)       \
+  STABLE_TORCH_LIBRARY_IMPL(library_namespace, CUDA, library) { \
+    implement_on_device<::cudaops_kernels::OnCuda>(library);    \
+  }
+#else
+#define CUDAOPS_DEVICE_KERNELS_OF_CUDA(library_namespace)
+#endif
