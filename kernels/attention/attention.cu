@@ -3,6 +3,7 @@
 // shape. A block has 64 queries of a head and takes 64 keys at a time; scores and outputs stay in
 // registers, weights go through shared memory. 4 * seq_q * seq_k * head_dim operations a head at a
 // fraction of the rate of float32 arithmetic; memory is no limit.
+#include "attention_sm90.h"
 #include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -108,6 +109,9 @@ struct LaunchPlain {
 void launch_attention(const Attention& call, void* stream) {
   if (call.batch == 0 || call.heads == 0) return;
   if (call.cu_seqlens_q == nullptr && call.seq_q == 0) return;
+#if defined(CUDAOPS_ATTENTION_WITH_SM90)
+  if (attention_sm90_serves(call)) return launch_attention_sm90(call, stream);
+#endif
   for_device_type<ForWidth<LaunchPlain>>(call.dtype, call.head_dim_v, call,
                                          static_cast<cudaStream_t>(stream));
 }
