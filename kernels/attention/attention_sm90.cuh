@@ -80,7 +80,7 @@ struct AttentionSm90Shape {
   static constexpr int kSharedBytes = kBarriersOffset + 8 * kNumBarriers;
 };
 
-// Measured on an H200, 16384 tokens: bench/kernels/attention_sm90.py, bench/results. Names: head
+// Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head
 // dimensions, consumer warpgroups x keys.
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 112, 2, 2>;
