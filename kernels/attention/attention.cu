@@ -4,6 +4,7 @@
 // registers, weights go through shared memory. 4 * seq_q * seq_k * head_dim operations a head at a
 // fraction of the rate of float32 arithmetic; memory is no limit.
 #include "attention_sm80.h"
+#include "attention_sm90.h"
 #include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -109,6 +110,9 @@ struct LaunchPlain {
 void launch_attention(const Attention& call, void* stream) {
   if (call.batch == 0 || call.heads == 0) return;
   if (call.cu_seqlens_q == nullptr && call.seq_q == 0) return;
+#if defined(CUDAOPS_ATTENTION_WITH_SM90)
+  if (attention_sm90_serves(call)) return launch_attention_sm90(call, stream);
+#endif
   if (attention_sm80_serves(call)) return launch_attention_sm80(call, stream);
   for_device_type<ForWidth<LaunchPlain>>(call.dtype, call.head_dim_v, call,
                                          static_cast<cudaStream_t>(stream));

@@ -5,37 +5,12 @@
 
 #include <cstdint>
 
-#include "hopper.cuh"
+#include "hopper/mbarrier.cuh"
 
 namespace cudaops_kernels {
 
 #if CUDAOPS_HAS_HOPPER
 
-// One arrival completes a phase, together with the bytes that it announces.
-__device__ __forceinline__ void init_barrier(uint64_t* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-}
-// Makes initialised barriers visible to the copy engine.
-__device__ __forceinline__ void fence_barriers() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-__device__ __forceinline__ void expect_bytes(uint64_t* barrier, uint32_t bytes) {
-  asm volatile(
-      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-      "r"(bytes)
-      : "memory");
-}
-__device__ __forceinline__ void wait_for_phase(uint64_t* barrier, uint32_t parity) {
-  asm volatile(
-      "{\n"
-      "  .reg .pred done;\n"
-      "again:\n"
-      "  mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "  @!done bra again;\n"
-      "}\n" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
-}
 // Addresses and size are multiples of 16.
 __device__ __forceinline__ void copy_to_shared(void* to, const void* from, uint32_t bytes,
                                                uint64_t* barrier) {

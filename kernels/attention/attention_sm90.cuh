@@ -1,0 +1,749 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention, forward, for sm_90a (H100, H200): 16-bit elements, fixed lengths, head dimensions that
+// are multiples of 8. What it computes: attention.h.
+//
+// A block computes tiles of 64 * kWarpgroups query rows of a head, one after the other. Its
+// warpgroups have roles:
+//
+//   producer    one thread has the copy engine load Q once a tile, and the key blocks of K and V
+//               into rings of kStages buffers; the other registers are given to the consumers.
+//   consumers   64 query rows each. S = Q K^T from shared memory; P = exp2(S - max) in registers,
+//               where it is an operand of O += P V; O is divided by the sum of P at the end.
+//
+// Two things run beside a warpgroup's softmax on the tensor cores. Its own products: S of the next
+// key block and O += P V of this one are issued together, and the softmax of the next block starts
+// when S is there; S of the next tile's first block is computed while O is written. And those of
+// the other warpgroups, which issue theirs in turns (named barriers).
+//
+// Key blocks are read from the last to the first, because the blocks that are masked in part come
+// last and the first one costs most. A warpgroup whose rows see nothing of the first blocks, or are
+// none of the sequence's, only passes its turn on.
+//
+// The tiles of a block are known from the beginning. Heads come in sections whose K and V fit into
+// the L2 cache. Where a mask leaves tiles of different lengths, a section's tiles stand in the order
+// of their lengths, falling and rising by turns so that neighbours are alike, and every second round
+// of tiles is given out in reverse order: each block gets one tile of the longer and one of the
+// shorter half of two rounds.
+//
+// Method: Shah et al., FlashAttention-3, 2024.
+#pragma once
+
+#include <cudaops/check.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "../common/device_types.cuh"
+#include "../common/hopper/mbarrier.cuh"
+#include "../common/hopper/tile.cuh"
+#include "../common/hopper/tma.cuh"
+#include "../common/hopper/wgmma.cuh"
+#include "attention.h"
+
+namespace cudaops_kernels {
+
+// kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
+// engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages, kQStages:
+// buffers for K and for V, and for Q.
+template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_>
+struct AttentionSm90Shape {
+  static constexpr int kHeadDim = kHeadDim_;
+  static constexpr int kHeadDimV = kHeadDimV_;
+  static constexpr int kWarpgroups = kWarpgroups_;
+  static constexpr int kQueries = 64 * kWarpgroups;
+  static constexpr int kKeys = kKeys_;
+  static constexpr int kStages = kStages_;
+  static constexpr int kQStages = kQStages_;
+  // Whether the scores of the next tile's first block are computed while a tile is written: with one
+  // buffer for Q they would have to wait for it.
+  static constexpr bool kOverlapsTiles = kQStages > 1;
+  static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
+  // A thread's registers, in steps of 8. The block starts with as many for each thread as there are
+  // on a multiprocessor; consumers wait for ever for more than the producer gives back.
+  static constexpr int kStartRegisters = 65536 / kThreads / 8 * 8;
+  static constexpr int kProducerRegisters = kWarpgroups == 2 ? 40 : 32;
+  static constexpr int kConsumerRegisters = kWarpgroups == 2 ? 232 : 160;
+  static_assert(kWarpgroups == 2 || kWarpgroups == 3, "registers are shared out for these");
+  static_assert(kProducerRegisters + kWarpgroups * kConsumerRegisters <=
+                    (1 + kWarpgroups) * kStartRegisters,
+                "more registers than the block has");
+
+  using QTile = SharedTile<kQueries, kHeadDim>;
+  using KTile = SharedTile<kKeys, kHeadDim>;
+  using VTile = SharedTile<kKeys, kHeadDimV>;
+  static constexpr int kQOffset = 0;
+  static constexpr int kKOffset = kQOffset + kQStages * QTile::kBytes;
+  static constexpr int kVOffset = kKOffset + kStages * KTile::kBytes;
+  static constexpr int kBarriersOffset = kVOffset + kStages * VTile::kBytes;
+  static constexpr int kNumBarriers = 2 * kQStages * kWarpgroups + 4 * kStages;
+  static constexpr int kSharedBytes = kBarriersOffset + 8 * kNumBarriers;
+};
+
+// Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head
+// dimensions, consumer warpgroups x keys.
+using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
+using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 112, 2, 2>;
+using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 2>;
+using AttentionSm90Shape128Masked = AttentionSm90Shape<128, 128, 2, 176, 2, 1>;
+using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
+using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
+using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
+using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
+
+// Division of numbers below 2^31 by one that the host knows.
+struct Divisor {
+  uint32_t divisor, multiplier, shift;
+
+  Divisor() = default;
+  explicit Divisor(int64_t value) : divisor(static_cast<uint32_t>(value)), shift(31) {
+    while ((int64_t{1} << (shift - 31)) < value) ++shift;
+    multiplier = static_cast<uint32_t>(((uint64_t{1} << shift) + divisor - 1) / divisor);
+  }
+  // The quotient; the remainder is left in `number`.
+  __device__ __forceinline__ int divide(int* number) const {
+    const uint32_t dividend = static_cast<uint32_t>(*number);
+    const uint32_t quotient =
+        static_cast<uint32_t>((static_cast<uint64_t>(dividend) * multiplier) >> shift);
+    *number = static_cast<int>(dividend - quotient * divisor);
+    return static_cast<int>(quotient);
+  }
+};
+
+struct AttentionSm90Parameters {
+  CUtensorMap q, k, v;
+  void* output;
+  float* lse;
+  const float* sinks;
+  int64_t output_batch_stride, output_seq_stride, output_head_stride;
+  int seq_q, seq_k, heads, head_dim_v;
+  int window_left, window_right;  // -1: all
+  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
+  float factor, cap, inverse_cap;
+  int query_tiles, num_tiles;
+  // Heads in a section, 0: tiles are of one length.
+  int section, num_sections;
+  Divisor by_query_tiles, by_heads, by_group, by_section_tiles, by_section, by_last_section;
+};
+
+#if CUDAOPS_HAS_WGMMA
+
+namespace attention_sm90 {
+
+struct Tile {
+  int first_query, head, batch;
+  int last_block, first_block;  // key blocks, read in falling order; none: last < first
+  __device__ __forceinline__ bool is_empty() const { return last_block < first_block; }
+};
+
+template <typename Shape>
+__device__ __forceinline__ Tile tile_at(const AttentionSm90Parameters& call, int index) {
+  Tile tile;
+  int query_tile;
+  if (call.section == 0) {
+    query_tile = index;
+    tile.head = call.by_query_tiles.divide(&query_tile);
+  } else {
+    int head = index;  // in its section, after the divisions
+    const int section = call.by_section_tiles.divide(&head);
+    const bool is_last = section == call.num_sections - 1;
+    const int place = (is_last ? call.by_last_section : call.by_section).divide(&head);
+    // The last section falls: the last tiles are short.
+    const bool falls = ((call.num_sections - 1 - section) & 1) == 0;
+    query_tile = falls ? call.query_tiles - 1 - place : place;
+    tile.head = section * call.section + head;
+  }
+  tile.batch = call.by_heads.divide(&tile.head);
+  tile.first_query = query_tile * Shape::kQueries;
+  const int first = tile.first_query + call.seq_k - call.seq_q;
+  const int last = min(first + Shape::kQueries, call.seq_k) - 1;
+  const int begin = call.window_left < 0 ? 0 : max(0, first - call.window_left);
+  const int end =
+      call.window_right < 0 ? call.seq_k : max(0, min(call.seq_k, last + call.window_right + 1));
+  const int end_block = (end + Shape::kKeys - 1) / Shape::kKeys;
+  tile.last_block = end_block - 1;
+  tile.first_block = begin / Shape::kKeys;
+  return tile;
+}
+
+// The tiles of this block.
+template <typename Shape>
+class Tiles {
+ public:
+  explicit __device__ __forceinline__ Tiles(const AttentionSm90Parameters& call) : call_(call) {}
+
+  // Minus one when there is none any more.
+  __device__ __forceinline__ int next() {
+    while (first_ < call_.num_tiles) {
+      const int index = first_ + (reverse_ ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+      first_ += gridDim.x;
+      reverse_ = call_.section != 0 && !reverse_;
+      if (index < call_.num_tiles) return index;
+    }
+    return -1;
+  }
+
+ private:
+  const AttentionSm90Parameters& call_;
+  int first_ = 0;  // of the round
+  bool reverse_ = false;
+};
+
+// The n-th thing that goes through a ring of kStages buffers lies in buffer stage(n); there it is
+// full in phases of parity(n).
+template <int kStages>
+__device__ __forceinline__ int stage(uint32_t n) {
+  return n % kStages;
+}
+template <int kStages>
+__device__ __forceinline__ uint32_t parity(uint32_t n) {
+  return n / kStages & 1;
+}
+
+template <typename Shape>
+struct Barriers {
+  uint64_t* base;
+  __device__ __forceinline__ uint64_t* q_full(int stage, int warpgroup) const {
+    return base + stage * Shape::kWarpgroups + warpgroup;
+  }
+  __device__ __forceinline__ uint64_t* q_empty(int stage, int warpgroup) const {
+    return base + (Shape::kQStages + stage) * Shape::kWarpgroups + warpgroup;
+  }
+  __device__ __forceinline__ uint64_t* k_full(int stage) const { return ring(0) + stage; }
+  __device__ __forceinline__ uint64_t* k_empty(int stage) const { return ring(1) + stage; }
+  __device__ __forceinline__ uint64_t* v_full(int stage) const { return ring(2) + stage; }
+  __device__ __forceinline__ uint64_t* v_empty(int stage) const { return ring(3) + stage; }
+  __device__ __forceinline__ uint64_t* ring(int index) const {
+    return base + 2 * Shape::kQStages * Shape::kWarpgroups + index * Shape::kStages;
+  }
+};
+
+template <typename Shape>
+__device__ __forceinline__ void produce(const AttentionSm90Parameters& call, char* shared,
+                                        const Barriers<Shape>& barriers) {
+  uint32_t n = 0;  // key blocks up to now
+  uint32_t t = 0;  // tiles
+  Tiles<Shape> tiles(call);
+  const auto next_tile = [&] {
+    int index = tiles.next();
+    while (index >= 0 && tile_at<Shape>(call, index).is_empty()) index = tiles.next();
+    return index;
+  };
+  const auto load_q = [&](const Tile& tile, uint32_t t) {
+    const int at = stage<Shape::kQStages>(t);
+    for (int w = 0; w < Shape::kWarpgroups; ++w) {
+      wait_for_phase(barriers.q_empty(at, w), parity<Shape::kQStages>(t) ^ 1);
+      load_rows<typename Shape::QTile, 64>(shared + Shape::kQOffset + at * Shape::QTile::kBytes,
+                                           64 * w, &call.q, tile.first_query + 64 * w, tile.head,
+                                           tile.batch, barriers.q_full(at, w));
+    }
+  };
+  for (int index = next_tile(); index >= 0; ++t) {
+    const Tile tile = tile_at<Shape>(call, index);
+    int in_group = tile.head;
+    const int kv_head = call.by_group.divide(&in_group);
+    const auto load_k = [&](int block, uint32_t n) {
+      const int at = stage<Shape::kStages>(n);
+      wait_for_phase(barriers.k_empty(at), parity<Shape::kStages>(n) ^ 1);
+      load_rows<typename Shape::KTile, Shape::kKeys>(
+          shared + Shape::kKOffset + at * Shape::KTile::kBytes, 0, &call.k, block * Shape::kKeys,
+          kv_head, tile.batch, barriers.k_full(at));
+    };
+    const auto load_v = [&](int block, uint32_t n) {
+      const int at = stage<Shape::kStages>(n);
+      wait_for_phase(barriers.v_empty(at), parity<Shape::kStages>(n) ^ 1);
+      load_rows<typename Shape::VTile, Shape::kKeys>(
+          shared + Shape::kVOffset + at * Shape::VTile::kBytes, 0, &call.v, block * Shape::kKeys,
+          kv_head, tile.batch, barriers.v_full(at));
+    };
+    // In the order in which the consumers wait.
+    load_k(tile.last_block, n);
+    if (Shape::kQStages == 1 || t == 0) load_q(tile, t);
+    for (int block = tile.last_block; block > tile.first_block; --block, ++n) {
+      load_k(block - 1, n + 1);
+      load_v(block, n);
+    }
+    // The next tile's queries come while this one's last blocks are computed.
+    index = next_tile();
+    if (index >= 0) {
+      const Tile next = tile_at<Shape>(call, index);
+      if (Shape::kQStages > 1) {
+        load_q(next, t + 1);
+      } else {
+        for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
+          prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
+                       next.first_query + i % Shape::kWarpgroups * 64, next.head, next.batch);
+        }
+      }
+    }
+    load_v(tile.first_block, n++);
+  }
+}
+
+// The two rows of a thread: the largest score and the thread's part of the sum of exp.
+struct Rows {
+  float max[2];
+  float sum[2];
+};
+
+// Scores of keys that a row doesn't see become minus infinity. `first`: the warpgroup's first row,
+// aligned with the keys.
+template <typename Shape>
+__device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
+                                            float (&s)[Shape::kKeys / 2], int first, int block) {
+  const int lane = threadIdx.x % 32;
+  const int row = first + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int column = block * Shape::kKeys + lane % 4 * 2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int aligned = row + 8 * half;
+    const int end = call.window_right < 0 ? call.seq_k
+                                          : min(call.seq_k, aligned + call.window_right + 1);
+    const int begin = call.window_left < 0 ? 0 : aligned - call.window_left;
+    const int end_here = end - column;
+    const int begin_here = begin - column;
+#pragma unroll
+    for (int i = 0; i < Shape::kKeys / 8; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int key = 8 * i + j;
+        float& score = s[4 * i + 2 * half + j];
+        if (key >= end_here || key < begin_here) score = -INFINITY;
+      }
+    }
+  }
+}
+
+// Scores to weights. `rescale`: by what sums and outputs up to now are to be multiplied.
+template <int kSize>
+__device__ __forceinline__ void weigh(const AttentionSm90Parameters& call, float (&s)[kSize],
+                                      Rows& rows, float (&rescale)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float largest[2] = {s[2 * half], s[2 * half + 1]};
+#pragma unroll
+    for (int i = 1; i < kSize / 4; ++i) {
+      largest[0] = fmaxf(largest[0], s[4 * i + 2 * half]);
+      largest[1] = fmaxf(largest[1], s[4 * i + 2 * half + 1]);
+    }
+    const float max = max_of_row(fmaxf(rows.max[half], fmaxf(largest[0], largest[1])));
+    // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
+    const float offset = max == -INFINITY ? 0.0f : max * call.factor;
+    rescale[half] = fast_exp2(rows.max[half] * call.factor - offset);
+    rows.max[half] = max;
+    float sum[2] = {0.0f, 0.0f};
+#pragma unroll
+    for (int i = 0; i < kSize / 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float& value = s[4 * i + 2 * half + j];
+        value = fast_exp2(fmaf(value, call.factor, -offset));
+        sum[j] += value;
+      }
+    }
+    rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[0] + sum[1]);
+  }
+}
+
+template <int kSize>
+__device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&factor)[2]) {
+#pragma unroll
+  for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
+}
+
+// O / sum and lse to memory.
+template <typename T, typename Shape>
+__device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, const Tile& tile,
+                                           int warpgroup, float (&o)[Shape::kHeadDimV / 2],
+                                           const Rows& rows) {
+  constexpr float kLog2e = 1.4426950408889634f;
+  const int lane = threadIdx.x % 32;
+  const int first_row = tile.first_query + warpgroup * 64 +
+                        threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2e;
+  float factor[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = first_row + 8 * half;
+    const float max = rows.max[half] == -INFINITY ? -INFINITY : rows.max[half] * call.factor;
+    const float largest = fmaxf(max, sink);
+    const float offset = largest == -INFINITY ? 0.0f : largest;
+    const float scaled = fast_exp2(max - offset);
+    const float sum = sum_of_row(rows.sum[half]) * scaled + fast_exp2(sink - offset);
+    factor[half] = sum == 0.0f ? 0.0f : scaled / sum;
+    if (call.lse != nullptr && lane % 4 == 0 && row < call.seq_q) {
+      const int64_t at = (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * call.seq_q;
+      call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) / kLog2e;
+    }
+  }
+  T* const output = static_cast<T*>(call.output) + tile.batch * call.output_batch_stride +
+                    tile.head * call.output_head_stride + lane % 4 * 8;
+#pragma unroll
+  for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      uint32_t words[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float* const pair = o + 16 * i + 4 * j + 2 * half;
+        words[j] = pack(pair[0] * factor[half], pair[1] * factor[half], T());
+      }
+      gather_vectors(words);
+      const int row = first_row + 8 * half;
+      if (row < call.seq_q && 32 * i + lane % 4 * 8 < call.head_dim_v) {
+        *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + 32 * i) =
+            make_uint4(words[0], words[1], words[2], words[3]);
+      }
+    }
+  }
+}
+
+// Of a tile in which no query sees a key.
+template <typename T, typename Shape>
+__device__ __forceinline__ void write_empty_tile(const AttentionSm90Parameters& call,
+                                                 const Tile& tile, int warpgroup) {
+  const int thread = threadIdx.x % kWarpgroupSize;
+  const int first_row = tile.first_query + warpgroup * 64;
+  const int num_rows = min(64, call.seq_q - first_row);
+  const int vectors = call.head_dim_v / 8;
+  T* const output = static_cast<T*>(call.output) + tile.batch * call.output_batch_stride +
+                    tile.head * call.output_head_stride;
+  for (int i = thread; i < num_rows * vectors; i += kWarpgroupSize) {
+    const int row = i / vectors;
+    *reinterpret_cast<uint4*>(output + (first_row + row) * call.output_seq_stride +
+                              (i - row * vectors) * 8) = make_uint4(0, 0, 0, 0);
+  }
+  if (call.lse != nullptr && thread < num_rows) {
+    const int64_t at = (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * call.seq_q;
+    call.lse[at + first_row + thread] =
+        call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
+  }
+}
+
+// The last key block with keys for this warpgroup, or with none; those before it are skipped.
+template <typename Shape>
+__device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call, const Tile& tile,
+                                             int warpgroup) {
+  const int first_row = tile.first_query + warpgroup * 64;
+  if (first_row >= call.seq_q) return tile.first_block;
+  if (call.window_right < 0) return tile.last_block;
+  const int end = first_row + 64 + call.seq_k - call.seq_q + call.window_right;
+  return max(tile.first_block, min(tile.last_block, (max(end, 1) - 1) / Shape::kKeys));
+}
+
+template <typename T, typename Shape>
+__device__ __forceinline__ void consume(const AttentionSm90Parameters& call, const char* shared,
+                                        const Barriers<Shape>& barriers, int warpgroup) {
+  constexpr int kKeys = Shape::kKeys;
+  constexpr int kTurnThreads = 2 * kWarpgroupSize;
+  const int turn = 1 + warpgroup;
+  const int next_turn = warpgroup + 1 == Shape::kWarpgroups ? 1 : turn + 1;
+  const bool is_first_lane = threadIdx.x % 32 == 0;
+  uint32_t n = 0;  // key blocks whose scores are computed or skipped
+  uint32_t t = 0;  // tiles that are begun
+  Tiles<Shape> tiles(call);
+  float s[kKeys / 2];
+  uint32_t p[kKeys / 4];
+  float o[Shape::kHeadDimV / 2];
+  Rows rows;
+  float rescale[2];
+
+  const auto next_tile = [&] {
+    int index = tiles.next();
+    for (; index >= 0; index = tiles.next()) {
+      const Tile tile = tile_at<Shape>(call, index);
+      if (!tile.is_empty()) break;
+      write_empty_tile<T, Shape>(call, tile, warpgroup);
+    }
+    return index;
+  };
+  const auto wait_for_turn = [&] { wait_at_barrier(turn, kTurnThreads); };
+  const auto pass_turn = [&] { arrive_at_barrier(next_turn, kTurnThreads); };
+  const auto wait_for_q = [&] {
+    wait_for_phase(barriers.q_full(stage<Shape::kQStages>(t), warpgroup),
+                   parity<Shape::kQStages>(t));
+    ++t;
+  };
+  const auto release_q = [&] {
+    if (is_first_lane) arrive(barriers.q_empty(stage<Shape::kQStages>(t - 1), warpgroup));
+  };
+  // Of the n-th block, and of the one before.
+  const auto wait_for_k = [&] {
+    wait_for_phase(barriers.k_full(stage<Shape::kStages>(n)), parity<Shape::kStages>(n));
+  };
+  const auto wait_for_v = [&] {
+    wait_for_phase(barriers.v_full(stage<Shape::kStages>(n - 1)), parity<Shape::kStages>(n - 1));
+  };
+  const auto release_k = [&] {
+    if (is_first_lane) arrive(barriers.k_empty(stage<Shape::kStages>(n)));
+    ++n;
+  };
+  const auto release_v = [&](uint32_t n) {
+    if (is_first_lane) arrive(barriers.v_empty(stage<Shape::kStages>(n)));
+  };
+  const auto issue_scores = [&] {
+    fence_wgmma();
+    multiply_by_rows<T, Shape::kQueries, kKeys, Shape::kHeadDim>(
+        s, shared + Shape::kQOffset + stage<Shape::kQStages>(t - 1) * Shape::QTile::kBytes,
+        warpgroup * 64,
+        shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
+    commit_wgmma();
+  };
+  const auto issue_outputs = [&] {
+    fence_wgmma();
+    multiply_add_by_columns<T, kKeys, Shape::kHeadDimV>(
+        o, p, shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes);
+    commit_wgmma();
+  };
+  const auto scores_to_weights = [&](int first_query, int block) {
+    if (call.cap != 0.0f) {
+#pragma unroll
+      for (int i = 0; i < kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+    }
+    const int first = first_query + call.seq_k - call.seq_q + warpgroup * 64;
+    const int begin = call.window_left < 0 ? 0 : first + 63 - call.window_left;
+    const int end =
+        call.window_right < 0 ? call.seq_k : min(call.seq_k, first + call.window_right + 1);
+    if ((block + 1) * kKeys > end || block * kKeys < begin) {
+      mask_scores<Shape>(call, s, first, block);
+    }
+    weigh(call, s, rows, rescale);
+  };
+  // The scores of the tile's first block that isn't skipped.
+  const auto begin_tile = [&](int to_skip) {
+    for (int i = 0; i < to_skip; ++i) {
+      wait_for_k();
+      release_k();
+      wait_for_turn();
+      pass_turn();
+      wait_for_v();
+      release_v(n - 1);
+    }
+    wait_for_q();
+    wait_for_k();
+    issue_scores();
+    wait_for_wgmma<0>();
+    keep(s);
+    release_k();
+  };
+
+  // The turn begins at the first warpgroup.
+  if (warpgroup + 1 == Shape::kWarpgroups) pass_turn();
+  int index = next_tile();
+  if (index >= 0) {
+    const Tile tile = tile_at<Shape>(call, index);
+    begin_tile(tile.last_block - last_block_of<Shape>(call, tile, warpgroup));
+  }
+  while (index >= 0) {
+    const Tile tile = tile_at<Shape>(call, index);
+    const int first_query = tile.first_query;
+    const int first_block = tile.first_block;
+    int block = last_block_of<Shape>(call, tile, warpgroup);
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDimV / 2; ++i) o[i] = 0.0f;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      rows.max[half] = -INFINITY;
+      rows.sum[half] = 0.0f;
+    }
+    if (block == first_block) release_q();
+    scores_to_weights(first_query, block);
+    pack_all<T>(p, s);
+    while (block > first_block) {
+      --block;
+      wait_for_k();
+      wait_for_turn();
+      issue_scores();
+      wait_for_v();
+      issue_outputs();
+      pass_turn();
+      wait_for_wgmma<1>();
+      keep(s);
+      release_k();
+      if (block == first_block) release_q();
+      scores_to_weights(first_query, block);
+      wait_for_wgmma<0>();
+      keep(o);
+      release_v(n - 2);
+      multiply_rows(o, rescale);
+      pack_all<T>(p, s);
+    }
+    const int next = next_tile();
+    int to_skip = 0;
+    if (next >= 0) {
+      const Tile tile = tile_at<Shape>(call, next);
+      to_skip = tile.last_block - last_block_of<Shape>(call, tile, warpgroup);
+    }
+    wait_for_v();
+    wait_for_turn();
+    if (Shape::kOverlapsTiles && next >= 0 && to_skip == 0) {
+      issue_outputs();
+      wait_for_q();
+      wait_for_k();
+      issue_scores();
+      pass_turn();
+      wait_for_wgmma<1>();
+      keep(o);
+      release_v(n - 1);
+      write_tile<T, Shape>(call, tile_at<Shape>(call, index), warpgroup, o, rows);
+      wait_for_wgmma<0>();
+      keep(s);
+      release_k();
+    } else {
+      issue_outputs();
+      pass_turn();
+      wait_for_wgmma<0>();
+      keep(o);
+      release_v(n - 1);
+      write_tile<T, Shape>(call, tile_at<Shape>(call, index), warpgroup, o, rows);
+      if (next >= 0) begin_tile(to_skip);
+    }
+    index = next;
+  }
+  // The turn that nobody takes any more: barriers end as they began.
+  if (warpgroup == 0) wait_for_turn();
+}
+
+}  // namespace attention_sm90
+
+#endif
+
+// Without wgmma it has no body, and is never launched: attention_sm90_serves().
+template <typename T, typename Shape>
+__global__ void __launch_bounds__(Shape::kThreads, 1)
+    attention_sm90_kernel(const __grid_constant__ AttentionSm90Parameters call) {
+#if CUDAOPS_HAS_WGMMA
+  using namespace attention_sm90;
+  extern __shared__ __align__(1024) char shared[];
+  const Barriers<Shape> barriers = {reinterpret_cast<uint64_t*>(shared + Shape::kBarriersOffset)};
+  const int warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0);
+  if (threadIdx.x == 0) {
+    prefetch_tensor_map(&call.q);
+    prefetch_tensor_map(&call.k);
+    prefetch_tensor_map(&call.v);
+    constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
+    for (int w = 0; w < Shape::kWarpgroups; ++w) {
+      for (int at = 0; at < Shape::kQStages; ++at) {
+        init_barrier(barriers.q_full(at, w));
+        init_barrier(barriers.q_empty(at, w), 4);
+      }
+    }
+    for (int stage = 0; stage < Shape::kStages; ++stage) {
+      init_barrier(barriers.k_full(stage));
+      init_barrier(barriers.k_empty(stage), kConsumerWarps);
+      init_barrier(barriers.v_full(stage));
+      init_barrier(barriers.v_empty(stage), kConsumerWarps);
+    }
+    fence_barriers();
+  }
+  __syncthreads();
+  if (warp < 4) {
+    give_registers_back<Shape::kProducerRegisters>();
+    if (threadIdx.x == 0) produce<Shape>(call, shared, barriers);
+  } else {
+    take_registers<Shape::kConsumerRegisters>();
+    consume<T, Shape>(call, shared, barriers, warp / 4 - 1);
+  }
+#endif
+}
+
+inline MappedTensor mapped(const AttentionTensor& tensor, int64_t columns, int64_t seq,
+                           int64_t heads, int64_t batch) {
+  return {tensor.data,       columns,            seq,                heads, batch,
+          tensor.seq_stride, tensor.head_stride, tensor.batch_stride};
+}
+
+// Heads whose K and V together fill half of the L2 cache, at least one group's.
+inline int64_t attention_sm90_section(const Attention& call) {
+  constexpr int64_t kSectionBytes = int64_t{32} << 20;
+  const int64_t group = call.heads / call.kv_heads;
+  const int64_t bytes = call.seq_k * (call.head_dim + call.head_dim_v) * size_of(call.dtype);
+  return std::max<int64_t>(1, kSectionBytes / std::max<int64_t>(1, bytes)) * group;
+}
+
+// For what attention_sm90_serves().
+template <typename T, typename Shape>
+void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
+  constexpr double kLog2e = 1.4426950408889634;
+  AttentionSm90Parameters parameters{};
+  const CUtensorMapDataType type = call.dtype == DType::kFloat16
+                                       ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                       : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  const bool encoded =
+      encode_tensor_map(&parameters.q, type,
+                        mapped(call.q, call.head_dim, call.seq_q, call.heads, call.batch),
+                        64) &&
+      encode_tensor_map(&parameters.k, type,
+                        mapped(call.k, call.head_dim, call.seq_k, call.kv_heads, call.batch),
+                        Shape::kKeys) &&
+      encode_tensor_map(&parameters.v, type,
+                        mapped(call.v, call.head_dim_v, call.seq_k, call.kv_heads, call.batch),
+                        Shape::kKeys);
+  if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  parameters.output = call.output.data;
+  parameters.lse = static_cast<float*>(call.lse);
+  parameters.sinks = static_cast<const float*>(call.sinks);
+  parameters.output_batch_stride = call.output.batch_stride;
+  parameters.output_seq_stride = call.output.seq_stride;
+  parameters.output_head_stride = call.output.head_stride;
+  parameters.seq_q = static_cast<int>(call.seq_q);
+  parameters.seq_k = static_cast<int>(call.seq_k);
+  parameters.heads = static_cast<int>(call.heads);
+  parameters.head_dim_v = static_cast<int>(call.head_dim_v);
+  // Windows as long as both sequences leave everything visible.
+  const int64_t longest = call.seq_q + call.seq_k;
+  const auto window = [&](int64_t size) {
+    return size < 0 || size >= longest ? -1 : static_cast<int>(size);
+  };
+  parameters.window_left = window(call.window_left);
+  parameters.window_right = window(call.window_right);
+  const bool has_cap = call.softcap != 0.0;
+  parameters.cap = static_cast<float>(call.softcap);
+  parameters.inverse_cap = has_cap ? static_cast<float>(call.scale / call.softcap) : 0.0f;
+  parameters.factor = static_cast<float>(has_cap ? kLog2e : call.scale * kLog2e);
+  const auto divide_up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  const int64_t query_tiles = divide_up(call.seq_q, Shape::kQueries);
+  const int64_t all_heads = call.batch * call.heads;
+  const int64_t num_tiles = query_tiles * all_heads;
+  parameters.query_tiles = static_cast<int>(query_tiles);
+  parameters.by_query_tiles = Divisor(query_tiles);
+  parameters.by_heads = Divisor(call.heads);
+  parameters.by_group = Divisor(call.heads / call.kv_heads);
+  parameters.num_tiles = static_cast<int>(num_tiles);
+  const bool is_masked = parameters.window_left >= 0 || parameters.window_right >= 0;
+  if (is_masked) {
+    const int64_t largest = std::min(attention_sm90_section(call), all_heads);
+    const int64_t section = divide_up(all_heads, divide_up(all_heads, largest));
+    const int64_t num_sections = divide_up(all_heads, section);
+    parameters.section = static_cast<int>(section);
+    parameters.num_sections = static_cast<int>(num_sections);
+    parameters.by_section_tiles = Divisor(section * query_tiles);
+    parameters.by_section = Divisor(section);
+    parameters.by_last_section = Divisor(all_heads - (num_sections - 1) * section);
+  }
+
+  int device = 0, multiprocessors = 0;
+  CUDAOPS_CHECK(cudaGetDevice(&device));
+  CUDAOPS_CHECK(
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  const auto kernel = &attention_sm90_kernel<T, Shape>;
+  CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     Shape::kSharedBytes));
+  const int64_t blocks = std::min<int64_t>(num_tiles, multiprocessors);
+  kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, Shape::kSharedBytes, stream>>>(
+      parameters);
+  CUDAOPS_CHECK_LAUNCH();
+}
+
+// One shape, a unit of its own: kernels/CMakeLists.txt.
+template <typename Shape>
+void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
+  if (call.dtype == DType::kFloat16) {
+    launch_attention_sm90_type<__half, Shape>(call, stream);
+  } else {
+    launch_attention_sm90_type<bfloat16, Shape>(call, stream);
+  }
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forward kernel for sm_90a: what it computes and for which calls. launch_attention() asks it
+// first.
+#pragma once
+
+#include "attention.h"
+
+namespace cudaops_kernels {
+
+// Whether the current device runs the kernel (compute capability 9.0, and the binary holds the code
+// for sm_90a) and it computes what the call says: float16 or bfloat16; head dimensions that are
+// multiples of 8; addresses and strides that are multiples of 16 bytes; sequences of one length; no
+// bias and no slopes; a positive scale.
+bool attention_sm90_serves(const Attention& call);
+
+// For such calls; as launch_attention().
+void launch_attention_sm90(const Attention& call, void* stream);
+
+}  // namespace cudaops_kernels

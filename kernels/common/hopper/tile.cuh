@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles in shared memory and in the registers of a warpgroup, and what a fused operator does with
+// them between two matrix products (sm_90a). The layout of fragments: wgmma.cuh.
+#pragma once
+
+#include <cuda_fp16.h>
+#include <cudaops/gpu_compat.h>
+
+#include <cstdint>
+
+#include "mbarrier.cuh"
+#include "tma.cuh"
+#include "wgmma.cuh"
+
+#if !CUDAOPS_HIP
+
+namespace cudaops_kernels {
+
+// kRows x kColumns elements of 16 bits in chunks of 64 columns, as the copy engine writes and wgmma
+// reads them; the last chunk may be used in part.
+template <int kRows, int kColumns>
+struct SharedTile {
+  static_assert(kRows % 8 == 0 && kColumns % 16 == 0, "not a tile of whole matrix products");
+  static constexpr int kChunks = (kColumns + kBoxColumns - 1) / kBoxColumns;
+  static constexpr int kChunkBytes = kRows * kBoxRowBytes;
+  static constexpr int kBytes = kChunks * kChunkBytes;
+};
+
+#if CUDAOPS_HAS_WGMMA
+
+// One thread fills kRows rows of a tile, from `to_row` on, with those of the tensor from `row` on.
+template <typename Tile, int kRows>
+__device__ __forceinline__ void load_rows(char* tile, int to_row, const CUtensorMap* map, int row,
+                                          int head, int batch, uint64_t* barrier) {
+  expect_bytes(barrier, Tile::kChunks * kRows * kBoxRowBytes);
+  // Not unrolled: the thread that does it has few registers.
+#pragma unroll 1
+  for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
+    copy_box_to_shared(tile + chunk * Tile::kChunkBytes + to_row * kBoxRowBytes, map,
+                       chunk * kBoxColumns, row, head, batch, barrier);
+  }
+}
+
+// D = A * B^T, with 64 of A's rows (from `a_row` on, a multiple of 8) and all N of B's.
+template <typename T, int kARows, int kN, int kColumns>
+__device__ __forceinline__ void multiply_by_rows(float (&d)[kN / 2], const char* a, int a_row,
+                                                 const char* b) {
+  using A = SharedTile<kARows, kColumns>;
+  using B = SharedTile<kN, kColumns>;
+  const uint64_t a_descriptor = matrix_descriptor(a + a_row * kBoxRowBytes, 0);
+  const uint64_t b_descriptor = matrix_descriptor(b, 0);
+#pragma unroll
+  for (int k = 0; k < kColumns / 16; ++k) {
+    // Addresses in descriptors count in 16 bytes.
+    const uint64_t a_step = k / 4 * (A::kChunkBytes / 16) + k % 4 * 2;
+    const uint64_t b_step = k / 4 * (B::kChunkBytes / 16) + k % 4 * 2;
+    Wgmma<T, kN>::multiply(d, a_descriptor + a_step, b_descriptor + b_step, k > 0);
+  }
+}
+
+// D += P * B, with P of 64 x kK packed in registers.
+template <typename T, int kK, int kColumns>
+__device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2],
+                                                        const uint32_t (&p)[kK / 4],
+                                                        const char* b) {
+  const uint64_t descriptor = matrix_descriptor(b, SharedTile<kK, kColumns>::kChunkBytes);
+#pragma unroll
+  for (int k = 0; k < kK / 16; ++k) {
+    Wgmma<T, kColumns>::multiply(d, p + 4 * k, descriptor + k * (2048 / 16), true);
+  }
+}
+
+__device__ __forceinline__ uint32_t pack(float low, float high, __half) {
+  uint32_t packed;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+__device__ __forceinline__ uint32_t pack(float low, float high, cudaops::bfloat16) {
+  uint32_t packed;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+template <typename T, int kSize>
+__device__ __forceinline__ void pack_all(uint32_t (&packed)[kSize / 2],
+                                         const float (&values)[kSize]) {
+#pragma unroll
+  for (int i = 0; i < kSize / 2; ++i) packed[i] = pack(values[2 * i], values[2 * i + 1], T());
+}
+
+// A row's numbers lie in four neighbouring lanes.
+__device__ __forceinline__ float max_of_row(float value) {
+  value = fmaxf(value, cudaops::shfl_xor(value, 1));
+  return fmaxf(value, cudaops::shfl_xor(value, 2));
+}
+__device__ __forceinline__ float sum_of_row(float value) {
+  value += cudaops::shfl_xor(value, 1);
+  return value + cudaops::shfl_xor(value, 2);
+}
+
+// 2^x, with 0 for minus infinity; results below the normal range are 0.
+__device__ __forceinline__ float fast_exp2(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+// To about 1e-7, which tanh.approx (5e-4) would be for an operand that is scaled up again.
+__device__ __forceinline__ float fast_tanh(float x) {
+  constexpr float kTwiceLog2e = 2.885390081777927f;
+  return fmaf(-2.0f, __fdividef(1.0f, fast_exp2(x * kTwiceLog2e) + 1.0f), 1.0f);
+}
+
+// Lane t of four has words w[0..3], w[j] being the t-th four bytes of vector j; afterwards it has
+// vector t. All lanes of a warp.
+__device__ __forceinline__ void gather_vectors(uint32_t (&w)[4]) {
+  const bool odd = (threadIdx.x & 1) != 0;
+  const bool upper = (threadIdx.x & 2) != 0;
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+    const uint32_t other = cudaops::shfl_xor(odd ? w[i] : w[i + 1], 1);
+    if (odd) {
+      w[i] = other;
+    } else {
+      w[i + 1] = other;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t other = cudaops::shfl_xor(upper ? w[i] : w[i + 2], 2);
+    if (upper) {
+      w[i] = other;
+    } else {
+      w[i + 2] = other;
+    }
+  }
+}
+
+#endif
+
+}  // namespace cudaops_kernels
+
+#endif
