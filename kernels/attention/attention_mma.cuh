@@ -30,6 +30,8 @@ inline bool has_extras(const Attention& call) {
          call.sinks != nullptr || call.scale <= 0;
 }
 
+#if !CUDAOPS_HIP
+
 // Whether a block of the current device may have so much shared memory.
 inline bool has_shared_memory(int bytes) {
   int device = 0, most = 0;
@@ -41,6 +43,8 @@ inline bool has_shared_memory(int bytes) {
   }
   return bytes <= most;
 }
+
+#endif
 
 #if CUDAOPS_HAS_MMA
 

@@ -67,7 +67,8 @@ __device__ __forceinline__ void stage_transposed(const Rows64<T>& rows, int firs
                                                  float (&to)[kDepth][kStride]) {
   constexpr int kSize = Vector<T>::kSize, kPerRow = kDepth / kSize;
 #pragma unroll
-  for (int i = static_cast<int>(threadIdx.x); i < kTile * kPerRow; i += kThreads) {
+  for (int round = 0; round < kTile * kPerRow / kThreads; ++round) {
+    const int i = round * kThreads + static_cast<int>(threadIdx.x);
     const int row = i / kPerRow, column = i % kPerRow * kSize;
     const Numbers<T> numbers = rows.vector(row, first + column);
 #pragma unroll
@@ -165,7 +166,9 @@ __device__ __forceinline__ void add_weighted(const Rows64<T>& lines, Shared& sha
   for (int first = 0; first < lines.num_rows; first += kLines) {
     __syncthreads();
 #pragma unroll
-    for (int i = static_cast<int>(threadIdx.x); i < kLines * kPerRow; i += kThreads) {
+    for (int round = 0; round < (kLines * kPerRow + kThreads - 1) / kThreads; ++round) {
+      const int i = round * kThreads + static_cast<int>(threadIdx.x);
+      if (i >= kLines * kPerRow) break;
       const int row = i / kPerRow, column = i % kPerRow * kSize;
       const Numbers<T> numbers = lines.vector(first + row, column);
 #pragma unroll

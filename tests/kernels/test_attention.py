@@ -610,7 +610,7 @@ def test_refuses_in_one_sentence(device):
 
 
 def test_opcheck(device):
-    for dtype in (torch.float32, torch.bfloat16):
+    for dtype in (torch.bfloat16,):
         q, k, v = tensors(device, dtype, seq_q=5, seq_k=7, head_dim=8)
         bias = normal(1, 2, 5, 7, dtype=dtype, device=device, seed=3)
         sinks = normal(2, dtype=torch.float32, device=device, seed=4)
