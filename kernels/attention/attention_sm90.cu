@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls the kernel for sm_90a serves, and by tiles of which shape.
-#include "attention_sm90.h"
-
 #include "attention_sm90.cuh"
+#include "attention_sm90.h"
 
 namespace cudaops_kernels {
 
 #if defined(CUDAOPS_KERNELS_SHARDED)
-extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attention&,
-                                                                  cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&,
-                                                                  cudaStream_t);
+extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attention&, cudaStream_t);
+extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&, cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128Short>(const Attention&,
-                                                                  cudaStream_t);
+                                                                          cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128Masked>(const Attention&,
-                                                                  cudaStream_t);
+                                                                           cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128>(const Attention&,
-                                                                  cudaStream_t);
+                                                                     cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape192By128>(const Attention&,
-                                                                  cudaStream_t);
+                                                                          cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape192>(const Attention&,
-                                                                  cudaStream_t);
+                                                                     cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape256>(const Attention&,
-                                                                  cudaStream_t);
+                                                                     cudaStream_t);
 #endif
 
 namespace {
@@ -84,7 +81,8 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     return launch_attention_sm90_of<AttentionSm90Shape128>(call, on);
   }
   if (larger <= 192) {
-    if (call.head_dim_v <= 128) return launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
+    if (call.head_dim_v <= 128)
+      return launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
     return launch_attention_sm90_of<AttentionSm90Shape192>(call, on);
   }
   launch_attention_sm90_of<AttentionSm90Shape256>(call, on);

@@ -20,10 +20,10 @@
 // none of the sequence's, only passes its turn on.
 //
 // The tiles of a block are known from the beginning. Heads come in sections whose K and V fit into
-// the L2 cache. Where a mask leaves tiles of different lengths, a section's tiles stand in the order
-// of their lengths, falling and rising by turns so that neighbours are alike, and every second round
-// of tiles is given out in reverse order: each block gets one tile of the longer and one of the
-// shorter half of two rounds.
+// the L2 cache. Where a mask leaves tiles of different lengths, a section's tiles stand in the
+// order of their lengths, falling and rising by turns so that neighbours are alike, and every
+// second round of tiles is given out in reverse order: each block gets one tile of the longer and
+// one of the shorter half of two rounds.
 //
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
@@ -44,8 +44,8 @@
 namespace cudaops_kernels {
 
 // kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
-// engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages, kQStages:
-// buffers for K and for V, and for Q.
+// engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages,
+// kQStages: buffers for K and for V, and for Q.
 template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_>
 struct AttentionSm90Shape {
   static constexpr int kHeadDim = kHeadDim_;
@@ -55,8 +55,8 @@ struct AttentionSm90Shape {
   static constexpr int kKeys = kKeys_;
   static constexpr int kStages = kStages_;
   static constexpr int kQStages = kQStages_;
-  // Whether the scores of the next tile's first block are computed while a tile is written: with one
-  // buffer for Q they would have to wait for it.
+  // Whether the scores of the next tile's first block are computed while a tile is written: with
+  // one buffer for Q they would have to wait for it.
   static constexpr bool kOverlapsTiles = kQStages > 1;
   static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
   // A thread's registers, in steps of 8. The block starts with as many for each thread as there are
@@ -297,8 +297,8 @@ __device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int aligned = row + 8 * half;
-    const int end = call.window_right < 0 ? call.seq_k
-                                          : min(call.seq_k, aligned + call.window_right + 1);
+    const int end =
+        call.window_right < 0 ? call.seq_k : min(call.seq_k, aligned + call.window_right + 1);
     const int begin = call.window_left < 0 ? 0 : aligned - call.window_left;
     const int end_here = end - column;
     const int begin_here = begin - column;
@@ -358,8 +358,8 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
                                            const Rows& rows) {
   constexpr float kLog2e = 1.4426950408889634f;
   const int lane = threadIdx.x % 32;
-  const int first_row = tile.first_query + warpgroup * 64 +
-                        threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int first_row =
+      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
   const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2e;
   float factor[2];
 #pragma unroll
@@ -415,8 +415,7 @@ __device__ __forceinline__ void write_empty_tile(const AttentionSm90Parameters& 
   }
   if (call.lse != nullptr && thread < num_rows) {
     const int64_t at = (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * call.seq_q;
-    call.lse[at + first_row + thread] =
-        call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
+    call.lse[at + first_row + thread] = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
   }
 }
 
@@ -485,8 +484,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
     fence_wgmma();
     multiply_by_rows<T, Shape::kQueries, kKeys, Shape::kHeadDim>(
         s, shared + Shape::kQOffset + stage<Shape::kQStages>(t - 1) * Shape::QTile::kBytes,
-        warpgroup * 64,
-        shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
+        warpgroup * 64, shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
     commit_wgmma();
   };
   const auto issue_outputs = [&] {
@@ -649,8 +647,8 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 
 inline MappedTensor mapped(const AttentionTensor& tensor, int64_t columns, int64_t seq,
                            int64_t heads, int64_t batch) {
-  return {tensor.data,       columns,            seq,                heads, batch,
-          tensor.seq_stride, tensor.head_stride, tensor.batch_stride};
+  return {tensor.data,        columns, seq, heads, batch, tensor.seq_stride, tensor.head_stride,
+          tensor.batch_stride};
 }
 
 // Heads whose K and V together fill half of the L2 cache, at least one group's.
@@ -666,13 +664,11 @@ template <typename T, typename Shape>
 void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   constexpr double kLog2e = 1.4426950408889634;
   AttentionSm90Parameters parameters{};
-  const CUtensorMapDataType type = call.dtype == DType::kFloat16
-                                       ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                       : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  const CUtensorMapDataType type = call.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                                 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   const bool encoded =
       encode_tensor_map(&parameters.q, type,
-                        mapped(call.q, call.head_dim, call.seq_q, call.heads, call.batch),
-                        64) &&
+                        mapped(call.q, call.head_dim, call.seq_q, call.heads, call.batch), 64) &&
       encode_tensor_map(&parameters.k, type,
                         mapped(call.k, call.head_dim, call.seq_k, call.kv_heads, call.batch),
                         Shape::kKeys) &&
@@ -724,8 +720,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
 
   int device = 0, multiprocessors = 0;
   CUDAOPS_CHECK(cudaGetDevice(&device));
-  CUDAOPS_CHECK(
-      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   const auto kernel = &attention_sm90_kernel<T, Shape>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
