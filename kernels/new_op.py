@@ -4,9 +4,10 @@
 
     kernels/new_op.py relu_squared --like swiglu
 
-What is copied builds and passes its tests at once under the new name. Then it is changed until it is
-the new op: the header first, the tests next. --like transpose: one tensor; swiglu: element by
-element; softmax: rows; rms_norm: rows and a weight.
+What is copied builds and passes its tests at once under the new name, with the old one's shapes of
+tests/kernels/shapes.json. Then it is changed until it is the new op: the header first, the tests
+next. --like transpose: one tensor; swiglu: element by element; softmax: rows; rms_norm: rows and a
+weight.
 """
 
 import argparse
@@ -74,6 +75,16 @@ def main():
         with open(os.path.join(root, target), "x", encoding="utf-8") as file:
             file.write(text)
         print(f"wrote   {target}")
+
+    # The shapes that its tests go through are those of the old one.
+    path = os.path.join(root, "tests", "kernels", "shapes.json")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    text, count = re.subn(rf'("ops": \[[^]]*"{old}")', rf'\1, "{new}"', text)
+    assert count == 1, "tests/kernels/shapes.json lists each op once"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    print("changed tests/kernels/shapes.json")
 
     path = os.path.join(root, "kernels", "CMakeLists.txt")
     with open(path, encoding="utf-8") as file:

@@ -149,9 +149,7 @@ std::vector<Problem<T>> problems(const std::vector<int64_t>& sizes, bool has_mas
   return result;
 }
 
-// Around an access, a block and a chunk.
-const std::vector<int64_t> kSizes{0,    1,    2,    3,    4,    5,    0,    31,    255,   256,  257,
-                                  1000, 1023, 1024, 1025, 2048, 4096, 5000, 16384, 16385, 40001};
+const std::vector<int64_t> kSizes = sizes_of("adamw");
 
 template <typename T>
 bool takes_master() {

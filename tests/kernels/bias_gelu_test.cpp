@@ -124,9 +124,9 @@ struct Problem {
 template <typename T, template <typename> class Buffer, typename Forward, typename Backward>
 void check(const Forward& forward, const Backward& backward) {
   for (const GeluKind kind : kKinds) {
-    for (const int64_t width : widths()) {
-      Problem<T, T>(3, width, kind, true).template run<Buffer>(width, 0, 0, forward, backward);
-      Problem<T, float>(3, width, kind, width % 2 == 0)
+    for (const auto [rows, width] : row_shapes("bias_gelu")) {
+      Problem<T, T>(rows, width, kind, true).template run<Buffer>(width, 0, 0, forward, backward);
+      Problem<T, float>(rows, width, kind, width % 2 == 0)
           .template run<Buffer>(2 * width, 0, 0, forward, backward);
     }
   }

@@ -124,12 +124,12 @@ TYPED_TEST_SUITE(CrossEntropyCpu, Types, TypeNames);
 
 TYPED_TEST(CrossEntropyCpu, IsRightForAllWidths) {
   using T = TypeParam;
-  for (const int64_t width : widths()) {
+  for (const auto [rows, width] : row_shapes("cross_entropy", 6)) {
     for (const Options& options : all_options()) {
       SCOPED_TRACE(::testing::Message() << "width " << width << ", softcap " << options.softcap);
-      const Problem<T> problem(6, width, options);
-      HostBuffer<T> grad(6 * width);
-      HostBuffer<float> row_loss(6), lse(6), loss(1);
+      const Problem<T> problem(rows, width, options);
+      HostBuffer<T> grad(rows * width);
+      HostBuffer<float> row_loss(rows), lse(rows), loss(1);
       CrossEntropy call{};
       call.problem = problem.problem({problem.logits.data(), width}, problem.target.data());
       call.row_loss = row_loss.data();
@@ -220,8 +220,8 @@ TYPED_TEST_SUITE(CrossEntropyGpu, Types, TypeNames);
 
 TYPED_TEST(CrossEntropyGpu, IsRightForAllWidths) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : widths()) {
-    for (const Options& options : all_options()) this->check(3, width, 0, 0, 0, options);
+  for (const auto [rows, width] : row_shapes("cross_entropy")) {
+    for (const Options& options : all_options()) this->check(rows, width, 0, 0, 0, options);
   }
   for (const int64_t width : {16384, 32768, 40000, 100001, 128256, 262144}) {
     for (const Options& options : all_options()) this->check(2, width, 0, 0, 0, options);

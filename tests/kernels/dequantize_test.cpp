@@ -69,8 +69,8 @@ struct Problem {
 };
 
 std::vector<BlockGrid> grids() {
-  std::vector<BlockGrid> result;
-  for (const int64_t width : widths()) {
+  std::vector<BlockGrid> result = grids_of("dequantize");
+  for (const int64_t width : shapes_of("dequantize").widths) {
     result.push_back({1, 3, width, 1, width});
     result.push_back({1, 3, width, 1, 128});
     result.push_back({2, 3, width, 2, 24});

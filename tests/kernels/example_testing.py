@@ -2,7 +2,7 @@
 """For the tests of torch.ops.cudaops_examples: the library, its fake kernels and gradients."""
 
 import op_testing
-from op_testing import dtypes, main, normal, opcheck, pytest_generate_tests, refusal  # noqa: F401
+from op_testing import dtypes, main, normal, opcheck, pytest_generate_tests, refusal, shapes  # noqa: F401
 
 _library = op_testing.library("CUDAOPS_CUDAOPS_EXAMPLES_LIBRARY")
 op_testing.probed_op = "cudaops_examples::square"

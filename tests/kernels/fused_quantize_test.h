@@ -40,10 +40,10 @@ void quantize_rows(const Call& call, const DeviceBuffer<T>& rows) {
 
 // check(rows, width, group, layout)
 template <typename Check>
-void for_quantized_widths(const Check& check) {
-  for (const int64_t width : widths()) {
+void for_quantized_widths(const char* op, const Check& check) {
+  for (const auto [rows, width] : row_shapes(op)) {
     for (const int64_t group : {width, int64_t{16}, int64_t{64}, int64_t{128}, int64_t{24}}) {
-      check(3, width, group, RowLayout{0, 0, 0});
+      check(rows, width, group, RowLayout{0, 0, 0});
     }
   }
   for (const int64_t width : {16384, 40000, 65536, 100001, 262144}) {

@@ -97,12 +97,13 @@ struct GatedUnitProblem {
   }
 };
 
-// All widths, strides and alignments that find mistakes in edges and in how rows are spread.
+// All shapes of the op, strides and alignments that find mistakes in edges and in how rows are
+// spread.
 template <typename T, template <typename> class Buffer, typename Forward, typename Backward>
-void check_gated_unit(const Activation& activation, const Forward& forward,
+void check_gated_unit(const char* op, const Activation& activation, const Forward& forward,
                       const Backward& backward) {
-  for (const int64_t width : widths()) {
-    const GatedUnitProblem<T> problem(3, width, activation);
+  for (const auto [rows, width] : row_shapes(op)) {
+    const GatedUnitProblem<T> problem(rows, width, activation);
     problem.template run<Buffer>({width, 0}, 0, forward, backward);
     problem.template run<Buffer>({2 * width, 0}, 0, forward, backward);
   }

@@ -29,7 +29,7 @@ TYPED_TEST_SUITE(GegluCpu, Types, TypeNames);
 
 TYPED_TEST(GegluCpu, IsRight) {
   for (const GeluKind kind : kKinds) {
-    check_gated_unit<TypeParam, HostBuffer>(gelu(kind), forward_on_cpu(kind),
+    check_gated_unit<TypeParam, HostBuffer>("geglu", gelu(kind), forward_on_cpu(kind),
                                             backward_on_cpu(kind));
   }
 }
@@ -56,7 +56,7 @@ TYPED_TEST_SUITE(GegluGpu, Types, TypeNames);
 TYPED_TEST(GegluGpu, IsRight) {
   CUDAOPS_SKIP_WITHOUT_GPU();
   for (const GeluKind kind : kKinds) {
-    check_gated_unit<TypeParam, DeviceBuffer>(gelu(kind), forward_on_gpu(kind),
+    check_gated_unit<TypeParam, DeviceBuffer>("geglu", gelu(kind), forward_on_gpu(kind),
                                               backward_on_gpu(kind));
   }
 }

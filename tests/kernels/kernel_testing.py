@@ -6,7 +6,7 @@ import os
 import sys
 
 import op_testing
-from op_testing import dtypes, main, normal, opcheck, pytest_generate_tests, refusal  # noqa: F401
+from op_testing import cases, dtypes, main, normal, opcheck, pytest_generate_tests, refusal, shapes  # noqa: F401
 
 op_testing.library("CUDAOPS_CUDAOPS_KERNELS_LIBRARY")
 op_testing.probed_op = "cudaops::rms_norm"

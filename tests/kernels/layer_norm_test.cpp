@@ -140,11 +140,11 @@ TYPED_TEST_SUITE(LayerNormCpu, Types, TypeNames);
 
 TYPED_TEST(LayerNormCpu, IsRightForAllWidths) {
   using T = TypeParam;
-  for (const int64_t width : widths()) {
-    SCOPED_TRACE(width);
-    const Problem<T> problem(3, width);
-    HostBuffer<T> output(3 * width), grad_input(3 * width);
-    HostBuffer<float> mean(3), rstd(3), grad_weight(width), grad_bias(width);
+  for (const auto [rows, width] : row_shapes("layer_norm")) {
+    SCOPED_TRACE(::testing::Message() << rows << " rows of " << width);
+    const Problem<T> problem(rows, width);
+    HostBuffer<T> output(rows * width), grad_input(rows * width);
+    HostBuffer<float> mean(rows), rstd(rows), grad_weight(width), grad_bias(width);
     layer_norm_cpu(
         problem.call({problem.input.data(), width}, {output.data(), width}, problem.weight.data(),
                      problem.bias.data(), mean.data(), rstd.data()),
@@ -205,7 +205,7 @@ TYPED_TEST_SUITE(LayerNormGpu, Types, TypeNames);
 
 TYPED_TEST(LayerNormGpu, IsRightForAllWidths) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : widths()) this->check(3, width, 0, 0, 0);
+  for (const auto [rows, width] : row_shapes("layer_norm")) this->check(rows, width, 0, 0, 0);
   for (const int64_t width : {16384, 32768, 40000, 100001, 262144}) this->check(2, width, 0, 0, 0);
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of all ops share: the three types, and the sizes and alignments that find mistakes
-// in head, vectors, tail and tiles.
+// What the tests of all ops share: the three types, and the shapes of shapes.json.
 #pragma once
 
 #include <cudaops/testing.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "common/dtype.h"
+#include "shapes.h"
 
 namespace op_test {
 
@@ -30,11 +33,26 @@ template <>
 constexpr cudaops_kernels::DType kDType<cudaops::testing::BFloat16> =
     cudaops_kernels::DType::kBFloat16;
 
-inline const std::vector<int64_t>& sizes() {
-  static const std::vector<int64_t> values{0,    1,    2,    3,     7,     8,     9,     15,   17,
-                                           255,  256,  257,  1023,  1024,  1025,  2047,  2049, 8191,
-                                           8192, 8193, 8199, 16384, 16391, 65537, 100003};
-  return values;
+// The op's shapes in shapes.json.
+inline const TestShapes& shapes_of(const std::string& op) {
+  for (const TestShapes& kind : all_shapes()) {
+    if (std::find(kind.ops.begin(), kind.ops.end(), op) != kind.ops.end()) return kind;
+  }
+  throw std::runtime_error("tests/kernels/shapes.json has no kind with " + op + " among its ops.");
+}
+
+inline int64_t num_elements(const std::vector<int64_t>& shape) {
+  int64_t product = 1;
+  for (const int64_t size : shape) product *= size;
+  return product;
+}
+
+// Numbers of elements: of the shapes, and the widths.
+inline std::vector<int64_t> sizes_of(const std::string& op) {
+  const TestShapes& of_op = shapes_of(op);
+  std::vector<int64_t> result = of_op.widths;
+  for (const std::vector<int64_t>& shape : of_op.shapes) result.push_back(num_elements(shape));
+  return result;
 }
 
 // Two real threads' worth of ranges without threads: calls come out of order and in odd lengths, so

@@ -7,6 +7,8 @@ is printed.
 """
 
 import argparse
+import functools
+import json
 import os
 import re
 import sys
@@ -80,6 +82,29 @@ def skip_reason(device):
 
 def gpu_is_required():
     return os.environ.get("CUDAOPS_REQUIRE_GPU", "0") not in ("", "0")
+
+
+@functools.cache
+def _kinds_of_shapes():
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "shapes.json")) as file:
+        return json.load(file)["kinds"]
+
+
+def _kind_of(op):
+    for kind in _kinds_of_shapes():
+        if op in kind["ops"]:
+            return kind
+    raise KeyError(f"tests/kernels/shapes.json has no kind with {op} among its ops")
+
+
+def shapes(op):
+    """What the tests of an op go through, in C++ too."""
+    return tuple(map(tuple, _kind_of(op)["shapes"]))
+
+
+def cases(op):
+    """The same of an op that needs more than a shape."""
+    return tuple(tuple(map(tuple, case)) for case in _kind_of(op)["cases"])
 
 
 def dtypes():

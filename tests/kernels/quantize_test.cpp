@@ -86,8 +86,8 @@ std::vector<T> rows_of(const BlockGrid& grid) {
 const auto on_cpu = [](const Quantize& call) { quantize_cpu(call, scattered_for); };
 
 std::vector<BlockGrid> grids() {
-  std::vector<BlockGrid> result;
-  for (const int64_t width : widths()) {
+  std::vector<BlockGrid> result = grids_of("quantize");
+  for (const int64_t width : shapes_of("quantize").widths) {
     result.push_back({1, 3, width, 1, width});
     result.push_back({1, 3, width, 1, 128});
     result.push_back({3, 1, width, 1, 64});

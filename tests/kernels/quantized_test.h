@@ -19,6 +19,25 @@ inline size_t block_of(const BlockGrid& grid, int64_t row, int64_t column) {
   return static_cast<size_t>((matrix * rows + block_row) * columns + column / grid.block_columns);
 }
 
+// The op's cases in shapes.json, which are shape and block_size as torchao has them: -1 is all of a
+// dimension.
+inline std::vector<BlockGrid> grids_of(const std::string& op) {
+  std::vector<BlockGrid> result;
+  for (const std::vector<std::vector<int64_t>>& of_case : shapes_of(op).cases) {
+    const auto of_dim = [](const std::vector<int64_t>& sizes, size_t from_end) {
+      return from_end < sizes.size() ? sizes[sizes.size() - 1 - from_end] : 1;
+    };
+    const std::vector<int64_t>&shape = of_case[0], &block = of_case[1];
+    const int64_t rows = of_dim(shape, 1), width = of_dim(shape, 0);
+    const auto up_to = [](int64_t size, int64_t most) {
+      return size < 0 ? most : std::min(size, most);
+    };
+    result.push_back({num_elements(shape) / rows / width, rows, width,
+                      up_to(of_dim(block, 1), rows), up_to(of_dim(block, 0), width)});
+  }
+  return result;
+}
+
 inline BlockStrides dense(const BlockGrid& grid) {
   return {grid.rows_of_blocks() * grid.columns_of_blocks(), grid.columns_of_blocks(), 1};
 }

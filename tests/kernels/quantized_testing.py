@@ -2,39 +2,14 @@
 """For the tests of quantised ops: blocks and roundings in float64, without the ops' formulas."""
 
 import torch
+from op_testing import cases
 
 FLOAT8 = torch.float8_e4m3fn
 LARGEST = {torch.int8: 127.0, FLOAT8: 448.0}
 SMALLEST_SCALE = 2.0**-126
 
-# Shape and blocks: rows, groups, tiles, matrices, and what divides nothing.
-CASES = (
-    ((1, 1), (1, -1)),
-    ((5, 7), (1, -1)),
-    ((3, 4099), (1, -1)),
-    ((2, 40000), (1, -1)),
-    ((2, 70001), (1, -1)),
-    ((2, 3, 64), (1, -1)),
-    ((1000,), (-1,)),
-    ((1000,), (128,)),
-    ((6, 1024), (1, 128)),
-    ((6, 1000), (1, 128)),
-    ((3, 1003), (1, 128)),
-    ((2, 3, 256), (1, 64)),
-    ((7, 96), (1, 16)),
-    ((4, 60), (1, 12)),
-    ((300, 384), (128, 128)),
-    ((2, 130, 264), (128, 128)),
-    ((37, 131), (16, 32)),
-    ((33, 50), (7, 9)),
-    ((33, 50), (-1, 1)),
-    ((33, 50), (-1, 16)),
-    ((33, 50), (-1, -1)),
-    ((300, 1024), (-1, -1)),
-    ((3, 5, 40), (-1, -1)),
-    ((2, 3, 5, 40), (2, 24)),
-    ((9, 4), (100, 100)),
-)
+# Shape and block_size: rows, groups, tiles, matrices, and what divides nothing.
+CASES = cases("quantize")
 
 
 def bits(x):

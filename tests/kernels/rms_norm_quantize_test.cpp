@@ -64,22 +64,23 @@ TYPED_TEST_SUITE(RmsNormQuantizeCpu, Types, TypeNames);
 
 TYPED_TEST(RmsNormQuantizeCpu, IsRightForAllWidths) {
   using T = TypeParam;
-  for (const int64_t width : widths()) {
+  for (const RowShape& shape : row_shapes("rms_norm_quantize")) {
+    const int64_t rows = shape.num_rows, width = shape.width;
     for (const QuantizedType type : types()) {
       for (const int64_t group : {width, int64_t{128}}) {
         SCOPED_TRACE(::testing::Message() << "width " << width << ", group " << group);
-        const Problem<T> problem(3, width, group, type, width % 2 == 0);
+        const Problem<T> problem(rows, width, group, type, width % 2 == 0);
         std::vector<T> sum, normed;
         const QuantizedResult result =
             problem.template run<HostBuffer>({0, 0, 0}, &sum, [&](const RmsNormQuantize& call) {
-              HostBuffer<T> workspace(3 * width);
+              HostBuffer<T> workspace(rows * width);
               rms_norm_quantize_cpu(call, workspace.data(), scattered_for);
               EXPECT_TRUE(workspace.guards_intact());
               normed = workspace.to_host();
             });
         const std::vector<T>& x = problem.has_residual ? sum : problem.input;
         std::vector<double> rstd;
-        for (int64_t row = 0; row < 3; ++row) {
+        for (int64_t row = 0; row < rows; ++row) {
           double squares = 0;
           for (int64_t c = row * width; c < (row + 1) * width; ++c) {
             squares += exact(x[static_cast<size_t>(c)]) * exact(x[static_cast<size_t>(c)]);
@@ -152,7 +153,7 @@ TYPED_TEST_SUITE(RmsNormQuantizeGpu, Types, TypeNames);
 
 TYPED_TEST(RmsNormQuantizeGpu, IsNormAndQuantizeForAllWidths) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for_quantized_widths(this->check);
+  for_quantized_widths("rms_norm_quantize", this->check);
 }
 
 TYPED_TEST(RmsNormQuantizeGpu, IsNormAndQuantizeForAllAlignments) {

@@ -136,18 +136,18 @@ TYPED_TEST_SUITE(RmsNormCpu, Types, TypeNames);
 
 TYPED_TEST(RmsNormCpu, IsRightForAllWidths) {
   using T = TypeParam;
-  for (const int64_t width : widths()) {
+  for (const auto [rows, width] : row_shapes("rms_norm")) {
     for (const bool has_residual : {false, true}) {
       SCOPED_TRACE(::testing::Message() << "width " << width << ", residual " << has_residual);
-      const Problem<T> problem(3, width, has_residual);
-      HostBuffer<T> output(3 * width), residual_out(3 * width);
-      HostBuffer<float> rstd(3);
+      const Problem<T> problem(rows, width, has_residual);
+      HostBuffer<T> output(rows * width), residual_out(rows * width);
+      HostBuffer<float> rstd(rows);
       rms_norm_cpu(problem.call({output.data(), width}, {residual_out.data(), width}, rstd.data(),
                                 {problem.input.data(), width}, {problem.residual.data(), width},
                                 problem.weight.data()),
                    scattered_for);
       problem.check(output.to_host(), residual_out.to_host(), rstd.to_host());
-      HostBuffer<T> grad_x(3 * width);
+      HostBuffer<T> grad_x(rows * width);
       HostBuffer<float> grad_weight(width);
       rms_norm_backward_cpu(
           problem.backward({grad_x.data(), width}, grad_weight.data(),
@@ -206,7 +206,8 @@ TYPED_TEST_SUITE(RmsNormGpu, Types, TypeNames);
 
 TYPED_TEST(RmsNormGpu, IsRightForAllWidths) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : widths()) this->check(3, width, 0, 0, 0, width % 2 == 0);
+  for (const auto [rows, width] : row_shapes("rms_norm"))
+    this->check(rows, width, 0, 0, 0, width % 2 == 0);
   for (const int64_t width : {16384, 32768, 40000, 100001, 262144}) {
     this->check(2, width, 0, 0, 0, false);
     this->check(2, width, 0, 0, 0, true);

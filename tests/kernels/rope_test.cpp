@@ -240,6 +240,25 @@ void check_layouts(const Run& run) {
   }
 }
 
+// The cases of shapes.json that have heads of some elements.
+template <typename T, template <typename> class Buffer, typename Run>
+void check_cases(const Run& run) {
+  int count = 0;
+  for (const std::vector<std::vector<int64_t>>& of_case : shapes_of("rope").cases) {
+    const std::vector<int64_t>& q = of_case[0];
+    const size_t last = q.size() - 1;
+    if (q[last] == 0) continue;
+    const std::vector<int64_t> batches(q.begin(), q.end() - 3);
+    const Shape shape{num_elements(batches), q[last - 2], q[last - 1],
+                      of_case[1][0],         q[last],     of_case[2][0]};
+    for (const bool interleaved : {false, true}) {
+      const Positions kind = static_cast<Positions>(count++ % 3);
+      Problem<T, T>(shape, interleaved, false, kind).template check<Buffer>({}, false, 0, run);
+      Problem<T, float>(shape, interleaved, true, kind).template check<Buffer>({}, true, 0, run);
+    }
+  }
+}
+
 // Batches of one token, one batch, many tokens, none at all.
 template <typename T, template <typename> class Buffer, typename Run>
 void check_counts(const Run& run) {
@@ -283,7 +302,10 @@ template <typename T>
 class RopeCpu : public ::testing::Test {};
 TYPED_TEST_SUITE(RopeCpu, Types, TypeNames);
 
-TYPED_TEST(RopeCpu, IsRightForAllShapes) { check_shapes<TypeParam, HostBuffer>(on_cpu); }
+TYPED_TEST(RopeCpu, IsRightForAllShapes) {
+  check_shapes<TypeParam, HostBuffer>(on_cpu);
+  check_cases<TypeParam, HostBuffer>(on_cpu);
+}
 TYPED_TEST(RopeCpu, IsRightForAllLayouts) { check_layouts<TypeParam, HostBuffer>(on_cpu); }
 TYPED_TEST(RopeCpu, IsRightForAllCounts) { check_counts<TypeParam, HostBuffer>(on_cpu); }
 TYPED_TEST(RopeCpu, GivesNanWithoutARow) {
@@ -301,6 +323,7 @@ TYPED_TEST_SUITE(RopeGpu, Types, TypeNames);
 TYPED_TEST(RopeGpu, IsRightForAllShapes) {
   CUDAOPS_SKIP_WITHOUT_GPU();
   check_shapes<TypeParam, DeviceBuffer>(on_gpu);
+  check_cases<TypeParam, DeviceBuffer>(on_gpu);
 }
 TYPED_TEST(RopeGpu, IsRightForAllLayouts) {
   CUDAOPS_SKIP_WITHOUT_GPU();

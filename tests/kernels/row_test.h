@@ -8,14 +8,20 @@
 
 namespace op_test {
 
-// Around what a thread, a warp and a block hold in vectors of 4 and 8 elements, with and without a
-// row's ends apart; so few that there is nothing between the ends.
-inline const std::vector<int64_t>& widths() {
-  static const std::vector<int64_t> values{
-      1,   2,    3,    5,    7,    8,    9,    13,   17,   25,   31,   32,   33,  41,
-      47,  64,   127,  128,  129,  145,  161,  255,  256,  281,  289,  511,  512, 513,
-      545, 1000, 1023, 1024, 1025, 1057, 2048, 2081, 4095, 4096, 4097, 8192, 8200};
-  return values;
+struct RowShape {
+  int64_t num_rows, width;
+};
+
+// The op's shapes of some elements as rows, and `few_rows` of each width.
+inline std::vector<RowShape> row_shapes(const std::string& op, int64_t few_rows = 3) {
+  const TestShapes& of_op = shapes_of(op);
+  std::vector<RowShape> result;
+  for (const int64_t width : of_op.widths) result.push_back({few_rows, width});
+  for (const std::vector<int64_t>& shape : of_op.shapes) {
+    const int64_t elements = num_elements(shape);
+    if (elements > 0) result.push_back({elements / shape.back(), shape.back()});
+  }
+  return result;
 }
 
 // Rows of `width` elements, moved `stride` apart; NaN between them.

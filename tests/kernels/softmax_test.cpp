@@ -130,17 +130,17 @@ TYPED_TEST_SUITE(SoftmaxCpu, Types, TypeNames);
 
 TYPED_TEST(SoftmaxCpu, IsRightForAllWidths) {
   using T = TypeParam;
-  for (const int64_t width : widths()) {
+  for (const auto [rows, width] : row_shapes("softmax", 6)) {
     for (const Mask mask : kMasks) {
       const bool causal = width % 2 == 0;
       SCOPED_TRACE(::testing::Message()
                    << "width " << width << ", mask " << static_cast<int>(mask));
-      const Problem<T> problem(6, width, mask, causal);
+      const Problem<T> problem(rows, width, mask, causal);
       const void* data = nullptr;
       if (mask == Mask::kAdded) data = problem.added.data();
       if (mask == Mask::kAddedFloat) data = problem.added_float.data();
       if (mask == Mask::kSeen) data = problem.seen.data();
-      HostBuffer<T> output(6 * width), grad_input(6 * width);
+      HostBuffer<T> output(rows * width), grad_input(rows * width);
       softmax_cpu(problem.call({problem.input.data(), width}, data, {output.data(), width}),
                   scattered_for);
       problem.check(output.to_host());
@@ -190,8 +190,8 @@ TYPED_TEST_SUITE(SoftmaxGpu, Types, TypeNames);
 
 TYPED_TEST(SoftmaxGpu, IsRightForAllWidths) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : widths()) {
-    for (const Mask mask : kMasks) this->check(3, width, 0, 0, 0, mask, width % 2 == 0);
+  for (const auto [rows, width] : row_shapes("softmax")) {
+    for (const Mask mask : kMasks) this->check(rows, width, 0, 0, 0, mask, width % 2 == 0);
   }
   for (const int64_t width : {16384, 32768, 40000, 100001, 131072, 262144}) {
     for (const Mask mask : kMasks) this->check(2, width, 0, 0, 0, mask, false);

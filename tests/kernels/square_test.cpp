@@ -23,7 +23,7 @@ class SquareCpu : public ::testing::Test {};
 TYPED_TEST_SUITE(SquareCpu, Types, TypeNames);
 
 TYPED_TEST(SquareCpu, IsRightForAllSizes) {
-  for (const int64_t n : sizes()) {
+  for (const int64_t n : sizes_of("square")) {
     SCOPED_TRACE(n);
     const auto input = Random(n).normal<TypeParam>(n);
     HostBuffer<TypeParam> out(n, 1);
@@ -80,7 +80,7 @@ TYPED_TEST_SUITE(SquareGpu, Types, TypeNames);
 
 TYPED_TEST(SquareGpu, IsRightForAllSizes) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t n : sizes()) this->check(n, 0, 0);
+  for (const int64_t n : sizes_of("square")) this->check(n, 0, 0);
 }
 
 TYPED_TEST(SquareGpu, IsRightForAllAlignments) {

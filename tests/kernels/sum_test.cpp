@@ -56,7 +56,7 @@ class SumCpu : public ::testing::Test {};
 TYPED_TEST_SUITE(SumCpu, Types, TypeNames);
 
 TYPED_TEST(SumCpu, CountsEveryElementOnce) {
-  for (const int64_t n : sizes()) {
+  for (const int64_t n : sizes_of("sum")) {
     EXPECT_EQ(exact(sum_on_cpu(cancelling<TypeParam>(n))), n % 2 == 1 ? 3 : 0) << n;
   }
 }
@@ -124,7 +124,7 @@ TYPED_TEST_SUITE(SumGpu, Types, TypeNames);
 
 TYPED_TEST(SumGpu, CountsEveryElementOnce) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t n : sizes()) {
+  for (const int64_t n : sizes_of("sum")) {
     const auto input = cancelling<TypeParam>(n);
     EXPECT_EQ(exact(this->sum_on_gpu(input, 0)), n % 2 == 1 ? 3 : 0) << n;
   }

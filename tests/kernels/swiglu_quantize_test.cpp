@@ -48,15 +48,16 @@ TYPED_TEST_SUITE(SwigluQuantizeCpu, Types, TypeNames);
 
 TYPED_TEST(SwigluQuantizeCpu, IsRightForAllWidths) {
   using T = TypeParam;
-  for (const int64_t width : widths()) {
+  for (const RowShape& shape : row_shapes("swiglu_quantize")) {
+    const int64_t rows = shape.num_rows, width = shape.width;
     for (const QuantizedType type : types()) {
       for (const int64_t group : {width, int64_t{128}}) {
         SCOPED_TRACE(::testing::Message() << "width " << width << ", group " << group);
-        const Problem<T> problem(3, width, group, type);
+        const Problem<T> problem(rows, width, group, type);
         std::vector<T> product;
         const QuantizedResult result =
             problem.template run<HostBuffer>({0, 0, 0}, [&](const SwigluQuantize& call) {
-              HostBuffer<T> workspace(3 * width);
+              HostBuffer<T> workspace(rows * width);
               swiglu_quantize_cpu(call, workspace.data(), scattered_for);
               EXPECT_TRUE(workspace.guards_intact());
               product = workspace.to_host();
@@ -109,7 +110,7 @@ TYPED_TEST_SUITE(SwigluQuantizeGpu, Types, TypeNames);
 
 TYPED_TEST(SwigluQuantizeGpu, IsSwigluAndQuantizeForAllWidths) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for_quantized_widths(this->check);
+  for_quantized_widths("swiglu_quantize", this->check);
 }
 
 TYPED_TEST(SwigluQuantizeGpu, IsSwigluAndQuantizeForAllAlignments) {

@@ -24,7 +24,7 @@ class SwigluCpu : public ::testing::Test {};
 TYPED_TEST_SUITE(SwigluCpu, Types, TypeNames);
 
 TYPED_TEST(SwigluCpu, IsRight) {
-  check_gated_unit<TypeParam, HostBuffer>(kSilu, forward_on_cpu, backward_on_cpu);
+  check_gated_unit<TypeParam, HostBuffer>("swiglu", kSilu, forward_on_cpu, backward_on_cpu);
 }
 
 TEST(SwigluCpuFloats, AreRightAtAllMagnitudes) {
@@ -44,7 +44,7 @@ TYPED_TEST_SUITE(SwigluGpu, Types, TypeNames);
 
 TYPED_TEST(SwigluGpu, IsRight) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  check_gated_unit<TypeParam, DeviceBuffer>(kSilu, forward_on_gpu, backward_on_gpu);
+  check_gated_unit<TypeParam, DeviceBuffer>("swiglu", kSilu, forward_on_gpu, backward_on_gpu);
 }
 
 TYPED_TEST(SwigluGpu, IsRightForLongRows) {

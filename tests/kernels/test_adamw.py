@@ -4,13 +4,13 @@
 import copy
 import gc
 
-from kernel_testing import DTYPES, assert_close, main, normal, ops, refusal
+from kernel_testing import DTYPES, assert_close, main, normal, ops, refusal, shapes
 from kernel_testing import pytest_generate_tests  # noqa: F401
 
 import torch
 from cudaops_kernels.optim import AdamW
 
-SIZES = (0, 1, 2, 3, 7, 255, 1023, 1024, 1025, 4096, 5000)
+SIZES = tuple(size for (size,) in shapes("adamw"))
 HYPER = {"lr": 3e-3, "beta1": 0.9, "beta2": 0.999, "weight_decay": 0.01, "eps": 1e-8}
 INFINITY = float("inf")
 FLAGS = {"amsgrad": False, "maximize": False}

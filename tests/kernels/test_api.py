@@ -4,6 +4,7 @@ embedding, static scales, the loss of a linear layer, patch()."""
 
 import copy
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -364,6 +365,9 @@ def test_files_of_a_new_op(device):
                     compile(text, path, "exec")
             with open(os.path.join(copy_of_root, "kernels", "CMakeLists.txt")) as file:
                 assert f"\n  {name}\n" in file.read()
+            with open(os.path.join(copy_of_root, "tests", "kernels", "shapes.json")) as file:
+                kinds = [kind["ops"] for kind in json.load(file)["kinds"]]
+            assert [like in ops_of_kind for ops_of_kind in kinds if name in ops_of_kind] == [True]
             again = subprocess.run(command, cwd=root, capture_output=True, text=True)
             assert again.returncode != 0 and "is there already" in again.stderr
 

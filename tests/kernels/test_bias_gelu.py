@@ -10,6 +10,7 @@ from kernel_testing import (
     opcheck,
     ops,
     refusal,
+    shapes,
 )
 from kernel_testing import pytest_generate_tests  # noqa: F401
 
@@ -17,7 +18,7 @@ import torch
 from torch.nn.functional import gelu
 
 KINDS = ("none", "tanh")
-SHAPES = ((1, 1), (7,), (3, 7), (2, 3, 8), (33, 65), (5, 1024), (4, 4099), (2, 40000), (0, 5), (3, 0))
+SHAPES = shapes("bias_gelu")
 
 
 def biases(width, dtype, device):

@@ -2,11 +2,11 @@
 """torch.ops.cudaops.cross_entropy against float64 and torch."""
 
 import torch
-from kernel_testing import DTYPES, assert_close, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, assert_close, kernels, main, normal, opcheck, ops, refusal, shapes
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from torch.nn import functional
 
-SHAPES = ((1, 1), (7,), (3, 7), (2, 3, 8), (33, 65), (5, 1024), (4, 4099), (2, 40000))
+SHAPES = shapes("cross_entropy")
 # label_smoothing, lse_square_scale, softcap
 OPTIONS = ((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 1e-2, 0.0), (0.2, 1e-3, 5.0))
 IGNORED = -100

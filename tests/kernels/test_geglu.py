@@ -20,7 +20,7 @@ def of_each_kind():
 
 def test_forward_and_backward(device):
     for function, backward, activation in of_each_kind():
-        testing.check_forward_and_backward(function, backward, activation, device)
+        testing.check_forward_and_backward("geglu", function, backward, activation, device)
 
 
 def test_autograd(device):

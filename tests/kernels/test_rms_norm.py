@@ -10,6 +10,7 @@ from kernel_testing import (
     opcheck,
     ops,
     refusal,
+    shapes,
     sum_tolerance,
 )
 from kernel_testing import pytest_generate_tests  # noqa: F401
@@ -17,7 +18,7 @@ from kernel_testing import pytest_generate_tests  # noqa: F401
 import torch
 
 EPS = 1e-6
-SHAPES = ((1, 1), (3, 7), (2, 3, 8), (33, 65), (5, 1024), (4, 4099), (2, 40000), (0, 5), (3, 0))
+SHAPES = shapes("rms_norm")
 
 
 def reference(x, weight, eps, offset=0.0):

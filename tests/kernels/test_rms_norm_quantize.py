@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.cudaops.rms_norm_quantize against rms_norm and quantize, which have references."""
 
-from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal, shapes
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from quantized_testing import FLOAT8, SMALLEST_SCALE, bits
 
@@ -9,19 +9,7 @@ import torch
 
 EPS = 1e-6
 QUANTIZED = (torch.int8, FLOAT8)
-SHAPES = (
-    (1, 1),
-    (3, 7),
-    (2, 3, 128),
-    (33, 265),
-    (5, 1000),
-    (5, 1024),
-    (4, 4096),
-    (3, 4099),
-    (2, 40000),
-    (2, 40064),
-    (130,),
-)
+SHAPES = shapes("rms_norm_quantize")
 GROUPS = (-1, 16, 64, 128, 48, 1)
 
 

@@ -2,11 +2,10 @@
 """torch.ops.cudaops.softmax against float64 and torch."""
 
 import torch
-from kernel_testing import DTYPES, assert_close, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, assert_close, kernels, main, normal, opcheck, ops, refusal, shapes
 from kernel_testing import pytest_generate_tests  # noqa: F401
 
-SHAPES = ((1, 1), (7,), (3, 7), (2, 3, 8), (33, 65), (5, 1024), (4, 4099), (2, 40000))
-SHAPES += ((0, 5), (3, 0))
+SHAPES = shapes("softmax")
 INFINITY = float("inf")
 
 

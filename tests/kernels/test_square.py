@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.cudaops_examples.square against torch.square."""
 
-from example_testing import DTYPES, main, normal, opcheck, ops, refusal
+from example_testing import DTYPES, main, normal, opcheck, ops, refusal, shapes
 from example_testing import pytest_generate_tests  # noqa: F401
 
 import torch
@@ -9,7 +9,7 @@ import torch
 
 def test_equals_torch(device):
     for dtype in DTYPES:
-        for shape in ((), (0,), (1,), (7,), (1000,), (3, 0, 2), (33, 65), (100003,)):
+        for shape in shapes("square"):
             input = normal(*shape, dtype=dtype, device=device)
             out = ops.square(input)
             assert out.dtype == dtype and out.shape == input.shape and out.device == input.device

@@ -8,7 +8,7 @@ from torch.nn.functional import silu
 
 
 def test_forward_and_backward(device):
-    testing.check_forward_and_backward(ops.swiglu, ops.swiglu_backward, silu, device)
+    testing.check_forward_and_backward("swiglu", ops.swiglu, ops.swiglu_backward, silu, device)
 
 
 def test_autograd(device):

@@ -1,25 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.cudaops.swiglu_quantize against swiglu and quantize, which have references."""
 
-from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal, shapes
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from quantized_testing import FLOAT8, SMALLEST_SCALE, bits
 
 import torch
 
 QUANTIZED = (torch.int8, FLOAT8)
-SHAPES = (
-    (1, 1),
-    (3, 7),
-    (2, 3, 128),
-    (33, 65),
-    (5, 1000),
-    (4, 4096),
-    (3, 4099),
-    (2, 40000),
-    (1031, 24),
-    (130,),
-)
+SHAPES = shapes("swiglu_quantize")
 GROUPS = (-1, 16, 64, 128, 48, 1)
 
 

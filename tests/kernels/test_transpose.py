@@ -1,25 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.cudaops.transpose against torch: the same bits."""
 
-from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal, shapes
 from kernel_testing import pytest_generate_tests  # noqa: F401
 
 import torch
 
-SHAPES = (
-    (1, 1),
-    (3, 7),
-    (64, 64),
-    (2, 3, 128, 136),
-    (33, 65),
-    (5, 1024),
-    (4099, 4),
-    (2, 130, 257),
-    (300, 8, 8),
-    (0, 5),
-    (3, 0),
-    (0, 3, 4),
-)
+SHAPES = shapes("transpose")
 
 
 def same(found, input):

@@ -3,7 +3,7 @@
 
 import unittest
 
-from example_testing import DTYPES, main, normal, opcheck, ops, refusal
+from example_testing import DTYPES, main, normal, opcheck, ops, refusal, shapes
 from example_testing import pytest_generate_tests  # noqa: F401
 
 import torch
@@ -18,7 +18,7 @@ def pair(*shape, dtype, device):
 
 def test_equals_torch(device):
     for dtype in DTYPES:
-        for shape in ((), (0,), (1,), (7,), (1000,), (3, 0, 2), (33, 65), (100003,)):
+        for shape in shapes("vector_add"):
             a, b = pair(*shape, dtype=dtype, device=device)
             out = ops.vector_add(a, b)
             assert out.dtype == dtype and out.shape == a.shape and out.device == a.device

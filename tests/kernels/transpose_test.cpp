@@ -62,17 +62,18 @@ void check(const Shape& shape, const Layout& layout, const Run& run) {
 // Around vectors and tiles, whole ones and not.
 template <typename T, template <typename> class Buffer, typename Run>
 void check_shapes(const Run& run) {
-  const std::vector<int64_t> counts{1, 2, 3, 4, 7, 8, 9, 31, 63, 64, 65, 127, 128, 129, 200};
+  const std::vector<int64_t>& counts = shapes_of("transpose").widths;
   for (const int64_t rows : counts) {
     for (const int64_t columns : counts) check<T, Buffer>({2, rows, columns}, {}, run);
   }
   for (const int64_t rows : {1, 5, 640, 1001}) {
     for (const int64_t columns : {1, 8, 513, 1024}) check<T, Buffer>({1, rows, columns}, {}, run);
   }
-  check<T, Buffer>({0, 3, 4}, {}, run);
-  check<T, Buffer>({3, 0, 4}, {}, run);
-  check<T, Buffer>({3, 4, 0}, {}, run);
-  check<T, Buffer>({70, 5, 3}, {}, run);
+  for (const std::vector<int64_t>& shape : shapes_of("transpose").shapes) {
+    const size_t last = shape.size() - 1;
+    const std::vector<int64_t> batches(shape.begin(), shape.end() - 2);
+    check<T, Buffer>({num_elements(batches), shape[last - 1], shape[last]}, {}, run);
+  }
 }
 
 template <typename T, template <typename> class Buffer, typename Run>

@@ -25,7 +25,7 @@ class VectorAddCpu : public ::testing::Test {};
 TYPED_TEST_SUITE(VectorAddCpu, Types, TypeNames);
 
 TYPED_TEST(VectorAddCpu, IsRightForAllSizes) {
-  for (const int64_t n : sizes()) {
+  for (const int64_t n : sizes_of("vector_add")) {
     SCOPED_TRACE(n);
     Random random(n);
     const auto a = random.normal<TypeParam>(n), b = random.normal<TypeParam>(n);
@@ -89,7 +89,7 @@ TYPED_TEST_SUITE(VectorAddGpu, Types, TypeNames);
 
 TYPED_TEST(VectorAddGpu, IsRightForAllSizes) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t n : sizes()) this->check(n, 0, 0, 0);
+  for (const int64_t n : sizes_of("vector_add")) this->check(n, 0, 0, 0);
 }
 
 TYPED_TEST(VectorAddGpu, IsRightForAllAlignments) {
