@@ -85,6 +85,7 @@ struct Attention {
   const int32_t* cu_seqlens_q;
   const int32_t* cu_seqlens_k;
   int64_t total_q;  // lse's distance between heads
+  int64_t total_k;  // rows of k and v
 };
 
 // One sequence of the batch: where it starts in each tensor, in elements, and how long it is.

@@ -155,6 +155,7 @@ void set_lengths(const char* op, const Tensor& q, const Tensor& k, const Attenti
   call.seq_q = lengths.max_seqlen_q;
   call.seq_k = lengths.max_seqlen_k;
   call.total_q = q.size(0);
+  call.total_k = k.size(0);
   call.cu_seqlens_q = static_cast<const int32_t*>(own_q.const_data_ptr());
   call.cu_seqlens_k = static_cast<const int32_t*>(own_k.const_data_ptr());
 }

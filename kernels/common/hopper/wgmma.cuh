@@ -61,6 +61,11 @@ __device__ __forceinline__ void arrive_at_barrier(int name, int threads) {
 __device__ __forceinline__ void fence_wgmma() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
+// After ordinary writes to shared memory that products or the copy engine read next, by each thread
+// that wrote; a barrier follows. PTX ISA, "Async proxy".
+__device__ __forceinline__ void fence_for_wgmma() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 __device__ __forceinline__ void commit_wgmma() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
