@@ -71,7 +71,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     kernels_package.add_argument(parser)
     parser.add_argument("--milliseconds", type=float, default=700, help="of GPU time a row")
-    parser.add_argument("--out", help="a directory for attention_forward.json")
+    parser.add_argument("--out", help="a directory for attention_forward_cuda.json")
     arguments = parser.parse_args()
     kernels = kernels_package.load(arguments.library)
     import torch
@@ -151,7 +151,7 @@ def main():
             "tokens": TOKENS,
             "rows": rows,
         }
-        with open(os.path.join(arguments.out, "attention_forward.json"), "w") as file:
+        with open(os.path.join(arguments.out, "attention_forward_cuda.json"), "w") as file:
             json.dump(result, file, indent=1)
             file.write("\n")
 

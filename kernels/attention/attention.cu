@@ -118,4 +118,19 @@ void launch_attention(const Attention& call, void* stream) {
                                          static_cast<cudaStream_t>(stream));
 }
 
+bool has_attention_for_hopper() {
+#if defined(CUDAOPS_ATTENTION_WITH_SM90)
+  // The plainest call: nothing of it is read.
+  Attention call{};
+  call.dtype = DType::kBFloat16;
+  call.batch = call.seq_q = call.seq_k = call.heads = call.kv_heads = 1;
+  call.head_dim = call.head_dim_v = 64;
+  call.scale = 1;
+  call.window_left = call.window_right = -1;
+  return attention_sm90_serves(call);
+#else
+  return false;
+#endif
+}
+
 }  // namespace cudaops_kernels

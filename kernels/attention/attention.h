@@ -85,6 +85,7 @@ struct Attention {
   const int32_t* cu_seqlens_q;
   const int32_t* cu_seqlens_k;
   int64_t total_q;  // lse's distance between heads
+  int64_t total_k;  // rows of k and v
 };
 
 // One sequence of the batch: where it starts in each tensor, in elements, and how long it is.
@@ -169,6 +170,9 @@ struct AttentionBackward {
 // std::runtime_error when a launch fails.
 void launch_attention(const Attention& call, void* stream);
 void launch_attention_backward(const AttentionBackward& call, void* stream);
+
+// Whether the current device has compute capability 9.0 and the binary the kernels for sm_90a alone.
+bool has_attention_for_hopper();
 
 // Host pointers. Return when the results are written. Don't throw, but for std::bad_alloc.
 void attention_cpu(const Attention& call, ParallelFor parallel_for = serial_for);

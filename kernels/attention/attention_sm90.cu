@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls the kernel for sm_90a serves, and by tiles of which shape.
-#include "attention_sm90.h"
-
 #include "attention_sm90.cuh"
+#include "attention_sm90.h"
 
 namespace cudaops_kernels {
 
 #if defined(CUDAOPS_KERNELS_SHARDED)
-extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attention&,
-                                                                  cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&,
-                                                                  cudaStream_t);
+extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attention&, cudaStream_t);
+extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&, cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128Short>(const Attention&,
-                                                                  cudaStream_t);
+                                                                          cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128Masked>(const Attention&,
-                                                                  cudaStream_t);
+                                                                           cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128>(const Attention&,
-                                                                  cudaStream_t);
+                                                                     cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape192By128>(const Attention&,
-                                                                  cudaStream_t);
+                                                                          cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape192>(const Attention&,
-                                                                  cudaStream_t);
+                                                                     cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape256>(const Attention&,
-                                                                  cudaStream_t);
+                                                                     cudaStream_t);
 #endif
 
 namespace {
@@ -61,14 +58,13 @@ bool is_aligned(const AttentionOutput& output) {
 
 bool attention_sm90_serves(const Attention& call) {
   constexpr int64_t kMaxSize = int64_t{1} << 29;  // sums of a few of them are int
-  return call.dtype != DType::kFloat32 && !call.is_double && call.cu_seqlens_q == nullptr &&
-         call.bias == nullptr && call.alibi_slopes == nullptr && call.scale > 0 &&
+  const MappedTensors tensors(call);
+  return call.dtype != DType::kFloat32 && !call.is_double && call.bias == nullptr &&
+         call.alibi_slopes == nullptr && call.scale > 0 &&
          call.head_dim <= Attention::kMaxHeadDim && call.head_dim_v <= Attention::kMaxHeadDim &&
-         call.seq_q < kMaxSize && call.seq_k < kMaxSize && call.batch * call.heads < kMaxSize &&
+         call.seq_q > 0 && tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
          call.batch * call.heads * ((call.seq_q + 127) / 128) < kMaxSize && device_has_wgmma() &&
-         can_be_mapped(mapped(call.q, call.head_dim, call.seq_q, call.heads, call.batch)) &&
-         can_be_mapped(mapped(call.k, call.head_dim, call.seq_k, call.kv_heads, call.batch)) &&
-         can_be_mapped(mapped(call.v, call.head_dim_v, call.seq_k, call.kv_heads, call.batch)) &&
+         can_be_mapped(tensors.q) && can_be_mapped(tensors.k) && can_be_mapped(tensors.v) &&
          is_aligned(call.output);
 }
 
@@ -84,7 +80,8 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     return launch_attention_sm90_of<AttentionSm90Shape128>(call, on);
   }
   if (larger <= 192) {
-    if (call.head_dim_v <= 128) return launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
+    if (call.head_dim_v <= 128)
+      return launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
     return launch_attention_sm90_of<AttentionSm90Shape192>(call, on);
   }
   launch_attention_sm90_of<AttentionSm90Shape256>(call, on);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention, forward, for sm_90a (H100, H200): 16-bit elements, fixed lengths, head dimensions that
-// are multiples of 8. What it computes: attention.h.
+// Attention, forward, for sm_90a (H100, H200): 16-bit elements, head dimensions that are multiples
+// of 8. What it computes: attention.h.
 //
 // A block computes tiles of 64 * kWarpgroups query rows of a head, one after the other. Its
 // warpgroups have roles:
@@ -20,10 +20,10 @@
 // none of the sequence's, only passes its turn on.
 //
 // The tiles of a block are known from the beginning. Heads come in sections whose K and V fit into
-// the L2 cache. Where a mask leaves tiles of different lengths, a section's tiles stand in the order
-// of their lengths, falling and rising by turns so that neighbours are alike, and every second round
-// of tiles is given out in reverse order: each block gets one tile of the longer and one of the
-// shorter half of two rounds.
+// the L2 cache. Where a mask leaves tiles of different lengths, a section's tiles stand in the
+// order of their lengths, falling and rising by turns so that neighbours are alike, and every
+// second round of tiles is given out in reverse order: each block gets one tile of the longer and
+// one of the shorter half of two rounds.
 //
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
@@ -44,8 +44,8 @@
 namespace cudaops_kernels {
 
 // kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
-// engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages, kQStages:
-// buffers for K and for V, and for Q.
+// engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages,
+// kQStages: buffers for K and for V, and for Q.
 template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_>
 struct AttentionSm90Shape {
   static constexpr int kHeadDim = kHeadDim_;
@@ -55,8 +55,8 @@ struct AttentionSm90Shape {
   static constexpr int kKeys = kKeys_;
   static constexpr int kStages = kStages_;
   static constexpr int kQStages = kQStages_;
-  // Whether the scores of the next tile's first block are computed while a tile is written: with one
-  // buffer for Q they would have to wait for it.
+  // Whether the scores of the next tile's first block are computed while a tile is written: with
+  // one buffer for Q they would have to wait for it.
   static constexpr bool kOverlapsTiles = kQStages > 1;
   static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
   // A thread's registers, in steps of 8. The block starts with as many for each thread as there are
@@ -83,7 +83,7 @@ struct AttentionSm90Shape {
 // Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head
 // dimensions, consumer warpgroups x keys.
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
-using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 112, 2, 2>;
+using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 2>;
 using AttentionSm90Shape128Masked = AttentionSm90Shape<128, 128, 2, 176, 2, 1>;
 using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
@@ -116,7 +116,11 @@ struct AttentionSm90Parameters {
   float* lse;
   const float* sinks;
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
-  int seq_q, seq_k, heads, head_dim_v;
+  int seq_q, seq_k, heads, head_dim_v;  // seq_q: of different lengths, the longest
+  // Of different lengths: where the sequences begin, and how many queries there are together.
+  const int* cu_seqlens_q;
+  const int* cu_seqlens_k;
+  int total_q;
   int window_left, window_right;  // -1: all
   // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
   float factor, cap, inverse_cap;
@@ -133,10 +137,12 @@ namespace attention_sm90 {
 struct Tile {
   int first_query, head, batch;
   int last_block, first_block;  // key blocks, read in falling order; none: last < first
+  int seq_q, seq_k;             // lengths of the sequence
+  int q_row, k_row;             // where it begins in the tensors, if lengths are different
   __device__ __forceinline__ bool is_empty() const { return last_block < first_block; }
 };
 
-template <typename Shape>
+template <typename Shape, bool kVarlen>
 __device__ __forceinline__ Tile tile_at(const AttentionSm90Parameters& call, int index) {
   Tile tile;
   int query_tile;
@@ -155,14 +161,25 @@ __device__ __forceinline__ Tile tile_at(const AttentionSm90Parameters& call, int
   }
   tile.batch = call.by_heads.divide(&tile.head);
   tile.first_query = query_tile * Shape::kQueries;
-  const int first = tile.first_query + call.seq_k - call.seq_q;
-  const int last = min(first + Shape::kQueries, call.seq_k) - 1;
+  tile.seq_q = call.seq_q;
+  tile.seq_k = call.seq_k;
+  tile.q_row = tile.k_row = 0;
+  if (kVarlen) {
+    tile.q_row = call.cu_seqlens_q[tile.batch];
+    tile.k_row = call.cu_seqlens_k[tile.batch];
+    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
+    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
+  }
+  const int first = tile.first_query + tile.seq_k - tile.seq_q;
+  const int last = min(first + Shape::kQueries, tile.seq_k) - 1;
   const int begin = call.window_left < 0 ? 0 : max(0, first - call.window_left);
   const int end =
-      call.window_right < 0 ? call.seq_k : max(0, min(call.seq_k, last + call.window_right + 1));
+      call.window_right < 0 ? tile.seq_k : max(0, min(tile.seq_k, last + call.window_right + 1));
   const int end_block = (end + Shape::kKeys - 1) / Shape::kKeys;
   tile.last_block = end_block - 1;
   tile.first_block = begin / Shape::kKeys;
+  // Beyond the end of a sequence that is shorter than the longest.
+  if (kVarlen && tile.first_query >= tile.seq_q) tile.last_block = -1;
   return tile;
 }
 
@@ -218,7 +235,7 @@ struct Barriers {
   }
 };
 
-template <typename Shape>
+template <typename Shape, bool kVarlen>
 __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, char* shared,
                                         const Barriers<Shape>& barriers) {
   uint32_t n = 0;  // key blocks up to now
@@ -226,7 +243,7 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
   Tiles<Shape> tiles(call);
   const auto next_tile = [&] {
     int index = tiles.next();
-    while (index >= 0 && tile_at<Shape>(call, index).is_empty()) index = tiles.next();
+    while (index >= 0 && tile_at<Shape, kVarlen>(call, index).is_empty()) index = tiles.next();
     return index;
   };
   const auto load_q = [&](const Tile& tile, uint32_t t) {
@@ -234,27 +251,27 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
     for (int w = 0; w < Shape::kWarpgroups; ++w) {
       wait_for_phase(barriers.q_empty(at, w), parity<Shape::kQStages>(t) ^ 1);
       load_rows<typename Shape::QTile, 64>(shared + Shape::kQOffset + at * Shape::QTile::kBytes,
-                                           64 * w, &call.q, tile.first_query + 64 * w, tile.head,
-                                           tile.batch, barriers.q_full(at, w));
+                                           64 * w, &call.q, tile.q_row + tile.first_query + 64 * w, tile.head,
+                                           kVarlen ? 0 : tile.batch, barriers.q_full(at, w));
     }
   };
   for (int index = next_tile(); index >= 0; ++t) {
-    const Tile tile = tile_at<Shape>(call, index);
+    const Tile tile = tile_at<Shape, kVarlen>(call, index);
     int in_group = tile.head;
     const int kv_head = call.by_group.divide(&in_group);
     const auto load_k = [&](int block, uint32_t n) {
       const int at = stage<Shape::kStages>(n);
       wait_for_phase(barriers.k_empty(at), parity<Shape::kStages>(n) ^ 1);
       load_rows<typename Shape::KTile, Shape::kKeys>(
-          shared + Shape::kKOffset + at * Shape::KTile::kBytes, 0, &call.k, block * Shape::kKeys,
-          kv_head, tile.batch, barriers.k_full(at));
+          shared + Shape::kKOffset + at * Shape::KTile::kBytes, 0, &call.k, tile.k_row + block * Shape::kKeys,
+          kv_head, kVarlen ? 0 : tile.batch, barriers.k_full(at));
     };
     const auto load_v = [&](int block, uint32_t n) {
       const int at = stage<Shape::kStages>(n);
       wait_for_phase(barriers.v_empty(at), parity<Shape::kStages>(n) ^ 1);
       load_rows<typename Shape::VTile, Shape::kKeys>(
-          shared + Shape::kVOffset + at * Shape::VTile::kBytes, 0, &call.v, block * Shape::kKeys,
-          kv_head, tile.batch, barriers.v_full(at));
+          shared + Shape::kVOffset + at * Shape::VTile::kBytes, 0, &call.v, tile.k_row + block * Shape::kKeys,
+          kv_head, kVarlen ? 0 : tile.batch, barriers.v_full(at));
     };
     // In the order in which the consumers wait.
     load_k(tile.last_block, n);
@@ -266,13 +283,13 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
     // The next tile's queries come while this one's last blocks are computed.
     index = next_tile();
     if (index >= 0) {
-      const Tile next = tile_at<Shape>(call, index);
+      const Tile next = tile_at<Shape, kVarlen>(call, index);
       if (Shape::kQStages > 1) {
         load_q(next, t + 1);
       } else {
         for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
           prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
-                       next.first_query + i % Shape::kWarpgroups * 64, next.head, next.batch);
+                       next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head, kVarlen ? 0 : next.batch);
         }
       }
     }
@@ -290,15 +307,16 @@ struct Rows {
 // aligned with the keys.
 template <typename Shape>
 __device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
-                                            float (&s)[Shape::kKeys / 2], int first, int block) {
+                                            float (&s)[Shape::kKeys / 2], int seq_k, int first,
+                                            int block) {
   const int lane = threadIdx.x % 32;
   const int row = first + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
   const int column = block * Shape::kKeys + lane % 4 * 2;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int aligned = row + 8 * half;
-    const int end = call.window_right < 0 ? call.seq_k
-                                          : min(call.seq_k, aligned + call.window_right + 1);
+    const int end =
+        call.window_right < 0 ? seq_k : min(seq_k, aligned + call.window_right + 1);
     const int begin = call.window_left < 0 ? 0 : aligned - call.window_left;
     const int end_here = end - column;
     const int begin_here = begin - column;
@@ -351,15 +369,29 @@ __device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&f
   for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
 }
 
+// Where a sequence's lse and output begin.
+template <bool kVarlen>
+__device__ __forceinline__ int64_t first_of_lse(const AttentionSm90Parameters& call,
+                                                const Tile& tile) {
+  if (kVarlen) return static_cast<int64_t>(tile.head) * call.total_q + tile.q_row;
+  return (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * tile.seq_q;
+}
+template <typename T, bool kVarlen>
+__device__ __forceinline__ T* first_of_output(const AttentionSm90Parameters& call,
+                                              const Tile& tile) {
+  return static_cast<T*>(call.output) + tile.head * call.output_head_stride +
+         (kVarlen ? tile.q_row * call.output_seq_stride : tile.batch * call.output_batch_stride);
+}
+
 // O / sum and lse to memory.
-template <typename T, typename Shape>
+template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, const Tile& tile,
                                            int warpgroup, float (&o)[Shape::kHeadDimV / 2],
                                            const Rows& rows) {
   constexpr float kLog2e = 1.4426950408889634f;
   const int lane = threadIdx.x % 32;
-  const int first_row = tile.first_query + warpgroup * 64 +
-                        threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int first_row =
+      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
   const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2e;
   float factor[2];
 #pragma unroll
@@ -371,13 +403,12 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
     const float scaled = fast_exp2(max - offset);
     const float sum = sum_of_row(rows.sum[half]) * scaled + fast_exp2(sink - offset);
     factor[half] = sum == 0.0f ? 0.0f : scaled / sum;
-    if (call.lse != nullptr && lane % 4 == 0 && row < call.seq_q) {
-      const int64_t at = (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * call.seq_q;
+    if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
+      const int64_t at = first_of_lse<kVarlen>(call, tile);
       call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) / kLog2e;
     }
   }
-  T* const output = static_cast<T*>(call.output) + tile.batch * call.output_batch_stride +
-                    tile.head * call.output_head_stride + lane % 4 * 8;
+  T* const output = first_of_output<T, kVarlen>(call, tile) + lane % 4 * 8;
 #pragma unroll
   for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
 #pragma unroll
@@ -390,7 +421,7 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
       }
       gather_vectors(words);
       const int row = first_row + 8 * half;
-      if (row < call.seq_q && 32 * i + lane % 4 * 8 < call.head_dim_v) {
+      if (row < tile.seq_q && 32 * i + lane % 4 * 8 < call.head_dim_v) {
         *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + 32 * i) =
             make_uint4(words[0], words[1], words[2], words[3]);
       }
@@ -399,24 +430,22 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
 }
 
 // Of a tile in which no query sees a key.
-template <typename T, typename Shape>
+template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void write_empty_tile(const AttentionSm90Parameters& call,
                                                  const Tile& tile, int warpgroup) {
   const int thread = threadIdx.x % kWarpgroupSize;
   const int first_row = tile.first_query + warpgroup * 64;
-  const int num_rows = min(64, call.seq_q - first_row);
+  const int num_rows = min(64, tile.seq_q - first_row);
   const int vectors = call.head_dim_v / 8;
-  T* const output = static_cast<T*>(call.output) + tile.batch * call.output_batch_stride +
-                    tile.head * call.output_head_stride;
+  T* const output = first_of_output<T, kVarlen>(call, tile);
   for (int i = thread; i < num_rows * vectors; i += kWarpgroupSize) {
     const int row = i / vectors;
     *reinterpret_cast<uint4*>(output + (first_row + row) * call.output_seq_stride +
                               (i - row * vectors) * 8) = make_uint4(0, 0, 0, 0);
   }
   if (call.lse != nullptr && thread < num_rows) {
-    const int64_t at = (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * call.seq_q;
-    call.lse[at + first_row + thread] =
-        call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
+    const int64_t at = first_of_lse<kVarlen>(call, tile);
+    call.lse[at + first_row + thread] = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
   }
 }
 
@@ -425,14 +454,30 @@ template <typename Shape>
 __device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call, const Tile& tile,
                                              int warpgroup) {
   const int first_row = tile.first_query + warpgroup * 64;
-  if (first_row >= call.seq_q) return tile.first_block;
+  if (first_row >= tile.seq_q) return tile.first_block;
   if (call.window_right < 0) return tile.last_block;
-  const int end = first_row + 64 + call.seq_k - call.seq_q + call.window_right;
+  const int end = first_row + 64 + tile.seq_k - tile.seq_q + call.window_right;
   return max(tile.first_block, min(tile.last_block, (max(end, 1) - 1) / Shape::kKeys));
 }
 
-template <typename T, typename Shape>
-__device__ __forceinline__ void consume(const AttentionSm90Parameters& call, const char* shared,
+// Rows of a block of V beyond the end of the sequence, which are those of the next one, become zeros:
+// a weight of zero times a NaN is NaN. Each warpgroup does it before it reads them.
+template <typename Shape>
+__device__ __forceinline__ void clear_rows_from(char* v, int first_row, int warpgroup) {
+  constexpr int kVectors = kBoxRowBytes / 16;
+  const int num_vectors = (Shape::kKeys - first_row) * kVectors;
+  for (int chunk = 0; chunk < Shape::VTile::kChunks; ++chunk) {
+    char* const rows = v + chunk * Shape::VTile::kChunkBytes + first_row * kBoxRowBytes;
+    for (int i = threadIdx.x % kWarpgroupSize; i < num_vectors; i += kWarpgroupSize) {
+      *reinterpret_cast<uint4*>(rows + 16 * i) = make_uint4(0, 0, 0, 0);
+    }
+  }
+  fence_for_wgmma();
+  wait_at_barrier(1 + Shape::kWarpgroups + warpgroup, kWarpgroupSize);
+}
+
+template <typename T, typename Shape, bool kVarlen>
+__device__ __forceinline__ void consume(const AttentionSm90Parameters& call, char* shared,
                                         const Barriers<Shape>& barriers, int warpgroup) {
   constexpr int kKeys = Shape::kKeys;
   constexpr int kTurnThreads = 2 * kWarpgroupSize;
@@ -451,9 +496,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
   const auto next_tile = [&] {
     int index = tiles.next();
     for (; index >= 0; index = tiles.next()) {
-      const Tile tile = tile_at<Shape>(call, index);
+      const Tile tile = tile_at<Shape, kVarlen>(call, index);
       if (!tile.is_empty()) break;
-      write_empty_tile<T, Shape>(call, tile, warpgroup);
+      write_empty_tile<T, Shape, kVarlen>(call, tile, warpgroup);
     }
     return index;
   };
@@ -485,8 +530,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
     fence_wgmma();
     multiply_by_rows<T, Shape::kQueries, kKeys, Shape::kHeadDim>(
         s, shared + Shape::kQOffset + stage<Shape::kQStages>(t - 1) * Shape::QTile::kBytes,
-        warpgroup * 64,
-        shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
+        warpgroup * 64, shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
     commit_wgmma();
   };
   const auto issue_outputs = [&] {
@@ -495,17 +539,17 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
         o, p, shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes);
     commit_wgmma();
   };
-  const auto scores_to_weights = [&](int first_query, int block) {
+  const auto scores_to_weights = [&](const Tile& tile, int block) {
     if (call.cap != 0.0f) {
 #pragma unroll
       for (int i = 0; i < kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
     }
-    const int first = first_query + call.seq_k - call.seq_q + warpgroup * 64;
+    const int first = tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64;
     const int begin = call.window_left < 0 ? 0 : first + 63 - call.window_left;
     const int end =
-        call.window_right < 0 ? call.seq_k : min(call.seq_k, first + call.window_right + 1);
+        call.window_right < 0 ? tile.seq_k : min(tile.seq_k, first + call.window_right + 1);
     if ((block + 1) * kKeys > end || block * kKeys < begin) {
-      mask_scores<Shape>(call, s, first, block);
+      mask_scores<Shape>(call, s, tile.seq_k, first, block);
     }
     weigh(call, s, rows, rescale);
   };
@@ -531,12 +575,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
   if (warpgroup + 1 == Shape::kWarpgroups) pass_turn();
   int index = next_tile();
   if (index >= 0) {
-    const Tile tile = tile_at<Shape>(call, index);
+    const Tile tile = tile_at<Shape, kVarlen>(call, index);
     begin_tile(tile.last_block - last_block_of<Shape>(call, tile, warpgroup));
   }
   while (index >= 0) {
-    const Tile tile = tile_at<Shape>(call, index);
-    const int first_query = tile.first_query;
+    const Tile tile = tile_at<Shape, kVarlen>(call, index);
     const int first_block = tile.first_block;
     int block = last_block_of<Shape>(call, tile, warpgroup);
 #pragma unroll
@@ -547,9 +590,19 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
       rows.sum[half] = 0.0f;
     }
     if (block == first_block) release_q();
-    scores_to_weights(first_query, block);
+    scores_to_weights(tile, block);
     pack_all<T>(p, s);
+    // Of the block whose output comes next.
+    const auto clear_beyond_end = [&] {
+      if (kVarlen && (block + 1) * kKeys > tile.seq_k) {
+        wait_for_v();
+        clear_rows_from<Shape>(
+            shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
+            tile.seq_k - block * kKeys, warpgroup);
+      }
+    };
     while (block > first_block) {
+      clear_beyond_end();
       --block;
       wait_for_k();
       wait_for_turn();
@@ -561,7 +614,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
       keep(s);
       release_k();
       if (block == first_block) release_q();
-      scores_to_weights(first_query, block);
+      scores_to_weights(tile, block);
       wait_for_wgmma<0>();
       keep(o);
       release_v(n - 2);
@@ -571,9 +624,10 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
     const int next = next_tile();
     int to_skip = 0;
     if (next >= 0) {
-      const Tile tile = tile_at<Shape>(call, next);
+      const Tile tile = tile_at<Shape, kVarlen>(call, next);
       to_skip = tile.last_block - last_block_of<Shape>(call, tile, warpgroup);
     }
+    clear_beyond_end();
     wait_for_v();
     wait_for_turn();
     if (Shape::kOverlapsTiles && next >= 0 && to_skip == 0) {
@@ -585,7 +639,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
       wait_for_wgmma<1>();
       keep(o);
       release_v(n - 1);
-      write_tile<T, Shape>(call, tile_at<Shape>(call, index), warpgroup, o, rows);
+      write_tile<T, Shape, kVarlen>(call, tile_at<Shape, kVarlen>(call, index), warpgroup, o,
+                                    rows);
       wait_for_wgmma<0>();
       keep(s);
       release_k();
@@ -595,7 +650,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
       wait_for_wgmma<0>();
       keep(o);
       release_v(n - 1);
-      write_tile<T, Shape>(call, tile_at<Shape>(call, index), warpgroup, o, rows);
+      write_tile<T, Shape, kVarlen>(call, tile_at<Shape, kVarlen>(call, index), warpgroup, o,
+                                    rows);
       if (next >= 0) begin_tile(to_skip);
     }
     index = next;
@@ -609,7 +665,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, con
 #endif
 
 // Without wgmma it has no body, and is never launched: attention_sm90_serves().
-template <typename T, typename Shape>
+template <typename T, typename Shape, bool kVarlen>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_sm90_kernel(const __grid_constant__ AttentionSm90Parameters call) {
 #if CUDAOPS_HAS_WGMMA
@@ -639,19 +695,33 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   __syncthreads();
   if (warp < 4) {
     give_registers_back<Shape::kProducerRegisters>();
-    if (threadIdx.x == 0) produce<Shape>(call, shared, barriers);
+    if (threadIdx.x == 0) produce<Shape, kVarlen>(call, shared, barriers);
   } else {
     take_registers<Shape::kConsumerRegisters>();
-    consume<T, Shape>(call, shared, barriers, warp / 4 - 1);
+    consume<T, Shape, kVarlen>(call, shared, barriers, warp / 4 - 1);
   }
 #endif
 }
 
-inline MappedTensor mapped(const AttentionTensor& tensor, int64_t columns, int64_t seq,
-                           int64_t heads, int64_t batch) {
-  return {tensor.data,       columns,            seq,                heads, batch,
-          tensor.seq_stride, tensor.head_stride, tensor.batch_stride};
-}
+// What the copy engine sees: sequences of different lengths are one.
+struct MappedTensors {
+  MappedTensor q, k, v;
+
+  explicit MappedTensors(const Attention& call) {
+    const bool varlen = call.cu_seqlens_q != nullptr;
+    const int64_t batch = varlen ? 1 : call.batch;
+    const int64_t seq_q = varlen ? call.total_q : call.seq_q;
+    const int64_t seq_k = varlen ? call.total_k : call.seq_k;
+    const auto mapped = [&](const AttentionTensor& tensor, int64_t columns, int64_t seq,
+                            int64_t heads) {
+      return MappedTensor{tensor.data,       columns,            seq,                heads, batch,
+                          tensor.seq_stride, tensor.head_stride, tensor.batch_stride};
+    };
+    q = mapped(call.q, call.head_dim, seq_q, call.heads);
+    k = mapped(call.k, call.head_dim, seq_k, call.kv_heads);
+    v = mapped(call.v, call.head_dim_v, seq_k, call.kv_heads);
+  }
+};
 
 // Heads whose K and V together fill half of the L2 cache, at least one group's.
 inline int64_t attention_sm90_section(const Attention& call) {
@@ -662,23 +732,16 @@ inline int64_t attention_sm90_section(const Attention& call) {
 }
 
 // For what attention_sm90_serves().
-template <typename T, typename Shape>
+template <typename T, typename Shape, bool kVarlen>
 void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   constexpr double kLog2e = 1.4426950408889634;
   AttentionSm90Parameters parameters{};
-  const CUtensorMapDataType type = call.dtype == DType::kFloat16
-                                       ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                       : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  const bool encoded =
-      encode_tensor_map(&parameters.q, type,
-                        mapped(call.q, call.head_dim, call.seq_q, call.heads, call.batch),
-                        64) &&
-      encode_tensor_map(&parameters.k, type,
-                        mapped(call.k, call.head_dim, call.seq_k, call.kv_heads, call.batch),
-                        Shape::kKeys) &&
-      encode_tensor_map(&parameters.v, type,
-                        mapped(call.v, call.head_dim_v, call.seq_k, call.kv_heads, call.batch),
-                        Shape::kKeys);
+  const CUtensorMapDataType type = call.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                                 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  const MappedTensors tensors(call);
+  const bool encoded = encode_tensor_map(&parameters.q, type, tensors.q, 64) &&
+                       encode_tensor_map(&parameters.k, type, tensors.k, Shape::kKeys) &&
+                       encode_tensor_map(&parameters.v, type, tensors.v, Shape::kKeys);
   if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
   parameters.output = call.output.data;
   parameters.lse = static_cast<float*>(call.lse);
@@ -689,6 +752,9 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.seq_q = static_cast<int>(call.seq_q);
   parameters.seq_k = static_cast<int>(call.seq_k);
   parameters.heads = static_cast<int>(call.heads);
+  parameters.cu_seqlens_q = call.cu_seqlens_q;
+  parameters.cu_seqlens_k = call.cu_seqlens_k;
+  parameters.total_q = static_cast<int>(call.total_q);
   parameters.head_dim_v = static_cast<int>(call.head_dim_v);
   // Windows as long as both sequences leave everything visible.
   const int64_t longest = call.seq_q + call.seq_k;
@@ -724,9 +790,8 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
 
   int device = 0, multiprocessors = 0;
   CUDAOPS_CHECK(cudaGetDevice(&device));
-  CUDAOPS_CHECK(
-      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  const auto kernel = &attention_sm90_kernel<T, Shape>;
+  CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  const auto kernel = &attention_sm90_kernel<T, Shape, kVarlen>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::kSharedBytes));
@@ -739,10 +804,13 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
 // One shape, a unit of its own: kernels/CMakeLists.txt.
 template <typename Shape>
 void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
+  const bool varlen = call.cu_seqlens_q != nullptr;
   if (call.dtype == DType::kFloat16) {
-    launch_attention_sm90_type<__half, Shape>(call, stream);
+    (varlen ? launch_attention_sm90_type<__half, Shape, true>
+            : launch_attention_sm90_type<__half, Shape, false>)(call, stream);
   } else {
-    launch_attention_sm90_type<bfloat16, Shape>(call, stream);
+    (varlen ? launch_attention_sm90_type<bfloat16, Shape, true>
+            : launch_attention_sm90_type<bfloat16, Shape, false>)(call, stream);
   }
 }
 

@@ -155,6 +155,7 @@ void set_lengths(const char* op, const Tensor& q, const Tensor& k, const Attenti
   call.seq_q = lengths.max_seqlen_q;
   call.seq_k = lengths.max_seqlen_k;
   call.total_q = q.size(0);
+  call.total_k = k.size(0);
   call.cu_seqlens_q = static_cast<const int32_t*>(own_q.const_data_ptr());
   call.cu_seqlens_k = static_cast<const int32_t*>(own_k.const_data_ptr());
 }
@@ -439,6 +440,15 @@ struct AttentionOps {
         false, runner(device));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
+
+  static bool has_hopper_kernel(const Tensor& like) {
+    const Device device(like);
+    if constexpr (Device::kIsGpu) {
+      return has_attention_for_hopper();
+    } else {
+      return false;
+    }
+  }
 };
 
 }  // namespace
@@ -467,6 +477,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
          "Tensor v, Tensor output, Tensor lse, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
          "Tensor? alibi_slopes, Tensor? sinks, int max_seqlen_q, int max_seqlen_k, " +
              scores + ") -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_sinks)");
+  library.def("attention_has_hopper_kernel(Tensor like) -> bool");
 }
 
 CUDAOPS_DEVICE_KERNELS(cudaops, Device, library) {
@@ -475,6 +486,7 @@ CUDAOPS_DEVICE_KERNELS(cudaops, Device, library) {
   implement(library, "attention_backward", TORCH_BOX(&Ops::attention_backward));
   implement(library, "attention_varlen", TORCH_BOX(&Ops::attention_varlen));
   implement(library, "attention_varlen_backward", TORCH_BOX(&Ops::attention_varlen_backward));
+  library.impl("attention_has_hopper_kernel", TORCH_BOX(&Ops::has_hopper_kernel));
 }
 
 }  // namespace cudaops_kernels

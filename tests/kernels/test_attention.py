@@ -322,11 +322,6 @@ def has_hopper_kernel(dtype, device):
     return device == "cuda" and dtype.itemsize == 2 and torch.cuda.get_device_capability() == (9, 0)
 
 
-def nearly_equal(a, b):
-    step = torch.finfo(a.dtype).eps
-    return torch.allclose(a, b, rtol=8 * step, atol=8 * step, equal_nan=True)
-
-
 def hopper_calls():
     """A name, sizes and options: each shape of tiles, each mask, lengths that are no whole tiles."""
     masks = ({}, {"causal": True}, {"window": (100, 0)}, {"window": (64, 33)}, {"window": (-1, 20)})
@@ -370,6 +365,44 @@ def test_hopper_kernel(device):
             assert_lse(lse, exact_lse, (dtype, sizes, options))
     names = [event.name for event in profile.events()]
     assert sum("attention_sm90_kernel" in name for name in names) == calls, set(names)
+
+
+def test_hopper_kernel_of_different_lengths(device):
+    """What a sequence's last tiles read of the next one reaches nothing, a NaN neither."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    lengths = ((40, 72), (0, 5), (1300, 2000), (1, 1), (65, 130), (7, 0), (700, 333), (2500, 2500))
+    offsets = [
+        torch.tensor((0, *lengths_of), dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
+        for lengths_of in zip(*lengths)
+    ]
+    ends = [x.tolist() for x in offsets]
+    names = []
+    for head_dim, head_dim_v in ((64, 64), (96, 96), (128, 128), (192, 128), (192, 192), (256, 256)):
+        for options in ({}, {"causal": True}, {"window": (100, 20)}):
+            dtype = (torch.bfloat16, torch.float16)[head_dim == 128]
+            q, k, v = (
+                normal(ends[which][-1], heads, size, dtype=dtype, device=device, seed=which)
+                for which, heads, size in ((0, 4, head_dim), (1, 2, head_dim), (1, 2, head_dim_v))
+            )
+            for some in (None, 4, 2, 6):
+                if some is not None:  # another one's
+                    k[ends[1][some] : ends[1][some + 1]] = float("nan")
+                    v[ends[1][some] : ends[1][some + 1]] = float("nan")
+                with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+                    output, lse = kernels.attention_varlen(q, k, v, *offsets, 2500, 2500, **options, return_lse=True)
+                names += [event.name for event in profile.events()]
+                for i in range(len(lengths)):
+                    rows_q, rows_k = slice(*ends[0][i : i + 2]), slice(*ends[1][i : i + 2])
+                    own = [x[None, rows] for x, rows in ((q, rows_q), (k, rows_k), (v, rows_k))]
+                    if 0 in lengths[i] or own[1].isnan().any():
+                        continue
+                    exact, exact_lse = reference(*own, **options)
+                    plain, _ = reference(*own, **options, dtype=dtype)
+                    case = (dtype, head_dim, options, i, some)
+                    assert_as_exact(output[None, rows_q], exact, plain, case)
+                    assert_lse(lse[None, :, rows_q], exact_lse, case)
+    assert sum("attention_sm90_kernel" in name for name in names) == 6 * 3 * 4, set(names)
 
 
 # Sequences of a batch, with one that is empty and one that has more queries than keys.
@@ -422,9 +455,7 @@ def test_varlen_is_attention_of_each_sequence(device):
                 parts.append(part[0])
                 lses.append(part_lse[0])
             wanted, wanted_lse = torch.cat(parts), torch.cat(lses, -1)
-            # On Hopper sequences of one length have a kernel of their own.
-            same = torch.equal if not has_hopper_kernel(dtype, device) else nearly_equal
-            assert same(output, wanted) and same(lse, wanted_lse), (dtype, options)
+            assert torch.equal(output, wanted) and torch.equal(lse, wanted_lse), (dtype, options)
             grad = normal(*output.shape, dtype=dtype, device=device, seed=5)
             weights = normal(*lse.shape, dtype=torch.float32, device=device, seed=6)
 
@@ -438,7 +469,7 @@ def test_varlen_is_attention_of_each_sequence(device):
                 if leaf == "s":  # a sum over the sequences, in another order
                     torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
                 else:
-                    assert same(a, b), (dtype, options, leaf)
+                    assert torch.equal(a, b), (dtype, options, leaf)
 
 
 def doubles(*shape, seed):

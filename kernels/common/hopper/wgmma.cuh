@@ -61,6 +61,11 @@ __device__ __forceinline__ void arrive_at_barrier(int name, int threads) {
 __device__ __forceinline__ void fence_wgmma() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
+// After ordinary writes to shared memory that products or the copy engine read next, by each thread
+// that wrote; a barrier follows. PTX ISA, "Async proxy".
+__device__ __forceinline__ void fence_for_wgmma() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 __device__ __forceinline__ void commit_wgmma() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
@@ -111,7 +116,7 @@ struct Wgmma;
 #define CUDAOPS_TEXT_13 "%104, %105, %106, %107, %108, %109, %110, %111"
 #define CUDAOPS_TEXT_14 "%112, %113, %114, %115, %116, %117, %118, %119"
 #define CUDAOPS_TEXT_15 "%120, %121, %122, %123, %124, %125, %126, %127"
-#define CUDAOPS_D8(i)                                                                    \
+#define CUDAOPS_D8(i)                                                                         \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
 #define CUDAOPS_TEXTS_16 CUDAOPS_TEXT_0
@@ -148,30 +153,32 @@ struct Wgmma;
 #define CUDAOPS_D_256 CUDAOPS_D_240, CUDAOPS_D8(120)
 
 // a, b, c, e, f, g: the numbers of the operands behind D.
-#define CUDAOPS_WGMMA(TYPE, NAME, N, a, b, c, e, f, g)                                           \
-  template <>                                                                                    \
-  struct Wgmma<TYPE, N> {                                                                        \
-    static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a_descriptor,    \
-                                                    uint64_t b_descriptor, bool accumulate) {    \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c ", 0;\n"                              \
-                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME               \
-                   " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1, 0, 0;\n}\n"             \
-                   : CUDAOPS_D_##N                                                               \
-                   : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate)));   \
-    }                                                                                            \
-    static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t* weights,  \
-                                                    uint64_t b_descriptor, bool accumulate) {    \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g ", 0;\n"                              \
-                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME               \
-                   " {" CUDAOPS_TEXTS_##N "}, {%" #a ", %" #b ", %" #c ", %" #e "}, %" #f        \
-                   ", p, 1, 1, 1;\n}\n"                                                          \
-                   : CUDAOPS_D_##N                                                               \
-                   : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]),         \
-                     "l"(b_descriptor), "r"(static_cast<int>(accumulate)));                      \
-    }                                                                                            \
+#define CUDAOPS_WGMMA(TYPE, NAME, N, a, b, c, e, f, g)                                          \
+  template <>                                                                                   \
+  struct Wgmma<TYPE, N> {                                                                       \
+    static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a_descriptor,   \
+                                                    uint64_t b_descriptor, bool accumulate) {   \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                      \
+                   ", 0;\n"                                                                     \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME              \
+                   " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1, 0, 0;\n}\n"            \
+                   : CUDAOPS_D_##N                                                              \
+                   : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate)));  \
+    }                                                                                           \
+    static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t* weights, \
+                                                    uint64_t b_descriptor, bool accumulate) {   \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g                                      \
+                   ", 0;\n"                                                                     \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME              \
+                   " {" CUDAOPS_TEXTS_##N "}, {%" #a ", %" #b ", %" #c ", %" #e "}, %" #f       \
+                                          ", p, 1, 1, 1;\n}\n"                                  \
+                   : CUDAOPS_D_##N                                                              \
+                   : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]),        \
+                     "l"(b_descriptor), "r"(static_cast<int>(accumulate)));                     \
+    }                                                                                           \
   };
-#define CUDAOPS_WGMMA_TYPES(N, a, b, c, e, f, g)         \
-  CUDAOPS_WGMMA(__half, "f16", N, a, b, c, e, f, g)      \
+#define CUDAOPS_WGMMA_TYPES(N, a, b, c, e, f, g)    \
+  CUDAOPS_WGMMA(__half, "f16", N, a, b, c, e, f, g) \
   CUDAOPS_WGMMA(cudaops::bfloat16, "bf16", N, a, b, c, e, f, g)
 CUDAOPS_WGMMA_TYPES(48, 24, 25, 26, 27, 28, 29)
 CUDAOPS_WGMMA_TYPES(64, 32, 33, 34, 35, 36, 37)

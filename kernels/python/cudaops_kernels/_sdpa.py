@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ._attention import attention
+from ._library import ops
 
 _MAX_HEAD_DIM = 256
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -39,13 +40,42 @@ def _serves(query: Any, key: Any, value: Any, dropout_p: float, enable_gqa: bool
     return query.dtype in _DTYPES and query.dtype == key.dtype == value.dtype
 
 
-def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
-    """On the CPU without gradients (bench/kernels/attention.py); torch's backward pass is faster, and
-    on GPUs all of it is faster than the plain kernel."""
-    if query.device.type != "cpu" or attn_mask is not None:
+def _hopper_devices() -> frozenset:
+    """The devices for which the library has kernels for sm_90a."""
+    if not torch.cuda.is_available() or not torch._C._dispatch_has_kernel_for_dispatch_key(
+        "cudaops::attention_has_hopper_kernel", "CUDA"
+    ):
+        return frozenset()
+    return frozenset(
+        index
+        for index in range(torch.cuda.device_count())
+        if torch.cuda.get_device_capability(index) == (9, 0)
+        and ops.attention_has_hopper_kernel(torch.empty(0, device=f"cuda:{index}"))
+    )
+
+
+def _is_faster(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor], hopper: frozenset
+) -> bool:
+    """Without gradients: torch's backward passes are faster. On the CPU; on Hopper where sequences are
+    long, in 16 bits (bench/kernels/attention.py: 1.01 to 1.24 of cuDNN's rate from 4096 tokens on,
+    0.8 to 1.03 below)."""
+    if attn_mask is not None:
         return False
     needs_grad = query.requires_grad or key.requires_grad or value.requires_grad
-    return not (torch.is_grad_enabled() and needs_grad)
+    if torch.is_grad_enabled() and needs_grad:
+        return False
+    if query.device.type == "cpu":
+        return True
+    dtype = query.dtype
+    if torch.is_autocast_enabled("cuda"):
+        dtype = torch.get_autocast_dtype("cuda")
+    return (
+        query.device.index in hopper
+        and dtype in (torch.float16, torch.bfloat16)
+        and min(query.shape[-2], key.shape[-2]) >= 4096
+        and query.shape[-1] % 8 == value.shape[-1] % 8 == 0
+    )
 
 
 def _as_bias(query: Tensor, mask: Tensor) -> Tensor:
@@ -96,6 +126,7 @@ class SdpaPatch:
 
     def __init__(self, always: bool) -> None:
         plain = F.scaled_dot_product_attention
+        hopper = _hopper_devices()
 
         def scaled_dot_product_attention(
             query: Tensor,
@@ -115,7 +146,7 @@ class SdpaPatch:
             if (
                 takes_mask
                 and _serves(query, key, value, dropout_p, enable_gqa)
-                and (always or _is_faster(query, key, value, attn_mask))
+                and (always or _is_faster(query, key, value, attn_mask, hopper))
             ):
                 return _sdpa(query, key, value, attn_mask, is_causal, scale)
             result: Tensor = plain(

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// How attention_decode's work is cut (attention_decode.cuh says why): what a block is to do, and
+// what of a result is the same for all kernels.
+#pragma once
+
+#include "../common/pointwise.cuh"
+#include "attention_decode.h"
+
+namespace cudaops_kernels {
+namespace decode {
+
+constexpr int kRows = 16;
+constexpr int kWarps = 4;
+constexpr int kThreads = 32 * kWarps;
+constexpr int kTile = 16;  // keys of a warp at a time
+constexpr int kUnit = kWarps * kTile;
+constexpr float kLog2e = 1.4426950408889634f;
+constexpr float kLn2 = 0.6931471805599453f;
+
+struct Float8 {
+  uint8_t bits;
+};
+
+// An item's queries and keys.
+struct Item {
+  int batch, kv_head;
+  int first_row;  // of num_rows: the queries of a head's group, those of a token together
+  int length, first_unit, num_units;
+};
+
+// How the call is cut; the same on host and device, but for what lengths say.
+struct Plan {
+  AttentionDecode call;
+  int group;         // query heads of a head of the cache
+  int num_rows;      // group * q_length
+  int row_tiles;     // items of a sequence's head
+  int per_sequence;  // items of a sequence
+  int page_shift;    // page_size = 1 << page_shift; -1 where it is no power of two
+  int stages;        // tiles of a warp
+  int parts;         // blocks of the grid
+  float scale_log2;  // scale * log2(e)
+  float* sums;       // two for a block, of parts of items: [kRows][head_dim]
+  float* states;     // two for a block: largest, total [kRows]
+  detail::Divider by_group{1};
+};
+
+__device__ __forceinline__ int length_of(const Plan& plan, int batch) {
+  const int64_t most = plan.call.blocks_per_sequence * plan.call.page_size;
+  const int length = max(plan.call.lengths[batch], 0);
+  return static_cast<int64_t>(length) < most ? length : static_cast<int>(most);
+}
+
+// The first unit with a key that one of the sequence's queries sees.
+__device__ __forceinline__ int first_unit_of(const Plan& plan, int length) {
+  if (plan.call.window_left < 0) return 0;
+  const int64_t first = length - plan.call.q_length - plan.call.window_left;
+  return first > 0 ? static_cast<int>(first / kUnit) : 0;
+}
+
+// One where there are none: the result is written all the same.
+__device__ __forceinline__ int units_of(const Plan& plan, int length) {
+  const int count = (length + kUnit - 1) / kUnit - first_unit_of(plan, length);
+  return count > 0 ? count : 1;
+}
+
+__device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index) {
+  Item item;
+  item.batch = batch;
+  item.kv_head = index / plan.row_tiles;
+  item.first_row = index % plan.row_tiles * kRows;
+  item.length = length_of(plan, batch);
+  item.first_unit = first_unit_of(plan, item.length);
+  item.num_units = units_of(plan, item.length);
+  return item;
+}
+
+// A query of an item: its head, token and position.
+struct Query {
+  int head, token, position;
+  bool is_there;
+};
+__device__ __forceinline__ Query query_of(const Plan& plan, const Item& item, int row) {
+  const int index = item.first_row + row;
+  Query query;
+  query.is_there = index < plan.num_rows;
+  query.token = static_cast<int>(plan.by_group.quotient(static_cast<uint32_t>(index)));
+  query.head = item.kv_head * plan.group + index - query.token * plan.group;
+  query.position = item.length - static_cast<int>(plan.call.q_length) + query.token;
+  return query;
+}
+
+// A row's result, or one element of it: of sums relative to 2^largest.
+struct Finish {
+  float factor, lse;
+
+  __device__ Finish(const Plan& plan, const Item& item, const Query& query, float largest,
+                    float total) {
+    float kept = 1.0f;
+    if (plan.call.sinks != nullptr && query.is_there) {
+      const float sink = plan.call.sinks[query.head] * kLog2e;
+      const float with_sink = fmaxf(largest, sink);
+      if (with_sink > -INFINITY) {
+        kept = exp2f(largest - with_sink);
+        total = total * kept + exp2f(sink - with_sink);
+        largest = with_sink;
+      }
+    }
+    const PagedCache& v = plan.call.v;
+    const float v_scale = v.scale == nullptr ? 1.0f : v.scale[item.kv_head * v.scale_stride];
+    factor = total == 0 ? 0.0f : kept * v_scale / total;
+    lse = total == 0 ? -INFINITY : (largest + log2f(total)) * kLn2;
+  }
+};
+
+__device__ __forceinline__ int64_t output_row(const Plan& plan, const Item& item,
+                                              const Query& query) {
+  return ((item.batch * plan.call.q_length + query.token) * plan.call.num_heads + query.head) *
+         plan.call.head_dim;
+}
+__device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, const Query& query,
+                                          float lse) {
+  if (plan.call.lse == nullptr) return;
+  plan.call
+      .lse[(item.batch * plan.call.num_heads + query.head) * plan.call.q_length + query.token] =
+      lse;
+}
+
+#if !CUDAOPS_HIP
+
+// How all units are cut, and where the sequences' begin, as a warp finds it.
+class Schedule {
+ public:
+  __device__ explicit Schedule(const Plan& plan)
+      : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {
+    int sum = 0;
+    for (int first = 0; first < plan.call.num_batches; first += 32) sum += units_at(first + lane_);
+    total_ = static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+    per_part_ = (total_ + plan.parts - 1) / plan.parts;
+  }
+
+  __device__ int total() const { return total_; }
+  __device__ int per_part() const { return per_part_; }
+
+  // The sequence with this unit of all, and its first one.
+  __device__ void find(int unit, int* batch, int* begin) const {
+    int before = 0;
+    for (int first = 0;; first += 32) {
+      const int own = units_at(first + lane_);
+      int upto = own;
+      for (int step = 1; step < 32; step *= 2) {
+        const int other = __shfl_up_sync(~0u, upto, step);
+        if (lane_ >= step) upto += other;
+      }
+      const unsigned int behind = __ballot_sync(~0u, unit < before + upto);
+      if (behind != 0) {
+        const int lane = __ffs(static_cast<int>(behind)) - 1;
+        *batch = first + lane;
+        *begin = before + __shfl_sync(~0u, upto - own, lane);
+        return;
+      }
+      before += __shfl_sync(~0u, upto, 31);
+    }
+  }
+
+  // The first unit of a sequence.
+  __device__ int begin_of(int batch) const {
+    int sum = 0;
+    for (int first = 0; first < batch; first += 32) {
+      if (first + lane_ < batch) sum += units_at(first + lane_);
+    }
+    return static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+  }
+
+ private:
+  __device__ int units_at(int batch) const {
+    if (batch >= plan_.call.num_batches) return 0;
+    return units_of(plan_, length_of(plan_, batch)) * plan_.per_sequence;
+  }
+
+  const Plan& plan_;
+  int lane_, total_, per_part_;
+};
+
+#endif
+
+}  // namespace decode
+}  // namespace cudaops_kernels
