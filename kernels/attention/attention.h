@@ -17,7 +17,8 @@
 //          cu_seqlens sequences of different lengths stand one after the other: q and output are
 //          [total_q, heads, ...], k and v [total_k, kv_heads, ...], lse [heads, total_q].
 // Types    float32, float16, bfloat16 for q, k, v and output alike; on the CPU also double. lse,
-//          sinks and sums are float32 (double for double), slopes float32.
+//          sinks and sums are float32 (double for double), slopes float32. On tensor cores weights
+//          are rounded to the elements' type before they are multiplied with v.
 // Strides  those of batch, sequence and heads are free; elements of a head stand side by side.
 // Aliasing none with what is written.
 // Results  the same bits from run to run. A query that sees no key has output 0 and lse minus
@@ -171,7 +172,8 @@ struct AttentionBackward {
 void launch_attention(const Attention& call, void* stream);
 void launch_attention_backward(const AttentionBackward& call, void* stream);
 
-// Whether the current device has compute capability 9.0 and the binary the kernels for sm_90a alone.
+// Whether the current device has compute capability 9.0 and the binary the kernels for sm_90a
+// alone.
 bool has_attention_for_hopper();
 
 // Host pointers. Return when the results are written. Don't throw, but for std::bad_alloc.
