@@ -251,8 +251,9 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
     for (int w = 0; w < Shape::kWarpgroups; ++w) {
       wait_for_phase(barriers.q_empty(at, w), parity<Shape::kQStages>(t) ^ 1);
       load_rows<typename Shape::QTile, 64>(shared + Shape::kQOffset + at * Shape::QTile::kBytes,
-                                           64 * w, &call.q, tile.q_row + tile.first_query + 64 * w, tile.head,
-                                           kVarlen ? 0 : tile.batch, barriers.q_full(at, w));
+                                           64 * w, &call.q, tile.q_row + tile.first_query + 64 * w,
+                                           tile.head, kVarlen ? 0 : tile.batch,
+                                           barriers.q_full(at, w));
     }
   };
   for (int index = next_tile(); index >= 0; ++t) {
@@ -263,15 +264,17 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
       const int at = stage<Shape::kStages>(n);
       wait_for_phase(barriers.k_empty(at), parity<Shape::kStages>(n) ^ 1);
       load_rows<typename Shape::KTile, Shape::kKeys>(
-          shared + Shape::kKOffset + at * Shape::KTile::kBytes, 0, &call.k, tile.k_row + block * Shape::kKeys,
-          kv_head, kVarlen ? 0 : tile.batch, barriers.k_full(at));
+          shared + Shape::kKOffset + at * Shape::KTile::kBytes, 0, &call.k,
+          tile.k_row + block * Shape::kKeys, kv_head, kVarlen ? 0 : tile.batch,
+          barriers.k_full(at));
     };
     const auto load_v = [&](int block, uint32_t n) {
       const int at = stage<Shape::kStages>(n);
       wait_for_phase(barriers.v_empty(at), parity<Shape::kStages>(n) ^ 1);
       load_rows<typename Shape::VTile, Shape::kKeys>(
-          shared + Shape::kVOffset + at * Shape::VTile::kBytes, 0, &call.v, tile.k_row + block * Shape::kKeys,
-          kv_head, kVarlen ? 0 : tile.batch, barriers.v_full(at));
+          shared + Shape::kVOffset + at * Shape::VTile::kBytes, 0, &call.v,
+          tile.k_row + block * Shape::kKeys, kv_head, kVarlen ? 0 : tile.batch,
+          barriers.v_full(at));
     };
     // In the order in which the consumers wait.
     load_k(tile.last_block, n);
@@ -289,7 +292,8 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
       } else {
         for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
           prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
-                       next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head, kVarlen ? 0 : next.batch);
+                       next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head,
+                       kVarlen ? 0 : next.batch);
         }
       }
     }
@@ -315,8 +319,7 @@ __device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int aligned = row + 8 * half;
-    const int end =
-        call.window_right < 0 ? seq_k : min(seq_k, aligned + call.window_right + 1);
+    const int end = call.window_right < 0 ? seq_k : min(seq_k, aligned + call.window_right + 1);
     const int begin = call.window_left < 0 ? 0 : aligned - call.window_left;
     const int end_here = end - column;
     const int begin_here = begin - column;
@@ -460,8 +463,8 @@ __device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call
   return max(tile.first_block, min(tile.last_block, (max(end, 1) - 1) / Shape::kKeys));
 }
 
-// Rows of a block of V beyond the end of the sequence, which are those of the next one, become zeros:
-// a weight of zero times a NaN is NaN. Each warpgroup does it before it reads them.
+// Rows of a block of V beyond the end of the sequence, which are those of the next one, become
+// zeros: a weight of zero times a NaN is NaN. Each warpgroup does it before it reads them.
 template <typename Shape>
 __device__ __forceinline__ void clear_rows_from(char* v, int first_row, int warpgroup) {
   constexpr int kVectors = kBoxRowBytes / 16;
@@ -639,8 +642,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<1>();
       keep(o);
       release_v(n - 1);
-      write_tile<T, Shape, kVarlen>(call, tile_at<Shape, kVarlen>(call, index), warpgroup, o,
-                                    rows);
+      write_tile<T, Shape, kVarlen>(call, tile_at<Shape, kVarlen>(call, index), warpgroup, o, rows);
       wait_for_wgmma<0>();
       keep(s);
       release_k();
@@ -650,8 +652,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<0>();
       keep(o);
       release_v(n - 1);
-      write_tile<T, Shape, kVarlen>(call, tile_at<Shape, kVarlen>(call, index), warpgroup, o,
-                                    rows);
+      write_tile<T, Shape, kVarlen>(call, tile_at<Shape, kVarlen>(call, index), warpgroup, o, rows);
       if (next >= 0) begin_tile(to_skip);
     }
     index = next;
@@ -714,8 +715,9 @@ struct MappedTensors {
     const int64_t seq_k = varlen ? call.total_k : call.seq_k;
     const auto mapped = [&](const AttentionTensor& tensor, int64_t columns, int64_t seq,
                             int64_t heads) {
-      return MappedTensor{tensor.data,       columns,            seq,                heads, batch,
-                          tensor.seq_stride, tensor.head_stride, tensor.batch_stride};
+      return MappedTensor{
+          tensor.data,        columns, seq, heads, batch, tensor.seq_stride, tensor.head_stride,
+          tensor.batch_stride};
     };
     q = mapped(call.q, call.head_dim, seq_q, call.heads);
     k = mapped(call.k, call.head_dim, seq_k, call.kv_heads);
