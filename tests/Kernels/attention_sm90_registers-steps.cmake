@@ -1,0 +1,52 @@
+# The kernel of attention for sm_90a keeps its numbers in registers, and ptxas finds its matrix products independent of what
+# runs beside them. One whose products are serialised, or whose registers are stored, computes the same at half the rate,
+# which no comparison of results sees. One shape of tiles, the one with the fewest registers to spare; CUDAOPS_TEST_LONG=1
+# has all.
+real_machine()
+if(NOT real_TORCH)
+  return()
+endif()
+case_use_compiler_cache()
+set(shapes 128)
+if(case_LONG)
+  set(
+    shapes
+    64
+    96
+    128Short
+    128Masked
+    128
+    192By128
+    192
+    256
+  )
+endif()
+set(sources "")
+foreach(shape IN LISTS shapes)
+  file(
+    WRITE "${case_DIR}/src/shape_${shape}.cu"
+    "#include \"attention/attention_sm90.cuh\"
+template void cudaops_kernels::launch_attention_sm90_type<cudaops::bfloat16, cudaops_kernels::AttentionSm90Shape${shape}, false>(
+    const cudaops_kernels::Attention&, cudaStream_t);
+"
+  )
+  list(APPEND sources shape_${shape}.cu)
+endforeach()
+list(JOIN sources " " sources)
+configure(
+  "cudaops_add_kernels(shapes SOURCES ${sources} ARCHITECTURES 90a)
+target_include_directories(shapes PRIVATE \"${case_REPO}/kernels\")
+target_compile_options(shapes PRIVATE \$<\$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)"
+  ARGS
+    -DCMAKE_CUDA_ARCHITECTURES=90a-real
+    -DCMAKE_BUILD_TYPE=Release
+)
+case_build(ARGS --verbose)
+string(REGEX MATCHALL "Compiling entry function '[^']*attention_sm90_kernel" kernels "${case_STEP_STDOUT}")
+list(LENGTH kernels number)
+list(LENGTH shapes expected)
+case_equal("kernels that were compiled" "${number}" "${expected}")
+case_not_match("serialised products" "${case_STEP_STDOUT}" "serialized")
+string(REGEX MATCHALL "[0-9]+ bytes spill stores" spills "${case_STEP_STDOUT}")
+list(REMOVE_DUPLICATES spills)
+case_equal("spills" "${spills}" "0 bytes spill stores")
