@@ -233,13 +233,14 @@ def test_rows_that_see_nothing_and_nan_that_nobody_sees(device):
         assert (output == 0).all() and (lse == -INFINITY).all()
         for grad in torch.autograd.grad(output.sum(), (q, k, v)):
             assert (grad == 0).all()
-        # Keys from 128 on are in tiles of their own, which the first 100 queries don't see.
-        q, k, v = tensors(device, dtype, seq_q=256, seq_k=256)
+        # Keys from 384 on are in tiles of their own (of 64, 128 or 192), which no tile of the first 384
+        # queries sees.
+        q, k, v = tensors(device, dtype, seq_q=768, seq_k=768)
         wanted = kernels.attention(q, k, v, causal=True)
-        k[:, 128:], v[:, 128:] = float("nan"), INFINITY
+        k[:, 384:], v[:, 384:] = float("nan"), INFINITY
         output = kernels.attention(q, k, v, causal=True)
-        assert torch.equal(output[:, :128], wanted[:, :128])
-        assert output[:, 128:].isnan().all()
+        assert torch.equal(output[:, :384], wanted[:, :384])
+        assert output[:, 384:].isnan().all()
 
 
 def test_no_elements(device):
