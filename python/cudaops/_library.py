@@ -32,11 +32,15 @@ def load(path):
     _refuse_second_copy(path, check(path)["provenance"])
     import torch
 
+    from . import no_kernel
+
+    before = set(torch._C._dispatch_get_all_op_names())
     try:
         torch.ops.load_library(path)
     except OSError as error:
         # torch hides the loader's own words in __cause__.
         raise LibraryError("%s can't be loaded: %s" % (path, error.__cause__ or error)) from error
+    no_kernel.explain(torch, {name.partition(".")[0] for name in set(torch._C._dispatch_get_all_op_names()) - before})
 
 
 def check(path):

@@ -54,6 +54,10 @@ def use(name, kind, path, ops, schemas=(), reload=False):
         torch.ops.load_library(file)
         result = path
     loaded[path] = result
+    if ops:
+        from ..no_kernel import explain
+
+        explain(torch, ops)
     for op in ops:
         op_paths.setdefault(op, path)
     return result
