@@ -2,6 +2,7 @@
 """What a build follows from, and how a difference is told."""
 
 import os
+import pathlib
 import re
 
 import pytest
@@ -63,13 +64,39 @@ def test_manifest_notices_each_flipped_byte(tmp_path):
         assert manifest.read(path) is None, position
 
 
+def test_files_of_a_directory_are_compared_by_one_number_and_by_stamps_where_it_differs(tmp_path, monkeypatch):
+    paths = [tmp_path / name for name in ("a.h", "b.h")]
+    for path in paths:
+        path.write_text(path.name)
+        os.utime(path, (1, 1))
+    later = os.stat(paths[1]).st_ctime_ns + 10**9
+    entries = [manifest.file_entry(str(path), later) for path in paths]
+    read = []
+    monkeypatch.setattr(manifest, "digest_of", lambda path: read.append(path) or key.digest(pathlib.Path(path).read_bytes()))
+    lines = manifest.lines_of(entries)
+    section = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, lines)
+    assert len(lines) == 4 and section.changed({}) is None and read == []
+
+    number = lines[0].split(" ")[1]
+    other_python = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, [lines[0].replace(number, "1"), *lines[1:]])
+    assert other_python.changed({}) is None and read == []
+
+    os.utime(paths[1], (2, 2))
+    assert section.changed({}) is None and read == [str(paths[1])]
+    paths[1].write_text("B.h")
+    os.utime(paths[1], (1, 1))  # its size and its date are the old ones
+    assert section.changed({}) == ("changed", str(paths[1]))
+    paths[1].unlink()
+    assert section.changed({}) == ("gone", str(paths[1]))
+
+
 def test_file_written_within_a_tick_is_compared_by_content(tmp_path):
     path = tmp_path / "a.h"
     path.write_text("1")
     now = os.stat(path).st_ctime_ns
-    assert manifest.file_entry(str(path), now).startswith("file - ")
+    assert manifest.file_entry(str(path), now)[:2] == ("file", "-")
     later = manifest.file_entry(str(path), now + 10**9)
-    assert later.split()[1] == manifest.stamp_of(os.stat(path))
+    assert later[1] == manifest.stamp_of(os.stat(path))
     assert manifest.file_entry(str(path), now - 1) is None  # it changed after the build began
 
 

@@ -3,7 +3,6 @@
 
 from . import key as keys
 from . import loader, store
-from . import policy as policies
 from .request import Request, refuse_sycl
 
 
@@ -164,6 +163,8 @@ def obtain(request, policy=None, verbose=False):
 
 def _obtain(request, policy, reload, verbose, build_directory, keep_intermediates):
     if policy is not None:
+        from . import policy as policies
+
         policies.check(policy, "policy")
     found, state, reason, key = obtain(request, policy, verbose)
     facts = found.section.facts

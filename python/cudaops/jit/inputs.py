@@ -59,18 +59,17 @@ class Inputs:
         self._common(reading)
 
     def entries(self, started_ns):
-        """The manifest's lines; None where a file changed while the build ran."""
-        lines = []
+        """For manifest.lines_of(); None where a file changed while the build ran."""
+        found = []
         for path in sorted(self.files):
-            line = manifest.file_entry(path, started_ns)
-            if line is None:
+            entry = manifest.file_entry(path, started_ns)
+            if entry is None:
                 return None
-            lines.append(line)
-        for path in sorted(self.tools):
-            lines.append(self._tool_entry(path))
-        lines += ["absent " + path for path in sorted(self.absent) if not os.path.lexists(path)]
-        lines += ["there " + path for path in sorted(self.there)]
-        return [line for line in lines if "\n" not in line]
+            found.append(entry)
+        found += [self._tool_entry(path) for path in sorted(self.tools)]
+        found += [("absent", path) for path in sorted(self.absent) if not os.path.lexists(path)]
+        found += [("there", path) for path in sorted(self.there)]
+        return [entry for entry in found if "\n" not in entry[-1]]
 
     def _common(self, reading):
         base = os.path.dirname(self.tree)
@@ -246,7 +245,7 @@ class Inputs:
                 publish.write(place, "%s %s\n" % (stamp, content))
             except OSError:
                 pass
-        return "file %s %s %s" % (stamp, content, path)
+        return "file", stamp, content, path
 
 
 def _which(name):

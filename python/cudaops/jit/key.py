@@ -13,7 +13,7 @@ try:
 except ImportError:  # pragma: no cover (a Python without its own BLAKE2)
     from hashlib import blake2b
 
-FORMAT = "1"
+FORMAT = "2"
 
 # What compilers, linkers, CMake and the search for torch and toolkits read. tests/python/test_jit_key.py compares it with
 # the list in cmake/detail/base/stamps.cmake.
