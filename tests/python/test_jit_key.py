@@ -8,7 +8,7 @@ import re
 import pytest
 from conftest import REPOSITORY
 
-from cudaops.jit import key, lock, manifest, why
+from cudaops.jit import key, lock, manifest, memory, why
 from cudaops.jit.project import Project
 from cudaops.jit.request import Request
 from cudaops.jit.sources import Reading, abi, ops
@@ -149,12 +149,45 @@ def test_jobs_of_all_builds_together_stay_within_the_limit(tmp_path):
     assert third.count == 2
 
 
-def test_max_jobs_is_the_users(monkeypatch):
+def test_jobs_are_the_users_or_what_cores_and_memory_allow(monkeypatch):
     monkeypatch.setenv("MAX_JOBS", "7")
     assert lock.jobs_wanted() == 7
-    for odd in ("", "0", "many"):
+    monkeypatch.setattr(lock, "cores", lambda: 16)
+    for odd, gib, jobs in (("", 64, 16), ("0", 64, 16), ("many", 64, 16), ("", 6, 4), ("", 1, 1), ("9", 1, 9)):
         monkeypatch.setenv("MAX_JOBS", odd)
-        assert lock.jobs_wanted() == len(os.sched_getaffinity(0))
+        monkeypatch.setattr(memory, "free_bytes", lambda gib=gib: gib << 30)
+        assert lock.jobs_wanted() == jobs
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    monkeypatch.delenv("MAX_JOBS")
+    assert lock.jobs_wanted() == 16
+
+
+@pytest.mark.parametrize(
+    "version, group, files, free",
+    [
+        (2, "/", {}, 8 << 30),
+        (2, "/a/b", {"a/b/memory.max": "max", "a/memory.max": 4 << 30, "a/memory.current": 3 << 30}, 1 << 30),
+        (2, "/told/from/outside", {"memory.max": 4 << 30, "memory.current": 1 << 30}, 3 << 30),
+        (
+            2,
+            "/a",
+            {"a/memory.max": 2 << 30, "a/memory.current": 2 << 30, "a/memory.stat": "anon 5\ninactive_file 70\nactive_file 7\n"},
+            77,
+        ),
+        (1, "/a", {"a/memory.limit_in_bytes": 2 << 30, "a/memory.usage_in_bytes": 1 << 29}, 3 << 29),
+        (1, "/", {"memory.limit_in_bytes": (1 << 63) - 4096, "memory.usage_in_bytes": 1}, 8 << 30),
+    ],
+)
+def test_free_memory_is_what_control_groups_leave(tmp_path, version, group, files, free):
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 1 kB\nMemAvailable: %d kB\n" % (8 << 20))
+    line = "0::%s\n" % group if version == 2 else "9:cpu:/no\n8:memory:%s\n" % group
+    (tmp_path / "proc" / "self" / "cgroup").write_text(line)
+    for name, value in files.items():
+        place = tmp_path / "sys/fs/cgroup" / ("" if version == 2 else "memory") / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("%s\n" % value)
+    assert memory.free_bytes(str(tmp_path)) == free
 
 
 def test_waiting_says_once_for_whom(tmp_path, monkeypatch, capsys):
