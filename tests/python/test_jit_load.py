@@ -282,6 +282,43 @@ print(json.dumps(found))
     assert values == [1, 1, 2, 2, 3, 3]
 
 
+@pytest.mark.skipif(os.environ.get("CUDAOPS_TEST_LONG") != "1", reason="compiles torch/extension.h twice: CUDAOPS_TEST_LONG=1")
+def test_reload_of_an_edited_module_with_all_headers(jit):  # noqa: F811
+    """A module of pybind11 that defines ops, too: functions and ops are those of the edited text, kept ops included."""
+    text = """
+#include <torch/extension.h>
+at::Tensor scaled(const at::Tensor& a) { return a * %d; }
+TORCH_LIBRARY(jit_edited, m) { m.def("scaled(Tensor a) -> Tensor", &scaled); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scaled", &scaled); m.def("added_by_%d", [] { return %d; }); }
+"""
+    path = jit.write("edited.cpp", text % (2, 2, 2))
+    values = jit.run(
+        """
+import torch
+one = torch.ones(1)
+path, text = %r, %r
+before = cudaops.load("edited", path, headers="full")
+kept = torch.ops.jit_edited.scaled.default
+with open(path, "w") as file:
+    file.write(text)
+refused = ""
+try:
+    cudaops.load("edited", path, headers="full")
+except RuntimeError as error:
+    refused = str(error)
+after = cudaops.load("edited", path, headers="full", reload=True)
+again = cudaops.load("edited", path, headers="full", reload=True)
+print(json.dumps([
+    before.scaled(one).item(), after.scaled(one).item(), again.added_by_3(), hasattr(after, "added_by_2"),
+    kept(one).item(), torch.ops.jit_edited.scaled(one).item(), "reload=True" in refused,
+    after.__cudaops__["headers"], after.__cudaops__["abi"], again.__cudaops__["state"],
+]))
+"""
+        % (path, text % (3, 3, 3))
+    )
+    assert values == [2, 3, 3, False, 3, 3, True, "full", "PYBIND", "CACHED"]
+
+
 def test_build_directory_gets_copies(jit, tmp_path):  # noqa: F811
     path = jit.write("plain.cpp", plain("plain"))
     for kept in (True, False):

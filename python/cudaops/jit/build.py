@@ -263,6 +263,8 @@ class Build:
                 slots.release()
         inputs = Inputs(self.request, self.project, tree, self.own.root)
         self.report = inputs.report
+        if failed:
+            failed.file = inputs.original(failed.file)
         if failed is None:
             inputs.of_build(self.tools["ninja"])
         elif failed.kept:

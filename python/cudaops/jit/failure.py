@@ -8,7 +8,7 @@ from .errors import BuildError
 _GCC = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+)(?::\d+)?: (?P<text>(?:fatal )?error: .*)$", re.MULTILINE)
 _NVCC = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?P<text>(?:catastrophic )?error(?: #[\w-]+)?: .*)$", re.MULTILINE)
 _LINK = re.compile(
-    r"^(?P<text>.*(?:undefined reference to|undefined symbol:|cannot find -l|multiple definition of|error: ld|ld: ).*)$",
+    r"^(?P<text>(?!.*: in function ).*(?:undefined reference to|undefined symbol:|cannot find -l|multiple definition of|error: ld|ld: ).*)$",
     re.MULTILINE,
 )
 _PTXAS = re.compile(r"^(?P<text>(?:ptxas|nvlink|nvcc|cicc)[^\n:]*(?:error|fatal)\s*: .*)$", re.MULTILINE)

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 
+from .. import depfile
 from . import manifest, publish
 from . import sources as texts
 from .key import digest, torch_directory
@@ -92,10 +93,23 @@ class Inputs:
         for line in done.stdout.split("\n"):
             if line.startswith("    "):
                 found.add(os.path.join(self.tree, line[4:]))
-        real = {}
-        for path in found:
-            real[path] = os.path.realpath(path)
-        return set(real.values())
+        return {os.path.realpath(path) for path in found} | self._translated()
+
+    def _translated(self):
+        """What translations to HIP were made from: Ninja keeps no record of it."""
+        found = set()
+        for directory, _, names in os.walk(os.path.join(self.tree, self.request.name + ".hipified", ".hipify", "depfiles")):
+            for name in names:
+                if name.endswith(".d"):
+                    found |= set(depfile.written(texts.read(os.path.join(directory, name))))
+        return {os.path.realpath(path) for path in found}
+
+    def original(self, path):
+        """The user's file in place of its translation, which has the same lines."""
+        _, mirror, below = (path or "").partition(self.request.name + ".hipified/")
+        # Below the mirror: ".elsewhere1" or "include0" for a directory of the user's.
+        tail = below.partition("/")[2]
+        return next((file for file in sorted(self._translated()) if tail and file.endswith("/" + tail)), path) if mirror else path
 
     def _generated(self, path):
         return path.startswith(os.path.dirname(self.tree) + "/")
@@ -127,6 +141,8 @@ class Inputs:
                     if word.startswith(option):
                         value = word[len(option) :] or (words[position + 1] if position + 1 < len(words) else "")
                         value = os.path.normpath(os.path.join(command["directory"], value.lstrip("=")))
+                        if os.path.dirname(value) == self.project.directory and os.path.islink(value):
+                            value = os.path.realpath(value)
                         if value not in order:
                             order.append(value)
         for variable in ("CPATH", "CPLUS_INCLUDE_PATH"):
