@@ -10,6 +10,7 @@ from conftest import run_python
 from jit_store import NO_PROCESS, jit, op, plain  # noqa: F401
 
 import cudaops
+from cudaops.jit.failure import Failure, in_environment
 
 pytestmark = pytest.mark.usefixtures("torch_dir")
 
@@ -151,6 +152,26 @@ def test_compile_error_names_file_line_command_and_log_and_is_kept(jit):  # noqa
     assert vars(again) == vars(error) and "as before with the same sources" in str(again)
     jit.write("plain.cpp", plain("plain"))
     assert jit.answer("plain", path)[0] == 42
+
+
+def test_cures_are_told_as_variables_of_the_environment():
+    text = "CUDA REQUIRED, and HIP is not available.\nFix: %s\n     or leave CUDA REQUIRED out: the op is then built for the CPU"
+    for cmake, ours in (
+        ("-DCMAKE_CUDA_ARCHITECTURES=75, or CUDA 12 with -DCUDAToolkit_ROOT=<dir>", "TORCH_CUDA_ARCH_LIST=7.5, or CUDA 12 with CUDAToolkit_ROOT=<dir>"),
+        ("-DCMAKE_CUDA_ARCHITECTURES=100a", "TORCH_CUDA_ARCH_LIST=10.0a"),
+        ("-DCMAKE_HIP_ARCHITECTURES=gfx90a, or the like", "PYTORCH_ROCM_ARCH=gfx90a, or the like"),
+        ("-DPython_EXECUTABLE=<python>", "-DPython_EXECUTABLE=<python>"),
+    ):
+        assert in_environment(text % cmake) == text.partition("\n     or")[0] % ours
+
+
+def test_link_error_is_the_symbol_and_not_the_function_that_uses_it():
+    output = (
+        "FAILED: libops.so\nc++ -shared -o libops.so\n"
+        "/usr/bin/ld: ops.o: in function `launch()':\nops.cpp:(.text+0x5): undefined reference to `missing'\n"
+        "ninja: build stopped: subcommand failed.\n"
+    )
+    assert Failure(output, at_configure=False).message == "ops.cpp:(.text+0x5): undefined reference to `missing'"
 
 
 def test_kept_error_of_a_missing_header_ends_when_the_header_comes(jit):  # noqa: F811

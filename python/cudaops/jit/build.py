@@ -305,7 +305,8 @@ class Build:
         if stores.location()[1] == "TORCH_EXTENSIONS_DIR":
             settings["CUDAOPS_STORE"] = os.path.dirname(self.own.root)
         if self.project.architectures:
-            settings["CMAKE_CUDA_ARCHITECTURES"] = self.project.architectures
+            hip = self.project.architectures.startswith("gfx")
+            settings["CMAKE_%s_ARCHITECTURES" % ("HIP" if hip else "CUDA")] = self.project.architectures
         command = [self.tools["cmake"], "-G", "Ninja", "-Wno-dev", "-S", self.project.directory, "-B", tree]
         return command + ["-D%s=%s" % item for item in settings.items()]
 

@@ -251,7 +251,7 @@ _NUMBER = re.compile(r"(?:sm|compute|lto)_(\d+[af]?)$")
 
 
 def _architectures(flags):
-    """(what to build for, the other flags): nvcc's own spellings among extra_cuda_cflags win, as in torch.
+    """(what to build for, the other flags): the compilers' own spellings among extra_cuda_cflags win, as in torch.
 
     None where they hold none.
     """
@@ -260,7 +260,9 @@ def _architectures(flags):
     while position < len(words):
         word = words[position]
         option, equals, value = word.partition("=")
-        if option in ("-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code"):
+        if option == "--offload-arch" or word.startswith("--amdgpu-target="):
+            found.append(value)
+        elif option in ("-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code"):
             if not equals and position + 1 < len(words):
                 position += 1
                 value = words[position]
