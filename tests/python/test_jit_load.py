@@ -375,6 +375,20 @@ def test_device_symbol_of_another_file_is_linked(jit):  # noqa: F811
         ("load('a', 'missing.cpp')", "FileNotFoundError", "missing.cpp"),
         ("load('a', '.')", "IsADirectoryError", "is a directory"),
         ("load('a', [])", "ValueError", "has no sources"),
+        ("load('class', 'a.cpp')", "ValueError", "no keyword of Python"),
+        ("load('größe', 'a.cpp')", "ValueError", "has to be an identifier"),
+        ("load('a' * 200, 'a.cpp')", "ValueError", "up to 100 letters"),
+        ("load('a', None)", "TypeError", "sources is a path or a list of paths"),
+        ("load('a', [3])", "TypeError", "found   [3]"),
+        ("load('a', [b'a.cpp'])", "TypeError", "found   [b'a.cpp']"),
+        ("load('a', '~/a.cpp')", "FileNotFoundError", "Fix: os.path.expanduser()"),
+        ("load('a', '*.cpp')", "FileNotFoundError", "Fix: glob.glob()"),
+        ("load('a', 'a\\0.cpp')", "ValueError", "zero byte"),
+        ("load('a', 'a.cpp', extra_cflags=3)", "TypeError", "extra_cflags is a list of strings"),
+        ("load('a', 'a.cpp', extra_cflags={'cxx': ['-O2']})", "TypeError", "extra_cflags is a list of strings"),
+        ("load('a', 'a.cpp', extra_ldflags=['-L\"x'])", "ValueError", "says    No closing quotation"),
+        ("load('a', __file__, build_directory=__file__)", "NotADirectoryError", "is a file"),
+        ("load('a', __file__, policy=False)", "ValueError", "unknown policy False"),
         ("load('a', 'a.cpp', is_standalone=True)", "ValueError", "mutually exclusive"),
         ("load('a', 'a.sycl')", "ValueError", "SYCL"),
         ("load('a', 'a.cpp', with_sycl=True)", "ValueError", "SYCL"),
@@ -384,12 +398,38 @@ def test_device_symbol_of_another_file_is_linked(jit):  # noqa: F811
         ("load_inline('a')", "ValueError", "has no text"),
         ("load_inline('a', 'int a;', functions=3)", "ValueError", "Expected 'functions'"),
         ("load_inline('a', [3])", "TypeError", "is no text"),
+        ("load_inline('a', b'int a;')", "TypeError", "a text or a list of texts"),
+        ("load_inline('a', 'my.cpp')", "ValueError", "Fix: load() takes files"),
+        ("load_inline('a', 'int a;', functions=['a b'])", "ValueError", "is no name of a C++ function"),
+        ("OpLibrary('/no/such', 'a')", "NotADirectoryError", "/no/such"),
+        ("OpLibrary('/tmp', 3)", "TypeError", "is a text"),
+        ("OpLibrary('/tmp', 'a', fallback=['add'])", "TypeError", "fallback is a dict"),
+        ("OpLibrary('/tmp', 'a', fallback={'add': 3})", "TypeError", "what stands for add is no function"),
+        ("OpLibrary('/tmp', 'a', schemas='a::add(Tensor a) -> Tensor')", "TypeError", "schemas is a list"),
         ("load_inline('a', '', sycl_sources='x')", "ValueError", "SYCL"),
     ],
 )
-def test_bad_arguments_are_refused_before_anything_starts(call, error, text):
-    code, out, err = run_python("-c", "import cudaops\ncudaops." + call)
-    assert code == 1 and err.strip().splitlines()[-1] and error + ": " in err and text in err
+def test_bad_arguments_are_refused_before_anything_starts(call, error, text, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDAOPS_STORE", str(tmp_path / "store"))
+    with pytest.raises(Exception) as raised:
+        eval("cudaops." + call)
+    assert raised.type.__name__ == error and text in str(raised.value)
+    assert not (tmp_path / "store").exists()
+
+
+def test_misspelt_policy_is_said_by_a_hit_too(jit, monkeypatch):  # noqa: F811
+    path = jit.write("plain.cpp", plain("plain"))
+    jit.load("plain", path)
+    monkeypatch.setenv("CUDAOPS_JIT", "eror")
+    for call in (lambda: jit.load("plain", path), lambda: cudaops.OpLibrary(str(jit.directory), "ops")):
+        with pytest.raises(ValueError, match="CUDAOPS_JIT: unknown policy 'eror'"):
+            call()
+
+
+def test_library_without_a_module_says_what_is_missing(jit):  # noqa: F811
+    path = jit.write("nothing.cpp", "int nothing;\n")
+    with pytest.raises(ImportError, match="holds no Python module of this name(.|\n)*is_python_module=False"):
+        jit.load("nothing", path)
 
 
 def test_a_hit_imports_nothing_heavy(jit):  # noqa: F811
