@@ -75,7 +75,7 @@ class OpLibrary:
             problem = info["problems"][0] if info["problems"] else None
             problem = problem or gpus.problem(info["architectures"], gpus.compute_capabilities())
             if problem is None:
-                _library.load(path)
+                _library.load(path, sorted(self._schemas))
         except LibraryError as error:
             problem = str(error)
         if problem:
