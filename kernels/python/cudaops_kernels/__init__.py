@@ -20,8 +20,8 @@ from ._quantize import dequantize, quantize
 from ._rms_norm import RMSNorm, fused_add_rms_norm, fused_add_rms_norm_, rms_norm
 from ._rms_norm_quantize import rms_norm_quantize
 from ._rope import apply_rotary_pos_emb, rope, rope_, rotary_cos_sin
-from ._sdpa import SdpaPatch, sdpa_patch
 from ._rope_append_kv import rope_append_kv_
+from ._sdpa import SdpaPatch, sdpa_patch
 from ._softmax import softmax
 from ._swiglu import silu_and_mul, swiglu
 from ._swiglu_quantize import swiglu_quantize
