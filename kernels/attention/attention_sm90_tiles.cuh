@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of attention_sm90.cuh: shapes of its tiles and where they lie in shared memory, its
+// parameters, and which block computes which tile.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../common/hopper/tile.cuh"
+#include "../common/hopper/tma.cuh"
+#include "../common/hopper/wgmma.cuh"
+#include "attention.h"
+
+namespace cudaops_kernels {
+
+// kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
+// engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages,
+// kQStages: buffers for K and for V, and for Q.
+template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_>
+struct AttentionSm90Shape {
+  static constexpr int kHeadDim = kHeadDim_;
+  static constexpr int kHeadDimV = kHeadDimV_;
+  static constexpr int kWarpgroups = kWarpgroups_;
+  static constexpr int kQueries = 64 * kWarpgroups;
+  static constexpr int kKeys = kKeys_;
+  static constexpr int kStages = kStages_;
+  static constexpr int kQStages = kQStages_;
+  // Whether the scores of the next tile's first block are computed while a tile is written: with
+  // one buffer for Q they would have to wait for it.
+  static constexpr bool kOverlapsTiles = kQStages > 1;
+  static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
+  // A thread's registers, in steps of 8. The block starts with as many for each thread as there are
+  // on a multiprocessor; consumers wait for ever for more than the producer gives back.
+  static constexpr int kStartRegisters = 65536 / kThreads / 8 * 8;
+  static constexpr int kProducerRegisters = kWarpgroups == 2 ? 40 : 32;
+  static constexpr int kConsumerRegisters = kWarpgroups == 2 ? 232 : 160;
+  static_assert(kWarpgroups == 2 || kWarpgroups == 3, "registers are shared out for these");
+  static_assert(kProducerRegisters + kWarpgroups * kConsumerRegisters <=
+                    (1 + kWarpgroups) * kStartRegisters,
+                "more registers than the block has");
+
+  using QTile = SharedTile<kQueries, kHeadDim>;
+  using KTile = SharedTile<kKeys, kHeadDim>;
+  using VTile = SharedTile<kKeys, kHeadDimV>;
+  static constexpr int kQOffset = 0;
+  static constexpr int kKOffset = kQOffset + kQStages * QTile::kBytes;
+  static constexpr int kVOffset = kKOffset + kStages * KTile::kBytes;
+  static constexpr int kBarriersOffset = kVOffset + kStages * VTile::kBytes;
+  static constexpr int kNumBarriers = 2 * kQStages * kWarpgroups + 4 * kStages;
+  static constexpr int kSharedBytes = kBarriersOffset + 8 * kNumBarriers;
+};
+
+// Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head
+// dimensions, consumer warpgroups x keys.
+using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
+using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
+using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 2>;
+using AttentionSm90Shape128Masked = AttentionSm90Shape<128, 128, 2, 176, 2, 1>;
+using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
+using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
+using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
+using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
+
+// Division of numbers below 2^31 by one that the host knows.
+struct Divisor {
+  uint32_t divisor, multiplier, shift;
+
+  Divisor() = default;
+  explicit Divisor(int64_t value) : divisor(static_cast<uint32_t>(value)), shift(31) {
+    while ((int64_t{1} << (shift - 31)) < value) ++shift;
+    multiplier = static_cast<uint32_t>(((uint64_t{1} << shift) + divisor - 1) / divisor);
+  }
+  // The quotient; the remainder is left in `number`.
+  __device__ __forceinline__ int divide(int* number) const {
+    const uint32_t dividend = static_cast<uint32_t>(*number);
+    const uint32_t quotient =
+        static_cast<uint32_t>((static_cast<uint64_t>(dividend) * multiplier) >> shift);
+    *number = static_cast<int>(dividend - quotient * divisor);
+    return static_cast<int>(quotient);
+  }
+};
+
+struct AttentionSm90Parameters {
+  CUtensorMap q, k, v;
+  void* output;
+  float* lse;
+  const float* sinks;
+  int64_t output_batch_stride, output_seq_stride, output_head_stride;
+  int seq_q, seq_k, heads, head_dim_v;  // seq_q: of different lengths, the longest
+  // Of different lengths: where the sequences begin, and how many queries there are together.
+  const int* cu_seqlens_q;
+  const int* cu_seqlens_k;
+  int total_q;
+  int window_left, window_right;  // -1: all
+  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
+  float factor, cap, inverse_cap;
+  int query_tiles, num_tiles;
+  // Heads in a section, 0: tiles are of one length.
+  int section, num_sections;
+  Divisor by_query_tiles, by_heads, by_group, by_section_tiles, by_section, by_last_section;
+};
+
+#if CUDAOPS_HAS_WGMMA
+
+namespace attention_sm90 {
+
+struct Tile {
+  int first_query, head, batch;
+  int last_block, first_block;  // key blocks, read in falling order; none: last < first
+  int seq_q, seq_k;             // lengths of the sequence
+  int q_row, k_row;             // where it begins in the tensors, if lengths are different
+  __device__ __forceinline__ bool is_empty() const { return last_block < first_block; }
+};
+
+template <typename Shape, bool kVarlen>
+__device__ __forceinline__ Tile tile_at(const AttentionSm90Parameters& call, int index) {
+  Tile tile;
+  int query_tile;
+  if (call.section == 0) {
+    query_tile = index;
+    tile.head = call.by_query_tiles.divide(&query_tile);
+  } else {
+    int head = index;  // in its section, after the divisions
+    const int section = call.by_section_tiles.divide(&head);
+    const bool is_last = section == call.num_sections - 1;
+    const int place = (is_last ? call.by_last_section : call.by_section).divide(&head);
+    // The last section falls: the last tiles are short.
+    const bool falls = ((call.num_sections - 1 - section) & 1) == 0;
+    query_tile = falls ? call.query_tiles - 1 - place : place;
+    tile.head = section * call.section + head;
+  }
+  tile.batch = call.by_heads.divide(&tile.head);
+  tile.first_query = query_tile * Shape::kQueries;
+  tile.seq_q = call.seq_q;
+  tile.seq_k = call.seq_k;
+  tile.q_row = tile.k_row = 0;
+  if (kVarlen) {
+    tile.q_row = call.cu_seqlens_q[tile.batch];
+    tile.k_row = call.cu_seqlens_k[tile.batch];
+    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
+    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
+  }
+  const int first = tile.first_query + tile.seq_k - tile.seq_q;
+  const int last = min(first + Shape::kQueries, tile.seq_k) - 1;
+  const int begin = call.window_left < 0 ? 0 : max(0, first - call.window_left);
+  const int end =
+      call.window_right < 0 ? tile.seq_k : max(0, min(tile.seq_k, last + call.window_right + 1));
+  const int end_block = (end + Shape::kKeys - 1) / Shape::kKeys;
+  tile.last_block = end_block - 1;
+  tile.first_block = begin / Shape::kKeys;
+  // Beyond the end of a sequence that is shorter than the longest.
+  if (kVarlen && tile.first_query >= tile.seq_q) tile.last_block = -1;
+  return tile;
+}
+
+// The tiles of this block.
+template <typename Shape>
+class Tiles {
+ public:
+  explicit __device__ __forceinline__ Tiles(const AttentionSm90Parameters& call) : call_(call) {}
+
+  // Minus one when there is none any more.
+  __device__ __forceinline__ int next() {
+    while (first_ < call_.num_tiles) {
+      const int index = first_ + (reverse_ ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+      first_ += gridDim.x;
+      reverse_ = call_.section != 0 && !reverse_;
+      if (index < call_.num_tiles) return index;
+    }
+    return -1;
+  }
+
+ private:
+  const AttentionSm90Parameters& call_;
+  int first_ = 0;  // of the round
+  bool reverse_ = false;
+};
+
+// The n-th thing that goes through a ring of kStages buffers lies in buffer stage(n); there it is
+// full in phases of parity(n).
+template <int kStages>
+__device__ __forceinline__ int stage(uint32_t n) {
+  return n % kStages;
+}
+template <int kStages>
+__device__ __forceinline__ uint32_t parity(uint32_t n) {
+  return n / kStages & 1;
+}
+
+template <typename Shape>
+struct Barriers {
+  uint64_t* base;
+  __device__ __forceinline__ uint64_t* q_full(int stage, int warpgroup) const {
+    return base + stage * Shape::kWarpgroups + warpgroup;
+  }
+  __device__ __forceinline__ uint64_t* q_empty(int stage, int warpgroup) const {
+    return base + (Shape::kQStages + stage) * Shape::kWarpgroups + warpgroup;
+  }
+  __device__ __forceinline__ uint64_t* k_full(int stage) const { return ring(0) + stage; }
+  __device__ __forceinline__ uint64_t* k_empty(int stage) const { return ring(1) + stage; }
+  __device__ __forceinline__ uint64_t* v_full(int stage) const { return ring(2) + stage; }
+  __device__ __forceinline__ uint64_t* v_empty(int stage) const { return ring(3) + stage; }
+  __device__ __forceinline__ uint64_t* ring(int index) const {
+    return base + 2 * Shape::kQStages * Shape::kWarpgroups + index * Shape::kStages;
+  }
+};
+
+}  // namespace attention_sm90
+
+#endif
+
+// What the copy engine sees: sequences of different lengths are one.
+struct MappedTensors {
+  MappedTensor q, k, v;
+
+  explicit MappedTensors(const Attention& call) {
+    const bool varlen = call.cu_seqlens_q != nullptr;
+    const int64_t batch = varlen ? 1 : call.batch;
+    const int64_t seq_q = varlen ? call.total_q : call.seq_q;
+    const int64_t seq_k = varlen ? call.total_k : call.seq_k;
+    const auto mapped = [&](const AttentionTensor& tensor, int64_t columns, int64_t seq,
+                            int64_t heads) {
+      return MappedTensor{
+          tensor.data,        columns, seq, heads, batch, tensor.seq_stride, tensor.head_stride,
+          tensor.batch_stride};
+    };
+    q = mapped(call.q, call.head_dim, seq_q, call.heads);
+    k = mapped(call.k, call.head_dim, seq_k, call.kv_heads);
+    v = mapped(call.v, call.head_dim_v, seq_k, call.kv_heads);
+  }
+};
+
+// Heads whose K and V together fill half of the L2 cache, at least one group's.
+inline int64_t attention_sm90_section(const Attention& call) {
+  constexpr int64_t kSectionBytes = int64_t{32} << 20;
+  const int64_t group = call.heads / call.kv_heads;
+  const int64_t bytes = call.seq_k * (call.head_dim + call.head_dim_v) * size_of(call.dtype);
+  return std::max<int64_t>(1, kSectionBytes / std::max<int64_t>(1, bytes)) * group;
+}
+
+}  // namespace cudaops_kernels
