@@ -25,17 +25,20 @@ def camel(name):
 
 
 def renamed(text, old, new):
-    """Of all forms of the name; not within another op's (rms_norm_quantize, fused_add_rms_norm)."""
-    others = {"rms_norm": ("fused_add_rms_norm", "rms_norm_quantize"), "swiglu": ("swiglu_quantize",)}
-    kept = {}
-    for place, other in enumerate(others.get(old, ())):
-        kept[f"\0{place}\0"] = other
-        text = text.replace(other, f"\0{place}\0")
+    """Of all forms of the name; not within another op's (rms_norm_quantize), nor of torch's own (F.softmax)."""
+    others = {"rms_norm": "rms_norm_quantize", "swiglu": "swiglu_quantize"}
+    kept = []
+
+    def keep(match):
+        kept.append(match[0])
+        return f"\0{len(kept) - 1}\0"
+
+    text = re.sub(rf"\b(torch|functional|F)\.{old}\b", keep, text)
+    if old in others:
+        text = re.sub(others[old], keep, text)
     text = re.sub(rf"(?<![A-Za-z]){old}(?![a-z])", new, text)
     text = re.sub(rf"(?<![A-Z]){camel(old)}(?![a-z])", camel(new), text)
-    for mark, other in kept.items():
-        text = text.replace(mark, other)
-    return text
+    return re.sub("\0([0-9]+)\0", lambda mark: kept[int(mark[1])], text)
 
 
 def files_of(root, op):
@@ -100,10 +103,24 @@ def main():
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     print("changed kernels/CMakeLists.txt")
+
+    path = os.path.join(root, "kernels", "python", "cudaops_kernels", "__init__.py")
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    # The functions that have the name; each of the lists is in order.
+    (functions,) = [line.split(" import ")[1] for line in lines if line.startswith(f"from ._{old} import ")]
+    names = [renamed(name, old, new) for name in functions.split(", ") if renamed(name, old, new) != name]
+    additions = [(f"from ._{new} import {', '.join(sorted(names))}", r"from \._")]
+    additions += [(f'    "{name}",', r'    "[a-z]') for name in names]
+    for line, alike in additions:
+        places = [place for place, other in enumerate(lines) if re.match(alike, other)]
+        place = next((place for place in places if lines[place] > line), places[-1] + 1)
+        lines.insert(place, line)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    print("changed kernels/python/cudaops_kernels/__init__.py")
     print(
-        f"Next:   from ._{new} import {new} in kernels/python/cudaops_kernels/__init__.py, with its name in\n"
-        f"        __all__, and a call in calls() of tests/kernels/test_modes.py, which runs it through\n"
-        f"        every mode of torch."
+        "Next:   a call in calls() of tests/kernels/test_modes.py, which runs it through every mode of torch."
     )
 
 

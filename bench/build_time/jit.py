@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Seconds of cudaops.load() and load_inline() beside torch.utils.cpp_extension's, one op in one run.
+"""Seconds of cudaops.load(), load_inline() and OpLibrary beside torch.utils.cpp_extension's, one op in one run.
 
-    bench/build_time/jit.py --python <python with torch> [--rounds 3] [--full] [--inline]
+    bench/build_time/jit.py --python <python with torch> [--rounds 3] [--hits 20] [--rows stable ...] [--out FILE]
 
-  stable   examples/00_minimal_op: from nothing, after an edit of the .cu, of the .cpp, found again by a new process
-  full     bench/build_time/extension (torch/extension.h): torch's load() and ours from nothing and found again; minutes
-  inline   load_inline() of one C++ function of tensors: torch's, and ours with headers="full" and "slim"; minutes
+  stable   examples/00_minimal_op (torch/csrc/stable): by torch's load() and by ours
+  full     bench/build_time/extension (torch/extension.h): by torch's load() and by ours
+  inline   load_inline() of one C++ function of tensors: torch's, ours with headers="full" and "slim"
+  bundle   examples/10_prebuilt_jit_fallback from a bundle, with a PATH that holds no program
+
+Situations: from nothing, .cu edited, .cpp edited (a line that changes the code), found again by a new process (--hits times,
+the ways in turn). Without --rows all of them: a quarter of an hour on two cores. --out writes JSON.
 
 Each time is from `import cudaops` (or from the import of cpp_extension) to the loaded op, in a process that has imported
-torch: on the clock, and of processors, with all processes that were started, which a busy machine changes less. "From nothing": a store that has compiler detections and cudaops-launch, as any machine that has built one op, no
-object, and a compiler cache without entries.
+torch: on the clock, and of processors, with all processes that were started, which a busy machine changes less. "From
+nothing": a store that has compiler detections and cudaops-launch, as any machine that has built one op, no object, and a
+compiler cache without entries.
 """
 
 import argparse
+import datetime
 import json
 import os
+import platform
 import shutil
 import statistics
 import subprocess
@@ -24,36 +31,58 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
+ROWS = ("stable", "full", "inline", "bundle")
+SITUATIONS = ("from nothing", ".cu edited", ".cpp edited", "found again")
+# Of each row its ways, the first one torch's where it has one.
+WAYS = {
+    "stable": ("torch library", "cudaops"),
+    "full": ("torch", "cudaops"),
+    "inline": ("torch inline", "inline full", "inline slim"),
+    "bundle": ("bundle",),
+}
 
 CHILD = """
-import json, sys, time
+import json, resource, sys, time
 import torch
-import os
-way, name, sources, place = json.loads(sys.argv[1])
-before, begin = os.times(), time.perf_counter()
+way, name, sources, place, headers = json.loads(sys.argv[1])
 state = ""
-if way == "torch":
-    from torch.utils.cpp_extension import load
-    load(name, sources, build_directory=place)
-elif way == "torch inline":
-    from torch.utils.cpp_extension import load_inline
-    load_inline(name, sources, functions=["add"], build_directory=place)
+
+def processors():
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+before, begin = processors(), time.perf_counter()
+if way.startswith("torch"):
+    from torch.utils import cpp_extension
+    if way == "torch inline":
+        cpp_extension.load_inline(name, sources, functions=["add"], build_directory=place)
+    else:
+        # What the stable op asks for and CudaOps brings.
+        options = {} if way == "torch" else {"extra_cflags": ["-DUSE_CUDA"], "extra_include_paths": [headers]}
+        cpp_extension.load(name, sources, build_directory=place, is_python_module=way == "torch", **options)
 else:
     import cudaops
-    if way == "cudaops":
-        module = cudaops.load(name, sources)
+    if way == "bundle":
+        state = cudaops.OpLibrary(sources, name, required=True).state
+    elif way == "cudaops":
+        state = cudaops.load(name, sources).__cudaops__["state"]
     else:
         module = cudaops.load_inline(name, sources, functions=["add"], headers=way.split()[1])
-    state = module.__cudaops__["state"]
-seconds, after = time.perf_counter() - begin, os.times()
-print(json.dumps([seconds, sum(after[:4]) - sum(before[:4]), state]))
+        state = module.__cudaops__["state"]
+seconds, after = time.perf_counter() - begin, processors()
+print(json.dumps([seconds, after - before, state, torch.__version__]))
 """
+TEXT = "torch::Tensor add(torch::Tensor a, torch::Tensor b) { return a + b; }"
 
 
 class Bench:
+    """times: {(row, situation, way): [(seconds on the clock, of processors)]}"""
+
     def __init__(self, python, directory):
         self.python = python
         self.directory = directory
+        self.times = {}
+        self.torch = ""
         self.environment = {
             **os.environ,
             "PYTHONPATH": os.path.join(REPOSITORY, "python"),
@@ -66,19 +95,23 @@ class Bench:
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self.environment["PYTHONPYCACHEPREFIX"] = os.path.join(directory, "bytecode")
 
-    def load(self, way, name, sources, expected=None):
+    def measure(self, row, situation, way, name, sources, **environment):
+        seconds, processors, state, self.torch = self.load(way, name, sources, **environment)
+        expected = "CACHED" if situation == "found again" else "COMPILED"
+        if state and state != expected:
+            sys.exit("%s, %s, %s: wanted %s, found %s" % (row, situation, way, expected, state))
+        self.times.setdefault((row, situation, way), []).append((seconds, processors))
+
+    def load(self, way, name, sources, **environment):
         place = os.path.join(self.directory, "torch-" + name)
         os.makedirs(place, exist_ok=True)
-        job = json.dumps([way, name, sources, place])
+        job = json.dumps([way, name, sources, place, os.path.join(REPOSITORY, "cmake", "include")])
         done = subprocess.run(
-            [self.python, "-c", CHILD, job], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [self.python, "-c", CHILD, job], env={**self.environment, **environment}, capture_output=True, text=True
         )
         if done.returncode:
             sys.exit(done.stdout + done.stderr)
-        seconds, processor, state = json.loads(done.stdout.strip().splitlines()[-1])
-        if way.startswith("cudaops") and state != expected:
-            sys.exit("wanted %s, found %s" % (expected, state))
-        return seconds, processor
+        return json.loads(done.stdout.strip().splitlines()[-1])
 
     def forget(self):
         for name in ("store/jit", "ccache"):
@@ -87,51 +120,100 @@ class Bench:
             if name.startswith("torch-"):
                 shutil.rmtree(os.path.join(self.directory, name))
 
-
-TEXT = "torch::Tensor add(torch::Tensor a, torch::Tensor b) { return a + b; }"
+    def run(self, command, **options):
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, **options)
+        if done.returncode:
+            sys.exit("%s\n%s%s" % (" ".join(command), done.stdout, done.stderr))
 
 
 def edit(path, number):
+    """Another function, so that object and device code are others."""
+    function = "__global__ void edited_%d(int* out) { *out = %d; }" if path.endswith(".cu") else "int edited_%d() { return %d; }"
     with open(path, "a", encoding="utf-8") as file:
-        file.write("// edit %d\n" % number)
+        file.write(function % (number, number) + "\n")
+
+
+def copied(bench, row, source, names):
+    """Paths of copies, which are edited."""
+    place = os.path.join(bench.directory, "sources-" + row)
+    shutil.copytree(source, place)
+    return [os.path.join(place, name) for name in names]
+
+
+def builds(bench, row, rounds, hits, name, paths):
+    """paths: sources of load(), or None for load_inline()."""
+    for number in range(rounds):
+        for way in WAYS[row]:
+            bench.forget()
+            bench.measure(row, "from nothing", way, name, paths or TEXT)
+            for suffix in (".cu", ".cpp") if paths else ():
+                edit(next(path for path in paths if path.endswith(suffix)), 10 * number + len(way))
+                bench.measure(row, suffix + " edited", way, name, paths)
+    bench.forget()
+    for way in WAYS[row]:
+        bench.load(way, name + "_" + way.split()[-1], paths or TEXT)
+    for _ in range(hits):
+        for way in WAYS[row]:
+            bench.measure(row, "found again", way, name + "_" + way.split()[-1], paths or TEXT)
+
+
+def bundle(bench, hits):
+    source, name = os.path.join(bench.directory, "packaged"), "scaled_ops"
+    shutil.copytree(os.path.join(REPOSITORY, "examples", "10_prebuilt_jit_fallback"), source)
+    tree, prefix, made = (os.path.join(bench.directory, part) for part in ("tree", "prefix", "made"))
+    roots = ["-DCudaOps_ROOT=" + os.path.join(REPOSITORY, "cmake"), "-DPython_EXECUTABLE=" + bench.python]
+    bench.run(["cmake", "-G", "Ninja", "-S", source, "-B", tree, "-DCMAKE_BUILD_TYPE=Release", *roots])
+    bench.run(["cmake", "--install", tree, "--prefix", prefix, "--component", "cudaops_recipes"])
+    place = os.path.join(prefix, name)
+    bench.run([bench.python, "-m", "cudaops", "build", "--bundle", made, place])
+    bench.forget()
+    for _ in range(hits):
+        bench.measure("bundle", "found again", "bundle", name, place, CUDAOPS_JIT_PATH=made, PATH="/nowhere")
+
+
+def show(times):
+    print("%-46s %12s %12s" % ("medians", "clock", "processors"))
+    for (row, situation, way), values in sorted(times.items(), key=lambda item: (ROWS.index(item[0][0]), SITUATIONS.index(item[0][1]))):
+        clock, processors = (1000 * statistics.median(column) for column in zip(*values))
+        print("%-46s %9.1f ms %9.1f ms   of %d" % ("%s, %s: %s" % (row, situation, way), clock, processors, len(values)))
+
+
+def document(bench):
+    found = []
+    for (row, situation, way), values in bench.times.items():
+        clock, processors = zip(*values)
+        found.append({"row": row, "situation": situation, "way": way, "clock_s": clock, "processors_s": processors})
+    date = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0).isoformat()
+    cores = len(os.sched_getaffinity(0))
+    return {"date": date, "machine": platform.machine(), "cores": cores, "torch": bench.torch, "times": found}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", required=True)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--full", action="store_true", help="torch/extension.h too")
-    parser.add_argument("--inline", action="store_true", help="load_inline() of a function of tensors too")
+    parser.add_argument("--hits", type=int, default=20, help="processes that find what is built")
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS)
+    parser.add_argument("--out", help="the JSON file")
     options = parser.parse_args()
-    times = {}
+    minimal, extension = os.path.join(REPOSITORY, "examples", "00_minimal_op"), os.path.join(HERE, "extension")
     with tempfile.TemporaryDirectory(prefix="jit ") as directory:
         bench = Bench(options.python, directory)
-        sources = os.path.join(directory, "op")
-        shutil.copytree(os.path.join(REPOSITORY, "examples", "00_minimal_op"), sources)
-        stable = [os.path.join(sources, name) for name in ("my_ops.cpp", "my_ops_cuda.cpp", "my_ops.cu")]
-        extension = os.path.join(HERE, "extension")
-        full = sorted(os.path.join(extension, name) for name in os.listdir(extension) if name.endswith((".cpp", ".cu")))
-        bench.load("cudaops", "my_ops", stable, "COMPILED")  # compiler detections, cudaops-launch
-        for number in range(options.rounds):
-            bench.forget()
-            for name, expected in (("from nothing", "COMPILED"), ("found again", "CACHED")):
-                times.setdefault("stable, " + name, []).append(bench.load("cudaops", "my_ops", stable, expected))
-            for name, path in ((".cu edited", stable[2]), (".cpp edited", stable[0])):
-                edit(path, number)
-                times.setdefault("stable, " + name, []).append(bench.load("cudaops", "my_ops", stable, "COMPILED"))
-            if options.full:
-                for way, expected in (("cudaops", ("COMPILED", "CACHED")), ("torch", (None, None))):
-                    for name, state in zip(("from nothing", "found again"), expected):
-                        seconds = bench.load(way, "extension_ops", full, state)
-                        times.setdefault("full by %s, %s" % (way, name), []).append(seconds)
-            for way in ("torch inline", "cudaops full", "cudaops slim") if options.inline else ():
-                for name, state in (("from nothing", "COMPILED"), ("found again", "CACHED")):
-                    seconds = bench.load(way, "inline_op", TEXT, state)
-                    times.setdefault("inline by %s, %s" % (way, name), []).append(seconds)
-    print("%-40s %12s %12s" % ("medians of %d" % options.rounds, "clock", "processors"))
-    for name, values in times.items():
-        clock, processors = (1000 * statistics.median(column) for column in zip(*values))
-        print("%-40s %9.1f ms %9.1f ms" % (name, clock, processors))
+        stable = copied(bench, "stable", minimal, ("my_ops.cpp", "my_ops_cuda.cpp", "my_ops.cu"))
+        bench.load("cudaops", "my_ops", stable)  # compiler detections, cudaops-launch
+        if "stable" in options.rows:
+            builds(bench, "stable", options.rounds, options.hits, "my_ops", stable)
+        if "full" in options.rows:
+            names = ("binding.cpp", "add.cu")
+            builds(bench, "full", options.rounds, options.hits, "extension_ops", copied(bench, "full", extension, names))
+        if "inline" in options.rows:
+            builds(bench, "inline", options.rounds, options.hits, "inline_op", None)
+        if "bundle" in options.rows:
+            bundle(bench, options.hits)
+        show(bench.times)
+        if options.out:
+            with open(options.out, "w", encoding="utf-8") as file:
+                json.dump(document(bench), file, indent=1)
 
 
 if __name__ == "__main__":

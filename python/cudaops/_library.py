@@ -26,17 +26,24 @@ def inspect(path):
     return info
 
 
-def load(path):
+def load(path, ops=()):
+    """ops: names of those that it defines, where they are known."""
     # torch.ops.load_library resolves links too: it is this name that the loader knows the library by.
     path = os.path.realpath(path)
     _refuse_second_copy(path, check(path)["provenance"])
     import torch
 
+    from . import no_kernel
+
+    before = None if ops else set(torch._C._dispatch_get_all_op_names())
     try:
         torch.ops.load_library(path)
     except OSError as error:
         # torch hides the loader's own words in __cause__.
         raise LibraryError("%s can't be loaded: %s" % (path, error.__cause__ or error)) from error
+    if not ops:
+        ops = {name.partition(".")[0] for name in set(torch._C._dispatch_get_all_op_names()) - before}
+    no_kernel.explain(torch, ops)
 
 
 def check(path):

@@ -372,11 +372,26 @@ def test_files_of_a_new_op(device):
                 assert not old, (path, old)
                 if path.endswith(".py"):
                     compile(text, path, "exec")
+                    # torch's own functions and methods keep their names.
+                    owners = set(re.findall(rf"([\w)]+)\.{name}\b", text)) - {"ops", "kernels", "cudaops"}
+                    assert not owners, (path, owners)
             with open(os.path.join(copy_of_root, "kernels", "CMakeLists.txt")) as file:
                 assert f"\n  {name}\n" in file.read()
             with open(os.path.join(copy_of_root, "tests", "kernels", "shapes.json")) as file:
                 kinds = [kind["ops"] for kind in json.load(file)["kinds"]]
             assert [like in ops_of_kind for ops_of_kind in kinds if name in ops_of_kind] == [True]
+            with open(os.path.join(copy_of_root, "kernels", "python", "cudaops_kernels", "__init__.py")) as file:
+                lines = file.read().split("\n")
+            functions = [line.split(" import ")[1] for line in lines if line.startswith(f"from ._{name} ")]
+            for line, of_list in ((f"from ._{name} import {functions[0]}", "from ._"), (f'    "{name}",', '    "')):
+                listed = [other for other in lines if other.startswith(of_list)]
+                assert line in listed and listed == sorted(listed), line
+            # What a library defines twice it can't be loaded with.
+            defined = []
+            for op_of_two in (like, name):
+                with open(os.path.join(copy_of_root, "kernels", op_of_two, f"{op_of_two}_torch.cpp")) as file:
+                    defined.append(set(re.findall(r'"(\w+)\(', file.read())))
+            assert defined[0] and not defined[0] & defined[1], defined
             again = subprocess.run(command, cwd=root, capture_output=True, text=True)
             assert again.returncode != 0 and "is there already" in again.stderr
 

@@ -10,7 +10,7 @@ SHAPES = shapes("transpose")
 
 
 def same(found, input):
-    wanted = input.transpose(-2, -1).contiguous()
+    wanted = input.swapaxes(-2, -1).contiguous()
     assert found.is_contiguous() and found.shape == wanted.shape and found.dtype == wanted.dtype
     bits = torch.int32 if found.dtype == torch.float32 else torch.int16
     assert torch.equal(found.view(bits), wanted.view(bits)), (input.shape, input.stride())
@@ -39,11 +39,11 @@ def test_takes_strided_input(device):
             wide[::2],
             wide[:1].expand(3, 70, 150),
             wide[:, :1].expand(4, 70, 150),
-            wide.transpose(0, 1),
+            wide.swapaxes(0, 1),
             wide[..., 7:8],
             wide[:, 5:6],
-            wide.view(2, 2, 70, 150).transpose(0, 1),  # batches without one stride: copied
-            wide.transpose(1, 2),  # rows whose elements lie apart: copied
+            wide.view(2, 2, 70, 150).swapaxes(0, 1),  # batches without one stride: copied
+            wide.swapaxes(1, 2),  # rows whose elements lie apart: copied
             wide[..., ::2],
         ):
             found = ops.transpose(input)

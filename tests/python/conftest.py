@@ -72,7 +72,7 @@ def run_python(*arguments, **variables):
     """(exit code, stdout, stderr) of this Python, which sees the package of this checkout."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "python"), "PYTHONDONTWRITEBYTECODE": "1", **variables}
     command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import run_python
 from jit_store import jit  # noqa: F401
 
-from cudaops.jit import build, doctor, errors, publish
+from cudaops.jit import build, doctor, errors, memory, publish
 
 RECIPE = {
     "format": 1,
@@ -63,10 +63,10 @@ def test_variables_that_do_nothing_are_named(examined):
     assert examined("environment") == []
 
 
-@pytest.mark.parametrize("jobs, gib, level, fix", [(None, 64, "ok", None), ("99", 999, "warning", "MAX_JOBS="), ("4", 2, "warning", "MAX_JOBS=1")])
+@pytest.mark.parametrize("jobs, gib, level, fix", [(None, 64, "ok", None), (None, 1, "warning", "MAX_JOBS=1"), ("99", 999, "warning", "MAX_JOBS="), ("4", 2, "warning", "MAX_JOBS=1")])
 def test_jobs_are_compared_with_cores_and_memory(examined, monkeypatch, jobs, gib, level, fix):
     monkeypatch.setattr(doctor.os, "sched_getaffinity", lambda _: {0, 1})
-    monkeypatch.setattr(doctor, "_available_memory", lambda: gib << 30)
+    monkeypatch.setattr(memory, "free_bytes", lambda: gib << 30)
     ((said, text, cure),) = found(examined("jobs", **({"MAX_JOBS": jobs} if jobs else {})), "jobs")
     assert said == level and "2 cores, %d.0 GiB of memory free" % gib in text
     assert cure is None if fix is None else cure.startswith(fix)

@@ -200,6 +200,7 @@ def test_functions_of_a_text_with_tensors_are_bound(jit):  # noqa: F811
         (["--generate-code arch=compute_90a,code=sm_90a -lineinfo"], "90a-real", ["-lineinfo"]),
         (["-arch=sm_89"], "89", []),
         (["-arch=native"], "native", []),
+        (["--offload-arch=gfx90a", "--offload-arch=gfx942", "-O2"], "gfx90a;gfx942", ["-O2"]),
     ],
 )
 def test_architectures_among_the_flags_win(flags, architectures, rest):

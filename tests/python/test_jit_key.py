@@ -2,12 +2,13 @@
 """What a build follows from, and how a difference is told."""
 
 import os
+import pathlib
 import re
 
 import pytest
 from conftest import REPOSITORY
 
-from cudaops.jit import key, lock, manifest, why
+from cudaops.jit import key, lock, manifest, memory, why
 from cudaops.jit.project import Project
 from cudaops.jit.request import Request
 from cudaops.jit.sources import Reading, abi, ops
@@ -63,13 +64,39 @@ def test_manifest_notices_each_flipped_byte(tmp_path):
         assert manifest.read(path) is None, position
 
 
+def test_files_of_a_directory_are_compared_by_one_number_and_by_stamps_where_it_differs(tmp_path, monkeypatch):
+    paths = [tmp_path / name for name in ("a.h", "b.h")]
+    for path in paths:
+        path.write_text(path.name)
+        os.utime(path, (1, 1))
+    later = os.stat(paths[1]).st_ctime_ns + 10**9
+    entries = [manifest.file_entry(str(path), later) for path in paths]
+    read = []
+    monkeypatch.setattr(manifest, "digest_of", lambda path: read.append(path) or key.digest(pathlib.Path(path).read_bytes()))
+    lines = manifest.lines_of(entries)
+    section = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, lines)
+    assert len(lines) == 4 and section.changed({}) is None and read == []
+
+    number = lines[0].split(" ")[1]
+    other_python = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, [lines[0].replace(number, "1"), *lines[1:]])
+    assert other_python.changed({}) is None and read == []
+
+    os.utime(paths[1], (2, 2))
+    assert section.changed({}) is None and read == [str(paths[1])]
+    paths[1].write_text("B.h")
+    os.utime(paths[1], (1, 1))  # its size and its date are the old ones
+    assert section.changed({}) == ("changed", str(paths[1]))
+    paths[1].unlink()
+    assert section.changed({}) == ("gone", str(paths[1]))
+
+
 def test_file_written_within_a_tick_is_compared_by_content(tmp_path):
     path = tmp_path / "a.h"
     path.write_text("1")
     now = os.stat(path).st_ctime_ns
-    assert manifest.file_entry(str(path), now).startswith("file - ")
+    assert manifest.file_entry(str(path), now)[:2] == ("file", "-")
     later = manifest.file_entry(str(path), now + 10**9)
-    assert later.split()[1] == manifest.stamp_of(os.stat(path))
+    assert later[1] == manifest.stamp_of(os.stat(path))
     assert manifest.file_entry(str(path), now - 1) is None  # it changed after the build began
 
 
@@ -122,12 +149,45 @@ def test_jobs_of_all_builds_together_stay_within_the_limit(tmp_path):
     assert third.count == 2
 
 
-def test_max_jobs_is_the_users(monkeypatch):
+def test_jobs_are_the_users_or_what_cores_and_memory_allow(monkeypatch):
     monkeypatch.setenv("MAX_JOBS", "7")
     assert lock.jobs_wanted() == 7
-    for odd in ("", "0", "many"):
+    monkeypatch.setattr(lock, "cores", lambda: 16)
+    for odd, gib, jobs in (("", 64, 16), ("0", 64, 16), ("many", 64, 16), ("", 6, 4), ("", 1, 1), ("9", 1, 9)):
         monkeypatch.setenv("MAX_JOBS", odd)
-        assert lock.jobs_wanted() == len(os.sched_getaffinity(0))
+        monkeypatch.setattr(memory, "free_bytes", lambda gib=gib: gib << 30)
+        assert lock.jobs_wanted() == jobs
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    monkeypatch.delenv("MAX_JOBS")
+    assert lock.jobs_wanted() == 16
+
+
+@pytest.mark.parametrize(
+    "version, group, files, free",
+    [
+        (2, "/", {}, 8 << 30),
+        (2, "/a/b", {"a/b/memory.max": "max", "a/memory.max": 4 << 30, "a/memory.current": 3 << 30}, 1 << 30),
+        (2, "/told/from/outside", {"memory.max": 4 << 30, "memory.current": 1 << 30}, 3 << 30),
+        (
+            2,
+            "/a",
+            {"a/memory.max": 2 << 30, "a/memory.current": 2 << 30, "a/memory.stat": "anon 5\ninactive_file 70\nactive_file 7\n"},
+            77,
+        ),
+        (1, "/a", {"a/memory.limit_in_bytes": 2 << 30, "a/memory.usage_in_bytes": 1 << 29}, 3 << 29),
+        (1, "/", {"memory.limit_in_bytes": (1 << 63) - 4096, "memory.usage_in_bytes": 1}, 8 << 30),
+    ],
+)
+def test_free_memory_is_what_control_groups_leave(tmp_path, version, group, files, free):
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 1 kB\nMemAvailable: %d kB\n" % (8 << 20))
+    line = "0::%s\n" % group if version == 2 else "9:cpu:/no\n8:memory:%s\n" % group
+    (tmp_path / "proc" / "self" / "cgroup").write_text(line)
+    for name, value in files.items():
+        place = tmp_path / "sys/fs/cgroup" / ("" if version == 2 else "memory") / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("%s\n" % value)
+    assert memory.free_bytes(str(tmp_path)) == free
 
 
 def test_waiting_says_once_for_whom(tmp_path, monkeypatch, capsys):

@@ -10,6 +10,7 @@ from conftest import run_python
 from jit_store import NO_PROCESS, jit, op, plain  # noqa: F401
 
 import cudaops
+from cudaops.jit.failure import Failure, in_environment
 
 pytestmark = pytest.mark.usefixtures("torch_dir")
 
@@ -153,6 +154,26 @@ def test_compile_error_names_file_line_command_and_log_and_is_kept(jit):  # noqa
     assert jit.answer("plain", path)[0] == 42
 
 
+def test_cures_are_told_as_variables_of_the_environment():
+    text = "CUDA REQUIRED, and HIP is not available.\nFix: %s\n     or leave CUDA REQUIRED out: the op is then built for the CPU"
+    for cmake, ours in (
+        ("-DCMAKE_CUDA_ARCHITECTURES=75, or CUDA 12 with -DCUDAToolkit_ROOT=<dir>", "TORCH_CUDA_ARCH_LIST=7.5, or CUDA 12 with CUDAToolkit_ROOT=<dir>"),
+        ("-DCMAKE_CUDA_ARCHITECTURES=100a", "TORCH_CUDA_ARCH_LIST=10.0a"),
+        ("-DCMAKE_HIP_ARCHITECTURES=gfx90a, or the like", "PYTORCH_ROCM_ARCH=gfx90a, or the like"),
+        ("-DPython_EXECUTABLE=<python>", "-DPython_EXECUTABLE=<python>"),
+    ):
+        assert in_environment(text % cmake) == text.partition("\n     or")[0] % ours
+
+
+def test_link_error_is_the_symbol_and_not_the_function_that_uses_it():
+    output = (
+        "FAILED: libops.so\nc++ -shared -o libops.so\n"
+        "/usr/bin/ld: ops.o: in function `launch()':\nops.cpp:(.text+0x5): undefined reference to `missing'\n"
+        "ninja: build stopped: subcommand failed.\n"
+    )
+    assert Failure(output, at_configure=False).message == "ops.cpp:(.text+0x5): undefined reference to `missing'"
+
+
 def test_kept_error_of_a_missing_header_ends_when_the_header_comes(jit):  # noqa: F811
     path = jit.write("plain.cpp", '#include "missing.h"\n' + plain("plain", answer=None))
     assert "missing.h" in failure(jit, "plain", path).message
@@ -282,6 +303,43 @@ print(json.dumps(found))
     assert values == [1, 1, 2, 2, 3, 3]
 
 
+@pytest.mark.skipif(os.environ.get("CUDAOPS_TEST_LONG") != "1", reason="compiles torch/extension.h twice: CUDAOPS_TEST_LONG=1")
+def test_reload_of_an_edited_module_with_all_headers(jit):  # noqa: F811
+    """A module of pybind11 that defines ops, too: functions and ops are those of the edited text, kept ops included."""
+    text = """
+#include <torch/extension.h>
+at::Tensor scaled(const at::Tensor& a) { return a * %d; }
+TORCH_LIBRARY(jit_edited, m) { m.def("scaled(Tensor a) -> Tensor", &scaled); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scaled", &scaled); m.def("added_by_%d", [] { return %d; }); }
+"""
+    path = jit.write("edited.cpp", text % (2, 2, 2))
+    values = jit.run(
+        """
+import torch
+one = torch.ones(1)
+path, text = %r, %r
+before = cudaops.load("edited", path, headers="full")
+kept = torch.ops.jit_edited.scaled.default
+with open(path, "w") as file:
+    file.write(text)
+refused = ""
+try:
+    cudaops.load("edited", path, headers="full")
+except RuntimeError as error:
+    refused = str(error)
+after = cudaops.load("edited", path, headers="full", reload=True)
+again = cudaops.load("edited", path, headers="full", reload=True)
+print(json.dumps([
+    before.scaled(one).item(), after.scaled(one).item(), again.added_by_3(), hasattr(after, "added_by_2"),
+    kept(one).item(), torch.ops.jit_edited.scaled(one).item(), "reload=True" in refused,
+    after.__cudaops__["headers"], after.__cudaops__["abi"], again.__cudaops__["state"],
+]))
+"""
+        % (path, text % (3, 3, 3))
+    )
+    assert values == [2, 3, 3, False, 3, 3, True, "full", "PYBIND", "CACHED"]
+
+
 def test_build_directory_gets_copies(jit, tmp_path):  # noqa: F811
     path = jit.write("plain.cpp", plain("plain"))
     for kept in (True, False):
@@ -317,6 +375,20 @@ def test_device_symbol_of_another_file_is_linked(jit):  # noqa: F811
         ("load('a', 'missing.cpp')", "FileNotFoundError", "missing.cpp"),
         ("load('a', '.')", "IsADirectoryError", "is a directory"),
         ("load('a', [])", "ValueError", "has no sources"),
+        ("load('class', 'a.cpp')", "ValueError", "no keyword of Python"),
+        ("load('größe', 'a.cpp')", "ValueError", "has to be an identifier"),
+        ("load('a' * 200, 'a.cpp')", "ValueError", "up to 100 letters"),
+        ("load('a', None)", "TypeError", "sources is a path or a list of paths"),
+        ("load('a', [3])", "TypeError", "found   [3]"),
+        ("load('a', [b'a.cpp'])", "TypeError", "found   [b'a.cpp']"),
+        ("load('a', '~/a.cpp')", "FileNotFoundError", "Fix: os.path.expanduser()"),
+        ("load('a', '*.cpp')", "FileNotFoundError", "Fix: glob.glob()"),
+        ("load('a', 'a\\0.cpp')", "ValueError", "zero byte"),
+        ("load('a', 'a.cpp', extra_cflags=3)", "TypeError", "extra_cflags is a list of strings"),
+        ("load('a', 'a.cpp', extra_cflags={'cxx': ['-O2']})", "TypeError", "extra_cflags is a list of strings"),
+        ("load('a', 'a.cpp', extra_ldflags=['-L\"x'])", "ValueError", "says    No closing quotation"),
+        ("load('a', __file__, build_directory=__file__)", "NotADirectoryError", "is a file"),
+        ("load('a', __file__, policy=False)", "ValueError", "unknown policy False"),
         ("load('a', 'a.cpp', is_standalone=True)", "ValueError", "mutually exclusive"),
         ("load('a', 'a.sycl')", "ValueError", "SYCL"),
         ("load('a', 'a.cpp', with_sycl=True)", "ValueError", "SYCL"),
@@ -326,12 +398,38 @@ def test_device_symbol_of_another_file_is_linked(jit):  # noqa: F811
         ("load_inline('a')", "ValueError", "has no text"),
         ("load_inline('a', 'int a;', functions=3)", "ValueError", "Expected 'functions'"),
         ("load_inline('a', [3])", "TypeError", "is no text"),
+        ("load_inline('a', b'int a;')", "TypeError", "a text or a list of texts"),
+        ("load_inline('a', 'my.cpp')", "ValueError", "Fix: load() takes files"),
+        ("load_inline('a', 'int a;', functions=['a b'])", "ValueError", "is no name of a C++ function"),
+        ("OpLibrary('/no/such', 'a')", "NotADirectoryError", "/no/such"),
+        ("OpLibrary('/tmp', 3)", "TypeError", "is a text"),
+        ("OpLibrary('/tmp', 'a', fallback=['add'])", "TypeError", "fallback is a dict"),
+        ("OpLibrary('/tmp', 'a', fallback={'add': 3})", "TypeError", "what stands for add is no function"),
+        ("OpLibrary('/tmp', 'a', schemas='a::add(Tensor a) -> Tensor')", "TypeError", "schemas is a list"),
         ("load_inline('a', '', sycl_sources='x')", "ValueError", "SYCL"),
     ],
 )
-def test_bad_arguments_are_refused_before_anything_starts(call, error, text):
-    code, out, err = run_python("-c", "import cudaops\ncudaops." + call)
-    assert code == 1 and err.strip().splitlines()[-1] and error + ": " in err and text in err
+def test_bad_arguments_are_refused_before_anything_starts(call, error, text, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDAOPS_STORE", str(tmp_path / "store"))
+    with pytest.raises(Exception) as raised:
+        eval("cudaops." + call)
+    assert raised.type.__name__ == error and text in str(raised.value)
+    assert not (tmp_path / "store").exists()
+
+
+def test_misspelt_policy_is_said_by_a_hit_too(jit, monkeypatch):  # noqa: F811
+    path = jit.write("plain.cpp", plain("plain"))
+    jit.load("plain", path)
+    monkeypatch.setenv("CUDAOPS_JIT", "eror")
+    for call in (lambda: jit.load("plain", path), lambda: cudaops.OpLibrary(str(jit.directory), "ops")):
+        with pytest.raises(ValueError, match="CUDAOPS_JIT: unknown policy 'eror'"):
+            call()
+
+
+def test_library_without_a_module_says_what_is_missing(jit):  # noqa: F811
+    path = jit.write("nothing.cpp", "int nothing;\n")
+    with pytest.raises(ImportError, match="holds no Python module of this name(.|\n)*is_python_module=False"):
+        jit.load("nothing", path)
 
 
 def test_a_hit_imports_nothing_heavy(jit):  # noqa: F811

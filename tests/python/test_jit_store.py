@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -209,26 +210,61 @@ def test_missing_programs_are_named_with_the_line_to_type(jit, source, monkeypat
     monkeypatch.undo()
 
 
-def test_processes_with_an_empty_store_compile_once(jit, source):  # noqa: F811
-    """pytorch#46334; without importing torch in each: what is proven is the store's part."""
-    code = """
+LONG = os.environ.get("CUDAOPS_TEST_LONG") == "1"
+OBTAIN = """
 import sys
 sys.path.insert(0, %r)
 from cudaops.jit import api
-request = api.Request("plain", "module")
+request = api.Request(sys.argv[1], "module")
 request.set_flags(None, None, None, None)
-request.set_paths(%r)
+request.set_paths(sys.argv[2])
 found, state, _, _ = api.obtain(request)
 print(state, found.path)
-""" % (str(REPOSITORY / "python"), source)
-    environment = {**os.environ, **jit.variables}
+""" % str(REPOSITORY / "python")
+
+
+def answers_of_processes(environment, *arguments):
+    """[[state, path]] of a process each; without importing torch: what is proven is the store's part."""
     running = [
-        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True) for _ in range(8)
+        subprocess.Popen([sys.executable, "-c", OBTAIN, *words], env=environment, stdout=subprocess.PIPE, text=True)
+        for words in arguments
     ]
-    answers = [process.communicate(timeout=120)[0].split(" ", 1) for process in running]
-    assert [process.returncode for process in running] == [0] * 8
-    assert sorted(state for state, _ in answers) == ["CACHED"] * 7 + ["COMPILED"]
-    assert len({path for _, path in answers}) == 1 and len(jit.objects()) == 1 and jit.left() == []
+    answers = [process.communicate(timeout=300)[0].split() for process in running]
+    assert [process.returncode for process in running] == [0] * len(arguments)
+    return answers
+
+
+def test_processes_with_an_empty_store_compile_once(jit, source):  # noqa: F811
+    """pytorch#46334"""
+    count = 32 if LONG else 8
+    answers = answers_of_processes({**os.environ, **jit.variables}, *[("plain", source)] * count)
+    assert sorted(answer[0] for answer in answers) == ["CACHED"] * (count - 1) + ["COMPILED"]
+    assert len({" ".join(answer[1:]) for answer in answers}) == 1 and len(jit.objects()) == 1 and jit.left() == []
+
+
+def test_processes_with_different_ops_keep_max_jobs_together(jit):  # noqa: F811
+    """Workers of a server, each with ops of its own; counted are the jobs that running Ninjas may have."""
+    count = 32 if LONG else 3  # a build each
+    log = jit.directory / "jobs"
+    script = """#!/bin/sh
+for word; do case "$word" in -j*) jobs=${word#-j};; esac; done
+[ "$jobs" ] || exec "$NINJA" "$@"
+echo "$jobs" >> "$LOG"
+sleep 0.2
+"$NINJA" "$@"
+code=$?
+echo "-$jobs" >> "$LOG"
+exit $code
+"""
+    os.chmod(jit.write("bin/ninja", script), 0o755)
+    variables = {"LOG": str(log), "NINJA": shutil.which("ninja"), "PATH": "%s/bin:%s" % (jit.directory, os.environ["PATH"])}
+    sources = [("many_%d" % number, jit.write("many_%d.cpp" % number, plain("many_%d" % number))) for number in range(count)]
+    answers = answers_of_processes({**os.environ, **jit.variables, **variables}, *sources)
+    assert [answer[0] for answer in answers] == ["COMPILED"] * count
+    changes = [int(line) for line in log.read_text().split()]
+    assert len(changes) == 2 * count and sum(changes) == 0
+    assert max(sum(changes[: end + 1]) for end in range(len(changes))) == int(jit.variables["MAX_JOBS"])
+    assert len(jit.objects()) == count and jit.left() == []
 
 
 def test_killed_build_leaves_nothing_that_stops_the_next(jit, source):  # noqa: F811

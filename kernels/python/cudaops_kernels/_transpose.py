@@ -24,5 +24,5 @@ _transpose: Callable[..., Tensor] = differentiable(
 
 
 def transpose(input: Tensor) -> Tensor:
-    """input.transpose(-2, -1).contiguous() as one copy; the dimensions before are batches."""
+    """input.mT.contiguous() as one copy; the dimensions before are batches."""
     return _transpose(input)

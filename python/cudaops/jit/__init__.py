@@ -11,7 +11,7 @@
     build     a miss: configure, compile, publish         (imported on a miss only, as what follows)
     project   the generated CMake project
     sources   what sources say of themselves: includes, ABI, bindings
-    lock      one build of a key at a time, and not more jobs than the machine has
+    lock      one build of a key at a time, and not more jobs than cores and memory (memory) allow
     why       the reason of a miss, in words
 
 What a hit imports is the standard library's lightest: no json, subprocess, fcntl, re.

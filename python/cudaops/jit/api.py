@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """load() and load_inline(): torch.utils.cpp_extension's, with a store that is right."""
 
+import os
+
 from . import key as keys
 from . import loader, store
-from . import policy as policies
 from .request import Request, refuse_sycl
 
 
@@ -91,6 +92,8 @@ def load_inline(
         for function in functions:
             if not isinstance(function, str):
                 raise TypeError("functions: %r is no name." % (function,))
+            if not all(part.strip().isidentifier() for part in function.split("::")):
+                raise ValueError("functions: %r is no name of a C++ function." % function)
     if use_pch and verbose:
         print("cudaops: use_pch is ignored: what is compiled is kept anyway.")
     kind = "module" if is_python_module else "library"
@@ -123,9 +126,13 @@ def _texts(label, value):
         return []
     if isinstance(value, str):
         value = [value]
+    if not isinstance(value, (list, tuple)):
+        raise TypeError("%s is a text or a list of texts.\n  found   %r" % (label, value))
     for text in value:
         if not isinstance(text, str):
             raise TypeError("%s: %r is no text." % (label, text))
+        if text.strip().endswith((".cpp", ".cc", ".cxx", ".cu", ".cuh", ".h")) and len(text.split()) == 1:
+            raise ValueError("%s are texts, and this is the name of a file.\n  found   %s\nFix: load() takes files" % (label, text))
     return [text for text in value if text.strip()]
 
 
@@ -163,8 +170,14 @@ def obtain(request, policy=None, verbose=False):
 
 
 def _obtain(request, policy, reload, verbose, build_directory, keep_intermediates):
-    if policy is not None:
-        policies.check(policy, "policy")
+    if policy is not None or os.environ.get("CUDAOPS_JIT", "on") not in ("on", ""):
+        from . import policy as policies
+
+        policies.current(policy)  # a misspelt one is said by a hit, too
+    if build_directory is not None:
+        build_directory = os.fspath(build_directory)
+        if os.path.exists(build_directory) and not os.path.isdir(build_directory):
+            raise NotADirectoryError("cudaops: build_directory of %s is a file.\n  found   %s" % (request.name, build_directory))
     found, state, reason, key = obtain(request, policy, verbose)
     facts = found.section.facts
     if build_directory is not None:

@@ -263,6 +263,8 @@ class Build:
                 slots.release()
         inputs = Inputs(self.request, self.project, tree, self.own.root)
         self.report = inputs.report
+        if failed:
+            failed.file = inputs.original(failed.file)
         if failed is None:
             inputs.of_build(self.tools["ninja"])
         elif failed.kept:
@@ -303,7 +305,8 @@ class Build:
         if stores.location()[1] == "TORCH_EXTENSIONS_DIR":
             settings["CUDAOPS_STORE"] = os.path.dirname(self.own.root)
         if self.project.architectures:
-            settings["CMAKE_CUDA_ARCHITECTURES"] = self.project.architectures
+            hip = self.project.architectures.startswith("gfx")
+            settings["CMAKE_%s_ARCHITECTURES" % ("HIP" if hip else "CUDA")] = self.project.architectures
         command = [self.tools["cmake"], "-G", "Ninja", "-Wno-dev", "-S", self.project.directory, "-B", tree]
         return command + ["-D%s=%s" % item for item in settings.items()]
 
@@ -356,8 +359,7 @@ class Build:
         return failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log, fix=fix)
 
     def _object_key(self, entries):
-        inputs = [entry for entry in entries if not entry.startswith("file ")]
-        inputs += [" ".join(entry.split(" ", 3)[2:]) for entry in entries if entry.startswith("file ")]
+        inputs = [" ".join(entry[2:] if entry[0] == "file" else entry) for entry in entries]
         return digest("\n".join([self.key, *sorted(inputs)]))
 
     def _publish_failure(self, failed, facts, entries):
@@ -369,7 +371,7 @@ class Build:
         )
         publish.write(os.path.join(self.directory, "error"), fields)
         key = self._object_key(entries) + "x"
-        section = manifest.Section(["failed", key, "-", "-", "-"], facts, entries)
+        section = manifest.Section(["failed", key, "-", "-", "-"], facts, manifest.lines_of(entries))
         found = self._make_visible(section, "error", "log")
         log = os.path.join(found.directory, "log")
         raise failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log)
@@ -390,7 +392,8 @@ class Build:
         for path, name in ((built, file), (self.project.directory, "source"), (commands, "compile_commands.json")):
             os.rename(path, os.path.join(self.directory, name))
         path = os.path.join(self.directory, file)
-        section = manifest.Section(["built", self._object_key(entries), file, "-", manifest.digest_of(path)], facts, entries)
+        head = ["built", self._object_key(entries), file, "-", manifest.digest_of(path)]
+        section = manifest.Section(head, facts, manifest.lines_of(entries))
         return self._make_visible(section, file, "source", "compile_commands.json", "log")
 
     def _check(self, built):

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from . import api, build, errors, publish
+from . import api, build, errors, memory, publish
 from . import lock as locks
 from . import store as stores
 from .request import Request
@@ -74,15 +74,13 @@ class Doctor:
                 self.say(WARNING, "environment", "%s=%s does nothing" % (name, os.environ[name]), fix)
 
     def jobs(self):
-        jobs, cores = locks.jobs_wanted(), len(os.sched_getaffinity(0))
-        memory = _available_memory()
-        source = "MAX_JOBS" if os.environ.get("MAX_JOBS") else "cores"
-        text = "%d at once (%s), %d cores, %.1f GiB of memory free" % (jobs, source, cores, memory / GIB)
+        jobs, cores, free = locks.jobs_wanted(), locks.cores(), memory.free_bytes() or 0
+        source = "MAX_JOBS" if os.environ.get("MAX_JOBS") else "cores" if jobs == cores else "memory"
+        text = "%d at once (%s), %d cores, %.1f GiB of memory free" % (jobs, source, cores, free / GIB)
         if jobs > 2 * cores:
             self.say(WARNING, "jobs", text, "MAX_JOBS=%d" % cores)
-        elif memory < jobs * 1.5 * GIB:
-            # torch/extension.h takes 1.5 GiB in g++.
-            self.say(WARNING, "jobs", text, "MAX_JOBS=%d" % max(1, int(memory / (1.5 * GIB))))
+        elif free < jobs * memory.JOB_BYTES:
+            self.say(WARNING, "jobs", text, "MAX_JOBS=%d" % max(1, free // memory.JOB_BYTES))
         elif source == "MAX_JOBS" and jobs * 4 <= cores:
             self.say(WARNING, "jobs", text, "unset MAX_JOBS, or MAX_JOBS=%d" % cores)
         else:
@@ -164,17 +162,6 @@ def _fix(message):
         if line.strip().startswith("Fix: "):
             return line.strip()[5:]
     return None
-
-
-def _available_memory():
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def doctor(options):

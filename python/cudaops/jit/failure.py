@@ -8,7 +8,7 @@ from .errors import BuildError
 _GCC = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+)(?::\d+)?: (?P<text>(?:fatal )?error: .*)$", re.MULTILINE)
 _NVCC = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?P<text>(?:catastrophic )?error(?: #[\w-]+)?: .*)$", re.MULTILINE)
 _LINK = re.compile(
-    r"^(?P<text>.*(?:undefined reference to|undefined symbol:|cannot find -l|multiple definition of|error: ld|ld: ).*)$",
+    r"^(?P<text>(?!.*: in function ).*(?:undefined reference to|undefined symbol:|cannot find -l|multiple definition of|error: ld|ld: ).*)$",
     re.MULTILINE,
 )
 _PTXAS = re.compile(r"^(?P<text>(?:ptxas|nvlink|nvcc|cicc)[^\n:]*(?:error|fatal)\s*: .*)$", re.MULTILINE)
@@ -65,7 +65,16 @@ def _cmake_error(output):
         if line.startswith(("Call Stack", "CMake ", "-- ")):
             break
         body.append(line[2:] if line.startswith("  ") else line)
-    return "\n".join(body).strip() or lines[0]
+    return in_environment("\n".join(body).strip()) or lines[0]
+
+
+def in_environment(text):
+    """Cures of the CMake part as a caller of load() can apply them: there is no command line."""
+    text = re.sub(r"\n *or leave CUDA REQUIRED out:[^\n]*", "", text)
+    text = re.sub(r"-DCMAKE_CUDA_ARCHITECTURES=(\d+)(\d[af]?)\b", r"TORCH_CUDA_ARCH_LIST=\1.\2", text)
+    text = text.replace("-DCMAKE_CUDA_ARCHITECTURES=", "TORCH_CUDA_ARCH_LIST=")
+    text = text.replace("-DCMAKE_HIP_ARCHITECTURES=", "PYTORCH_ROCM_ARCH=")
+    return re.sub(r"-D((?:CUDAOPS_|CUDAToolkit_|Torch_|ROCm_)\w+)=", r"\1=", text)
 
 
 def error(name, message, file=None, line=None, command=None, log=None, known=False, fix=None):

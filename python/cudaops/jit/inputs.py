@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 
+from .. import depfile
 from . import manifest, publish
 from . import sources as texts
 from .key import digest, torch_directory
@@ -59,18 +60,17 @@ class Inputs:
         self._common(reading)
 
     def entries(self, started_ns):
-        """The manifest's lines; None where a file changed while the build ran."""
-        lines = []
+        """For manifest.lines_of(); None where a file changed while the build ran."""
+        found = []
         for path in sorted(self.files):
-            line = manifest.file_entry(path, started_ns)
-            if line is None:
+            entry = manifest.file_entry(path, started_ns)
+            if entry is None:
                 return None
-            lines.append(line)
-        for path in sorted(self.tools):
-            lines.append(self._tool_entry(path))
-        lines += ["absent " + path for path in sorted(self.absent) if not os.path.lexists(path)]
-        lines += ["there " + path for path in sorted(self.there)]
-        return [line for line in lines if "\n" not in line]
+            found.append(entry)
+        found += [self._tool_entry(path) for path in sorted(self.tools)]
+        found += [("absent", path) for path in sorted(self.absent) if not os.path.lexists(path)]
+        found += [("there", path) for path in sorted(self.there)]
+        return [entry for entry in found if "\n" not in entry[-1]]
 
     def _common(self, reading):
         base = os.path.dirname(self.tree)
@@ -93,10 +93,23 @@ class Inputs:
         for line in done.stdout.split("\n"):
             if line.startswith("    "):
                 found.add(os.path.join(self.tree, line[4:]))
-        real = {}
-        for path in found:
-            real[path] = os.path.realpath(path)
-        return set(real.values())
+        return {os.path.realpath(path) for path in found} | self._translated()
+
+    def _translated(self):
+        """What translations to HIP were made from: Ninja keeps no record of it."""
+        found = set()
+        for directory, _, names in os.walk(os.path.join(self.tree, self.request.name + ".hipified", ".hipify", "depfiles")):
+            for name in names:
+                if name.endswith(".d"):
+                    found |= set(depfile.written(texts.read(os.path.join(directory, name))))
+        return {os.path.realpath(path) for path in found}
+
+    def original(self, path):
+        """The user's file in place of its translation, which has the same lines."""
+        _, mirror, below = (path or "").partition(self.request.name + ".hipified/")
+        # Below the mirror: ".elsewhere1" or "include0" for a directory of the user's.
+        tail = below.partition("/")[2]
+        return next((file for file in sorted(self._translated()) if tail and file.endswith("/" + tail)), path) if mirror else path
 
     def _generated(self, path):
         return path.startswith(os.path.dirname(self.tree) + "/")
@@ -128,6 +141,8 @@ class Inputs:
                     if word.startswith(option):
                         value = word[len(option) :] or (words[position + 1] if position + 1 < len(words) else "")
                         value = os.path.normpath(os.path.join(command["directory"], value.lstrip("=")))
+                        if os.path.dirname(value) == self.project.directory and os.path.islink(value):
+                            value = os.path.realpath(value)
                         if value not in order:
                             order.append(value)
         for variable in ("CPATH", "CPLUS_INCLUDE_PATH"):
@@ -246,7 +261,7 @@ class Inputs:
                 publish.write(place, "%s %s\n" % (stamp, content))
             except OSError:
                 pass
-        return "file %s %s %s" % (stamp, content, path)
+        return "file", stamp, content, path
 
 
 def _which(name):

@@ -32,6 +32,8 @@ class OpLibrary:
     """
 
     def __init__(self, package, name, *, fallback={}, required=False, schemas=None):
+        _check_arguments(name, fallback, schemas)
+        policies.current()  # a misspelt one is said at once
         self.name = name
         directories = _directories(package)
         self.package = os.fspath(package)
@@ -73,7 +75,7 @@ class OpLibrary:
             problem = info["problems"][0] if info["problems"] else None
             problem = problem or gpus.problem(info["architectures"], gpus.compute_capabilities())
             if problem is None:
-                _library.load(path)
+                _library.load(path, sorted(self._schemas))
         except LibraryError as error:
             problem = str(error)
         if problem:
@@ -191,7 +193,7 @@ def warm_up(what, verbose=False):
     from . import cli
 
     states = {}
-    for item in what:
+    for item in [what] if isinstance(what, (str, os.PathLike, OpLibrary)) else what:
         recipes = [item.recipe] if isinstance(item, OpLibrary) else cli.recipes_of(item)
         for recipe in recipes:
             if recipe is not None:
@@ -218,10 +220,24 @@ def _missing_keys(torch, full):
     return [key for key in keys if not has(full, key)]
 
 
+def _check_arguments(name, fallback, schemas):
+    if not isinstance(name, str) or not name:
+        raise TypeError("OpLibrary: the name of an op library is a text.\n  found   %r" % (name,))
+    if not isinstance(fallback, dict):
+        raise TypeError('fallback is a dict.\n  found   %r\nFix: fallback={"add": python_add}' % (fallback,))
+    for op, function in fallback.items():
+        if not callable(function):
+            raise TypeError("fallback: what stands for %s is no function.\n  found   %r" % (op, function))
+    if isinstance(schemas, str):
+        raise TypeError('schemas is a list.\n  found   %r\nFix: schemas=["%s"]' % (schemas, schemas))
+
+
 def _directories(package):
     """The package's own, and lib/ below it."""
     if isinstance(package, os.PathLike) or (isinstance(package, str) and os.sep in package):
         places = [os.fspath(package)]
+        if not os.path.isdir(places[0]):
+            raise NotADirectoryError("cudaops: OpLibrary's first argument is no directory.\n  found   %s" % places[0])
     elif isinstance(package, str) and package:
         module = sys.modules.get(package)
         places = list(getattr(module, "__path__", ()) or ())

@@ -48,12 +48,25 @@ def use(name, kind, path, ops, schemas=(), reload=False):
         loader = ExtensionFileLoader(full_name, file)
         spec = ModuleSpec(full_name, loader, origin=file)
         spec.has_location = True
-        result = module_from_spec(spec)
+        try:
+            result = module_from_spec(spec)
+        except ImportError as error:
+            if "PyInit_" not in str(error):
+                raise
+            raise ImportError(
+                "cudaops: %s holds no Python module of this name.\n  found   %s\n"
+                "Fix: PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) in a source, functions=[...] of load_inline(),\n"
+                "     or is_python_module=False for a library of ops" % (name, path)
+            ) from error
         loader.exec_module(result)
     else:
         torch.ops.load_library(file)
         result = path
     loaded[path] = result
+    if ops:
+        from ..no_kernel import explain
+
+        explain(torch, ops)
     for op in ops:
         op_paths.setdefault(op, path)
     return result

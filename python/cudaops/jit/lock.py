@@ -11,6 +11,8 @@ import os
 import sys
 import time
 
+from . import memory
+
 WAITING_S = 10
 _NO_FLOCK = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
@@ -65,14 +67,20 @@ class Lock:
             self._file = None
 
 
-def jobs_wanted():
-    value = os.environ.get("MAX_JOBS", "")
-    if value.isdigit() and int(value) > 0:
-        return int(value)
+def cores():
     try:
         return max(1, len(os.sched_getaffinity(0)))
     except AttributeError:
         return os.cpu_count() or 1
+
+
+def jobs_wanted():
+    """MAX_JOBS, else as many as cores and free memory are enough for."""
+    value = os.environ.get("MAX_JOBS", "")
+    if value.isdigit() and int(value) > 0:
+        return int(value)
+    free = memory.free_bytes()
+    return cores() if free is None else max(1, min(cores(), free // memory.JOB_BYTES))
 
 
 class Slots:

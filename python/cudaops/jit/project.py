@@ -178,9 +178,19 @@ class Project:
                 lines.append("target_compile_options(%s PRIVATE %s)" % (name, bracket(option)))
         if self.relocatable:
             lines.append("set_target_properties(%s PROPERTIES CUDA_SEPARABLE_COMPILATION ON)" % name)
-        if request.include_paths:
-            paths = "".join("\n  " + bracket(path) for path in request.include_paths)
-            lines.append("target_include_directories(%s BEFORE PRIVATE%s)" % (name, paths))
+        include = "target_include_directories(%s%%s PRIVATE%%s)" % name
+        paths = ["\n  " + bracket(path) for path in request.include_paths]
+        if cuda and request.paths:
+            # What is translated lies below the project, or in a directory that holds a source.
+            links = ["${PROJECT_SOURCE_DIR}/include%d" % number for number in range(len(paths))]
+            lines.append("if(CMAKE_HIP_COMPILER_LOADED)")
+            lines += ['file(CREATE_LINK%s\n  "%s" SYMBOLIC)' % pair for pair in zip(paths, links)]
+            own = dict.fromkeys(map(os.path.dirname, request.paths))
+            lines.append(include % ("", "".join("\n  " + bracket(path) for path in own)))
+            lines += [include % (" BEFORE", "".join('\n  "%s"' % link for link in links))] if links else []
+            lines += ["else()", include % (" BEFORE", "".join(paths)), "endif()"] if paths else ["endif()"]
+        elif paths:
+            lines.append(include % (" BEFORE", "".join(paths)))
         words = [word for flag in request.ldflags for word in shlex.split(flag)]
         if words:
             words = [os.path.abspath(word) if word[:1] != "-" and os.path.exists(word) else _escape(word) for word in words]
@@ -241,7 +251,7 @@ _NUMBER = re.compile(r"(?:sm|compute|lto)_(\d+[af]?)$")
 
 
 def _architectures(flags):
-    """(what to build for, the other flags): nvcc's own spellings among extra_cuda_cflags win, as in torch.
+    """(what to build for, the other flags): the compilers' own spellings among extra_cuda_cflags win, as in torch.
 
     None where they hold none.
     """
@@ -250,7 +260,9 @@ def _architectures(flags):
     while position < len(words):
         word = words[position]
         option, equals, value = word.partition("=")
-        if option in ("-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code"):
+        if option == "--offload-arch" or word.startswith("--amdgpu-target="):
+            found.append(value)
+        elif option in ("-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code"):
             if not equals and position + 1 < len(words):
                 position += 1
                 value = words[position]

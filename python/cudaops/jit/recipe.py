@@ -11,9 +11,7 @@ import json
 import os
 import sys
 
-from . import sources as texts
 from .key import digest
-from .project import bracket
 from .request import Request
 
 FORMAT = 1
@@ -106,6 +104,8 @@ class RecipeProject:
 
 
 def _cmake_lines(recipe, values):
+    from .project import bracket
+
     name = values["name"]
     lines = [
         "cmake_minimum_required(VERSION 3.25)",
@@ -172,6 +172,8 @@ def read_spec(path):
 
 def install(spec_path, to):
     """Copies the sources and writes the recipe below the directory `to`; returns the files."""
+    from . import sources as texts
+
     spec = read_spec(spec_path)
     name, top = spec["name"][0], os.path.realpath(spec["directory"][0])
     command = "add_torch_op(%s)" % name

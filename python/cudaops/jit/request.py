@@ -14,10 +14,11 @@ class Request:
     """
 
     def __init__(self, name, kind, headers="auto", with_cuda=None, functions=None, inline=None):
-        if not isinstance(name, str) or not name.isidentifier():
+        if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or _is_keyword(name) or len(name) > 100:
             raise ValueError(
                 "cudaops: the name of what is built has to be an identifier.\n  found   %r\n"
-                "Fix: letters, digits and _; sources with PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) follow it" % (name,)
+                "Fix: up to 100 letters, digits and _, and no keyword of Python; sources with\n"
+                "     PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) follow it" % (name,)
             )
         if headers == "fast":
             raise ValueError('headers="fast": there are no fast headers yet.\nFix: headers="auto"')
@@ -35,30 +36,37 @@ class Request:
         self.cflags = self.cuda_cflags = self.ldflags = self.include_paths = ()
 
     def set_flags(self, cflags, cuda_cflags, ldflags, include_paths):
-        self.cflags = _strings("extra_cflags", cflags)
-        self.cuda_cflags = _strings("extra_cuda_cflags", cuda_cflags)
-        self.ldflags = _strings("extra_ldflags", ldflags)
+        self.cflags = _flags("extra_cflags", cflags)
+        self.cuda_cflags = _flags("extra_cuda_cflags", cuda_cflags)
+        self.ldflags = _flags("extra_ldflags", ldflags)
         self.include_paths = [os.path.abspath(path) for path in _strings("extra_include_paths", include_paths)]
 
     def set_paths(self, sources):
         if isinstance(sources, (str, os.PathLike)):
             sources = [sources]
-        paths = [os.fspath(source) for source in sources]
+        try:
+            paths = [os.fspath(source) for source in sources]
+        except TypeError:
+            paths = [sources]
         if not paths:
             raise ValueError("cudaops: %s has no sources." % self.name)
+        if not all(isinstance(path, str) for path in paths):
+            raise TypeError('sources is a path or a list of paths.\n  found   %r\nFix: sources=["my.cpp", "my.cu"]' % (sources,))
         for path in paths:
             if os.path.splitext(path)[1] == ".sycl":
                 refuse_sycl(path)
+            if "\n" in path or "\0" in path:
+                raise ValueError("cudaops: a source of %s has a line break or a zero byte in its name.\n  found   %r" % (self.name, path))
             if os.path.isdir(path):
                 raise IsADirectoryError("cudaops: a source of %s is a directory.\n  found   %s" % (self.name, path))
             if not os.access(path, os.R_OK):
                 if os.path.exists(path):
                     raise PermissionError("cudaops: a source of %s can't be read.\n  found   %s" % (self.name, path))
+                fix = "\nFix: os.path.expanduser()" if path[:1] == "~" else "\nFix: glob.glob()" if "*" in path else ""
                 raise FileNotFoundError(
-                    "cudaops: a source of %s doesn't exist.\n  found   %s\n  looked  in %s" % (self.name, path, os.getcwd())
+                    "cudaops: a source of %s doesn't exist.\n  found   %s\n  looked  in %s%s"
+                    % (self.name, path or "''", os.getcwd(), fix)
                 )
-            if "\n" in path:
-                raise ValueError("cudaops: a source of %s has a line break in its name." % self.name)
         self.paths = [os.path.realpath(path) for path in paths]
 
     def is_cuda(self):
@@ -99,13 +107,34 @@ def refuse_sycl(what):
     raise ValueError("cudaops: SYCL isn't built here.\n  found   %s\nFix: torch.utils.cpp_extension.load()" % what)
 
 
+def _is_keyword(name):
+    from keyword import iskeyword
+
+    return iskeyword(name)
+
+
 def _strings(name, value):
     if value is None:
         return []
     if isinstance(value, (str, bytes)):
         raise TypeError('%s is a list.\n  found   %r\nFix: %s=["%s"]' % (name, value, name, value))
-    found = [os.fspath(item) for item in value]
-    for item in found:
-        if not isinstance(item, str):
-            raise TypeError("%s is a list of strings.\n  found   %r" % (name, item))
+    try:
+        found = None if isinstance(value, dict) else [os.fspath(item) for item in value]
+    except TypeError:
+        found = None
+    if found is None or not all(isinstance(item, str) for item in found):
+        raise TypeError("%s is a list of strings.\n  found   %r" % (name, value))
     return [item.strip() for item in found]
+
+
+def _flags(name, value):
+    found = _strings(name, value)
+    for flag in found:
+        if "'" in flag or '"' in flag or "\\" in flag:
+            import shlex
+
+            try:
+                shlex.split(flag)
+            except ValueError as error:
+                raise ValueError("%s: a flag is read as a shell reads it.\n  found   %s\n  says    %s" % (name, flag, error)) from None
+    return found

@@ -77,18 +77,18 @@ class Store:
         A Found whose section is "failed" is a kept compile error.
         """
         path = self.manifest_path(name, key)
-        sections = manifest.read(path)
-        if sections is None:
-            return None, ("damaged", path)
         reason = None
-        for section in sections:
-            change = section.changed(known)
-            if change is None:
-                found = Found(self, section)
-                change = None if section.built == "failed" else self._damage(found)
+        try:
+            for section in manifest.each(path):
+                change = section.changed(known)
                 if change is None:
-                    return found, None
-            reason = reason or change
+                    found = Found(self, section)
+                    change = None if section.built == "failed" else self._damage(found)
+                    if change is None:
+                        return found, None
+                reason = reason or change
+        except ValueError:
+            return None, ("damaged", path)
         return None, reason
 
     def _damage(self, found):
