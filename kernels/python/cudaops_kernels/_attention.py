@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union, overload
 
 import torch
 from torch import Tensor
@@ -367,6 +367,42 @@ def _statistic(q: Any, tensor: Any) -> Any:
     return tensor.to(torch.float64 if q.dtype == torch.float64 else torch.float32)
 
 
+@overload
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    scale: Optional[float] = ...,
+    causal: bool = ...,
+    window: tuple[int, int] = ...,
+    softcap: float = ...,
+    bias: Optional[Tensor] = ...,
+    alibi_slopes: Optional[Tensor] = ...,
+    sinks: Optional[Tensor] = ...,
+    deterministic: bool = ...,
+    return_lse: Literal[False] = ...,
+) -> Tensor: ...
+
+
+@overload
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    scale: Optional[float] = ...,
+    causal: bool = ...,
+    window: tuple[int, int] = ...,
+    softcap: float = ...,
+    bias: Optional[Tensor] = ...,
+    alibi_slopes: Optional[Tensor] = ...,
+    sinks: Optional[Tensor] = ...,
+    deterministic: bool = ...,
+    return_lse: Literal[True],
+) -> tuple[Tensor, Tensor]: ...
+
+
 def attention(
     q: Tensor,
     k: Tensor,
@@ -422,6 +458,48 @@ def attention(
         deterministic,
     )
     return (output, lse) if return_lse else output
+
+
+@overload
+def attention_varlen(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: int,
+    max_seqlen_k: int,
+    *,
+    scale: Optional[float] = ...,
+    causal: bool = ...,
+    window: tuple[int, int] = ...,
+    softcap: float = ...,
+    alibi_slopes: Optional[Tensor] = ...,
+    sinks: Optional[Tensor] = ...,
+    deterministic: bool = ...,
+    return_lse: Literal[False] = ...,
+) -> Tensor: ...
+
+
+@overload
+def attention_varlen(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: int,
+    max_seqlen_k: int,
+    *,
+    scale: Optional[float] = ...,
+    causal: bool = ...,
+    window: tuple[int, int] = ...,
+    softcap: float = ...,
+    alibi_slopes: Optional[Tensor] = ...,
+    sinks: Optional[Tensor] = ...,
+    deterministic: bool = ...,
+    return_lse: Literal[True],
+) -> tuple[Tensor, Tensor]: ...
 
 
 def attention_varlen(

@@ -116,7 +116,6 @@ def _sdpa(
     output = attention(
         own(query), own(key), own(value), bias=bias, window=window, scale=scale
     )
-    assert isinstance(output, Tensor)
     output = output.transpose(1, 2)
     return output if len(batch) == 1 else output.reshape(*batch, *output.shape[1:])
 
@@ -162,7 +161,7 @@ class SdpaPatch:
             return result
 
         self._plain = plain
-        self._own = scaled_dot_product_attention
+        self._own: Any = scaled_dot_product_attention
         setattr(F, "scaled_dot_product_attention", self._own)
 
     def remove(self) -> None:
