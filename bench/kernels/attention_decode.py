@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=25)
     parser.add_argument("--calls", type=int, default=20, help="of a graph")
     parser.add_argument("--only", type=int, nargs="*", help="cases by number")
-    parser.add_argument("--out", help="a directory for attention_decode.json")
+    parser.add_argument("--out", help="a directory for attention_decode_cuda.json")
     arguments = parser.parse_args()
     kernels = kernels_package.load(arguments.library)
     import torch
@@ -166,7 +166,7 @@ def main():
             "machine": facts,
             "rows": rows,
         }
-        with open(os.path.join(arguments.out, "attention_decode.json"), "w") as file:
+        with open(os.path.join(arguments.out, "attention_decode_cuda.json"), "w") as file:
             json.dump(result, file, indent=1)
             file.write("\n")
 

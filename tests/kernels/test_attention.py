@@ -735,13 +735,17 @@ def test_sdpa_patch_leaves_the_rest_to_torch(device):
     with Watch() as watch:
         torch.nn.MultiheadAttention(8, 2, device=device)(*(q.reshape(-1, 16, 8)[:2],) * 3, need_weights=False)
         sdpa(q, k, v)
-    assert ("attention" in watch.names) == (device == "cpu")
+    # What the inner one leaves, the outer one takes.
+    assert "attention" in watch.names
     inner.remove()
     patch.remove()
     patch.remove()
     with Watch() as watch:
         sdpa(q, k, v)
     assert "attention" not in watch.names
+    with kernels.sdpa_patch(), Watch() as watch:
+        sdpa(q, k, v)
+    assert ("attention" in watch.names) == (device == "cpu")
 
 
 def test_sdpa_patch_under_compile_and_autocast(device):
