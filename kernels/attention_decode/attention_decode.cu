@@ -156,7 +156,7 @@ template <typename T, typename Cache, int kDim>
 Fit find_fit(int device) {
   using M = Memory<Cache, kDim>;
   const auto kernel = decode_kernel<T, Cache, kDim>;
-  if (!is_compiled_for(kernel, 80)) return {0, 0};
+  if (!is_compiled_for_mma()) return {0, 0};
   int most = 0, multiprocessors = 0, blocks = 0;
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));

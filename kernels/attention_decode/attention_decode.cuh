@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention_decode on tensor cores (sm_80 and later): what limits it is the reading of keys and
-// values, so all multiprocessors read all the time, whatever the sequences' lengths.
+// attention_decode on tensor cores (mma.cuh: sm_80 and later): what limits it is the reading of
+// keys and values, so all multiprocessors read all the time, whatever the sequences' lengths.
 //
 // Work   An item is up to 16 queries that read one head of one sequence: the rows of a matrix
 //        product. Its keys come in units of 64. The units of all items, one behind the other, are
@@ -16,9 +16,10 @@
 
 #include <cudaops/check.h>
 
+#include "../common/activations.h"
 #include "../common/device_types.cuh"
 #include "../common/hopper.cuh"
-#include "../common/tensor_cores.cuh"
+#include "../common/mma.cuh"
 #include "attention_decode_plan.cuh"
 
 namespace cudaops_kernels {
@@ -58,9 +59,11 @@ struct Memory {
   }
 };
 
-#if CUDAOPS_HAS_TENSOR_CORES
+#if CUDAOPS_HAS_MMA
 
-using tensor_cores::Four;
+struct Four {
+  uint32_t word[4];
+};
 
 // Two float8 as two float16.
 __device__ __forceinline__ uint32_t halves_of(uint32_t two) {
@@ -92,13 +95,17 @@ struct Reader {
   template <typename M>
   __device__ static Four keys(uint32_t tile, int step, int lane) {
     const int i = lane / 8;
-    return tensor_cores::load_matrices(tile + M::at(i / 2 * 8 + lane % 8, 2 * step + i % 2));
+    Four f;
+    load_matrices(f.word, tile + M::at(i / 2 * 8 + lane % 8, 2 * step + i % 2));
+    return f;
   }
   // Values: words 2i and 2i + 1 are B of elements 16 * step + 8i ….
   template <typename M>
   __device__ static Four values(uint32_t tile, int step, int lane) {
     const int i = lane / 8;
-    return tensor_cores::load_transposed(tile + M::at(i % 2 * 8 + lane % 8, 2 * step + i / 2));
+    Four f;
+    load_transposed(f.word, tile + M::at(i % 2 * 8 + lane % 8, 2 * step + i / 2));
+    return f;
   }
   // The elements of sums 0 … 3 of a lane's two C of a step: C[0][0], C[0][1], C[1][0], C[1][1].
   __device__ static int element(int sum, int t) { return sum / 2 * 8 + 2 * t + sum % 2; }
@@ -113,14 +120,16 @@ struct Reader<T, Float8> {
   __device__ static Four keys(uint32_t tile, int step, int lane) {
     const int i = lane / 8;
     // Two matrices, each of 8 keys' 16 elements; the other two are the same again.
-    const Four f = tensor_cores::load_matrices(tile + M::at(i % 2 * 8 + lane % 8, step));
+    Four f;
+    load_matrices(f.word, tile + M::at(i % 2 * 8 + lane % 8, step));
     return {{halves_of(f.word[0]), halves_of(f.word[0] >> 16), halves_of(f.word[1]),
              halves_of(f.word[1] >> 16)}};
   }
   template <typename M>
   __device__ static Four values(uint32_t tile, int step, int lane) {
     const int i = lane / 8;
-    const Four f = tensor_cores::load_transposed(tile + M::at(i % 2 * 8 + lane % 8, step));
+    Four f;
+    load_transposed(f.word, tile + M::at(i % 2 * 8 + lane % 8, step));
     // Of keys 2t and 2t + 1, elements 2g and 2g + 1 each.
     const uint32_t a0 = halves_of(f.word[0]), a1 = halves_of(f.word[0] >> 16);
     const uint32_t b0 = halves_of(f.word[1]), b1 = halves_of(f.word[1] >> 16);
@@ -143,7 +152,7 @@ class Block {
   __device__ Block(const Plan& plan, char* memory)
       : plan_(plan),
         memory_(memory),
-        queries_(tensor_cores::shared_address(memory)),
+        queries_(shared_address_of(memory)),
         warp_(threadIdx.x / 32),
         lane_(threadIdx.x % 32),
         tiles_(queries_ + M::kQueryBytes + warp_ * plan.stages * M::kTileBytes) {}
@@ -172,18 +181,18 @@ class Block {
       add(unit, tiles_ + static_cast<uint32_t>(stage * M::kTileBytes));
       stage = stage + 1 == stages ? 0 : stage + 1;
     }
-    tensor_cores::wait_for_groups<0>();
+    wait_for_groups<0>();
     merge(slot);
   }
 
  private:
   __device__ __forceinline__ static void wait(int groups) {
     if (groups == 0) {
-      tensor_cores::wait_for_groups<0>();
+      wait_for_groups<0>();
     } else if (groups == 1) {
-      tensor_cores::wait_for_groups<1>();
+      wait_for_groups<1>();
     } else {
-      tensor_cores::wait_for_groups<2>();
+      wait_for_groups<2>();
     }
   }
 
@@ -204,7 +213,7 @@ class Block {
       copy_tile(tile, call.k, block, in_page, count);
       copy_tile(tile + kTile * M::kRowBytes, call.v, block, in_page, count);
     }
-    tensor_cores::end_group_of_copies();
+    close_copies();
   }
 
   // A lane has one chunk of every so-manieth row.
@@ -223,7 +232,7 @@ class Block {
     if (count >= kTile && kDim == plan_.call.head_dim) {
 #pragma unroll
       for (int i = 0; i < kTile; i += kRowsAtOnce) {
-        tensor_cores::copy_16(tile + M::at(i + row, chunk), from);
+        begin_copy(tile + M::at(i + row, chunk), from);
         from += step;
       }
       return;
@@ -231,7 +240,7 @@ class Block {
 #pragma unroll 1
     for (int i = 0; i < kTile; i += kRowsAtOnce) {
       const bool is_there = is_chunk && i + row < count;
-      tensor_cores::copy_16(tile + M::at(i + row, chunk), is_there ? from : cache.data, is_there);
+      begin_copy(tile + M::at(i + row, chunk), is_there ? from : cache.data, is_there);
       from += step;
     }
   }
@@ -255,8 +264,7 @@ class Block {
                             query.token * call.q_token_stride + query.head * call.q_head_stride +
                             chunk * 8;
       if constexpr (sizeof(Cache) != 1) {
-        tensor_cores::copy_16(queries_ + M::query_at(row, chunk), is_there ? from : call.q,
-                              is_there);
+        begin_copy(queries_ + M::query_at(row, chunk), is_there ? from : call.q, is_there);
       } else {
         Vector<T> vector{};
         if (is_there) vector = *vectors_at(from);
@@ -275,7 +283,7 @@ class Block {
         if (chunk == 0) query_scale()[row] = __int_as_float((127 + exponent) << 23);
         uint32_t word[4];
         for (int k = 0; k < 4; ++k) {
-          word[k] = tensor_cores::pack<Math>(value[2 * k] * factor, value[2 * k + 1] * factor);
+          word[k] = detail::pack_pair<Math>(value[2 * k] * factor, value[2 * k + 1] * factor);
         }
         // Elements 4t … 4t + 3 are columns 2t, 2t + 1, 8 + 2t, 9 + 2t of their sixteen.
         char* const to = memory_ + chunk % 2 * 8;
@@ -324,11 +332,11 @@ class Block {
     // Row lane % 16 of the queries; the matrices of columns 8 … behind those of columns 0 ….
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      const Four q =
-          tensor_cores::load_matrices(queries_ + M::query_at(lane_ % 16, 2 * step + lane_ / 16));
+      Four q;
+      load_matrices(q.word, queries_ + M::query_at(lane_ % 16, 2 * step + lane_ / 16));
       const Four k = R::template keys<M>(tile, step, lane_);
-      tensor_cores::multiply_add<Math>(scores[0], q, k.word[0], k.word[1]);
-      tensor_cores::multiply_add<Math>(scores[1], q, k.word[2], k.word[3]);
+      multiply_add<Math>(scores[0], q.word, k.word[0], k.word[1]);
+      multiply_add<Math>(scores[1], q.word, k.word[2], k.word[3]);
     }
     const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
     // Whole tiles, but for the ends of what queries see and for blocks that aren't there.
@@ -368,7 +376,7 @@ class Block {
         largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
         largest = fmaxf(largest, largest_[half]);
         base[half] = largest == -INFINITY ? 0.0f : largest;
-        kept[half] = tensor_cores::exp2_fast(largest_[half] - base[half]);
+        kept[half] = detail::exp2_of(largest_[half] - base[half]);
         grows = grows || largest > largest_[half];
         largest_[half] = largest;
       }
@@ -392,10 +400,10 @@ class Block {
       if (half < halves_) {
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          const float p0 = tensor_cores::exp2_fast(scores[i][2 * half] - base[half]);
-          const float p1 = tensor_cores::exp2_fast(scores[i][2 * half + 1] - base[half]);
+          const float p0 = detail::exp2_of(scores[i][2 * half] - base[half]);
+          const float p1 = detail::exp2_of(scores[i][2 * half + 1] - base[half]);
           total_[half] += p0 + p1;
-          p.word[2 * i + half] = tensor_cores::pack<Math>(p0, p1);
+          p.word[2 * i + half] = detail::pack_pair<Math>(p0, p1);
         }
       }
     }
@@ -403,14 +411,14 @@ class Block {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const Four v = R::template values<M>(values, step, lane_);
-      tensor_cores::multiply_add<Math>(sums_[2 * step], p, v.word[0], v.word[1]);
-      tensor_cores::multiply_add<Math>(sums_[2 * step + 1], p, v.word[2], v.word[3]);
+      multiply_add<Math>(sums_[2 * step], p.word, v.word[0], v.word[1]);
+      multiply_add<Math>(sums_[2 * step + 1], p.word, v.word[2], v.word[3]);
     }
   }
 
   // softcap * tanh(x), times log2(e): to 1e-6 of softcap.
   __device__ __forceinline__ static float capped(float x, float softcap) {
-    const float power = tensor_cores::exp2_fast(2 * kLog2e * x);
+    const float power = detail::exp2_of(2 * kLog2e * x);
     return (softcap * kLog2e) * (1.0f - __fdividef(2.0f, 1.0f + power));
   }
 
@@ -438,8 +446,7 @@ class Block {
       const int row = g + 8 * half;
       float largest = -INFINITY;
       for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
-      const float kept =
-          tensor_cores::exp2_fast(largest_[half] - (largest == -INFINITY ? 0.0f : largest));
+      const float kept = detail::exp2_of(largest_[half] - (largest == -INFINITY ? 0.0f : largest));
       float* const own = sums + (warp_ * kRows + row) * kPitch;
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
@@ -459,7 +466,7 @@ class Block {
       for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
       const float base = largest == -INFINITY ? 0.0f : largest;
       for (int warp = 0; warp < kWarps; ++warp) {
-        total += total_of[warp][row] * tensor_cores::exp2_fast(largest_of[warp][row] - base);
+        total += total_of[warp][row] * detail::exp2_of(largest_of[warp][row] - base);
       }
       const auto sum_at = [&](int i) {
         float sum = 0;
@@ -506,7 +513,7 @@ class Block {
 template <typename T, typename Cache, int kDim>
 __global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
     decode_kernel(const __grid_constant__ Plan plan) {
-#if CUDAOPS_HAS_TENSOR_CORES
+#if CUDAOPS_HAS_MMA
   extern __shared__ __align__(128) char memory[];
   wait_for_kernels_before();
   // Behind it: what the second kernel reads before it waits has been written then.
@@ -548,7 +555,7 @@ constexpr int kMergeWarps = 16;
 template <typename T, int kDim>
 __global__ void __launch_bounds__(32 * kMergeWarps)
     merge_kernel(const __grid_constant__ Plan plan) {
-#if CUDAOPS_HAS_TENSOR_CORES
+#if CUDAOPS_HAS_MMA
   constexpr int kEach = kDim / 32;  // elements of a lane: neighbours
   __shared__ float sums_of[kMergeWarps][kDim];
   const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
@@ -583,7 +590,7 @@ __global__ void __launch_bounds__(32 * kMergeWarps)
       float weight = 0, own = 0;
       if (some + lane < count) {
         const float* const state = plan.states + slot_of(some + lane) * 2 * kRows + row;
-        weight = tensor_cores::exp2_fast(state[0] - base);
+        weight = detail::exp2_of(state[0] - base);
         own = state[kRows] * weight;
       }
       for (int step = 16; step > 0; step /= 2) own += __shfl_xor_sync(~0u, own, step);

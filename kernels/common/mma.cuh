@@ -113,6 +113,11 @@ __device__ __forceinline__ void begin_copy(SharedAddress to, const void* from, b
                "l"(__cvta_generic_to_global(from)), "r"(is_there ? 16 : 0)
                : "memory");
 }
+__device__ __forceinline__ void begin_copy(SharedAddress to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+               "l"(__cvta_generic_to_global(from))
+               : "memory");
+}
 // What was begun since the last such call is a group.
 __device__ __forceinline__ void close_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
