@@ -550,6 +550,8 @@ TYPED_TEST(OptimizersGpu, ReplayedGraphIsTwoSteps) {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     CUDAOPS_GPU_CALL(StreamCreateWithFlags, &stream, CUDAOPS_GPU(StreamNonBlocking));
+    // The default stream, which that one doesn't wait for, still poisons the workspace.
+    CUDAOPS_GPU_CALL(DeviceSynchronize);
     CUDAOPS_GPU_CALL(StreamBeginCapture, stream, CUDAOPS_GPU(StreamCaptureModeRelaxed));
     step.launch(stream);
     CUDAOPS_GPU_CALL(StreamEndCapture, stream, &graph);

@@ -45,7 +45,7 @@ def test_content(wheel):
         for file in (REPOSITORY / folder).rglob("*"):
             if file.is_file() and "__pycache__" not in file.parts:
                 wanted.add("%s/%s" % (inside, file.relative_to(REPOSITORY / folder)))
-    for file in (REPOSITORY / "kernels").glob("*/*"):
+    for file in (REPOSITORY / "kernels").rglob("*"):
         if file.suffix in (".h", ".cuh", ".cu", ".cpp") and "torch" not in file.name:
             wanted.add("cudaops/cmake/%s" % file.relative_to(REPOSITORY))
     assert wanted == {name for name in names if "dist-info/" not in name}
