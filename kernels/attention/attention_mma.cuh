@@ -61,7 +61,7 @@ __device__ __forceinline__ void begin_tile(const AttentionTensor& from, int64_t 
   const int first_row = static_cast<int>(threadIdx.x) / kUnits;
   const bool has_unit = unit * 8 < width;
   const T* source = data + first_row * from.seq_stride + unit * 8;
-  const SharedAddress address = shared_address_of(tile);
+  const SharedAddress address = shared_address(tile);
 #pragma unroll 2
   for (int i = 0; i < kRows / kRowsAtOnce; ++i) {
     const int row = first_row + i * kRowsAtOnce;
@@ -105,9 +105,9 @@ __device__ __forceinline__ void find_warp_products(const T* a, int first_row, co
   scores.for_each([](int, int, float& score) { score = 0; });
   const int lane = mma_lane();
   const SharedAddress of_a =
-      shared_address_of(a + place_of_unit<kWidth>(first_row + lane % 16, lane / 16));
+      shared_address(a + place_of_unit<kWidth>(first_row + lane % 16, lane / 16));
   const SharedAddress of_b =
-      shared_address_of(b + place_of_unit<kWidth>(lane / 16 * 8 + lane % 8, lane / 8 % 2));
+      shared_address(b + place_of_unit<kWidth>(lane / 16 * 8 + lane % 8, lane / 8 % 2));
 #pragma unroll
   for (int k = 0; k < kWidth / 16; ++k) {
     if (k * 16 >= width) break;
@@ -151,8 +151,7 @@ __device__ __forceinline__ void add_warp_weighted(const WarpScores<kRowTiles>& w
                                                   const T* lines, int width,
                                                   WarpSums<kWidth, kRowTiles>& sums) {
   const int lane = mma_lane();
-  const SharedAddress first =
-      shared_address_of(lines + place_of_unit<kWidth>(lane % 16, lane / 16));
+  const SharedAddress first = shared_address(lines + place_of_unit<kWidth>(lane % 16, lane / 16));
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
     uint32_t packed[kRowTiles][4];

@@ -162,7 +162,7 @@ __device__ __forceinline__ void weigh(const AttentionSm90Parameters& call, float
     const float max = max_of_row(fmaxf(rows.max[half], fmaxf(largest[0], largest[1])));
     // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
     const float offset = max == -INFINITY ? 0.0f : max * call.factor;
-    rescale[half] = fast_exp2(rows.max[half] * call.factor - offset);
+    rescale[half] = detail::exp2_of(rows.max[half] * call.factor - offset);
     rows.max[half] = max;
     float sum[2] = {0.0f, 0.0f};
 #pragma unroll
@@ -170,7 +170,7 @@ __device__ __forceinline__ void weigh(const AttentionSm90Parameters& call, float
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         float& value = s[4 * i + 2 * half + j];
-        value = fast_exp2(fmaf(value, call.factor, -offset));
+        value = detail::exp2_of(fmaf(value, call.factor, -offset));
         sum[j] += value;
       }
     }
@@ -215,8 +215,8 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
     const float max = rows.max[half] == -INFINITY ? -INFINITY : rows.max[half] * call.factor;
     const float largest = fmaxf(max, sink);
     const float offset = largest == -INFINITY ? 0.0f : largest;
-    const float scaled = fast_exp2(max - offset);
-    const float sum = sum_of_row(rows.sum[half]) * scaled + fast_exp2(sink - offset);
+    const float scaled = detail::exp2_of(max - offset);
+    const float sum = sum_of_row(rows.sum[half]) * scaled + detail::exp2_of(sink - offset);
     factor[half] = sum == 0.0f ? 0.0f : scaled / sum;
     if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
       const int64_t at = first_of_lse<kVarlen>(call, tile);
@@ -232,7 +232,7 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const float* const pair = o + 16 * i + 4 * j + 2 * half;
-        words[j] = pack(pair[0] * factor[half], pair[1] * factor[half], T());
+        words[j] = detail::pack_pair<T>(pair[0] * factor[half], pair[1] * factor[half]);
       }
       gather_vectors(words);
       const int row = first_row + 8 * half;
@@ -552,14 +552,15 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.cap = static_cast<float>(call.softcap);
   parameters.inverse_cap = has_cap ? static_cast<float>(call.scale / call.softcap) : 0.0f;
   parameters.factor = static_cast<float>(has_cap ? kLog2e : call.scale * kLog2e);
+  const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
   const auto divide_up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t query_tiles = divide_up(call.seq_q, Shape::kQueries);
   const int64_t all_heads = call.batch * call.heads;
   const int64_t num_tiles = query_tiles * all_heads;
   parameters.query_tiles = static_cast<int>(query_tiles);
-  parameters.by_query_tiles = Divisor(query_tiles);
-  parameters.by_heads = Divisor(call.heads);
-  parameters.by_group = Divisor(call.heads / call.kv_heads);
+  parameters.by_query_tiles = by(query_tiles);
+  parameters.by_heads = by(call.heads);
+  parameters.by_group = by(call.heads / call.kv_heads);
   parameters.num_tiles = static_cast<int>(num_tiles);
   const bool is_masked = parameters.window_left >= 0 || parameters.window_right >= 0;
   if (is_masked) {
@@ -568,9 +569,9 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
     const int64_t num_sections = divide_up(all_heads, section);
     parameters.section = static_cast<int>(section);
     parameters.num_sections = static_cast<int>(num_sections);
-    parameters.by_section_tiles = Divisor(section * query_tiles);
-    parameters.by_section = Divisor(section);
-    parameters.by_last_section = Divisor(all_heads - (num_sections - 1) * section);
+    parameters.by_section_tiles = by(section * query_tiles);
+    parameters.by_section = by(section);
+    parameters.by_last_section = by(all_heads - (num_sections - 1) * section);
   }
 
   int device = 0, multiprocessors = 0;

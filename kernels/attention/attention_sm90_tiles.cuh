@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "../common/divider.cuh"
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
@@ -50,8 +51,8 @@ struct AttentionSm90Shape {
   static constexpr int kSharedBytes = kBarriersOffset + 8 * kNumBarriers;
 };
 
-// Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head
-// dimensions, consumer warpgroups x keys.
+// Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head dimensions; the rows
+// are consumer warpgroups x keys.
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 2>;
@@ -60,25 +61,6 @@ using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
-
-// Division of numbers below 2^31 by one that the host knows.
-struct Divisor {
-  uint32_t divisor, multiplier, shift;
-
-  Divisor() = default;
-  explicit Divisor(int64_t value) : divisor(static_cast<uint32_t>(value)), shift(31) {
-    while ((int64_t{1} << (shift - 31)) < value) ++shift;
-    multiplier = static_cast<uint32_t>(((uint64_t{1} << shift) + divisor - 1) / divisor);
-  }
-  // The quotient; the remainder is left in `number`.
-  __device__ __forceinline__ int divide(int* number) const {
-    const uint32_t dividend = static_cast<uint32_t>(*number);
-    const uint32_t quotient =
-        static_cast<uint32_t>((static_cast<uint64_t>(dividend) * multiplier) >> shift);
-    *number = static_cast<int>(dividend - quotient * divisor);
-    return static_cast<int>(quotient);
-  }
-};
 
 struct AttentionSm90Parameters {
   CUtensorMap q, k, v;
@@ -97,7 +79,8 @@ struct AttentionSm90Parameters {
   int query_tiles, num_tiles;
   // Heads in a section, 0: tiles are of one length.
   int section, num_sections;
-  Divisor by_query_tiles, by_heads, by_group, by_section_tiles, by_section, by_last_section;
+  detail::Divider by_query_tiles{1}, by_heads{1}, by_group{1}, by_section_tiles{1}, by_section{1},
+      by_last_section{1};
 };
 
 #if CUDAOPS_HAS_WGMMA

@@ -152,7 +152,7 @@ class Block {
   __device__ Block(const Plan& plan, char* memory)
       : plan_(plan),
         memory_(memory),
-        queries_(shared_address_of(memory)),
+        queries_(shared_address(memory)),
         warp_(threadIdx.x / 32),
         lane_(threadIdx.x % 32),
         tiles_(queries_ + M::kQueryBytes + warp_ * plan.stages * M::kTileBytes) {}

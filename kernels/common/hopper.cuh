@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "async_copy.cuh"
+
 #if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define CUDAOPS_HAS_HOPPER 1
 #else
@@ -17,25 +19,6 @@
 #endif
 
 namespace cudaops_kernels {
-
-#if CUDAOPS_HAS_HOPPER
-
-__device__ __forceinline__ uint32_t shared_address(const void* data) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(data));
-}
-
-// Sixteen bytes to shared memory without registers; both addresses are multiples of 16. The thread
-// sees them after wait_for_copies().
-__device__ __forceinline__ void copy_early(void* to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)),
-               "l"(__cvta_generic_to_global(from))
-               : "memory");
-}
-__device__ __forceinline__ void wait_for_copies() {
-  asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
-#endif
 
 // For a kernel that is launched by launch_overlapping(), before it reads what kernels before it in
 // the stream have written.

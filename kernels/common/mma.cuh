@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products of a warp on sm_80 and later, and what feeds them (PTX ISA: mma.m16n8k16,
-// ldmatrix, cp.async): C[16 x 8] += A[16 x 16] * B[16 x 8], 16-bit elements, float32 sums.
+// ldmatrix; the copies are async_copy.cuh's): C[16 x 8] += A[16 x 16] * B[16 x 8], 16-bit elements,
+// float32 sums.
 //
 // Who has what, with lane l: of C, c[0] and c[1] are row l / 4, columns 2 * (l % 4) and the next,
 // c[2] and c[3] the same of row l / 4 + 8. Two neighbouring Cs, packed in pairs, are an A: what
@@ -13,13 +14,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "async_copy.cuh"
 #include "device_types.cuh"
 
-#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define CUDAOPS_HAS_MMA 1
-#else
-#define CUDAOPS_HAS_MMA 0
-#endif
+#define CUDAOPS_HAS_MMA CUDAOPS_HAS_ASYNC_COPY
 
 namespace cudaops_kernels {
 
@@ -55,12 +53,6 @@ inline bool is_compiled_for_mma() {
 #endif
 
 #if CUDAOPS_HAS_MMA
-
-// Shared memory, in bytes: 32 bits, and offsets that are part of an instruction.
-using SharedAddress = uint32_t;
-__device__ __forceinline__ SharedAddress shared_address_of(const void* data) {
-  return static_cast<SharedAddress>(__cvta_generic_to_shared(data));
-}
 
 // A tile in shared memory has kWidth 16-bit elements a row, a multiple of 64, in units of 16 bytes,
 // and begins at a multiple of a row. Units change places within eight by the row: eight rows' same
@@ -105,27 +97,6 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const uint32_t (&a)[
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   }
-}
-
-// Sixteen bytes to shared memory without registers, or zeros; both addresses are multiples of 16.
-__device__ __forceinline__ void begin_copy(SharedAddress to, const void* from, bool is_there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
-               "l"(__cvta_generic_to_global(from)), "r"(is_there ? 16 : 0)
-               : "memory");
-}
-__device__ __forceinline__ void begin_copy(SharedAddress to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-               "l"(__cvta_generic_to_global(from))
-               : "memory");
-}
-// What was begun since the last such call is a group.
-__device__ __forceinline__ void close_copies() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-// Until at most kOpen of this thread's latest groups are under way.
-template <int kOpen>
-__device__ __forceinline__ void wait_for_groups() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory");
 }
 
 #endif

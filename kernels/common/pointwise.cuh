@@ -21,6 +21,7 @@
 #include <cuda_runtime.h>
 #include <cudaops/check.h>
 
+#include "divider.cuh"
 #include "pointwise.h"
 #include "vectors.cuh"
 
@@ -28,28 +29,6 @@ namespace cudaops_kernels {
 namespace detail {
 
 constexpr int kPointwiseThreads = 256;
-
-// n / divisor for n < 2^31, by a multiplication (Granlund, Montgomery: Division by invariant
-// integers using multiplication, 1994).
-class Divider {
- public:
-  explicit Divider(uint32_t divisor) : divisor_(divisor) {
-    int log2 = 0;
-    while ((uint64_t{1} << log2) < divisor) ++log2;
-    shift_ = 31 + log2;
-    factor_ = static_cast<uint32_t>((uint64_t{1} << shift_) / divisor + 1);
-  }
-
-  __device__ __forceinline__ uint32_t quotient(uint32_t n) const {
-    return static_cast<uint32_t>(uint64_t{n} * factor_ >> shift_);
-  }
-  __device__ __forceinline__ uint32_t divisor() const { return divisor_; }
-
- private:
-  uint32_t divisor_;
-  uint32_t factor_;
-  int shift_;
-};
 
 // Where the vectors of flat rows begin: rows of `width` elements without gaps, in vectors of `size`
 // elements, of which the first begins `shift` < size elements before the first row.

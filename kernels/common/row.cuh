@@ -752,7 +752,7 @@ class Row {
         }
 #if CUDAOPS_HAS_HOPPER
         if (kStashed > 0 && place.slot >= kInRegisters) {
-          copy_early(tile.stashed(place.slot), data);
+          begin_copy(shared_address(tile.stashed(place.slot)), data);
           return;
         }
 #endif

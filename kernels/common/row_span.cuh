@@ -78,7 +78,7 @@ class Span {
     T* const to = row(array, 0);
     each_vector([&](int k) {
 #if CUDAOPS_HAS_HOPPER
-      copy_early(to + k, from + k);
+      begin_copy(shared_address(to + k), from + k);
 #else
       *reinterpret_cast<Packed*>(to + k) = load_aligned(from + k);
 #endif

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "../activations.h"
+#include "../vectors.cuh"
 #include "mbarrier.cuh"
 #include "tma.cuh"
 #include "wgmma.cuh"
@@ -70,21 +72,13 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
   }
 }
 
-__device__ __forceinline__ uint32_t pack(float low, float high, __half) {
-  uint32_t packed;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
-}
-__device__ __forceinline__ uint32_t pack(float low, float high, cudaops::bfloat16) {
-  uint32_t packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
-}
 template <typename T, int kSize>
 __device__ __forceinline__ void pack_all(uint32_t (&packed)[kSize / 2],
                                          const float (&values)[kSize]) {
 #pragma unroll
-  for (int i = 0; i < kSize / 2; ++i) packed[i] = pack(values[2 * i], values[2 * i + 1], T());
+  for (int i = 0; i < kSize / 2; ++i) {
+    packed[i] = detail::pack_pair<T>(values[2 * i], values[2 * i + 1]);
+  }
 }
 
 // A row's numbers lie in four neighbouring lanes.
@@ -97,16 +91,10 @@ __device__ __forceinline__ float sum_of_row(float value) {
   return value + cudaops::shfl_xor(value, 2);
 }
 
-// 2^x, with 0 for minus infinity; results below the normal range are 0.
-__device__ __forceinline__ float fast_exp2(float x) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
 // To about 1e-7, which tanh.approx (5e-4) would be for an operand that is scaled up again.
 __device__ __forceinline__ float fast_tanh(float x) {
   constexpr float kTwiceLog2e = 2.885390081777927f;
-  return fmaf(-2.0f, __fdividef(1.0f, fast_exp2(x * kTwiceLog2e) + 1.0f), 1.0f);
+  return fmaf(-2.0f, __fdividef(1.0f, detail::exp2_of(x * kTwiceLog2e) + 1.0f), 1.0f);
 }
 
 // Lane t of four has words w[0..3], w[j] being the t-th four bytes of vector j; afterwards it has
