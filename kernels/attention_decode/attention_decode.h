@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention_decode: attention of a sequence's last tokens to all of it, whose keys and values lie
-// in pages (Kwon et al.: Efficient memory management for large language model serving with
-// PagedAttention, 2023). Token i of q_length has the position p = length - q_length + i, length
+// in pages (paged.h). Token i of q_length has the position p = length - q_length + i, length
 // that of its sequence, and sees the keys at 0 … p, with a window those from p - window_left on:
 //
 //   s      = softcap * tanh(scale * (q . k) / softcap), or scale * (q . k) where softcap is 0
@@ -29,19 +28,10 @@
 #include <cstdint>
 
 #include "../common/dtype.h"
+#include "../common/paged.h"
 #include "../common/parallel_for.h"
 
 namespace cudaops_kernels {
-
-// Of keys or values; strides in elements.
-struct PagedCache {
-  const void* data;
-  int64_t block_stride;
-  int64_t token_stride;
-  int64_t head_stride;
-  const float* scale;    // of float8; null: 1
-  int64_t scale_stride;  // from one head's to the next; 0: one number for all
-};
 
 struct AttentionDecode {
   int64_t num_batches;

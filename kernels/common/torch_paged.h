@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "../attention_decode/attention_decode.h"
+#include "paged.h"
 #include "torch_binding.h"
 
 namespace cudaops_kernels {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rope_append_kv_: what stands between the projections and attention_decode, at once. q and k get
 // their rotary position embedding (rope.h: formula, pairs, tables); k and v go to their places in
-// the paged caches (attention_decode.h: pages, block table), as float8 where the caches are of it:
+// the paged caches (paged.h; attention_decode.h: block table), as float8 where the caches are of
+// it:
 //
 //   q_out                 = rotated q
 //   k_cache[block, place] = rotated k, or float8(rotated k / k_scale)
@@ -26,6 +27,7 @@
 #include <cstdint>
 
 #include "../common/dtype.h"
+#include "../common/paged.h"
 #include "../common/parallel_for.h"
 #include "../rope/rope.h"
 
@@ -34,16 +36,6 @@ namespace cudaops_kernels {
 struct TokenHeads {
   const void* data;
   RopeStrides strides;
-};
-
-// Of keys or values; strides in elements.
-struct WrittenCache {
-  void* data;
-  int64_t block_stride;
-  int64_t token_stride;
-  int64_t head_stride;
-  const float* scale;    // of float8; null: 1
-  int64_t scale_stride;  // from one head's to the next; 0: one number for all
 };
 
 struct RopeAppendKv {
