@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""attention()'s forward pass beside scaled_dot_product_attention with cuDNN's and FlashAttention's
-kernels, 16384 tokens in bfloat16.
+"""attention() beside scaled_dot_product_attention with cuDNN's and FlashAttention's kernels, 16384
+tokens in bfloat16: the forward or the backward pass.
 
     bench/kernels/attention.py --library build/sm90/kernels/libcudaops_kernels.so --out bench/results
+    bench/kernels/attention.py --pass backward --library ... --out bench/results
 
 The ways are called in turns, because the clocks of a GPU that computes fall: all are equally hot. A
-way's figure is the median of its times. A result that differs from float64's, of one sequence and the
-heads of one group, by more than twice cuDNN's error prints no figure.
+way's figure is the median of its times; the backward pass counts as 2.5 times the forward pass's
+operations. There is no figure where an output (of one sequence and the heads of one group) differs
+from float64's by more than twice cuDNN's error, or a gradient (of at most 2048 tokens) by more than
+three times.
 """
 
 import argparse
 import functools
-import json
-import os
 import warnings
 
 import kernels_package
@@ -31,6 +32,8 @@ SHAPES = (
     (80, 80, 16, 16, (1024, 4096)),
     (128, 128, 32, 8, (1024, 4096, 16384)),
 )
+LENGTHS_BACKWARD = (512, 1024, 4096, 16384)
+NAMES = ("ours", "cudnn", "flash")
 
 
 def times_ms(torch, ways, repeats):
@@ -52,80 +55,110 @@ def times_ms(torch, ways, repeats):
     }
 
 
-def exact(torch, q, k, v, causal):
-    """Of the first heads that share a key head, of the first sequence."""
+def functions(torch, kernels, causal):
+    """name → function of q, k and v, all [batch, seq, heads, head_dim]."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    def sdpa(backend, q, k, v):
+        with sdpa_kernel(backend):
+            output = torch.nn.functional.scaled_dot_product_attention(
+                *(x.transpose(1, 2) for x in (q, k, v)), is_causal=causal, enable_gqa=q.shape[2] != k.shape[2]
+            )
+            return output.transpose(1, 2)
+
+    return {
+        "ours": functools.partial(kernels.attention, causal=causal),
+        "cudnn": functools.partial(sdpa, SDPBackend.CUDNN_ATTENTION),
+        "flash": functools.partial(sdpa, SDPBackend.FLASH_ATTENTION),
+    }
+
+
+def exact(torch, causal, q, k, v):
+    """One sequence in the dtype of its tensors, some queries at a time."""
     group = q.shape[2] // k.shape[2]
-    q, k, v = q[0, :, :group].transpose(0, 1), k[0, :, 0], v[0, :, 0]
+    q, k, v = (x[0].transpose(0, 1) for x in (q, k, v))
+    k, v = k.repeat_interleave(group, 0), v.repeat_interleave(group, 0)
     rows = []
     for first in range(0, q.shape[1], 1024):
-        some = q[:, first : first + 1024].double()
-        scores = some @ k.double().T / q.shape[-1] ** 0.5
+        scores = q[:, first : first + 1024] @ k.mT / q.shape[-1] ** 0.5
         if causal:
-            own = torch.arange(first, first + some.shape[1], device=q.device)[:, None]
-            scores.masked_fill_(torch.arange(k.shape[0], device=q.device) > own, -torch.inf)
-        rows.append(scores.softmax(-1) @ v.double())
-    return torch.cat(rows, 1).transpose(0, 1)
+            own = torch.arange(first, first + scores.shape[1], device=q.device)[:, None]
+            scores = scores.masked_fill(torch.arange(k.shape[1], device=q.device) > own, -torch.inf)
+        rows.append(scores.softmax(-1) @ v)
+    return torch.cat(rows, 1).transpose(0, 1)[None]
+
+
+def output_of(torch, run, tensors):
+    """The forward pass, as a function that gives a list."""
+    return lambda: [run(*tensors)]
+
+
+def gradients_of(torch, run, tensors):
+    """The backward pass of run(*tensors), as a function."""
+    leaves = [x.detach().requires_grad_() for x in tensors]
+    output = run(*leaves)
+    generator = torch.Generator(output.device).manual_seed(1)
+    grad = torch.randn(output.shape, device=output.device, generator=generator)
+    return functools.partial(torch.autograd.grad, output, leaves, grad.to(output.dtype), retain_graph=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     kernels_package.add_argument(parser)
+    parser.add_argument("--pass", dest="which", choices=("forward", "backward"), default="forward")
     parser.add_argument("--milliseconds", type=float, default=700, help="of GPU time a row")
-    parser.add_argument("--out", help="a directory for attention_forward_cuda.json")
+    parser.add_argument("--out", help="a directory for attention_<pass>_cuda.json")
     arguments = parser.parse_args()
     kernels = kernels_package.load(arguments.library)
     import torch
-    import torch.nn.functional as F
-    from torch.nn.attention import SDPBackend, sdpa_kernel
 
     warnings.simplefilter("ignore")
+    is_backward = arguments.which == "backward"
+    measured = gradients_of if is_backward else output_of
     facts, rows = result_file.machine(), []
     print(f"torch {torch.__version__}, {facts.get('name')}, cuDNN {torch.backends.cudnn.version()}, TFLOP/s")
     print("| head_dim | heads | sequence | mask | ours | cuDNN | FlashAttention | of the best |\n" + "|---" * 8 + "|")
     for head_dim, head_dim_v, heads, kv_heads, lengths in SHAPES:
+        if is_backward:
+            lengths = [length for length in lengths if length in LENGTHS_BACKWARD]
         for seq in lengths:
             for causal in (False, True):
-                torch.manual_seed(0)
-                batch = TOKENS // seq
-                q, k, v = (
-                    torch.randn(batch, seq, count, size, device="cuda", dtype=torch.bfloat16)
-                    for count, size in ((heads, head_dim), (kv_heads, head_dim), (kv_heads, head_dim_v))
-                )
 
-                def sdpa(backend, q=q, k=k, v=v, causal=causal):
-                    with sdpa_kernel(backend):
-                        turned = (x.transpose(1, 2) for x in (q, k, v))
-                        output = F.scaled_dot_product_attention(
-                            *turned, is_causal=causal, enable_gqa=q.shape[2] != k.shape[2]
-                        )
-                        return output.transpose(1, 2)
+                def tensors(batch, seq, heads, kv_heads, sizes=(head_dim, head_dim, head_dim_v)):
+                    torch.manual_seed(0)
+                    return [
+                        torch.randn(batch, seq, count, size, device="cuda", dtype=torch.bfloat16)
+                        for count, size in zip((heads, kv_heads, kv_heads), sizes)
+                    ]
 
-                ways = {
-                    "ours": functools.partial(kernels.attention, q, k, v, causal=causal),
-                    "cudnn": functools.partial(sdpa, SDPBackend.CUDNN_ATTENTION),
-                    "flash": functools.partial(sdpa, SDPBackend.FLASH_ATTENTION),
-                }
-                wanted = exact(torch, q, k, v, causal)
+                runs = functions(torch, kernels, causal)
+                few = tensors(1, min(seq, 2048) if is_backward else seq, heads // kv_heads, 1)
+                reference = functools.partial(exact, torch, causal)
+                wanted = measured(torch, reference, [x.double() for x in few])()
                 errors = {}
-                for name in list(ways):
+                for name in NAMES:
                     try:
-                        found = ways[name]()
+                        found = measured(torch, runs[name], few)()
                     except RuntimeError:  # it doesn't serve these sizes
-                        del ways[name]
+                        del runs[name]
                         continue
-                    errors[name] = (found[0, :, : wanted.shape[1]].double() - wanted).abs().max().item()
-                assert errors["ours"] <= 2 * errors["cudnn"] + 1e-4, errors
-                flop = 2 * batch * heads * seq * seq * (head_dim + head_dim_v) / (2 if causal else 1)
-                guess_ms = flop / 500e12 * 1e3 * len(ways)
+                    errors[name] = [(a.double() - b).abs().max().item() for a, b in zip(found, wanted)]
+                for ours, theirs in zip(errors["ours"], errors.get("cudnn", ())):
+                    assert ours <= (3 if is_backward else 2) * theirs + 1e-4, errors
+                batch = TOKENS // seq
+                many = tensors(batch, seq, heads, kv_heads)
+                ways = {name: measured(torch, run, many) for name, run in runs.items()}
+                flop = (5 if is_backward else 2) * batch * heads * seq * seq * (head_dim + head_dim_v)
+                flop /= 2 if causal else 1
+                guess_ms = flop / (300e12 if is_backward else 500e12) * 1e3 * len(ways)
                 ms = times_ms(torch, ways, max(9, min(80, int(arguments.milliseconds / guess_ms))))
                 tflops = {name: flop / value / 1e9 for name, value in ms.items()}
-                ratio = tflops["ours"] / max(value for name, value in tflops.items() if name != "ours")
+                rivals = [value for name, value in tflops.items() if name != "ours"]
+                ratio = f"{tflops['ours'] / max(rivals):.2f}" if rivals else ""
                 size = head_dim if head_dim == head_dim_v else f"{head_dim}/{head_dim_v}"
                 group = heads if heads == kv_heads else f"{heads}({kv_heads})"
-                cells = " | ".join(f"{tflops[name]:.0f}" if name in tflops else "" for name in ("ours", "cudnn", "flash"))
-                print(
-                    f"| {size} | {group} | {seq} | {'causal' if causal else 'full'} | {cells} | {ratio:.2f} |", flush=True
-                )
+                cells = " | ".join(f"{tflops[name]:.0f}" if name in tflops else "" for name in NAMES)
+                print(f"| {size} | {group} | {seq} | {'causal' if causal else 'full'} | {cells} | {ratio} |", flush=True)
                 rows.append(
                     {
                         "head_dim": head_dim,
@@ -137,23 +170,21 @@ def main():
                         "causal": causal,
                         "ms": ms,
                         "tflops": tflops,
-                        "error": errors,
+                        "errors": errors,
                     }
                 )
     if arguments.out:
-        result = {
-            "date": result_file.now(),
-            "command": "bench/kernels/attention.py",
-            "torch": torch.__version__,
-            "cudnn": torch.backends.cudnn.version(),
-            "machine": facts,
-            "dtype": "bfloat16",
-            "tokens": TOKENS,
-            "rows": rows,
-        }
-        with open(os.path.join(arguments.out, "attention_forward_cuda.json"), "w") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+        result_file.write_rows(
+            arguments.out,
+            f"attention_{arguments.which}_cuda",
+            f"bench/kernels/attention.py --pass {arguments.which}",
+            rows,
+            torch=torch.__version__,
+            cudnn=torch.backends.cudnn.version(),
+            machine=facts,
+            dtype="bfloat16",
+            tokens=TOKENS,
+        )
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ are replayed in turns, and the median is shown. Before it, results are compared.
 
 import argparse
 import importlib.util
-import json
 import math
-import os
 
 import kernels_package
 import result_file
@@ -158,17 +156,15 @@ def main():
         del ways, results, caches
         torch.cuda.empty_cache()
     if arguments.out:
-        result = {
-            "date": result_file.now(),
-            "command": "bench/kernels/attention_decode.py",
-            "torch": torch.__version__,
-            "flashinfer": getattr(flashinfer, "__version__", None),
-            "machine": facts,
-            "rows": rows,
-        }
-        with open(os.path.join(arguments.out, "attention_decode_cuda.json"), "w") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+        result_file.write_rows(
+            arguments.out,
+            "attention_decode_cuda",
+            "bench/kernels/attention_decode.py",
+            rows,
+            torch=torch.__version__,
+            flashinfer=getattr(flashinfer, "__version__", None),
+            machine=facts,
+        )
 
 
 if __name__ == "__main__":

@@ -10,12 +10,11 @@ On a GPU it is the time to enqueue a call: the tensors are so small that it neve
 """
 
 import argparse
-import json
-import os
 import platform
 import time
 
 import kernels_package
+import result_file
 
 ROWS, WIDTH = 8, 64
 WARM_UP, CALLS = 200, 300
@@ -181,21 +180,15 @@ def main():
         command += " --compiled" * arguments.compiled + f" --rounds {arguments.rounds}"
         command += f" --only {arguments.only}" if arguments.only else ""
         kind = arguments.device + ("_compiled" if arguments.compiled else "")
-        path = os.path.join(arguments.out, f"host_cost_{kind}.json")
-        with open(path, "w") as file:
-            json.dump(
-                {
-                    "command": command,
-                    "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-                    "torch": torch.__version__,
-                    "device": name_of_device,
-                    "shape": [ROWS, WIDTH],
-                    "rows": rows,
-                },
-                file,
-                indent=1,
-            )
-            file.write("\n")
+        result_file.write_rows(
+            arguments.out,
+            f"host_cost_{kind}",
+            command,
+            rows,
+            torch=torch.__version__,
+            device=name_of_device,
+            shape=[ROWS, WIDTH],
+        )
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ A result that differs from the plain way's prints no figure.
 """
 
 import argparse
-import json
 import math
-import os
 import time
 
 import kernels_package
@@ -128,18 +126,16 @@ def main():
                 }
             )
     if arguments.out:
-        result = {
-            "date": result_file.now(),
-            "command": f"bench/kernels/linear_cross_entropy.py --device {device}",
-            "torch": torch.__version__,
-            "machine": facts,
-            "classes": CLASSES,
-            "dtype": str(dtype)[6:],
-            "rows": rows,
-        }
-        with open(os.path.join(arguments.out, f"linear_cross_entropy_{device}.json"), "w") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+        result_file.write_rows(
+            arguments.out,
+            f"linear_cross_entropy_{device}",
+            f"bench/kernels/linear_cross_entropy.py --device {device}",
+            rows,
+            torch=torch.__version__,
+            machine=facts,
+            classes=CLASSES,
+            dtype=str(dtype)[6:],
+        )
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ On a GPU by events, with gradients that stay where they are; on the CPU by the c
 
 import argparse
 import importlib.util
-import json
-import os
 import time
 
 import kernels_package
@@ -154,17 +152,15 @@ def main():
                 if device == "cuda":
                     torch.cuda.empty_cache()
     if arguments.out:
-        result = {
-            "date": result_file.now(),
-            "command": f"bench/kernels/optimizers.py --device {device}",
-            "torch": torch.__version__,
-            "bitsandbytes": getattr(bnb, "__version__", None),
-            "machine": facts,
-            "rows": rows,
-        }
-        with open(os.path.join(arguments.out, f"optimizers_{device}.json"), "w") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+        result_file.write_rows(
+            arguments.out,
+            f"optimizers_{device}",
+            f"bench/kernels/optimizers.py --device {device}",
+            rows,
+            torch=torch.__version__,
+            bitsandbytes=getattr(bnb, "__version__", None),
+            machine=facts,
+        )
 
 
 if __name__ == "__main__":

@@ -73,6 +73,11 @@ def write(path, document, **places):
         stream.write(text)
 
 
+def write_rows(folder, name, command, rows, **facts):
+    """<folder>/<name>.json of a program that measures rows of its own; `command` is what makes it again."""
+    write(os.path.join(folder, f"{name}.json"), {"date": now(), "command": command, **facts, "rows": rows})
+
+
 def short_name(name):
     """A benchmark's name without what Google Benchmark adds to it."""
     return re.sub(r"(/iterations:1|/manual_time)+$", "", name)
