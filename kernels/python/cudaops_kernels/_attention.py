@@ -349,7 +349,7 @@ _attention_varlen: Callable[..., tuple[Tensor, Tensor]] = differentiable(
 )
 
 
-def _checked_window(op: str, window: Any) -> tuple[int, int]:
+def checked_window(op: str, window: Any) -> tuple[int, int]:
     if not isinstance(window, (tuple, list)) or len(window) != 2:
         raise TypeError(f"{op}: wanted a pair (left, right) for window, found {window!r}.")
     return window[0], window[1]
@@ -359,7 +359,7 @@ def _slopes(slopes: Any) -> Any:
     return slopes.float() if isinstance(slopes, Tensor) else slopes
 
 
-def _statistic(q: Any, tensor: Any) -> Any:
+def statistic(q: Any, tensor: Any) -> Any:
     """A tensor of one number a head as the op has it; anything that isn't a tensor has the op's own
     sentence."""
     if not isinstance(tensor, Tensor) or not isinstance(q, Tensor):
@@ -440,7 +440,7 @@ def attention(
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. They are
     the same from run to run whether deterministic or not.
     """
-    left, right = _checked_window("attention", window)
+    left, right = checked_window("attention", window)
     if isinstance(bias, Tensor) and bias.dim() < 4:
         bias = bias[(None,) * (4 - bias.dim())]
     output, lse = _attention(
@@ -449,7 +449,7 @@ def attention(
         v,
         bias,
         _slopes(alibi_slopes),
-        _statistic(q, sinks),
+        statistic(q, sinks),
         scale,
         causal,
         left,
@@ -528,7 +528,7 @@ def attention_varlen(
     offsets that don't fit are refused; on a GPU, where they aren't looked at, they must go from 0 to
     the number of tokens.
     """
-    left, right = _checked_window("attention_varlen", window)
+    left, right = checked_window("attention_varlen", window)
     output, lse = _attention_varlen(
         q,
         k,
@@ -536,7 +536,7 @@ def attention_varlen(
         cu_seqlens_q,
         cu_seqlens_k,
         _slopes(alibi_slopes),
-        _statistic(q, sinks),
+        statistic(q, sinks),
         max_seqlen_q,
         max_seqlen_k,
         scale,

@@ -2,11 +2,12 @@
 """attention_decode: fake kernel, function."""
 
 import math
-from typing import Optional, Union
+from typing import Literal, Optional, Union, overload
 
 import torch
 from torch import Tensor
 
+from ._attention import checked_window, statistic
 from ._autograd import without_gradient
 from ._library import ops
 from ._registration import register_op
@@ -33,12 +34,40 @@ def _(
 _attention_decode = without_gradient("attention_decode")
 
 
-def window_of(op: str, window: tuple[int, int]) -> int:
-    """How many keys before its own a token sees, -1: all. Later ones it never sees."""
-    left, right = window
-    if left < -1 or right < -1:
-        raise ValueError(f"{op}: wanted -1 (no bound) or more for window, found {tuple(window)}.")
-    return left
+@overload
+def attention_decode(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    block_table: Tensor,
+    seq_lens: Tensor,
+    *,
+    scale: Optional[float] = ...,
+    window: tuple[int, int] = ...,
+    softcap: float = ...,
+    sinks: Optional[Tensor] = ...,
+    k_scale: Optional[Tensor] = ...,
+    v_scale: Optional[Tensor] = ...,
+    return_lse: Literal[False] = ...,
+) -> Tensor: ...
+
+
+@overload
+def attention_decode(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    block_table: Tensor,
+    seq_lens: Tensor,
+    *,
+    scale: Optional[float] = ...,
+    window: tuple[int, int] = ...,
+    softcap: float = ...,
+    sinks: Optional[Tensor] = ...,
+    k_scale: Optional[Tensor] = ...,
+    v_scale: Optional[Tensor] = ...,
+    return_lse: Literal[True],
+) -> tuple[Tensor, Tensor]: ...
 
 
 def attention_decode(
@@ -79,8 +108,11 @@ def attention_decode(
     """
     if scale is None:
         scale = 1.0 / math.sqrt(max(q.shape[-1], 1))
-    if sinks is not None and sinks.dtype in (torch.float16, torch.bfloat16):
-        sinks = sinks.float()
+    left, right = checked_window("attention_decode", window)
+    if left < -1 or right < -1:
+        raise ValueError(
+            f"attention_decode: wanted -1 (no bound) or more for window, found {(left, right)}."
+        )
     output, lse = _attention_decode(
         q,
         k_cache,
@@ -88,9 +120,9 @@ def attention_decode(
         block_table,
         seq_lens,
         scale,
-        window_of("attention_decode", window),
+        left,  # later keys are never seen
         softcap,
-        sinks,
+        statistic(q, sinks),
         k_scale,
         v_scale,
     )

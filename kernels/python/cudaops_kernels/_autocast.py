@@ -13,8 +13,9 @@ def _has_rule(function: str, key: str) -> bool:
     return torch._C._dispatch_has_kernel_for_dispatch_key(function, key)
 
 
-def _register(name: str, device: str, casts: Sequence[str]) -> None:
-    """casts: arguments that become float32; none for fused_add_rms_norm, of which the sum does."""
+def _register(name: str, device: str, casts: Sequence[str], lower: bool = False) -> None:
+    """casts: arguments that become float32, or with `lower` autocast's own dtype, but for float64 as
+    in torch."""
     key = f"Autocast{device}"
     op = getattr(ops, name).default
     names = [argument.name for argument in op._schema.arguments]
@@ -22,59 +23,47 @@ def _register(name: str, device: str, casts: Sequence[str]) -> None:
     places = [names.index(argument) for argument in casts]
 
     def kernel(*args: Any) -> Any:
+        dtype = torch.get_autocast_dtype(device.lower()) if lower else torch.float32
         with torch._C._ExcludeDispatchKeyGuard(keys):
             args_of_op = list(args)
             # The dispatcher leaves out trailing arguments that have their defaults.
             for place in (place for place in places if place < len(args_of_op)):
                 value = args_of_op[place]
-                if isinstance(value, torch.Tensor) and value.is_floating_point():
-                    args_of_op[place] = value.float()
+                if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+                    continue
+                if not (lower and value.dtype == torch.float64):
+                    args_of_op[place] = value.to(dtype)
             return op(*args_of_op)
 
-    def kernel_with_sum(*args: Any) -> Any:
+    _library.impl(name, kernel, key)
+
+
+def _register_sum(device: str) -> None:
+    """fused_add_rms_norm: the sum as it is, its norm in float32."""
+    key = f"Autocast{device}"
+    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
+
+    def kernel(*args: Any) -> Any:
         input, residual, *others = args
         with torch._C._ExcludeDispatchKeyGuard(keys):
             total = input + residual
-            # The norm of the sum as it is.
             weight, *numbers = others
             weight = None if weight is None else weight.float()
             output, rstd = ops.rms_norm(total.float(), weight, *numbers)
             return output, total, rstd
 
-    _library.impl(name, kernel if casts else kernel_with_sum, key)
-
-
-def _register_lower(name: str, device: str, casts: Sequence[str]) -> None:
-    """casts: arguments that become autocast's own dtype, but for float64 as in torch."""
-    key = f"Autocast{device}"
-    op = getattr(ops, name).default
-    names = [argument.name for argument in op._schema.arguments]
-    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
-    places = [names.index(argument) for argument in casts]
-
-    def kernel(*args: Any) -> Any:
-        dtype = torch.get_autocast_dtype(device.lower())
-        with torch._C._ExcludeDispatchKeyGuard(keys):
-            args_of_op = list(args)
-            for place in (place for place in places if place < len(args_of_op)):
-                value = args_of_op[place]
-                if isinstance(value, torch.Tensor) and value.is_floating_point():
-                    if value.dtype != torch.float64:
-                        args_of_op[place] = value.to(dtype)
-            return op(*args_of_op)
-
-    _library.impl(name, kernel, key)
+    _library.impl("fused_add_rms_norm", kernel, key)
 
 
 # torch's versions differ: the one that runs is asked whether it casts to float32.
 for _device in ("CPU", "CUDA"):
     if _has_rule("aten::rms_norm", f"Autocast{_device}"):
         _register("rms_norm", _device, ("input", "weight"))
-        _register("fused_add_rms_norm", _device, ())
+        _register_sum(_device)
     if _has_rule("aten::layer_norm", f"Autocast{_device}"):
         _register("layer_norm", _device, ("input", "weight", "bias"))
     if _has_rule("aten::softmax.int", f"Autocast{_device}"):
         _register("softmax", _device, ("input", "mask"))
     if _has_rule("aten::scaled_dot_product_attention", f"Autocast{_device}"):
-        _register_lower("attention", _device, ("q", "k", "v", "bias"))
-        _register_lower("attention_varlen", _device, ("q", "k", "v"))
+        _register("attention", _device, ("q", "k", "v", "bias"), lower=True)
+        _register("attention_varlen", _device, ("q", "k", "v"), lower=True)
