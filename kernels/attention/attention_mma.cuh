@@ -27,7 +27,7 @@ inline bool has_whole_units(const Attention& call) {
 // More than exponentials of scale * q·k and a mask: scores take instructions of their own.
 inline bool has_extras(const Attention& call) {
   return call.softcap != 0 || call.bias != nullptr || call.alibi_slopes != nullptr ||
-         call.sinks != nullptr || call.scale <= 0;
+         call.sinks != nullptr || !(static_cast<float>(call.scale) * kLog2E > 0);
 }
 
 #if !CUDAOPS_HIP

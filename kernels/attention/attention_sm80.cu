@@ -154,6 +154,7 @@ __global__ void __launch_bounds__(kMmaThreads) attention_mma_kernel(const Attent
       add_warp_weighted<kWidth>(scores, v_tile, width_v, softmax.output);
     }
     wait_for_groups<0>();
+    __syncthreads();  // also the queries of other warps are there, where no tile was visited
     float inverse[kRowTiles][2];
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls the kernel for sm_90a serves, and by tiles of which shape.
+#include "../common/per_device.cuh"
 #include "attention_sm90.cuh"
 #include "attention_sm90.h"
 
@@ -31,22 +32,20 @@ __global__ void __launch_bounds__(CUDAOPS_HAS_WGMMA || !CUDAOPS_DEVICE_CODE ? kB
                                                                             : kBoundWithout)
     has_wgmma_kernel() {}
 
-// Kept for each device.
 bool device_has_wgmma() {
-  static signed char known[64];
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess || device >= 64) return false;
-  if (known[device] == 0) {
-    cudaFuncAttributes attributes;
-    const auto kernel = reinterpret_cast<const void*>(&has_wgmma_kernel);
-    const bool answered = cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess;
-    if (!answered) (void)cudaGetLastError();
-    const bool has = answered && attributes.binaryVersion == 90 &&
-                     attributes.maxThreadsPerBlock == kBoundWithWgmma &&
-                     tensor_map_encoder() != nullptr;
-    known[device] = has ? 1 : -1;
-  }
-  return known[device] > 0;
+  static int known[64];
+  return known_for_device(known, [](int) {
+           cudaFuncAttributes attributes;
+           const auto kernel = reinterpret_cast<const void*>(&has_wgmma_kernel);
+           if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
+             (void)cudaGetLastError();
+             return 0;
+           }
+           const bool has = attributes.binaryVersion == 90 &&
+                            attributes.maxThreadsPerBlock == kBoundWithWgmma &&
+                            tensor_map_encoder() != nullptr;
+           return has ? 1 : 0;
+         }) == 1;
 }
 
 bool is_aligned(const AttentionOutput& output) {
@@ -60,7 +59,7 @@ bool attention_sm90_serves(const Attention& call) {
   constexpr int64_t kMaxSize = int64_t{1} << 29;  // sums of a few of them are int
   const MappedTensors tensors(call);
   return call.dtype != DType::kFloat32 && !call.is_double && call.bias == nullptr &&
-         call.alibi_slopes == nullptr && call.scale > 0 &&
+         call.alibi_slopes == nullptr && static_cast<float>(call.scale) > 0 &&
          call.head_dim <= Attention::kMaxHeadDim && call.head_dim_v <= Attention::kMaxHeadDim &&
          call.seq_q > 0 && tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
          call.batch * call.heads * ((call.seq_q + 127) / 128) < kMaxSize && device_has_wgmma() &&

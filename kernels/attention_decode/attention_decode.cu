@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../common/quantized.cuh"
+#if !CUDAOPS_HIP
+#include "../common/per_device.cuh"
+#endif
 #include "attention_decode.cuh"
 #include "attention_decode.h"
 
@@ -43,8 +46,7 @@ __global__ void __launch_bounds__(kPlainThreads) plain_decode_kernel(const Plan 
   const int batch = static_cast<int>(blockIdx.x / call.q_length);
   const int thread = static_cast<int>(threadIdx.x), head_dim = static_cast<int>(call.head_dim);
   for (int head = static_cast<int>(blockIdx.y); head < call.num_heads; head += gridDim.y) {
-    Item item = item_of(plan, batch, head / plan.group * plan.row_tiles);
-    item.first_row = 0;
+    const Item item = item_of(plan, batch, head / plan.group * plan.row_tiles);
     const Query query{head, token, item.length - static_cast<int>(call.q_length) + token, true};
     __syncthreads();
     if (thread < head_dim) {
@@ -112,6 +114,11 @@ Plan plan_of(const AttentionDecode& call) {
   plan.num_rows = static_cast<int>(plan.group * call.q_length);
   plan.row_tiles = (plan.num_rows + kRows - 1) / kRows;
   plan.per_sequence = static_cast<int>(call.num_kv_heads) * plan.row_tiles;
+  // Beyond all lengths it is none.
+  const int64_t most = call.blocks_per_sequence * call.page_size;
+  if (call.window_left >= most || call.window_left > 0x7fffffff - 2 * kMostDecodeTokens) {
+    plan.call.window_left = -1;
+  }
   plan.page_shift = -1;
   for (int shift = 0; shift < 31; ++shift) {
     if (call.page_size == int64_t{1} << shift) plan.page_shift = shift;
@@ -173,18 +180,12 @@ Fit find_fit(int device) {
 
 template <typename T, typename Cache, int kDim>
 Fit fit() {
-  constexpr int kDevices = 64;
-  static int known[kDevices];  // blocks * 8 + stages + 1
-  int device = 0;
-  CUDAOPS_CHECK(cudaGetDevice(&device));
-  if (device >= kDevices) return find_fit<T, Cache, kDim>(device);
-  int value = __atomic_load_n(&known[device], __ATOMIC_RELAXED);
-  if (value == 0) {
+  static int known[64];
+  const int value = known_for_device(known, [](int device) {
     const Fit found = find_fit<T, Cache, kDim>(device);
-    value = found.blocks * 8 + found.stages + 1;
-    __atomic_store_n(&known[device], value, __ATOMIC_RELAXED);
-  }
-  return {(value - 1) / 8, (value - 1) % 8};
+    return found.blocks * 8 + found.stages;
+  });
+  return {value / 8, value % 8};
 }
 
 // The most units that there can be.

@@ -3,7 +3,9 @@
 // what of a result is the same for all kernels.
 #pragma once
 
-#include "../common/pointwise.cuh"
+#include "../common/activations.h"
+#include "../common/divider.cuh"
+#include "../common/mma.cuh"
 #include "attention_decode.h"
 
 namespace cudaops_kernels {
@@ -125,7 +127,7 @@ __device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, co
       lse;
 }
 
-#if !CUDAOPS_HIP
+#if CUDAOPS_HAS_MMA
 
 // How all units are cut, and where the sequences' begin, as a warp finds it.
 class Schedule {

@@ -11,6 +11,9 @@
 #include <cstdint>
 
 #include "async_copy.cuh"
+#if !CUDAOPS_HIP
+#include "per_device.cuh"
+#endif
 
 #if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define CUDAOPS_HAS_HOPPER 1
@@ -40,18 +43,16 @@ __device__ __forceinline__ void let_next_kernel_start() {
 // Whether the code of this kernel that runs on the current device was compiled for sm_90 or later.
 // The answer of the first call is kept for each device.
 template <typename Kernel>
-bool is_compiled_for_hopper(Kernel* kernel, signed char (&known)[64]) {
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess || device >= 64) return false;
-  if (known[device] == 0) {
-    cudaFuncAttributes attributes;
-    const bool answered =
-        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)) == cudaSuccess;
-    if (!answered) (void)cudaGetLastError();
-    known[device] =
-        answered && attributes.binaryVersion >= 90 && attributes.ptxVersion >= 90 ? 1 : -1;
-  }
-  return known[device] > 0;
+bool is_compiled_for_hopper(Kernel* kernel, int (&known)[64]) {
+  return known_for_device(known, [kernel](int) {
+           cudaFuncAttributes attributes;
+           if (cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)) !=
+               cudaSuccess) {
+             (void)cudaGetLastError();
+             return 0;
+           }
+           return attributes.binaryVersion >= 90 && attributes.ptxVersion >= 90 ? 1 : 0;
+         }) == 1;
 }
 
 #endif
@@ -63,7 +64,7 @@ void launch_overlapping_with(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
                              cudaStream_t stream, const Parameters&... arguments) {
 // Captured into graphs from CUDA 12.3 on.
 #if !CUDAOPS_HIP && CUDART_VERSION >= 12030
-  static signed char known[64];
+  static int known[64];
   if (is_compiled_for_hopper(kernel, known)) {
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

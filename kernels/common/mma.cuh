@@ -16,6 +16,9 @@
 
 #include "async_copy.cuh"
 #include "device_types.cuh"
+#if !CUDAOPS_HIP
+#include "per_device.cuh"
+#endif
 
 #define CUDAOPS_HAS_MMA CUDAOPS_HAS_ASYNC_COPY
 
@@ -23,32 +26,29 @@ namespace cudaops_kernels {
 
 #if !CUDAOPS_HIP
 
-namespace detail {
+// Each source has a probe of its own: what of one was compiled says nothing of another.
+namespace {
 
-// A kernel of the same architectures as all others of a source, which costs nothing to compile.
+// A kernel of the same architectures as all others of the source, which costs nothing to compile.
 template <int>
 __global__ void mma_probe_kernel() {}
 
-}  // namespace detail
-
 // Whether the code of this source that runs on the current device was compiled for sm_80 or later:
-// what the binary holds for this device decides, not the device. The answer of the first call is
-// kept for each device.
+// what the binary holds for this device decides, not the device.
 inline bool is_compiled_for_mma() {
-  static signed char known[64];
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess || device >= 64) return false;
-  if (known[device] == 0) {
-    cudaFuncAttributes attributes;
-    const bool answered =
-        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(
-                                               &detail::mma_probe_kernel<0>)) == cudaSuccess;
-    if (!answered) (void)cudaGetLastError();
-    known[device] =
-        answered && attributes.binaryVersion >= 80 && attributes.ptxVersion >= 80 ? 1 : -1;
-  }
-  return known[device] > 0;
+  static int known[64];
+  return known_for_device(known, [](int) {
+           cudaFuncAttributes attributes;
+           if (cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(
+                                                      &mma_probe_kernel<0>)) != cudaSuccess) {
+             (void)cudaGetLastError();
+             return 0;
+           }
+           return attributes.binaryVersion >= 80 && attributes.ptxVersion >= 80 ? 1 : 0;
+         }) == 1;
 }
+
+}  // namespace
 
 #endif
 

@@ -1078,7 +1078,7 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   unsigned int size = 2;
   while (size < kMaxClusterSize && size * kVectors * kMaxRowThreads / 2 < num_vectors) size *= 2;
   const auto kernel = cluster_rows_kernel<Op, kWhole>;
-  static signed char known[64];
+  static int known[64];
   if (size * kVectors * kMaxRowThreads < num_vectors) return false;
   if (!is_compiled_for_hopper(kernel, known)) return false;
   cudaLaunchAttribute attribute{};

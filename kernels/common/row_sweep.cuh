@@ -645,7 +645,7 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
 template <typename Op, int kVectors, bool kWhole>
 int64_t sweep_with_ring(const Op& op, const SweepGrid& grid, int64_t num_vectors,
                         cudaStream_t stream) {
-  static signed char known[64];
+  static int known[64];
   auto* const kernel = &sweep_ring_kernel<Op, kVectors, kWhole>;
   if (!is_compiled_for_hopper(kernel, known)) return 0;
   const int num_threads = 32 * warps_for(num_vectors, kVectors);
