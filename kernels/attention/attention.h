@@ -57,7 +57,8 @@ struct Attention {
   DType dtype;
   bool is_double;  // elements are double, dtype isn't read; CPU only
   int64_t batch;
-  int64_t seq_q;  // of different lengths: the longest
+  // Of different lengths: at least those of the longest; rows behind may be left out.
+  int64_t seq_q;
   int64_t seq_k;
   int64_t heads;
   int64_t kv_heads;
@@ -67,9 +68,9 @@ struct Attention {
   AttentionOutput output;
   void* lse;  // float32, double for double; may be null
 
-  double scale;         // of dot(q, k); float32 is enough where elements aren't double
-  int64_t window_left;  // keys before the aligned one that are visible; -1: all
-  int64_t window_right;
+  double scale;              // of dot(q, k); float32 is enough where elements aren't double
+  int64_t window_left = -1;  // keys before the aligned one that are visible; -1: all
+  int64_t window_right = -1;
   double softcap;  // 0: none
 
   // Added to the scores: of q's dtype or float32 (double for double); a stride of 0 where it is

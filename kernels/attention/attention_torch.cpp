@@ -4,6 +4,7 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <tuple>
@@ -152,8 +153,9 @@ void set_lengths(const char* op, const Tensor& q, const Tensor& k, const Attenti
   attention.kept.push_back(own_q);
   attention.kept.push_back(own_k);
   call.batch = own_q.size(0) - 1;
-  call.seq_q = lengths.max_seqlen_q;
-  call.seq_k = lengths.max_seqlen_k;
+  // No sequence is longer than all together: a bound may be as large as one likes.
+  call.seq_q = std::min(lengths.max_seqlen_q, q.size(0));
+  call.seq_k = std::min(lengths.max_seqlen_k, k.size(0));
   call.total_q = q.size(0);
   call.total_k = k.size(0);
   call.cu_seqlens_q = static_cast<const int32_t*>(own_q.const_data_ptr());

@@ -19,6 +19,9 @@
 //          whose numbers are multiplied by k_scale and v_scale. Sums are float32.
 // Bounds   lengths count up to blocks_per_sequence * page_size; a block that is not one of
 //          num_blocks is not read, its keys are not seen.
+// NaN      What no query of a tile of keys sees is not read; a NaN or an infinity in a value that
+// is
+//          hidden from one query of a tile, and not from another, may reach its output as 0 * NaN.
 // Strides  those of q's and the caches' first three dimensions are free, head_dim is contiguous;
 //          output and lse are contiguous.
 // Results  the same bits from run to run on a device; a sequence's result depends on how much work
@@ -56,7 +59,7 @@ struct AttentionDecode {
   const float* sinks;  // one for each of num_heads; may be null
   float scale;
   float softcap;
-  int64_t window_left;  // below 0: none
+  int64_t window_left = -1;  // below 0: none
   void* output;
   float* lse;  // may be null
 };
@@ -72,7 +75,8 @@ constexpr int64_t kMostDecodeTokens = 1024;
 int64_t attention_decode_workspace_bytes(const AttentionDecode& call);
 void launch_attention_decode(const AttentionDecode& call, void* workspace, void* stream);
 
-// The same with host pointers. Returns when the results are written. Doesn't throw.
+// The same with host pointers. Returns when the results are written. Doesn't throw, but for
+// std::bad_alloc.
 void attention_decode_cpu(const AttentionDecode& call, ParallelFor parallel_for = serial_for);
 
 }  // namespace cudaops_kernels

@@ -74,8 +74,8 @@ std::tuple<Tensor, Tensor> attention_decode(
                    " for q, found shape " + shape_text(q) + ".");
   }
   if (call.q_length > kMostDecodeTokens) {
-    refuse(op, "wanted at most " + std::to_string(kMostDecodeTokens) + " tokens of a sequence (" +
-                   "attention_varlen takes more) for q, found shape " + shape_text(q) + ".");
+    refuse(op, "wanted at most " + std::to_string(kMostDecodeTokens) + " tokens of a sequence in " +
+                   "a call for q, found shape " + shape_text(q) + ".");
   }
   const TensorPages pages = pages_of(op, q, k_cache, v_cache, block_table, k_scale, v_scale);
   call.num_kv_heads = pages.num_kv_heads;

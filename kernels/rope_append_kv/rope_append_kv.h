@@ -5,8 +5,8 @@
 // it:
 //
 //   q_out                 = rotated q
-//   k_cache[block, place] = rotated k, or float8(rotated k / k_scale)
-//   v_cache[block, place] = v, or float8(v / v_scale)
+//   k_cache[block, place] = rotated k, or float8(rotated k * (1 / k_scale))
+//   v_cache[block, place] = v, or float8(v * (1 / v_scale))
 //
 // with block = block_table[sequence, position / page_size] and place = position % page_size. A
 // number is rounded once, to nearest.
@@ -21,7 +21,7 @@
 //          a block is not one of num_blocks, nothing is appended.
 // Strides  those of q, k, v and the caches are free but for the last, which is 1; q_out is
 //          contiguous.
-// Aliasing none with what is written. Two tokens of one place: either's.
+// Aliasing none with what is written. Of two tokens of one place each element is either's.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +64,8 @@ struct RopeAppendKv {
 };
 
 // Device pointers, aligned to their element size; fastest where heads and their halves start at
-// multiples of 16 bytes. Enqueues one kernel on `stream` (a cudaStream_t) of the current device and
-// returns. Throws std::runtime_error when the launch fails.
+// multiples of four elements. Enqueues one kernel on `stream` (a cudaStream_t) of the current
+// device and returns. Throws std::runtime_error when the launch fails.
 void launch_rope_append_kv(const RopeAppendKv& call, void* stream);
 
 // Host pointers. Returns when the results are written. Doesn't throw.

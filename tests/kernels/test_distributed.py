@@ -332,6 +332,14 @@ def other_optimizers(mesh):
         train(one, kernels.optim.Lion(one.parameters(), lr=1e-2, weight_decay=0.1), 0, 3)
     for a, b in zip(net.parameters(), plain.parameters(), strict=True):
         close(full(a), b)
+    # As one calls it: with a generator.
+    for one in (net, plain):
+        one(normal(4, 8, dtype=torch.float32, device="cpu", seed=9)).square().mean().backward()
+    norms = [full(kernels.clip_grad_norm_(one.parameters(), 1e-3)) for one in (net, plain)]
+    assert norms[0] > 1e-2
+    close(norms[0], norms[1])
+    for a, b in zip(net.parameters(), plain.parameters(), strict=True):
+        close(full(a.grad), b.grad)
     for make in (kernels.optim.LAMB, lambda p: kernels.optim.AdamW8bit(p, min_8bit_size=1)):
         # What is of a whole tensor can't be made of a part.
         assert "wanted whole parameters, found a DTensor" in refusal(

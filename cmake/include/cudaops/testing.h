@@ -179,6 +179,8 @@ class DeviceBuffer {
         static_cast<size_t>(before_ + num_elements + detail::kGuardElements) * sizeof(T);
     CUDAOPS_GPU_CALL(Malloc, &memory_, bytes);
     CUDAOPS_GPU_CALL(Memset, memory_, 0xff, bytes);
+    // Streams of a test's own don't wait for this one.
+    CUDAOPS_GPU_CALL(DeviceSynchronize);
   }
 
   explicit DeviceBuffer(const std::vector<T>& values, int64_t offset = 0)
@@ -198,6 +200,7 @@ class DeviceBuffer {
   void copy_from(const std::vector<T>& values) {
     CUDAOPS_GPU_CALL(Memcpy, data(), values.data(), values.size() * sizeof(T),
                      CUDAOPS_GPU(MemcpyHostToDevice));
+    CUDAOPS_GPU_CALL(DeviceSynchronize);
   }
 
   // Waits for all work on the device; throws what a kernel did wrong.

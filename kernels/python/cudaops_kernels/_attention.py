@@ -50,7 +50,8 @@ def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
                     of_sinks = Shard(0) if by_heads else Partial()
                 outputs = [Shard(dim)] * 3
                 if not is_varlen:
-                    outputs.append(Replicate() if bias is None else Shard(own))
+                    has_grad = bias is not None and arguments.get("needs_grad_bias", True)
+                    outputs.append(Shard(own) if has_grad else Replicate())
                 outputs.append(of_sinks)
             result.append((outputs, inputs))
         return result
@@ -524,9 +525,11 @@ def attention_varlen(
     [tokens, kv_heads, head_dim]. Sequence i has the queries from cu_seqlens_q[i] to
     cu_seqlens_q[i + 1] and the keys between cu_seqlens_k's, both int32 and on the device.
 
-    max_seqlen_q and max_seqlen_k: of the longest sequences. lse is [heads, tokens]. On the CPU
-    offsets that don't fit are refused; on a GPU, where they aren't looked at, they must go from 0 to
-    the number of tokens.
+    max_seqlen_q and max_seqlen_k: at least the lengths of the longest sequences. A bound that is the
+    same in all calls, up to the number of tokens, costs blocks that find nothing to do, and saves
+    torch.compile a graph for each number. lse is [heads, tokens]. On the CPU offsets and lengths that
+    don't fit are refused; on a GPU, where they aren't looked at, offsets must go from 0 to the number
+    of tokens, and rows of a sequence that is longer than the bound may be left unwritten.
     """
     left, right = checked_window("attention_varlen", window)
     output, lse = _attention_varlen(

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from ._attention import checked_window, statistic
 from ._autograd import without_gradient
-from ._library import ops
 from ._registration import register_op
 
 
@@ -87,12 +86,12 @@ def attention_decode(
 ) -> Union[Tensor, tuple[Tensor, Tensor]]:
     """Attention of each sequence's last q_len tokens to all of it, from a paged cache.
 
-    q is [batch, q_len, heads, head_dim] with q_len from 1 (1 to 16 are fast) and head_dim up to
-    256; the caches are [blocks, page_size, kv_heads, head_dim] of q's dtype or float8_e4m3fn, any
+    q is [batch, q_len, heads, head_dim] with q_len from 1 to 1024 (1 to 16 are fast; longer prompts
+    in several calls with growing seq_lens) and head_dim up to 256; the caches are [blocks, page_size, kv_heads, head_dim] of q's dtype or float8_e4m3fn, any
     view whose last dimension is contiguous; heads is a multiple of kv_heads. block_table (int32,
     [batch, blocks]) names a sequence's blocks in their order, seq_lens (int32, [batch]) counts its
     tokens, those of q among them: token i of q has position seq_lens - q_len + i and sees the keys
-    up to its own, with a window (left, right) at most `left` before it. The keys and values of q's
+    up to its own, with a window (left, right) at most `left` before it; right changes nothing. The keys and values of q's
     tokens are in the cache already (rope_append_kv_).
 
     scale: 1 / sqrt(head_dim) if it is None. softcap: scores become softcap * tanh(score / softcap).
@@ -100,7 +99,8 @@ def attention_decode(
     float32, one element or one for each of kv_heads, multiply numbers of a float8 cache.
 
     Returns the output like q; with return_lse also the natural logarithm of each softmax's
-    denominator, float32, [batch, heads, q_len]. A sequence of length 0 gets 0 and -inf.
+    denominator, float32, [batch, heads, q_len]. A token that sees no key gets 0, and -inf or its
+    sink.
 
     On the CPU lengths and blocks out of range are refused. On a GPU they aren't looked at before
     the launch: a length counts up to what block_table has room for, and keys of a block that the

@@ -435,8 +435,7 @@ def clip_grad_norm_(
 ) -> Tensor:
     """torch.nn.utils.clip_grad_norm_, with a float32 norm for gradients of every dtype, which it
     returns. AdamW.step(clip_factor=...) needs no pass of its own for what this multiplies."""
-    if isinstance(parameters, Tensor):
-        parameters = [parameters]
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [p.grad for p in parameters if p.grad is not None]
     if foreach is False:
         raise ValueError("clip_grad_norm_: wanted foreach=None or True, found False.")

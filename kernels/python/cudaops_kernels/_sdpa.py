@@ -40,23 +40,25 @@ def _serves(query: Any, key: Any, value: Any, dropout_p: float, enable_gqa: bool
     return query.dtype in _DTYPES and query.dtype == key.dtype == value.dtype
 
 
-def _hopper_devices() -> frozenset:
-    """The devices for which the library has kernels for sm_90a."""
-    if not torch.cuda.is_available() or not torch._C._dispatch_has_kernel_for_dispatch_key(
-        "cudaops::attention_has_hopper_kernel", "CUDA"
-    ):
-        return frozenset()
-    return frozenset(
-        index
-        for index in range(torch.cuda.device_count())
-        if torch.cuda.get_device_capability(index) == (9, 0)
-        and ops.attention_has_hopper_kernel(torch.empty(0, device=f"cuda:{index}"))
-    )
+_hopper: dict[int, bool] = {}
 
 
-def _is_faster(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor], hopper: frozenset
-) -> bool:
+@torch.compiler.assume_constant_result
+def _has_hopper_kernel(index: int) -> bool:
+    """Whether the library has kernels for sm_90a that this device runs. Asked of a device that has
+    tensors: asking makes a context there."""
+    if index not in _hopper:
+        _hopper[index] = bool(
+            torch._C._dispatch_has_kernel_for_dispatch_key(
+                "cudaops::attention_has_hopper_kernel", "CUDA"
+            )
+            and torch.cuda.get_device_capability(index) == (9, 0)
+            and ops.attention_has_hopper_kernel(torch.empty(0, device=f"cuda:{index}"))
+        )
+    return _hopper[index]
+
+
+def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
     """Without gradients: torch's backward passes are faster. On the CPU; on Hopper where sequences are
     long, in 16 bits (bench/kernels/attention.py: 1.01 to 1.24 of cuDNN's rate from 4096 tokens on,
     0.8 to 1.03 below)."""
@@ -71,10 +73,10 @@ def _is_faster(
     if torch.is_autocast_enabled("cuda"):
         dtype = torch.get_autocast_dtype("cuda")
     return (
-        query.device.index in hopper
-        and dtype in (torch.float16, torch.bfloat16)
+        dtype in (torch.float16, torch.bfloat16)
         and min(query.shape[-2], key.shape[-2]) >= 4096
         and query.shape[-1] % 8 == value.shape[-1] % 8 == 0
+        and _has_hopper_kernel(query.device.index)
     )
 
 
@@ -125,7 +127,6 @@ class SdpaPatch:
 
     def __init__(self, always: bool) -> None:
         plain = F.scaled_dot_product_attention
-        hopper = _hopper_devices()
 
         def scaled_dot_product_attention(
             query: Tensor,
@@ -145,7 +146,7 @@ class SdpaPatch:
             if (
                 takes_mask
                 and _serves(query, key, value, dropout_p, enable_gqa)
-                and (always or _is_faster(query, key, value, attn_mask, hopper))
+                and (always or _is_faster(query, key, value, attn_mask))
             ):
                 return _sdpa(query, key, value, attn_mask, is_causal, scale)
             result: Tensor = plain(
@@ -178,6 +179,8 @@ class SdpaPatch:
         self._own = None
 
     def __enter__(self) -> "SdpaPatch":
+        if self._own is None:
+            raise RuntimeError("sdpa_patch: wanted a patch that is there, found one that was removed.")
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -194,6 +197,7 @@ def sdpa_patch(*, always: bool = False) -> SdpaPatch:
     Arguments mean what they mean in torch: is_causal aligns the first query with the first key,
     attn_mask is bool (True where a key is visible) or added, enable_gqa, autocast. Calls that
     attention() doesn't serve (dropout, subclasses of tensors, heads of more than 256 elements,
-    broadcast batches) are torch's. always: also where torch's is faster, for comparisons.
+    broadcast batches) are torch's, and so are modules that don't call it by that name, as
+    torch.nn.MultiheadAttention in eval mode. always: also where torch's is faster, for comparisons.
     """
     return SdpaPatch(always)
