@@ -9,8 +9,8 @@ namespace cudaops_kernels {
 
 // Whether the current device runs the kernel (compute capability 9.0, and the binary holds the code
 // for sm_90a) and it computes what the call says: float16 or bfloat16; head dimensions that are
-// multiples of 8; addresses and strides that are multiples of 16 bytes; no bias and no slopes; a
-// positive scale; sizes below 2^29.
+// multiples of 8; addresses and strides that are multiples of 16 bytes; no bias, no slopes and no
+// dropout (the kernel for sm_80 has them); a positive scale; sizes below 2^29.
 bool attention_sm90_serves(const Attention& call);
 
 // For such calls; as launch_attention().

@@ -107,6 +107,23 @@ def all_ops(mesh):
                 close(full(leaf.grad), b, case)
 
 
+def dropout(mesh):
+    """Of parts the sequences would be those of the beginning: all of it is gathered."""
+    x = normal(4, 6, 2, 8, dtype=torch.float32, device="cpu")
+    q = distribute_tensor(x, mesh, [Shard(0)])
+    seed = distribute_tensor(torch.tensor(5), mesh, [Replicate()])
+    found = kernels.attention(q, q, q, dropout_p=0.5, seed=seed)
+    assert torch.equal(full(found), kernels.attention(x, x, x, dropout_p=0.5, seed=5))
+    for wrong, kind in ((None, "NoneType"), (5, "int")):
+        assert refusal(lambda: kernels.attention(q, q, q, dropout_p=0.5, seed=wrong)) == (
+            "attention: wanted a replicated DTensor for seed where q is a DTensor, found " + kind + "."
+        )
+
+
+def test_dropout_on_dtensors(device):
+    in_processes(device, 2, dropout)
+
+
 def test_all_ops_on_dtensors(device):
     for count in (2, 4):
         in_processes(device, count, all_ops)
