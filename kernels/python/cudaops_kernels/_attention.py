@@ -319,8 +319,8 @@ def _tangents(args, tangents, first_batch=0):
 
 
 _attention: Callable[..., tuple[Tensor, Tensor]] = differentiable(
-    "attention", setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2
-)
+    setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2
+)("attention")
 
 
 def _setup_varlen(ctx, args, outputs):
@@ -374,12 +374,11 @@ def _tangents_varlen(args, tangents):
 
 
 _attention_varlen: Callable[..., tuple[Tensor, Tensor]] = differentiable(
-    "attention_varlen",
     setup=_setup_varlen,
     backward=_backward_varlen,
     jvp=_tangents_varlen,
     num_differentiable=2,
-)
+)("attention_varlen")
 
 
 def checked_window(op: str, window: Any) -> tuple[int, int]:
