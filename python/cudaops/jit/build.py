@@ -195,6 +195,11 @@ def _environment():
     return environment
 
 
+def _import_later():
+    """What the rest of a build needs."""
+    from .. import _library  # noqa: F401
+
+
 class _Changed(Exception):
     """A file changed while it was compiled."""
 
@@ -253,15 +258,16 @@ class Build:
         started_ns = os.stat(self.directory).st_ctime_ns
         self.project = self.request.project(os.path.join(self.directory, "p"), headers)
         tree = os.path.join(self.directory, "b")
-        failed = self._run(self._configure(tree), at_configure=True)
+        failed = self._run(self._configure(tree), _import_later, at_configure=True)
+        inputs = Inputs(self.request, self.project, tree, self.own.root)
         if failed is None:
             wanted = jobs_wanted()
             slots = Slots(os.path.join(self.own.root, "l"), wanted, min(wanted, len(self.project.sources) + 1))
             try:
-                failed = self._run([self.tools["ninja"], "-C", tree, "-j%d" % slots.count], at_configure=False)
+                command = [self.tools["ninja"], "-C", tree, "-j%d" % slots.count]
+                failed = self._run(command, inputs.find_tools, at_configure=False)
             finally:
                 slots.release()
-        inputs = Inputs(self.request, self.project, tree, self.own.root)
         self.report = inputs.report
         if failed:
             failed.file = inputs.original(failed.file)
@@ -271,7 +277,7 @@ class Build:
             inputs.of_failure()
         else:
             raise self._error(failed)
-        entries = inputs.entries(started_ns)
+        entries = inputs.entries(started_ns, self._known())
         if entries is None:
             raise _Changed
         facts = {
@@ -290,6 +296,13 @@ class Build:
                 return None, failed
             self._publish_failure(failed, facts, entries)
         return self._publish(tree, inputs.report, facts, entries), None
+
+    def _known(self):
+        """What earlier builds of this key read, by path: (stamp, digest)."""
+        known = {}
+        for section in reversed(manifest.read(self.own.manifest_path(self.request.name, self.key)) or ()):
+            known.update(section.files())
+        return known
 
     def _configure(self, tree):
         from .._package import cmake_dir
@@ -310,8 +323,8 @@ class Build:
         command = [self.tools["cmake"], "-G", "Ninja", "-Wno-dev", "-S", self.project.directory, "-B", tree]
         return command + ["-D%s=%s" % item for item in settings.items()]
 
-    def _run(self, command, at_configure):
-        """None, or the Failure."""
+    def _run(self, command, meanwhile, at_configure):
+        """None, or the Failure. meanwhile() is called as soon as the process runs."""
         with open(self.log, "ab") as log:
             log.write(("$ %s\n" % shlex.join(command)).encode("utf-8", "surrogateescape"))
             log.flush()
@@ -321,6 +334,7 @@ class Build:
             )
             with process.stdout:
                 try:
+                    meanwhile()
                     # Through a pipe: when this process is killed, Ninja ends with its next line.
                     for line in process.stdout:
                         log.write(line)

@@ -60,6 +60,18 @@ class Section:
                 return "gone", line[6:]
         return None
 
+    def files(self):
+        """{path: (stamp, digest)} of those that have a stamp."""
+        found, lines = {}, iter(self.lines)
+        for line in lines:
+            if line.startswith("files "):
+                place = line.split(" ", 2)[2]
+                names, stamps, contents = next(lines).split("/"), next(lines).split(" "), next(lines).split(" ")
+                for name, stamp, content in zip(names, stamps, contents):
+                    if stamp != "-":
+                        found[os.path.join(place, name)] = stamp, content
+        return found
+
     def text(self):
         lines = ["%s %s %s %s %s" % (self.built, self.object, self.file, self.stamp, self.digest)]
         lines += ["fact %s %s" % item for item in sorted(self.facts.items())]
@@ -161,12 +173,14 @@ def _sum(stamps):
     return total
 
 
-def file_entry(path, started_ns):
+def file_entry(path, started_ns, known=None):
     """("file", stamp, digest, path) of what a build read that started at `started_ns`; None where it has changed since.
 
-    Raises OSError.
+    known: (stamp, digest) of an earlier build. Raises OSError.
     """
     before = os.stat(path)
+    if known and stamp_of(before) == known[0] and before.st_ctime_ns < started_ns - RACY_NS:
+        return "file", *known, path
     content = digest_of(path)
     after = os.stat(path)
     youngest = max(after.st_mtime_ns, after.st_ctime_ns)
