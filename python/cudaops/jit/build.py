@@ -385,7 +385,7 @@ class Build:
         )
         publish.write(os.path.join(self.directory, "error"), fields)
         key = self._object_key(entries) + "x"
-        section = manifest.Section(["failed", key, "-", "-", "-"], facts, manifest.lines_of(entries))
+        section = manifest.Section(["failed", key, "-", "-", "-"], facts, manifest.data_of(entries))
         found = self._make_visible(section, "error", "log")
         log = os.path.join(found.directory, "log")
         raise failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log)
@@ -407,7 +407,7 @@ class Build:
             os.rename(path, os.path.join(self.directory, name))
         path = os.path.join(self.directory, file)
         head = ["built", self._object_key(entries), file, "-", manifest.digest_of(path)]
-        section = manifest.Section(head, facts, manifest.lines_of(entries))
+        section = manifest.Section(head, facts, manifest.data_of(entries))
         return self._make_visible(section, file, "source", "compile_commands.json", "log")
 
     def _check(self, built):

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 
 from .. import depfile
-from . import manifest, publish
+from . import manifest, publish, stamps
 from . import sources as texts
 from .key import digest, torch_directory
 
@@ -65,9 +65,10 @@ class Inputs:
         if self._tool_entries is None:
             self._find_tools()
             self._tool_entries = [self._tool_entry(path) for path in sorted(self.tools)]
+            stamps.make(os.path.dirname(self.id_directory), self._report.get("host_compiler", {}).get("path") or "cc")
 
     def entries(self, started_ns, known):
-        """For manifest.lines_of(); None where a file changed while the build ran. known: Section.files()"""
+        """For manifest.data_of(); None where a file changed while the build ran. known: Section.files()"""
         found = []
         for path in sorted(self.files):
             entry = manifest.file_entry(path, started_ns, known.get(path))
