@@ -99,10 +99,20 @@ def test_size_is_bytes_or_has_a_unit(monkeypatch, text, size):
     assert publish.size_limit() == size
 
 
-def test_size_that_is_none_is_refused(monkeypatch):
-    monkeypatch.setenv("CUDAOPS_JIT_MAX_SIZE", "big")
-    with pytest.raises(ValueError, match="not a size.\n  found   big"):
-        publish.size_limit()
+@pytest.mark.parametrize("text", ["big", "-1", "inf", "nan", "1e400", "G"])
+def test_size_that_is_none_is_refused_before_a_compile(jit, source, monkeypatch, text):  # noqa: F811
+    monkeypatch.setenv("CUDAOPS_JIT_MAX_SIZE", text)
+    with jit.no_process(), pytest.raises(ValueError, match="CUDAOPS_JIT_MAX_SIZE: not a size.\n  found   " + text):
+        jit.load("plain", source)
+    with pytest.raises(ValueError, match="--size: not a size.\n  found   " + text):
+        publish.size_limit(text)
+
+
+@pytest.mark.parametrize("name", ["a;b", 'a"b', "a\\b", "a<b"])
+def test_store_in_a_place_that_cmake_cannot_be_told_is_refused(jit, source, monkeypatch, tmp_path, name):  # noqa: F811
+    monkeypatch.setenv("CUDAOPS_STORE", str(tmp_path / name))
+    with jit.no_process(), pytest.raises(cudaops.BuildError, match="no CMake project can be built in .*\nFix: CUDAOPS_STORE="):
+        jit.load("plain", source)
 
 
 def test_four_builds_of_a_key_are_kept(jit):  # noqa: F811

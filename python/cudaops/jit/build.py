@@ -26,6 +26,8 @@ _MISSES_A_HEADER = re.compile(
     r"declared|has no member|is not a member|incomplete type|does not name a (?:type|template)|no match(?:ing)? |undefined|"
     r"no suitable|no instance of|no operator"
 )
+# Paths that CMake can't be told.
+_UNSPEAKABLE = re.compile(r'[;"\\<>\n]')
 _private = None
 
 
@@ -34,7 +36,8 @@ def obtain(request, own, key, lines, change, policy, verbose):
     reason = _reason(request, own, lines, change)
     policies.allow(request.name, reason, policy)
     programs = tools(request.name)
-    own = _writable(own, change)
+    publish.size_limit()  # a misspelt one is said before the compile
+    own = _writable(request, own, change)
     if change and change[0] in ("damaged", "lost"):
         print("cudaops: %s: %s; it is built again." % (request.name, reason), file=sys.stderr, flush=True)
     _write_record(own, request, reason, lines)
@@ -137,13 +140,17 @@ def _packaged(name):
 
 
 def _other_store(own):
-    return "CUDAOPS_STORE=<directory with room>   (now %s)" % os.path.dirname(own.root)
+    return "CUDAOPS_STORE=<another directory>   (now %s)" % os.path.dirname(own.root)
 
 
-def _writable(own, change):
+def _writable(request, own, change):
     """The user's store, or a private directory of this process, with one line that says why."""
     global _private
     problem = None
+    if own is not None and _UNSPEAKABLE.search(own.root):
+        raise failure.error(
+            request.name, "no CMake project can be built in %s: there is one of ; \" \\ < > in its name." % own.root, fix=_other_store(own)
+        )
     if own is None:
         problem = change[1] if change and change[0] == "store" else "it can't be used"
     else:

@@ -13,6 +13,8 @@ import os
 from . import manifest, stamps
 
 MAX_SIZE = 10 << 30
+# Of a manifest: two hundred files are sooner compared than a library is loaded.
+IN_C_BYTES = 20_000
 
 
 def location():
@@ -80,8 +82,7 @@ class Store:
         reason = None
         try:
             for section in manifest.each(path):
-                # Some hundred files are sooner compared than a library is loaded.
-                in_c = stamps.function(self.root) if self.writable and len(section.data) > 20_000 else None
+                in_c = stamps.function(self.root) if self.writable and len(section.data) > IN_C_BYTES else None
                 change = section.changed(known, in_c)
                 if change is None:
                     found = Found(self, section)
