@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -362,6 +363,34 @@ print(json.dumps([json.loads(os.read(reading, 1000)), cudaops.load("other", %r).
     )
     assert values == [[42, True, 7, "COMPILED"], "CACHED", 42]
     assert jit.left() == []
+
+
+def test_threads_that_load_one_module_get_the_same(jit, source):  # noqa: F811
+    """One object, that is initialized once, however the threads take turns; also where they build it."""
+    from cudaops.jit import loader
+
+    found = []
+    begin = threading.Barrier(8)
+
+    def load():
+        begin.wait()
+        found.append(cudaops.load("plain", source))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            loader.loaded.clear()
+            threads = [threading.Thread(target=load) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(found) == 8 and len(set(map(id, found))) == 1
+            found.clear()
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(jit.objects()) == 1 and jit.left() == []
 
 
 def test_cell_of_a_notebook_runs_twice(jit):  # noqa: F811
