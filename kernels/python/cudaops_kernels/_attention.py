@@ -89,7 +89,11 @@ def _(
     dropout_p=0.0,
 ):
     batch, seq_q, heads, _ = q.shape
-    return q.new_empty((batch, seq_q, heads, v.shape[-1])), _statistics(q, batch, heads, seq_q)
+    if q.stride(2) > q.stride(1):
+        output = q.new_empty((batch, heads, seq_q, v.shape[-1])).transpose(1, 2)
+    else:
+        output = q.new_empty((batch, seq_q, heads, v.shape[-1]))
+    return output, _statistics(q, batch, heads, seq_q)
 
 
 @register_op("attention_backward", Rows("q", placements=_placements(False, True), **_ONE_BY_ONE))
@@ -449,7 +453,7 @@ def attention(
 
     q is [batch, seq_q, heads, head_dim], k and v [batch, seq_k, kv_heads, head_dim] with heads a
     multiple of kv_heads; v may have a head_dim of its own, both are at most 256. Transposed views of
-    [batch, heads, seq, head_dim] are taken without a copy. float32, float16, bfloat16, and float64
+    [batch, heads, seq, head_dim] are taken without a copy, and of such a q the output is one. float32, float16, bfloat16, and float64
     on the CPU.
 
     scores = softcap(scale * q·k) - alibi_slopes * |i + seq_k - seq_q - j| + bias of query i and key
