@@ -8,6 +8,7 @@ from typing import Any, Literal, Optional, Union, overload
 import torch
 from torch import Tensor
 
+from ._attention_checks import check_attention
 from ._attention_dropout import kept_weights, seed_of_call
 from ._autograd import differentiable, gradient
 from ._registration import Rows, register_op
@@ -88,6 +89,21 @@ def _(
     deterministic=False,
     dropout_p=0.0,
 ):
+    check_attention(
+        "attention",
+        q,
+        k,
+        v,
+        bias=bias,
+        alibi_slopes=alibi_slopes,
+        sinks=sinks,
+        seed=seed,
+        scale=scale,
+        window_left=window_left,
+        window_right=window_right,
+        softcap=softcap,
+        dropout_p=dropout_p,
+    )
     batch, seq_q, heads, _ = q.shape
     if q.stride(2) > q.stride(1):
         output = q.new_empty((batch, heads, seq_q, v.shape[-1])).transpose(1, 2)
@@ -150,6 +166,21 @@ def _(
     deterministic=False,
     dropout_p=0.0,
 ):
+    check_attention(
+        "attention_varlen",
+        q,
+        k,
+        v,
+        alibi_slopes=alibi_slopes,
+        sinks=sinks,
+        seed=seed,
+        scale=scale,
+        window_left=window_left,
+        window_right=window_right,
+        softcap=softcap,
+        dropout_p=dropout_p,
+        lengths=(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k),
+    )
     total, heads, _ = q.shape
     return q.new_empty((total, heads, v.shape[-1])), _statistics(q, heads, total)
 
@@ -377,6 +408,8 @@ _attention_varlen: Callable[..., tuple[Tensor, Tensor]] = differentiable(
 def checked_window(op: str, window: Any) -> tuple[int, int]:
     if not isinstance(window, (tuple, list)) or len(window) != 2:
         raise TypeError(f"{op}: wanted a pair (left, right) for window, found {window!r}.")
+    if not all(hasattr(side, "__index__") for side in window):
+        raise TypeError(f"{op}: wanted two ints, -1 for all, for window, found {window!r}.")
     return window[0], window[1]
 
 
