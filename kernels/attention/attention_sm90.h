@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forward kernel for sm_90a: what it computes and for which calls. launch_attention() asks it
-// first, where attention.cu is compiled with CUDAOPS_ATTENTION_WITH_SM90; a project of its own gets
-// that by
-//
-//   cudaops_add_kernels(attention_sm90 SOURCES "${CudaOps_KERNELS_DIR}/attention/attention_sm90.cu"
-//     ARCHITECTURES 90a DEFINE CUDAOPS_ATTENTION_WITH_SM90)
-//   target_link_libraries(attention PRIVATE attention_sm90)
-//
-// and by linking both to what calls attention.
+// first, where attention.cu is compiled with CUDAOPS_ATTENTION_WITH_SM90.
 #pragma once
 
 #include "attention.h"

@@ -17,8 +17,20 @@ from ._registration import Rows, register_op
 Result = Union[Tensor, tuple[Tensor, Tensor]]
 
 
+def _divides_alike(q: Any, k: Any, heads: int) -> bool:
+    """Whether a shard of q's heads (DTensor's specs) has the heads of k that they read."""
+    num_kv_heads = k.shape[heads]
+    if q.shape[heads] == num_kv_heads:
+        return True
+    # Over which of the mesh's dimensions heads will lie isn't known here.
+    shards = {1}
+    for size in q.mesh.shape:
+        shards |= {size * others for others in shards}
+    return all(num_kv_heads % count == 0 for count in shards if count <= num_kv_heads)
+
+
 def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
-    """For DTensor: by sequences that have a dimension, and by heads if keys have as many."""
+    """For DTensor: by sequences that have a dimension, and by heads if those of keys divide alike."""
 
     def placements(arguments: dict) -> list:
         from torch.distributed.tensor import Partial, Replicate, Shard
@@ -31,7 +43,7 @@ def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
         heads = len(q.shape) - 2
         # The dimension of tensors with rows, and that of numbers a query.
         dims = [] if is_varlen else [(0, 0)]
-        if q.shape[heads] == k.shape[heads]:
+        if _divides_alike(q, k, heads):
             dims.append((heads, heads - 1 if heads == 2 else 0))
         result = []
         for dim, own in dims:
@@ -342,8 +354,8 @@ def _tangents(args, tangents, first_batch=0):
 
 
 _attention: Callable[..., tuple[Tensor, Tensor]] = differentiable(
-    "attention", setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2
-)
+    setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2
+)("attention")
 
 
 def _setup_varlen(ctx, args, outputs):
@@ -397,12 +409,11 @@ def _tangents_varlen(args, tangents):
 
 
 _attention_varlen: Callable[..., tuple[Tensor, Tensor]] = differentiable(
-    "attention_varlen",
     setup=_setup_varlen,
     backward=_backward_varlen,
     jvp=_tangents_varlen,
     num_differentiable=2,
-)
+)("attention_varlen")
 
 
 def checked_window(op: str, window: Any) -> tuple[int, int]:
