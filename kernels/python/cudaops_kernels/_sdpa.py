@@ -143,8 +143,10 @@ class SdpaPatch:
                 # Its handler is asked for the function that stands in torch's place now.
                 replaced = F.scaled_dot_product_attention
                 own = (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
-                result = type(attn_mask).__torch_function__(replaced, (type(attn_mask),), own)
-                return result
+                of_mask: Tensor = type(attn_mask).__torch_function__(
+                    replaced, (type(attn_mask),), own
+                )
+                return of_mask
             takes_mask = attn_mask is None or (
                 not is_causal
                 and type(attn_mask) in (Tensor, torch.nn.Parameter)
