@@ -111,11 +111,11 @@ void check_heads(const char* op, const Tensor& q, const Tensor& k, const Tensor&
   }
 }
 
-// The longest sequence that the CPU finds, where it can look.
 void check_offsets(const char* op, const char* name, const Tensor& offsets, const char* of,
                    int64_t total, const char* max_name, int64_t max_seqlen) {
-  if (!offsets.is_cpu()) return;
-  const int32_t* data = static_cast<const int32_t*>(offsets.const_data_ptr());
+  const OptionalTensor numbers = visible_numbers(op, name, offsets);
+  if (!numbers.has_value()) return;
+  const int32_t* data = numbers->const_data_ptr<int32_t>();
   const int64_t last = offsets.size(0) - 1;
   if (data[0] != 0 || data[last] != total) {
     refuse(op, std::string("wanted ") + name + " from 0 to the " + std::to_string(total) +

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -144,6 +145,25 @@ inline void check_device(const char* op, const char* name_a, const Tensor& a, co
   if (!on_one_device(a, b)) {
     refuse(op, std::string("wanted one device for ") + name_a + " and " + name_b + ", found " +
                    device_text(a) + " and " + device_text(b) + ".");
+  }
+}
+
+// A tensor's numbers, where an op can look at them before it runs: those of the CPU, and with
+// CUDAOPS_CHECK=1 in the environment those of a device too, copied to the CPU, which waits for all
+// work before. Else none, and kernels do what their headers say about numbers out of range.
+inline OptionalTensor visible_numbers(const char* op, const char* name, const Tensor& tensor) {
+  if (tensor.is_cpu()) return tensor;
+  const char* const variable = std::getenv("CUDAOPS_CHECK");
+  if (variable == nullptr || *variable == '\0' || std::string(variable) == "0") {
+    return std::nullopt;
+  }
+  try {
+    return torch::stable::to(tensor, torch::stable::Device(torch::headeronly::DeviceType::CPU));
+  } catch (const std::exception&) {
+    refuse(op,
+           std::string("wanted to look at ") + name +
+               ", as CUDAOPS_CHECK is set, found that it can't be copied to the CPU now (a CUDA "
+               "graph is captured, or work before has failed).");
   }
 }
 

@@ -6,7 +6,7 @@ import os
 import random
 
 import torch
-from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, kernels, looking_at_numbers, main, normal, opcheck, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -816,9 +816,10 @@ def test_refuses_in_one_sentence(device):
         ),
     ):
         assert refusal(call) == sentence, refusal(call)
-    if device != "cpu":
-        return
-    wrong = [torch.tensor(values, dtype=torch.int32) for values in ((0, 4, 9), (0, 12, 10), (0, 9, 10))]
+    def offsets_of(*values):
+        return torch.tensor(values, dtype=torch.int32, device=device)
+
+    wrong = [offsets_of(*values) for values in ((0, 4, 9), (0, 12, 10), (0, 9, 10))]
     for changed, sentence in zip(
         wrong,
         (
@@ -830,10 +831,12 @@ def test_refuses_in_one_sentence(device):
         ),
     ):
         call = lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets, changed, 6, 6)  # noqa: E731
-        assert refusal(call) == sentence, refusal(call)
-    falling = torch.tensor((0, 6, 4, 10), dtype=torch.int32)
+        with looking_at_numbers():
+            assert refusal(call) == sentence, refusal(call)
+    falling = offsets_of(0, 6, 4, 10)
     sentence = "attention_varlen: wanted cu_seqlens_q that don't decrease, found 4 behind 6 at index 2."
-    found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
+    with looking_at_numbers():
+        found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
     assert found == sentence, found
 
 

@@ -31,7 +31,7 @@ def kinds_of(op: Any) -> Kinds:
     """Of an op's arguments. Of other types, whose values torch refuses itself, the type is ""."""
     kinds = []
     for argument in op._schema.arguments:
-        kind = str(argument.type)
+        kind = str(argument.real_type)  # that of a dtype would be int
         is_optional = kind.startswith("Optional[")
         kind = kind[len("Optional[") : -1] if is_optional else kind
         known = kind == "Tensor" or kind in _KINDS
