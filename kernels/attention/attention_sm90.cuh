@@ -136,8 +136,11 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
       load_k(block - 1, n + 1);
       load_v(block, n);
     }
-    // The next tile's queries come while this one's last blocks are computed.
+    // The next tile's queries come while this one's last blocks are computed; of a short tile the
+    // values are waited for earlier.
     const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
+    const bool is_short = tile.last_block - first_block < 2;
+    if (is_short) load_v(first_block, n);
     if (next.batch >= 0) {
       if (Shape::kQStages > 1) {
         load_q(next, t + 1);
@@ -150,7 +153,8 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
         }
       }
     }
-    load_v(first_block, n++);
+    if (!is_short) load_v(first_block, n);
+    ++n;
   }
 }
 
@@ -251,10 +255,10 @@ __device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&f
   for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
 }
 
-// O / sum and lse to memory.
+// O / sum and lse to memory. `q`: the tile's queries.
 template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, const Tile& tile,
-                                           int warpgroup, float (&o)[Shape::kHeadDimV / 2],
+                                           char* q, int warpgroup, float (&o)[Shape::kHeadDimV / 2],
                                            const Rows& rows) {
   constexpr float kLog2e = 1.4426950408889634f;
   const int lane = threadIdx.x % 32;
@@ -276,22 +280,56 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
       call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) / kLog2e;
     }
   }
-  T* const output = first_of_output<T, kVarlen>(call, tile) + lane % 4 * 8;
+  T* const output = first_of_output<T, kVarlen>(call, tile);
+  if constexpr (Shape::kOverlapsTiles) {
+    // A warp's rows take the place of its queries, which no product needs any more, and are written
+    // from there in rows of memory.
+    constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
+    const int first_of_warp = warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
+    char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
+    const auto place = [&](int row, int unit) {
+      return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
+             (unit % 8 ^ row % 8) * 16;
+    };
 #pragma unroll
-  for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    for (int unit = 0; unit < kUnits; unit += 2) {
       uint32_t words[4];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const float* const pair = o + 16 * i + 4 * j + 2 * half;
-        words[j] = detail::pack_pair<T>(pair[0] * factor[half], pair[1] * factor[half]);
+        const int at = 4 * unit + 2 * j, half = j % 2;
+        words[j] = detail::pack_pair<T>(o[at] * factor[half], o[at + 1] * factor[half]);
       }
-      gather_vectors(words);
-      const int row = first_row + 8 * half;
-      if (row < tile.seq_q && 32 * i + lane % 4 * 8 < call.head_dim_v) {
-        *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + 32 * i) =
-            make_uint4(words[0], words[1], words[2], words[3]);
+      store_matrices(place(lane % 16, unit + lane / 16), words);
+    }
+    __syncwarp();
+    const int num_rows = tile.seq_q - tile.first_query - first_of_warp;
+    T* const to = output + (tile.first_query + first_of_warp) * call.output_seq_stride;
+#pragma unroll
+    for (int i = lane; i < 16 * kUnits; i += 32) {
+      const int row = i / kUnits, unit = i % kUnits;
+      if (row < num_rows && unit * 8 < call.head_dim_v) {
+        *reinterpret_cast<uint4*>(to + row * call.output_seq_stride + unit * 8) =
+            *reinterpret_cast<const uint4*>(place(row, unit));
+      }
+    }
+    fence_for_wgmma();  // the next queries come by the copy engine
+  } else {
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        uint32_t words[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const float* const pair = o + 16 * i + 4 * j + 2 * half;
+          words[j] = detail::pack_pair<T>(pair[0] * factor[half], pair[1] * factor[half]);
+        }
+        gather_vectors(words);
+        const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
+        if (row < tile.seq_q && column < call.head_dim_v) {
+          *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
+              make_uint4(words[0], words[1], words[2], words[3]);
+        }
       }
     }
   }
@@ -349,11 +387,6 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
     wait_for_phase(barriers.tile_full(stage<Shape::kTilesAhead>(t)), parity<Shape::kTilesAhead>(t));
     return tile_at(t).batch >= 0;
   };
-  const auto write = [&](uint32_t n) {
-    write_tile<T, Shape, kVarlen>(call, tile_at(n), warpgroup, o, rows);
-    __syncwarp();
-    if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
-  };
   const auto wait_for_turn = [&] { wait_at_barrier(turn, kTurnThreads); };
   const auto pass_turn = [&] { arrive_at_barrier(next_turn, kTurnThreads); };
   const auto wait_for_q = [&] {
@@ -361,8 +394,16 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
                    parity<Shape::kQStages>(t));
     ++t;
   };
-  const auto release_q = [&] {
-    if (is_first_lane) arrive(barriers.q_empty(stage<Shape::kQStages>(t - 1), warpgroup));
+  const auto release_q = [&](uint32_t n) {
+    if (is_first_lane) arrive(barriers.q_empty(stage<Shape::kQStages>(n), warpgroup));
+  };
+  // The n-th tile. With one buffer for Q the next queries don't wait for it.
+  const auto write = [&](uint32_t n) {
+    char* const q = shared + Shape::kQOffset + stage<Shape::kQStages>(n) * Shape::QTile::kBytes;
+    write_tile<T, Shape, kVarlen>(call, tile_at(n), q, warpgroup, o, rows);
+    __syncwarp();
+    if (Shape::kOverlapsTiles) release_q(n);
+    if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
   };
   // Of the n-th block, and of the one before.
   const auto wait_for_k = [&] {
@@ -391,19 +432,26 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
         o, p, shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes);
     commit_wgmma();
   };
+  // Blocks from_block up to to_block are seen by all of the warpgroup's rows.
+  int from_block, to_block;
+  const auto find_whole_blocks = [&](const Tile& tile) {
+    const int first = tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64;
+    from_block = 0;
+    if (call.window_left >= 0)
+      from_block = (max(0, first + 63 - call.window_left) + kKeys - 1) / kKeys;
+    int end = tile.seq_k;
+    if (call.window_right >= 0) end = max(0, min(end, first + call.window_right + 1));
+    to_block = end / kKeys;
+  };
   const auto scores_to_weights = [&](int block) {
     if (call.cap != 0.0f) {
 #pragma unroll
       for (int i = 0; i < kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
     }
-    keep(s);  // what is read of the tile isn't kept in registers meanwhile
-    const Tile& tile = tile_at(t - 1);
-    const int first = tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64;
-    const int begin = call.window_left < 0 ? 0 : first + 63 - call.window_left;
-    const int end =
-        call.window_right < 0 ? tile.seq_k : min(tile.seq_k, first + call.window_right + 1);
-    if ((block + 1) * kKeys > end || block * kKeys < begin) {
-      mask_scores<Shape>(call, s, tile.seq_k, first, block);
+    if (block < from_block || block >= to_block) {
+      const Tile& tile = tile_at(t - 1);
+      mask_scores<Shape>(call, s, tile.seq_k,
+                         tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64, block);
     }
     weigh(call, s, rows, rescale);
   };
@@ -433,6 +481,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
   while (is_tile) {
     const auto first_block = [&] { return tile_at(t - 1).first_block; };
     int block = last_block_of<Shape>(call, tile_at(t - 1), warpgroup);
+    find_whole_blocks(tile_at(t - 1));
 #pragma unroll
     for (int i = 0; i < Shape::kHeadDimV / 2; ++i) o[i] = 0.0f;
 #pragma unroll
@@ -440,7 +489,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       rows.max[half] = -INFINITY;
       rows.sum[half] = 0.0f;
     }
-    if (block == first_block()) release_q();
+    if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
     scores_to_weights(block);
     pack_all<T>(p, s);
     // Of the block whose output comes next.
@@ -465,7 +514,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<1>();
       keep(s);
       release_k();
-      if (block == first_block()) release_q();
+      if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
       scores_to_weights(block);
       wait_for_wgmma<0>();
       keep(o);

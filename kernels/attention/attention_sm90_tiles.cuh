@@ -47,7 +47,7 @@ struct AttentionSm90Shape {
   static constexpr int kStages = kStages_;
   static constexpr int kQStages = kQStages_;
   // Whether the scores of the next tile's first block are computed while a tile is written: with
-  // one buffer for Q they would have to wait for it.
+  // one buffer for Q they would have to wait for it. Outputs go through that buffer then.
   static constexpr bool kOverlapsTiles = kQStages > 1;
   // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
   static constexpr int kTilesAhead = 4;
@@ -61,6 +61,7 @@ struct AttentionSm90Shape {
   static_assert(kProducerRegisters + kWarpgroups * kConsumerRegisters <=
                     (1 + kWarpgroups) * kStartRegisters,
                 "more registers than the block has");
+  static_assert(!kOverlapsTiles || kHeadDimV <= kHeadDim, "outputs take the place of queries");
 
   using QTile = SharedTile<kQueries, kHeadDim>;
   using KTile = SharedTile<kKeys, kHeadDim>;
