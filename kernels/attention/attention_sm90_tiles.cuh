@@ -84,6 +84,7 @@ struct AttentionSm90Shape {
 
 // Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head dimensions; the rows
 // are consumer warpgroups x keys.
+using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 128, 3, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 2>;
