@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m cudaops port: a CMakeLists.txt for what a setup.py builds."""
 
-import ast
-import itertools
 import os
 import re
-import shlex
 
-from ._read_setup import HOME, TORCH, Call, Reader, Unknown, argument, choices, combine, flatten, negate, version_number
+from ._port_conditions import assumed, classify, deciding, doubts, on, option_name, relevant, settle, switched
+from ._port_text import (
+    HERE, LIBRARIES, Path, generator, imports, join_blocks, merge_lists, natural, quote, read_includes, split_words,
+    unknown_of, words,
+)
+from ._read_setup import Reader
+from ._setup_tools import argument, choices, flatten, version_number
+from ._setup_values import HOME, TORCH, Unknown, combine
 
-# Targets of find_package(CudaTorchMatch), and what is linked without being named.
-LIBRARIES = {
-    name: "CudaOps::" + name for name in "cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl".split()
-} | {"cuda": "CudaOps::cuda_driver", "nvidia-ml": "CudaOps::nvml"}
 LINKED = "torch torch_cpu torch_cuda torch_hip torch_python c10 c10_cuda c10_hip cudart cudart_static stdc++".split()
 
 GPU = "CudaTorchMatch_CUDA_ENABLED OR CudaTorchMatch_HIP_ENABLED"
@@ -29,12 +29,6 @@ ARCHITECTURE = re.compile(r"-gencode|--generate-code|-arch|--gpu-architecture|-c
 # CMAKE_CUDA_HOST_COMPILER and CUDAOPS_CUDA_JOBS say it here; libraries mean nothing to a compile.
 IGNORED = re.compile(r"-ccbin|--compiler-bindir|-t$|-t=|-t\d|--threads|--offload-arch|-L|-l(?!ineinfo$)")
 SUFFIXES = (".cu", ".hip")
-HERE = "\0here\0"
-VARIABLES = {
-    HOME: "CudaTorchMatch_TOOLKIT_ROOT",
-    TORCH: "CudaTorchMatch_TORCH_DIR",
-    HERE: "CMAKE_CURRENT_SOURCE_DIR",
-}
 
 
 class PortError(Exception):
@@ -91,131 +85,6 @@ def found_sources(reader):
 
 
 # -------------------------------------------------------------------------------------------------------- guards
-
-
-class Where:
-    """What CMake says of a condition: in which `if()` a line stands, and whether it is for CUDA only."""
-
-    def __init__(self, kind, condition="", options=()):
-        self.kind, self.condition, self.options = kind, condition, options
-
-
-def classify(test, flipped=(), sure=True):
-    """always, cuda, cpu; option (an `if()`); hip; doubt (not known); never. Not sure: as if doubts were settled."""
-    if isinstance(test, bool):
-        return Where("always" if test else "never")
-    if not sure:
-        flipped = [*flipped, *settle(test, flipped)]
-    with_cuda, without = test.holds("cuda", flipped), test.holds("cpu", flipped)
-    if with_cuda is None or without is None and not with_cuda:
-        return Where("doubt")
-    if with_cuda:
-        return Where("always" if without is not False else "cuda")
-    if without:
-        return Where("cpu")
-    off = {leaf.name: leaf for leaf in test.leaves() if leaf.kind == "env" and leaf.name not in flipped}
-    single = [name for name in off if test.holds("cuda", (*flipped, name))]
-    # What can be said in the environment needn't be said on the command line too.
-    single = [name for name in single if off[name].text != "argv"] or single
-    for names in [single] if single else [list(off)]:
-        if not names or not test.holds("cuda", (*flipped, *names)):
-            continue
-        ways = [[name] for name in single] or [names]
-        but = [
-            name
-            for name in off
-            if name not in names and not any(test.holds("cuda", (*flipped, *way, name)) for way in ways)
-        ]
-        condition = (" OR " if single else " AND ").join(on(off[name]) for name in names)
-        if but:
-            condition = ("(%s)" if len(single) > 1 else "%s") % condition
-            condition = " AND ".join([condition, *(on(off[name], False) for name in but)])
-        return Where("option", condition, [off[name] for name in (*names, *but)])
-    if test.holds("hip", flipped):
-        return Where("hip")
-    return Where("never")
-
-
-def settle(test, flipped=()):
-    """What to take as true (or, with ! before it, as false) so that a condition holds."""
-    names = list(dict.fromkeys(leaf.text for leaf in doubts(test, flipped)))
-    if isinstance(test, bool) or not names or len(names) > 8:
-        return names
-    options = [leaf.name for leaf in test.leaves() if leaf.kind == "env"]
-    for values in itertools.product((True, False), repeat=len(names)):
-        taken = [name if value else "!" + name for name, value in zip(names, values)]
-        for more in ([], *([name] for name in options), options):
-            if test.holds("cuda", [*flipped, *taken, *more]) or test.holds("cpu", [*flipped, *taken, *more]):
-                return taken
-    return names
-
-
-def deciding(test, flipped=()):
-    """(the doubt that keeps a condition from being known, "where ..." or "unless ...")"""
-    found = doubts(test, flipped)
-    words = {"where": [], "unless": []}
-    for leaf in {leaf.text: leaf for leaf in found if leaf.default is None}.values():
-        for word, other in (("where", "!" + leaf.text), ("unless", leaf.text)):
-            if test.holds("cuda", [*flipped, other]) is False:
-                words[word].append(leaf)
-    known = [leaf for leaves in words.values() for leaf in leaves]
-    said = ["%s %s" % (word, leaf.text) for word, leaves in words.items() for leaf in leaves]
-    return (known or found)[0], " and ".join(said[:3]) or "depending on " + found[0].text
-
-
-def switched(test, flipped, world):
-    """Leaves of the environment without whose default the condition does not hold."""
-    if isinstance(test, bool):
-        return []
-    leaves = {leaf.name: leaf for leaf in test.leaves() if leaf.kind == "env" and leaf.name not in flipped}
-    return [leaf for name, leaf in leaves.items() if test.holds(world, (*flipped, name)) is False]
-
-
-def relevant(test, settled):
-    """Doubts whose settled value a condition depends on."""
-    worlds = ("cuda", "hip", "cpu")
-    now = [test.holds(world, settled) for world in worlds] if doubts(test) else []
-    found = []
-    for leaf in doubts(test):
-        other = [one for one in settled if one.lstrip("!") != leaf.text]
-        other += ["!" + leaf.text] if leaf.text in settled or leaf.default else [leaf.text]
-        if [test.holds(world, other) for world in worlds] != now:
-            found.append(leaf)
-    return found
-
-
-def on(leaf, flipped=True):
-    """What CMake says of an option that differs from its default, or doesn't."""
-    return option_name(leaf) if leaf.default != flipped else "NOT " + option_name(leaf)
-
-
-def assumed(test, flipped=()):
-    """Doubts whose default a condition follows, with some option as it is by default or not."""
-    found = [leaf for leaf in doubts(test, flipped) if leaf.default]
-    options = {leaf.name for leaf in test.leaves() if leaf.kind == "env" and leaf.name not in flipped} if found else ()
-    ways = [(world, [*flipped, *names]) for world in ("cuda", "cpu") for names in ([], *([name] for name in options))]
-    return [
-        leaf
-        for leaf in found
-        if any(test.holds(world, [*names, "!" + leaf.text]) != test.holds(world, names) for world, names in ways)
-    ]
-
-
-def option_name(leaf):
-    name = re.sub(r"\W+", "_", leaf.name.lstrip("-")).upper()
-    return "CPU_HAS_" + name if leaf.text == "simd" else name
-
-
-def doubts(test, flipped=()):
-    """Unknown leaves that a condition depends on; first those that nothing is assumed of."""
-    if isinstance(test, bool):
-        return []
-    known = [leaf for leaf in test.leaves() if leaf.kind == "unknown"]
-    known = [leaf for leaf in known if leaf.text not in flipped and "!" + leaf.text not in flipped]
-    return sorted(known, key=lambda leaf: leaf.default is not None)
-
-
-# ------------------------------------------------------------------------------------------------------------ op
 
 
 class Op:
@@ -1017,147 +886,3 @@ class Writer:
 
 
 # --------------------------------------------------------------------------------------------------------- tools
-
-
-class Path:
-    def __init__(self, name, item):
-        self.name, self.item, self.cuda_only = name, item, False
-
-
-def join_blocks(bodies):
-    """Neighbours under the same if() share it."""
-    result = []
-    for body in bodies:
-        if (
-            result
-            and body[0].startswith("if(")
-            and body[-1] == result[-1][-1] == "endif()"
-            and result[-1][0] == body[0]
-        ):
-            result[-1] = [*result[-1][:-1], "", *body[1:]]
-        else:
-            result.append(body)
-    return result
-
-
-def imports(path):
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            tree = ast.parse(file.read())
-    except (SyntaxError, ValueError, OSError):
-        return set()
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.split(".")[0])
-    return found
-
-
-def merge_lists(lists):
-    """[(guard, value)] of several: the same values in the same order, or what isn't in the first behind it."""
-    result = list(lists[0]) if lists else []
-    for more in lists[1:]:
-        if len(more) == len(result) and all(a == b for (_, a), (_, b) in zip(result, more)):
-            result = [(combine("or", [old, new]), value) for (old, value), (new, _) in zip(result, more)]
-            continue
-        for guard, value in more:
-            for index, (old, known) in enumerate(result):
-                if isinstance(value, (str, tuple)) and value == known:
-                    result[index] = (combine("or", [old, guard]), known)
-                    break
-            else:
-                result.append((guard, value))
-    return result
-
-
-def words(value):
-    return shlex.split(value) if isinstance(value, str) else value
-
-
-def split_words(item):
-    """["-L/a -lb"] is two words to the shell that cpp_extension gives it to."""
-    return shlex.split(item) if re.search(r"\s-", item) else [item]
-
-
-def unknown_of(item):
-    """The part of a pair that isn't known."""
-    parts = [part for part in item if isinstance(part, Unknown)] if isinstance(item, tuple) else []
-    return parts[0] if parts else item
-
-
-def natural(name):
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
-
-
-def generator(language, value):
-    if not language:
-        return value
-    condition = "$<DEVICE_LINK:" if language == "\0DEVICE_LINK" else "$<$<COMPILE_LANGUAGE:%s>:" % language
-    return condition + value.replace(">", "$<ANGLE-R>") + ">"
-
-
-def quote(value):
-    """An argument of a CMake command."""
-    bare = re.fullmatch(r"[\w./+=:,~$<>@%^*!\0-]+", value)
-    value = value.replace("\\", "\\\\").replace('"', '\\"').replace("${", "\\${")
-    for mark, variable in VARIABLES.items():
-        value = value.replace(mark, "${%s}" % variable)
-    return value if bare else '"%s"' % value
-
-
-INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
-
-
-# What declares functions of CUDA's libraries; curand_kernel.h is device code, and of cuda.h it can be types alone.
-LIBRARY_HEADERS = {
-    "cublas.h": "cublas",
-    "cublas_api.h": "cublas",
-    "cublas_v2.h": "cublas",
-    "cublasLt.h": "cublasLt",
-    "cufft.h": "cufft",
-    "cufftXt.h": "cufft",
-    "curand.h": "curand",
-    "cusparse.h": "cusparse",
-    "cusparse_v2.h": "cusparse",
-    "cusolverDn.h": "cusolver",
-    "cusolverRf.h": "cusolver",
-    "cusolverSp.h": "cusolver",
-    "cudnn.h": "cudnn",
-    "nccl.h": "nccl",
-    "nvrtc.h": "nvrtc",
-}
-
-
-def read_includes(sources, root, include_dirs):
-    """(PYBIND, FULL or STABLE, CUDA's libraries): what the sources, and headers of the project that they include, ask of
-    torch, and of the libraries that torch has loaded and cpp_extension doesn't name."""
-    queue = [os.path.join(root, name) for name in sources]
-    seen = set()
-    asked = {"STABLE"}
-    libraries = set()
-    while queue:
-        path = os.path.normpath(queue.pop())
-        if path in seen or not os.path.isfile(path):
-            continue
-        seen.add(path)
-        with open(path, encoding="utf-8", errors="replace") as file:
-            content = file.read()
-        for _, header in INCLUDE.findall(content):
-            if re.match(
-                r"torch/(extension|python)\.h|torch/csrc/(Exceptions|utils/pybind|python_headers)\.h|pybind11/", header
-            ):
-                asked.add("PYBIND")
-            elif re.match(r"torch/(csrc/stable|headeronly)/", header) or header.startswith(
-                "torch/csrc/inductor/aoti_torch/c/"
-            ):
-                continue
-            elif re.match(r"torch/|ATen/|c10/|caffe2/", header):
-                asked.add("FULL")
-            elif header in LIBRARY_HEADERS:
-                libraries.add(LIBRARY_HEADERS[header])
-            else:
-                queue += [os.path.join(place, header) for place in [os.path.dirname(path), *include_dirs]]
-    abi = next(one for one in ("PYBIND", "FULL", "STABLE") if one in asked)
-    return abi, [name for name in LIBRARIES if name in libraries]

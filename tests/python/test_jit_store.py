@@ -201,6 +201,21 @@ def test_read_only_store_serves_and_new_builds_go_to_a_private_directory(jit, so
     assert "%s: Read-only file system" % jit.root in text and "Fix: CUDAOPS_STORE=" in text
 
 
+def test_store_without_programs_is_neither_read_nor_written(jit, source, monkeypatch, capfd):  # noqa: F811
+    """A file system that is mounted noexec: the loader's own error names neither that nor a cure."""
+    ask = os.statvfs
+
+    class Noexec:
+        f_flag = os.ST_NOEXEC
+
+    monkeypatch.setattr(os, "statvfs", lambda path: Noexec if str(path).startswith(str(jit.root)) else ask(path))
+    for wanted in ("COMPILED", "CACHED"):
+        path, state, _ = obtain(source)
+        assert state == wanted and not str(path).startswith(str(jit.root))
+    assert jit.objects() == []
+    assert "is on a file system that is mounted noexec" in capfd.readouterr().err
+
+
 def test_full_disk_names_the_store(jit, source, monkeypatch):  # noqa: F811
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -156,6 +156,7 @@ def _writable(request, own, change):
     else:
         try:
             publish.prepare(own.root)
+            problem = own.problem()
         except OSError as error:
             problem = "%s: %s" % (own.root, os.strerror(error.errno))
     if problem is None:

@@ -68,6 +68,8 @@ class Store:
                 return "others can write to %s (mode %o)" % (directory, stat.st_mode & 0o7777)
             if self.writable and stat.st_uid != os.geteuid():
                 return "%s belongs to another user (uid %d)" % (directory, stat.st_uid)
+        if os.statvfs(self.root).f_flag & os.ST_NOEXEC:
+            return "%s is on a file system that is mounted noexec: no library can be loaded from it" % self.root
         return None
 
     def manifest_path(self, name, key):
