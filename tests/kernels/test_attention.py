@@ -198,7 +198,8 @@ def check(case, q, k, v, times=2, **options):
         few = v.shape[-1] / 8 if grad.numel() < 1000 else 0
         of_stored = torch.finfo(dtype).eps * math.sqrt(terms.get(name, few)) / 2
         of_products = torch.finfo(torch.float32).eps * math.sqrt(16 * terms.get(name, 1) * v.shape[-1])
-        more = of_stored + of_products
+        # Dropout multiplies what is left of both.
+        more = (of_stored + of_products) / (1 - options.get("dropout_p", 0.0))
         # torch's own has NaN where a softcap meets a row that sees nothing.
         plain_grad = plain_grads[name].nan_to_num()
         assert_as_exact(grad, exact_grads[name], plain_grad, f"{case} grad {name}", 3, more)
