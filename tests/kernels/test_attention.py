@@ -198,7 +198,8 @@ def check(case, q, k, v, times=2, **options):
         few = v.shape[-1] / 8 if grad.numel() < 1000 else 0
         of_stored = torch.finfo(dtype).eps * math.sqrt(terms.get(name, few)) / 2
         of_products = torch.finfo(torch.float32).eps * math.sqrt(16 * terms.get(name, 1) * v.shape[-1])
-        more = of_stored + of_products
+        # Dropout multiplies what is left of both.
+        more = (of_stored + of_products) / (1 - options.get("dropout_p", 0.0))
         # torch's own has NaN where a softcap meets a row that sees nothing.
         plain_grad = plain_grads[name].nan_to_num()
         assert_as_exact(grad, exact_grads[name], plain_grad, f"{case} grad {name}", 3, more)
@@ -343,10 +344,10 @@ def check_generated(device, case):
 
 
 def test_generated_calls(device):
-    """Calls of all kinds; CUDAOPS_TEST_LONG=1 has all of them, CUDAOPS_TEST_SEED=<seed> the same."""
-    count = 24
-    if os.environ.get("CUDAOPS_TEST_LONG", "0") not in ("", "0"):
-        count = 10_000 if device == "cpu" else 1_000
+    """Calls of all kinds: on a GPU a thousand, on the CPU two hundred (12 ms each), with
+    CUDAOPS_TEST_LONG=1 ten thousand there. CUDAOPS_TEST_SEED=<seed> has the same ones."""
+    is_long = os.environ.get("CUDAOPS_TEST_LONG", "0") not in ("", "0")
+    count = 1_000 if device != "cpu" else 10_000 if is_long else 200
     print(f"seed {SEED}, {count} calls")
     source = random.Random(SEED)
     for _ in range(count):
