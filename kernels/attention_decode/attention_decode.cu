@@ -217,9 +217,13 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   plan.states = plan.sums + 2 * int64_t{parts} * kRows * plan.call.head_dim;
   launch_overlapping_with(decode_kernel<T, Cache, kDim>, dim3(static_cast<unsigned int>(parts)),
                           dim3(kThreads), Memory<Cache, kDim>::bytes(fit.stages), stream, plan);
+  // Of few items the rows go to blocks of their own.
   const int64_t items = plan.per_sequence * plan.call.num_batches;
-  launch_overlapping(merge_kernel<T, kDim>, dim3(static_cast<unsigned int>(items)),
-                     dim3(32 * kMergeWarps), stream, plan);
+  const int64_t rows = plan.num_rows < kRows ? plan.num_rows : kRows;
+  const int64_t most = fit.blocks / items > 1 ? fit.blocks / items : 1;
+  const dim3 grid(static_cast<unsigned int>(items),
+                  static_cast<unsigned int>(rows < most ? rows : most));
+  launch_overlapping(merge_kernel<T, kDim>, grid, dim3(32 * kMergeWarps), stream, plan);
 }
 
 // body(Fit, launch) of the tensor cores' kernel that takes this call; false where none does.

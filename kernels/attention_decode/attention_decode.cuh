@@ -10,8 +10,12 @@
 // Block  4 warps; each takes 16 keys of a unit and has copies of its next ones on their way
 //        (cp.async), a softmax and sums of its own: no warp waits for another until a part of an
 //        item ends.
+//        What a block needs first is fetched before the kernel before has ended; where the keys of
+//        32 units lie is read at once.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
-//        workspace, and a second kernel adds them in the parts' order.
+//        workspace, and a second kernel adds them, in an order that follows from their number. All
+//        that it reads of 4 parts is on its way at a time: of few items this kernel is a good part
+//        of the time.
 #pragma once
 
 #include <cudaops/check.h>
@@ -164,6 +168,7 @@ class Block {
     end_ = end;
     table_ = plan_.call.block_table + item.batch * plan_.call.block_table_stride;
     const int stages = plan_.stages;
+    find_blocks(begin);
     load_queries();
 #pragma unroll 1
     for (int ahead = 0; ahead < stages - 1; ++ahead) copy(begin + ahead, ahead);
@@ -178,7 +183,8 @@ class Block {
       __syncwarp();
       // Into the tile that all lanes have left.
       copy(unit + stages - 1, stage == 0 ? stages - 1 : stage - 1);
-      add(unit, tiles_ + static_cast<uint32_t>(stage * M::kTileBytes));
+      const bool is_block = (are_blocks_ >> (stages - 1) & 1) != 0;
+      add(unit, tiles_ + static_cast<uint32_t>(stage * M::kTileBytes), is_block);
       stage = stage + 1 == stages ? 0 : stage + 1;
     }
     wait_for_groups<0>();
@@ -196,22 +202,35 @@ class Block {
     }
   }
 
-  // A warp's keys of a unit. What a tile must not hold comes as zeros.
+  __device__ __forceinline__ int first_token(int unit) const {
+    return (unit + item_.first_unit) * kUnit + warp_ * kTile;
+  }
+
+  // The blocks with the warp's keys of 32 units from this one on, a lane each; -1: none.
+  __device__ __forceinline__ void find_blocks(int unit) {
+    first_found_ = unit;
+    const int token = first_token(unit + lane_);
+    int block = -1;
+    if (token < item_.length) block = table_[page_of(token)];
+    found_ = block < plan_.call.num_blocks ? block : -1;
+  }
+
+  // A warp's keys of a unit; units come one after the other. What a tile must not hold comes as
+  // zeros.
   __device__ __forceinline__ void copy(int unit, int stage) {
+    are_blocks_ *= 2;
     if (unit < end_) {
+      if (unit == first_found_ + 32) find_blocks(unit);
       const AttentionDecode& call = plan_.call;
-      const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
-      const int page = page_of(token);
-      const int in_page = token - page * static_cast<int>(call.page_size);
-      int block = -1;
-      if (token < item_.length) block = table_[page];
-      const bool is_block = block >= 0 && block < call.num_blocks;
+      const int token = first_token(unit);
+      const int in_page = token - page_of(token) * static_cast<int>(call.page_size);
+      const int block = __shfl_sync(~0u, found_, unit - first_found_);
       // Rows of the tile that are to be copied.
-      const int count = is_block ? item_.length - token : 0;
-      if (!is_block) block = 0;
+      const int count = block >= 0 ? item_.length - token : 0;
       const uint32_t tile = tiles_ + static_cast<uint32_t>(stage * M::kTileBytes);
-      copy_tile(tile, call.k, block, in_page, count);
-      copy_tile(tile + kTile * M::kRowBytes, call.v, block, in_page, count);
+      copy_tile(tile, call.k, max(block, 0), in_page, count);
+      copy_tile(tile + kTile * M::kRowBytes, call.v, max(block, 0), in_page, count);
+      are_blocks_ += block >= 0 ? 1 : 0;
     }
     close_copies();
   }
@@ -326,7 +345,8 @@ class Block {
     first_last_ = item_.length - static_cast<int>(plan_.call.q_length);
   }
 
-  __device__ __forceinline__ void add(int unit, uint32_t tile) {
+  // `is_block`: there is one with the tile's keys.
+  __device__ __forceinline__ void add(int unit, uint32_t tile, bool is_block) {
     const int t = lane_ % 4;
     float scores[2][4] = {};
     // Row lane % 16 of the queries; the matrices of columns 8 … behind those of columns 0 ….
@@ -338,11 +358,8 @@ class Block {
       multiply_add<Math>(scores[0], q.word, k.word[0], k.word[1]);
       multiply_add<Math>(scores[1], q.word, k.word[2], k.word[3]);
     }
-    const int token = (unit + item_.first_unit) * kUnit + warp_ * kTile;
+    const int token = first_token(unit);
     // Whole tiles, but for the ends of what queries see and for blocks that aren't there.
-    int block = 0;
-    if (token < item_.length) block = table_[page_of(token)];
-    const bool is_block = block >= 0 && block < plan_.call.num_blocks;
     const bool is_partly_seen = token < last_first_ || token + kTile - 1 > first_last_ || !is_block;
     bool grows = false;
     float base[2] = {}, kept[2] = {};
@@ -501,7 +518,9 @@ class Block {
   Item item_;
   int end_;
   const int32_t* table_;
-  int halves_;  // 1: rows 8 … 15 are none
+  int first_found_, found_;
+  uint32_t are_blocks_ = 0;  // of the units copied last, the lowest bit of the last one
+  int halves_;               // 1: rows 8 … 15 are none
   int position_[2], first_[2];
   int last_first_, first_last_;
   float largest_[2], total_[2], scale_[2];
@@ -510,11 +529,37 @@ class Block {
 
 #endif
 
+#if CUDAOPS_HAS_MMA
+
+// What all blocks read before they know their keys, to the second-level cache, by all of them
+// together: no part of it waits for another then. It may still be written by a kernel before.
+template <typename T>
+__device__ __forceinline__ void prefetch_inputs(const AttentionDecode& call) {
+  constexpr int kLine = 128;
+  int64_t line = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const auto prefetch = [&](const void* data, int64_t bytes) {
+    if (line >= 0 && line * kLine < bytes) {
+      prefetch_line(static_cast<const char*>(data) + line * kLine);
+    }
+    line -= (bytes + kLine - 1) / kLine;
+  };
+  prefetch(call.lengths, call.num_batches * 4);
+  prefetch(call.block_table,
+           ((call.num_batches - 1) * call.block_table_stride + call.blocks_per_sequence) * 4);
+  prefetch(call.q, ((call.num_batches - 1) * call.q_batch_stride +
+                    (call.q_length - 1) * call.q_token_stride +
+                    (call.num_heads - 1) * call.q_head_stride + call.head_dim) *
+                       static_cast<int>(sizeof(T)));
+}
+
+#endif
+
 template <typename T, typename Cache, int kDim>
 __global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
     decode_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   extern __shared__ __align__(128) char memory[];
+  prefetch_inputs<T>(plan.call);
   wait_for_kernels_before();
   // Behind it: what the second kernel reads before it waits has been written then.
   let_next_kernel_start();
@@ -550,14 +595,20 @@ __global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
 
 constexpr int kMergeWarps = 16;
 
-// A block has an item, and ends at once where one block has had it all. Its rows have as many warps
-// each as there are; each warp adds the sums of every so-manieth part.
+// A block has some rows of an item, and ends at once where one block has had all of that. A row has
+// as many warps as there are; each adds the sums of every so-manieth part, and then the warps' are
+// added.
 template <typename T, int kDim>
 __global__ void __launch_bounds__(32 * kMergeWarps)
     merge_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   constexpr int kEach = kDim / 32;  // elements of a lane: neighbours
-  __shared__ float sums_of[kMergeWarps][kDim];
+  constexpr int kAtOnce = 4;
+  struct alignas(kEach < 4 ? 8 : 16) Elements {
+    float at[kEach];
+  };
+  __shared__ Elements sums_of[kMergeWarps][32];
+  __shared__ float largest_of[kMergeWarps], total_of[kMergeWarps];
   const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
   const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
   let_next_kernel_start();
@@ -566,64 +617,86 @@ __global__ void __launch_bounds__(32 * kMergeWarps)
   const int begin = schedule.begin_of(batch) + index * item.num_units;
   const int per_part = schedule.per_part();
   const int first = begin / per_part, count = (begin + item.num_units - 1) / per_part - first + 1;
-  wait_for_kernels_before();
-  if (count == 1) return;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int head_dim = static_cast<int>(plan.call.head_dim);
-  const int rows = min(kRows, plan.num_rows - item.first_row);
-  const int warps_of_row = kMergeWarps / rows;
-  const auto slot_of = [&](int part) {
-    return 2 * (first + part) + (begin >= (first + part) * per_part ? 1 : 0);
-  };
-  const int row = warp / warps_of_row, place = warp % warps_of_row;
-  const bool is_busy = row < rows;
-  float sum[kEach] = {}, largest = -INFINITY, total = 0;
+  const int rows_of_item = min(kRows, plan.num_rows - item.first_row);
+  const int blocks = static_cast<int>(gridDim.y);
+  const int rows_of_block = (rows_of_item + blocks - 1) / blocks;
+  const int team = kMergeWarps / rows_of_block;  // warps of a row
+  const int row = static_cast<int>(blockIdx.y) * rows_of_block + warp / team;
+  const int place = warp % team;
+  const bool is_busy = warp / team < rows_of_block && row < rows_of_item;
+  wait_for_kernels_before();
+  if (count == 1) return;
+  float largest = -INFINITY, total = 0;
+  Elements sum{};
   if (is_busy) {
-    for (int part = lane; part < count; part += 32) {
-      largest = fmaxf(largest, plan.states[slot_of(part) * 2 * kRows + row]);
-    }
-    for (int step = 16; step > 0; step /= 2) {
-      largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
-    }
-    const float base = largest == -INFINITY ? 0.0f : largest;
-    for (int some = 0; some < count; some += 32) {
-      float weight = 0, own = 0;
-      if (some + lane < count) {
-        const float* const state = plan.states + slot_of(some + lane) * 2 * kRows + row;
-        weight = detail::exp2_of(state[0] - base);
-        own = state[kRows] * weight;
-      }
-      for (int step = 16; step > 0; step /= 2) own += __shfl_xor_sync(~0u, own, step);
-      total += own;
-      const int here = min(32, count - some);
-#pragma unroll 4
-      for (int part = place; part < here; part += warps_of_row) {
-        const float factor = __shfl_sync(~0u, weight, part);
-        const float* const from =
-            plan.sums + (int64_t{slot_of(some + part)} * kRows + row) * head_dim;
+#pragma unroll 1
+    for (int some = place; some < count; some += kAtOnce * team) {
+      float part_largest[kAtOnce], part_total[kAtOnce];
+      Elements part_sum[kAtOnce];
+      float largest_here = largest;
 #pragma unroll
-        for (int i = 0; i < kEach; ++i) {
-          const int at = i * 32 + lane;
-          if (at < head_dim) sum[i] += factor * from[at];
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int part = some + i * team;
+        part_largest[i] = -INFINITY;
+        part_total[i] = 0;
+        part_sum[i] = {};
+        if (part < count) {
+          const int slot = 2 * (first + part) + (begin >= (first + part) * per_part ? 1 : 0);
+          const float* const state = plan.states + slot * 2 * kRows + row;
+          part_largest[i] = state[0];
+          part_total[i] = state[kRows];
+          if (lane * kEach < head_dim) {
+            part_sum[i] = *reinterpret_cast<const Elements*>(
+                plan.sums + (int64_t{slot} * kRows + row) * head_dim + lane * kEach);
+          }
         }
       }
-    }
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) sums_of[warp][i * 32 + lane] = sum[i];
+      for (int i = 0; i < kAtOnce; ++i) largest_here = fmaxf(largest_here, part_largest[i]);
+      const float base = largest_here == -INFINITY ? 0.0f : largest_here;
+      const float kept = detail::exp2_of(largest - base);
+      largest = largest_here;
+      total *= kept;
+#pragma unroll
+      for (int j = 0; j < kEach; ++j) sum.at[j] *= kept;
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const float weight = detail::exp2_of(part_largest[i] - base);
+        total += weight * part_total[i];
+#pragma unroll
+        for (int j = 0; j < kEach; ++j) sum.at[j] += weight * part_sum[i].at[j];
+      }
+    }
+    sums_of[warp][lane] = sum;
+    if (lane == 0) {
+      largest_of[warp] = largest;
+      total_of[warp] = total;
+    }
   }
   __syncthreads();
-  if (!is_busy || place != 0) return;
+  if (!is_busy) return;
+  const int first_warp = warp - place;
+  largest = -INFINITY;
+  for (int i = 0; i < team; ++i) largest = fmaxf(largest, largest_of[first_warp + i]);
+  const float base = largest == -INFINITY ? 0.0f : largest;
+  total = 0;
+  for (int i = 0; i < team; ++i) {
+    total += total_of[first_warp + i] * detail::exp2_of(largest_of[first_warp + i] - base);
+  }
   const Query query = query_of(plan, item, row);
   const Finish finish(plan, item, query, largest, total);
   T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const int at = i * 32 + lane;
-    float all = sum[i];
-    for (int other = 1; other < warps_of_row; ++other) all += sums_of[warp + other][at];
-    if (at < head_dim) out[at] = from_float<T>(all * finish.factor);
+  for (int at = place * 32 + lane; at < head_dim; at += team * 32) {
+    float all = 0;
+    for (int i = 0; i < team; ++i) {
+      all += sums_of[first_warp + i][at / kEach].at[at % kEach] *
+             detail::exp2_of(largest_of[first_warp + i] - base);
+    }
+    out[at] = from_float<T>(all * finish.factor);
   }
-  if (lane == 0) store_lse(plan, item, query, finish.lse);
+  if (place == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
 #endif
 }
 

@@ -129,14 +129,19 @@ __device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, co
 
 #if CUDAOPS_HAS_MMA
 
-// How all units are cut, and where the sequences' begin, as a warp finds it.
+// How all units are cut, and where the sequences' begin, as a warp finds it. Of up to 32 sequences
+// each lane has one, and lengths are read once.
 class Schedule {
  public:
   __device__ explicit Schedule(const Plan& plan)
       : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {
-    int sum = 0;
-    for (int first = 0; first < plan.call.num_batches; first += 32) sum += units_at(first + lane_);
-    total_ = static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+    own_ = units_at(lane_);
+    upto_ = sum_upto(own_);
+    total_ = __shfl_sync(~0u, upto_, 31);
+    for (int first = 32; first < plan.call.num_batches; first += 32) {
+      total_ += static_cast<int>(
+          __reduce_add_sync(~0u, static_cast<unsigned int>(units_at(first + lane_))));
+    }
     per_part_ = (total_ + plan.parts - 1) / plan.parts;
   }
 
@@ -145,13 +150,11 @@ class Schedule {
 
   // The sequence with this unit of all, and its first one.
   __device__ void find(int unit, int* batch, int* begin) const {
-    int before = 0;
+    int before = 0, own = own_, upto = upto_;
     for (int first = 0;; first += 32) {
-      const int own = units_at(first + lane_);
-      int upto = own;
-      for (int step = 1; step < 32; step *= 2) {
-        const int other = __shfl_up_sync(~0u, upto, step);
-        if (lane_ >= step) upto += other;
+      if (first != 0) {
+        own = units_at(first + lane_);
+        upto = sum_upto(own);
       }
       const unsigned int behind = __ballot_sync(~0u, unit < before + upto);
       if (behind != 0) {
@@ -166,8 +169,9 @@ class Schedule {
 
   // The first unit of a sequence.
   __device__ int begin_of(int batch) const {
-    int sum = 0;
-    for (int first = 0; first < batch; first += 32) {
+    if (batch < 32) return __shfl_sync(~0u, upto_ - own_, batch);
+    int sum = own_;
+    for (int first = 32; first < batch; first += 32) {
       if (first + lane_ < batch) sum += units_at(first + lane_);
     }
     return static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
@@ -178,9 +182,18 @@ class Schedule {
     if (batch >= plan_.call.num_batches) return 0;
     return units_of(plan_, length_of(plan_, batch)) * plan_.per_sequence;
   }
+  // Of the lanes up to this one.
+  __device__ int sum_upto(int sum) const {
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const int other = __shfl_up_sync(~0u, sum, step);
+      if (lane_ >= step) sum += other;
+    }
+    return sum;
+  }
 
   const Plan& plan_;
-  int lane_, total_, per_part_;
+  int lane_, own_, upto_, total_, per_part_;
 };
 
 #endif

@@ -35,6 +35,10 @@ __device__ __forceinline__ void begin_copy(SharedAddress to, const void* from) {
                "l"(__cvta_generic_to_global(from))
                : "memory");
 }
+// The 128 bytes with this address to the second-level cache.
+__device__ __forceinline__ void prefetch_line(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)));
+}
 // What was begun since the last such call is a group.
 __device__ __forceinline__ void close_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
