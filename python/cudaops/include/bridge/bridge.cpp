@@ -164,8 +164,7 @@ c10::Device device(const Value& value) {
   return c10::Device(static_cast<c10::DeviceType>(value.i), static_cast<c10::DeviceIndex>(value.n));
 }
 
-// --- types by their codes (binder.h)
-// -------------------------------------------------------------------------------------
+// --- types by their codes (binder.h) ---
 
 struct Type {
   char code = 0;  // t b d f s S y D L M A v, i and u with bytes; ? [ ( a with children
@@ -587,8 +586,7 @@ class Callable : public py::cpp_function {
   }
 };
 
-// --- the dispatcher
-// --------------------------------------------------------------------------------------------------------
+// --- the dispatcher ---
 
 c10::IValue to_ivalue(const Value& value, const c10::TypePtr& wanted) {
   c10::TypePtr type = wanted;
@@ -914,8 +912,7 @@ void implement(void* library, const char* name, const char* codes, Invoke invoke
   _(uint32_t, UInt32)                    \
   _(uint64_t, UInt64)
 
-// --- tensors
-// ---------------------------------------------------------------------------------------------------------------
+// --- tensors ---
 
 int64_t query(Ref ref, Query what) {
   const at::Tensor& self = tensor(ref);
@@ -1056,28 +1053,25 @@ Impl from_blob(void* memory, const int64_t* sizes, int64_t count, const int64_t*
   }
 }
 
-// --- devices
-// ---------------------------------------------------------------------------------------------------------------
+// --- devices ---
 
 struct Guard {
   c10::impl::VirtualGuardImpl impl;
   c10::Device before;
-  std::optional<c10::Stream> stream_before;
 
-  Guard(c10::DeviceType type, int64_t index, const int64_t* stream_id)
-      : impl(type), before(impl.getDevice()) {
-    const c10::Device wanted(type, static_cast<c10::DeviceIndex>(index));
-    if (index >= 0) impl.setDevice(wanted);
-    if (stream_id) {
-      const c10::Stream stream(c10::Stream::UNSAFE, index >= 0 ? wanted : before, *stream_id);
-      stream_before = impl.exchangeStream(stream);
-    }
+  Guard(c10::DeviceType type, int64_t index) : impl(type), before(impl.getDevice()) {
+    if (index >= 0) impl.setDevice(c10::Device(type, static_cast<c10::DeviceIndex>(index)));
   }
-  ~Guard() {
-    if (stream_before) impl.exchangeStream(*stream_before);
-    impl.uncheckedSetDevice(before);
-  }
+  ~Guard() { impl.uncheckedSetDevice(before); }
 };
+
+// A function of torch's C interface for CUDA. It isn't linked: the bridge is the same for a torch
+// without CUDA.
+template <class F>
+F cuda_function(const char* name) {
+  void* library = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+  return library ? reinterpret_cast<F>(dlsym(library, name)) : nullptr;
+}
 
 void current_stream(int32_t type, int64_t index, int64_t* id, int64_t* found_index, void** native) {
   const c10::impl::VirtualGuardImpl impl(static_cast<c10::DeviceType>(type));
@@ -1087,21 +1081,30 @@ void current_stream(int32_t type, int64_t index, int64_t* id, int64_t* found_ind
   const c10::Stream stream = impl.getStream(wanted);
   *id = stream.id();
   *found_index = stream.device_index();
-  // c10_cuda isn't linked: the module runs in a torch with CUDA or without. Its C interface is the
-  // same in each.
-  using Current = int32_t (*)(int32_t, void**);
-  static const Current ask = [] {
-    void* library = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
-    return library ? reinterpret_cast<Current>(dlsym(library, "aoti_torch_get_current_cuda_stream"))
-                   : nullptr;
-  }();
+  static const auto ask =
+      cuda_function<int32_t (*)(int32_t, void**)>("aoti_torch_get_current_cuda_stream");
   TORCH_CHECK(ask, "fast headers: this torch has no CUDA");
   TORCH_CHECK(ask(static_cast<int32_t>(*found_index), native) == 0,
               "fast headers: no current stream of device ", *found_index);
 }
 
-// --- modules
-// ---------------------------------------------------------------------------------------------------------------
+void check_cuda(int32_t error, const char* file, const char* function, uint32_t line) {
+  using Check = int32_t (*)(int32_t, const char*, const char*, uint32_t, bool, char**);
+  static const auto check = cuda_function<Check>("torch_c10_cuda_check_msg");
+  static const auto free_text = cuda_function<void (*)(char*)>("torch_c10_cuda_free_error_msg");
+  if (!check) {
+    TORCH_CHECK(error == 0, "fast headers: CUDA error ", error, " in a torch that has no CUDA");
+    return;
+  }
+  char* text = nullptr;
+  check(error, file, function, line, true, &text);
+  if (!text) return;
+  const std::string message(text);
+  free_text(text);
+  throw c10::AcceleratorError(c10::SourceLocation{function, file, line}, error, message);
+}
+
+// --- modules ---
 
 void* make_module(const char* name, bool gil_not_used, void (*fill)(void*)) {
   try {
@@ -1279,9 +1282,10 @@ Bridge table() {
     if (set >= 0) c10::GradMode::set_enabled(set != 0);
     return before;
   };
-  made.new_guard = [](int32_t type, int64_t index, const int64_t* stream) -> void* {
-    return new Guard(static_cast<c10::DeviceType>(type), index, stream);
+  made.new_guard = [](int32_t type, int64_t index) -> void* {
+    return new Guard(static_cast<c10::DeviceType>(type), index);
   };
+  made.check_cuda = check_cuda;
   made.delete_guard = [](void* guard) { delete static_cast<Guard*>(guard); };
   made.current_stream = current_stream;
   made.current_device = [](int32_t type) -> int64_t {

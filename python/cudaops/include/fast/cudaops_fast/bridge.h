@@ -169,13 +169,14 @@ struct Bridge {
   int64_t (*threads)(int what);  // 0: get_num_threads, 1: get_thread_num
 
   bool (*grad_mode)(int set);  // -1: asks only; the mode before
-  // A guard of the device (stream null) or of the stream, until it is deleted.
-  void* (*new_guard)(int32_t device_type, int64_t device_index, const int64_t* stream_id);
+  // The device is the current one until the guard is deleted; index -1: no other.
+  void* (*new_guard)(int32_t device_type, int64_t device_index);
   void (*delete_guard)(void*);
   void (*current_stream)(int32_t device_type, int64_t device_index, int64_t* id, int64_t* index,
                          void** native);
   int64_t (*current_device)(int32_t device_type);
   int64_t (*device_count)(int32_t device_type);
+  void (*check_cuda)(int32_t error, const char* file, const char* function, uint32_t line);
   void (*device_of_string)(const char* text, int64_t* type, int64_t* index);
 
   // PYBIND11_MODULE
