@@ -302,7 +302,8 @@ def target(name, files, directory, cuda):
             "target_compile_options(%s PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcompiler=%s>)" % (name, host),
             "target_compile_definitions(%s PRIVATE USE_CUDA)" % name,
             "target_link_libraries(%s PRIVATE CudaOps::cuda_headers)" % name,
-            "cudaops_target_architectures(%s)" % name,
+            "cudaops_resolve_architectures(architectures)",
+            "cudaops_target_architectures(%s ${architectures})" % name,
         ]
     return lines
 

@@ -164,7 +164,8 @@ class Project:
                 "cudaops_target_defaults(%s)" % name,
             ]
             if cuda:
-                lines.append("cudaops_target_architectures(%s)" % name)
+                lines.append("cudaops_resolve_architectures(architectures)")
+                lines.append("cudaops_target_architectures(%s ${architectures})" % name)
         else:
             module = " PYTHON_MODULE " + name if request.kind == "module" else ""
             required = " CUDA REQUIRED" if cuda else ""
