@@ -33,7 +33,8 @@ def load(
     Parameters and results are torch's (2.15); docs/jit.md says where something is different. Found again without a
     process where nothing has changed that the build read. Keyword-only, and not torch's:
 
-    headers   "auto" (default), "full", "slim": which headers load_inline() puts before a text
+    headers   "auto" (default), "full", "slim": which headers load_inline() puts before a text; "fast": our own in place of
+              torch's, where a text uses no more than they have
     reload    True: a Python module of the same content is loaded once more, and ops that this process has from another
               build are replaced, where their schemas are the same
     policy    "on", "warn", "error", "off": whether a build may happen (CUDAOPS_JIT)
@@ -189,6 +190,10 @@ def _obtain(request, policy, reload, verbose, build_directory, keep_intermediate
     schemas = facts.get("schemas", "").split("; ")
     # A namespace stands for ops whose names the sources don't show.
     ops = facts.get("ops", "").split() + [name + "::" for name in facts.get("unread_namespaces", "").split()]
+    if facts.get("headers") == "fast":
+        from . import fast
+
+        fast.provide_bridge(policy, verbose)
     result = loader.use(request.name, request.kind, found.path, ops, schemas, reload)
     if request.kind == "module":
         try:

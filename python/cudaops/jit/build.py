@@ -14,6 +14,7 @@ import time
 from . import failure, manifest, publish, why
 from . import policy as policies
 from . import store as stores
+from .errors import BuildError
 from .inputs import Inputs
 from .key import digest
 from .lock import Lock, Slots, jobs_wanted
@@ -225,9 +226,12 @@ class Build:
         self.directory = os.path.join(own.root, "t", "%s.%d" % (key, os.getpid()))
         self.log = os.path.join(self.directory, "log")
         self.report = {}
+        self.not_fast = ""
 
     def run(self):
         headers = "full" if self.request.headers == "full" else "slim"
+        if self.request.headers == "fast" and self._may_be_fast():
+            headers = "fast"
         progress = threading.Timer(1.0, self._say)
         progress.daemon = True
         progress.start()
@@ -239,8 +243,8 @@ class Build:
                     found, failed = self._once(headers)
                 except _Changed:
                     continue
-                if failed and headers == "slim" and self.request.headers == "auto" and self._may_be_slim(failed):
-                    headers = "full"
+                if failed:
+                    headers = self._next_headers(headers, failed)
                     continue
                 return found
             raise failure.error(self.request.name, "its files change all the time while they are compiled.")
@@ -257,8 +261,32 @@ class Build:
         text = "cudaops: building %s (%s), log %s%s" % (self.request.name, self.reason, self.log, last)
         print(text, file=sys.stderr, flush=True)
 
-    def _may_be_slim(self, failed):
-        return self.project.slim_differs and (names_torch(failed.message) or bool(_MISSES_A_HEADER.search(failed.message)))
+    def _may_be_fast(self):
+        """Whether the fast headers are for this text, by its names; with one line where they aren't."""
+        from . import fast
+
+        reason = fast.refusal(self.request)
+        if reason is None:
+            try:
+                fast.provide_bridge()
+            except BuildError as error:
+                reason = "the bridge to torch can't be built: %s" % error.message
+        if reason:
+            self._say_not_fast(reason)
+        return reason is None
+
+    def _say_not_fast(self, reason):
+        self.not_fast = reason
+        print("cudaops: %s: torch's own headers, not the fast ones: %s" % (self.request.name, reason), file=sys.stderr, flush=True)
+
+    def _next_headers(self, headers, failed):
+        """What is tried next where a compile failed for want of headers: None where it would fail with torch's, too."""
+        wants_header = names_torch(failed.message) or bool(_MISSES_A_HEADER.search(failed.message))
+        if headers == "fast" and wants_header:
+            return "slim"
+        if headers == "slim" and self.request.headers in ("auto", "fast") and self.project.slim_differs and wants_header:
+            return "full"
+        return None
 
     def _once(self, headers):
         """(Found, None) or (the Found of a kept failure, Failure); raises what isn't kept."""
@@ -297,10 +325,14 @@ class Build:
             "seconds": "%.1f" % (time.monotonic() - started),
             "torch": inputs.report.get("torch", {}).get("version") or "",
         }
+        if self.not_fast:
+            facts["not_fast"] = " ".join(self.not_fast.split())
         if self.project.unread_namespaces:
             facts["unread_namespaces"] = " ".join(self.project.unread_namespaces)
         if failed:
-            if self.project.slim_differs and headers == "slim" and self.request.headers == "auto" and self._may_be_slim(failed):
+            if self._next_headers(headers, failed):
+                if headers == "fast":
+                    self._say_not_fast("%s%s" % (failed.file and "%s:%s: " % (failed.file, failed.line) or "", failed.message))
                 return None, failed
             self._publish_failure(failed, facts, entries)
         return self._publish(tree, inputs.report, facts, entries), None
@@ -400,7 +432,9 @@ class Build:
 
     def _publish(self, tree, report, facts, entries):
         built = os.path.join(tree, self.request.name)
-        if self.request.kind != "executable":
+        if self.project.headers == "fast":
+            built += ".so"
+        elif self.request.kind != "executable":
             op = next(op for op in report["ops"] if op["name"] == self.request.name)
             if op["state"] == "NOT_BUILT":
                 raise failure.error(self.request.name, "%s: %s" % (op["reason_code"], op["reason"]))

@@ -275,9 +275,15 @@ def cache_trim(options):
 
 def cache_export(options):
     root = _root()
+    # Modules with fast headers are for this machine's torch alone.
+    kept_here = set()
+    for entry in os.listdir(os.path.join(root, "m")):
+        sections = manifest.read(os.path.join(root, "m", entry)) or ()
+        if any(section.facts.get("headers") == "fast" for section in sections):
+            kept_here |= {entry, *(section.object for section in sections)}
     with _Archive(options.file, "w") as archive:
         for name in EXPORTED:
-            for entry in sorted(os.listdir(os.path.join(root, name))):
+            for entry in sorted(set(os.listdir(os.path.join(root, name))) - kept_here):
                 if not entry.startswith("log-") and not entry.endswith(".new"):
                     archive.add(os.path.join(root, name, entry), name + "/" + entry)
     _say(options, {"file": options.file, "size": os.path.getsize(options.file)}, "wrote %s" % options.file)

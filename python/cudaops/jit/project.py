@@ -19,7 +19,7 @@ _RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-
 class Project:
     """Written into a directory.
 
-    abi, headers ("full" or "slim"); ops, schemas: what its libraries define; sources: paths as CMake knows them;
+    abi, headers ("full", "slim" or "fast"); ops, schemas: what its libraries define; sources: paths as CMake knows them;
     slim_differs: whether "full" would be another text.
     """
 
@@ -38,7 +38,12 @@ class Project:
             reading.add(path)
         self.reading = reading
         self.abi = texts.abi(reading.names, request.kind)
-        if request.cpp_texts is None:
+        if headers == "fast":
+            from . import fast
+
+            self.headers = "fast"
+            fast.write(request, os.path.join(directory, "fast"))
+        elif request.cpp_texts is None:
             self.headers = "full" if any(name in ("torch/extension.h", "torch/all.h") for name in reading.names) else "slim"
         self.ops = texts.ops(reading.files.values(), request.name)
         self.schemas = texts.schemas(reading.files.values(), request.name)
@@ -127,7 +132,7 @@ class Project:
 
     def _project_name(self):
         """Libraries of one project and one name know each other as copies of one op: those that define the same ops."""
-        if any(texts.defines_ops(text) for text in self.reading.files.values()):
+        if self.headers != "fast" and any(texts.defines_ops(text) for text in self.reading.files.values()):
             return "%s_%s" % (self.request.name, digest(" ".join([*self.ops, *self.unread_namespaces]))[:12])
         return "%s_%s" % (self.request.name, digest("\0".join([*self.reading.files.values(), *self.request.lines()]))[:12])
 
@@ -148,14 +153,19 @@ class Project:
         cuda = request.is_cuda()
         keyword = "CUDA_SOURCES" if cuda else "SOURCES"
         files = "".join("\n  " + bracket(path) for path in self.sources)
-        if request.kind == "executable":
+        if self.headers == "fast":
+            from . import fast
+
+            lines += fast.target(name, files, os.path.join(self.directory, "fast"), cuda)
+        elif request.kind == "executable":
             lines += [
                 "add_executable(%s%s)" % (name, files),
                 "cudaops_target_torch(%s ABI FULL%s)" % (name, " CUDA" if cuda else ""),
                 "cudaops_target_defaults(%s)" % name,
             ]
             if cuda:
-                lines.append("cudaops_target_architectures(%s)" % name)
+                lines.append("cudaops_resolve_architectures(architectures)")
+                lines.append("cudaops_target_architectures(%s ${architectures})" % name)
         else:
             module = " PYTHON_MODULE " + name if request.kind == "module" else ""
             required = " CUDA REQUIRED" if cuda else ""

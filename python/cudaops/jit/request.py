@@ -3,7 +3,7 @@
 
 import os
 
-HEADERS = ("auto", "full", "slim")
+HEADERS = ("auto", "full", "slim", "fast")
 
 
 class Request:
@@ -20,8 +20,6 @@ class Request:
                 "Fix: up to 100 letters, digits and _, and no keyword of Python; sources with\n"
                 "     PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) follow it" % (name,)
             )
-        if headers == "fast":
-            raise ValueError('headers="fast": there are no fast headers yet.\nFix: headers="auto"')
         if headers not in HEADERS:
             raise ValueError("headers: unknown value %r.\n  wanted  %s" % (headers, " ".join(HEADERS)))
         self.name = name
@@ -81,6 +79,11 @@ class Request:
         from .key import digest
 
         lines = ["name=" + self.name, "kind=" + self.kind, "headers=" + self.headers, "with_cuda=%s" % self.with_cuda]
+        if self.headers == "fast":
+            # What isn't read as a header: a module with fast headers is for one torch.
+            from .fast import version
+
+            lines.append("torch_version=%s" % version())
         lines += ["source=" + path for path in self.paths]
         if self.cpp_texts is not None:
             lines.append("cpp_sources=" + digest("\0".join(self.cpp_texts)))

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cudaops_fast/device.h>
+#include <cudaops_fast/library.h>

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the cases with torch's headers and with the fast ones, makes the same calls, and prints the differences as JSON.
+
+A difference in value, dtype, shape, strides, requires_grad, gradient or type of exception is one; texts of exceptions are
+listed apart. Run with the Python of any torch: python compare.py
+"""
+
+import contextlib
+import copy
+import json
+import math
+import os
+import sys
+import warnings
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..", "python")]
+
+import torch  # noqa: E402
+from cases import CPP  # noqa: E402
+from module import CALLS, TEXT  # noqa: E402
+
+import cudaops  # noqa: E402
+
+
+class Subclass(torch.Tensor):
+    pass
+
+
+def base(shape=(3, 4)):
+    return (torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape) - 3) / 4
+
+
+def tensor_kinds():
+    """name: (x, y, i), made anew for each call"""
+    x, y = base(), base().flip(0) + 1
+    i = torch.arange(12).reshape(3, 4)
+    return {
+        "strided": (x.t().contiguous().t(), y, i),
+        "contiguous": (x, y, i),
+        "double": (x.double(), y.double(), i.int()),
+        "expanded": (x[:1].expand(3, 4), y, i[:1].expand(3, 4)),
+        "sliced": (base((6, 8))[1::2, 2:6], y, torch.arange(48).reshape(6, 8)[::2, ::2]),
+        "empty": (x[:0], y[:0], i[:0]),
+        "zero_dim": (x[1, 2], y[1, 2], i[1, 2]),
+        "integers": (i, i + 1, i.short()),
+        "half": (x.half(), y.half(), i.byte()),
+        "bfloat16": (x.bfloat16(), y.bfloat16(), i.to(torch.int8)),
+        "bool": (x > 0, y > 0, i > 3),
+        "complex": (torch.complex(x, y), torch.complex(y, x), i),
+        "conjugate": (torch.complex(x, y).conj(), torch.complex(y, x), i),
+        "negative": (torch.complex(x, y).conj().imag, y, i),
+        "nan": (torch.full((3, 4), float("nan")), torch.full((3, 4), float("inf")), i),
+        "other_shape": (x, base((4, 2)), i),
+        "gradient": (x.clone().requires_grad_(), y.clone().requires_grad_(), i),
+        "not_a_leaf": (x.clone().requires_grad_() * 2, y, i),
+        "channels_last": (base((2, 3, 4, 5)).to(memory_format=torch.channels_last), base((2, 3, 4, 5)), i),
+        "sparse": (x.to_sparse(), y, i),
+        "subclass": (x.as_subclass(Subclass), y.as_subclass(Subclass), i),
+        "parameter": (torch.nn.Parameter(x.clone()), y, i),
+        "meta": (x.to("meta"), y.to("meta"), i.to("meta")),
+        "quantized": (torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), y, i),
+        "none": (None, y, None),
+        "no_tensor": ("x", 3, [1]),
+    }
+
+
+ARGUMENTS = {
+    "size_of": [-1, 0, 1, 5, "a", 1.5],
+    "stride_of": [-1, 0, 1, 5],
+    "indexed": [-1, 0, 1, 5],
+    "list_out_of_range": [0, 1, -1],
+    "ranges": [0, 2, 7, -3],
+    "throws": list(range(16)),
+    "integers": [0, -1, 200, 2**31 - 1, 2**31, 2**70, True, 1.5, "1", None],
+    "small_integer": [0, 127, 128, -128, -129, True, 1.0],
+    "unsigned_integer": [0, 2**64 - 1, 2**64, -1],
+    "number": [0, 1.5, 1e300, float("nan"), "1", None, True, 2**70, 1j],
+    "flag": [True, False, 0, 1, None, "a", 1.5],
+    "text": ["a", "", "ä", b"bytes", bytearray(b"b"), 3, None, "a\0b"],
+    "optional_integer": [None, 3, "a", 1.5],
+    "optional_tensor": [None, "tensor", 3],
+    "optional_result": [True, False],
+    "integer_list": [[], [1, 2], (3,), "ab", [1.5], [None], range(3), {1, 2}, {1: 2}, None, 3],
+    "number_list": [[], [1, 2.5], (3,), ["a"], range(2)],
+    "tensor_list": ["tensors", [], [1]],
+    "nested_list": [[[1], [2, 3]], [], [[]], [1]],
+    "tuple": [(1, "a"), [1, "a"], (1,), (1, 2), "ab"],
+    "pair": [(1.5, True), [1, 0], (1,)],
+    "int_array_ref": [[2, 3], (2,), [], [1.5], "ab", 3, [-1]],
+    "scalar": [1, 1.5, True, 1 + 2j, "a", None, "tensor"],
+    "scalar_result": [1, 1.5, True, 1 + 2j, 2**62, 2**64 - 1],
+    "dtype_argument": [torch.float64, torch.bool, "float", None, torch.complex64],
+    "device_argument": ["device", "cpu", None, "indexed"],
+    "random_numbers": [0.5, 2.0],
+    "numbers": [0.5, 3.0, -2.0],
+    "number_that_overflows": [0.0, 1.0],
+}
+# What torch itself leaves unwritten.
+UNWRITTEN = {("more_kinds_of_ops", "meta"): "an output of embedding_bag"}
+DEFAULTS = [0, 1, 2, 3, 4, 6]
+
+
+def resolve(value):
+    """What can't stand in a table."""
+    made = {
+        "tensor": lambda: base((2,)),
+        "tensors": lambda: [base((2,)), base((3,))],
+        "device": lambda: torch.device("cpu"),
+        "indexed": lambda: torch.device("cuda:3"),
+    }
+    return made[value]() if isinstance(value, str) and value in made else value
+
+
+def calls_of(name, parameters):
+    """[(label, function that makes the arguments)]"""
+    if "x" in parameters or "i" in parameters:
+        kinds = tensor_kinds()
+        numbers = ARGUMENTS.get(name, [1]) if "n" in parameters else [None]
+        return [
+            ("%s %s" % (kind, number), lambda kind=kind, number=number: pick(tensor_kinds()[kind], parameters, number))
+            for kind in kinds
+            if (name, kind) not in UNWRITTEN
+            for number in numbers
+        ]
+    if parameters == "":
+        return [("", lambda: ()), ("too many", lambda: (1,))]
+    return [(repr(value), lambda value=value: (copy.copy(resolve(value)),)) for value in ARGUMENTS.get(name, DEFAULTS)]
+
+
+def pick(tensors, parameters, number):
+    by_name = dict(zip("xyi", tensors), n=number)
+    return tuple(by_name[parameter] for parameter in parameters)
+
+
+def described(value):
+    if isinstance(value, torch.Tensor):
+        facts = [type(value).__name__, str(value.dtype), str(value.device), str(value.layout), tuple(value.shape)]
+        facts += [value.requires_grad, value.is_leaf, type(value.grad_fn).__name__, value.is_conj(), value.is_neg()]
+        if value.layout == torch.strided:
+            facts += [value.stride(), value.storage_offset()]
+        with contextlib.suppress(Exception):
+            dense = value.detach().to_dense() if value.layout != torch.strided else value.detach()
+            facts.append(repr(dense.dequantize().tolist() if dense.is_quantized else dense.resolve_conj().resolve_neg().tolist()))
+        return facts
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__, [described(item) for item in value]]
+    return [type(value).__name__, repr(value)]
+
+
+def gradients(result, arguments):
+    """Of what the result is a function of."""
+    tensors = [t for t in (result if isinstance(result, (list, tuple)) else [result]) if isinstance(t, torch.Tensor)]
+    wanted = [t for t in arguments if isinstance(t, torch.Tensor) and t.requires_grad and t.is_leaf]
+    tensors = [t for t in tensors if t.requires_grad and t.grad_fn is not None]
+    if not tensors or not wanted:
+        return None
+    with contextlib.suppress(RuntimeError):
+        found = torch.autograd.grad([t.sum() for t in tensors], wanted, allow_unused=True)
+        return [None if gradient is None else described(gradient) for gradient in found]
+    return "none"
+
+
+def outcome(function, arguments):
+    """(what must be equal, text of an exception)"""
+    torch.manual_seed(7)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = function(*arguments)
+        except Exception as error:  # noqa: BLE001
+            return ["raises", type(error).__mro__[0].__module__, type(error).__name__, []], str(error)
+        after = [described(argument) for argument in arguments]
+        texts = sorted(str(one.message).split("(Triggered")[0] for one in caught)
+        return [described(result), after, gradients(result, arguments), texts], None
+
+
+def same_text(a, b):
+    """Texts of checks may hold stack traces, and the file's name and line."""
+    cut = lambda text: text.split("\nException raised from")[0].split("\nInvoked with")[0]  # noqa: E731
+    return cut(a or "") == cut(b or "")
+
+
+def main():
+    torch.set_warn_always(True)
+    text = "\n".join(code for _, code in CPP.values())
+    modules, seconds = {}, {}
+    for headers, flags in (("full", ["-O0"]), ("fast", [])):
+        modules[headers] = (
+            cudaops.load_inline("cases", [text], functions=list(CPP), headers=headers, extra_cflags=flags),
+            cudaops.load_inline("module", [TEXT], headers=headers, extra_cflags=flags),
+        )
+        seconds[headers] = [module.__cudaops__["headers"] for module in modules[headers]]
+    differences, texts, count = [], [], 0
+    for name, (parameters, _) in CPP.items():
+        for label, make in calls_of(name, parameters):
+            count += 1
+            found = [outcome(getattr(modules[headers][0], name), make()) for headers in ("full", "fast")]
+            if found[0][0] != found[1][0]:
+                differences.append([name, label, *found])
+            elif not same_text(found[0][1], found[1][1]):
+                texts.append([name, label, found[0][1], found[1][1]])
+    for call in CALLS:
+        count += 1
+        found = []
+        for headers in ("full", "fast"):
+            space = {"m": modules[headers][1], "x": base(), "torch": torch}
+            found.append(outcome(lambda call=call, space=space: eval(call, space), ()))
+        if found[0][0] != found[1][0]:
+            differences.append(["module", call, *found])
+        elif not same_text(found[0][1], found[1][1]):
+            texts.append(["module", call, found[0][1], found[1][1]])
+    json.dump({"headers": seconds, "calls": count, "differences": differences, "texts": texts}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
