@@ -4,6 +4,7 @@
 // that by
 //
 //   cudaops_add_kernels(attention_sm90 SOURCES "${CudaOps_KERNELS_DIR}/attention/attention_sm90.cu"
+//     "${CudaOps_KERNELS_DIR}/attention/attention_backward_sm90.cu"
 //     ARCHITECTURES 90a DEFINE CUDAOPS_ATTENTION_WITH_SM90)
 //   target_link_libraries(attention PRIVATE attention_sm90)
 //

@@ -381,9 +381,12 @@ void run_attention(const Device& device, const Attention& call) {
   }
 }
 template <typename Device>
-void run_attention(const Device& device, const AttentionBackward& call) {
+void run_attention(const Device& device, const Tensor& like, bool deterministic,
+                   AttentionBackward call) {
+  call.deterministic = deterministic;
   if constexpr (Device::kIsGpu) {
-    launch_attention_backward(call, device.stream());
+    const Workspace workspace(like, attention_backward_workspace_bytes(call));
+    launch_attention_backward(call, workspace.data(), device.stream());
   } else {
     attention_backward_cpu(call, torch_threads);
   }
@@ -392,7 +395,12 @@ void run_attention(const Device& device, const AttentionBackward& call) {
 template <typename Device>
 struct AttentionOps {
   static auto runner(const Device& device) {
-    return [&device](const auto& call) { run_attention(device, call); };
+    return [&device](const Attention& call) { run_attention(device, call); };
+  }
+  static auto backward_runner(const Device& device, const Tensor& like, bool deterministic) {
+    return [&device, &like, deterministic](const AttentionBackward& call) {
+      run_attention(device, like, deterministic, call);
+    };
   }
 
   static std::tuple<Tensor, Tensor> attention(
@@ -419,13 +427,13 @@ struct AttentionOps {
       const Tensor& grad_output, const OptionalTensor& grad_lse, const Tensor& q, const Tensor& k,
       const Tensor& v, const Tensor& output, const Tensor& lse, const OptionalTensor& bias,
       const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, std::optional<double> scale,
-      bool causal, int64_t window_left, int64_t window_right, double softcap, bool,
-      bool needs_grad_bias) {
+      bool causal, int64_t window_left, int64_t window_right, double softcap,
+      bool deterministic, bool needs_grad_bias) {
     const Device device(q);
     return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
                                  v, nullptr, bias, alibi_slopes, sinks,
                                  {scale, causal, window_left, window_right, softcap},
-                                 needs_grad_bias, runner(device));
+                                 needs_grad_bias, backward_runner(device, q, deterministic));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor> attention_varlen_backward(
@@ -433,13 +441,14 @@ struct AttentionOps {
       const Tensor& v, const Tensor& output, const Tensor& lse, const Tensor& cu_seqlens_q,
       const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
       int64_t max_seqlen_q, int64_t max_seqlen_k, std::optional<double> scale, bool causal,
-      int64_t window_left, int64_t window_right, double softcap, bool) {
+      int64_t window_left, int64_t window_right, double softcap,
+      bool deterministic) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on(
         "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
         std::nullopt, alibi_slopes, sinks, {scale, causal, window_left, window_right, softcap},
-        false, runner(device));
+        false, backward_runner(device, q, deterministic));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
 

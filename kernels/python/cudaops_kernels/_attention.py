@@ -180,6 +180,10 @@ def _refuse_slopes(name, alibi_slopes):
         )
 
 
+def _is_deterministic(wanted):
+    return wanted or torch.are_deterministic_algorithms_enabled()
+
+
 def _some_grad(grad_output, output):
     """Where only lse has a gradient."""
     return torch.zeros_like(output) if grad_output is None else grad_output
@@ -438,8 +442,9 @@ def attention(
     lse, float32 [batch, heads, seq_q]: log(sum(exp(scores))), sinks included, minus infinity where
     nothing is visible.
 
-    There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. They are
-    the same from run to run whether deterministic or not.
+    There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results
+    are the same from run to run, but for the gradient by q on H100 and H200: its parts are added up
+    in any order, unless deterministic or torch.use_deterministic_algorithms(True), which is slower.
     """
     left, right = checked_window("attention", window)
     if isinstance(bias, Tensor) and bias.dim() < 4:
@@ -456,7 +461,7 @@ def attention(
         left,
         right,
         softcap,
-        deterministic,
+        _is_deterministic(deterministic),
     )
     return (output, lse) if return_lse else output
 
@@ -547,6 +552,6 @@ def attention_varlen(
         left,
         right,
         softcap,
-        deterministic,
+        _is_deterministic(deterministic),
     )
     return (output, lse) if return_lse else output
