@@ -21,7 +21,8 @@
 //          are rounded to the elements' type before they are multiplied with v.
 // Strides  those of batch, sequence and heads are free; elements of a head stand side by side.
 // Aliasing none with what is written.
-// Results  the same bits from run to run, but for grad_q on sm_90a: AttentionBackward. A query that sees no key has output 0 and lse minus
+// Results  the same bits from run to run, but for grad_q on sm_90a: AttentionBackward. A query that
+// sees no key has output 0 and lse minus
 //          infinity (with a sink: the sink). What is masked out by a whole tile is not read; within
 //          a tile that is masked in part, masked scores count for nothing, but a NaN or an infinity
 //          in a masked row of v reaches the output as 0 * NaN does.
@@ -174,8 +175,8 @@ struct AttentionBackward {
 // bytes. Enqueue on `stream` (a cudaStream_t) of the current device and return. Throw
 // std::runtime_error when a launch fails.
 void launch_attention(const Attention& call, void* stream);
-// `workspace`: attention_backward_workspace_bytes() of device memory, aligned to 16, free again when
-// the launch's work is done.
+// `workspace`: attention_backward_workspace_bytes() of device memory, aligned to 16, free again
+// when the launch's work is done.
 int64_t attention_backward_workspace_bytes(const AttentionBackward& call);
 void launch_attention_backward(const AttentionBackward& call, void* workspace, void* stream);
 

@@ -286,7 +286,7 @@ void launch_attention_backward(const AttentionBackward& call, void* workspace,
     is_done = true;
   } else
 #endif
-    if (num_rows > 0) {
+      if (num_rows > 0) {
     for_device_type<LaunchDelta>(forward.dtype, call, num_rows, stream);
   }
   if (call.grad_sinks != nullptr) {

@@ -2,15 +2,14 @@
 // Which calls the backward kernels for sm_90a serve, and what comes before and behind the kernel of
 // attention_backward_sm90.cuh: delta, lse as it reads it, and zeros where it adds up dQ; then dQ in
 // rows.
-#include "attention_backward_sm90.h"
-
 #include "attention_backward_sm90.cuh"
+#include "attention_backward_sm90.h"
 #include "attention_sm90.h"
 
 namespace cudaops_kernels {
 
 #if defined(CUDAOPS_KERNELS_SHARDED)
-#define CUDAOPS_ELSEWHERE(shape)                                                       \
+#define CUDAOPS_ELSEWHERE(shape)                                                             \
   extern template void launch_attention_backward_sm90_of<AttentionBackwardSm90Shape##shape>( \
       DType, const AttentionBackwardSm90Parameters&, cudaStream_t)
 CUDAOPS_ELSEWHERE(64);
@@ -27,8 +26,8 @@ int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // What the kernels around the main one have to know of a shape.
 struct Layout {
-  int queries;       // of a block
-  int sum_rows;      // of dQ^T, 64 for each chunk of columns
+  int queries;   // of a block
+  int sum_rows;  // of dQ^T, 64 for each chunk of columns
   bool splits_queries;
   int64_t blocks;  // of a head
 
@@ -110,9 +109,9 @@ __global__ void __launch_bounds__(kRowThreads)
   const int lane = threadIdx.x % kLanes;
   const int64_t line = block.sequence.lse + block.head * block.sequence.lse_head_stride;
   const bool is_varlen = forward.cu_seqlens_q != nullptr;
-  const int64_t first_grad =
-      is_varlen ? forward.cu_seqlens_q[block.batch] * call.grad_output.seq_stride
-                : block.batch * call.grad_output.batch_stride;
+  const int64_t first_grad = is_varlen
+                                 ? forward.cu_seqlens_q[block.batch] * call.grad_output.seq_stride
+                                 : block.batch * call.grad_output.batch_stride;
   const T* const output = static_cast<const T*>(forward.output.data) + block.sequence.output +
                           block.head * forward.output.head_stride;
   const T* const grad = static_cast<const T*>(call.grad_output.data) + first_grad +
@@ -123,8 +122,8 @@ __global__ void __launch_bounds__(kRowThreads)
     float sum = 0.0f;
     if (is_there) {
       for (int column = lane * 8; column < forward.head_dim_v; column += kLanes * 8) {
-        const Numbers<T> a = unpack<T>(
-            load_aligned(output + query * forward.output.seq_stride + column));
+        const Numbers<T> a =
+            unpack<T>(load_aligned(output + query * forward.output.seq_stride + column));
         const Numbers<T> b =
             unpack<T>(load_aligned(grad + query * call.grad_output.seq_stride + column));
 #pragma unroll
@@ -165,16 +164,15 @@ __global__ void __launch_bounds__(kRowThreads)
   const int64_t left = block.sequence.seq_q - block.first_query;
   if (left <= 0) return;
   const int sums = static_cast<int>(layout.block_sums());
-  const float4* const from =
-      reinterpret_cast<const float4*>(parts.sums + block.index * sums);
+  const float4* const from = reinterpret_cast<const float4*>(parts.sums + block.index * sums);
   const float scale = static_cast<float>(forward.scale);
   const int per_warpgroup = sums / 4 / 2;
   for (int i = threadIdx.x; i < sums / 4; i += kRowThreads) {
     const float4 four = from[i];
     const int warpgroup = i / per_warpgroup, in_warpgroup = i - warpgroup * per_warpgroup;
     const int thread = in_warpgroup % kWarpgroupSize;
-    const int column = (layout.splits_queries ? 0 : warpgroup * 64) + thread / 32 * 16 +
-                       thread % 32 / 4;
+    const int column =
+        (layout.splits_queries ? 0 : warpgroup * 64) + thread / 32 * 16 + thread % 32 / 4;
     const int row = (layout.splits_queries ? warpgroup * 64 : 0) +
                     in_warpgroup / kWarpgroupSize * 8 + thread % 4 * 2;
     T* const to = rows + row * stride + column;

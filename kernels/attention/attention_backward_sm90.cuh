@@ -72,10 +72,9 @@ __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameter
       const int64_t from = tile.sums + head * call.query_blocks + block - tile.first_block;
       copy_to_shared(statistics_to + at * kStatisticBytes, statistics + from * Shape::kQueries,
                      kStatisticBytes, full + at);
-      copy_rows<typename Shape::QTile>(to + at * Shape::QTile::kBytes, map,
-                                       tile.q_row + block * Shape::kQueries,
-                                       tile.kv_head * call.group + head,
-                                       kVarlen ? 0 : tile.batch, full + at);
+      copy_rows<typename Shape::QTile>(
+          to + at * Shape::QTile::kBytes, map, tile.q_row + block * Shape::kQueries,
+          tile.kv_head * call.group + head, kVarlen ? 0 : tile.batch, full + at);
     }
   }
 }
@@ -104,17 +103,15 @@ __device__ __forceinline__ void produce_keys_and_queries(
                                      barriers.keys_full());
     copy_rows<typename Shape::KTile>(shared + Shape::kVOffset, &call.v, row, tile.kv_head, batch,
                                      barriers.keys_full());
-    copy_blocks<Shape, Shape::kQStages, kVarlen>(call, tile, &call.q, call.lse,
-                                                 shared + Shape::kQOffset,
-                                                 shared + Shape::kLseOffset, barriers.q_full(0),
-                                                 barriers.q_empty(0), n);
+    copy_blocks<Shape, Shape::kQStages, kVarlen>(
+        call, tile, &call.q, call.lse, shared + Shape::kQOffset, shared + Shape::kLseOffset,
+        barriers.q_full(0), barriers.q_empty(0), n);
   }
 }
 
 template <typename Shape, bool kVarlen>
 __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90Parameters& call,
-                                                    char* shared,
-                                                    const Barriers<Shape>& barriers) {
+                                                    char* shared, const Barriers<Shape>& barriers) {
   uint32_t n = 0;  // query blocks up to now
   for (uint32_t known = 0;; ++known) {
     wait_for_phase(barriers.tile_full(known), parity<2>(known));
@@ -140,7 +137,7 @@ __device__ __forceinline__ void mask_scores(const AttentionBackwardSm90Parameter
     const int key = row + 8 * half;
     // The query that the key is aligned with, counted from the thread's first column.
     const int aligned = key - offset - column;
-    const int begin = key >= seq_k              ? Shape::kQueries
+    const int begin = key >= seq_k            ? Shape::kQueries
                       : call.window_right < 0 ? -1
                                               : aligned - call.window_right;
     const int end = call.window_left < 0 ? Shape::kQueries : aligned + call.window_left + 1;
@@ -270,7 +267,8 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
         keep(s);
         if (kHasCap) {
 #pragma unroll
-          for (int i = 0; i < kQueries / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+          for (int i = 0; i < kQueries / 2; ++i)
+            s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
         }
         const int last_key = first_key + 63, last_query = first_query + kQueries - 1;
         const bool is_masked =

@@ -150,8 +150,7 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   }
   const int offset = tile.seq_k - tile.seq_q;
   const int last = min(tile.first_key + Shape::kKeys, tile.seq_k) - 1;
-  const int begin =
-      call.window_right < 0 ? 0 : max(0, tile.first_key - offset - call.window_right);
+  const int begin = call.window_right < 0 ? 0 : max(0, tile.first_key - offset - call.window_right);
   const int end = call.window_left < 0
                       ? tile.seq_q
                       : max(0, min(tile.seq_q, last - offset + call.window_left + 1));
@@ -161,8 +160,8 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   if (kVarlen && tile.first_key >= tile.seq_k) tile.end_block = 0;
   const int head = tile.kv_head * call.group;
   const int first =
-      kVarlen ? head * call.query_blocks + static_cast<int>(first_query_block(
-                                               tile.q_row, tile.batch, Shape::kQueries))
+      kVarlen ? head * call.query_blocks +
+                    static_cast<int>(first_query_block(tile.q_row, tile.batch, Shape::kQueries))
               : (tile.batch * call.heads + head) * call.query_blocks;
   tile.sums = first + tile.first_block;
   return tile;

@@ -427,8 +427,8 @@ struct AttentionOps {
       const Tensor& grad_output, const OptionalTensor& grad_lse, const Tensor& q, const Tensor& k,
       const Tensor& v, const Tensor& output, const Tensor& lse, const OptionalTensor& bias,
       const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, std::optional<double> scale,
-      bool causal, int64_t window_left, int64_t window_right, double softcap,
-      bool deterministic, bool needs_grad_bias) {
+      bool causal, int64_t window_left, int64_t window_right, double softcap, bool deterministic,
+      bool needs_grad_bias) {
     const Device device(q);
     return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
                                  v, nullptr, bias, alibi_slopes, sinks,
@@ -441,8 +441,7 @@ struct AttentionOps {
       const Tensor& v, const Tensor& output, const Tensor& lse, const Tensor& cu_seqlens_q,
       const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
       int64_t max_seqlen_q, int64_t max_seqlen_k, std::optional<double> scale, bool causal,
-      int64_t window_left, int64_t window_right, double softcap,
-      bool deterministic) {
+      int64_t window_left, int64_t window_right, double softcap, bool deterministic) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on(

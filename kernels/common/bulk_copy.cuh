@@ -34,10 +34,10 @@ __device__ __forceinline__ void wait_for_numbers() {
 // Numbers in shared memory are added to as many in memory; addresses and size are multiples of 16.
 // What was written to shared memory by ordinary stores is fenced before (hopper/wgmma.cuh).
 __device__ __forceinline__ void add_to_memory(float* to, const void* from, uint32_t bytes) {
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(
-                   to),
-               "r"(shared_address(from)), "r"(bytes)
-               : "memory");
+  asm volatile(
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
+      "r"(shared_address(from)), "r"(bytes)
+      : "memory");
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 // Until all that this thread adds has been read from shared memory, and until it is added.

@@ -72,8 +72,8 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
   }
 }
 
-// D = A^T * B, with 64 columns of A and kN of B, both tiles of kK rows: `a` and `b` are the first of
-// the chunks that have these columns.
+// D = A^T * B, with 64 columns of A and kN of B, both tiles of kK rows: `a` and `b` are the first
+// of the chunks that have these columns.
 template <typename T, int kK, int kN>
 __device__ __forceinline__ void multiply_columns(float (&d)[kN / 2], const char* a, const char* b) {
   const uint64_t a_descriptor = matrix_descriptor(a, kK * kBoxRowBytes);
