@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward kernels for sm_90a, of the library of attention_sm90.h: launch_attention_backward()
+// The backward kernels for sm_90a, beside those of attention_sm90.h: launch_attention_backward()
 // asks them first.
 #pragma once
 

@@ -59,10 +59,10 @@ bool attention_sm90_serves(const Attention& call) {
   constexpr int64_t kMaxSize = int64_t{1} << 29;  // sums of a few of them are int
   const MappedTensors tensors(call);
   return call.dtype != DType::kFloat32 && !call.is_double && call.bias == nullptr &&
-         call.alibi_slopes == nullptr && static_cast<float>(call.scale) > 0 &&
-         call.head_dim <= Attention::kMaxHeadDim && call.head_dim_v <= Attention::kMaxHeadDim &&
-         call.seq_q > 0 && call.seq_q < kMaxSize && call.seq_k < kMaxSize &&
-         tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
+         call.alibi_slopes == nullptr && call.dropout_p == 0 &&
+         static_cast<float>(call.scale) > 0 && call.head_dim <= Attention::kMaxHeadDim &&
+         call.head_dim_v <= Attention::kMaxHeadDim && call.seq_q > 0 && call.seq_q < kMaxSize &&
+         call.seq_k < kMaxSize && tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
          call.batch * call.heads * ((call.seq_q + 127) / 128) < kMaxSize && device_has_wgmma() &&
          can_be_mapped(tensors.q) && can_be_mapped(tensors.k) && can_be_mapped(tensors.v) &&
          is_aligned(call.output);

@@ -23,6 +23,7 @@ struct AttentionOptions {
   bool causal;
   int64_t window_left, window_right;
   double softcap;
+  double dropout_p;
 };
 
 // Sequences of different lengths.
@@ -238,10 +239,33 @@ int64_t checked_window(const char* op, const char* name, int64_t window) {
   return window;
 }
 
+// The seed lies where q does: a launch needn't wait for it, and a CUDA graph reads it anew.
+void set_dropout(const char* op, const Tensor& q, double p, const OptionalTensor& seed,
+                 TensorAttention& attention) {
+  if (!(p >= 0 && p <= 1)) {
+    refuse(op, "wanted a probability from 0 to 1 for dropout_p, found " + number_text(p) + ".");
+  }
+  attention.call.dropout_p = p;
+  if (p == 0) return;
+  if (!seed.has_value()) {
+    refuse(op, "wanted a seed with a dropout_p above 0, found None.");
+  }
+  check_device(op, "q", q, "seed", *seed);
+  if (seed->scalar_type() != torch::headeronly::ScalarType::Long) {
+    refuse(op, std::string("wanted int64 (Long) for seed, found ") +
+                   torch::headeronly::toString(seed->scalar_type()) + ".");
+  }
+  if (seed->numel() != 1) {
+    refuse(op, "wanted one element for seed, found shape " + shape_text(*seed) + ".");
+  }
+  attention.call.seed = static_cast<const int64_t*>(seed->const_data_ptr());
+  attention.kept.push_back(*seed);
+}
+
 TensorAttention checked_attention(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
                                   const AttentionLengths* lengths, const OptionalTensor& bias,
                                   const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
-                                  const AttentionOptions& options) {
+                                  const OptionalTensor& seed, const AttentionOptions& options) {
   TensorAttention attention{};
   Attention& call = attention.call;
   check_is_tensor(op, "q", q);
@@ -269,6 +293,7 @@ TensorAttention checked_attention(const char* op, const Tensor& q, const Tensor&
   call.window_left = checked_window(op, "window_left", options.window_left);
   call.window_right = checked_window(op, "window_right", options.window_right);
   if (options.causal) call.window_right = 0;
+  set_dropout(op, q, options.dropout_p, seed, attention);
   call.q = attention.read(q);
   call.k = attention.read(k);
   call.v = attention.read(v);
@@ -292,10 +317,10 @@ std::tuple<Tensor, Tensor> attention_on(const char* op, const Tensor& q, const T
                                         const Tensor& v, const AttentionLengths* lengths,
                                         const OptionalTensor& bias,
                                         const OptionalTensor& alibi_slopes,
-                                        const OptionalTensor& sinks,
+                                        const OptionalTensor& sinks, const OptionalTensor& seed,
                                         const AttentionOptions& options, const Run& run) {
   TensorAttention attention =
-      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, options);
+      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, seed, options);
   Attention& call = attention.call;
   const Tensor output = empty_output(q, call.head_dim_v);
   const std::vector<int64_t> shape = lse_shape(call);
@@ -318,11 +343,11 @@ template <typename Run>
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
     const char* op, const AttentionGradients& given, const Tensor& q, const Tensor& k,
     const Tensor& v, const AttentionLengths* lengths, const OptionalTensor& bias,
-    const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
+    const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, const OptionalTensor& seed,
     const AttentionOptions& options, bool needs_grad_bias, const Run& run) {
   using torch::headeronly::ScalarType;
   TensorAttention attention =
-      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, options);
+      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, seed, options);
   AttentionBackward backward{};
   const Tensor wanted_output = empty_output(q, attention.call.head_dim_v);
   check_same(op, "grad_output", given.grad_output, "output", given.output);
@@ -405,34 +430,38 @@ struct AttentionOps {
 
   static std::tuple<Tensor, Tensor> attention(
       const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& bias,
-      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, std::optional<double> scale,
-      bool causal, int64_t window_left, int64_t window_right, double softcap, bool) {
+      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, const OptionalTensor& seed,
+      std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
+      double softcap, bool, double dropout_p) {
     const Device device(q);
-    return attention_on("attention", q, k, v, nullptr, bias, alibi_slopes, sinks,
-                        {scale, causal, window_left, window_right, softcap}, runner(device));
+    return attention_on("attention", q, k, v, nullptr, bias, alibi_slopes, sinks, seed,
+                        {scale, causal, window_left, window_right, softcap, dropout_p},
+                        runner(device));
   }
 
   static std::tuple<Tensor, Tensor> attention_varlen(
       const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& cu_seqlens_q,
       const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
-      int64_t max_seqlen_q, int64_t max_seqlen_k, std::optional<double> scale, bool causal,
-      int64_t window_left, int64_t window_right, double softcap, bool) {
+      const OptionalTensor& seed, int64_t max_seqlen_q, int64_t max_seqlen_k,
+      std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
+      double softcap, bool, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     return attention_on("attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks,
-                        {scale, causal, window_left, window_right, softcap}, runner(device));
+                        seed, {scale, causal, window_left, window_right, softcap, dropout_p},
+                        runner(device));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward(
       const Tensor& grad_output, const OptionalTensor& grad_lse, const Tensor& q, const Tensor& k,
       const Tensor& v, const Tensor& output, const Tensor& lse, const OptionalTensor& bias,
-      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, std::optional<double> scale,
-      bool causal, int64_t window_left, int64_t window_right, double softcap, bool deterministic,
-      bool needs_grad_bias) {
+      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, const OptionalTensor& seed,
+      std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
+      double softcap, bool deterministic, double dropout_p, bool needs_grad_bias) {
     const Device device(q);
     return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
-                                 v, nullptr, bias, alibi_slopes, sinks,
-                                 {scale, causal, window_left, window_right, softcap},
+                                 v, nullptr, bias, alibi_slopes, sinks, seed,
+                                 {scale, causal, window_left, window_right, softcap, dropout_p},
                                  needs_grad_bias, backward_runner(device, q, deterministic));
   }
 
@@ -440,14 +469,16 @@ struct AttentionOps {
       const Tensor& grad_output, const OptionalTensor& grad_lse, const Tensor& q, const Tensor& k,
       const Tensor& v, const Tensor& output, const Tensor& lse, const Tensor& cu_seqlens_q,
       const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
-      int64_t max_seqlen_q, int64_t max_seqlen_k, std::optional<double> scale, bool causal,
-      int64_t window_left, int64_t window_right, double softcap, bool deterministic) {
+      const OptionalTensor& seed, int64_t max_seqlen_q, int64_t max_seqlen_k,
+      std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
+      double softcap, bool deterministic, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on(
         "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
-        std::nullopt, alibi_slopes, sinks, {scale, causal, window_left, window_right, softcap},
-        false, backward_runner(device, q, deterministic));
+        std::nullopt, alibi_slopes, sinks, seed,
+        {scale, causal, window_left, window_right, softcap, dropout_p}, false,
+        backward_runner(device, q, deterministic));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
 
@@ -466,26 +497,26 @@ struct AttentionOps {
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
   const std::string scores =
       "float? scale=None, bool causal=False, int window_left=-1, int window_right=-1, "
-      "float softcap=0, bool deterministic=False";
+      "float softcap=0, bool deterministic=False, float dropout_p=0";
   define(library,
          "attention(Tensor q, Tensor k, Tensor v, Tensor? bias=None, Tensor? alibi_slopes=None, "
-         "Tensor? sinks=None, " +
+         "Tensor? sinks=None, Tensor? seed=None, " +
              scores + ") -> (Tensor output, Tensor lse)");
   define(library,
          "attention_backward(Tensor grad_output, Tensor? grad_lse, Tensor q, Tensor k, Tensor v, "
          "Tensor output, Tensor lse, Tensor? bias=None, Tensor? alibi_slopes=None, "
-         "Tensor? sinks=None, " +
+         "Tensor? sinks=None, Tensor? seed=None, " +
              scores +
              ", bool needs_grad_bias=True) -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, "
              "Tensor grad_bias, Tensor grad_sinks)");
   define(library,
          "attention_varlen(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
-         "Tensor? alibi_slopes, Tensor? sinks, int max_seqlen_q, int max_seqlen_k, " +
+         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, int max_seqlen_q, int max_seqlen_k, " +
              scores + ") -> (Tensor output, Tensor lse)");
   define(library,
          "attention_varlen_backward(Tensor grad_output, Tensor? grad_lse, Tensor q, Tensor k, "
          "Tensor v, Tensor output, Tensor lse, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
-         "Tensor? alibi_slopes, Tensor? sinks, int max_seqlen_q, int max_seqlen_k, " +
+         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, int max_seqlen_q, int max_seqlen_k, " +
              scores + ") -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_sinks)");
   library.def("attention_has_hopper_kernel(Tensor like) -> bool");
 }

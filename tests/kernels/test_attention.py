@@ -44,6 +44,37 @@ def visible(seq_q, seq_k, causal, window, device):
     return result
 
 
+def products(factor, words):
+    """The upper and the lower 32 bits, by halves: no number is beyond 50 bits."""
+    lower, upper = factor * (words & 0xFFFF), factor * (words >> 16)
+    lower = lower + ((upper & 0xFFFF) << 16)
+    return (upper >> 16) + (lower >> 32), lower & 0xFFFFFFFF
+
+
+def philox(seed, words):
+    """Philox4x32-10 of four words of a counter."""
+    key = [seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF]
+    for _ in range(10):
+        high_0, low_0 = products(0xD2511F53, words[0])
+        high_1, low_1 = products(0xCD9E8D57, words[2])
+        words = [high_1 ^ words[1] ^ key[0], low_1, high_0 ^ words[3] ^ key[1], low_0]
+        key = [key[0] + 0x9E3779B9 & 0xFFFFFFFF, key[1] + 0xBB67AE85 & 0xFFFFFFFF]
+    return words
+
+
+def kept(seed, dropout_p, shape, device="cpu"):
+    """What weights [batch, heads, seq_q, seq_k] are multiplied with, by the rule of
+    kernels/attention/attention_dropout.h."""
+    b, h, i, j = torch.meshgrid(*(torch.arange(size, device=device) for size in shape), indexing="ij")
+    words = philox(seed, [i // 16 * 8 + i % 8, j // 16 * 4 + j % 8 // 2, h, b])
+    word = torch.zeros_like(b)
+    for index in range(4):
+        word = torch.where((i & 8) // 4 + (j & 8) // 8 == index, words[index], word)
+    bits = torch.where(j % 2 == 0, word & 0xFFFF, word >> 16)
+    steps = round(dropout_p * 65536)
+    return torch.where(bits < steps, 0.0, 65536 / max(65536 - steps, 1)).double()
+
+
 def reference(
     q,
     k,
@@ -55,6 +86,8 @@ def reference(
     bias=None,
     alibi_slopes=None,
     sinks=None,
+    dropout_p=0.0,
+    seed=None,
     dtype=torch.float64,
 ):
     """Output and lse. dtype: of the arithmetic between all steps."""
@@ -79,8 +112,10 @@ def reference(
     if scores.shape[-1] == 0:
         return torch.zeros_like(q[..., :1] * v[..., :1, :].sum(-2, True)).transpose(1, 2), None
     lse = scores.logsumexp(-1)
-    weights = torch.exp(scores - lse.masked_fill(lse == -INFINITY, 0)[..., None])
-    return (weights[..., :seq_k] @ v).transpose(1, 2), lse
+    weights = torch.exp(scores - lse.masked_fill(lse == -INFINITY, 0)[..., None])[..., :seq_k]
+    if dropout_p:
+        weights = weights * kept(seed, dropout_p, weights.shape, q.device).to(dtype)
+    return (weights @ v).transpose(1, 2), lse
 
 
 def tensors(device, dtype, batch=2, seq_q=40, seq_k=72, heads=2, kv_heads=1, head_dim=32, head_dim_v=None, seed=0):
@@ -275,6 +310,7 @@ def generated(source):
         "sinks": source.random() < 0.25,
         "layout": source.choice(("contiguous", "heads first", "packed")),
         "scale": source.choice((None, None, 0.3)),
+        "dropout_p": source.choice((0.0, 0.0, 0.0, 0.1, 0.5)),
         "seed": source.randrange(10**6),
     }
     return case
@@ -290,6 +326,8 @@ def check_generated(device, case):
     elif case["layout"] == "packed":
         k, v = torch.cat((k, v), -1).split((case["head_dim"], case["head_dim_v"]), -1)
     options = {key: case[key] for key in ("causal", "window", "softcap", "scale")}
+    if case["dropout_p"]:
+        options.update(dropout_p=case["dropout_p"], seed=seed)
     if case["bias"]:
         full = (batch, heads, case["seq_q"])
         shape = [size if has else 1 for size, has in zip(full, case["bias"])]
@@ -510,8 +548,10 @@ def test_gradients_agree_with_finite_differences(device):
             softcap=2.0,
             window=(2, 1),
             return_lse=True,
+            **options,
         )
 
+    options = {}
     inputs = (q, k, v, bias, sinks)
     assert torch.autograd.gradcheck(run, inputs, check_forward_ad=True)
     output, lse = run(*(x.detach() for x in inputs))
@@ -521,17 +561,147 @@ def test_gradients_agree_with_finite_differences(device):
     )
     torch.testing.assert_close(output, wanted.detach(), rtol=1e-12, atol=1e-14)
     torch.testing.assert_close(lse, wanted_lse.detach(), rtol=1e-12, atol=1e-14)
+    options = {"dropout_p": 0.3, "seed": 3}
+    assert torch.autograd.gradcheck(run, inputs, check_forward_ad=True)
     offsets_q = torch.tensor([0, 2, 6], dtype=torch.int32)
     offsets_k = torch.tensor([0, 5, 8], dtype=torch.int32)
     q, k, v = doubles(6, 2, 5, seed=6), doubles(8, 1, 5, seed=7), doubles(8, 1, 3, seed=8)
 
     def run_varlen(q, k, v, sinks):
         return kernels.attention_varlen(
-            q, k, v, offsets_q, offsets_k, 4, 5, sinks=sinks, causal=True, return_lse=True
+            q, k, v, offsets_q, offsets_k, 4, 5, sinks=sinks, causal=True, return_lse=True, **options
         )
 
     sinks = doubles(2, seed=9)
     assert torch.autograd.gradcheck(run_varlen, (q, k, v, sinks), check_forward_ad=True)
+
+
+def test_dropout_drops_what_its_rule_says(device):
+    """On all devices and by all kernels: of any types, alignments, widths and windows."""
+    ones = [2**32 - 1] * 4
+    assert philox(2**64 - 1, ones) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+    for dtype in DTYPES:
+        for head_dim, head_dim_v in ((64, 64), (128, 128), (192, 256), (40, 33)):
+            q, k, v = tensors(device, dtype, 2, 70, 200, head_dim=head_dim, head_dim_v=head_dim_v)
+            for options in ({}, {"causal": True}, {"window": (37, 5)}):
+                check((dtype, head_dim, options), q, k, v, dropout_p=0.3, seed=5, **options)
+        bias = normal(1, 2, 70, 200, dtype=dtype, device=device, seed=7)
+        sinks = normal(2, dtype=torch.float32, device=device, seed=6) + 2
+        everything = {"bias": bias, "sinks": sinks, "softcap": 4.0, "window": (21, 100)}
+        check((dtype, "all"), q, k, v, dropout_p=0.5, seed=-(2**62) - 3, times=3, **everything)
+        check((dtype, "scale"), q, k, v, dropout_p=0.5, seed=2**40, scale=-0.2)
+
+
+def test_dropout_of_different_lengths(device):
+    """Sequences are numbered as those of a batch; a window begins tiles anywhere."""
+    for dtype in DTYPES[::2]:
+        for window in ((-1, -1), (37, 5)):
+            q, k, v = (x.requires_grad_() for x in tensors(device, dtype, 3, 90, 150, 4, 2, 32))
+            options = {"window": window, "dropout_p": 0.25, "seed": 11}
+            offsets = [torch.arange(4, dtype=torch.int32, device=device) * size for size in (90, 150)]
+            whole = kernels.attention(q, k, v, **options)
+            joined = kernels.attention_varlen(
+                q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1), *offsets, 90, 150, **options
+            )
+            assert torch.equal(whole.flatten(0, 1), joined)
+            grad = normal(*whole.shape, dtype=dtype, device=device, seed=5)
+            for a, b in zip(
+                torch.autograd.grad(whole, (q, k, v), grad),
+                torch.autograd.grad(joined, (q, k, v), grad.flatten(0, 1)),
+            ):
+                assert torch.equal(a, b)
+
+
+def test_dropout_draws_seeds_from_torch(device):
+    q, k, v = tensors(device, torch.float32, seq_q=64, seq_k=64)
+
+    def run(**options):
+        return kernels.attention(q, k, v, dropout_p=0.5, **options)
+
+    torch.manual_seed(3)
+    first, second = run(), run()
+    torch.manual_seed(3)
+    assert torch.equal(run(), first) and torch.equal(run(), second)
+    assert not torch.equal(first, second)
+    number = torch.tensor([7], device=device)
+    assert torch.equal(run(seed=7), run(seed=number)) and not torch.equal(run(seed=7), run(seed=8))
+    ones = torch.ones_like(v)
+    for dropout_p in (0.1, 0.5, 0.9):
+        means = kernels.attention(0 * q, k, ones, dropout_p=dropout_p, seed=1)
+        # Of 2 * 2 * 64 * 64 weights; six standard deviations.
+        share = means[..., 0].mean().item() * (1 - dropout_p)
+        assert abs(share - (1 - dropout_p)) < 6 * math.sqrt(dropout_p * (1 - dropout_p) / 16384)
+    plain, plain_lse = kernels.attention(q, k, v, return_lse=True)
+    output, lse = kernels.attention(q, k, v, dropout_p=1.0, return_lse=True)
+    assert (output == 0).all() and torch.equal(lse, plain_lse)
+    for dropout_p in (0, 0.0, 1e-9):
+        assert torch.equal(kernels.attention(q, k, v, dropout_p=dropout_p), plain)
+
+
+def is_linear_in_v(run, v):
+    """Whether the gradient by v is that of the weights which the forward pass had: then output * grad
+    and grad_v * v have one sum."""
+    v = v.detach().requires_grad_()
+    output = run(v)
+    grad = normal(*output.shape, dtype=v.dtype, device=v.device, seed=8)
+    (grad_v,) = torch.autograd.grad(output, v, grad)
+    torch.testing.assert_close((output * grad).sum(), (grad_v * v).sum(), rtol=1e-4, atol=1e-3)
+    return output.detach()
+
+
+def test_dropout_under_compile_checkpoint_and_graphs(device):
+    from torch.utils.checkpoint import checkpoint
+
+    q, k, v = tensors(device, torch.float32, seq_q=64, seq_k=64)
+
+    def run(v):
+        return kernels.attention(q, k, v, causal=True, dropout_p=0.5)
+
+    eager = [is_linear_in_v(run, v) for _ in range(2)]
+    assert not torch.equal(*eager)
+    compiled = torch.compile(run, fullgraph=True, backend="aot_eager")
+    for function in (compiled, lambda v: checkpoint(run, v, use_reentrant=False)):
+        torch.manual_seed(4)
+        first, second = is_linear_in_v(function, v), is_linear_in_v(function, v)
+        torch.manual_seed(4)
+        assert torch.equal(is_linear_in_v(function, v), first) and not torch.equal(first, second)
+    if device == "cpu":
+        return
+    graph, given = torch.cuda.CUDAGraph(), torch.tensor(1, device=device)
+    run(v)
+    with torch.cuda.graph(graph):
+        drawn = run(v)
+        known = kernels.attention(q, k, v, causal=True, dropout_p=0.5, seed=given)
+    graph.replay()
+    first = drawn.clone(), known.clone()
+    graph.replay()
+    assert not torch.equal(drawn, first[0]) and torch.equal(known, first[1])
+    given.fill_(2)
+    graph.replay()
+    assert torch.equal(known, kernels.attention(q, k, v, causal=True, dropout_p=0.5, seed=2))
+
+
+def test_dropout_under_transforms(device):
+    q, k, v = (x[None] for x in tensors(device, torch.float32, seq_q=20, seq_k=30, batch=3)[:3])
+    q, k, v = (x.movedim(1, 0).contiguous() for x in (q, k, v))  # three members of one sequence
+
+    def run(q, k, v, seed=None):
+        return kernels.attention(q, k, v, dropout_p=0.5, seed=seed)
+
+    def of_each(seeds):
+        return torch.stack([run(*member, seed=seed) for *member, seed in zip(q, k, v, seeds)])
+
+    assert torch.equal(torch.vmap(lambda q, k, v: run(q, k, v, 5))(q, k, v), of_each((5, 5, 5)))
+    seeds = torch.tensor([5, 6, 7], device=device)
+    assert torch.equal(torch.vmap(run)(q, k, v, seeds), of_each(seeds.unbind()))
+    same = torch.vmap(lambda q: run(q, k[0], v[0]), randomness="same")(q[:1].expand_as(q))
+    assert torch.equal(same[0], same[1])
+    different = torch.vmap(lambda q: run(q, k[0], v[0]), randomness="different")(q[:1].expand_as(q))
+    assert not torch.equal(different[0], different[1])
+    assert "randomness" in refusal(lambda: torch.vmap(run)(q, k, v))
+    # Forward mode has the same weights as the op, whose output is linear in v.
+    output, tangent = torch.func.jvp(lambda v: run(q[0], k[0], v, 5), (v[0],), (v[0],))
+    torch.testing.assert_close(tangent, output, rtol=1e-5, atol=1e-5)
 
 
 def test_same_bits_each_run(device):
@@ -627,6 +797,30 @@ def test_refuses_in_one_sentence(device):
             "attention: wanted a number of keys, or -1 for all, for window_left, found -2.",
         ),
         (
+            lambda: ops.attention(q, k, k, dropout_p=0.5),
+            "attention: wanted a seed with a dropout_p above 0, found None.",
+        ),
+        (
+            lambda: ops.attention(q, k, k, seed=zeros(), dropout_p=0.5),
+            "attention: wanted int64 (Long) for seed, found Float.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, seed=zeros(2).long(), dropout_p=0.5),
+            "attention: wanted one element for seed, found shape [2].",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, dropout_p=1.5),
+            "attention: wanted a probability from 0 to 1 for dropout_p, found 1.5.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, dropout_p=float("nan")),
+            "attention: wanted a probability from 0 to 1 for dropout_p, found nan.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, dropout_p=0.1, seed=2**63),
+            "attention: wanted 64 bits for seed, found 9223372036854775808.",
+        ),
+        (
             lambda: ops.attention(q, k, k, softcap=-1.0),
             "attention: wanted a finite float32 number from 0 on for softcap, found -1.",
         ),
@@ -680,12 +874,14 @@ def test_opcheck(device):
         opcheck(
             ops.attention_backward.default, (output, None, q, k, v, output, lse, bias, None, sinks)
         )
+        seed, dropout = torch.tensor(5, device=device), {"dropout_p": 0.25}
+        opcheck(ops.attention.default, (q, k, v, None, None, None, seed), dropout)
         leaves = [x.requires_grad_() for x in (q, k, v, bias)]
-        opcheck(ops.attention.default, (*leaves, None, sinks.requires_grad_(), 0.3, True))
+        opcheck(ops.attention.default, (*leaves, None, sinks.requires_grad_(), seed, 0.3, True), dropout)
         q, k, v, *offsets = joined(device, dtype)
-        opcheck(ops.attention_varlen.default, (q, k, v, *offsets, None, None, 130, 130))
+        opcheck(ops.attention_varlen.default, (q, k, v, *offsets, None, None, None, 130, 130))
         leaves = [x.requires_grad_() for x in (q, k, v)]
-        opcheck(ops.attention_varlen.default, (*leaves, *offsets, None, None, 130, 130, None, True))
+        opcheck(ops.attention_varlen.default, (*leaves, *offsets, None, None, seed, 130, 130, None, True), dropout)
 
 
 def sdpa_inputs(device, dtype, seq_q=9, seq_k=9, heads=4, kv_heads=4, head_dim=16):

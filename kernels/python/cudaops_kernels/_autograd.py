@@ -81,21 +81,34 @@ def _apply_of(name: str, **members: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def differentiable(
-    name: str,
     *,
     setup: Callable[..., None],
     backward: Callable[..., Any],
     jvp: Callable[..., Any],
     num_differentiable: int = 1,
-) -> Callable[..., Any]:
-    """Registers derivatives of an op and returns it as a function of all its arguments, which gives
-    its first num_differentiable outputs: one, or a tuple.
+) -> Callable[[str], Callable[..., Any]]:
+    """For register_op(): an op with derivatives. As a function it gives its first num_differentiable
+    outputs: one, or a tuple.
 
     setup(ctx, args, outputs) saves what backward(ctx, *grads) needs, which returns a gradient for
     each of args; with several differentiable outputs a grad may be None, but not all of them.
     jvp(args, tangents): a tangent for each of the first outputs, by torch's ops on arguments alone,
     so that it has derivatives itself; of the tangents, one for each tensor, some may be None.
     """
+
+    def register(name: str) -> Callable[..., Any]:
+        return _differentiable(name, setup, backward, jvp, num_differentiable)
+
+    return register
+
+
+def _differentiable(
+    name: str,
+    setup: Callable[..., None],
+    backward: Callable[..., Any],
+    jvp: Callable[..., Any],
+    num_differentiable: int,
+) -> Callable[..., Any]:
     op, run = getattr(ops, name).default, _twin(name)
     arguments = op._schema.arguments
     is_tensor = ["Tensor" in str(argument.type) for argument in arguments]
@@ -205,8 +218,8 @@ def _refusing(name: str, reverse: Optional[str], forward: str) -> Any:
 
 
 def gradient(name: str) -> Callable[..., Any]:
-    """Registers an op that is a gradient: there is none of it, and asking for one is an error, not
-    zeros. Returns it as a function of all its arguments, for backward passes."""
+    """For register_op(): an op that is a gradient. There is none of it, and asking for one is an
+    error, not zeros. As a function it is for backward passes."""
     op, run = _refusing(
         name,
         "there is no second derivative.",
@@ -223,8 +236,8 @@ def gradient(name: str) -> Callable[..., Any]:
 
 
 def without_gradient(name: str) -> Callable[..., Any]:
-    """Registers an op whose outputs don't require gradients, as those of torch's own quantising
-    ops. A tangent is refused: it would be dropped."""
+    """For register_op(): an op whose outputs don't require gradients, as those of torch's own
+    quantising ops. A tangent is refused: it would be dropped."""
     op, run = _refusing(name, None, "there is no forward-mode derivative.")
 
     def call(*args: Any) -> Any:

@@ -5,13 +5,11 @@ from typing import Optional
 
 from torch import Tensor
 
-from ._autograd import raising
-from ._library import ops
-from ._registration import refuse_gradients, register_in_place, register_op
+from ._registration import in_place, refuse_gradients, register_op
 
 
-@register_op("rope_append_kv_")
-def _(
+@register_op("rope_append_kv_", autograd=in_place)
+def _append(
     q,
     k,
     v,
@@ -26,10 +24,6 @@ def _(
     v_scale=None,
 ):
     return q.new_empty(q.shape)
-
-
-register_in_place("rope_append_kv_")
-_append = raising(ops.rope_append_kv_.default)
 
 
 def rope_append_kv_(
