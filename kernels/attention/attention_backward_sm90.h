@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward kernels for sm_90a, beside those of attention_sm90.h: launch_attention_backward()
-// asks them first.
+// asks them first, where attention_backward.cu is compiled with
+// CUDAOPS_ATTENTION_BACKWARD_WITH_SM90.
 #pragma once
 
 #include "attention.h"
