@@ -44,7 +44,8 @@ set(
 
 set(rms_norm_quantize_calls rms_norm quantize)
 set(swiglu_quantize_calls swiglu quantize)
-set(attention_calls attention_sm90)
+set(attention_calls attention_sm90 attention_backward_sm90)
+set(attention_backward_sm90_calls attention_sm90)
 
 set(softmax_shards softmax/softmax.cuh softmax/softmax.cu)
 set(cross_entropy_shards cross_entropy/cross_entropy_forward.cuh cross_entropy/cross_entropy.cu)
@@ -88,5 +89,15 @@ foreach(
   list(
     APPEND attention_sm90_shards
     "template void cudaops_kernels::launch_attention_sm90_of<cudaops_kernels::AttentionSm90Shape${shape}>(const cudaops_kernels::Attention&, cudaStream_t)"
+  )
+endforeach()
+set(attention_backward_sm90_architectures 90a)
+set(attention_backward_sm90_define CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
+set(attention_backward_sm90_sources attention/attention_backward_sm90.cu)
+set(attention_backward_sm90_shards attention/attention_backward_sm90.cuh attention/attention_backward_sm90.cu)
+foreach(shape IN ITEMS 64 96 128)
+  list(
+    APPEND attention_backward_sm90_shards
+    "template void cudaops_kernels::launch_attention_backward_sm90_of<cudaops_kernels::AttentionBackwardSm90Shape${shape}>(cudaops_kernels::DType, const cudaops_kernels::AttentionBackwardSm90Parameters&, cudaStream_t)"
   )
 endforeach()

@@ -24,7 +24,8 @@
 //          are rounded to the elements' type before they are multiplied with v.
 // Strides  those of batch, sequence and heads are free; elements of a head stand side by side.
 // Aliasing none with what is written.
-// Results  the same bits from run to run. A query that sees no key has output 0 and lse minus
+// Results  the same bits from run to run, but for grad_q on sm_90a: AttentionBackward. A query that
+// sees no key has output 0 and lse minus
 //          infinity (with a sink: the sink). What is masked out by a whole tile is not read; within
 //          a tile that is masked in part, masked scores count for nothing, but a NaN or an infinity
 //          in a masked row of v reaches the output as 0 * NaN does.
@@ -177,13 +178,19 @@ struct AttentionBackward {
   DType grad_bias_dtype;
   void* grad_sinks;  // one a head, as sinks, or null
   void* delta;       // room for as many numbers as lse has
+  // The kernel for sm_90a adds up grad_q in any order; it is not taken where that must not be. All
+  // other results are the same from run to run anyway.
+  bool deterministic;
 };
 
 // Device pointers; 16-byte loads are used where all of a tensor's rows start at multiples of 16
 // bytes. Enqueue on `stream` (a cudaStream_t) of the current device and return. Throw
 // std::runtime_error when a launch fails.
 void launch_attention(const Attention& call, void* stream);
-void launch_attention_backward(const AttentionBackward& call, void* stream);
+// `workspace`: attention_backward_workspace_bytes() of device memory, aligned to 16, free again
+// when the launch's work is done.
+int64_t attention_backward_workspace_bytes(const AttentionBackward& call);
+void launch_attention_backward(const AttentionBackward& call, void* workspace, void* stream);
 
 // Whether the current device has compute capability 9.0 and the binary the kernels for sm_90a
 // alone.

@@ -4,6 +4,7 @@
 // and grad_v of all query heads that read them. So each sum has one owner and one order, and
 // results are the same from run to run; the price is 14 products of seq_q * seq_k * head_dim
 // for 10.
+#include "attention_backward_sm90.h"
 #include "attention_sm80.h"
 #include "attention_tiles.cuh"
 
@@ -276,13 +277,33 @@ struct LaunchByKeys {
 
 }  // namespace
 
-void launch_attention_backward(const AttentionBackward& call, void* stream_of_torch) {
+int64_t attention_backward_workspace_bytes(const AttentionBackward& call) {
+#if defined(CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
+  if (call.forward.batch > 0 && attention_backward_sm90_serves(call)) {
+    return attention_backward_sm90_workspace_bytes(call);
+  }
+#endif
+  (void)call;
+  return 0;
+}
+
+void launch_attention_backward(const AttentionBackward& call, void* workspace,
+                               void* stream_of_torch) {
   const cudaStream_t stream = static_cast<cudaStream_t>(stream_of_torch);
   const Attention& forward = call.forward;
   const bool is_varlen = forward.cu_seqlens_q != nullptr;
   const int64_t num_rows =
       forward.heads * (is_varlen ? forward.total_q : forward.batch * forward.seq_q);
-  if (num_rows > 0) for_device_type<LaunchDelta>(forward.dtype, call, num_rows, stream);
+  bool is_done = forward.batch == 0;
+#if defined(CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
+  if (!is_done && attention_backward_sm90_serves(call)) {
+    launch_attention_backward_sm90(call, workspace, stream);
+    is_done = true;
+  } else
+#endif
+      if (num_rows > 0) {
+    for_device_type<LaunchDelta>(forward.dtype, call, num_rows, stream);
+  }
   if (call.grad_sinks != nullptr) {
     grad_sinks_kernel<<<static_cast<unsigned int>(forward.heads), kThreads, 0, stream>>>(call);
     CUDAOPS_CHECK_LAUNCH();
@@ -293,7 +314,7 @@ void launch_attention_backward(const AttentionBackward& call, void* stream_of_to
     CUDAOPS_CHECK(cudaMemsetAsync(
         call.grad_bias, 0, static_cast<size_t>(count * size_of(call.grad_bias_dtype)), stream));
   }
-  if (forward.batch == 0) return;
+  if (is_done) return;
   if (attention_backward_sm80_serves(call)) return launch_attention_backward_sm80(call, stream);
   if (is_varlen || forward.seq_q > 0) {
     for_device_type<ForWidth<LaunchByQueries>>(forward.dtype, forward.head_dim, call, stream);

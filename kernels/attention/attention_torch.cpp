@@ -421,9 +421,12 @@ void run_attention(const Device& device, const Attention& call) {
   }
 }
 template <typename Device>
-void run_attention(const Device& device, const AttentionBackward& call) {
+void run_attention(const Device& device, const Tensor& like, bool deterministic,
+                   AttentionBackward call) {
+  call.deterministic = deterministic;
   if constexpr (Device::kIsGpu) {
-    launch_attention_backward(call, device.stream());
+    const Workspace workspace(like, attention_backward_workspace_bytes(call));
+    launch_attention_backward(call, workspace.data(), device.stream());
   } else {
     attention_backward_cpu(call, torch_threads);
   }
@@ -432,7 +435,12 @@ void run_attention(const Device& device, const AttentionBackward& call) {
 template <typename Device>
 struct AttentionOps {
   static auto runner(const Device& device) {
-    return [&device](const auto& call) { run_attention(device, call); };
+    return [&device](const Attention& call) { run_attention(device, call); };
+  }
+  static auto backward_runner(const Device& device, const Tensor& like, bool deterministic) {
+    return [&device, &like, deterministic](const AttentionBackward& call) {
+      run_attention(device, like, deterministic, call);
+    };
   }
 
   static std::tuple<Tensor, Tensor> attention(
@@ -464,12 +472,12 @@ struct AttentionOps {
       const Tensor& v, const Tensor& output, const Tensor& lse, const OptionalTensor& bias,
       const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, const OptionalTensor& seed,
       std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
-      double softcap, bool, double dropout_p, bool needs_grad_bias) {
+      double softcap, bool deterministic, double dropout_p, bool needs_grad_bias) {
     const Device device(q);
     return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
                                  v, nullptr, bias, alibi_slopes, sinks, seed,
                                  {scale, causal, window_left, window_right, softcap, dropout_p},
-                                 needs_grad_bias, runner(device));
+                                 needs_grad_bias, backward_runner(device, q, deterministic));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor> attention_varlen_backward(
@@ -478,13 +486,14 @@ struct AttentionOps {
       const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
       const OptionalTensor& seed, int64_t max_seqlen_q, int64_t max_seqlen_k,
       std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
-      double softcap, bool, double dropout_p) {
+      double softcap, bool deterministic, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
-    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on(
-        "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
-        std::nullopt, alibi_slopes, sinks, seed,
-        {scale, causal, window_left, window_right, softcap, dropout_p}, false, runner(device));
+    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] =
+        attention_backward_on("attention_varlen_backward", {grad_output, grad_lse, output, lse}, q,
+                              k, v, &lengths, std::nullopt, alibi_slopes, sinks, seed,
+                              {scale, causal, window_left, window_right, softcap, dropout_p}, false,
+                              backward_runner(device, q, deterministic));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
 

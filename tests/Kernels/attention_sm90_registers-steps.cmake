@@ -1,5 +1,5 @@
-# The kernel of attention for sm_90a keeps its numbers in registers, and ptxas finds its matrix products independent of what
-# runs beside them. One whose products are serialised, or whose registers are stored, computes the same at half the rate,
+# The kernels of attention for sm_90a keep their numbers in registers, and ptxas finds their matrix products independent of
+# what runs beside them. One whose products are serialised, or whose registers are stored, computes the same at half the rate,
 # which no comparison of results sees. One shape of tiles, the one with the fewest registers to spare; CUDAOPS_TEST_LONG=1
 # has all.
 real_machine()
@@ -8,6 +8,7 @@ if(NOT real_TORCH)
 endif()
 case_use_compiler_cache()
 set(shapes 128)
+set(backward_shapes 128)
 if(case_LONG)
   set(
     shapes
@@ -21,6 +22,7 @@ if(case_LONG)
     192
     256
   )
+  set(backward_shapes 64 96 128)
 endif()
 set(sources "")
 foreach(shape IN LISTS shapes)
@@ -33,6 +35,17 @@ template void cudaops_kernels::launch_attention_sm90_type<cudaops::bfloat16, cud
   )
   list(APPEND sources shape_${shape}.cu)
 endforeach()
+foreach(shape IN LISTS backward_shapes)
+  file(
+    WRITE "${case_DIR}/src/backward_shape_${shape}.cu"
+    "#include \"attention/attention_backward_sm90.cuh\"
+template void cudaops_kernels::launch_attention_backward_sm90_type<
+  cudaops::bfloat16, cudaops_kernels::AttentionBackwardSm90Shape${shape}, false, false>(
+    const cudaops_kernels::AttentionBackwardSm90Parameters&, cudaStream_t);
+"
+  )
+  list(APPEND sources backward_shape_${shape}.cu)
+endforeach()
 list(JOIN sources " " sources)
 configure(
   "cudaops_add_kernels(shapes SOURCES ${sources} ARCHITECTURES 90a)
@@ -43,9 +56,11 @@ target_compile_options(shapes PRIVATE \$<\$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)"
     -DCMAKE_BUILD_TYPE=Release
 )
 case_build(ARGS --verbose)
-string(REGEX MATCHALL "Compiling entry function '[^']*attention_sm90_kernel" kernels "${case_STEP_STDOUT}")
+string(REGEX MATCHALL "Compiling entry function '[^']*attention_(backward_)?sm90_kernel" kernels "${case_STEP_STDOUT}")
 list(LENGTH kernels number)
 list(LENGTH shapes expected)
+list(LENGTH backward_shapes expected_backward)
+math(EXPR expected "${expected} + ${expected_backward}")
 case_equal("kernels that were compiled" "${number}" "${expected}")
 case_not_match("serialised products" "${case_STEP_STDOUT}" "serialized")
 string(REGEX MATCHALL "[0-9]+ bytes spill stores" spills "${case_STEP_STDOUT}")

@@ -296,9 +296,12 @@ TYPED_TEST(AttentionGpu, IsRightForAllShapesAndAlignments) {
       Problem<T> problem(shape);
       Arrays<T, DeviceBuffer> arrays(problem, offset);
       launch_attention(arrays.forward(), nullptr);
-      launch_attention_backward(arrays.backward(), nullptr);
+      const AttentionBackward backward = arrays.backward();
+      DeviceBuffer<uint8_t> workspace(attention_backward_workspace_bytes(backward));
+      launch_attention_backward(backward, workspace.data(), nullptr);
       constexpr double kRounding = kDType<T> == DType::kFloat16 ? 0x1p-11 : 0x1p-8;
       arrays.check(problem, sizeof(T) == 2 ? kRounding : 0);
+      EXPECT_TRUE(workspace.guards_intact());
     }
   }
 }

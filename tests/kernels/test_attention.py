@@ -364,6 +364,10 @@ def has_hopper_kernel(dtype, device):
     return device == "cuda" and dtype.itemsize == 2 and torch.cuda.get_device_capability() == (9, 0)
 
 
+# The backward kernel's largest.
+HOPPER_BACKWARD_HEAD_DIM = 128
+
+
 def hopper_calls():
     """A name, sizes and options: each shape of tiles, each mask, lengths that are no whole tiles."""
     masks = ({}, {"causal": True}, {"window": (100, 0)}, {"window": (64, 33)}, {"window": (-1, 20)})
@@ -389,7 +393,7 @@ def test_hopper_kernel(device):
     """Against exact arithmetic, and that it is the one which runs."""
     if not has_hopper_kernel(torch.bfloat16, device):
         return
-    calls = 0
+    calls = backward_calls = 0
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         for index, (sizes, options) in enumerate(hopper_calls()):
             dtype = (torch.bfloat16, torch.float16)[index % 2]
@@ -399,14 +403,12 @@ def test_hopper_kernel(device):
             options = dict(options)
             if "sinks" in options:
                 options["sinks"] = normal(sizes[3], dtype=torch.float32, device=device, seed=6)
-            output, lse = kernels.attention(q, k, v, **options, return_lse=True)
             calls += 1
-            exact, exact_lse = reference(q, k, v, **options)
-            plain, _ = reference(q, k, v, **options, dtype=dtype)
-            assert_as_exact(output, exact, plain, (dtype, sizes, options), 3 if "softcap" in options else 2)
-            assert_lse(lse, exact_lse, (dtype, sizes, options))
+            backward_calls += max(sizes[5:]) <= HOPPER_BACKWARD_HEAD_DIM
+            check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
     names = [event.name for event in profile.events()]
     assert sum("attention_sm90_kernel" in name for name in names) == calls, set(names)
+    assert sum("attention_backward_sm90_kernel" in name for name in names) == backward_calls, set(names)
 
 
 def test_hopper_kernel_of_different_lengths(device):
@@ -423,28 +425,42 @@ def test_hopper_kernel_of_different_lengths(device):
     for head_dim, head_dim_v in ((64, 64), (96, 96), (128, 128), (192, 128), (192, 192), (256, 256)):
         for options in ({}, {"causal": True}, {"window": (100, 20)}):
             dtype = (torch.bfloat16, torch.float16)[head_dim == 128]
-            q, k, v = (
-                normal(ends[which][-1], heads, size, dtype=dtype, device=device, seed=which)
-                for which, heads, size in ((0, 4, head_dim), (1, 2, head_dim), (1, 2, head_dim_v))
+            q, k, v, grad = (
+                normal(ends[which][-1], heads, size, dtype=dtype, device=device, seed=seed)
+                for seed, (which, heads, size) in enumerate(
+                    ((0, 4, head_dim), (1, 2, head_dim), (1, 2, head_dim_v), (0, 4, head_dim_v))
+                )
             )
             for some in (None, 4, 2, 6):
                 if some is not None:  # another one's
-                    k[ends[1][some] : ends[1][some + 1]] = float("nan")
-                    v[ends[1][some] : ends[1][some + 1]] = float("nan")
+                    for tensor, which in ((k, 1), (v, 1), (grad, 0)):
+                        tensor[ends[which][some] : ends[which][some + 1]] = float("nan")
                 with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-                    output, lse = kernels.attention_varlen(q, k, v, *offsets, 2500, 2500, **options, return_lse=True)
+                    leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+                    output, lse = kernels.attention_varlen(*leaves, *offsets, 2500, 2500, **options, return_lse=True)
+                    found = torch.autograd.grad(output, leaves, grad)
                 names += [event.name for event in profile.events()]
                 for i in range(len(lengths)):
                     rows_q, rows_k = slice(*ends[0][i : i + 2]), slice(*ends[1][i : i + 2])
-                    own = [x[None, rows] for x, rows in ((q, rows_q), (k, rows_k), (v, rows_k))]
-                    if 0 in lengths[i] or own[1].isnan().any():
+                    rows = (rows_q, rows_k, rows_k)
+                    own = [x[None, range_].requires_grad_() for x, range_ in zip((q, k, v), rows)]
+                    if 0 in lengths[i]:
+                        assert all((x[range_] == 0).all() for x, range_ in zip(found, rows))
+                        continue
+                    if own[1].isnan().any():
                         continue
                     exact, exact_lse = reference(*own, **options)
                     plain, _ = reference(*own, **options, dtype=dtype)
                     case = (dtype, head_dim, options, i, some)
                     assert_as_exact(output[None, rows_q], exact, plain, case)
                     assert_lse(lse[None, :, rows_q], exact_lse, case)
+                    exact_grads, plain_grads = (
+                        torch.autograd.grad(x, own, grad[None, rows_q].to(x.dtype)) for x in (exact, plain)
+                    )
+                    for name, range_, a, b, c in zip(NAMES, rows, found, exact_grads, plain_grads):
+                        assert_as_exact(a[None, range_], b.double(), c.nan_to_num(), (*case, f"grad {name}"), 3, 1e-4)
     assert sum("attention_sm90_kernel" in name for name in names) == 6 * 3 * 4, set(names)
+    assert sum("attention_backward_sm90_kernel" in name for name in names) == 3 * 3 * 4, set(names)
 
 
 def test_hopper_kernel_in_every_order_of_tiles(device):
@@ -716,12 +732,25 @@ def test_dropout_under_transforms(device):
 def test_same_bits_each_run(device):
     q, k, v = tensors(device, torch.bfloat16, seq_q=200, seq_k=300, heads=4, kv_heads=2)
     q.requires_grad_(), k.requires_grad_(), v.requires_grad_()
-    runs = []
-    for deterministic in (False, True, True):
-        output = kernels.attention(q, k, v, causal=True, deterministic=deterministic)
-        runs.append((output, *torch.autograd.grad(output.float().square().sum(), (q, k, v))))
-    for other in runs[1:]:
-        assert all(torch.equal(a, b) for a, b in zip(runs[0], other))
+
+    def run(**options):
+        output = kernels.attention(q, k, v, causal=True, **options)
+        return output, *torch.autograd.grad(output.float().square().sum(), (q, k, v))
+
+    def same(a, b):
+        return [torch.equal(x, y) for x, y in zip(a, b)]
+
+    wanted = run(deterministic=True)
+    assert all(same(run(deterministic=True), wanted))
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert all(same(run(), wanted))
+    finally:
+        torch.use_deterministic_algorithms(False)
+    # The gradient by q is a sum in any order where a kernel for sm_90a is.
+    any_order = has_hopper_kernel(torch.bfloat16, device)
+    found = same(run(), run())
+    assert all(found[:1] + found[2:]) and (found[1] or any_order)
 
 
 def test_a_sequence_does_not_depend_on_the_others(device):

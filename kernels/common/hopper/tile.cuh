@@ -72,6 +72,38 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
   }
 }
 
+// D = A^T * B, with 64 columns of A and kN of B, both tiles of kK rows: `a` and `b` are the first
+// of the chunks that have these columns.
+template <typename T, int kK, int kN>
+__device__ __forceinline__ void multiply_columns(float (&d)[kN / 2], const char* a, const char* b) {
+  const uint64_t a_descriptor = matrix_descriptor(a, kK * kBoxRowBytes);
+  const uint64_t b_descriptor = matrix_descriptor(b, kK * kBoxRowBytes);
+#pragma unroll
+  for (int k = 0; k < kK / 16; ++k) {
+    Wgmma<T, kN>::multiply_transposed(d, a_descriptor + k * (2048 / 16),
+                                      b_descriptor + k * (2048 / 16), k > 0);
+  }
+}
+
+// 64 x kColumns of a fragment, packed in pairs, to rows of a tile from `row` on. All threads of a
+// warpgroup. PTX ISA, "stmatrix".
+template <typename Tile, int kColumns>
+__device__ __forceinline__ void store_fragment(char* tile, int row,
+                                               const uint32_t (&packed)[kColumns / 4]) {
+  const int lane = threadIdx.x % 32;
+  const int own_row = row + threadIdx.x % kWarpgroupSize / 32 * 16 + lane % 16;
+  const uint32_t to = shared_address(tile) + own_row * kBoxRowBytes;
+#pragma unroll
+  for (int k = 0; k < kColumns / 16; ++k) {
+    const uint32_t unit = (k % 4 * 2 + lane / 16) ^ lane % 8;
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     to + k / 4 * Tile::kChunkBytes + unit * 16),
+                 "r"(packed[4 * k]), "r"(packed[4 * k + 1]), "r"(packed[4 * k + 2]),
+                 "r"(packed[4 * k + 3])
+                 : "memory");
+  }
+}
+
 template <typename T, int kSize>
 __device__ __forceinline__ void pack_all(uint32_t (&packed)[kSize / 2],
                                          const float (&values)[kSize]) {

@@ -95,7 +95,7 @@ __device__ __forceinline__ uint64_t matrix_descriptor(const void* shared, uint32
 
 // `multiply` with A in shared memory takes its descriptor, with A in registers four of them. B is
 // K-major in the first and MN-major in the second: a product of rows by rows, and of weights by
-// rows. `accumulate`: false for D = A * B.
+// rows. `multiply_transposed`: A^T * B, both MN-major. `accumulate`: false for D = A * B.
 template <typename T, int kColumns>
 struct Wgmma;
 
@@ -162,6 +162,17 @@ struct Wgmma;
                    ", 0;\n"                                                                     \
                    "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME              \
                    " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1, 0, 0;\n}\n"            \
+                   : CUDAOPS_D_##N                                                              \
+                   : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate)));  \
+    }                                                                                           \
+    static __device__ __forceinline__ void multiply_transposed(float (&d)[N / 2],               \
+                                                               uint64_t a_descriptor,           \
+                                                               uint64_t b_descriptor,           \
+                                                               bool accumulate) {               \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                      \
+                   ", 0;\n"                                                                     \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME              \
+                   " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1, 1, 1;\n}\n"            \
                    : CUDAOPS_D_##N                                                              \
                    : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate)));  \
     }                                                                                           \

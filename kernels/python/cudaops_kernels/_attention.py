@@ -238,6 +238,10 @@ def _refuse_slopes(name, alibi_slopes):
         )
 
 
+def _is_deterministic(wanted):
+    return wanted or torch.are_deterministic_algorithms_enabled()
+
+
 def _some_grad(grad_output, output):
     """Where only lse has a gradient."""
     return torch.zeros_like(output) if grad_output is None else grad_output
@@ -521,8 +525,9 @@ def attention(
     as those of a batch. Under torch.vmap a seed that is given, or randomness="same", drops the same
     weights of each member.
 
-    There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. They are
-    the same from run to run whether deterministic or not.
+    There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results
+    are the same from run to run, but for the gradient by q on H100 and H200: its parts are added up
+    in any order, unless deterministic or torch.use_deterministic_algorithms(True), which is slower.
     """
     left, right = checked_window("attention", window)
     if isinstance(bias, Tensor) and bias.dim() < 4:
@@ -540,7 +545,7 @@ def attention(
         left,
         right,
         softcap,
-        deterministic,
+        _is_deterministic(deterministic),
         dropout_p,
     )
     return (output, lse) if return_lse else output
@@ -639,7 +644,7 @@ def attention_varlen(
         left,
         right,
         softcap,
-        deterministic,
+        _is_deterministic(deterministic),
         dropout_p,
     )
     return (output, lse) if return_lse else output

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which calls the backward kernels for sm_90a serve, and what comes before and behind the kernel of
+// attention_backward_sm90.cuh: delta, lse as it reads it, and zeros where it adds up dQ; then dQ in
+// rows.
+#include "attention_backward_sm90.cuh"
+#include "attention_backward_sm90.h"
+#include "attention_sm90.h"
+
+namespace cudaops_kernels {
+
+#if defined(CUDAOPS_KERNELS_SHARDED)
+#define CUDAOPS_ELSEWHERE(shape)                                                             \
+  extern template void launch_attention_backward_sm90_of<AttentionBackwardSm90Shape##shape>( \
+      DType, const AttentionBackwardSm90Parameters&, cudaStream_t)
+CUDAOPS_ELSEWHERE(64);
+CUDAOPS_ELSEWHERE(96);
+CUDAOPS_ELSEWHERE(128);
+#undef CUDAOPS_ELSEWHERE
+#endif
+
+namespace {
+
+constexpr int kRowThreads = 256;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// What the kernels around the main one have to know of a shape.
+struct Layout {
+  int queries;   // of a block
+  int sum_rows;  // of dQ^T, 64 for each chunk of columns
+  bool splits_queries;
+  int64_t blocks;  // of a head
+
+  Layout() = default;
+  template <typename Shape>
+  static Layout of(const Attention& call) {
+    Layout layout;
+    layout.queries = Shape::kQueries;
+    layout.sum_rows = 64 * Shape::KTile::kChunks;
+    layout.splits_queries = Shape::kSplitsQueries;
+    layout.blocks = call.cu_seqlens_q == nullptr
+                        ? divide_up(call.seq_q, Shape::kQueries)
+                        : first_query_block(call.total_q, call.batch, Shape::kQueries);
+    return layout;
+  }
+  CUDAOPS_HOST_DEVICE int64_t block_sums() const { return int64_t{queries} * sum_rows; }
+  int64_t all_blocks(const Attention& call) const {
+    return blocks * call.heads * (call.cu_seqlens_q == nullptr ? call.batch : 1);
+  }
+};
+
+// In the workspace, one after the other: sums of dQ, lse and delta of all query blocks, a counter.
+struct Parts {
+  float* sums;
+  float* lse;
+  float* delta;
+  int* next_tile;
+
+  Parts(const Attention& call, const Layout& layout, void* data) {
+    const int64_t blocks = layout.all_blocks(call);
+    sums = static_cast<float*>(data);
+    lse = sums + blocks * layout.block_sums();
+    delta = lse + blocks * layout.queries;
+    next_tile = reinterpret_cast<int*>(delta + blocks * layout.queries);
+  }
+  static int64_t bytes(const Attention& call, const Layout& layout) {
+    return (layout.all_blocks(call) * (layout.block_sums() + 2 * layout.queries) + 1) * 4;
+  }
+};
+
+// A query block of one head.
+struct QueryBlock {
+  int64_t head, batch, first_query;
+  int64_t index;  // in the workspace
+  AttentionSequence sequence;
+
+  __device__ __forceinline__ QueryBlock(const Attention& call, const Layout& layout,
+                                        int64_t num_blocks)
+      : head(blockIdx.x / num_blocks % call.heads),
+        batch(blockIdx.x / num_blocks / call.heads),
+        first_query(blockIdx.x % num_blocks * layout.queries),
+        sequence(call, batch) {
+    const int64_t block = blockIdx.x % num_blocks;
+    if (call.cu_seqlens_q == nullptr) {
+      index = (batch * call.heads + head) * layout.blocks + block;
+    } else {
+      index = head * layout.blocks + block +
+              first_query_block(call.cu_seqlens_q[batch], batch, layout.queries);
+    }
+  }
+};
+
+// A group of lanes a row of 8 * kLanes elements or fewer.
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads)
+    prepare_kernel(const AttentionBackward call, const Layout layout, const Parts parts,
+                   int64_t num_blocks) {
+  constexpr int kLanes = 16;
+  let_next_kernel_start();
+  if (blockIdx.x == 0 && threadIdx.x == 0) *parts.next_tile = 0;
+  const Attention& forward = call.forward;
+  const QueryBlock block(forward, layout, num_blocks);
+  if (block.first_query >= block.sequence.seq_q) return;
+  const int64_t sums = layout.block_sums();
+  float4* const zeros = reinterpret_cast<float4*>(parts.sums + block.index * sums);
+  for (int64_t i = threadIdx.x; i < sums / 4; i += kRowThreads) {
+    zeros[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  }
+  const int lane = threadIdx.x % kLanes;
+  const int64_t line = block.sequence.lse + block.head * block.sequence.lse_head_stride;
+  const bool is_varlen = forward.cu_seqlens_q != nullptr;
+  const int64_t first_grad = is_varlen
+                                 ? forward.cu_seqlens_q[block.batch] * call.grad_output.seq_stride
+                                 : block.batch * call.grad_output.batch_stride;
+  const T* const output = static_cast<const T*>(forward.output.data) + block.sequence.output +
+                          block.head * forward.output.head_stride;
+  const T* const grad = static_cast<const T*>(call.grad_output.data) + first_grad +
+                        block.head * call.grad_output.head_stride;
+  for (int i = threadIdx.x / kLanes; i < layout.queries; i += kRowThreads / kLanes) {
+    const int64_t query = block.first_query + i;
+    const bool is_there = query < block.sequence.seq_q;
+    float sum = 0.0f;
+    if (is_there) {
+      for (int column = lane * 8; column < forward.head_dim_v; column += kLanes * 8) {
+        const Numbers<T> a =
+            unpack<T>(load_aligned(output + query * forward.output.seq_stride + column));
+        const Numbers<T> b =
+            unpack<T>(load_aligned(grad + query * call.grad_output.seq_stride + column));
+#pragma unroll
+        for (int k = 0; k < 8; ++k) sum = fmaf(a[k], b[k], sum);
+      }
+    }
+#pragma unroll
+    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+      sum += cudaops::shfl_xor(sum, distance, 32);
+    }
+    if (lane != 0) continue;
+    constexpr float kLog2e = 1.4426950408889634f;
+    float lse = INFINITY;
+    if (is_there) {
+      if (call.grad_lse != nullptr) sum -= static_cast<const float*>(call.grad_lse)[line + query];
+      static_cast<float*>(call.delta)[line + query] = sum;
+      // No score of a query with an lse of minus infinity is visible.
+      const float natural = static_cast<const float*>(forward.lse)[line + query];
+      if (natural != -INFINITY) lse = natural * kLog2e;
+    }
+    parts.lse[block.index * layout.queries + i] = lse;
+    parts.delta[block.index * layout.queries + i] = sum;
+  }
+}
+
+// Sums of dQ, which lie in the order of the main kernel's registers, to rows.
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads)
+    finish_kernel(const AttentionBackward call, const Layout layout, const Parts parts,
+                  int64_t num_blocks) {
+  // Rows of queries; an odd number of 16 bytes between them.
+  extern __shared__ __align__(16) char shared[];
+  wait_for_kernels_before();
+  T* const rows = reinterpret_cast<T*>(shared);
+  const int stride = layout.sum_rows + 8;
+  const Attention& forward = call.forward;
+  const QueryBlock block(forward, layout, num_blocks);
+  const int64_t left = block.sequence.seq_q - block.first_query;
+  if (left <= 0) return;
+  const int sums = static_cast<int>(layout.block_sums());
+  const float4* const from = reinterpret_cast<const float4*>(parts.sums + block.index * sums);
+  const float scale = static_cast<float>(forward.scale);
+  const int per_warpgroup = sums / 4 / 2;
+  for (int i = threadIdx.x; i < sums / 4; i += kRowThreads) {
+    const float4 four = from[i];
+    const int warpgroup = i / per_warpgroup, in_warpgroup = i - warpgroup * per_warpgroup;
+    const int thread = in_warpgroup % kWarpgroupSize;
+    const int column =
+        (layout.splits_queries ? 0 : warpgroup * 64) + thread / 32 * 16 + thread % 32 / 4;
+    const int row = (layout.splits_queries ? warpgroup * 64 : 0) +
+                    in_warpgroup / kWarpgroupSize * 8 + thread % 4 * 2;
+    T* const to = rows + row * stride + column;
+    to[0] = from_float<T>(four.x * scale);
+    to[stride] = from_float<T>(four.y * scale);
+    to[8] = from_float<T>(four.z * scale);
+    to[stride + 8] = from_float<T>(four.w * scale);
+  }
+  __syncthreads();
+  const int64_t first = forward.cu_seqlens_q != nullptr
+                            ? forward.cu_seqlens_q[block.batch] * call.grad_q.seq_stride
+                            : block.batch * call.grad_q.batch_stride;
+  T* const grad_q = static_cast<T*>(call.grad_q.data) + first +
+                    block.head * call.grad_q.head_stride +
+                    block.first_query * call.grad_q.seq_stride;
+  const int vectors = static_cast<int>(forward.head_dim) / 8;
+  const int num_rows = left < layout.queries ? static_cast<int>(left) : layout.queries;
+  for (int i = threadIdx.x; i < num_rows * vectors; i += kRowThreads) {
+    const int row = i / vectors, column = (i - row * vectors) * 8;
+    *reinterpret_cast<uint4*>(grad_q + row * call.grad_q.seq_stride + column) =
+        *reinterpret_cast<const uint4*>(rows + row * stride + column);
+  }
+}
+
+bool is_aligned(const AttentionOutput& output) {
+  return reinterpret_cast<uintptr_t>(output.data) % 16 == 0 && output.batch_stride % 8 == 0 &&
+         output.seq_stride % 8 == 0 && output.head_stride % 8 == 0;
+}
+
+MappedTensor mapped_grad_output(const AttentionBackward& call) {
+  MappedTensor tensor = MappedTensors(call.forward).q;
+  tensor.data = call.grad_output.data;
+  tensor.columns = call.forward.head_dim_v;
+  tensor.seq_stride = call.grad_output.seq_stride;
+  tensor.head_stride = call.grad_output.head_stride;
+  tensor.batch_stride = call.grad_output.batch_stride;
+  return tensor;
+}
+
+template <typename Shape>
+void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream) {
+  const Attention& forward = call.forward;
+  const Layout layout = Layout::of<Shape>(forward);
+  const Parts parts(forward, layout, data);
+  const int64_t num_blocks = divide_up(forward.seq_q, layout.queries);
+  const auto grid = static_cast<unsigned int>(num_blocks * forward.heads * forward.batch);
+  const bool is_half = forward.dtype == DType::kFloat16;
+  const auto prepare = is_half ? &prepare_kernel<__half> : &prepare_kernel<bfloat16>;
+  prepare<<<grid, kRowThreads, 0, stream>>>(call, layout, parts, num_blocks);
+  CUDAOPS_CHECK_LAUNCH();
+
+  constexpr double kLog2e = 1.4426950408889634;
+  AttentionBackwardSm90Parameters parameters{};
+  const CUtensorMapDataType type =
+      is_half ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  const MappedTensors tensors(forward);
+  const bool encoded =
+      encode_tensor_map(&parameters.q, type, tensors.q, Shape::kQueries) &&
+      encode_tensor_map(&parameters.k, type, tensors.k, Shape::kKeys) &&
+      encode_tensor_map(&parameters.v, type, tensors.v, Shape::kKeys) &&
+      encode_tensor_map(&parameters.grad_output, type, mapped_grad_output(call), Shape::kQueries);
+  if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // ..._serves() knows the rules
+  parameters.lse = parts.lse;
+  parameters.delta = parts.delta;
+  parameters.sums = parts.sums;
+  parameters.next_tile = parts.next_tile;
+  parameters.grad_k = call.grad_k;
+  parameters.grad_v = call.grad_v;
+  parameters.seq_q = static_cast<int>(forward.seq_q);
+  parameters.seq_k = static_cast<int>(forward.seq_k);
+  parameters.heads = static_cast<int>(forward.heads);
+  parameters.group = static_cast<int>(forward.heads / forward.kv_heads);
+  parameters.head_dim = static_cast<int>(forward.head_dim);
+  parameters.head_dim_v = static_cast<int>(forward.head_dim_v);
+  parameters.cu_seqlens_q = forward.cu_seqlens_q;
+  parameters.cu_seqlens_k = forward.cu_seqlens_k;
+  parameters.query_blocks = static_cast<int>(layout.blocks);
+  // Windows as long as both sequences leave everything visible.
+  const int64_t longest = forward.seq_q + forward.seq_k;
+  const auto window = [&](int64_t size) {
+    return size < 0 || size >= longest ? -1 : static_cast<int>(size);
+  };
+  parameters.window_left = window(forward.window_left);
+  parameters.window_right = window(forward.window_right);
+  const bool has_cap = forward.softcap != 0.0;
+  parameters.cap = static_cast<float>(forward.softcap);
+  parameters.inverse_cap = has_cap ? static_cast<float>(forward.scale / forward.softcap) : 0.0f;
+  parameters.factor = static_cast<float>(has_cap ? kLog2e : forward.scale * kLog2e);
+  parameters.scale = static_cast<float>(forward.scale);
+  const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
+  const int64_t key_tiles = divide_up(forward.seq_k, Shape::kKeys);
+  const int64_t all_heads = forward.batch * forward.kv_heads;
+  parameters.key_tiles = static_cast<int>(key_tiles);
+  parameters.num_tiles = static_cast<int>(key_tiles * all_heads);
+  parameters.by_key_tiles = by(key_tiles);
+  parameters.by_heads = by(forward.kv_heads);
+  if (parameters.window_left >= 0 || parameters.window_right >= 0) {
+    // Heads whose Q, dO and sums of dQ are a small part of the L2 cache: blocks work at several
+    // sections at once.
+    constexpr int64_t kSectionBytes = int64_t{8} << 20;
+    const int64_t bytes = forward.heads / forward.kv_heads * forward.seq_q *
+                          (2 * (forward.head_dim + forward.head_dim_v) + 4 * layout.sum_rows);
+    const int64_t largest =
+        std::min(std::max<int64_t>(1, kSectionBytes / std::max<int64_t>(1, bytes)), all_heads);
+    const int64_t section = divide_up(all_heads, divide_up(all_heads, largest));
+    const int64_t num_sections = divide_up(all_heads, section);
+    parameters.section = static_cast<int>(section);
+    parameters.num_sections = static_cast<int>(num_sections);
+    parameters.by_section_tiles = by(section * key_tiles);
+    parameters.by_section = by(section);
+    parameters.by_last_section = by(all_heads - (num_sections - 1) * section);
+  }
+  launch_attention_backward_sm90_of<Shape>(forward.dtype, parameters, stream);
+
+  const auto finish = is_half ? &finish_kernel<__half> : &finish_kernel<bfloat16>;
+  const int bytes = layout.queries * (layout.sum_rows + 8) * 2;
+  launch_overlapping_with(finish, dim3(grid), dim3(kRowThreads), bytes, stream, call, layout, parts,
+                          num_blocks);
+}
+
+// Calls with the shape of this call's tiles.
+template <typename Call>
+auto for_shape(const Attention& call, const Call& with) {
+  const int64_t larger = std::max(call.head_dim, call.head_dim_v);
+  if (larger <= 64) return with(AttentionBackwardSm90Shape64());
+  if (larger <= 96) return with(AttentionBackwardSm90Shape96());
+  return with(AttentionBackwardSm90Shape128());
+}
+
+}  // namespace
+
+bool attention_backward_sm90_serves(const AttentionBackward& call) {
+  constexpr int64_t kMaxBlocks = int64_t{1} << 29;
+  const Attention& forward = call.forward;
+  return !call.deterministic && std::max(forward.head_dim, forward.head_dim_v) <= 128 &&
+         forward.seq_k > 0 && call.grad_bias == nullptr && attention_sm90_serves(forward) &&
+         forward.batch * forward.kv_heads * divide_up(forward.seq_k, 128) < kMaxBlocks &&
+         forward.heads * (forward.batch + 1) *
+                 divide_up(forward.cu_seqlens_q == nullptr ? forward.seq_q : forward.total_q, 64) <
+             kMaxBlocks &&
+         can_be_mapped(mapped_grad_output(call)) && is_aligned(call.grad_q) &&
+         is_aligned(call.grad_k) && is_aligned(call.grad_v);
+}
+
+int64_t attention_backward_sm90_workspace_bytes(const AttentionBackward& call) {
+  const Attention& forward = call.forward;
+  return for_shape(forward, [&](auto shape) {
+    return Parts::bytes(forward, Layout::of<decltype(shape)>(forward));
+  });
+}
+
+void launch_attention_backward_sm90(const AttentionBackward& call, void* workspace, void* stream) {
+  for_shape(call.forward, [&](auto shape) {
+    launch_shape<decltype(shape)>(call, workspace, static_cast<cudaStream_t>(stream));
+  });
+}
+
+}  // namespace cudaops_kernels

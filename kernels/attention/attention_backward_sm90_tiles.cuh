@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of attention_backward_sm90.cuh: shapes of its tiles and where they lie in shared
+// memory, its parameters, and which block computes which tile.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../common/divider.cuh"
+#include "../common/hopper/tile.cuh"
+#include "../common/hopper/tma.cuh"
+#include "../common/hopper/wgmma.cuh"
+#include "attention.h"
+#include "attention_sm90_tiles.cuh"
+
+namespace cudaops_kernels {
+
+// kHeadDim: what the products are made for, at least head_dim and head_dim_v; the copy engine fills
+// up with zeros. kQueries: rows of a query block. kQStages, kGradStages: buffers for blocks of Q,
+// and of dO.
+template <int kHeadDim_, int kQueries_, int kQStages_, int kGradStages_>
+struct AttentionBackwardSm90Shape {
+  static constexpr int kHeadDim = kHeadDim_;
+  static constexpr int kQueries = kQueries_;
+  static constexpr int kQStages = kQStages_;
+  static constexpr int kGradStages = kGradStages_;
+  // Whether dV is computed beside dS: weights are then kept in both their forms, for which the
+  // registers must suffice.
+  static constexpr bool kOverlapsValues = kQueries <= 64;
+  static constexpr int kWarpgroups = 2;
+  static constexpr int kKeys = 64 * kWarpgroups;
+  static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
+  static constexpr int kProducerRegisters = 24;
+  static constexpr int kConsumerRegisters = 240;
+
+  using KTile = SharedTile<kKeys, kHeadDim>;
+  using QTile = SharedTile<kQueries, kHeadDim>;
+  using ScoreTile = SharedTile<kKeys, kQueries>;
+  // dQ^T of a query block is shared out among the warpgroups by 64 rows of it, or by queries where
+  // there are no more rows than 64.
+  static constexpr bool kSplitsQueries = KTile::kChunks == 1;
+  static constexpr int kSumQueries = kSplitsQueries ? kQueries / kWarpgroups : kQueries;
+  static_assert(kSplitsQueries || KTile::kChunks == kWarpgroups, "64 rows a warpgroup");
+  static_assert(!kSplitsQueries || kSumQueries == 64, "a chunk of dS a warpgroup");
+  // Numbers of dQ a warpgroup, and a query block.
+  static constexpr int kSums = 64 * kSumQueries;
+  static constexpr int kBlockSums = kWarpgroups * kSums;
+
+  static constexpr int kKOffset = 0;
+  static constexpr int kVOffset = kKOffset + KTile::kBytes;
+  static constexpr int kQOffset = kVOffset + KTile::kBytes;
+  static constexpr int kGradOffset = kQOffset + kQStages * QTile::kBytes;
+  static constexpr int kScoresOffset = kGradOffset + kGradStages * QTile::kBytes;
+  static constexpr int kSumsOffset = kScoresOffset + 2 * ScoreTile::kBytes;
+  static constexpr int kLseOffset = kSumsOffset + kBlockSums * 4;
+  static constexpr int kDeltaOffset = kLseOffset + kQStages * kQueries * 4;
+  static constexpr int kBarriersOffset = kDeltaOffset + kGradStages * kQueries * 4;
+  static constexpr int kNumBarriers = 6 + 2 * kQStages + 2 * kGradStages;
+  static constexpr int kTilesOffset = kBarriersOffset + 8 * kNumBarriers;
+  static constexpr int kTileBytes = 48;
+  static constexpr int kSharedBytes = kTilesOffset + 2 * kTileBytes;
+  static_assert(kSharedBytes <= 227 * 1024, "more shared memory than a block can have");
+};
+
+// Names: head dimensions.
+using AttentionBackwardSm90Shape64 = AttentionBackwardSm90Shape<64, 128, 2, 2>;
+using AttentionBackwardSm90Shape96 = AttentionBackwardSm90Shape<96, 64, 2, 2>;
+using AttentionBackwardSm90Shape128 = AttentionBackwardSm90Shape<128, 64, 2, 2>;
+
+struct AttentionBackwardSm90Parameters {
+  CUtensorMap q, k, v, grad_output;
+  // Of each query block, kQueries of each: lse in powers of two, delta, and sums of dQ. What is
+  // behind the end of a sequence has an lse of infinity.
+  const float* lse;
+  const float* delta;
+  float* sums;
+  AttentionOutput grad_k, grad_v;
+  int seq_q, seq_k, heads, group, head_dim, head_dim_v;  // seq: of different lengths, the longest
+  // Of different lengths: where the sequences begin.
+  const int* cu_seqlens_q;
+  const int* cu_seqlens_k;
+  int query_blocks;               // of a head, those of all sequences of different lengths
+  int window_left, window_right;  // -1: all
+  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
+  float factor, cap, inverse_cap, scale;
+  int* next_tile;  // tiles that are given out, without the first one of each block
+  int key_tiles, num_tiles;
+  // Key heads in a section, 0: tiles are of one length.
+  int section, num_sections;
+  detail::Divider by_key_tiles{1}, by_heads{1}, by_section_tiles{1}, by_section{1},
+      by_last_section{1};
+};
+
+// The first query block of a sequence: each has a block to spare, so that it begins with one.
+CUDAOPS_HOST_DEVICE inline int64_t first_query_block(int64_t queries_before, int64_t sequence,
+                                                     int block_queries) {
+  return queries_before / block_queries + sequence;
+}
+
+#if CUDAOPS_HAS_WGMMA
+
+namespace attention_backward_sm90 {
+
+using attention_sm90::parity;
+using attention_sm90::stage;
+
+struct Tile {
+  int first_key, kv_head, batch;
+  int first_block, end_block;  // query blocks of a head
+  int seq_q, seq_k;            // lengths of the sequence
+  int q_row, k_row;            // where it begins in the tensors, if lengths are different
+  int sums;                    // query block in the workspace of the first head's first one
+  __device__ __forceinline__ bool is_empty() const { return end_block <= first_block; }
+};
+
+// The tile that a block computes or will compute next. In shared memory: its fields are read where
+// they are needed, and take no registers.
+template <typename Shape>
+__device__ __forceinline__ Tile& known_tile(char* shared, uint32_t n) {
+  static_assert(sizeof(Tile) <= Shape::kTileBytes, "room for a tile");
+  return *reinterpret_cast<Tile*>(shared + Shape::kTilesOffset + (n & 1) * Shape::kTileBytes);
+}
+
+template <typename Shape, bool kVarlen>
+__device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& call, int index) {
+  Tile tile;
+  int key_tile;
+  if (call.section == 0) {
+    key_tile = index;
+    tile.kv_head = call.by_key_tiles.divide(&key_tile);
+  } else {
+    int head = index;  // in its section, after the divisions
+    const int section = call.by_section_tiles.divide(&head);
+    const bool is_last = section == call.num_sections - 1;
+    const int place = (is_last ? call.by_last_section : call.by_section).divide(&head);
+    // Of causal attention the first keys are those that most queries see.
+    key_tile = place;
+    tile.kv_head = section * call.section + head;
+  }
+  tile.batch = call.by_heads.divide(&tile.kv_head);
+  tile.first_key = key_tile * Shape::kKeys;
+  tile.seq_q = call.seq_q;
+  tile.seq_k = call.seq_k;
+  tile.q_row = tile.k_row = 0;
+  if (kVarlen) {
+    tile.q_row = call.cu_seqlens_q[tile.batch];
+    tile.k_row = call.cu_seqlens_k[tile.batch];
+    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
+    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
+  }
+  const int offset = tile.seq_k - tile.seq_q;
+  const int last = min(tile.first_key + Shape::kKeys, tile.seq_k) - 1;
+  const int begin = call.window_right < 0 ? 0 : max(0, tile.first_key - offset - call.window_right);
+  const int end = call.window_left < 0
+                      ? tile.seq_q
+                      : max(0, min(tile.seq_q, last - offset + call.window_left + 1));
+  tile.first_block = begin / Shape::kQueries;
+  tile.end_block = (end + Shape::kQueries - 1) / Shape::kQueries;
+  // Beyond the end of a sequence that is shorter than the longest.
+  if (kVarlen && tile.first_key >= tile.seq_k) tile.end_block = 0;
+  const int head = tile.kv_head * call.group;
+  const int first =
+      kVarlen ? head * call.query_blocks +
+                    static_cast<int>(first_query_block(tile.q_row, tile.batch, Shape::kQueries))
+              : (tile.batch * call.heads + head) * call.query_blocks;
+  tile.sums = first + tile.first_block;
+  return tile;
+}
+
+template <typename Shape>
+struct Barriers {
+  uint64_t* base;
+  __device__ __forceinline__ uint64_t* keys_full() const { return base; }
+  __device__ __forceinline__ uint64_t* keys_empty() const { return base + 1; }
+  __device__ __forceinline__ uint64_t* tile_full(uint32_t n) const { return base + 2 + n % 2; }
+  __device__ __forceinline__ uint64_t* tile_empty(uint32_t n) const { return base + 4 + n % 2; }
+  __device__ __forceinline__ uint64_t* q_full(int stage) const { return base + 6 + stage; }
+  __device__ __forceinline__ uint64_t* q_empty(int stage) const {
+    return q_full(stage) + Shape::kQStages;
+  }
+  __device__ __forceinline__ uint64_t* grad_full(int stage) const {
+    return base + 6 + 2 * Shape::kQStages + stage;
+  }
+  __device__ __forceinline__ uint64_t* grad_empty(int stage) const {
+    return grad_full(stage) + Shape::kGradStages;
+  }
+};
+
+}  // namespace attention_backward_sm90
+
+#endif
+
+}  // namespace cudaops_kernels
