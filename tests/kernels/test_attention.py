@@ -190,6 +190,8 @@ def check(case, q, k, v, times=2, **options):
         # and with the output, which was stored in this dtype. It is summed up where there is one bias
         # or sink for many.
         terms = {"sinks": lse.numel() / lse.shape[1], "bias": k.shape[1] * lse.numel() / grad.numel()}
+        wide = max(1.0, v.shape[-1] / 32)  # of few keys each element of an output is around 1
+        terms = {key: count * wide for key, count in terms.items()}
         few = v.shape[-1] / 8 if grad.numel() < 1000 else 0
         of_stored = torch.finfo(dtype).eps * math.sqrt(terms.get(name, few)) / 2
         of_products = torch.finfo(torch.float32).eps * math.sqrt(16 * terms.get(name, 1) * v.shape[-1])
