@@ -502,6 +502,28 @@ def test_hopper_kernel_of_different_lengths(device):
     assert sum("attention_sm90_kernel" in name for name in names) == 6 * 3 * 4, set(names)
 
 
+def test_hopper_kernel_in_every_order_of_tiles(device):
+    """The order depends on how many sequences and heads there are, and no result on the order."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    for head_dim, options in ((128, {"causal": True}), (64, {"window": (300, 0)}), (256, {"causal": True})):
+        q, k, v = tensors(device, torch.bfloat16, 87, 400, 400, 3, 3, head_dim)
+        whole = kernels.attention(q, k, v, **options)
+        for rows in (slice(0, 1), slice(40, 45), slice(86, 87)):
+            assert torch.equal(kernels.attention(q[rows], k[rows], v[rows], **options), whole[rows]), (head_dim, rows)
+        for count in (200, 300):  # up to 256 sequences are sorted
+            lengths = torch.arange(count, dtype=torch.int32) * 37 % 151
+            offsets = torch.cat((torch.zeros(1, dtype=torch.int32), lengths)).cumsum(0, dtype=torch.int32)
+            ends = offsets.tolist()
+            q, k, v = (normal(ends[-1], 3, head_dim, dtype=torch.bfloat16, device=device, seed=i) for i in range(3))
+            offsets = offsets.to(device)
+            output = kernels.attention_varlen(q, k, v, offsets, offsets, 151, 151, **options)
+            for i in (0, 1, 4, 57, 102, count - 1):
+                rows = slice(ends[i], ends[i + 1])
+                own = kernels.attention(q[None, rows], k[None, rows], v[None, rows], **options)[0]
+                assert torch.equal(output[rows], own), (head_dim, count, i)
+
+
 # Sequences of a batch, with one that is empty and one that has more queries than keys.
 LENGTHS = ((40, 72), (0, 5), (130, 64), (1, 1), (65, 130), (7, 0))
 
