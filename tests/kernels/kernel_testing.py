@@ -4,6 +4,7 @@
 import contextlib
 import math
 import os
+import random
 import sys
 
 import op_testing
@@ -51,6 +52,27 @@ def looking_at_numbers():
         yield
     finally:
         del os.environ["CUDAOPS_CHECK"]
+
+
+def generated_calls(generated, check, *, few, many, long):
+    """Runs check(case) on so many cases of generated(source): `few` on the CPU and `long` of them with
+    CUDAOPS_TEST_LONG=1, `many` on a GPU. CUDAOPS_TEST_SEED=<seed>, which is printed, has the same ones."""
+
+    def run(device):
+        seed = int(os.environ.get("CUDAOPS_TEST_SEED", "0")) or random.randrange(1, 2**31)
+        is_long = os.environ.get("CUDAOPS_TEST_LONG", "0") not in ("", "0")
+        count = many if device != "cpu" else long if is_long else few
+        print(f"seed {seed}, {count} calls")
+        source = random.Random(seed)
+        for _ in range(count):
+            case = generated(source)
+            try:
+                check(device, case)
+            except Exception:
+                print(f"seed {seed}: {case}")
+                raise
+
+    return run
 
 
 def sum_tolerance(count):

@@ -2,11 +2,9 @@
 """torch.ops.cudaops.attention and attention_varlen against float64 arithmetic that stores all scores."""
 
 import math
-import os
-import random
 
 import torch
-from kernel_testing import DTYPES, kernels, looking_at_numbers, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, generated_calls, kernels, looking_at_numbers, main, normal, opcheck, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -24,9 +22,6 @@ class Watch(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         self.names.append(str(func).split(".")[1].lstrip("_"))
         return func(*args, **(kwargs or {}))
-
-
-SEED = int(os.environ.get("CUDAOPS_TEST_SEED", "0")) or random.randrange(1, 2**31)
 
 
 def visible(seq_q, seq_k, causal, window, device):
@@ -195,6 +190,8 @@ def check(case, q, k, v, times=2, **options):
         # and with the output, which was stored in this dtype. It is summed up where there is one bias
         # or sink for many.
         terms = {"sinks": lse.numel() / lse.shape[1], "bias": k.shape[1] * lse.numel() / grad.numel()}
+        wide = max(1.0, v.shape[-1] / 32)  # of few keys each element of an output is around 1
+        terms = {key: count * wide for key, count in terms.items()}
         few = v.shape[-1] / 8 if grad.numel() < 1000 else 0
         of_stored = torch.finfo(dtype).eps * math.sqrt(terms.get(name, few)) / 2
         of_products = torch.finfo(torch.float32).eps * math.sqrt(16 * terms.get(name, 1) * v.shape[-1])
@@ -343,20 +340,78 @@ def check_generated(device, case):
     check(case, q, k, v, 3 if case["softcap"] else 2, **options)
 
 
+# 12 ms each on the CPU.
+GENERATED = generated_calls(generated, check_generated, few=200, many=1_000, long=10_000)
+
+
 def test_generated_calls(device):
-    """Calls of all kinds: on a GPU a thousand, on the CPU two hundred (12 ms each), with
-    CUDAOPS_TEST_LONG=1 ten thousand there. CUDAOPS_TEST_SEED=<seed> has the same ones."""
-    is_long = os.environ.get("CUDAOPS_TEST_LONG", "0") not in ("", "0")
-    count = 1_000 if device != "cpu" else 10_000 if is_long else 200
-    print(f"seed {SEED}, {count} calls")
-    source = random.Random(SEED)
-    for _ in range(count):
-        case = generated(source)
-        try:
-            check_generated(device, case)
-        except Exception:
-            print(f"seed {SEED}: {case}")
-            raise
+    """Of all kinds."""
+    GENERATED(device)
+
+
+def generated_sequences(source):
+    """A call of sequences of different lengths, without what makes them depend on their number."""
+    lengths = [[source.choice((0, 1, 5, 63, 64, 65, 130)) for _ in range(source.randrange(1, 6))]]
+    lengths.append([source.choice((own, own, 0, 7, 100)) for own in lengths[0]])
+    kv_heads, group = source.choice(((1, 1), (2, 1), (1, 4)))
+    head_dim = source.choice((8, 13, 32, 64, 80, 128, 256))
+    return {
+        "dtype": source.choice(DTYPES),
+        "lengths": lengths,
+        "heads": (kv_heads * group, kv_heads),
+        "widths": (head_dim, source.choice((head_dim, 24))),
+        "options": {
+            "causal": source.random() < 0.4,
+            "window": source.choice(((-1, -1), (source.randrange(80), source.randrange(80)))),
+            "softcap": source.choice((0.0, 0.0, 4.0)),
+        },
+        "larger": source.choice((0, 0, 100)),
+        "seed": source.randrange(10**6),
+    }
+
+
+def check_generated_sequences(device, case):
+    """Each sequence has the bits that it has alone; by the kernels for sm_90a, which may choose other
+    tiles for other bounds, nearly."""
+
+    def same(a, b):
+        if not has_hopper_kernel(dtype, device):
+            return torch.equal(a, b)
+        step = 8 * torch.finfo(dtype).eps
+        return torch.allclose(a.float(), b.float(), rtol=step, atol=step * max(1.0, largest(b)))
+
+    dtype, seed, (heads, kv_heads) = case["dtype"], case["seed"], case["heads"]
+    offsets = [
+        torch.tensor((0, *lengths), dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
+        for lengths in case["lengths"]
+    ]
+    ends = [x.tolist() for x in offsets]
+    sizes = [(0, heads, case["widths"][0]), (1, kv_heads, case["widths"][0]), (1, kv_heads, case["widths"][1])]
+    q, k, v = (
+        normal(ends[which][-1], count, width, dtype=dtype, device=device, seed=seed + index).requires_grad_()
+        for index, (which, count, width) in enumerate(sizes)
+    )
+    bounds = [max(lengths) + case["larger"] for lengths in case["lengths"]]
+    output, lse = kernels.attention_varlen(q, k, v, *offsets, *bounds, **case["options"], return_lse=True)
+    grad = normal(*output.shape, dtype=dtype, device=device, seed=seed + 3)
+    grads = torch.autograd.grad(output, (q, k, v), grad)
+    for i in range(len(case["lengths"][0])):
+        rows = [slice(ends[which][i], ends[which][i + 1]) for which in (0, 1, 1)]
+        own = [x[None, part].detach().requires_grad_() for x, part in zip((q, k, v), rows)]
+        wanted, wanted_lse = kernels.attention(*own, **case["options"], return_lse=True)
+        assert same(output[rows[0]], wanted[0]) and same(lse[:, rows[0]], wanted_lse[0])
+        wanted_grads = torch.autograd.grad(wanted, own, grad[None, rows[0]])
+        for part, found, expected in zip(rows, grads, wanted_grads):
+            assert same(found[part], expected[0])
+
+
+GENERATED_SEQUENCES = generated_calls(
+    generated_sequences, check_generated_sequences, few=60, many=300, long=3_000
+)
+
+
+def test_generated_sequences(device):
+    GENERATED_SEQUENCES(device)
 
 
 def has_hopper_kernel(dtype, device):

@@ -6,7 +6,7 @@ import random
 
 import torch
 
-from kernel_testing import DTYPES, kernels, looking_at_numbers, main, normal, opcheck, ops, pytest_generate_tests, refusal  # noqa: F401
+from kernel_testing import DTYPES, generated_calls, kernels, looking_at_numbers, main, normal, opcheck, ops, pytest_generate_tests, refusal  # noqa: F401
 
 FLOAT8 = torch.float8_e4m3fn
 
@@ -110,6 +110,42 @@ def test_lengths_and_shapes(device):
             Case(device, dtype, [65, 200], q_len=3, heads=heads, kv_heads=kv_heads).check()
         for page_size in (16, 32, 48, 64, 256, 7, 1):
             Case(device, dtype, [100, 3, 257], page_size=page_size).check()
+
+
+def generated(source):
+    kv_heads, group = source.choice(((1, 1), (2, 1), (1, 4), (2, 3)))
+    q_len = source.choice((1, 1, 2, 5, 16, 20))
+    page_size = source.choice((1, 7, 16, 64))
+    return {
+        "dtype": source.choice(DTYPES),
+        "lengths": [source.choice((0, 1, 15, 16, 17, 65, 130)) for _ in range(source.randrange(1, 4))],
+        "sizes": {
+            "q_len": q_len,
+            "heads": kv_heads * group,
+            "kv_heads": kv_heads,
+            "head_dim": source.choice((8, 33, 64, 80, 128)),
+            "page_size": page_size,
+            "seed": source.randrange(10**6),
+        },
+        "window": source.choice(((-1, -1), (source.randrange(70), 0))),
+        "softcap": source.choice((0.0, 0.0, 3.0)),
+        "scale": source.choice((None, 0.1)),
+        "sinks": source.random() < 0.3,
+    }
+
+
+def check_generated(device, case):
+    options = {key: case[key] for key in ("window", "softcap", "scale")}
+    if case["sinks"]:
+        options["sinks"] = normal(case["sizes"]["heads"], dtype=torch.float32, device=device, seed=5)
+    Case(device, case["dtype"], case["lengths"], **case["sizes"]).check(**options)
+
+
+GENERATED = generated_calls(generated, check_generated, few=40, many=300, long=3_000)
+
+
+def test_generated_calls(device):
+    GENERATED(device)
 
 
 def test_many_lengths_at_once(device):

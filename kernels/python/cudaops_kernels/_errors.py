@@ -16,11 +16,15 @@ _ABOUT_TYPES = re.compile(
 )
 
 
-# A schema's types, what they are called, and what a value of one has.
-_KINDS = {
-    "float": ("a number", "__float__"),
-    "int": ("an int", "__index__"),
-    "bool": ("a bool", "__index__"),
+# A schema's types, what they are called, what a value of one has, and what it is where it is traced.
+_KINDS: dict[str, tuple[str, str, tuple[type, ...]]] = {
+    "float": (
+        "a number",
+        "__float__",
+        (int, float, torch.SymInt, torch.SymFloat, torch.Tensor),
+    ),
+    "int": ("an int", "__index__", (int, torch.SymInt, torch.Tensor)),
+    "bool": ("a bool", "__index__", (int, torch.SymBool, torch.Tensor)),
 }
 
 # An argument: its name, its type ("Tensor" or of _KINDS), whether it may be None.
@@ -39,15 +43,18 @@ def kinds_of(op: Any) -> Kinds:
     return tuple(kinds)
 
 
-def _wrong_type(name: str, kinds: Kinds, args: Sequence[Any]) -> Optional[str]:
+def _wrong_type(
+    name: str, kinds: Kinds, args: Sequence[Any], is_traced: bool = False
+) -> Optional[str]:
     for (argument, kind, is_optional), value in zip(kinds, args):
         if not kind or (value is None and is_optional):
             continue
         if kind == "Tensor":
             wanted, fits = "a tensor", isinstance(value, torch.Tensor)
         else:
-            wanted, member = _KINDS[kind]
-            fits = hasattr(value, member)
+            wanted, member, types = _KINDS[kind]
+            # torch.compile knows no attributes of all values.
+            fits = isinstance(value, types) if is_traced else hasattr(value, member)
         if not fits:
             found = "None" if value is None else type(value).__name__
             wanted += " or None" if is_optional else ""
@@ -57,7 +64,7 @@ def _wrong_type(name: str, kinds: Kinds, args: Sequence[Any]) -> Optional[str]:
 
 def refuse_types(name: str, kinds: Kinds, args: Sequence[Any]) -> None:
     """Before an op is traced: torch would say it in other words."""
-    sentence = _wrong_type(name, kinds, args)
+    sentence = _wrong_type(name, kinds, args, is_traced=True)
     if sentence is not None:
         raise TypeError(sentence)
 
