@@ -371,6 +371,14 @@ def test_tensors_without_data_are_refused_in_the_same_words(device):
     def decode(*args, **options):
         return kernels.attention_decode, args, options
 
+    cos = table(device)
+
+    def append(q, **others):
+        given = {"k": one, "v": one, "cos": cos, "sin": cos, "k_cache": k_cache, "v_cache": v_cache}
+        given.update(block_table=blocks, positions=lengths[None])
+        given.update(others)
+        return kernels.rope_append_kv_, (q,), given
+
     calls = (
         attention(q.int(), k, k),
         attention(q, k.half(), k),
@@ -414,6 +422,19 @@ def test_tensors_without_data_are_refused_in_the_same_words(device):
         decode(one, k_cache, v_cache, blocks, lengths, sinks=zeros(3)),
         decode(one, k_cache, v_cache, blocks, lengths, k_scale=zeros(1)),
         decode(one, k_cache, v_cache, blocks, lengths, softcap=-1.0),
+        append(one.int()),
+        append(one, k=one[0]),
+        append(one, k=one.half(), v=one.half()),
+        append(one, v=one.half()),
+        append(one, cos=cos[0]),
+        append(one, cos=cos.half(), sin=cos.half()),
+        append(one, sin=cos[:3]),
+        append(one, cos=zeros(4, 5), sin=zeros(4, 5)),
+        append(one, positions=lengths),
+        append(one, positions=zeros(1, 1)),
+        append(one, k=one[:, :, :1], v=one[:, :, :1]),
+        append(one, block_table=blocks.long()),
+        append(one, k_scale=zeros(1)),
     )
     for index, (function, args, options) in enumerate(calls):
         wanted = refusal(lambda: function(*args, **options))

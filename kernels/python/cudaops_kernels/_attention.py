@@ -624,8 +624,8 @@ def attention_varlen(
     max_seqlen_q and max_seqlen_k: at least the lengths of the longest sequences. A bound that is the
     same in all calls, up to the number of tokens, costs blocks that find nothing to do, and saves
     torch.compile a graph for each number. lse is [heads, tokens]. On the CPU offsets and lengths that
-    don't fit are refused; on a GPU, where they aren't looked at, offsets must go from 0 to the number
-    of tokens, and rows of a sequence that is longer than the bound may be left unwritten.
+    don't fit are refused; on a GPU, where they aren't looked at without CUDAOPS_CHECK=1 in the
+    environment, offsets must go from 0 to the number of tokens, and rows of a sequence that is longer than the bound may be left unwritten.
     """
     left, right = checked_window("attention_varlen", window)
     output, lse = _attention_varlen(

@@ -201,6 +201,14 @@ def check_attention(
             _refuse(op, f"one element for seed, found shape {_shape(seed)}")
 
 
+def _check_same(op: str, name_a: str, a: Tensor, name_b: str, b: Tensor) -> None:
+    names = f"{name_a} and {name_b}"
+    if a.dtype != b.dtype:
+        _refuse(op, f"one dtype for {names}, found {_name(a)} and {_name(b)}")
+    if a.dim() != b.dim() or any(_differ(*sizes) for sizes in zip(a.shape, b.shape)):
+        _refuse(op, f"one shape for {names}, found {_shape(a)} and {_shape(b)}")
+
+
 def _check_pages(
     op: str,
     q: Tensor,
@@ -209,17 +217,7 @@ def _check_pages(
     block_table: Tensor,
     scales: dict[str, Optional[Tensor]],
 ) -> None:
-    if k_cache.dtype != v_cache.dtype:
-        _refuse(
-            op,
-            f"one dtype for k_cache and v_cache, found {_name(k_cache)} and {_name(v_cache)}",
-        )
-    shapes = list(zip(k_cache.shape, v_cache.shape))
-    if k_cache.dim() != v_cache.dim() or any(_differ(a, b) for a, b in shapes):
-        _refuse(
-            op,
-            f"one shape for k_cache and v_cache, found {_shape(k_cache)} and {_shape(v_cache)}",
-        )
+    _check_same(op, "k_cache", k_cache, "v_cache", v_cache)
     is_float8 = k_cache.dtype == torch.float8_e4m3fn
     if not is_float8 and k_cache.dtype != q.dtype:
         _refuse(
@@ -261,6 +259,59 @@ def _check_pages(
                 f"one element or one for each of {kv_heads} heads for {name}, found shape "
                 f"{_shape(scale)}",
             )
+
+
+def check_rope_append_kv(
+    op: str,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    block_table: Tensor,
+    positions: Tensor,
+    k_scale: Optional[Tensor],
+    v_scale: Optional[Tensor],
+) -> None:
+    if q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        _refuse(
+            op,
+            f"float32 (Float), float16 (Half) or bfloat16 (BFloat16) for q, found {_name(q)}",
+        )
+    _check_same(op, "k", k, "v", v)
+    if q.dim() != 4 or k.dim() != 4 or any(_differ(q.shape[i], k.shape[i]) for i in (0, 1, 3)):
+        _refuse(
+            op,
+            "shapes [batch, seq, heads, head_dim] that differ in heads only for q, k and v, found "
+            f"{_shape(q)}, {_shape(k)} and {_shape(v)}",
+        )
+    if q.dtype != k.dtype:
+        _refuse(op, f"one dtype for q, k and v, found {_name(q)} and {_name(k)}")
+    _check_same(op, "cos", cos, "sin", sin)
+    if cos.dtype not in (q.dtype, torch.float32):
+        _refuse(op, f"q's dtype or float32 (Float) for cos, found {_name(cos)}")
+    if cos.dim() != 2 or _is_true(cos.shape[1] > q.shape[3] // 2):
+        _refuse(
+            op,
+            f"shape [positions, rotary_dim / 2] with rotary_dim at most {q.shape[3]} for cos, found "
+            f"{_shape(cos)}",
+        )
+    if positions.dtype not in (torch.int32, torch.int64):
+        _refuse(op, f"int32 (Int) or int64 (Long) for positions, found {_name(positions)}")
+    if positions.dim() != 2 or any(_differ(positions.shape[i], q.shape[i]) for i in (0, 1)):
+        _refuse(
+            op,
+            f"shape [{q.shape[0]}, {q.shape[1]}] for positions, found {_shape(positions)}",
+        )
+    scales = {"k_scale": k_scale, "v_scale": v_scale}
+    _check_pages(op, q, k_cache, v_cache, block_table, scales)
+    if _differ(k_cache.shape[2], k.shape[2]):
+        _refuse(
+            op,
+            f"one number of heads for k and k_cache, found shapes {_shape(k)} and {_shape(k_cache)}",
+        )
 
 
 def check_attention_decode(

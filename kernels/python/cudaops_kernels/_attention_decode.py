@@ -117,9 +117,9 @@ def attention_decode(
     sink.
 
     On the CPU lengths and blocks out of range are refused. On a GPU they aren't looked at before
-    the launch, without CUDAOPS_CHECK=1 in the environment: a length counts up to what block_table has room for, and keys of a block that the
-    caches don't have are not read and not seen. Not differentiable: tensors that require gradients
-    are refused.
+    the launch, without CUDAOPS_CHECK=1 in the environment: a length counts up to what block_table has
+    room for, and keys of a block that the caches don't have are not read and not seen. Not
+    differentiable: tensors that require gradients are refused.
     """
     refuse_gradients(
         "attention_decode",

@@ -5,6 +5,7 @@ from typing import Optional
 
 from torch import Tensor
 
+from ._attention_checks import check_rope_append_kv
 from ._registration import in_place, refuse_gradients, register_op
 
 
@@ -23,6 +24,9 @@ def _append(
     k_scale=None,
     v_scale=None,
 ):
+    check_rope_append_kv(
+        "rope_append_kv_", q, k, v, cos, sin, k_cache, v_cache, block_table, positions, k_scale, v_scale
+    )
     return q.new_empty(q.shape)
 
 
@@ -52,8 +56,9 @@ def rope_append_kv_(
 
     A token with a negative position is padding: nothing is written of it, and its q comes back as
     it is. On the CPU positions and blocks out of range are refused before anything is written, on a
-    GPU too with CUDAOPS_CHECK=1 in the environment; else nothing is written of such a token, and where cos has no row for it q's pairs are NaN. Not
-    differentiable: q, k and v that require gradients are refused.
+    GPU too with CUDAOPS_CHECK=1 in the environment; else nothing is written of such a token, and
+    where cos has no row for it q's pairs are NaN. Not differentiable: q, k and v that require
+    gradients are refused.
     """
     refuse_gradients("rope_append_kv_", "there is no derivative", q=q, k=k, v=v)
     return _append(
