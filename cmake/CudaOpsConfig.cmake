@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Defines the commands and makes FindCudaTorchMatch known to this directory. Sets no flag, enables no language.
 #
-# Result variable: CudaOps_KERNELS_DIR, the reference kernels' sources, to be built with cudaops_add_kernels(); headers are
-# included as "<op>/<op>.h" with it as the include directory. Not set where this copy of the package came without them.
+# Result variable: CudaOps_KERNELS_DIR, the reference kernels' sources, which
+# cudaops_add_reference_kernels() builds. Not set where this copy of the package came without them.
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
@@ -17,19 +17,16 @@ endif()
 
 _cudaops_use(AddTorchOp HipifySources)
 _cudaops_use(CudaOpsArchitectures CudaOpsCache CudaOpsCubins CudaOpsKernels CudaOpsReport CudaOpsShard)
-_cudaops_use(CudaOpsTargets CudaOpsTesting)
+_cudaops_use(CudaOpsReferenceKernels CudaOpsTargets CudaOpsTesting)
 # What makes builds quick; without this folder they come to the same result.
 if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/accelerate/accelerate.cmake")
   _cudaops_use(accelerate/accelerate)
 endif()
 _cudaops_announce(package)
 
-# Installed they lie inside the package, in a checkout beside it.
-unset(CudaOps_KERNELS_DIR)
-if(IS_DIRECTORY "${CMAKE_CURRENT_LIST_DIR}/kernels")
-  set(CudaOps_KERNELS_DIR "${CMAKE_CURRENT_LIST_DIR}/kernels")
-elseif(EXISTS "${CMAKE_CURRENT_LIST_DIR}/../kernels/common/dtype.h")
-  cmake_path(SET CudaOps_KERNELS_DIR NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../kernels")
+_cudaops_kernels_dir(CudaOps_KERNELS_DIR)
+if(CudaOps_KERNELS_DIR STREQUAL "")
+  unset(CudaOps_KERNELS_DIR)
 endif()
 
 cmake_policy(POP)

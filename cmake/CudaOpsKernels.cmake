@@ -41,15 +41,7 @@ Example:
   add_torch_op(attention SOURCES bindings.cpp CUDA_SOURCES bindings_cuda.cpp)
   target_link_libraries(attention PRIVATE attention_hopper attention_common)
 
-The kernels of CudaOps' reference library are in ``CudaOps_KERNELS_DIR``, which ``find_package(CudaOps)`` sets, one
-folder an op. Neither torch nor ``find_package(CudaTorchMatch REQUIRED)`` is needed for them:
-
-.. code-block:: cmake
-
-  find_package(CudaTorchMatch)
-  set(rms_norm "${CudaOps_KERNELS_DIR}/rms_norm")
-  cudaops_add_kernels(rms_norm SOURCES "${rms_norm}/rms_norm.cu" "${rms_norm}/rms_norm_cpu.cpp" DEFINE HAVE_CUDA)
-  target_include_directories(rms_norm PUBLIC "${CudaOps_KERNELS_DIR}")   # rms_norm/rms_norm.h
+The kernels of CudaOps' reference library are built by :command:`cudaops_add_reference_kernels`.
 #]=======================================================================]
 
 include_guard(GLOBAL)

@@ -89,20 +89,19 @@ def main():
         file.write(text)
     print("changed tests/kernels/shapes.json")
 
-    path = os.path.join(root, "kernels", "CMakeLists.txt")
+    path = os.path.join(root, "kernels", "ops.cmake")
     with open(path, encoding="utf-8") as file:
         text = file.read()
     # The list of ops, and what of the old one is set by its name.
     text, count = re.subn(rf"(?m)^  {old}$", f"  {old}\n  {new}", text, count=1)
-    assert count == 1, "kernels/CMakeLists.txt lists the ops one a line"
-    for line in re.findall(rf"(?m)^set\({old}_sources .*\)$", text):
+    assert count == 1, "kernels/ops.cmake lists the ops one a line"
+    for line in re.findall(rf"(?m)^set\({old}_(?:sources|shards) .*\)$", text):
         text = text.replace(line, f"{line}\n{line.replace(old, new)}")
-    shards = re.search(rf"(?ms)^cudaops_reference_shards\({old} .*?\)$", text)
-    if shards:
-        text = text.replace(shards[0], f"{shards[0]}\n{renamed(shards[0], old, new)}")
+    for lines in re.findall(rf"(?m)^  list\(\n    APPEND {old}_shards\n.*\n  \)$", text):
+        text = text.replace(lines, f"{lines}\n{renamed(lines, old, new)}")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    print("changed kernels/CMakeLists.txt")
+    print("changed kernels/ops.cmake")
 
     path = os.path.join(root, "kernels", "python", "cudaops_kernels", "__init__.py")
     with open(path, encoding="utf-8") as file:

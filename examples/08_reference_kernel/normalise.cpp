@@ -12,7 +12,7 @@
 
 #include "rms_norm/rms_norm.h"
 
-#ifdef HAVE_CUDA
+#ifdef CUDAOPS_KERNELS_WITH_CUDA
 #include <cuda_runtime_api.h>
 #endif
 
@@ -35,7 +35,7 @@ cudaops_kernels::RmsNorm call_on(const float* input, const float* weight, float*
   return call;
 }
 
-#ifdef HAVE_CUDA
+#ifdef CUDAOPS_KERNELS_WITH_CUDA
 
 void check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
@@ -66,7 +66,7 @@ class DeviceArray {
 std::string normalise_on_gpu([[maybe_unused]] const std::vector<float>& input,
                              [[maybe_unused]] const std::vector<float>& weight,
                              [[maybe_unused]] std::vector<float>& output) {
-#ifdef HAVE_CUDA
+#ifdef CUDAOPS_KERNELS_WITH_CUDA
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return "no GPU can be used here";
   const DeviceArray x(input), w(weight), y(output);

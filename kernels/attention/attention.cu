@@ -26,6 +26,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
   const Place<kTile> place(call.seq_q, call.heads);
   const AttentionSequence sequence(call, place.batch);
   const int64_t kv_head = place.head / (call.heads / call.kv_heads);
+  const AttentionDropout dropout(call);
   // With a max_seqlen_q that is too small a block has several tiles.
   for (int64_t first_query = place.tile * kTile; first_query < sequence.seq_q;
        first_query += place.num_tiles * kTile) {
@@ -76,13 +77,19 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
           for (int j = 0; j < 4; ++j) output.at[i][n][j] *= factor;
         }
       }
+      if (dropout.threshold > 0) {
+        const uint32_t dropped = dropped_of_thread<false>(dropout, pair);
+        scores.for_each([&](int i, int j, float& weight) {
+          if (dropped >> (i * 4 + j) & 1) weight = 0;
+        });
+      }
       share_weights(scores, shared);
       add_weighted(v, shared, output);
     }
     float inverse[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      inverse[i] = sum[i] == 0 ? 0 : 1 / sum[i];
+      inverse[i] = sum[i] == 0 ? 0 : dropout.factor<float>() / sum[i];
       const int64_t query = first_query + thread_row() + i;
       if (call.lse != nullptr && thread_column() == 0 && query < end_query) {
         constexpr float kLn2 = 0.693147181f;

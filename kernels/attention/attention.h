@@ -5,6 +5,9 @@
 //   weight = exp(score - lse),  lse = log(sum over the visible keys of exp(score) [+ exp(sink)])
 //   output = sum over the visible keys of weight * v
 //
+// With dropout a weight counts as 0 with probability p, else 1 / (1 - p) times; lse is that of all.
+// p is rounded to a multiple of 2^-16, there and here; attention_dropout.h says which are dropped.
+//
 // with i the query's and j the key's index in its sequence, and softcap(x) = cap * tanh(x / cap).
 // Key j is visible to query i where -window_left <= j - (i + seq_k - seq_q) <= window_right, the
 // order of FlashAttention: the last query is aligned with the last key. Causal is a window_right
@@ -83,6 +86,9 @@ struct Attention {
   int64_t alibi_batch_stride;
   const void* sinks;  // one a head, float32 (double for double), or null
 
+  double dropout_p;     // from 0 (none) to 1
+  const int64_t* seed;  // of dropout: one number, where the tensors are; not read without it
+
   // Sequences of different lengths: batch + 1 offsets each, in tokens, or null for both.
   const int32_t* cu_seqlens_q;
   const int32_t* cu_seqlens_k;
@@ -121,22 +127,27 @@ struct AttentionSequence {
     lse_head_stride = call.total_q;
   }
 
-  // The keys begin <= j < end that queries first … last see, together.
+  // Where tiles of what is seen from `begin` on begin: with dropout at a multiple of 16, as blocks
+  // of 16 x 16 weights share their random words.
+  CUDAOPS_HOST_DEVICE static int64_t begin_of_tiles(const Attention& call, int64_t begin) {
+    if (begin < 0) return 0;
+    return call.dropout_p > 0 ? begin / 16 * 16 : begin;
+  }
+
+  // Queries first … last together see keys begin <= j < end, with dropout perhaps not all of them.
   CUDAOPS_HOST_DEVICE int64_t begin_key(const Attention& call, int64_t first) const {
     if (call.window_left < 0) return 0;
-    const int64_t begin = first + seq_k - seq_q - call.window_left;
-    return begin < 0 ? 0 : begin;
+    return begin_of_tiles(call, first + seq_k - seq_q - call.window_left);
   }
   CUDAOPS_HOST_DEVICE int64_t end_key(const Attention& call, int64_t last) const {
     if (call.window_right < 0) return seq_k;
     const int64_t end = last + seq_k - seq_q + call.window_right + 1;
     return end < 0 ? 0 : end > seq_k ? seq_k : end;
   }
-  // The queries begin <= i < end that see keys first … last, together.
+  // Keys first … last together are seen by queries begin <= i < end, likewise.
   CUDAOPS_HOST_DEVICE int64_t begin_query(const Attention& call, int64_t first) const {
     if (call.window_right < 0) return 0;
-    const int64_t begin = first - (seq_k - seq_q) - call.window_right;
-    return begin < 0 ? 0 : begin;
+    return begin_of_tiles(call, first - (seq_k - seq_q) - call.window_right);
   }
   CUDAOPS_HOST_DEVICE int64_t end_query(const Attention& call, int64_t last) const {
     if (call.window_left < 0) return seq_q;
@@ -148,11 +159,12 @@ struct AttentionSequence {
 // The derivatives, given those by output and lse. With p = weight and d(score) before the softcap
 //
 //   delta  = sum over head_dim_v of grad_output * output - grad_lse
-//   dscore = p * (dot(grad_output, v) - delta)
-//   grad_v = sum over the queries of p * grad_output
+//   dscore = p * (z * dot(grad_output, v) - delta)
+//   grad_v = sum over the queries of p * z * grad_output
 //   grad_q = scale * sum of softcap'(score) * dscore * k;  grad_k = the same of q
 //   grad_bias = dscore;  grad_sink = sum over the queries of exp(sink - lse) * (-delta)
 //
+// z is what dropout multiplies a weight with, 1 without it.
 // A key head's gradients are sums over the query heads that read it.
 struct AttentionBackward {
   Attention forward;  // output and lse as the forward pass has left them: both are read

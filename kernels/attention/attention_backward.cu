@@ -91,11 +91,20 @@ struct Query {
 };
 
 // From products to weights, and to derivatives by scale * q·k. kRowsAreKeys: else queries.
-// store(query, key, derivative): that by the score, of those that are visible.
+// store(query, key, derivative): that by the score, of those that are visible. Weights that are
+// dropped become 0; the others are not multiplied with dropout's factor.
 template <bool kRowsAreKeys, typename Store>
-__device__ __forceinline__ void find_derivatives(const Pair& pair, const Query (&queries)[4],
-                                                 Scores& weights, Scores& derivatives,
-                                                 const Store& store) {
+__device__ __forceinline__ void find_derivatives(const Pair& pair, const AttentionDropout& dropout,
+                                                 const Query (&queries)[4], Scores& weights,
+                                                 Scores& derivatives, const Store& store) {
+  uint32_t dropped = 0;
+  if (dropout.threshold > 0) {
+    dropped = dropped_of_thread<kRowsAreKeys>(dropout, pair);
+    const float factor = dropout.factor<float>();
+    derivatives.for_each([&](int i, int j, float& derivative) {
+      derivative = dropped >> (i * 4 + j) & 1 ? 0 : derivative * factor;
+    });
+  }
   weights.for_each([&](int i, int j, float& weight) {
     const int row = thread_row() + i, column = thread_column() + j;
     const int query = kRowsAreKeys ? column : row, key = kRowsAreKeys ? row : column;
@@ -110,6 +119,7 @@ __device__ __forceinline__ void find_derivatives(const Pair& pair, const Query (
       return;
     }
     derivative = weight * (derivative - statistics.delta);
+    if (dropped >> (i * 4 + j) & 1) weight = 0;
     store(pair.first_query + query, pair.first_key + key, derivative);
     derivative *= slope;
   });
@@ -137,6 +147,7 @@ __global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBac
   const AttentionSequence sequence(forward, place.batch);
   const int64_t kv_head = place.head / (forward.heads / forward.kv_heads);
   const int64_t first_grad = first_of(call.grad_output, place.batch, forward.cu_seqlens_q);
+  const AttentionDropout dropout(forward);
   for (int64_t first_query = place.tile * kTile; first_query < sequence.seq_q;
        first_query += place.num_tiles * kTile) {
     const int64_t end_query =
@@ -162,7 +173,8 @@ __global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBac
       find_products(grad, v, shared, derivatives);
       const Pair pair{forward, sequence, place.batch, place.head, first_query, first_key};
       find_derivatives<false>(
-          pair, queries, weights, derivatives, [&](int64_t query, int64_t key, float derivative) {
+          pair, dropout, queries, weights, derivatives,
+          [&](int64_t query, int64_t key, float derivative) {
             if (call.grad_bias == nullptr) return;
             const int64_t row = (place.batch * forward.heads + place.head) * forward.seq_q + query;
             store_number(call.grad_bias_dtype, call.grad_bias, row * forward.seq_k + key,
@@ -186,6 +198,7 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
   const AttentionSequence sequence(forward, place.batch);
   const int64_t group = forward.heads / forward.kv_heads;
   const int64_t first_grad = first_of(call.grad_output, place.batch, forward.cu_seqlens_q);
+  const AttentionDropout dropout(forward);
   // Of causal attention the first keys are those that most queries see.
   for (int64_t tile = place.num_tiles - 1 - place.tile; tile * kTile < sequence.seq_k;
        tile += place.num_tiles) {
@@ -213,7 +226,8 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
         find_products(k, q, shared, weights);
         find_products(v, grad, shared, derivatives);
         const Pair pair{forward, sequence, place.batch, head, first_query, first_key};
-        find_derivatives<true>(pair, queries, weights, derivatives, [](int64_t, int64_t, float) {});
+        find_derivatives<true>(pair, dropout, queries, weights, derivatives,
+                               [](int64_t, int64_t, float) {});
         share_weights(weights, shared);
         add_weighted(grad, shared, grad_v);
         __syncthreads();
@@ -224,8 +238,9 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
     const float scale = static_cast<float>(forward.scale);
     store_rows<T>(grad_k, call.grad_k, first_of(call.grad_k, place.batch, forward.cu_seqlens_k),
                   place.head, first_key, end_key, forward.head_dim, {scale, scale, scale, scale});
+    const float kept = dropout.factor<float>();
     store_rows<T>(grad_v, call.grad_v, first_of(call.grad_v, place.batch, forward.cu_seqlens_k),
-                  place.head, first_key, end_key, forward.head_dim_v, {1, 1, 1, 1});
+                  place.head, first_key, end_key, forward.head_dim_v, {kept, kept, kept, kept});
   }
 }
 

@@ -67,14 +67,19 @@ void find_grad_sink(const AttentionBackward& call, int64_t head) {
 template <typename M>
 struct Pair {
   const AttentionBackward& call;
-  std::vector<M> weights, derivatives, slopes;
+  AttentionDropout dropout;
+  M kept_factor;
+  std::vector<M> weights, derivatives, slopes, kept;
   M lse[kQueries], delta[kQueries];
 
   explicit Pair(const AttentionBackward& backward)
       : call(backward),
+        dropout(backward.forward),
+        kept_factor(dropout.factor<M>()),
         weights(kKeys * kQueries),
         derivatives(kKeys * kQueries),
-        slopes(backward.forward.softcap != 0 ? kKeys * kQueries : 0) {}
+        slopes(backward.forward.softcap != 0 ? kKeys * kQueries : 0),
+        kept(dropout.threshold > 0 ? kKeys * kQueries : 0) {}
 
   void load_queries(const Tile& tile) {
     const int64_t first =
@@ -88,7 +93,8 @@ struct Pair {
     }
   }
 
-  // Weights, and derivatives by the products q·k * scale. q and grad_output: transposed.
+  // Weights, and derivatives by the products q·k * scale. q and grad_output: transposed. Weights
+  // that are dropped are 0; the others are not multiplied with dropout's factor.
   template <int kBytes>
   CUDAOPS_INLINED void find(const Tile& tile, const Numbers<M>& k, const Numbers<M>& v, const M* q,
                             const M* grad_output, bool stores_grad_bias) {
@@ -100,6 +106,13 @@ struct Pair {
     add_products<kBytes>(v.data, v.stride, 1, grad_output, kQueries, derivatives.data(), kQueries,
                          tile.num_keys, kQueries, forward.head_dim_v);
     finish_scores<M>(tile, weights.data(), slopes.empty() ? nullptr : slopes.data());
+    if (!kept.empty()) {
+      find_kept(dropout, tile, kept.data());
+      for (int64_t i = 0; i < tile.num_keys * kQueries; ++i) {
+        // What a dropped row of v holds counts for nothing.
+        derivatives[i] = kept[i] == 0 ? M{0} : derivatives[i] * kept_factor;
+      }
+    }
     constexpr M kHidden = -std::numeric_limits<M>::infinity();
     for (int64_t line = 0; line < tile.num_keys; ++line) {
       M* const weight = weights.data() + line * kQueries;
@@ -111,6 +124,10 @@ struct Pair {
         const M d = weight[i] * (derivative[i] - delta[i]);
         derivative[i] = is_hidden ? M{0} : d;
       }
+    }
+    if (!kept.empty()) {
+      for (int64_t i = 0; i < tile.num_keys * kQueries; ++i)
+        weights[i] = kept[i] == 0 ? M{0} : weights[i];
     }
     if (stores_grad_bias) store_grad_bias(tile);
     if (slopes.empty()) return;
@@ -272,7 +289,8 @@ struct ByKeys {
                     kv_head, first_key, num_keys, forward.head_dim, static_cast<M>(forward.scale),
                     grad_k.data());
       store_rows<M>(forward, call.grad_v, first_of(call.grad_v, batch, forward.cu_seqlens_k),
-                    kv_head, first_key, num_keys, forward.head_dim_v, M{1}, grad_v.data());
+                    kv_head, first_key, num_keys, forward.head_dim_v, pair.kept_factor,
+                    grad_v.data());
     }
   }
 };

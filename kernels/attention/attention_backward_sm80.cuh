@@ -6,6 +6,8 @@
 // and nothing is added up by atomics: results are the same from run to run.
 #pragma once
 
+#include <type_traits>
+
 #include "attention_mma.cuh"
 #include "attention_sm80.h"
 
@@ -94,6 +96,8 @@ __global__ void __launch_bounds__(kMmaThreads)
   const int64_t own_tile = kRowsAreKeys ? place.num_tiles - 1 - place.tile : place.tile;
   const int first_row_of_warp = mma_warp() * 16;
   const float factor = static_cast<float>(forward.scale) * kLog2E;
+  const bool has_terms = kHasExtras && has_score_terms(forward);
+  const AttentionDropout dropout(forward);
 
   const auto begin_queries = [&](int64_t head, int64_t first, int64_t end, T* q, T* grad) {
     begin_tile<kTile, kWidth>(forward.q, sequence.q, head, first, end, width, q);
@@ -178,10 +182,24 @@ __global__ void __launch_bounds__(kMmaThreads)
       const int64_t first_query = kRowsAreKeys ? first_other : first_row;
       const int64_t first_key = kRowsAreKeys ? first_row : first_other;
       const int64_t head = head_of(index);
+      uint32_t dropped = 0;
+      if constexpr (kHasExtras) {
+        if (dropout.threshold > 0) {
+          const int64_t own = first_row + first_row_of_warp;
+          dropped = kRowsAreKeys ? dropped_of_keys(dropout, place.batch, head, first_query, own)
+                                 : dropped_of_queries(dropout, place.batch, head, own, first_key);
+          if constexpr (kHasLines) {
+            const float kept = dropout.factor<float>();
+            derivatives.for_each([&](int, int, float& derivative) { derivative *= kept; });
+            drop(dropped, derivatives.at[0]);
+          }
+        }
+      }
       const bool masked = is_masked(forward, sequence, first_query, kTile, first_key);
       const TileMask mask(forward, sequence, first_query, first_key);
       const TileScores tile(forward, sequence, place.batch, head, first_query, first_key);
-      const auto find = [&](int half, int column, float& weight, float* derivative) {
+      const auto find = [&](auto terms, int half, int column, float& weight, float* derivative) {
+        constexpr bool kHasTerms = decltype(terms)::value;
         const int row = first_row_of_warp + half * 8 + mma_lane() / 4;
         const int query = kRowsAreKeys ? column : row, key = kRowsAreKeys ? row : column;
         const QueryStatistics& own = of_row[half];
@@ -189,7 +207,7 @@ __global__ void __launch_bounds__(kMmaThreads)
         const float delta = kRowsAreKeys ? lse_of_columns[kTile + column] : own.delta;
         float slope = 1;
         bool is_hidden = false;
-        if constexpr (kHasExtras) {
+        if constexpr (kHasTerms) {
           const float score = tile.score(weight, query, key, &slope);
           is_hidden = score == -INFINITY;
           weight = detail::exp2_of(score - lse);
@@ -201,22 +219,34 @@ __global__ void __launch_bounds__(kMmaThreads)
         if (derivative == nullptr) return;
         // What a row of v holds that is not visible counts for nothing.
         *derivative = is_hidden ? 0 : weight * (*derivative - delta);
-        if constexpr (kHasExtras && !kRowsAreKeys) {
+        if constexpr (kHasTerms && !kRowsAreKeys) {
           if (call.grad_bias != nullptr && !is_hidden) {
             const int64_t line = (place.batch * forward.heads + head) * forward.seq_q;
             store_grad_bias(call, (line + first_query + query) * forward.seq_k + first_key + key,
                             *derivative);
           }
         }
-        if constexpr (kHasExtras) *derivative *= slope;
+        if constexpr (kHasTerms) *derivative *= slope;
       };
+      const auto find_all = [&](auto terms) {
 #pragma unroll
-      for (int n = 0; n < 8; ++n) {
+        for (int n = 0; n < 8; ++n) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          find(e / 2, n * 8 + mma_lane() % 4 * 2 + e % 2, weights.at[0][n][e],
-               kHasLines ? &derivatives.at[0][n][e] : nullptr);
+          for (int e = 0; e < 4; ++e) {
+            find(terms, e / 2, n * 8 + mma_lane() % 4 * 2 + e % 2, weights.at[0][n][e],
+                 kHasLines ? &derivatives.at[0][n][e] : nullptr);
+          }
         }
+      };
+      if constexpr (kHasExtras) {
+        if (has_terms) {
+          find_all(std::true_type{});
+        } else {
+          find_all(std::false_type{});
+        }
+        if (kHasValues && dropped != 0) drop(dropped, weights.at[0]);
+      } else {
+        find_all(std::false_type{});
       }
       if constexpr (kHasValues) {
         add_warp_weighted<kWidth>(weights, other + kElements, width_v, of_values);
@@ -236,7 +266,8 @@ __global__ void __launch_bounds__(kMmaThreads)
                                  end_row, width);
     }
     if constexpr (kHasValues) {
-      store_warp_rows<kWidth, 1>(of_values, {{1, 1}}, rows_v, first_row_of_warp, call.grad_v,
+      const float kept = kHasExtras ? dropout.factor<float>() : 1;
+      store_warp_rows<kWidth, 1>(of_values, {{kept, kept}}, rows_v, first_row_of_warp, call.grad_v,
                                  first_of(call.grad_v, place.batch, forward.cu_seqlens_k),
                                  place.head, first_row, end_row, width_v);
     }

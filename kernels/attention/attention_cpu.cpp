@@ -19,6 +19,9 @@ struct Forward {
     std::vector<M> queries(kQueries * padded(call.head_dim)), keys(kKeys * padded(call.head_dim));
     std::vector<M> transposed(call.head_dim * kQueries), values(kKeys * width_v);
     std::vector<M> scores(kKeys * kQueries), output(kQueries * width_v);
+    const AttentionDropout dropout(call);
+    const M kept_factor = dropout.factor<M>();
+    std::vector<M> kept(dropout.threshold > 0 ? kKeys * kQueries : 0);
     M max[kQueries], sum[kQueries], shift[kQueries], factor[kQueries];
     constexpr M kNothing = -std::numeric_limits<M>::infinity();
     const int64_t num_tiles = (call.seq_q + kQueries - 1) / kQueries;
@@ -77,6 +80,11 @@ struct Forward {
             sum[i] += score[i];
           }
         }
+        if (!kept.empty()) {
+          find_kept(dropout, tile, kept.data());
+          for (int64_t i = 0; i < tile.num_keys * kQueries; ++i)
+            scores[i] = kept[i] == 0 ? M{0} : scores[i];
+        }
         for (int64_t row = 0; row < tile.num_queries; ++row) {
           M* const out = output.data() + row * width_v;
           for (int64_t n = 0; n < width_v; ++n) out[n] *= factor[row];
@@ -84,19 +92,20 @@ struct Forward {
         add_products<kBytes>(scores.data(), 1, kQueries, v.data, v.stride, output.data(), width_v,
                              tile.num_queries, call.head_dim_v, tile.num_keys);
       }
-      store(tile, output.data(), max, sum);
+      store(tile, output.data(), max, sum, kept_factor);
     }
   }
 
  private:
-  CUDAOPS_APART void store(const Tile& tile, M* output, const M* max, const M* sum) const {
+  CUDAOPS_APART void store(const Tile& tile, M* output, const M* max, const M* sum,
+                           M kept_factor) const {
     const int64_t width_v = padded(call.head_dim_v);
     const int64_t first = tile.sequence.output + tile.head * call.output.head_stride;
     const int64_t first_lse = tile.sequence.lse + tile.head * tile.sequence.lse_head_stride;
     for (int64_t row = 0; row < tile.num_queries; ++row) {
       // Only a sum of nothing is 0: the largest exponential of others is 1.
       const bool is_empty = sum[row] == 0;
-      const M inverse = is_empty ? M{0} : 1 / sum[row];
+      const M inverse = is_empty ? M{0} : kept_factor / sum[row];
       M* const out = output + row * width_v;
       for (int64_t n = 0; n < call.head_dim_v; ++n) out[n] *= inverse;
       const int64_t query = tile.first_query + row;

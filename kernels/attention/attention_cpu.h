@@ -15,6 +15,7 @@
 #include "../common/activations.h"
 #include "../common/half_types.h"
 #include "attention.h"
+#include "attention_dropout.h"
 
 namespace cudaops_kernels {
 namespace attention_cpu_detail {
@@ -243,12 +244,30 @@ CUDAOPS_INLINED void finish_scores(const Tile& tile, M* scores, M* slopes) {
         score[i] += number_at(call.bias_dtype, call.bias, first + i * call.bias_query_stride, M{});
       }
     }
-    const int64_t begin = tile.sequence.begin_query(call, key) - tile.first_query;
+    const int64_t begin =
+        call.window_right < 0 ? 0 : key - shift - call.window_right - tile.first_query;
     const int64_t end =
         std::min(tile.sequence.end_query(call, key) - tile.first_query, tile.num_queries);
     constexpr M kHidden = -std::numeric_limits<M>::infinity();
     for (int64_t i = 0; i < std::min(begin, kQueries); ++i) score[i] = kHidden;
     for (int64_t i = std::max<int64_t>(end, 0); i < kQueries; ++i) score[i] = kHidden;
+  }
+}
+
+// What dropout multiplies a tile's weights with, but for its factor: 1, or 0 of those that are
+// dropped. Tiles begin where blocks of 16 x 16 weights do.
+template <typename M>
+CUDAOPS_APART void find_kept(const AttentionDropout& dropout, const Tile& tile, M* kept) {
+  for (int64_t line = 0; line < tile.num_keys; line += line % 8 == 6 ? 10 : 2) {
+    for (int64_t row = 0; row < tile.num_queries; row += row % 8 == 7 ? 9 : 1) {
+      const Philox words =
+          dropout.words(tile.batch, tile.head, tile.first_query + row, tile.first_key + line);
+      for (int i = 0; i < 8; ++i) {
+        const int query_half = i / 4, key_half = i / 2 % 2, parity = i % 2;
+        kept[(line + key_half * 8 + parity) * kQueries + row + query_half * 8] =
+            dropout.is_dropped(words, query_half, key_half, parity) ? M{0} : M{1};
+      }
+    }
   }
 }
 

@@ -13,6 +13,7 @@ using namespace attention_detail;
 
 #if !CUDAOPS_HIP
 
+// With extras one: dropout's bits are those of one row tile.
 template <int kWidth, bool kHasExtras>
 constexpr int kRowTilesOf = kWidth <= 128 && !kHasExtras ? 2 : 1;
 
@@ -88,8 +89,11 @@ struct WarpSoftmax {
 
 #endif
 
+// With extras three blocks of a multiprocessor, where shared memory lets them: what they need more
+// registers for is not worth the others' time.
 template <typename T, int kWidth, bool kHasExtras>
-__global__ void __launch_bounds__(kMmaThreads) attention_mma_kernel(const Attention call) {
+__global__ void __launch_bounds__(kMmaThreads, kHasExtras&& kWidth <= 128 ? 3 : 1)
+    attention_mma_kernel(const Attention call) {
 #if CUDAOPS_HAS_MMA
   constexpr int kRowTiles = kRowTilesOf<kWidth, kHasExtras>, kQueries = 64 * kRowTiles;
   extern __shared__ __align__(1024) uint4 dynamic_shared[];
@@ -102,7 +106,10 @@ __global__ void __launch_bounds__(kMmaThreads) attention_mma_kernel(const Attent
   const int width = static_cast<int>(call.head_dim), width_v = static_cast<int>(call.head_dim_v);
   const int first_row = mma_warp() * 16 * kRowTiles;
   // Scores of products are multiplied in the exponential; others come in powers of two.
-  const float factor = kHasExtras ? 1 : static_cast<float>(call.scale) * kLog2E;
+  const float factor_of_products = static_cast<float>(call.scale) * kLog2E;
+  const float factor = kHasExtras ? 1 : factor_of_products;
+  const bool has_terms = has_score_terms(call);
+  const AttentionDropout dropout(call);
   // With a max_seqlen_q that is too small a block has several tiles.
   for (int64_t first_query = place.tile * kQueries; first_query < sequence.seq_q;
        first_query += place.num_tiles * kQueries) {
@@ -137,20 +144,34 @@ __global__ void __launch_bounds__(kMmaThreads) attention_mma_kernel(const Attent
       const int64_t this_key = first_key;
       first_key += kTile;
       begin_keys();
-      if (kHasExtras) {
+      const bool masked =
+          is_masked(call, sequence, first_query + first_row, kRowTiles * 16, this_key);
+      if (kHasExtras && has_terms) {
         const TileScores tile(call, sequence, place.batch, place.head, first_query + first_row,
                               this_key);
         scores.for_each([&](int row, int column, float& score) {
           float slope;
           score = tile.score(score, row, column, &slope);
         });
-      } else if (is_masked(call, sequence, first_query + first_row, kRowTiles * 16, this_key)) {
-        const TileMask mask(call, sequence, first_query + first_row, this_key);
-        scores.for_each([&](int row, int column, float& score) {
-          if (!mask.is_visible(row, column)) score = -INFINITY;
-        });
+      } else {
+        if constexpr (kHasExtras) {
+          scores.for_each([&](int, int, float& score) { score *= factor_of_products; });
+        }
+        if (masked) {
+          const TileMask mask(call, sequence, first_query + first_row, this_key);
+          scores.for_each([&](int row, int column, float& score) {
+            if (!mask.is_visible(row, column)) score = -INFINITY;
+          });
+        }
       }
       softmax.take(scores, factor);
+      if constexpr (kHasExtras) {
+        if (dropout.threshold > 0) {
+          drop(dropped_of_queries(dropout, place.batch, place.head, first_query + first_row,
+                                  this_key),
+               scores.at[0]);
+        }
+      }
       add_warp_weighted<kWidth>(scores, v_tile, width_v, softmax.output);
     }
     wait_for_groups<0>();
@@ -161,7 +182,7 @@ __global__ void __launch_bounds__(kMmaThreads) attention_mma_kernel(const Attent
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const float sum = sum_of_4_lanes(softmax.sum[r][half]);
-        inverse[r][half] = sum == 0 ? 0 : 1 / sum;
+        inverse[r][half] = sum == 0 ? 0 : (kHasExtras ? dropout.factor<float>() : 1) / sum;
         const int64_t query = first_query + first_row + r * 16 + half * 8 + mma_lane() / 4;
         if (call.lse != nullptr && mma_lane() % 4 == 0 && query < end_query) {
           constexpr float kLn2 = 0.693147181f;

@@ -7,6 +7,8 @@
 namespace cudaops_kernels {
 
 #if defined(CUDAOPS_KERNELS_SHARDED)
+extern template void launch_attention_sm90_of<AttentionSm90Shape64Short>(const Attention&,
+                                                                         cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attention&, cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&, cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128Short>(const Attention&,
@@ -59,10 +61,10 @@ bool attention_sm90_serves(const Attention& call) {
   constexpr int64_t kMaxSize = int64_t{1} << 29;  // sums of a few of them are int
   const MappedTensors tensors(call);
   return call.dtype != DType::kFloat32 && !call.is_double && call.bias == nullptr &&
-         call.alibi_slopes == nullptr && static_cast<float>(call.scale) > 0 &&
-         call.head_dim <= Attention::kMaxHeadDim && call.head_dim_v <= Attention::kMaxHeadDim &&
-         call.seq_q > 0 && call.seq_q < kMaxSize && call.seq_k < kMaxSize &&
-         tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
+         call.alibi_slopes == nullptr && call.dropout_p == 0 &&
+         static_cast<float>(call.scale) > 0 && call.head_dim <= Attention::kMaxHeadDim &&
+         call.head_dim_v <= Attention::kMaxHeadDim && call.seq_q > 0 && call.seq_q < kMaxSize &&
+         call.seq_k < kMaxSize && tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
          call.batch * call.heads * ((call.seq_q + 127) / 128) < kMaxSize && device_has_wgmma() &&
          can_be_mapped(tensors.q) && can_be_mapped(tensors.k) && can_be_mapped(tensors.v) &&
          is_aligned(call.output);
@@ -72,7 +74,13 @@ void launch_attention_sm90(const Attention& call, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   const bool is_masked = call.window_left >= 0 || call.window_right >= 0;
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
-  if (larger <= 64) return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
+  if (larger <= 64) {
+    // Of 192 rows more of a short mask's diagonal is computed in vain.
+    if (is_masked && call.seq_q <= 1024) {
+      return launch_attention_sm90_of<AttentionSm90Shape64Short>(call, on);
+    }
+    return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
+  }
   if (larger <= 96) return launch_attention_sm90_of<AttentionSm90Shape96>(call, on);
   if (larger <= 128) {
     if (call.seq_q <= 2048) return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);

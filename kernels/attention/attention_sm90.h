@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forward kernel for sm_90a: what it computes and for which calls. launch_attention() asks it
-// first, where attention.cu is compiled with CUDAOPS_ATTENTION_WITH_SM90; a project of its own gets
-// that by
-//
-//   cudaops_add_kernels(attention_sm90 SOURCES "${CudaOps_KERNELS_DIR}/attention/attention_sm90.cu"
-//     ARCHITECTURES 90a DEFINE CUDAOPS_ATTENTION_WITH_SM90)
-//   target_link_libraries(attention PRIVATE attention_sm90)
-//
-// and by linking both to what calls attention.
+// first, where attention.cu is compiled with CUDAOPS_ATTENTION_WITH_SM90.
 #pragma once
 
 #include "attention.h"
@@ -16,8 +9,8 @@ namespace cudaops_kernels {
 
 // Whether the current device runs the kernel (compute capability 9.0, and the binary holds the code
 // for sm_90a) and it computes what the call says: float16 or bfloat16; head dimensions that are
-// multiples of 8; addresses and strides that are multiples of 16 bytes; no bias and no slopes; a
-// positive scale; sizes below 2^29.
+// multiples of 8; addresses and strides that are multiples of 16 bytes; no bias, no slopes and no
+// dropout (the kernel for sm_80 has them); a positive scale; sizes below 2^29.
 bool attention_sm90_serves(const Attention& call);
 
 // For such calls; as launch_attention().

@@ -13,6 +13,7 @@
 #include "../common/device_types.cuh"
 #include "../common/vectors.cuh"
 #include "attention.h"
+#include "attention_dropout.h"
 
 namespace cudaops_kernels {
 namespace attention_detail {
@@ -268,6 +269,30 @@ struct Pair {
     return score * kLog2E;
   }
 };
+
+// Which of a thread's weights are dropped, a bit each: i * 4 + j. kRowsAreKeys: else queries.
+template <bool kRowsAreKeys>
+__device__ __forceinline__ uint32_t dropped_of_thread(const AttentionDropout& dropout,
+                                                      const Pair& pair) {
+  const int64_t query = pair.first_query + (kRowsAreKeys ? thread_column() : thread_row());
+  const int64_t key = pair.first_key + (kRowsAreKeys ? thread_row() : thread_column());
+  uint32_t dropped = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+#pragma unroll
+    for (int j = 0; j < 4; j += 2) {
+      const Philox words = dropout.words(pair.batch, pair.head, query + i, key + j);
+      const int query_half = static_cast<int>(query / 8 % 2);
+      const int key_half = static_cast<int>(key / 8 % 2);
+#pragma unroll
+      for (int parity = 0; parity < 2; ++parity) {
+        const int bit = kRowsAreKeys ? (j + parity) * 4 + i : i * 4 + j + parity;
+        dropped |= dropout.is_dropped(words, query_half, key_half, parity) ? 1u << bit : 0u;
+      }
+    }
+  }
+  return dropped;
+}
 
 // One block for each tile of rows of each head of each sequence; the last tiles, which causal
 // attention makes the longest, first.

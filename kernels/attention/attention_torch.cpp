@@ -23,6 +23,7 @@ struct AttentionOptions {
   bool causal;
   int64_t window_left, window_right;
   double softcap;
+  double dropout_p;
 };
 
 // Sequences of different lengths.
@@ -56,6 +57,17 @@ AttentionOutput written(const Tensor& tensor) {
 
 bool is_double(const Tensor& tensor) {
   return tensor.is_cpu() && tensor.scalar_type() == torch::headeronly::ScalarType::Double;
+}
+
+DType checked_type(const char* op, const Tensor& q) {
+  using torch::headeronly::ScalarType;
+  const ScalarType type = q.scalar_type();
+  if (type != ScalarType::Float && type != ScalarType::Half && type != ScalarType::BFloat16) {
+    refuse(op, std::string("wanted float32 (Float), float16 (Half), bfloat16 (BFloat16) or, on the "
+                           "CPU, float64 (Double) for q, found ") +
+                   torch::headeronly::toString(type) + ".");
+  }
+  return checked_dtype(op, "q", type);
 }
 
 // What lse and sinks are of.
@@ -95,15 +107,15 @@ void check_heads(const char* op, const Tensor& q, const Tensor& k, const Tensor&
   const int64_t head_dim = q.size(last), head_dim_v = v.size(last);
   if (k.size(last) != head_dim || head_dim < 1 || head_dim > Attention::kMaxHeadDim ||
       head_dim_v < 1 || head_dim_v > Attention::kMaxHeadDim) {
-    refuse(op, "wanted one head_dim for q and k, and at most 256 for q, k and v" + found);
+    refuse(op, "wanted one head_dim for q and k, and 1 to 256 for q, k and v" + found);
   }
 }
 
-// The longest sequence that the CPU finds, where it can look.
 void check_offsets(const char* op, const char* name, const Tensor& offsets, const char* of,
                    int64_t total, const char* max_name, int64_t max_seqlen) {
-  if (!offsets.is_cpu()) return;
-  const int32_t* data = static_cast<const int32_t*>(offsets.const_data_ptr());
+  const OptionalTensor numbers = visible_numbers(op, name, offsets);
+  if (!numbers.has_value()) return;
+  const int32_t* data = numbers->const_data_ptr<int32_t>();
   const int64_t last = offsets.size(0) - 1;
   if (data[0] != 0 || data[last] != total) {
     refuse(op, std::string("wanted ") + name + " from 0 to the " + std::to_string(total) +
@@ -238,15 +250,38 @@ int64_t checked_window(const char* op, const char* name, int64_t window) {
   return window;
 }
 
+// The seed lies where q does: a launch needn't wait for it, and a CUDA graph reads it anew.
+void set_dropout(const char* op, const Tensor& q, double p, const OptionalTensor& seed,
+                 TensorAttention& attention) {
+  if (!(p >= 0 && p <= 1)) {
+    refuse(op, "wanted a probability from 0 to 1 for dropout_p, found " + number_text(p) + ".");
+  }
+  attention.call.dropout_p = p;
+  if (p == 0) return;
+  if (!seed.has_value()) {
+    refuse(op, "wanted a seed with a dropout_p above 0, found None.");
+  }
+  check_device(op, "q", q, "seed", *seed);
+  if (seed->scalar_type() != torch::headeronly::ScalarType::Long) {
+    refuse(op, std::string("wanted int64 (Long) for seed, found ") +
+                   torch::headeronly::toString(seed->scalar_type()) + ".");
+  }
+  if (seed->numel() != 1) {
+    refuse(op, "wanted one element for seed, found shape " + shape_text(*seed) + ".");
+  }
+  attention.call.seed = static_cast<const int64_t*>(seed->const_data_ptr());
+  attention.kept.push_back(*seed);
+}
+
 TensorAttention checked_attention(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
                                   const AttentionLengths* lengths, const OptionalTensor& bias,
                                   const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
-                                  const AttentionOptions& options) {
+                                  const OptionalTensor& seed, const AttentionOptions& options) {
   TensorAttention attention{};
   Attention& call = attention.call;
   check_is_tensor(op, "q", q);
   call.is_double = is_double(q);
-  if (!call.is_double) call.dtype = checked_dtype(op, "q", q);
+  if (!call.is_double) call.dtype = checked_type(op, q);
   check_heads(op, q, k, v, lengths != nullptr);
   const int64_t last = q.dim() - 1;
   call.heads = q.size(last - 1);
@@ -269,17 +304,22 @@ TensorAttention checked_attention(const char* op, const Tensor& q, const Tensor&
   call.window_left = checked_window(op, "window_left", options.window_left);
   call.window_right = checked_window(op, "window_right", options.window_right);
   if (options.causal) call.window_right = 0;
+  set_dropout(op, q, options.dropout_p, seed, attention);
   call.q = attention.read(q);
   call.k = attention.read(k);
   call.v = attention.read(v);
   return attention;
 }
 
+// In the order of q's memory, as torch's own: of a transposed [batch, heads, seq, head_dim] the
+// output is one, too.
 Tensor empty_output(const Tensor& q, int64_t width) {
-  std::vector<int64_t> shape;
-  for (int64_t dim = 0; dim + 1 < q.dim(); ++dim) shape.push_back(q.size(dim));
-  shape.push_back(width);
-  return make_empty(q, {shape.data(), shape.size()});
+  if (q.dim() == 3) return make_empty(q, {q.size(0), q.size(1), width});
+  const int64_t sizes[] = {q.size(0), q.size(1), q.size(2), width};
+  if (q.stride(2) <= q.stride(1)) return make_empty(q, {sizes, 4});
+  const int64_t head = std::max<int64_t>(sizes[1], 1) * std::max<int64_t>(width, 1);
+  const int64_t strides[] = {std::max<int64_t>(sizes[2], 1) * head, width, head, 1};
+  return make_empty_strided(q, 4, sizes, strides, std::nullopt);
 }
 
 std::vector<int64_t> lse_shape(const Attention& call) {
@@ -292,10 +332,10 @@ std::tuple<Tensor, Tensor> attention_on(const char* op, const Tensor& q, const T
                                         const Tensor& v, const AttentionLengths* lengths,
                                         const OptionalTensor& bias,
                                         const OptionalTensor& alibi_slopes,
-                                        const OptionalTensor& sinks,
+                                        const OptionalTensor& sinks, const OptionalTensor& seed,
                                         const AttentionOptions& options, const Run& run) {
   TensorAttention attention =
-      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, options);
+      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, seed, options);
   Attention& call = attention.call;
   const Tensor output = empty_output(q, call.head_dim_v);
   const std::vector<int64_t> shape = lse_shape(call);
@@ -318,11 +358,11 @@ template <typename Run>
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
     const char* op, const AttentionGradients& given, const Tensor& q, const Tensor& k,
     const Tensor& v, const AttentionLengths* lengths, const OptionalTensor& bias,
-    const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
+    const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, const OptionalTensor& seed,
     const AttentionOptions& options, bool needs_grad_bias, const Run& run) {
   using torch::headeronly::ScalarType;
   TensorAttention attention =
-      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, options);
+      checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, seed, options);
   AttentionBackward backward{};
   const Tensor wanted_output = empty_output(q, attention.call.head_dim_v);
   check_same(op, "grad_output", given.grad_output, "output", given.output);
@@ -397,34 +437,38 @@ struct AttentionOps {
 
   static std::tuple<Tensor, Tensor> attention(
       const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor& bias,
-      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, std::optional<double> scale,
-      bool causal, int64_t window_left, int64_t window_right, double softcap, bool) {
+      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, const OptionalTensor& seed,
+      std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
+      double softcap, bool, double dropout_p) {
     const Device device(q);
-    return attention_on("attention", q, k, v, nullptr, bias, alibi_slopes, sinks,
-                        {scale, causal, window_left, window_right, softcap}, runner(device));
+    return attention_on("attention", q, k, v, nullptr, bias, alibi_slopes, sinks, seed,
+                        {scale, causal, window_left, window_right, softcap, dropout_p},
+                        runner(device));
   }
 
   static std::tuple<Tensor, Tensor> attention_varlen(
       const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& cu_seqlens_q,
       const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
-      int64_t max_seqlen_q, int64_t max_seqlen_k, std::optional<double> scale, bool causal,
-      int64_t window_left, int64_t window_right, double softcap, bool) {
+      const OptionalTensor& seed, int64_t max_seqlen_q, int64_t max_seqlen_k,
+      std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
+      double softcap, bool, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     return attention_on("attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks,
-                        {scale, causal, window_left, window_right, softcap}, runner(device));
+                        seed, {scale, causal, window_left, window_right, softcap, dropout_p},
+                        runner(device));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward(
       const Tensor& grad_output, const OptionalTensor& grad_lse, const Tensor& q, const Tensor& k,
       const Tensor& v, const Tensor& output, const Tensor& lse, const OptionalTensor& bias,
-      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, std::optional<double> scale,
-      bool causal, int64_t window_left, int64_t window_right, double softcap, bool,
-      bool needs_grad_bias) {
+      const OptionalTensor& alibi_slopes, const OptionalTensor& sinks, const OptionalTensor& seed,
+      std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
+      double softcap, bool, double dropout_p, bool needs_grad_bias) {
     const Device device(q);
     return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
-                                 v, nullptr, bias, alibi_slopes, sinks,
-                                 {scale, causal, window_left, window_right, softcap},
+                                 v, nullptr, bias, alibi_slopes, sinks, seed,
+                                 {scale, causal, window_left, window_right, softcap, dropout_p},
                                  needs_grad_bias, runner(device));
   }
 
@@ -432,14 +476,15 @@ struct AttentionOps {
       const Tensor& grad_output, const OptionalTensor& grad_lse, const Tensor& q, const Tensor& k,
       const Tensor& v, const Tensor& output, const Tensor& lse, const Tensor& cu_seqlens_q,
       const Tensor& cu_seqlens_k, const OptionalTensor& alibi_slopes, const OptionalTensor& sinks,
-      int64_t max_seqlen_q, int64_t max_seqlen_k, std::optional<double> scale, bool causal,
-      int64_t window_left, int64_t window_right, double softcap, bool) {
+      const OptionalTensor& seed, int64_t max_seqlen_q, int64_t max_seqlen_k,
+      std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
+      double softcap, bool, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on(
         "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
-        std::nullopt, alibi_slopes, sinks, {scale, causal, window_left, window_right, softcap},
-        false, runner(device));
+        std::nullopt, alibi_slopes, sinks, seed,
+        {scale, causal, window_left, window_right, softcap, dropout_p}, false, runner(device));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
 
@@ -458,26 +503,26 @@ struct AttentionOps {
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
   const std::string scores =
       "float? scale=None, bool causal=False, int window_left=-1, int window_right=-1, "
-      "float softcap=0, bool deterministic=False";
+      "float softcap=0, bool deterministic=False, float dropout_p=0";
   define(library,
          "attention(Tensor q, Tensor k, Tensor v, Tensor? bias=None, Tensor? alibi_slopes=None, "
-         "Tensor? sinks=None, " +
+         "Tensor? sinks=None, Tensor? seed=None, " +
              scores + ") -> (Tensor output, Tensor lse)");
   define(library,
          "attention_backward(Tensor grad_output, Tensor? grad_lse, Tensor q, Tensor k, Tensor v, "
          "Tensor output, Tensor lse, Tensor? bias=None, Tensor? alibi_slopes=None, "
-         "Tensor? sinks=None, " +
+         "Tensor? sinks=None, Tensor? seed=None, " +
              scores +
              ", bool needs_grad_bias=True) -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, "
              "Tensor grad_bias, Tensor grad_sinks)");
   define(library,
          "attention_varlen(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
-         "Tensor? alibi_slopes, Tensor? sinks, int max_seqlen_q, int max_seqlen_k, " +
+         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, int max_seqlen_q, int max_seqlen_k, " +
              scores + ") -> (Tensor output, Tensor lse)");
   define(library,
          "attention_varlen_backward(Tensor grad_output, Tensor? grad_lse, Tensor q, Tensor k, "
          "Tensor v, Tensor output, Tensor lse, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
-         "Tensor? alibi_slopes, Tensor? sinks, int max_seqlen_q, int max_seqlen_k, " +
+         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, int max_seqlen_q, int max_seqlen_k, " +
              scores + ") -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_sinks)");
   library.def("attention_has_hopper_kernel(Tensor like) -> bool");
 }

@@ -21,6 +21,7 @@
 #include <cstring>
 
 #include "dtype.h"
+#include "philox.h"
 #include "rows.h"
 
 namespace cudaops_kernels {
@@ -151,44 +152,6 @@ CUDAOPS_HOST_DEVICE inline ScaleAndZero asymmetric_scale(uint32_t low_bits, uint
   const float scale = detail::usable_scale((0.5f * low + 0.5f * high) / 127.5f, rule.power_of_two);
   const float steps = low * (1.0f / scale);  // 0 … 255
   return {scale, nearest_int(steps < 255.0f ? steps : 255.0f) - 128};
-}
-
-namespace detail {
-
-struct Halves {
-  uint32_t low, high;
-};
-// Of a product of 64 bits. nvcc 13.0 adds a zero to the upper half where it is written as one.
-CUDAOPS_HOST_DEVICE inline Halves product(uint32_t a, uint32_t b) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return {a * b, __umulhi(a, b)};
-#else
-  const uint64_t whole = uint64_t{a} * b;
-  return {static_cast<uint32_t>(whole), static_cast<uint32_t>(whole >> 32)};
-#endif
-}
-
-}  // namespace detail
-
-// Philox4x32-10 (Salmon et al.: Parallel random numbers: as easy as 1, 2, 3; 2011).
-struct Philox {
-  uint32_t words[4];
-};
-CUDAOPS_HOST_DEVICE inline Philox philox(uint64_t seed, uint64_t counter) {
-  uint32_t key_0 = static_cast<uint32_t>(seed), key_1 = static_cast<uint32_t>(seed >> 32);
-  uint32_t a = static_cast<uint32_t>(counter), b = static_cast<uint32_t>(counter >> 32), c = 0,
-           d = 0;
-  for (int round = 0; round < 10; ++round) {
-    const detail::Halves product_0 = detail::product(0xd2511f53u, a);
-    const detail::Halves product_1 = detail::product(0xcd9e8d57u, c);
-    a = product_1.high ^ b ^ key_0;
-    c = product_0.high ^ d ^ key_1;
-    b = product_1.low;
-    d = product_0.low;
-    key_0 += 0x9e3779b9u;
-    key_1 += 0xbb67ae85u;
-  }
-  return {{a, b, c, d}};
 }
 
 // Element i of a tensor, counted as if it were contiguous, is rounded with word i % 4 of this.

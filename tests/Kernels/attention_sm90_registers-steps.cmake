@@ -11,6 +11,7 @@ set(shapes 128)
 if(case_LONG)
   set(
     shapes
+    64Short
     64
     96
     128Short

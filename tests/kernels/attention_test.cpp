@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "common/philox.h"
 #include "op_test.h"
 
 namespace {
@@ -16,6 +17,7 @@ struct Shape {
   int64_t left = -1, right = -1;
   double softcap = 0;
   bool has_bias = false, has_sinks = false;
+  double dropout_p = 0;
 
   int64_t num_scores() const { return batch * heads * seq_q * seq_k; }
 };
@@ -28,7 +30,12 @@ const Shape kShapes[] = {
     {1, 20, 70, 1, 1, 256, 200, -1, -1, 3.0},
     {1, 33, 65, 2, 2, 16, 16, -1, -1, 0, true},
     {1, 65, 20, 2, 1, 128, 128, -1, 0, 2.0, true, true},
+    {2, 70, 90, 2, 1, 64, 64, -1, -1, 0, false, false, 0.25},
+    {1, 150, 203, 2, 2, 40, 128, 41, 9, 0, false, false, 0.5},
+    {1, 40, 70, 2, 1, 256, 200, -1, 0, 2.0, true, true, 0.125},
 };
+
+constexpr int64_t kSeed = 0x123456789abcdef;
 
 std::string text_of(const Shape& shape) {
   std::string text;
@@ -36,7 +43,7 @@ std::string text_of(const Shape& shape) {
                                shape.head_dim, shape.head_dim_v, shape.left, shape.right}) {
     text += std::to_string(number) + " ";
   }
-  return text + std::to_string(shape.softcap);
+  return text + std::to_string(shape.softcap) + " " + std::to_string(shape.dropout_p);
 }
 
 // Everything in double, all scores stored.
@@ -75,6 +82,18 @@ struct Problem {
     const int64_t distance = j - (i + shape.seq_k - shape.seq_q);
     return (shape.left < 0 || distance >= -shape.left) &&
            (shape.right < 0 || distance <= shape.right);
+  }
+
+  // What dropout multiplies a weight with.
+  double kept(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    if (shape.dropout_p == 0) return 1;
+    const uint64_t row = static_cast<uint64_t>((i >> 4 << 3) + (i & 7));
+    const uint64_t column = static_cast<uint64_t>((j >> 4 << 2) + (j >> 1 & 3));
+    const Philox random = philox(kSeed, row + (column << 32),
+                                 static_cast<uint64_t>(h) + (static_cast<uint64_t>(b) << 32));
+    const uint32_t word = random.words[(i & 8) / 4 + (j & 8) / 8];
+    const uint32_t bits = j & 1 ? word >> 16 : word & 0xffff;
+    return bits < shape.dropout_p * 65536 ? 0 : 1 / (1 - shape.dropout_p);
   }
 
   // rounded_output: what the backward pass is given.
@@ -121,12 +140,12 @@ struct Problem {
       const size_t key = static_cast<size_t>(j);
       const size_t at_k = row_k(b, j, h, s.head_dim), at_v = row_k(b, j, h, s.head_dim_v);
       if (scores[key] == -INFINITY) continue;
-      const double weight = std::exp(scores[key] - lse[line]);
+      const double weight = std::exp(scores[key] - lse[line]), factor = kept(b, h, i, j);
       double derivative = -delta;
       for (size_t d = 0; d < static_cast<size_t>(s.head_dim_v); ++d) {
-        output[at_out + d] += weight * exact(v[at_v + d]);
-        derivative += exact(grad_output[at_out + d]) * exact(v[at_v + d]);
-        grad_v[at_v + d] += weight * exact(grad_output[at_out + d]);
+        output[at_out + d] += factor * weight * exact(v[at_v + d]);
+        derivative += factor * exact(grad_output[at_out + d]) * exact(v[at_v + d]);
+        grad_v[at_v + d] += factor * weight * exact(grad_output[at_out + d]);
       }
       derivative *= weight;
       grad_bias[line * scores.size() + key] = derivative;
@@ -150,6 +169,7 @@ struct Arrays {
   const Shape& s;
   Buffer<T> q, k, v, grad_output, bias, output, grad_q, grad_k, grad_v;
   Buffer<float> sinks, lse, delta, grad_bias, grad_sinks;
+  Buffer<int64_t> seed;
 
   Arrays(const Problem<T>& problem, int64_t offset)
       : s(problem.shape),
@@ -166,7 +186,8 @@ struct Arrays {
         lse(static_cast<int64_t>(problem.lse.size())),
         delta(static_cast<int64_t>(problem.lse.size())),
         grad_bias(static_cast<int64_t>(problem.bias.size())),
-        grad_sinks(s.heads) {}
+        grad_sinks(s.heads),
+        seed(std::vector<int64_t>{kSeed}) {}
 
   template <typename Tensor, typename Data>
   static Tensor tensor(Data* data, int64_t seq, int64_t heads, int64_t width) {
@@ -201,6 +222,8 @@ struct Arrays {
       call.bias_key_stride = 1;
     }
     if (s.has_sinks) call.sinks = sinks.data();
+    call.dropout_p = s.dropout_p;
+    if (s.dropout_p > 0) call.seed = seed.data();
     return call;
   }
 

@@ -120,11 +120,11 @@ def normal(*shape, dtype, device, seed=0):
     return torch.randn(shape, generator=generator).to(dtype).to(device)
 
 
-def opcheck(op, args):
+def opcheck(op, args, kwargs=None):
     """torch's own four checks; one that fails raises with its name and reason."""
     import torch
 
-    torch.library.opcheck(op, args)
+    torch.library.opcheck(op, args, kwargs)
 
 
 def refusal(call):

@@ -375,8 +375,11 @@ def test_files_of_a_new_op(device):
                     # torch's own functions and methods keep their names.
                     owners = set(re.findall(rf"([\w)]+)\.{name}\b", text)) - {"ops", "kernels", "cudaops"}
                     assert not owners, (path, owners)
-            with open(os.path.join(copy_of_root, "kernels", "CMakeLists.txt")) as file:
-                assert f"\n  {name}\n" in file.read()
+            with open(os.path.join(copy_of_root, "kernels", "ops.cmake")) as file:
+                text = file.read()
+            assert f"\n  {name}\n" in text
+            for what in ("sources", "shards"):
+                assert len(re.findall(f"{name}_{what}", text)) == len(re.findall(rf"\b{like}_{what}", text)), what
             with open(os.path.join(copy_of_root, "tests", "kernels", "shapes.json")) as file:
                 kinds = [kind["ops"] for kind in json.load(file)["kinds"]]
             assert [like in ops_of_kind for ops_of_kind in kinds if name in ops_of_kind] == [True]

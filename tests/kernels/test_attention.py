@@ -6,7 +6,7 @@ import os
 import random
 
 import torch
-from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, kernels, looking_at_numbers, main, normal, opcheck, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -44,6 +44,37 @@ def visible(seq_q, seq_k, causal, window, device):
     return result
 
 
+def products(factor, words):
+    """The upper and the lower 32 bits, by halves: no number is beyond 50 bits."""
+    lower, upper = factor * (words & 0xFFFF), factor * (words >> 16)
+    lower = lower + ((upper & 0xFFFF) << 16)
+    return (upper >> 16) + (lower >> 32), lower & 0xFFFFFFFF
+
+
+def philox(seed, words):
+    """Philox4x32-10 of four words of a counter."""
+    key = [seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF]
+    for _ in range(10):
+        high_0, low_0 = products(0xD2511F53, words[0])
+        high_1, low_1 = products(0xCD9E8D57, words[2])
+        words = [high_1 ^ words[1] ^ key[0], low_1, high_0 ^ words[3] ^ key[1], low_0]
+        key = [key[0] + 0x9E3779B9 & 0xFFFFFFFF, key[1] + 0xBB67AE85 & 0xFFFFFFFF]
+    return words
+
+
+def kept(seed, dropout_p, shape, device="cpu"):
+    """What weights [batch, heads, seq_q, seq_k] are multiplied with, by the rule of
+    kernels/attention/attention_dropout.h."""
+    b, h, i, j = torch.meshgrid(*(torch.arange(size, device=device) for size in shape), indexing="ij")
+    words = philox(seed, [i // 16 * 8 + i % 8, j // 16 * 4 + j % 8 // 2, h, b])
+    word = torch.zeros_like(b)
+    for index in range(4):
+        word = torch.where((i & 8) // 4 + (j & 8) // 8 == index, words[index], word)
+    bits = torch.where(j % 2 == 0, word & 0xFFFF, word >> 16)
+    steps = round(dropout_p * 65536)
+    return torch.where(bits < steps, 0.0, 65536 / max(65536 - steps, 1)).double()
+
+
 def reference(
     q,
     k,
@@ -55,6 +86,8 @@ def reference(
     bias=None,
     alibi_slopes=None,
     sinks=None,
+    dropout_p=0.0,
+    seed=None,
     dtype=torch.float64,
 ):
     """Output and lse. dtype: of the arithmetic between all steps."""
@@ -79,8 +112,10 @@ def reference(
     if scores.shape[-1] == 0:
         return torch.zeros_like(q[..., :1] * v[..., :1, :].sum(-2, True)).transpose(1, 2), None
     lse = scores.logsumexp(-1)
-    weights = torch.exp(scores - lse.masked_fill(lse == -INFINITY, 0)[..., None])
-    return (weights[..., :seq_k] @ v).transpose(1, 2), lse
+    weights = torch.exp(scores - lse.masked_fill(lse == -INFINITY, 0)[..., None])[..., :seq_k]
+    if dropout_p:
+        weights = weights * kept(seed, dropout_p, weights.shape, q.device).to(dtype)
+    return (weights @ v).transpose(1, 2), lse
 
 
 def tensors(device, dtype, batch=2, seq_q=40, seq_k=72, heads=2, kv_heads=1, head_dim=32, head_dim_v=None, seed=0):
@@ -136,7 +171,9 @@ def check(case, q, k, v, times=2, **options):
         q, k, v = own["q"], own["k"], own["v"]
         if which == "found":
             output, lse = kernels.attention(q, k, v, **rest, return_lse=True)
-            assert output.dtype == dtype and output.is_contiguous()
+            assert output.dtype == dtype
+            heads_first = q.stride(2) > q.stride(1)
+            assert (output.transpose(1, 2) if heads_first else output).is_contiguous()
         else:
             output, lse = reference(q, k, v, **rest, dtype=wanted)
         grads = normal(*output.shape, dtype=dtype, device=device, seed=9).to(output.dtype)
@@ -275,6 +312,7 @@ def generated(source):
         "sinks": source.random() < 0.25,
         "layout": source.choice(("contiguous", "heads first", "packed")),
         "scale": source.choice((None, None, 0.3)),
+        "dropout_p": source.choice((0.0, 0.0, 0.0, 0.1, 0.5)),
         "seed": source.randrange(10**6),
     }
     return case
@@ -290,6 +328,8 @@ def check_generated(device, case):
     elif case["layout"] == "packed":
         k, v = torch.cat((k, v), -1).split((case["head_dim"], case["head_dim_v"]), -1)
     options = {key: case[key] for key in ("causal", "window", "softcap", "scale")}
+    if case["dropout_p"]:
+        options.update(dropout_p=case["dropout_p"], seed=seed)
     if case["bias"]:
         full = (batch, heads, case["seq_q"])
         shape = [size if has else 1 for size, has in zip(full, case["bias"])]
@@ -406,6 +446,28 @@ def test_hopper_kernel_of_different_lengths(device):
     assert sum("attention_sm90_kernel" in name for name in names) == 6 * 3 * 4, set(names)
 
 
+def test_hopper_kernel_in_every_order_of_tiles(device):
+    """The order depends on how many sequences and heads there are, and no result on the order."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    for head_dim, options in ((128, {"causal": True}), (64, {"window": (300, 0)}), (256, {"causal": True})):
+        q, k, v = tensors(device, torch.bfloat16, 87, 400, 400, 3, 3, head_dim)
+        whole = kernels.attention(q, k, v, **options)
+        for rows in (slice(0, 1), slice(40, 45), slice(86, 87)):
+            assert torch.equal(kernels.attention(q[rows], k[rows], v[rows], **options), whole[rows]), (head_dim, rows)
+        for count in (200, 300):  # up to 256 sequences are sorted
+            lengths = torch.arange(count, dtype=torch.int32) * 37 % 151
+            offsets = torch.cat((torch.zeros(1, dtype=torch.int32), lengths)).cumsum(0, dtype=torch.int32)
+            ends = offsets.tolist()
+            q, k, v = (normal(ends[-1], 3, head_dim, dtype=torch.bfloat16, device=device, seed=i) for i in range(3))
+            offsets = offsets.to(device)
+            output = kernels.attention_varlen(q, k, v, offsets, offsets, 151, 151, **options)
+            for i in (0, 1, 4, 57, 102, count - 1):
+                rows = slice(ends[i], ends[i + 1])
+                own = kernels.attention(q[None, rows], k[None, rows], v[None, rows], **options)[0]
+                assert torch.equal(output[rows], own), (head_dim, count, i)
+
+
 # Sequences of a batch, with one that is empty and one that has more queries than keys.
 LENGTHS = ((40, 72), (0, 5), (130, 64), (1, 1), (65, 130), (7, 0))
 
@@ -494,8 +556,10 @@ def test_gradients_agree_with_finite_differences(device):
             softcap=2.0,
             window=(2, 1),
             return_lse=True,
+            **options,
         )
 
+    options = {}
     inputs = (q, k, v, bias, sinks)
     assert torch.autograd.gradcheck(run, inputs, check_forward_ad=True)
     output, lse = run(*(x.detach() for x in inputs))
@@ -505,17 +569,147 @@ def test_gradients_agree_with_finite_differences(device):
     )
     torch.testing.assert_close(output, wanted.detach(), rtol=1e-12, atol=1e-14)
     torch.testing.assert_close(lse, wanted_lse.detach(), rtol=1e-12, atol=1e-14)
+    options = {"dropout_p": 0.3, "seed": 3}
+    assert torch.autograd.gradcheck(run, inputs, check_forward_ad=True)
     offsets_q = torch.tensor([0, 2, 6], dtype=torch.int32)
     offsets_k = torch.tensor([0, 5, 8], dtype=torch.int32)
     q, k, v = doubles(6, 2, 5, seed=6), doubles(8, 1, 5, seed=7), doubles(8, 1, 3, seed=8)
 
     def run_varlen(q, k, v, sinks):
         return kernels.attention_varlen(
-            q, k, v, offsets_q, offsets_k, 4, 5, sinks=sinks, causal=True, return_lse=True
+            q, k, v, offsets_q, offsets_k, 4, 5, sinks=sinks, causal=True, return_lse=True, **options
         )
 
     sinks = doubles(2, seed=9)
     assert torch.autograd.gradcheck(run_varlen, (q, k, v, sinks), check_forward_ad=True)
+
+
+def test_dropout_drops_what_its_rule_says(device):
+    """On all devices and by all kernels: of any types, alignments, widths and windows."""
+    ones = [2**32 - 1] * 4
+    assert philox(2**64 - 1, ones) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+    for dtype in DTYPES:
+        for head_dim, head_dim_v in ((64, 64), (128, 128), (192, 256), (40, 33)):
+            q, k, v = tensors(device, dtype, 2, 70, 200, head_dim=head_dim, head_dim_v=head_dim_v)
+            for options in ({}, {"causal": True}, {"window": (37, 5)}):
+                check((dtype, head_dim, options), q, k, v, dropout_p=0.3, seed=5, **options)
+        bias = normal(1, 2, 70, 200, dtype=dtype, device=device, seed=7)
+        sinks = normal(2, dtype=torch.float32, device=device, seed=6) + 2
+        everything = {"bias": bias, "sinks": sinks, "softcap": 4.0, "window": (21, 100)}
+        check((dtype, "all"), q, k, v, dropout_p=0.5, seed=-(2**62) - 3, times=3, **everything)
+        check((dtype, "scale"), q, k, v, dropout_p=0.5, seed=2**40, scale=-0.2)
+
+
+def test_dropout_of_different_lengths(device):
+    """Sequences are numbered as those of a batch; a window begins tiles anywhere."""
+    for dtype in DTYPES[::2]:
+        for window in ((-1, -1), (37, 5)):
+            q, k, v = (x.requires_grad_() for x in tensors(device, dtype, 3, 90, 150, 4, 2, 32))
+            options = {"window": window, "dropout_p": 0.25, "seed": 11}
+            offsets = [torch.arange(4, dtype=torch.int32, device=device) * size for size in (90, 150)]
+            whole = kernels.attention(q, k, v, **options)
+            joined = kernels.attention_varlen(
+                q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1), *offsets, 90, 150, **options
+            )
+            assert torch.equal(whole.flatten(0, 1), joined)
+            grad = normal(*whole.shape, dtype=dtype, device=device, seed=5)
+            for a, b in zip(
+                torch.autograd.grad(whole, (q, k, v), grad),
+                torch.autograd.grad(joined, (q, k, v), grad.flatten(0, 1)),
+            ):
+                assert torch.equal(a, b)
+
+
+def test_dropout_draws_seeds_from_torch(device):
+    q, k, v = tensors(device, torch.float32, seq_q=64, seq_k=64)
+
+    def run(**options):
+        return kernels.attention(q, k, v, dropout_p=0.5, **options)
+
+    torch.manual_seed(3)
+    first, second = run(), run()
+    torch.manual_seed(3)
+    assert torch.equal(run(), first) and torch.equal(run(), second)
+    assert not torch.equal(first, second)
+    number = torch.tensor([7], device=device)
+    assert torch.equal(run(seed=7), run(seed=number)) and not torch.equal(run(seed=7), run(seed=8))
+    ones = torch.ones_like(v)
+    for dropout_p in (0.1, 0.5, 0.9):
+        means = kernels.attention(0 * q, k, ones, dropout_p=dropout_p, seed=1)
+        # Of 2 * 2 * 64 * 64 weights; six standard deviations.
+        share = means[..., 0].mean().item() * (1 - dropout_p)
+        assert abs(share - (1 - dropout_p)) < 6 * math.sqrt(dropout_p * (1 - dropout_p) / 16384)
+    plain, plain_lse = kernels.attention(q, k, v, return_lse=True)
+    output, lse = kernels.attention(q, k, v, dropout_p=1.0, return_lse=True)
+    assert (output == 0).all() and torch.equal(lse, plain_lse)
+    for dropout_p in (0, 0.0, 1e-9):
+        assert torch.equal(kernels.attention(q, k, v, dropout_p=dropout_p), plain)
+
+
+def is_linear_in_v(run, v):
+    """Whether the gradient by v is that of the weights which the forward pass had: then output * grad
+    and grad_v * v have one sum."""
+    v = v.detach().requires_grad_()
+    output = run(v)
+    grad = normal(*output.shape, dtype=v.dtype, device=v.device, seed=8)
+    (grad_v,) = torch.autograd.grad(output, v, grad)
+    torch.testing.assert_close((output * grad).sum(), (grad_v * v).sum(), rtol=1e-4, atol=1e-3)
+    return output.detach()
+
+
+def test_dropout_under_compile_checkpoint_and_graphs(device):
+    from torch.utils.checkpoint import checkpoint
+
+    q, k, v = tensors(device, torch.float32, seq_q=64, seq_k=64)
+
+    def run(v):
+        return kernels.attention(q, k, v, causal=True, dropout_p=0.5)
+
+    eager = [is_linear_in_v(run, v) for _ in range(2)]
+    assert not torch.equal(*eager)
+    compiled = torch.compile(run, fullgraph=True, backend="aot_eager")
+    for function in (compiled, lambda v: checkpoint(run, v, use_reentrant=False)):
+        torch.manual_seed(4)
+        first, second = is_linear_in_v(function, v), is_linear_in_v(function, v)
+        torch.manual_seed(4)
+        assert torch.equal(is_linear_in_v(function, v), first) and not torch.equal(first, second)
+    if device == "cpu":
+        return
+    graph, given = torch.cuda.CUDAGraph(), torch.tensor(1, device=device)
+    run(v)
+    with torch.cuda.graph(graph):
+        drawn = run(v)
+        known = kernels.attention(q, k, v, causal=True, dropout_p=0.5, seed=given)
+    graph.replay()
+    first = drawn.clone(), known.clone()
+    graph.replay()
+    assert not torch.equal(drawn, first[0]) and torch.equal(known, first[1])
+    given.fill_(2)
+    graph.replay()
+    assert torch.equal(known, kernels.attention(q, k, v, causal=True, dropout_p=0.5, seed=2))
+
+
+def test_dropout_under_transforms(device):
+    q, k, v = (x[None] for x in tensors(device, torch.float32, seq_q=20, seq_k=30, batch=3)[:3])
+    q, k, v = (x.movedim(1, 0).contiguous() for x in (q, k, v))  # three members of one sequence
+
+    def run(q, k, v, seed=None):
+        return kernels.attention(q, k, v, dropout_p=0.5, seed=seed)
+
+    def of_each(seeds):
+        return torch.stack([run(*member, seed=seed) for *member, seed in zip(q, k, v, seeds)])
+
+    assert torch.equal(torch.vmap(lambda q, k, v: run(q, k, v, 5))(q, k, v), of_each((5, 5, 5)))
+    seeds = torch.tensor([5, 6, 7], device=device)
+    assert torch.equal(torch.vmap(run)(q, k, v, seeds), of_each(seeds.unbind()))
+    same = torch.vmap(lambda q: run(q, k[0], v[0]), randomness="same")(q[:1].expand_as(q))
+    assert torch.equal(same[0], same[1])
+    different = torch.vmap(lambda q: run(q, k[0], v[0]), randomness="different")(q[:1].expand_as(q))
+    assert not torch.equal(different[0], different[1])
+    assert "randomness" in refusal(lambda: torch.vmap(run)(q, k, v))
+    # Forward mode has the same weights as the op, whose output is linear in v.
+    output, tangent = torch.func.jvp(lambda v: run(q[0], k[0], v, 5), (v[0],), (v[0],))
+    torch.testing.assert_close(tangent, output, rtol=1e-5, atol=1e-5)
 
 
 def test_same_bits_each_run(device):
@@ -548,8 +742,8 @@ def test_refuses_in_one_sentence(device):
     for call, sentence in (
         (
             lambda: ops.attention(q.int(), k, k),
-            "attention: wanted float32 (Float), float16 (Half) or bfloat16 (BFloat16) for q, found "
-            "Int.",
+            "attention: wanted float32 (Float), float16 (Half), bfloat16 (BFloat16) or, on the CPU, "
+            "float64 (Double) for q, found Int.",
         ),
         (
             lambda: ops.attention(q, k.half(), k),
@@ -572,7 +766,7 @@ def test_refuses_in_one_sentence(device):
         ),
         (
             lambda: ops.attention(q[..., :4], k, k),
-            "attention: wanted one head_dim for q and k, and at most 256 for q, k and v, found "
+            "attention: wanted one head_dim for q and k, and 1 to 256 for q, k and v, found "
             "shapes [2, 5, 4, 4], [2, 7, 2, 8] and [2, 7, 2, 8].",
         ),
         (
@@ -598,6 +792,30 @@ def test_refuses_in_one_sentence(device):
             "attention: wanted a number of keys, or -1 for all, for window_left, found -2.",
         ),
         (
+            lambda: ops.attention(q, k, k, dropout_p=0.5),
+            "attention: wanted a seed with a dropout_p above 0, found None.",
+        ),
+        (
+            lambda: ops.attention(q, k, k, seed=zeros(), dropout_p=0.5),
+            "attention: wanted int64 (Long) for seed, found Float.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, seed=zeros(2).long(), dropout_p=0.5),
+            "attention: wanted one element for seed, found shape [2].",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, dropout_p=1.5),
+            "attention: wanted a probability from 0 to 1 for dropout_p, found 1.5.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, dropout_p=float("nan")),
+            "attention: wanted a probability from 0 to 1 for dropout_p, found nan.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, dropout_p=0.1, seed=2**63),
+            "attention: wanted 64 bits for seed, found 9223372036854775808.",
+        ),
+        (
             lambda: ops.attention(q, k, k, softcap=-1.0),
             "attention: wanted a finite float32 number from 0 on for softcap, found -1.",
         ),
@@ -620,9 +838,10 @@ def test_refuses_in_one_sentence(device):
         ),
     ):
         assert refusal(call) == sentence, refusal(call)
-    if device != "cpu":
-        return
-    wrong = [torch.tensor(values, dtype=torch.int32) for values in ((0, 4, 9), (0, 12, 10), (0, 9, 10))]
+    def offsets_of(*values):
+        return torch.tensor(values, dtype=torch.int32, device=device)
+
+    wrong = [offsets_of(*values) for values in ((0, 4, 9), (0, 12, 10), (0, 9, 10))]
     for changed, sentence in zip(
         wrong,
         (
@@ -634,10 +853,12 @@ def test_refuses_in_one_sentence(device):
         ),
     ):
         call = lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets, changed, 6, 6)  # noqa: E731
-        assert refusal(call) == sentence, refusal(call)
-    falling = torch.tensor((0, 6, 4, 10), dtype=torch.int32)
+        with looking_at_numbers():
+            assert refusal(call) == sentence, refusal(call)
+    falling = offsets_of(0, 6, 4, 10)
     sentence = "attention_varlen: wanted cu_seqlens_q that don't decrease, found 4 behind 6 at index 2."
-    found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
+    with looking_at_numbers():
+        found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
     assert found == sentence, found
 
 
@@ -651,12 +872,14 @@ def test_opcheck(device):
         opcheck(
             ops.attention_backward.default, (output, None, q, k, v, output, lse, bias, None, sinks)
         )
+        seed, dropout = torch.tensor(5, device=device), {"dropout_p": 0.25}
+        opcheck(ops.attention.default, (q, k, v, None, None, None, seed), dropout)
         leaves = [x.requires_grad_() for x in (q, k, v, bias)]
-        opcheck(ops.attention.default, (*leaves, None, sinks.requires_grad_(), 0.3, True))
+        opcheck(ops.attention.default, (*leaves, None, sinks.requires_grad_(), seed, 0.3, True), dropout)
         q, k, v, *offsets = joined(device, dtype)
-        opcheck(ops.attention_varlen.default, (q, k, v, *offsets, None, None, 130, 130))
+        opcheck(ops.attention_varlen.default, (q, k, v, *offsets, None, None, None, 130, 130))
         leaves = [x.requires_grad_() for x in (q, k, v)]
-        opcheck(ops.attention_varlen.default, (*leaves, *offsets, None, None, 130, 130, None, True))
+        opcheck(ops.attention_varlen.default, (*leaves, *offsets, None, None, seed, 130, 130, None, True), dropout)
 
 
 def sdpa_inputs(device, dtype, seq_q=9, seq_k=9, heads=4, kv_heads=4, head_dim=16):
@@ -746,6 +969,31 @@ def test_sdpa_patch_leaves_the_rest_to_torch(device):
     with kernels.sdpa_patch(), Watch() as watch:
         sdpa(q, k, v)
     assert ("attention" in watch.names) == (device == "cpu")
+
+
+def test_sdpa_patch_and_what_looks_for_torchs_function(device):
+    """Masks that are no data, torch.jit.script, and layouts, which views rely on."""
+    from torch.nn.attention.bias import causal_lower_right, causal_upper_left
+
+    q, k, v = (x.detach() for x in sdpa_inputs(device, torch.float32, 5, 9))
+    sdpa = lambda *args, **options: torch.nn.functional.scaled_dot_product_attention(*args, **options)  # noqa: E731
+    biases = causal_upper_left(5, 9), causal_lower_right(5, 9)
+    plain = [sdpa(q, k, v, attn_mask=bias) for bias in biases]
+
+    class Model(torch.nn.Module):
+        def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+    with kernels.sdpa_patch(always=True), kernels.sdpa_patch(always=True):
+        for bias, wanted in zip(biases, plain):
+            torch.testing.assert_close(sdpa(q, k, v, attn_mask=bias), wanted)
+        assert "CausalBias should not" in refusal(
+            lambda: sdpa(q, k, v, attn_mask=biases[0], is_causal=True)
+        )
+        torch.testing.assert_close(torch.jit.script(Model())(q, k, v), sdpa(q, k, v))
+        assert sdpa(q, k, v).is_contiguous()
+        turned = q.transpose(1, 2).contiguous().transpose(1, 2)
+        assert sdpa(turned, k, v).transpose(1, 2).is_contiguous()
 
 
 def test_sdpa_patch_under_compile_and_autocast(device):

@@ -107,6 +107,44 @@ def all_ops(mesh):
                 close(full(leaf.grad), b, case)
 
 
+def grouped_heads(mesh):
+    """Tensor parallelism: heads stay where they are if each process has the keys of its queries."""
+    for kv_heads, stays in ((mesh.size(), True), (mesh.size() + 1, False)):
+        x = [normal(2, 5, n * kv_heads, 8, dtype=torch.float32, device="cpu") for n in (2, 1, 1)]
+        whole = [t.clone().requires_grad_() for t in x]
+        shards = [distribute_tensor(t, mesh, [Shard(2)]).requires_grad_() for t in x]
+        wanted = kernels.attention(*whole, causal=True)
+        found = kernels.attention(*shards, causal=True)
+        assert (found.placements == (Shard(2),)) == stays, found.placements
+        close(full(found), wanted)
+        wanted.square().sum().backward()
+        found.square().sum().backward()
+        for shard, tensor in zip(shards, whole):
+            close(full(shard.grad), tensor.grad)
+
+
+def test_tensor_parallel_attention(device):
+    for processes in (2, 4):
+        in_processes(device, processes, grouped_heads)
+
+
+def dropout(mesh):
+    """Of parts the sequences would be those of the beginning: all of it is gathered."""
+    x = normal(4, 6, 2, 8, dtype=torch.float32, device="cpu")
+    q = distribute_tensor(x, mesh, [Shard(0)])
+    seed = distribute_tensor(torch.tensor(5), mesh, [Replicate()])
+    found = kernels.attention(q, q, q, dropout_p=0.5, seed=seed)
+    assert torch.equal(full(found), kernels.attention(x, x, x, dropout_p=0.5, seed=5))
+    for wrong, kind in ((None, "NoneType"), (5, "int")):
+        assert refusal(lambda: kernels.attention(q, q, q, dropout_p=0.5, seed=wrong)) == (
+            "attention: wanted a replicated DTensor for seed where q is a DTensor, found " + kind + "."
+        )
+
+
+def test_dropout_on_dtensors(device):
+    in_processes(device, 2, dropout)
+
+
 def test_all_ops_on_dtensors(device):
     for count in (2, 4):
         in_processes(device, count, all_ops)

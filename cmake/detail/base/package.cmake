@@ -31,3 +31,18 @@ function(_cudaops_package_version dir out)
   string(REGEX REPLACE ".*\"([^\"]+)\".*" "\\1" version "${line}")
   set(${out} "${version}" PARENT_SCOPE)
 endfunction()
+
+# _cudaops_kernels_dir(<out>): of the reference kernels' sources. Installed they lie inside the package, in a checkout
+# beside it; empty where this copy came without them.
+function(_cudaops_kernels_dir out)
+  cmake_path(GET CMAKE_CURRENT_FUNCTION_LIST_DIR PARENT_PATH package)
+  cmake_path(GET package PARENT_PATH package)
+  cmake_path(GET package PARENT_PATH checkout)
+  set(directory "")
+  if(EXISTS "${package}/kernels/ops.cmake")
+    set(directory "${package}/kernels")
+  elseif(EXISTS "${checkout}/kernels/ops.cmake")
+    set(directory "${checkout}/kernels")
+  endif()
+  set(${out} "${directory}" PARENT_SCOPE)
+endfunction()

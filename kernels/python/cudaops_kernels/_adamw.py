@@ -18,7 +18,7 @@ _FLOAT32_STATES = ("exp_avg", "exp_avg_sq", "master_param")
 _LARGEST = torch.finfo(torch.float32).max
 
 
-# Not register_in_place(): to hand thousands of tensors to Python and back takes twice as long as the
+# Without in_place: to hand thousands of tensors to Python and back takes twice as long as the
 # call. The optimizer itself tells autograd.
 @register_op("adamw_")
 def _(*args, **kwargs):

@@ -8,6 +8,8 @@ from typing import Any, Literal, Optional, Union, overload
 import torch
 from torch import Tensor
 
+from ._attention_checks import check_attention
+from ._attention_dropout import kept_weights, seed_of_call
 from ._autograd import differentiable, gradient
 from ._registration import Rows, register_op
 
@@ -15,8 +17,20 @@ from ._registration import Rows, register_op
 Result = Union[Tensor, tuple[Tensor, Tensor]]
 
 
+def _divides_alike(q: Any, k: Any, heads: int) -> bool:
+    """Whether a shard of q's heads (DTensor's specs) has the heads of k that they read."""
+    num_kv_heads = k.shape[heads]
+    if q.shape[heads] == num_kv_heads:
+        return True
+    # Over which of the mesh's dimensions heads will lie isn't known here.
+    shards = {1}
+    for size in q.mesh.shape:
+        shards |= {size * others for others in shards}
+    return all(num_kv_heads % count == 0 for count in shards if count <= num_kv_heads)
+
+
 def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
-    """For DTensor: by sequences that have a dimension, and by heads if keys have as many."""
+    """For DTensor: by sequences that have a dimension, and by heads if those of keys divide alike."""
 
     def placements(arguments: dict) -> list:
         from torch.distributed.tensor import Partial, Replicate, Shard
@@ -24,10 +38,12 @@ def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
         q, k = arguments["q"], arguments["k"]
         bias, slopes = arguments.get("bias"), arguments["alibi_slopes"]
         sinks = arguments["sinks"]
+        if arguments["dropout_p"]:
+            return []  # batches and heads of a part would have the random numbers of the first ones
         heads = len(q.shape) - 2
         # The dimension of tensors with rows, and that of numbers a query.
         dims = [] if is_varlen else [(0, 0)]
-        if q.shape[heads] == k.shape[heads]:
+        if _divides_alike(q, k, heads):
             dims.append((heads, heads - 1 if heads == 2 else 0))
         result = []
         for dim, own in dims:
@@ -76,15 +92,36 @@ def _(
     bias=None,
     alibi_slopes=None,
     sinks=None,
+    seed=None,
     scale=None,
     causal=False,
     window_left=-1,
     window_right=-1,
     softcap=0.0,
     deterministic=False,
+    dropout_p=0.0,
 ):
+    check_attention(
+        "attention",
+        q,
+        k,
+        v,
+        bias=bias,
+        alibi_slopes=alibi_slopes,
+        sinks=sinks,
+        seed=seed,
+        scale=scale,
+        window_left=window_left,
+        window_right=window_right,
+        softcap=softcap,
+        dropout_p=dropout_p,
+    )
     batch, seq_q, heads, _ = q.shape
-    return q.new_empty((batch, seq_q, heads, v.shape[-1])), _statistics(q, batch, heads, seq_q)
+    if q.stride(2) > q.stride(1):
+        output = q.new_empty((batch, heads, seq_q, v.shape[-1])).transpose(1, 2)
+    else:
+        output = q.new_empty((batch, seq_q, heads, v.shape[-1]))
+    return output, _statistics(q, batch, heads, seq_q)
 
 
 @register_op("attention_backward", Rows("q", placements=_placements(False, True), **_ONE_BY_ONE))
@@ -99,12 +136,14 @@ def _(
     bias=None,
     alibi_slopes=None,
     sinks=None,
+    seed=None,
     scale=None,
     causal=False,
     window_left=-1,
     window_right=-1,
     softcap=0.0,
     deterministic=False,
+    dropout_p=0.0,
     needs_grad_bias=True,
 ):
     grad_bias, grad_sinks = q.new_empty((0,)), q.new_empty((0,))
@@ -128,6 +167,7 @@ def _(
     cu_seqlens_k,
     alibi_slopes,
     sinks,
+    seed,
     max_seqlen_q,
     max_seqlen_k,
     scale=None,
@@ -136,7 +176,23 @@ def _(
     window_right=-1,
     softcap=0.0,
     deterministic=False,
+    dropout_p=0.0,
 ):
+    check_attention(
+        "attention_varlen",
+        q,
+        k,
+        v,
+        alibi_slopes=alibi_slopes,
+        sinks=sinks,
+        seed=seed,
+        scale=scale,
+        window_left=window_left,
+        window_right=window_right,
+        softcap=softcap,
+        dropout_p=dropout_p,
+        lengths=(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k),
+    )
     total, heads, _ = q.shape
     return q.new_empty((total, heads, v.shape[-1])), _statistics(q, heads, total)
 
@@ -156,6 +212,7 @@ def _(
     cu_seqlens_k,
     alibi_slopes,
     sinks,
+    seed,
     max_seqlen_q,
     max_seqlen_k,
     scale=None,
@@ -164,6 +221,7 @@ def _(
     window_right=-1,
     softcap=0.0,
     deterministic=False,
+    dropout_p=0.0,
 ):
     grad_sinks = q.new_empty((0,)) if sinks is None else sinks.new_empty(sinks.shape)
     return (*(tensor.new_empty(tensor.shape) for tensor in (q, k, v)), grad_sinks)
@@ -186,13 +244,13 @@ def _some_grad(grad_output, output):
 
 
 def _setup(ctx, args, outputs):
-    q, k, v, bias, alibi_slopes, sinks, *ctx.numbers_of_scores = args
+    q, k, v, bias, alibi_slopes, sinks, seed, *ctx.numbers_of_scores = args
     _refuse_slopes("attention", alibi_slopes)
-    ctx.save_for_backward(q, k, v, *outputs, bias, alibi_slopes, sinks)
+    ctx.save_for_backward(q, k, v, *outputs, bias, alibi_slopes, sinks, seed)
 
 
 def _backward(ctx, grad_output, grad_lse):
-    q, k, v, output, lse, bias, alibi_slopes, sinks = ctx.saved_tensors
+    q, k, v, output, lse, bias, alibi_slopes, sinks, seed = ctx.saved_tensors
     needs_bias = bias is not None and ctx.needs_input_grad[3]
     grad_q, grad_k, grad_v, grad_bias, grad_sinks = _gradient(
         _some_grad(grad_output, output),
@@ -205,6 +263,7 @@ def _backward(ctx, grad_output, grad_lse):
         bias,
         alibi_slopes,
         sinks,
+        seed,
         *ctx.numbers_of_scores,
         needs_bias,
     )
@@ -215,6 +274,7 @@ def _backward(ctx, grad_output, grad_lse):
         grad_bias.sum_to_size(bias.shape).to(bias.dtype) if needs_bias else None,
         None,
         None if sinks is None else grad_sinks,
+        None,
         *(None,) * len(ctx.numbers_of_scores),
     )
 
@@ -232,9 +292,10 @@ def _seen(seq_q, seq_k, causal, window_left, window_right, device):
     return distance, seen
 
 
-def _tangents(args, tangents):
-    """Of output and lse, by torch's own ops, from [batch, seq, heads, head_dim] and numbers."""
-    q, k, v, bias, slopes, sinks, scale, causal, left, right, cap, _ = args
+def _tangents(args, tangents, first_batch=0):
+    """Of output and lse, by torch's own ops, from [batch, seq, heads, head_dim] and numbers.
+    first_batch: for dropout, the first sequence's index."""
+    q, k, v, bias, slopes, sinks, seed, scale, causal, left, right, cap, _, dropout_p = args
     if tangents[4] is not None:
         raise RuntimeError("attention: wanted alibi_slopes without a tangent, found one.")
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
@@ -282,21 +343,26 @@ def _tangents(args, tangents):
         tangent = weights * (tangent - t_lse[..., None])
         scores = weights
     num_keys = v.shape[2]
-    t_output = tangent[..., :num_keys] @ v
+    weights, tangent = scores[..., :num_keys], tangent[..., :num_keys]
+    if dropout_p:
+        kept = kept_weights(seed, dropout_p, weights.shape, first_batch, wide)
+        weights, tangent = weights * kept, tangent * kept
+    t_output = tangent @ v
     if t_v is not None:
-        t_output = t_output + scores[..., :num_keys] @ t_v
+        t_output = t_output + weights @ t_v
     return t_output.transpose(1, 2).to(dtype), t_lse
 
 
 _attention: Callable[..., tuple[Tensor, Tensor]] = differentiable(
-    "attention", setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2
-)
+    setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2
+)("attention")
 
 
 def _setup_varlen(ctx, args, outputs):
-    q, k, v, cu_seqlens_q, cu_seqlens_k, alibi_slopes, sinks, *ctx.numbers_of_scores = args
+    q, k, v, cu_seqlens_q, cu_seqlens_k, alibi_slopes, *others = args
+    sinks, seed, *ctx.numbers_of_scores = others
     _refuse_slopes("attention_varlen", alibi_slopes)
-    ctx.save_for_backward(q, k, v, *outputs, cu_seqlens_q, cu_seqlens_k, alibi_slopes, sinks)
+    ctx.save_for_backward(q, k, v, *outputs, cu_seqlens_q, cu_seqlens_k, alibi_slopes, sinks, seed)
 
 
 def _backward_varlen(ctx, grad_output, grad_lse):
@@ -304,13 +370,13 @@ def _backward_varlen(ctx, grad_output, grad_lse):
     grad_q, grad_k, grad_v, grad_sinks = _varlen_gradient(
         _some_grad(grad_output, output), grad_lse, q, k, v, output, *others, *ctx.numbers_of_scores
     )
-    grad_sinks = None if others[-1] is None else grad_sinks
-    nothing = (None,) * len(ctx.numbers_of_scores)
+    grad_sinks = None if others[-2] is None else grad_sinks
+    nothing = (None,) * (1 + len(ctx.numbers_of_scores))
     return grad_q, grad_k, grad_v, None, None, None, grad_sinks, *nothing
 
 
 def _tangents_varlen(args, tangents):
-    q, k, v, cu_seqlens_q, cu_seqlens_k, slopes, sinks, _, _, *numbers = args
+    q, k, v, cu_seqlens_q, cu_seqlens_k, slopes, sinks, seed, _, _, *numbers = args
     if tangents[5] is not None:
         raise RuntimeError("attention_varlen: wanted alibi_slopes without a tangent, found one.")
     outputs, lses = [], []
@@ -324,7 +390,7 @@ def _tangents_varlen(args, tangents):
         slope = slopes[index] if slopes is not None and slopes.dim() == 2 else slopes
         q_of, k_of, v_of = part(q, begin_q, end_q), part(k, begin_k, end_k), part(v, begin_k, end_k)
         output, lse = _tangents(
-            (q_of, k_of, v_of, None, slope, sinks, *numbers),
+            (q_of, k_of, v_of, None, slope, sinks, seed, *numbers),
             (
                 part(tangents[0], begin_q, end_q),
                 part(tangents[1], begin_k, end_k),
@@ -333,6 +399,7 @@ def _tangents_varlen(args, tangents):
                 None,
                 tangents[6],
             ),
+            index,
         )
         outputs.append(output[0])
         lses.append(lse[0])
@@ -342,17 +409,18 @@ def _tangents_varlen(args, tangents):
 
 
 _attention_varlen: Callable[..., tuple[Tensor, Tensor]] = differentiable(
-    "attention_varlen",
     setup=_setup_varlen,
     backward=_backward_varlen,
     jvp=_tangents_varlen,
     num_differentiable=2,
-)
+)("attention_varlen")
 
 
 def checked_window(op: str, window: Any) -> tuple[int, int]:
     if not isinstance(window, (tuple, list)) or len(window) != 2:
         raise TypeError(f"{op}: wanted a pair (left, right) for window, found {window!r}.")
+    if not all(hasattr(side, "__index__") for side in window):
+        raise TypeError(f"{op}: wanted two ints, -1 for all, for window, found {window!r}.")
     return window[0], window[1]
 
 
@@ -381,6 +449,8 @@ def attention(
     bias: Optional[Tensor] = ...,
     alibi_slopes: Optional[Tensor] = ...,
     sinks: Optional[Tensor] = ...,
+    dropout_p: float = ...,
+    seed: Union[int, Tensor, None] = ...,
     deterministic: bool = ...,
     return_lse: Literal[False] = ...,
 ) -> Tensor: ...
@@ -399,6 +469,8 @@ def attention(
     bias: Optional[Tensor] = ...,
     alibi_slopes: Optional[Tensor] = ...,
     sinks: Optional[Tensor] = ...,
+    dropout_p: float = ...,
+    seed: Union[int, Tensor, None] = ...,
     deterministic: bool = ...,
     return_lse: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
@@ -416,6 +488,8 @@ def attention(
     bias: Optional[Tensor] = None,
     alibi_slopes: Optional[Tensor] = None,
     sinks: Optional[Tensor] = None,
+    dropout_p: float = 0.0,
+    seed: Union[int, Tensor, None] = None,
     deterministic: bool = False,
     return_lse: bool = False,
 ) -> Result:
@@ -423,7 +497,7 @@ def attention(
 
     q is [batch, seq_q, heads, head_dim], k and v [batch, seq_k, kv_heads, head_dim] with heads a
     multiple of kv_heads; v may have a head_dim of its own, both are at most 256. Transposed views of
-    [batch, heads, seq, head_dim] are taken without a copy. float32, float16, bfloat16, and float64
+    [batch, heads, seq, head_dim] are taken without a copy, and of such a q the output is one. float32, float16, bfloat16, and float64
     on the CPU.
 
     scores = softcap(scale * q·k) - alibi_slopes * |i + seq_k - seq_q - j| + bias of query i and key
@@ -438,6 +512,15 @@ def attention(
     lse, float32 [batch, heads, seq_q]: log(sum(exp(scores))), sinks included, minus infinity where
     nothing is visible.
 
+    dropout_p: each weight is 0 with this probability (rounded to a multiple of 2^-16), else
+    1 / (1 - dropout_p) times what it was; lse isn't changed. seed decides which: an int, or one int64
+    element on q's device. None draws one from torch's generator of that device, so that
+    torch.manual_seed() repeats it, torch.utils.checkpoint too, and a CUDA graph has new ones each
+    time. With one seed and the same shapes the same weights are dropped on all devices, in all dtypes,
+    and in the backward pass, which keeps the seed alone; sequences of attention_varlen() are numbered
+    as those of a batch. Under torch.vmap a seed that is given, or randomness="same", drops the same
+    weights of each member.
+
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. They are
     the same from run to run whether deterministic or not.
     """
@@ -451,12 +534,14 @@ def attention(
         bias,
         _slopes(alibi_slopes),
         statistic(q, sinks),
+        seed_of_call("attention", q, dropout_p, seed),
         scale,
         causal,
         left,
         right,
         softcap,
         deterministic,
+        dropout_p,
     )
     return (output, lse) if return_lse else output
 
@@ -477,6 +562,8 @@ def attention_varlen(
     softcap: float = ...,
     alibi_slopes: Optional[Tensor] = ...,
     sinks: Optional[Tensor] = ...,
+    dropout_p: float = ...,
+    seed: Union[int, Tensor, None] = ...,
     deterministic: bool = ...,
     return_lse: Literal[False] = ...,
 ) -> Tensor: ...
@@ -498,6 +585,8 @@ def attention_varlen(
     softcap: float = ...,
     alibi_slopes: Optional[Tensor] = ...,
     sinks: Optional[Tensor] = ...,
+    dropout_p: float = ...,
+    seed: Union[int, Tensor, None] = ...,
     deterministic: bool = ...,
     return_lse: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
@@ -518,6 +607,8 @@ def attention_varlen(
     softcap: float = 0.0,
     alibi_slopes: Optional[Tensor] = None,
     sinks: Optional[Tensor] = None,
+    dropout_p: float = 0.0,
+    seed: Union[int, Tensor, None] = None,
     deterministic: bool = False,
     return_lse: bool = False,
 ) -> Result:
@@ -540,6 +631,7 @@ def attention_varlen(
         cu_seqlens_k,
         _slopes(alibi_slopes),
         statistic(q, sinks),
+        seed_of_call("attention_varlen", q, dropout_p, seed),
         max_seqlen_q,
         max_seqlen_k,
         scale,
@@ -548,5 +640,6 @@ def attention_varlen(
         right,
         softcap,
         deterministic,
+        dropout_p,
     )
     return (output, lse) if return_lse else output

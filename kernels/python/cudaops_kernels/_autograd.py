@@ -15,7 +15,7 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 
-from ._errors import raise_again
+from ._errors import kinds_of, raise_again, refuse_types
 from ._library import ops
 from ._sharding import register_if_missing
 
@@ -81,21 +81,34 @@ def _apply_of(name: str, **members: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def differentiable(
-    name: str,
     *,
     setup: Callable[..., None],
     backward: Callable[..., Any],
     jvp: Callable[..., Any],
     num_differentiable: int = 1,
-) -> Callable[..., Any]:
-    """Registers derivatives of an op and returns it as a function of all its arguments, which gives
-    its first num_differentiable outputs: one, or a tuple.
+) -> Callable[[str], Callable[..., Any]]:
+    """For register_op(): an op with derivatives. As a function it gives its first num_differentiable
+    outputs: one, or a tuple.
 
     setup(ctx, args, outputs) saves what backward(ctx, *grads) needs, which returns a gradient for
     each of args; with several differentiable outputs a grad may be None, but not all of them.
     jvp(args, tangents): a tangent for each of the first outputs, by torch's ops on arguments alone,
     so that it has derivatives itself; of the tangents, one for each tensor, some may be None.
     """
+
+    def register(name: str) -> Callable[..., Any]:
+        return _differentiable(name, setup, backward, jvp, num_differentiable)
+
+    return register
+
+
+def _differentiable(
+    name: str,
+    setup: Callable[..., None],
+    backward: Callable[..., Any],
+    jvp: Callable[..., Any],
+    num_differentiable: int,
+) -> Callable[..., Any]:
     op, run = getattr(ops, name).default, _twin(name)
     arguments = op._schema.arguments
     is_tensor = ["Tensor" in str(argument.type) for argument in arguments]
@@ -159,8 +172,11 @@ def differentiable(
         name, forward=forward, backward=run_backward if several else backward, jvp=run_jvp
     )
 
+    kinds = kinds_of(op)
+
     def call(*args: Any) -> Any:
         if is_compiling():
+            refuse_types(name, kinds, args)
             outputs = op(*args)
             return outputs if first is None else outputs[first]
         try:
@@ -175,10 +191,10 @@ def differentiable(
                     if tensor is not None and tensor.requires_grad:
                         return apply(*args)
             outputs = run(*args)
-        except RuntimeError as error:
+        except (RuntimeError, TypeError, AttributeError) as error:
             if register_if_missing(error):
                 return call(*args)
-            raise_again(error)
+            raise_again(error, name, kinds, args)
         return outputs if first is None else outputs[first]
 
     return call
@@ -205,8 +221,8 @@ def _refusing(name: str, reverse: Optional[str], forward: str) -> Any:
 
 
 def gradient(name: str) -> Callable[..., Any]:
-    """Registers an op that is a gradient: there is none of it, and asking for one is an error, not
-    zeros. Returns it as a function of all its arguments, for backward passes."""
+    """For register_op(): an op that is a gradient. There is none of it, and asking for one is an
+    error, not zeros. As a function it is for backward passes."""
     op, run = _refusing(
         name,
         "there is no second derivative.",
@@ -223,35 +239,39 @@ def gradient(name: str) -> Callable[..., Any]:
 
 
 def without_gradient(name: str) -> Callable[..., Any]:
-    """Registers an op whose outputs don't require gradients, as those of torch's own quantising
-    ops. A tangent is refused: it would be dropped."""
+    """For register_op(): an op whose outputs don't require gradients, as those of torch's own
+    quantising ops. A tangent is refused: it would be dropped."""
     op, run = _refusing(name, None, "there is no forward-mode derivative.")
+    kinds = kinds_of(op)
 
     def call(*args: Any) -> Any:
         if is_compiling():
+            refuse_types(name, kinds, args)
             return op(*args)
         try:
             if _in_transform() or forward_ad._current_level >= 0:
                 return op(*args)
             return run(*args)
-        except RuntimeError as error:
+        except (RuntimeError, TypeError, AttributeError) as error:
             if register_if_missing(error):
                 return call(*args)
-            raise_again(error)
+            raise_again(error, name, kinds, args)
 
     return call
 
 
 def raising(op: Any) -> Callable[..., Any]:
     """An op that writes its arguments, with Python's exceptions."""
+    name, kinds = op._schema.name.split("::")[1], kinds_of(op)
 
     def call(*args: Any) -> Any:
         if is_compiling():
+            refuse_types(name, kinds, args)
             return op(*args)
         try:
             return op(*args)
-        except RuntimeError as error:
-            raise_again(error)
+        except (RuntimeError, TypeError, AttributeError) as error:
+            raise_again(error, name, kinds, args)
 
     return call
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """bias_gelu: fake kernels, gradients, the function."""
 
-from collections.abc import Callable
 from typing import Optional
 
 import torch
@@ -33,11 +32,6 @@ def _placements_of_backward(arguments: dict) -> list:
     return [*rows, ([Shard(last), Shard(0)], columns)]
 
 
-@register_op("bias_gelu", Rows("input", placements=_placements))
-def _(input, bias, approximate="none"):
-    return input.new_empty(input.shape)
-
-
 @register_op(
     "bias_gelu_backward",
     Rows(
@@ -46,14 +40,12 @@ def _(input, bias, approximate="none"):
         placements=_placements_of_backward,
         is_one_call=has_no_sums("needs_grad_bias", "bias"),
     ),
+    gradient,
 )
-def _(grad_output, input, bias, approximate="none", needs_grad_bias=True):
+def _gradient(grad_output, input, bias, approximate="none", needs_grad_bias=True):
     has_grad_bias = bias is not None and needs_grad_bias
     grad_bias = bias.new_empty(bias.shape) if has_grad_bias else input.new_empty(0)
     return input.new_empty(input.shape), grad_bias
-
-
-_gradient = gradient("bias_gelu_backward")
 
 
 def _setup(ctx, args, output):
@@ -78,12 +70,13 @@ def _jvp(args, tangents):
     return (gelu_and_slope(z, approximate)[1] * tangent).to(input.dtype)
 
 
-_bias_gelu: Callable[..., Tensor] = differentiable(
+@register_op(
     "bias_gelu",
-    setup=_setup,
-    backward=_backward,
-    jvp=_jvp,
+    Rows("input", placements=_placements),
+    differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )
+def _bias_gelu(input, bias, approximate="none"):
+    return input.new_empty(input.shape)
 
 
 def bias_gelu(

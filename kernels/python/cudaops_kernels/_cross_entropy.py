@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ._autograd import differentiable, gradient
 from ._library import ops
-from ._registration import Rows, register_in_place, register_op
+from ._registration import Rows, in_place, register_op
 
 
 def _placements(arguments: dict) -> list:
@@ -40,29 +40,6 @@ def _is_by_row(arguments: dict) -> bool:
 
 
 @register_op(
-    "cross_entropy",
-    Rows("logits", "target", placements=_placements, is_one_call=_is_by_row),
-)
-def _fake(
-    logits,
-    target,
-    ignore_index=-100,
-    label_smoothing=0.0,
-    lse_square_scale=0.0,
-    softcap=0.0,
-    reduction="mean",
-):
-    shape = target.shape if reduction == "none" else ()
-    return (
-        logits.new_empty(shape, dtype=torch.float32),
-        logits.new_empty(target.shape, dtype=torch.float32),
-    )
-
-
-register_op("cross_entropy_")(_fake)
-
-
-@register_op(
     "cross_entropy_backward",
     Rows(
         "logits",
@@ -72,8 +49,9 @@ register_op("cross_entropy_")(_fake)
         placements=_placements_of_backward,
         is_one_call=_is_by_row,
     ),
+    gradient,
 )
-def _(
+def _gradient(
     grad_loss,
     logits,
     target,
@@ -87,16 +65,9 @@ def _(
     return logits.new_empty(logits.shape)
 
 
-@register_op("cross_entropy_scale_")
+@register_op("cross_entropy_scale_", autograd=in_place)
 def _(grad_logits, grad_loss):
     return None
-
-
-register_in_place("cross_entropy_")
-register_in_place("cross_entropy_scale_")
-
-
-_gradient = gradient("cross_entropy_backward")
 
 
 def _setup(ctx, args, outputs):
@@ -122,7 +93,28 @@ def _jvp(args, tangents):
     return per_row if options[-1] == "none" else per_row.sum()
 
 
-_cross_entropy: Callable[..., Tensor] = differentiable("cross_entropy", setup=_setup, backward=_backward, jvp=_jvp)
+def _fake(
+    logits,
+    target,
+    ignore_index=-100,
+    label_smoothing=0.0,
+    lse_square_scale=0.0,
+    softcap=0.0,
+    reduction="mean",
+):
+    shape = target.shape if reduction == "none" else ()
+    return (
+        logits.new_empty(shape, dtype=torch.float32),
+        logits.new_empty(target.shape, dtype=torch.float32),
+    )
+
+
+_cross_entropy: Callable[..., Tensor] = register_op(
+    "cross_entropy",
+    Rows("logits", "target", placements=_placements, is_one_call=_is_by_row),
+    differentiable(setup=_setup, backward=_backward, jvp=_jvp),
+)(_fake)
+register_op("cross_entropy_", autograd=in_place)(_fake)
 
 
 class _OfShards(torch.autograd.Function):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """geglu: fake kernels, gradients, the function."""
 
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -12,17 +11,11 @@ from ._registration import Rows, register_op
 from ._rows import halves
 
 
-@register_op("geglu", Rows("gate", "up", last=0))
-def _(gate, up, approximate="none"):
-    return gate.new_empty(gate.shape)
-
-
-@register_op("geglu_backward", Rows("gate", "up", "grad_output", num_outputs=2, last=0))
-def _(grad_output, gate, up, approximate="none"):
+@register_op(
+    "geglu_backward", Rows("gate", "up", "grad_output", num_outputs=2, last=0), gradient
+)
+def _gradient(grad_output, gate, up, approximate="none"):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
-
-
-_gradient = gradient("geglu_backward")
 
 
 def _jvp(args, tangents):
@@ -46,12 +39,13 @@ def _backward(ctx, grad_output):
     return *_gradient(grad_output, *ctx.saved_tensors, ctx.approximate), None
 
 
-_geglu: Callable[..., Tensor] = differentiable(
+@register_op(
     "geglu",
-    setup=_setup,
-    backward=_backward,
-    jvp=_jvp,
+    Rows("gate", "up", last=0),
+    differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )
+def _geglu(gate, up, approximate="none"):
+    return gate.new_empty(gate.shape)
 
 
 def geglu(gate: Tensor, up: Tensor, approximate: str = "none") -> Tensor:

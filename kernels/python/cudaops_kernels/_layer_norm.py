@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """layer_norm: fake kernels, gradients, functions."""
 
-from collections.abc import Callable
 from typing import Optional, cast
 
 import torch
@@ -11,11 +10,6 @@ from ._autograd import differentiable, gradient
 from ._batching import has_no_sums
 from ._registration import Rows, register_op
 from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
-
-
-@register_op("layer_norm", Rows("input", num_outputs=3))
-def _(input, weight, bias, eps):
-    return input.new_empty(input.shape), per_row(input), per_row(input)
 
 
 @register_op(
@@ -29,8 +23,9 @@ def _(input, weight, bias, eps):
         is_one_call=lambda arguments: has_no_sums("needs_grad_weight", "weight")(arguments)
         and has_no_sums("needs_grad_bias", "bias")(arguments),
     ),
+    gradient,
 )
-def _(
+def _gradient(
     grad_output,
     input,
     weight,
@@ -47,9 +42,6 @@ def _(
             for t, is_needed in ((weight, needs_grad_weight), (bias, needs_grad_bias))
         ),
     )
-
-
-_gradient = gradient("layer_norm_backward")
 
 
 def _setup(ctx, args, outputs):
@@ -95,7 +87,13 @@ def _jvp(args, tangents):
     return tangent.to(input.dtype)
 
 
-_layer_norm: Callable[..., Tensor] = differentiable("layer_norm", setup=_setup, backward=_backward, jvp=_jvp)
+@register_op(
+    "layer_norm",
+    Rows("input", num_outputs=3),
+    differentiable(setup=_setup, backward=_backward, jvp=_jvp),
+)
+def _layer_norm(input, weight, bias, eps):
+    return input.new_empty(input.shape), per_row(input), per_row(input)
 
 
 def layer_norm(

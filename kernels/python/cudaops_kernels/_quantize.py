@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """quantize and dequantize: fake kernels, functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Optional
 
 import torch
@@ -54,8 +54,9 @@ def _placements_of_dequantize(arguments: dict) -> list:
         placements=_placements,
         is_one_call=lambda arguments: arguments["scale"] is None and arguments["seed"] is None,
     ),
+    without_gradient,
 )
-def _(
+def _quantize(
     input,
     dtype,
     block_size,
@@ -74,24 +75,6 @@ def _(
         per_block(torch.float32) if scale is None else input.new_empty(0, dtype=torch.float32),
         input.new_empty(0, dtype=torch.int32) if symmetric else per_block(torch.int32),
     )
-
-
-@register_op(
-    "dequantize",
-    Rows(
-        "input",
-        "scale",
-        "zero_point",
-        num_dims=2,
-        placements=_placements_of_dequantize,
-        is_one_call=lambda arguments: False,
-    ),
-)
-def _(input, scale, zero_point, block_size, dtype):
-    return input.new_empty(input.shape, dtype=dtype)
-
-
-_quantize = without_gradient("quantize")
 
 
 def _setup(ctx, args, output):
@@ -119,7 +102,20 @@ def _jvp(args, tangents):
     return ops.dequantize(input, tangent, *others)
 
 
-_dequantize: Callable[..., Tensor] = differentiable("dequantize", setup=_setup, backward=_backward, jvp=_jvp)
+@register_op(
+    "dequantize",
+    Rows(
+        "input",
+        "scale",
+        "zero_point",
+        num_dims=2,
+        placements=_placements_of_dequantize,
+        is_one_call=lambda arguments: False,
+    ),
+    differentiable(setup=_setup, backward=_backward, jvp=_jvp),
+)
+def _dequantize(input, scale, zero_point, block_size, dtype):
+    return input.new_empty(input.shape, dtype=dtype)
 
 
 def quantize(

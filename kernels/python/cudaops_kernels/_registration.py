@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import torch
 
-from ._autograd import _library
+from ._autograd import _library, raising
 from ._batching import register_batching
 from ._library import ops, with_twin
 from ._sharding import Placements, by_rows, register_sharding, shards_to_write
@@ -69,10 +69,20 @@ class Rows:
         }
 
 
-def register_op(name: str, rows: Optional[Rows] = None, overload: str = "default") -> Any:
-    """Decorates an op's fake kernel. It is torch's kernel for meta tensors too, which torch calls
-    as soon as one of several is: devices are compared first. Derivatives: differentiable(),
-    gradient() or without_gradient(); of an op in place register_in_place()."""
+def register_op(
+    name: str,
+    rows: Optional[Rows] = None,
+    autograd: Optional[Callable[[str], Callable[..., Any]]] = None,
+    overload: str = "default",
+) -> Any:
+    """All that Python says of an op, as a decorator of its fake kernel, which gives the op as a
+    function of all its arguments.
+
+    rows: what torch.vmap and DTensor ask. autograd: differentiable(...), gradient, without_gradient
+    or in_place; without it the decorator gives back the fake kernel, and derivatives are the
+    caller's. The fake kernel is torch's kernel for meta tensors too, which torch calls as soon as
+    one of several is: devices are compared first.
+    """
     op = getattr(getattr(ops, name), overload)
     if rows is not None:
         register_batching(name, rows.tensors, **rows.batching)
@@ -86,7 +96,7 @@ def register_op(name: str, rows: Optional[Rows] = None, overload: str = "default
         for op_or_twin in with_twin(name):
             which = getattr(getattr(ops, op_or_twin), overload)
             torch.library.register_fake(which._name, checked)
-        return fake
+        return fake if autograd is None else autograd(name)
 
     return decorate
 
@@ -94,17 +104,17 @@ def register_op(name: str, rows: Optional[Rows] = None, overload: str = "default
 def refuse_gradients(name, because="it is overwritten", **arguments):
     """For an op that overwrites these tensors, or that has no derivative by them."""
     for argument, tensor in arguments.items():
-        if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():
+        if getattr(tensor, "requires_grad", False) and torch.is_grad_enabled():
             raise RuntimeError(
                 f"{name}: wanted {argument} without a gradient, as {because}, "
                 f"found requires_grad."
             )
 
 
-def register_in_place(name):
-    """Registers an op that changes arguments with autograd: a tensor that needs a gradient is
-    refused, and whoever saved one for a backward pass learns that it has changed. Of DTensors it
-    changes the shards of this process, where these are enough."""
+def in_place(name: str) -> Callable[..., Any]:
+    """For register_op(): an op that changes arguments. A tensor that needs a gradient is refused,
+    and whoever saved one for a backward pass learns that it has changed. Of DTensors it changes the
+    shards of this process, where these are enough."""
     op = getattr(ops, name).default
     written = [
         (index, argument.name)
@@ -134,3 +144,4 @@ def register_in_place(name):
 
     # As torch.library.custom_op does it.
     _library.impl(name, kernel, "ADInplaceOrView", with_keyset=True)
+    return raising(op)

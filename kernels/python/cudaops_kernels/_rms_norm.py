@@ -1,31 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """rms_norm: fake kernels, gradients, functions."""
 
-from collections.abc import Callable
 from typing import Any, Optional, Union, cast
 
 import torch
 from torch import Tensor
 
-from ._autograd import differentiable, gradient, raising
+from ._autograd import differentiable, gradient
 from ._batching import has_no_sums
 from ._library import ops
-from ._registration import Rows, refuse_gradients, register_in_place, register_op
+from ._registration import Rows, in_place, refuse_gradients, register_op
 from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
 
 
-@register_op("rms_norm", Rows("input", num_outputs=2))
-def _(input, weight, eps, weight_offset=0.0):
-    return input.new_empty(input.shape), per_row(input)
-
-
-@register_op("fused_add_rms_norm", Rows("input", "residual", num_outputs=3))
-def _(input, residual, weight, eps, weight_offset=0.0):
-    return input.new_empty(input.shape), input.new_empty(input.shape), per_row(input)
-
-
-@register_op("fused_add_rms_norm_")
-def _(input, residual, weight, eps, weight_offset=0.0):
+@register_op("fused_add_rms_norm_", autograd=in_place)
+def _in_place(input, residual, weight, eps, weight_offset=0.0):
     return None
 
 
@@ -39,20 +28,14 @@ def _(input, residual, weight, eps, weight_offset=0.0):
         num_sums=1,
         is_one_call=has_no_sums("needs_grad_weight", "weight"),
     ),
+    gradient,
 )
-def _(
+def _gradient(
     grad_output, grad_residual_out, x, weight, rstd, weight_offset=0.0, needs_grad_weight=True
 ):
     has_grad_weight = weight is not None and needs_grad_weight
     grad_weight = weight.new_empty(weight.shape) if has_grad_weight else x.new_empty(0)
     return x.new_empty(x.shape), grad_weight
-
-
-register_in_place("fused_add_rms_norm_")
-_in_place = raising(ops.fused_add_rms_norm_.default)
-
-
-_gradient = gradient("rms_norm_backward")
 
 
 def _setup(ctx, args, outputs):
@@ -114,14 +97,24 @@ def _jvp_fused(args, tangents):
     return output, sum_tangent
 
 
-_rms_norm: Callable[..., Tensor] = differentiable("rms_norm", setup=_setup, backward=_backward, jvp=_jvp)
-_fused_add_rms_norm: Callable[..., tuple[Tensor, Tensor]] = differentiable(
-    "fused_add_rms_norm",
-    setup=_setup_fused,
-    backward=_backward_fused,
-    jvp=_jvp_fused,
-    num_differentiable=2,
+@register_op(
+    "rms_norm",
+    Rows("input", num_outputs=2),
+    differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )
+def _rms_norm(input, weight, eps, weight_offset=0.0):
+    return input.new_empty(input.shape), per_row(input)
+
+
+@register_op(
+    "fused_add_rms_norm",
+    Rows("input", "residual", num_outputs=3),
+    differentiable(
+        setup=_setup_fused, backward=_backward_fused, jvp=_jvp_fused, num_differentiable=2
+    ),
+)
+def _fused_add_rms_norm(input, residual, weight, eps, weight_offset=0.0):
+    return input.new_empty(input.shape), input.new_empty(input.shape), per_row(input)
 
 
 def _torch_eps(dtype):
@@ -138,7 +131,7 @@ _EPS = {dtype: _torch_eps(dtype) for dtype in (torch.float16, torch.bfloat16)}
 
 
 def eps_or_default(eps, input):
-    return _EPS.get(input.dtype, _EPS_OF_FLOAT32) if eps is None else eps
+    return _EPS.get(getattr(input, "dtype", None), _EPS_OF_FLOAT32) if eps is None else eps
 
 
 def rms_norm(

@@ -15,8 +15,9 @@ from ._rms_norm import eps_or_default
 @register_op(
     "rms_norm_quantize",
     Rows("input", "residual", placements=placements_of_fused("input", "residual")),
+    without_gradient,
 )
-def _(
+def _rms_norm_quantize(
     input,
     residual,
     weight,
@@ -36,9 +37,6 @@ def _(
         else input.new_empty(0, dtype=torch.float32),
         input.new_empty(0) if residual is None else input.new_empty(input.shape),
     )
-
-
-_rms_norm_quantize = without_gradient("rms_norm_quantize")
 
 
 def rms_norm_quantize(

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """rope: fake kernels, gradients, functions."""
 
-from collections.abc import Callable
 from typing import Any, Optional
 
 import torch
 from torch import Tensor
 
-from ._autograd import differentiable, raising, tangent_or_zero
+from ._autograd import differentiable, tangent_or_zero
 from ._library import ops
-from ._registration import Rows, refuse_gradients, register_in_place, register_op
+from ._registration import Rows, in_place, refuse_gradients, register_op
 from ._sharding import Placements, token_dims
 
 
@@ -29,31 +28,9 @@ def _placements(q: str, k: str) -> Placements:
     return placements
 
 
-@register_op("rope", Rows("q", "k", "positions", num_dims=3, placements=_placements("q", "k")))
-def _(q, k, cos, sin, positions, interleaved=False):
-    return q.new_empty(q.shape), k.new_empty(k.shape)
-
-
-@register_op(
-    "rope_backward",
-    Rows(
-        "grad_q",
-        "grad_k",
-        "positions",
-        num_dims=3,
-        placements=_placements("grad_q", "grad_k"),
-    ),
-)
-def _(grad_q, grad_k, cos, sin, positions, interleaved=False):
-    return grad_q.new_empty(grad_q.shape), grad_k.new_empty(grad_k.shape)
-
-
-@register_op("rope_")
-def _(q, k, cos, sin, positions, interleaved=False):
+@register_op("rope_", autograd=in_place)
+def _rope_in_place(q, k, cos, sin, positions, interleaved=False):
     return None
-
-
-register_in_place("rope_")
 
 
 def _or_zeros(grad, other):
@@ -63,7 +40,9 @@ def _or_zeros(grad, other):
     return other.new_zeros((*other.shape[:-2], 1, other.shape[-1]))
 
 
-def _register(name, op_of_gradients):
+def _linear(name, op_of_gradients):
+    """The rotation is linear: each of the two ops is the other's gradient."""
+
     def setup(ctx, args, outputs):
         _, _, *tables, positions, ctx.interleaved = args
         if any(table.requires_grad for table in tables):
@@ -93,15 +72,31 @@ def _register(name, op_of_gradients):
         op = getattr(ops, name)
         return op(tangent_or_zero(tangents[0], q), tangent_or_zero(tangents[1], k), *others)
 
-    return differentiable(name, setup=setup, backward=backward, jvp=jvp, num_differentiable=2)
+    return differentiable(setup=setup, backward=backward, jvp=jvp, num_differentiable=2)
 
 
-# The rotation is linear: each of the two is the other's gradient.
-_rope: Callable[..., tuple[Tensor, Tensor]] = _register("rope", ops.rope_backward)
-_register("rope_backward", ops.rope)
+@register_op(
+    "rope",
+    Rows("q", "k", "positions", num_dims=3, placements=_placements("q", "k")),
+    _linear("rope", ops.rope_backward),
+)
+def _rope(q, k, cos, sin, positions, interleaved=False):
+    return q.new_empty(q.shape), k.new_empty(k.shape)
 
 
-_rope_in_place = raising(ops.rope_.default)
+@register_op(
+    "rope_backward",
+    Rows(
+        "grad_q",
+        "grad_k",
+        "positions",
+        num_dims=3,
+        placements=_placements("grad_q", "grad_k"),
+    ),
+    _linear("rope_backward", ops.rope),
+)
+def _(grad_q, grad_k, cos, sin, positions, interleaved=False):
+    return grad_q.new_empty(grad_q.shape), grad_k.new_empty(grad_k.shape)
 
 
 def rope(

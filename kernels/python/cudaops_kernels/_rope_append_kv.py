@@ -5,13 +5,11 @@ from typing import Optional
 
 from torch import Tensor
 
-from ._autograd import raising
-from ._library import ops
-from ._registration import refuse_gradients, register_in_place, register_op
+from ._registration import in_place, refuse_gradients, register_op
 
 
-@register_op("rope_append_kv_")
-def _(
+@register_op("rope_append_kv_", autograd=in_place)
+def _append(
     q,
     k,
     v,
@@ -26,10 +24,6 @@ def _(
     v_scale=None,
 ):
     return q.new_empty(q.shape)
-
-
-register_in_place("rope_append_kv_")
-_append = raising(ops.rope_append_kv_.default)
 
 
 def rope_append_kv_(
@@ -57,8 +51,8 @@ def rope_append_kv_(
     rounded.
 
     A token with a negative position is padding: nothing is written of it, and its q comes back as
-    it is. On the CPU positions and blocks out of range are refused before anything is written; on a
-    GPU nothing is written of such a token, and where cos has no row for it q's pairs are NaN. Not
+    it is. On the CPU positions and blocks out of range are refused before anything is written, on a
+    GPU too with CUDAOPS_CHECK=1 in the environment; else nothing is written of such a token, and where cos has no row for it q's pairs are NaN. Not
     differentiable: q, k and v that require gradients are refused.
     """
     refuse_gradients("rope_append_kv_", "there is no derivative", q=q, k=k, v=v)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """softmax: fake kernels, gradients, the function."""
 
-from collections.abc import Callable
 from typing import Optional
 
 import torch
@@ -42,19 +41,10 @@ def _place_mask(arguments: dict, dims: dict) -> None:
 
 
 @register_op(
-    "softmax",
-    Rows("input", placements=_placements, is_one_call=_has_its_queries, prepare=_place_mask),
+    "softmax_backward", Rows("output", "grad_output", is_one_call=_has_its_queries), gradient
 )
-def _(input, mask=None, scale=1.0, causal=False):
-    return input.new_empty(input.shape)
-
-
-@register_op("softmax_backward", Rows("output", "grad_output", is_one_call=_has_its_queries))
-def _(grad_output, output, scale=1.0, causal=False):
+def _gradient(grad_output, output, scale=1.0, causal=False):
     return output.new_empty(output.shape)
-
-
-_gradient = gradient("softmax_backward")
 
 
 def _setup(ctx, args, output):
@@ -102,7 +92,13 @@ def _jvp(args, tangents):
     return tangent.to(input.dtype)
 
 
-_softmax: Callable[..., Tensor] = differentiable("softmax", setup=_setup, backward=_backward, jvp=_jvp)
+@register_op(
+    "softmax",
+    Rows("input", placements=_placements, is_one_call=_has_its_queries, prepare=_place_mask),
+    differentiable(setup=_setup, backward=_backward, jvp=_jvp),
+)
+def _softmax(input, mask=None, scale=1.0, causal=False):
+    return input.new_empty(input.shape)
 
 
 def softmax(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """swiglu: fake kernels, gradients, the function."""
 
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -11,17 +10,11 @@ from ._registration import Rows, register_op
 from ._rows import halves
 
 
-@register_op("swiglu", Rows("gate", "up", last=0))
-def _(gate, up):
-    return gate.new_empty(gate.shape)
-
-
-@register_op("swiglu_backward", Rows("gate", "up", "grad_output", num_outputs=2, last=0))
-def _(grad_output, gate, up):
+@register_op(
+    "swiglu_backward", Rows("gate", "up", "grad_output", num_outputs=2, last=0), gradient
+)
+def _gradient(grad_output, gate, up):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
-
-
-_gradient = gradient("swiglu_backward")
 
 
 def _jvp(args, tangents):
@@ -37,12 +30,17 @@ def _jvp(args, tangents):
     return tangent.to(args[0].dtype)
 
 
-_swiglu: Callable[..., Tensor] = differentiable(
+@register_op(
     "swiglu",
-    setup=lambda ctx, args, output: ctx.save_for_backward(*args),
-    backward=lambda ctx, grad_output: _gradient(grad_output, *ctx.saved_tensors),
-    jvp=_jvp,
+    Rows("gate", "up", last=0),
+    differentiable(
+        setup=lambda ctx, args, output: ctx.save_for_backward(*args),
+        backward=lambda ctx, grad_output: _gradient(grad_output, *ctx.saved_tensors),
+        jvp=_jvp,
+    ),
 )
+def _swiglu(gate, up):
+    return gate.new_empty(gate.shape)
 
 
 def swiglu(gate: Tensor, up: Tensor) -> Tensor:

@@ -11,8 +11,12 @@ from ._blocks import empty_per_group, placements_of_fused
 from ._registration import Rows, register_op
 
 
-@register_op("swiglu_quantize", Rows("gate", "up", placements=placements_of_fused("gate", "up")))
-def _(
+@register_op(
+    "swiglu_quantize",
+    Rows("gate", "up", placements=placements_of_fused("gate", "up")),
+    without_gradient,
+)
+def _swiglu_quantize(
     gate,
     up,
     dtype,
@@ -28,9 +32,6 @@ def _(
         if scale is None
         else gate.new_empty(0, dtype=torch.float32),
     )
-
-
-_swiglu_quantize = without_gradient("swiglu_quantize")
 
 
 def swiglu_quantize(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """transpose: fake kernel, gradient, the function."""
 
-from collections.abc import Callable
 
 from torch import Tensor
 
@@ -10,17 +9,17 @@ from ._library import ops
 from ._registration import Rows, register_op
 
 
-@register_op("transpose", Rows("input", last=2))
-def _(input):
-    return input.new_empty(input.mT.shape)
-
-
-_transpose: Callable[..., Tensor] = differentiable(
+@register_op(
     "transpose",
-    setup=lambda ctx, args, output: None,
-    backward=lambda ctx, grad_output: ops.transpose(grad_output),
-    jvp=lambda args, tangents: ops.transpose(tangents[0]),
+    Rows("input", last=2),
+    differentiable(
+        setup=lambda ctx, args, output: None,
+        backward=lambda ctx, grad_output: ops.transpose(grad_output),
+        jvp=lambda args, tangents: ops.transpose(tangents[0]),
+    ),
 )
+def _transpose(input):
+    return input.new_empty(input.mT.shape)
 
 
 def transpose(input: Tensor) -> Tensor:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the reference kernels are built of. Included by cudaops_add_reference_kernels(), which reads this, in the scope of
+# a function:
+#   ops            names, each with <op>/<op>.cu, <op>/<op>_cpu.cpp and <op>/<op>_torch.cpp
+#   <op>_sources   the op's other files
+#   <op>_calls     what its kernels call: ops, or parts that are for some architectures only
+#   <op>_shards    <template header> <file that has all of them otherwise> <instantiation>...: a file for each, since
+#                  together they would compile for a minute or longer
+#   <part>_architectures, <part>_define   of a part; its sources are named whole
+
+set(
+  ops
+  rms_norm
+  layer_norm
+  softmax
+  cross_entropy
+  swiglu
+  geglu
+  bias_gelu
+  rope
+  transpose
+  quantize
+  dequantize
+  rms_norm_quantize
+  swiglu_quantize
+  attention
+  attention_decode
+  rope_append_kv
+  adamw
+  optimizers
+)
+
+set(rms_norm_sources rms_norm/rms_norm_backward.cu)
+set(layer_norm_sources layer_norm/layer_norm_backward.cu)
+set(softmax_sources softmax/softmax_backward.cu)
+set(cross_entropy_sources cross_entropy/cross_entropy_backward.cu)
+set(
+  attention_sources
+  attention/attention_backward.cu
+  attention/attention_backward_sm80.cu
+  attention/attention_sm80.cu
+  attention/attention_backward_cpu.cpp
+)
+
+set(rms_norm_quantize_calls rms_norm quantize)
+set(swiglu_quantize_calls swiglu quantize)
+set(attention_calls attention_sm90)
+
+set(softmax_shards softmax/softmax.cuh softmax/softmax.cu)
+set(cross_entropy_shards cross_entropy/cross_entropy_forward.cuh cross_entropy/cross_entropy.cu)
+set(rms_norm_quantize_shards rms_norm_quantize/rms_norm_quantize.cuh rms_norm_quantize/rms_norm_quantize.cu)
+foreach(type IN ITEMS float __half cudaops::bfloat16)
+  list(
+    APPEND softmax_shards
+    "template void cudaops_kernels::launch_softmax_of<${type}>(const cudaops_kernels::Softmax&, cudaStream_t)"
+  )
+  list(
+    APPEND cross_entropy_shards
+    "template void cudaops_kernels::launch_cross_entropy_of<${type}>(const cudaops_kernels::CrossEntropy&, const int*, cudaStream_t)"
+  )
+  list(
+    APPEND rms_norm_quantize_shards
+    "template void cudaops_kernels::launch_rms_norm_quantize_of<${type}>(const cudaops_kernels::RmsNormQuantize&, cudaStream_t)"
+  )
+endforeach()
+
+# The backward pass on tensor cores: for each element type and width of heads.
+set(attention_shards attention/attention_backward_sm80.cuh attention/attention_backward_sm80.cu)
+foreach(type IN ITEMS __half cudaops::bfloat16)
+  foreach(width IN ITEMS 64 128 256)
+    list(
+      APPEND attention_shards
+      "template void cudaops_kernels::launch_attention_backward_sm80_of<${type}, ${width}>(const cudaops_kernels::AttentionBackward&, cudaStream_t)"
+    )
+  endforeach()
+endforeach()
+
+# A file for each shape of its tiles; without that architecture there is nothing in it.
+set(attention_sm90_architectures 90a)
+set(attention_sm90_define CUDAOPS_ATTENTION_WITH_SM90)
+set(attention_sm90_sources attention/attention_sm90.cu)
+set(attention_sm90_shards attention/attention_sm90.cuh attention/attention_sm90.cu)
+foreach(
+  shape
+  IN
+  ITEMS 64Short 64 96 128Short 128Masked 128 192By128 192 256
+)
+  list(
+    APPEND attention_sm90_shards
+    "template void cudaops_kernels::launch_attention_sm90_of<cudaops_kernels::AttentionSm90Shape${shape}>(const cudaops_kernels::Attention&, cudaStream_t)"
+  )
+endforeach()
