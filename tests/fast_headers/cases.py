@@ -101,6 +101,19 @@ CPP = {
           return thrice(n);
         }""",
     ),
+    "accumulates": (
+        "",
+        """
+        #include <ATen/AccumulateType.h>
+        #include <ATen/OpMathType.h>
+        template <typename T> std::string accumulates_in() {
+          return std::string(typeid(at::acc_type<T, true>).name()) + typeid(at::acc_type<T, false>).name() + typeid(at::opmath_type<T>).name();
+        }
+        std::vector<std::string> accumulates() {
+          return {accumulates_in<float>(), accumulates_in<double>(), accumulates_in<int8_t>(), accumulates_in<uint8_t>(), accumulates_in<char>(), accumulates_in<int16_t>(),
+                  accumulates_in<int32_t>(), accumulates_in<int64_t>(), accumulates_in<bool>(), accumulates_in<at::Half>(), accumulates_in<at::BFloat16>()};
+        }""",
+    ),
     "moves_to_a_device": ("x", "torch::Tensor moves_to_a_device(torch::Tensor x) { return x.cuda(); }"),
     # Elements.
     "elements": (

@@ -22,7 +22,7 @@ _TYPES = (
     "DeviceIndex Layout MemoryFormat optional nullopt irange dtype device layout requires_grad memory_format toString "
     "typeMetaToScalarType elementSize isIntegralType isComplexType NoGradGuard AutoGradMode parallel_for get_num_threads "
     "get_thread_num TensorAccessor PackedTensorAccessor PackedTensorAccessor32 PackedTensorAccessor64 "
-    "GenericPackedTensorAccessor DeviceGuard OptionalDeviceGuard device_of DefaultPtrTraits RestrictPtrTraits str string_view make_optional nullopt_t kStrided kCPU kCUDA kMeta"
+    "GenericPackedTensorAccessor acc_type opmath_type DeviceGuard OptionalDeviceGuard device_of DefaultPtrTraits RestrictPtrTraits str string_view make_optional nullopt_t kStrided kCPU kCUDA kMeta"
 ).split()
 _AT = frozenset(_TYPES + "Half BFloat16 complex CppTypeToScalarType".split())
 _TORCH_ONLY = frozenset("wrap_pybind_function wrap_pybind_function_no_gil Library from_blob".split())
@@ -50,7 +50,7 @@ _PYTHON = frozenset(
 _MACROS = frozenset(
     "TORCH_CHECK TORCH_CHECK_INDEX TORCH_CHECK_VALUE TORCH_CHECK_TYPE TORCH_CHECK_NOT_IMPLEMENTED TORCH_INTERNAL_ASSERT "
     "TORCH_WARN TORCH_EXTENSION_NAME TORCH_LIBRARY TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY_IMPL AT_ERROR AT_ASSERT AT_ASSERTM "
-    "C10_CUDA_CHECK AT_CUDA_CHECK C10_CUDA_KERNEL_LAUNCH_CHECK PYBIND11_MODULE C10_HOST_DEVICE C10_HOST C10_DEVICE C10_ALWAYS_INLINE C10_LIKELY C10_UNLIKELY C10_UNUSED "
+    "C10_CUDA_CHECK AT_CUDA_CHECK C10_CUDA_KERNEL_LAUNCH_CHECK PYBIND11_MODULE C10_HOST_DEVICE C10_HOST C10_DEVICE C10_ALWAYS_INLINE C10_LIKELY C10_UNLIKELY C10_UNUSED C10_WARP_SIZE "
     "AT_DISPATCH_SWITCH AT_DISPATCH_CASE AT_DISPATCH_FLOATING_TYPES AT_DISPATCH_FLOATING_TYPES_AND_HALF "
     "AT_DISPATCH_REDUCED_FLOATING_TYPES AT_DISPATCH_COMPLEX_TYPES AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES "
     "AT_DISPATCH_INTEGRAL_TYPES AT_DISPATCH_INTEGRAL_TYPES_AND AT_DISPATCH_ALL_TYPES AT_DISPATCH_ALL_TYPES_AND_COMPLEX "
@@ -207,8 +207,6 @@ def _knows(space, name, nested, include):
     if space == "caffe2":
         return False
     if nested:
-        if name == "cuda" and space == "torch":
-            return False
         return len(nested) == 1 and nested[0] in _NESTED.get(name, ())
     if name in _AT or name in _CONSTANTS:
         return True

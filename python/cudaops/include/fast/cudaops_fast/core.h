@@ -49,6 +49,9 @@
 #define C10_LIKELY(expr) (__builtin_expect(static_cast<bool>(expr), 1))
 #define C10_UNLIKELY(expr) (__builtin_expect(static_cast<bool>(expr), 0))
 #endif
+#if defined(__CUDACC__) && !defined(C10_WARP_SIZE)
+#define C10_WARP_SIZE 32
+#endif
 #ifndef C10_UNUSED
 #define C10_UNUSED __attribute__((__unused__))
 #endif
