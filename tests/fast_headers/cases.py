@@ -77,6 +77,7 @@ CPP = {
           for (auto type : {c10::ScalarType::Byte, c10::ScalarType::Char, c10::ScalarType::Short, c10::ScalarType::Int, c10::ScalarType::Long, c10::ScalarType::Half, c10::ScalarType::Float, c10::ScalarType::Double, c10::ScalarType::ComplexHalf, c10::ScalarType::ComplexFloat, c10::ScalarType::ComplexDouble, c10::ScalarType::Bool, c10::ScalarType::BFloat16, c10::ScalarType::Float8_e5m2, c10::ScalarType::Float8_e4m3fn, c10::ScalarType::Float8_e5m2fnuz, c10::ScalarType::Float8_e4m3fnuz, c10::ScalarType::UInt16, c10::ScalarType::UInt32, c10::ScalarType::UInt64}) found.push_back(at::toString(type));
           for (auto type : {torch::kUInt8, torch::kInt8, torch::kInt16, torch::kInt32, torch::kInt64, torch::kFloat16, torch::kFloat32, torch::kFloat64}) found.push_back(c10::toString(type));
           found.push_back(c10::toString(c10::CppTypeToScalarType<int64_t>::value));
+          found.push_back(c10::toString(c10::CppTypeToScalarType<double>()));
           return found;
         }""",
     ),
@@ -181,7 +182,7 @@ CPP = {
     "changes_its_argument": ("x", "torch::Tensor& changes_its_argument(torch::Tensor& x) { return x.mul_(2).zero_().fill_(3); }"),
     "indexed": ("xn", "torch::Tensor indexed(torch::Tensor x, int64_t n) { return x[n]; }"),
     # Ops: each kind of parameter and of result.
-    "sums": ("x", "std::vector<torch::Tensor> sums(torch::Tensor x) { return {x.sum(), x.sum(0), x.sum({0, 1}), x.sum(-1, true), x.sum(torch::kDouble), x.mean(), x.mean(1), at::sum(x, 0)}; }"),
+    "sums": ("x", "std::vector<torch::Tensor> sums(torch::Tensor x) { return {x.sum(), x.sum(0), x.sum(at::IntArrayRef({0, 1})), x.sum(-1, true), x.sum(torch::kDouble), x.mean(), x.mean(1), at::sum(x, 0)}; }"),
     "shapes": (
         "x",
         """std::vector<torch::Tensor> shapes(torch::Tensor x) {

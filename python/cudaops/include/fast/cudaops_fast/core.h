@@ -169,14 +169,12 @@ struct ScalarTypeToCPPType;
 template <ScalarType N>
 using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<N>::type;
 }  // namespace impl
-#define CUDAOPS_FAST_TYPE(cpp, name)                      \
-  template <>                                             \
-  struct CppTypeToScalarType<cpp> {                       \
-    static constexpr ScalarType value = ScalarType::name; \
-  };                                                      \
-  template <>                                             \
-  struct impl::ScalarTypeToCPPType<ScalarType::name> {    \
-    using type = cpp;                                     \
+#define CUDAOPS_FAST_TYPE(cpp, name)                                                         \
+  template <>                                                                                \
+  struct CppTypeToScalarType<cpp> : std::integral_constant<ScalarType, ScalarType::name> {}; \
+  template <>                                                                                \
+  struct impl::ScalarTypeToCPPType<ScalarType::name> {                                       \
+    using type = cpp;                                                                        \
   };
 CUDAOPS_FAST_TYPE(uint8_t, Byte)
 CUDAOPS_FAST_TYPE(int8_t, Char)
