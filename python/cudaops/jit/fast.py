@@ -67,6 +67,8 @@ _OPAQUE = re.compile(
 )
 _TORCHS = re.compile(r"^(torch|ATen|c10|caffe2|pybind11|THC|TH)/|^(Python\.h|pybind11\.h)$")
 _CALLED = re.compile(r"(?<![\w:])(\w+)\s*[(<]")
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+((?:AT|TORCH|C10|PYBIND11)_\w+)", re.MULTILINE)
+_ASKED_FOR = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b[^\n]*", re.MULTILINE)
 _HALF = re.compile(r"\b(Half|BFloat16|kHalf|kBFloat16|kFloat16)\b|_(?:AND_HALF|REDUCED_FLOATING_TYPES)\b")
 _COMPLEX = re.compile(r"\bcomplex\s*<|_COMPLEX")
 
@@ -144,8 +146,12 @@ def refusal(request):
     if whole:
         return whole
     include = os.path.join(torch_directory() or "", "include")
-    for text in texts_of(request):
-        found = _refuses_text(text, include, request)
+    every = texts_of(request)
+    # Macros of the text's own; not one that it defines where torch doesn't.
+    own = {name for text in every for name in _DEFINED.findall(text.code)}
+    own -= {word for text in every for line in _ASKED_FOR.findall(text.code) for word in re.findall(r"\w+", line)}
+    for text in every:
+        found = _refuses_text(text, include, own - _MACROS)
         if found:
             return found
     return None
@@ -178,7 +184,7 @@ def _refuses_request(request):
     return None
 
 
-def _refuses_text(text, include, request):
+def _refuses_text(text, include, own_macros):
     def at(position, what):
         return "%s:%d: %s" % (text.label, text.line_of(position), what)
 
@@ -196,7 +202,7 @@ def _refuses_text(text, include, request):
         if not _knows(space, name, [part for part in re.split(r"\s*::\s*(?:template\s+)?", nested) if part], include):
             return at(found.start(), "the fast headers don't know %s" % re.sub(r"\s+", "", found.group(0)))
     for found in _MACRO.finditer(text.code):
-        if found.group(0) not in _MACROS:
+        if found.group(0) not in _MACROS and found.group(0) not in own_macros:
             return at(found.start(), "the fast headers don't know %s" % found.group(0))
     return None
 
