@@ -303,6 +303,15 @@ CPP = {
           return {say(o), say(p), say(q), say(r), say(o.dtype(at::kByte).device(at::kCUDA, 3).requires_grad(true)), say(r.device(c10::optional<torch::Device>()).dtype<double>())};
         }""",
     ),
+    "printed": (
+        "x",
+        """std::string printed(torch::Tensor x) {
+          std::ostringstream stream;
+          stream << x.options() << torch::TensorOptions() << torch::dtype(torch::kInt).device(torch::kCUDA, 1).requires_grad(true).memory_format(at::MemoryFormat::ChannelsLast)
+                 << x.sizes() << x.dtype() << x.scalar_type() << x.device() << at::kCUDA << x;
+          return stream.str();
+        }""",
+    ),
     "numbers": (
         "s",
         """std::vector<double> numbers(double s) {
