@@ -77,6 +77,7 @@ CPP = {
           for (auto type : {c10::ScalarType::Byte, c10::ScalarType::Char, c10::ScalarType::Short, c10::ScalarType::Int, c10::ScalarType::Long, c10::ScalarType::Half, c10::ScalarType::Float, c10::ScalarType::Double, c10::ScalarType::ComplexHalf, c10::ScalarType::ComplexFloat, c10::ScalarType::ComplexDouble, c10::ScalarType::Bool, c10::ScalarType::BFloat16, c10::ScalarType::Float8_e5m2, c10::ScalarType::Float8_e4m3fn, c10::ScalarType::Float8_e5m2fnuz, c10::ScalarType::Float8_e4m3fnuz, c10::ScalarType::UInt16, c10::ScalarType::UInt32, c10::ScalarType::UInt64}) found.push_back(at::toString(type));
           for (auto type : {torch::kUInt8, torch::kInt8, torch::kInt16, torch::kInt32, torch::kInt64, torch::kFloat16, torch::kFloat32, torch::kFloat64}) found.push_back(c10::toString(type));
           found.push_back(c10::toString(c10::CppTypeToScalarType<int64_t>::value));
+          found.push_back(c10::toString(c10::CppTypeToScalarType<double>()));
           return found;
         }""",
     ),
@@ -99,6 +100,19 @@ CPP = {
           c10::string_view view = "view";
           if (C10_LIKELY(n > 1) || C10_UNLIKELY(n < -5)) return twice(n) + *some + none.has_value() + (int64_t)view.size();
           return thrice(n);
+        }""",
+    ),
+    "accumulates": (
+        "",
+        """
+        #include <ATen/AccumulateType.h>
+        #include <ATen/OpMathType.h>
+        template <typename T> std::string accumulates_in() {
+          return std::string(typeid(at::acc_type<T, true>).name()) + typeid(at::acc_type<T, false>).name() + typeid(at::opmath_type<T>).name();
+        }
+        std::vector<std::string> accumulates() {
+          return {accumulates_in<float>(), accumulates_in<double>(), accumulates_in<int8_t>(), accumulates_in<uint8_t>(), accumulates_in<char>(), accumulates_in<int16_t>(),
+                  accumulates_in<int32_t>(), accumulates_in<int64_t>(), accumulates_in<bool>(), accumulates_in<at::Half>(), accumulates_in<at::BFloat16>()};
         }""",
     ),
     "moves_to_a_device": ("x", "torch::Tensor moves_to_a_device(torch::Tensor x) { return x.cuda(); }"),
@@ -168,7 +182,7 @@ CPP = {
     "changes_its_argument": ("x", "torch::Tensor& changes_its_argument(torch::Tensor& x) { return x.mul_(2).zero_().fill_(3); }"),
     "indexed": ("xn", "torch::Tensor indexed(torch::Tensor x, int64_t n) { return x[n]; }"),
     # Ops: each kind of parameter and of result.
-    "sums": ("x", "std::vector<torch::Tensor> sums(torch::Tensor x) { return {x.sum(), x.sum(0), x.sum({0, 1}), x.sum(-1, true), x.sum(torch::kDouble), x.mean(), x.mean(1), at::sum(x, 0)}; }"),
+    "sums": ("x", "std::vector<torch::Tensor> sums(torch::Tensor x) { return {x.sum(), x.sum(0), x.sum(at::IntArrayRef({0, 1})), x.sum(-1, true), x.sum(torch::kDouble), x.mean(), x.mean(1), at::sum(x, 0)}; }"),
     "shapes": (
         "x",
         """std::vector<torch::Tensor> shapes(torch::Tensor x) {
@@ -287,6 +301,15 @@ CPP = {
                    std::to_string(o.pinned_memory()) + std::to_string(o.layout() == at::kStrided) + std::to_string(o.has_layout()) + std::to_string(o.has_memory_format());
           };
           return {say(o), say(p), say(q), say(r), say(o.dtype(at::kByte).device(at::kCUDA, 3).requires_grad(true)), say(r.device(c10::optional<torch::Device>()).dtype<double>())};
+        }""",
+    ),
+    "printed": (
+        "x",
+        """std::string printed(torch::Tensor x) {
+          std::ostringstream stream;
+          stream << x.options() << torch::TensorOptions() << torch::dtype(torch::kInt).device(torch::kCUDA, 1).requires_grad(true).memory_format(at::MemoryFormat::ChannelsLast)
+                 << x.sizes() << x.dtype() << x.scalar_type() << x.device() << at::kCUDA << x;
+          return stream.str();
         }""",
     ),
     "numbers": (

@@ -174,6 +174,83 @@ def outcome(function, arguments):
         return [described(result), after, gradients(result, arguments), texts], None
 
 
+def fake(function):
+    """In a FakeTensorMode: tensors without memory."""
+    from torch._subclasses import FakeTensorMode
+
+    def call(*arguments):
+        with FakeTensorMode() as mode:
+            return function(*(mode.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in arguments))
+
+    return call
+
+
+def within(context):
+    def wrap(function):
+        def call(*arguments):
+            with context():
+                return function(*arguments)
+
+        return call
+
+    return wrap
+
+
+def in_thread(function):
+    """In a thread of its own, while others call too."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def call(*arguments):
+        with ThreadPoolExecutor(4) as pool:
+            found = [pool.submit(function, *copy.deepcopy(arguments)) for _ in range(8)]
+            return [one.result() for one in found][-1]
+
+    return call
+
+
+# Ways to call: the kinds that are enough there.
+WAYS = {
+    "autocast": within(lambda: torch.autocast("cpu", dtype=torch.bfloat16)),
+    "inference": within(torch.inference_mode),
+    "no_grad": within(torch.no_grad),
+    "default dtype": within(lambda: DefaultDtype(torch.float64)),
+    "vmap": lambda function: torch.func.vmap(function, randomness="same"),
+    "fake": fake,
+    "thread": in_thread,
+}
+
+
+class DefaultDtype:
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def __enter__(self):
+        self.before = torch.get_default_dtype()
+        torch.set_default_dtype(self.dtype)
+
+    def __exit__(self, *_):
+        torch.set_default_dtype(self.before)
+
+
+def memory_after(modules, calls):
+    """Kilobytes that calls leave behind."""
+    import resource
+
+    x = base()
+    for number in range(calls + 2000):
+        if number == 2000:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        modules[0].operators(x, x)
+        modules[0].lists_of_results(x)
+        modules[0].nested_list([[1], [2, 3]])
+        modules[0].text("a text that is longer than a short one")
+        modules[1].maybe(x)
+        for failing in (lambda: modules[0].checks(x), lambda: modules[0].text(3)):
+            with contextlib.suppress(RuntimeError, TypeError):
+                failing()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+
+
 def same_text(a, b):
     """Texts of checks may hold stack traces, and the file's name and line."""
     cut = lambda text: text.split("\nException raised from")[0].split("\nInvoked with")[0]  # noqa: E731
@@ -199,6 +276,11 @@ def main():
                 differences.append([name, label, *found])
             elif not same_text(found[0][1], found[1][1]):
                 texts.append([name, label, found[0][1], found[1][1]])
+            for way, wrap in WAYS.items() if label.split(" ")[0] in ("contiguous", "gradient") or label == "" else ():
+                count += 1
+                found = [outcome(wrap(getattr(modules[headers][0], name)), make()) for headers in ("full", "fast")]
+                if found[0][0] != found[1][0]:
+                    differences.append([name, label + " " + way, *found])
     for call in CALLS:
         count += 1
         found = []
@@ -209,7 +291,8 @@ def main():
             differences.append(["module", call, *found])
         elif not same_text(found[0][1], found[1][1]):
             texts.append(["module", call, found[0][1], found[1][1]])
-    json.dump({"headers": seconds, "calls": count, "differences": differences, "texts": texts}, sys.stdout)
+    leaked = memory_after(modules["fast"], int(os.environ.get("CUDAOPS_TEST_CALLS", "3000")))
+    json.dump({"leaked": leaked, "headers": seconds, "calls": count, "differences": differences, "texts": texts}, sys.stdout)
 
 
 if __name__ == "__main__":

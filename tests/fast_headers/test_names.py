@@ -36,7 +36,8 @@ def test_each_known_name_has_a_case():
 # Of other devices, of dtypes that no code here computes with, of nvcc, and of ops (test_library.py).
 NEEDS_A_DEVICE = set(
     "RestrictPtrTraits C10_HOST_DEVICE C10_HOST C10_DEVICE XPU MPS HPU PrivateUse1 Sparse SparseCsr Mkldnn SparseCsc SparseBsr "
-    "SparseBsc Jagged Library TORCH_LIBRARY TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY_IMPL".split()
+    "SparseBsc Jagged getCurrentCUDAStream CUDAStream CUDAGuard OptionalCUDAGuard current_device C10_CUDA_CHECK AT_CUDA_CHECK "
+    "C10_CUDA_KERNEL_LAUNCH_CHECK C10_WARP_SIZE DeviceGuard OptionalDeviceGuard device_of Library TORCH_LIBRARY TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY_IMPL".split()
 )
 
 

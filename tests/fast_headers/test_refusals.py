@@ -46,6 +46,8 @@ torch::Tensor f(torch::Tensor x) { return at::relu(x.to(torch::kFloat64)); }
         ("\n\nPYBIND11_EMBEDDED_MODULE(a, m) {}", 3, "PYBIND11_EMBEDDED_MODULE"),
         ("AT_DISPATCH_QINT_TYPES(a, b, c)", 1, "AT_DISPATCH_QINT_TYPES"),
         ("TORCH_MAKE_SOMETHING(a)", 1, "TORCH_MAKE_SOMETHING"),
+        ("#ifndef TORCH_MINE\n#define TORCH_MINE 1\n#endif\nint a = TORCH_MINE;", 1, "TORCH_MINE"),
+        ("#define TORCH_CHECK(a)\n#ifdef TORCH_VERSION_MAJOR\n#endif", 2, "TORCH_VERSION_MAJOR"),
         ("#include <torch/nn.h>", 1, "torch/nn.h"),
         ("int a;\n#include <ATen/native/Resize.h>", 2, "ATen/native/Resize.h"),
         ("#include <Python.h>", 1, "Python.h"),
@@ -67,6 +69,10 @@ def test_a_name_that_is_not_known_is_refused_with_its_line(text, line, what):
 )
 def test_flags_that_change_torchs_headers_are_refused(flags, what):
     assert what in fast.refusal(request(FINE, **flags))
+
+
+def test_a_macro_of_the_texts_own_is_known():
+    assert fast.refusal(request("#define TORCH_BIND(f) f\nint TORCH_BIND(a);\n" + FINE)) is None
 
 
 def test_an_include_directory_with_a_torch_of_its_own_is_refused(tmp_path):

@@ -22,7 +22,7 @@ _TYPES = (
     "DeviceIndex Layout MemoryFormat optional nullopt irange dtype device layout requires_grad memory_format toString "
     "typeMetaToScalarType elementSize isIntegralType isComplexType NoGradGuard AutoGradMode parallel_for get_num_threads "
     "get_thread_num TensorAccessor PackedTensorAccessor PackedTensorAccessor32 PackedTensorAccessor64 "
-    "GenericPackedTensorAccessor DeviceGuard OptionalDeviceGuard device_of DefaultPtrTraits RestrictPtrTraits str string_view make_optional nullopt_t kStrided kCPU kCUDA kMeta"
+    "GenericPackedTensorAccessor acc_type opmath_type DeviceGuard OptionalDeviceGuard device_of DefaultPtrTraits RestrictPtrTraits str string_view make_optional nullopt_t kStrided kCPU kCUDA kMeta"
 ).split()
 _AT = frozenset(_TYPES + "Half BFloat16 complex CppTypeToScalarType".split())
 _TORCH_ONLY = frozenset("wrap_pybind_function wrap_pybind_function_no_gil Library from_blob".split())
@@ -50,7 +50,7 @@ _PYTHON = frozenset(
 _MACROS = frozenset(
     "TORCH_CHECK TORCH_CHECK_INDEX TORCH_CHECK_VALUE TORCH_CHECK_TYPE TORCH_CHECK_NOT_IMPLEMENTED TORCH_INTERNAL_ASSERT "
     "TORCH_WARN TORCH_EXTENSION_NAME TORCH_LIBRARY TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY_IMPL AT_ERROR AT_ASSERT AT_ASSERTM "
-    "C10_CUDA_CHECK AT_CUDA_CHECK C10_CUDA_KERNEL_LAUNCH_CHECK PYBIND11_MODULE C10_HOST_DEVICE C10_HOST C10_DEVICE C10_ALWAYS_INLINE C10_LIKELY C10_UNLIKELY C10_UNUSED "
+    "C10_CUDA_CHECK AT_CUDA_CHECK C10_CUDA_KERNEL_LAUNCH_CHECK PYBIND11_MODULE C10_HOST_DEVICE C10_HOST C10_DEVICE C10_ALWAYS_INLINE C10_LIKELY C10_UNLIKELY C10_UNUSED C10_WARP_SIZE "
     "AT_DISPATCH_SWITCH AT_DISPATCH_CASE AT_DISPATCH_FLOATING_TYPES AT_DISPATCH_FLOATING_TYPES_AND_HALF "
     "AT_DISPATCH_REDUCED_FLOATING_TYPES AT_DISPATCH_COMPLEX_TYPES AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES "
     "AT_DISPATCH_INTEGRAL_TYPES AT_DISPATCH_INTEGRAL_TYPES_AND AT_DISPATCH_ALL_TYPES AT_DISPATCH_ALL_TYPES_AND_COMPLEX "
@@ -67,6 +67,8 @@ _OPAQUE = re.compile(
 )
 _TORCHS = re.compile(r"^(torch|ATen|c10|caffe2|pybind11|THC|TH)/|^(Python\.h|pybind11\.h)$")
 _CALLED = re.compile(r"(?<![\w:])(\w+)\s*[(<]")
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+((?:AT|TORCH|C10|PYBIND11)_\w+)", re.MULTILINE)
+_ASKED_FOR = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b[^\n]*", re.MULTILINE)
 _HALF = re.compile(r"\b(Half|BFloat16|kHalf|kBFloat16|kFloat16)\b|_(?:AND_HALF|REDUCED_FLOATING_TYPES)\b")
 _COMPLEX = re.compile(r"\bcomplex\s*<|_COMPLEX")
 
@@ -144,8 +146,12 @@ def refusal(request):
     if whole:
         return whole
     include = os.path.join(torch_directory() or "", "include")
-    for text in texts_of(request):
-        found = _refuses_text(text, include, request)
+    every = texts_of(request)
+    # Macros of the text's own; not one that it defines where torch doesn't.
+    own = {name for text in every for name in _DEFINED.findall(text.code)}
+    own -= {word for text in every for line in _ASKED_FOR.findall(text.code) for word in re.findall(r"\w+", line)}
+    for text in every:
+        found = _refuses_text(text, include, own - _MACROS)
         if found:
             return found
     return None
@@ -178,7 +184,7 @@ def _refuses_request(request):
     return None
 
 
-def _refuses_text(text, include, request):
+def _refuses_text(text, include, own_macros):
     def at(position, what):
         return "%s:%d: %s" % (text.label, text.line_of(position), what)
 
@@ -196,7 +202,7 @@ def _refuses_text(text, include, request):
         if not _knows(space, name, [part for part in re.split(r"\s*::\s*(?:template\s+)?", nested) if part], include):
             return at(found.start(), "the fast headers don't know %s" % re.sub(r"\s+", "", found.group(0)))
     for found in _MACRO.finditer(text.code):
-        if found.group(0) not in _MACROS:
+        if found.group(0) not in _MACROS and found.group(0) not in own_macros:
             return at(found.start(), "the fast headers don't know %s" % found.group(0))
     return None
 
@@ -207,8 +213,6 @@ def _knows(space, name, nested, include):
     if space == "caffe2":
         return False
     if nested:
-        if name == "cuda" and space == "torch":
-            return False
         return len(nested) == 1 and nested[0] in _NESTED.get(name, ())
     if name in _AT or name in _CONSTANTS:
         return True

@@ -988,15 +988,34 @@ void* data(Ref ref, int32_t dtype, bool is_const) {
   }
 }
 
-Impl from_blob(void* memory, const int64_t* sizes, int64_t count, const int64_t* strides,
-               int64_t stride_count, const Value* options, void (*deleter)(void*, void*),
-               void* context) {
-  // options: dtype, layout, device, pinned memory, requires_grad, or none of each.
+// Of dtype, layout, device, pinned memory, requires_grad and memory format, or none of each.
+at::TensorOptions options_of(const Value* options) {
   at::TensorOptions with;
   if (options[0].kind != k_none) with = with.dtype(static_cast<at::ScalarType>(options[0].i));
   if (options[1].kind != k_none) with = with.layout(static_cast<at::Layout>(options[1].i));
   if (options[2].kind != k_none) with = with.device(device(options[2]));
   if (options[3].kind != k_none) with = with.pinned_memory(options[3].i != 0);
+  if (options[4].kind != k_none) with = with.requires_grad(options[4].i != 0);
+  if (options[5].kind != k_none)
+    with = with.memory_format(static_cast<at::MemoryFormat>(options[5].i));
+  return with;
+}
+
+template <class T>
+char* printed(const T& value, int64_t* length) {
+  std::ostringstream stream;
+  stream << value;
+  const std::string text = stream.str();
+  const Value made = of_string(text.data(), text.size());
+  *length = made.n;
+  return static_cast<char*>(made.p);
+}
+
+Impl from_blob(void* memory, const int64_t* sizes, int64_t count, const int64_t* strides,
+               int64_t stride_count, const Value* options, void (*deleter)(void*, void*),
+               void* context) {
+  const at::TensorOptions with =
+      options_of(options).requires_grad(std::nullopt).memory_format(std::nullopt);
   const bool requires_grad = options[4].kind != k_none && options[4].i;
   const at::IntArrayRef shape(sizes, static_cast<size_t>(count));
   at::Tensor made = [&] {
@@ -1227,13 +1246,9 @@ Bridge table() {
     *bits = owned(torch::autograd::make_variable(take(*bits), requires_grad));
   };
   made.from_blob = from_blob;
-  made.print = [](Ref ref, int64_t* length) {
-    std::ostringstream stream;
-    stream << tensor(ref);
-    const std::string text = stream.str();
-    const Value value = of_string(text.data(), text.size());
-    *length = value.n;
-    return static_cast<char*>(value.p);
+  made.print = [](Ref ref, int64_t* length) { return printed(tensor(ref), length); };
+  made.print_options = [](const Value* options, int64_t* length) {
+    return printed(options_of(options), length);
   };
   made.find_op = find_op;
   made.call = call_op;

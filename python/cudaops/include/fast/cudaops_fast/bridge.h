@@ -142,6 +142,7 @@ struct Bridge {
                     int64_t stride_count, const Value* options,
                     void (*deleter)(void* data, void* context), void* context);
   char* (*print)(Ref, int64_t* length);
+  char* (*print_options)(const Value* options, int64_t* length);
 
   const void* (*find_op)(const char* name, const char* overload);
   void (*call)(const void* op, const Value* args, int64_t count, Value* results,

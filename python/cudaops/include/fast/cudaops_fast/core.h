@@ -49,6 +49,9 @@
 #define C10_LIKELY(expr) (__builtin_expect(static_cast<bool>(expr), 1))
 #define C10_UNLIKELY(expr) (__builtin_expect(static_cast<bool>(expr), 0))
 #endif
+#if defined(__CUDACC__) && !defined(C10_WARP_SIZE)
+#define C10_WARP_SIZE 32
+#endif
 #ifndef C10_UNUSED
 #define C10_UNUSED __attribute__((__unused__))
 #endif
@@ -166,14 +169,12 @@ struct ScalarTypeToCPPType;
 template <ScalarType N>
 using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<N>::type;
 }  // namespace impl
-#define CUDAOPS_FAST_TYPE(cpp, name)                      \
-  template <>                                             \
-  struct CppTypeToScalarType<cpp> {                       \
-    static constexpr ScalarType value = ScalarType::name; \
-  };                                                      \
-  template <>                                             \
-  struct impl::ScalarTypeToCPPType<ScalarType::name> {    \
-    using type = cpp;                                     \
+#define CUDAOPS_FAST_TYPE(cpp, name)                                                         \
+  template <>                                                                                \
+  struct CppTypeToScalarType<cpp> : std::integral_constant<ScalarType, ScalarType::name> {}; \
+  template <>                                                                                \
+  struct impl::ScalarTypeToCPPType<ScalarType::name> {                                       \
+    using type = cpp;                                                                        \
   };
 CUDAOPS_FAST_TYPE(uint8_t, Byte)
 CUDAOPS_FAST_TYPE(int8_t, Char)

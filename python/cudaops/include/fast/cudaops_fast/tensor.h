@@ -90,6 +90,15 @@ Value to_value(const std::optional<T>& value) {
   return value.has_value() ? to_value(*value) : value_of(k_none, static_cast<int64_t>(0));
 }
 
+inline void to_values(const c10::TensorOptions& options, Value* values) {
+  values[0] = to_value(c10::optTypeMetaToScalarType(options.dtype_opt()));
+  values[1] = to_value(options.layout_opt());
+  values[2] = to_value(options.device_opt());
+  values[3] = to_value(options.pinned_memory_opt());
+  values[4] = to_value(options.requires_grad_opt());
+  values[5] = to_value(options.memory_format_opt());
+}
+
 template <class R>
 struct Results;
 
@@ -505,6 +514,27 @@ std::basic_ostream<C, R>& operator<<(std::basic_ostream<C, R>& stream, const Ten
   std::free(text);
   return stream;
 }
+}  // namespace cudaops_fast_1
+}  // namespace at
+
+namespace c10 {
+inline namespace cudaops_fast_1 {
+template <class C, class R>
+std::basic_ostream<C, R>& operator<<(std::basic_ostream<C, R>& stream,
+                                     const TensorOptions& options) {
+  cudaops_fast::Value values[6];
+  cudaops_fast::to_values(options, values);
+  int64_t length;
+  char* text = cudaops_fast::bridge()->print_options(values, &length);
+  stream.write(text, length);
+  std::free(text);
+  return stream;
+}
+}  // namespace cudaops_fast_1
+}  // namespace c10
+
+namespace at {
+inline namespace cudaops_fast_1 {
 
 // What x.type() is: older texts give it to AT_DISPATCH_ and ask it for its dtype and device.
 class DeprecatedTypeProperties {

@@ -25,11 +25,8 @@ namespace detail {
 inline at::Tensor from_blob(void* data, at::IntArrayRef sizes, const at::IntArrayRef* strides,
                             const at::TensorOptions& options, void (*deleter)(void*, void*),
                             void* context) {
-  const cudaops_fast::Value values[] = {
-      cudaops_fast::to_value(at::optTypeMetaToScalarType(options.dtype_opt())),
-      cudaops_fast::to_value(options.layout_opt()), cudaops_fast::to_value(options.device_opt()),
-      cudaops_fast::to_value(options.pinned_memory_opt()),
-      cudaops_fast::to_value(options.requires_grad_opt())};
+  cudaops_fast::Value values[6];
+  cudaops_fast::to_values(options, values);
   return at::Tensor::steal(cudaops_fast::bridge()->from_blob(
       data, sizes.data(), static_cast<int64_t>(sizes.size()), strides ? strides->data() : nullptr,
       strides ? static_cast<int64_t>(strides->size()) : 0, values, deleter, context));
