@@ -474,11 +474,11 @@ struct AttentionOps {
       double softcap, bool deterministic, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
-    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on(
-        "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
-        std::nullopt, alibi_slopes, sinks, seed,
-        {scale, causal, window_left, window_right, softcap, dropout_p}, false,
-        backward_runner(device, q, deterministic));
+    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] =
+        attention_backward_on("attention_varlen_backward", {grad_output, grad_lse, output, lse}, q,
+                              k, v, &lengths, std::nullopt, alibi_slopes, sinks, seed,
+                              {scale, causal, window_left, window_right, softcap, dropout_p}, false,
+                              backward_runner(device, q, deterministic));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
 
