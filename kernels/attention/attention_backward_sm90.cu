@@ -174,10 +174,9 @@ __global__ void __launch_bounds__(kRowThreads)
     const float4 four = from[i];
     const int part = i / (layout.part_sums / 4), in_part = i - part * (layout.part_sums / 4);
     const int thread = in_part % kWarpgroupSize;
-    const int column =
-        (layout.splits_queries ? 0 : part * 64) + thread / 32 * 16 + thread % 32 / 4;
-    const int row = (layout.splits_queries ? part * 64 : 0) +
-                    in_part / kWarpgroupSize * 8 + thread % 4 * 2;
+    const int column = (layout.splits_queries ? 0 : part * 64) + thread / 32 * 16 + thread % 32 / 4;
+    const int row =
+        (layout.splits_queries ? part * 64 : 0) + in_part / kWarpgroupSize * 8 + thread % 4 * 2;
     T* const to = rows + row * stride + column;
     to[0] = from_float<T>(four.x * scale);
     to[stride] = from_float<T>(four.y * scale);
@@ -312,8 +311,8 @@ auto for_shape(const Attention& call, const Call& with) {
 bool attention_backward_sm90_serves(const AttentionBackward& call) {
   constexpr int64_t kMaxBlocks = int64_t{1} << 29;
   const Attention& forward = call.forward;
-  return !call.deterministic &&
-         forward.seq_k > 0 && call.grad_bias == nullptr && attention_sm90_serves(forward) &&
+  return !call.deterministic && forward.seq_k > 0 && call.grad_bias == nullptr &&
+         attention_sm90_serves(forward) &&
          forward.batch * forward.kv_heads * divide_up(forward.seq_k, 64) < kMaxBlocks &&
          forward.heads * (forward.batch + 1) *
                  divide_up(forward.cu_seqlens_q == nullptr ? forward.seq_q : forward.total_q, 64) <

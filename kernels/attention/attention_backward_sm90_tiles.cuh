@@ -28,7 +28,8 @@ struct AttentionBackwardSm90Shape {
   // registers must suffice.
   static constexpr bool kOverlapsValues = kQueries <= 64;
   static constexpr int kWarpgroups = 2;
-  // Whether dK and dV of the same keys are those of one warpgroup each: attention_backward_sm90_wide.
+  // Whether dK and dV of the same keys are those of one warpgroup each:
+  // attention_backward_sm90_wide.
   static constexpr bool kIsWide = kHeadDim > 128;
   static constexpr int kKeys = kIsWide ? 64 : 128;
   static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);

@@ -6,8 +6,8 @@
 //   first    S^T = K Q^T and P^T, which it gives to the other one; dV += P^T dO
 //   second   dP^T = V dO^T and dS^T, which goes to shared memory; dK += dS^T Q
 //
-// and each every second 64 rows of dQ^T = K^T dS^T, which it adds to memory from its registers: there
-// is no room for them in shared memory.
+// and each every second 64 rows of dQ^T = K^T dS^T, which it adds to memory from its registers:
+// there is no room for them in shared memory.
 #pragma once
 
 #include "attention_backward_sm90_tiles.cuh"
@@ -32,7 +32,7 @@ __device__ __forceinline__ void consume_wide(const AttentionBackwardSm90Paramete
   const bool is_first_lane = threadIdx.x % 32 == 0;
   float4* const weights = reinterpret_cast<float4*>(shared + Shape::kSumsOffset) + thread;
   char* const scores_tile = shared + Shape::kScoresOffset;
-  uint32_t n = 0;  // query blocks up to now
+  uint32_t n = 0;            // query blocks up to now
   float sums[kHeadDim / 2];  // of dV or dK
   float s[kQueries / 2];     // S or dP, then P or dS
   uint32_t packed[kQueries / 4];
@@ -117,9 +117,8 @@ __device__ __forceinline__ void consume_wide(const AttentionBackwardSm90Paramete
             for (int j = 0; j < 4; ++j) {
               float& value = s[4 * i + j];
               // What a key or a value holds that is not visible counts for nothing.
-              value = weight[j] == 0.0f
-                          ? 0.0f
-                          : weight[j] * (value - (j % 2 == 0 ? pair.x : pair.y));
+              value =
+                  weight[j] == 0.0f ? 0.0f : weight[j] * (value - (j % 2 == 0 ? pair.x : pair.y));
             }
             if (kHasCap) {
               // 1 - tanh^2, with the capped score found again from its weight.
