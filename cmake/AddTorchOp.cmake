@@ -82,8 +82,8 @@ AddTorchOp
   * ``torch/csrc/stable/library.h`` is precompiled with gcc, where it is the first header of a source, or in a Python
     module the next one after ``Python.h``: once for each user, torch and set of options, 60 MB in the store
     (:variable:`CUDAOPS_STORE`). Where another header comes before it, the configure step says so. The precompiled
-    header is not used where a header in it has changed, where options or macros differ, with a compiler cache, with
-    ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, with headers that the target precompiles itself, or with
+    header is not used where a header in it has changed, where options or macros differ, with sccache or a shared
+    cache, with ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, with headers that the target precompiles itself, or with
     ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name).
   * The op is linked against stubs of torch's libraries, by gold where that works; by the compiler's default linker with
     torch's libraries where it fails, where the project sets ``RULE_LAUNCH_LINK``, or where options mean different

@@ -14,8 +14,8 @@ the ways in turn). Without --rows all of them: a quarter of an hour on two cores
 
 Each time is from `import cudaops` (or from the import of cpp_extension) to the loaded op, in a process that has imported
 torch: on the clock, and of processors, with all processes that were started, which a busy machine changes less. "From
-nothing": a store that has compiler detections and cudaops-launch, as any machine that has built one op, no object, and a
-compiler cache without entries.
+nothing": a store that has compiler detections, what compilers are made of, cudaops-launch and torch's stable headers
+precompiled, as any machine that has built one op, no object, and a compiler cache without entries.
 """
 
 import argparse
@@ -114,7 +114,7 @@ class Bench:
         return json.loads(done.stdout.strip().splitlines()[-1])
 
     def forget(self):
-        for name in ("store/jit", "ccache"):
+        for name in ("store/jit/m", "store/jit/o", "store/jit/t", "store/jit/l", "ccache"):
             shutil.rmtree(os.path.join(self.directory, name), ignore_errors=True)
         for name in os.listdir(self.directory):
             if name.startswith("torch-"):

@@ -11,6 +11,7 @@
 #include "files.h"
 #include "hip.h"
 #include "measure.h"
+#include "precompiled.h"
 #include "questions.h"
 #include "sha1.h"
 
@@ -207,6 +208,9 @@ Words Cache::ccache_words(Words words) {
   context.add("depfile", depfile_);
   context.add("from", trees_.from);
   if (present_) context.add("present", "1");
+  std::string torch;
+  if (bound_.empty() && places_.relative(settings_.get("precompiled_include"), torch))
+    context.add("torch_include", torch);
   directories_.write(context);
   set_env("CUDAOPS_LAUNCH_STEP", context.text());
   words.insert(words.begin(), settings_.get("step"));
@@ -371,6 +375,36 @@ void Cache::log_not_cached(const Words& words) {
   log("not cached", why_);
 }
 
+namespace {
+
+// Compiles with precompiled headers. The entry is that of a compile without: its headers have the
+// names that the command has for them, and none is one that another directory hides. False where
+// this was no such compile.
+bool run_precompiled(const Settings& settings, const Words& words, const Settings& context,
+                     int& status) {
+  const Words command = with_precompiled(settings, words);
+  if (command.size() == words.size()) return false;
+  status = run(command).status;
+  if (status != 0) return true;
+  const std::string depfile = context.get("depfile");
+  Depfile read;
+  if (!read.read(depfile)) return false;
+  const std::string text = read.renamed(Depfile::escaped(settings.get("precompiled_include")) + "/",
+                                        context.get("torch_include") + "/");
+  if (!text.empty() && (!overwrite_file(depfile, text) || !read.parse(text))) return false;
+  Trees trees = Trees::of(settings);
+  trees.from = context.get("from");
+  IncludeDirectories directories;
+  directories.read(context);
+  HeaderSearch search(trees, directories, read.names());
+  for (const std::string& file : search.shadows()) {
+    if (!was_read(search, file)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 int run_step(const std::string& text, const Words& words) {
   Settings context, settings;
   context.parse(text);
@@ -384,7 +418,10 @@ int run_step(const std::string& text, const Words& words) {
   Words command = words;
   command.insert(command.begin(), context.get("compiler"));
   const bool hip = settings.has("hip");
-  int status = (hip ? run_hip(command) : run(command)).status;
+  int status = 0;
+  const std::string torch = context.get("torch_include");
+  if (torch.empty() || !run_precompiled(settings, command, context, status))
+    status = (hip ? run_hip(command) : run(command)).status;
   std::string word = "done";
   if (status != 0) {
     word = "failed";

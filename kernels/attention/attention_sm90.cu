@@ -7,6 +7,8 @@
 namespace cudaops_kernels {
 
 #if defined(CUDAOPS_KERNELS_SHARDED)
+extern template void launch_attention_sm90_of<AttentionSm90Shape64Short>(const Attention&,
+                                                                         cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attention&, cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&, cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128Short>(const Attention&,
@@ -72,7 +74,13 @@ void launch_attention_sm90(const Attention& call, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   const bool is_masked = call.window_left >= 0 || call.window_right >= 0;
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
-  if (larger <= 64) return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
+  if (larger <= 64) {
+    // Of 192 rows more of a short mask's diagonal is computed in vain.
+    if (is_masked && call.seq_q <= 1024) {
+      return launch_attention_sm90_of<AttentionSm90Shape64Short>(call, on);
+    }
+    return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
+  }
   if (larger <= 96) return launch_attention_sm90_of<AttentionSm90Shape96>(call, on);
   if (larger <= 128) {
     if (call.seq_q <= 2048) return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);

@@ -19,11 +19,9 @@
 // last and the first one costs most. A warpgroup whose rows see nothing of the first blocks, or are
 // none of the sequence's, only passes its turn on.
 //
-// The tiles of a block are known from the beginning. Heads come in sections whose K and V fit into
-// the L2 cache. Where a mask leaves tiles of different lengths, a section's tiles stand in the
-// order of their lengths, falling and rising by turns so that neighbours are alike, and every
-// second round of tiles is given out in reverse order: each block gets one tile of the longer and
-// one of the shorter half of two rounds.
+// The tiles of a block are known from the beginning (attention_sm90_schedule.cuh). The producer
+// finds them, ahead of the consumers, and puts them into a ring: a warpgroup between two tiles has
+// nothing on the tensor cores to hide the search behind.
 //
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
@@ -39,6 +37,7 @@
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
+#include "attention_sm90_schedule.cuh"
 #include "attention_sm90_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -47,16 +46,52 @@ namespace cudaops_kernels {
 
 namespace attention_sm90 {
 
+template <typename Shape>
+__device__ __forceinline__ AttentionSm90Order& order_of(char* shared) {
+  return *reinterpret_cast<AttentionSm90Order*>(shared + Shape::kOrderOffset);
+}
+
+// Where a sequence's lse and output begin.
+template <bool kVarlen>
+__device__ __forceinline__ int64_t first_of_lse(const AttentionSm90Parameters& call,
+                                                const Tile& tile) {
+  if (kVarlen) return static_cast<int64_t>(tile.head) * call.total_q + tile.q_row;
+  return (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * tile.seq_q;
+}
+template <typename T, bool kVarlen>
+__device__ __forceinline__ T* first_of_output(const AttentionSm90Parameters& call,
+                                              const Tile& tile) {
+  return static_cast<T*>(call.output) + tile.head * call.output_head_stride +
+         (kVarlen ? tile.q_row * call.output_seq_stride : tile.batch * call.output_batch_stride);
+}
+
 template <typename Shape, bool kVarlen>
 __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, char* shared,
                                         const Barriers<Shape>& barriers) {
-  uint32_t n = 0;  // key blocks up to now
-  uint32_t t = 0;  // tiles
-  Tiles<Shape> tiles(call);
-  const auto next_tile = [&] {
-    int index = tiles.next();
-    while (index >= 0 && tile_at<Shape, kVarlen>(call, index).is_empty()) index = tiles.next();
-    return index;
+  constexpr int kTilesAhead = Shape::kTilesAhead;
+  Tile* const tiles = reinterpret_cast<Tile*>(shared + Shape::kTilesOffset);
+  uint32_t n = 0;      // key blocks up to now
+  uint32_t known = 0;  // tiles that the consumers know
+  bool is_end = false, has_empty = false;
+  // In shared memory: the thread has few registers.
+  Schedule<Shape, kVarlen> schedule(call, order_of<Shape>(shared),
+                                    *reinterpret_cast<Progress*>(shared + Shape::kProgressOffset));
+  const auto find_tile = [&] {
+    if (is_end) return;
+    const int slot = stage<kTilesAhead>(known);
+    wait_for_phase(barriers.tile_empty(slot), parity<kTilesAhead>(known) ^ 1);
+    Tile& tile = tiles[slot];
+    for (;;) {
+      is_end = !schedule.next(tile);
+      if (is_end || !tile.is_empty()) break;
+      has_empty = true;
+    }
+    if (is_end) {
+      tile.batch = -1;
+      tile.head = has_empty ? 1 : 0;
+    }
+    arrive(barriers.tile_full(slot));
+    ++known;
   };
   const auto load_q = [&](const Tile& tile, uint32_t t) {
     const int at = stage<Shape::kQStages>(t);
@@ -68,8 +103,12 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
                                            barriers.q_full(at, w));
     }
   };
-  for (int index = next_tile(); index >= 0; ++t) {
-    const Tile tile = tile_at<Shape, kVarlen>(call, index);
+  find_tile();
+  for (uint32_t t = 0;; ++t) {
+    const Tile& tile = tiles[stage<kTilesAhead>(t)];
+    if (tile.batch < 0) break;
+    const int batch = kVarlen ? 0 : tile.batch, k_row = tile.k_row;
+    const int first_block = tile.first_block;
     int in_group = tile.head;
     const int kv_head = call.by_group.divide(&in_group);
     const auto load_k = [&](int block, uint32_t n) {
@@ -77,31 +116,36 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
       wait_for_phase(barriers.k_empty(at), parity<Shape::kStages>(n) ^ 1);
       load_rows<typename Shape::KTile, Shape::kKeys>(
           shared + Shape::kKOffset + at * Shape::KTile::kBytes, 0, &call.k,
-          tile.k_row + block * Shape::kKeys, kv_head, kVarlen ? 0 : tile.batch,
-          barriers.k_full(at));
+          k_row + block * Shape::kKeys, kv_head, batch, barriers.k_full(at));
     };
     const auto load_v = [&](int block, uint32_t n) {
       const int at = stage<Shape::kStages>(n);
       wait_for_phase(barriers.v_empty(at), parity<Shape::kStages>(n) ^ 1);
       load_rows<typename Shape::VTile, Shape::kKeys>(
           shared + Shape::kVOffset + at * Shape::VTile::kBytes, 0, &call.v,
-          tile.k_row + block * Shape::kKeys, kv_head, kVarlen ? 0 : tile.batch,
-          barriers.v_full(at));
+          k_row + block * Shape::kKeys, kv_head, batch, barriers.v_full(at));
     };
     // In the order in which the consumers wait.
-    load_k(tile.last_block, n);
+    int block = tile.last_block;
+    load_k(block, n);
     if (Shape::kQStages == 1 || t == 0) load_q(tile, t);
-    for (int block = tile.last_block; block > tile.first_block; --block, ++n) {
+    // The consumers have left the tile whose place it takes before they need more of this one.
+    if (t == 0) find_tile();
+    find_tile();
+    for (; block > first_block; --block, ++n) {
       load_k(block - 1, n + 1);
       load_v(block, n);
     }
-    // The next tile's queries come while this one's last blocks are computed.
-    index = next_tile();
-    if (index >= 0) {
-      const Tile next = tile_at<Shape, kVarlen>(call, index);
+    // The next tile's queries come while this one's last blocks are computed; of a short tile the
+    // values are waited for earlier.
+    const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
+    const bool is_short = tile.last_block - first_block < 2;
+    if (is_short) load_v(first_block, n);
+    if (next.batch >= 0) {
       if (Shape::kQStages > 1) {
         load_q(next, t + 1);
       } else {
+#pragma unroll 1
         for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
           prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
                        next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head,
@@ -109,7 +153,34 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
         }
       }
     }
-    load_v(tile.first_block, n++);
+    if (!is_short) load_v(first_block, n);
+    ++n;
+  }
+}
+
+// Of the tiles in which no query sees a key, by the consumers when they have done the others.
+template <typename T, typename Shape, bool kVarlen>
+__device__ __forceinline__ void write_empty_tiles(const AttentionSm90Parameters& call,
+                                                  char* shared) {
+  constexpr int kThreads = Shape::kWarpgroups * kWarpgroupSize;
+  const int thread = static_cast<int>(threadIdx.x) - kWarpgroupSize;
+  const int vectors = call.head_dim_v / 8;
+  Progress progress;
+  Schedule<Shape, kVarlen> schedule(call, order_of<Shape>(shared), progress);
+  for (Tile tile; schedule.next(tile);) {
+    if (!tile.is_empty()) continue;
+    const int num_rows = min(Shape::kQueries, tile.seq_q - tile.first_query);
+    T* const output = first_of_output<T, kVarlen>(call, tile);
+    for (int i = thread; i < num_rows * vectors; i += kThreads) {
+      const int row = i / vectors;
+      *reinterpret_cast<uint4*>(output + (tile.first_query + row) * call.output_seq_stride +
+                                (i - row * vectors) * 8) = make_uint4(0, 0, 0, 0);
+    }
+    if (call.lse == nullptr) continue;
+    float* const lse = call.lse + first_of_lse<kVarlen>(call, tile) + tile.first_query;
+    for (int row = thread; row < num_rows; row += kThreads) {
+      lse[row] = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
+    }
   }
 }
 
@@ -184,24 +255,10 @@ __device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&f
   for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
 }
 
-// Where a sequence's lse and output begin.
-template <bool kVarlen>
-__device__ __forceinline__ int64_t first_of_lse(const AttentionSm90Parameters& call,
-                                                const Tile& tile) {
-  if (kVarlen) return static_cast<int64_t>(tile.head) * call.total_q + tile.q_row;
-  return (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * tile.seq_q;
-}
-template <typename T, bool kVarlen>
-__device__ __forceinline__ T* first_of_output(const AttentionSm90Parameters& call,
-                                              const Tile& tile) {
-  return static_cast<T*>(call.output) + tile.head * call.output_head_stride +
-         (kVarlen ? tile.q_row * call.output_seq_stride : tile.batch * call.output_batch_stride);
-}
-
-// O / sum and lse to memory.
+// O / sum and lse to memory. `q`: the tile's queries.
 template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, const Tile& tile,
-                                           int warpgroup, float (&o)[Shape::kHeadDimV / 2],
+                                           char* q, int warpgroup, float (&o)[Shape::kHeadDimV / 2],
                                            const Rows& rows) {
   constexpr float kLog2e = 1.4426950408889634f;
   const int lane = threadIdx.x % 32;
@@ -223,44 +280,58 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
       call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) / kLog2e;
     }
   }
-  T* const output = first_of_output<T, kVarlen>(call, tile) + lane % 4 * 8;
+  T* const output = first_of_output<T, kVarlen>(call, tile);
+  if constexpr (Shape::kOverlapsTiles) {
+    // A warp's rows take the place of its queries, which no product needs any more, and are written
+    // from there in rows of memory.
+    constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
+    const int first_of_warp = warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
+    char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
+    const auto place = [&](int row, int unit) {
+      return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
+             (unit % 8 ^ row % 8) * 16;
+    };
 #pragma unroll
-  for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    for (int unit = 0; unit < kUnits; unit += 2) {
       uint32_t words[4];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const float* const pair = o + 16 * i + 4 * j + 2 * half;
-        words[j] = detail::pack_pair<T>(pair[0] * factor[half], pair[1] * factor[half]);
+        const int at = 4 * unit + 2 * j, half = j % 2;
+        words[j] = detail::pack_pair<T>(o[at] * factor[half], o[at + 1] * factor[half]);
       }
-      gather_vectors(words);
-      const int row = first_row + 8 * half;
-      if (row < tile.seq_q && 32 * i + lane % 4 * 8 < call.head_dim_v) {
-        *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + 32 * i) =
-            make_uint4(words[0], words[1], words[2], words[3]);
+      store_matrices(place(lane % 16, unit + lane / 16), words);
+    }
+    __syncwarp();
+    const int num_rows = tile.seq_q - tile.first_query - first_of_warp;
+    T* const to = output + (tile.first_query + first_of_warp) * call.output_seq_stride;
+#pragma unroll
+    for (int i = lane; i < 16 * kUnits; i += 32) {
+      const int row = i / kUnits, unit = i % kUnits;
+      if (row < num_rows && unit * 8 < call.head_dim_v) {
+        *reinterpret_cast<uint4*>(to + row * call.output_seq_stride + unit * 8) =
+            *reinterpret_cast<const uint4*>(place(row, unit));
       }
     }
-  }
-}
-
-// Of a tile in which no query sees a key.
-template <typename T, typename Shape, bool kVarlen>
-__device__ __forceinline__ void write_empty_tile(const AttentionSm90Parameters& call,
-                                                 const Tile& tile, int warpgroup) {
-  const int thread = threadIdx.x % kWarpgroupSize;
-  const int first_row = tile.first_query + warpgroup * 64;
-  const int num_rows = min(64, tile.seq_q - first_row);
-  const int vectors = call.head_dim_v / 8;
-  T* const output = first_of_output<T, kVarlen>(call, tile);
-  for (int i = thread; i < num_rows * vectors; i += kWarpgroupSize) {
-    const int row = i / vectors;
-    *reinterpret_cast<uint4*>(output + (first_row + row) * call.output_seq_stride +
-                              (i - row * vectors) * 8) = make_uint4(0, 0, 0, 0);
-  }
-  if (call.lse != nullptr && thread < num_rows) {
-    const int64_t at = first_of_lse<kVarlen>(call, tile);
-    call.lse[at + first_row + thread] = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
+    fence_for_wgmma();  // the next queries come by the copy engine
+  } else {
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        uint32_t words[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const float* const pair = o + 16 * i + 4 * j + 2 * half;
+          words[j] = detail::pack_pair<T>(pair[0] * factor[half], pair[1] * factor[half]);
+        }
+        gather_vectors(words);
+        const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
+        if (row < tile.seq_q && column < call.head_dim_v) {
+          *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
+              make_uint4(words[0], words[1], words[2], words[3]);
+        }
+      }
+    }
   }
 }
 
@@ -301,21 +372,20 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
   const bool is_first_lane = threadIdx.x % 32 == 0;
   uint32_t n = 0;  // key blocks whose scores are computed or skipped
   uint32_t t = 0;  // tiles that are begun
-  Tiles<Shape> tiles(call);
+  const Tile* const tiles = reinterpret_cast<const Tile*>(shared + Shape::kTilesOffset);
   float s[kKeys / 2];
   uint32_t p[kKeys / 4];
   float o[Shape::kHeadDimV / 2];
   Rows rows;
   float rescale[2];
 
-  const auto next_tile = [&] {
-    int index = tiles.next();
-    for (; index >= 0; index = tiles.next()) {
-      const Tile tile = tile_at<Shape, kVarlen>(call, index);
-      if (!tile.is_empty()) break;
-      write_empty_tile<T, Shape, kVarlen>(call, tile, warpgroup);
-    }
-    return index;
+  // The n-th tile of the block: n up to that of the next one.
+  const auto tile_at = [&](uint32_t n) -> const Tile& {
+    return tiles[stage<Shape::kTilesAhead>(n)];
+  };
+  const auto has_next_tile = [&] {
+    wait_for_phase(barriers.tile_full(stage<Shape::kTilesAhead>(t)), parity<Shape::kTilesAhead>(t));
+    return tile_at(t).batch >= 0;
   };
   const auto wait_for_turn = [&] { wait_at_barrier(turn, kTurnThreads); };
   const auto pass_turn = [&] { arrive_at_barrier(next_turn, kTurnThreads); };
@@ -324,8 +394,16 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
                    parity<Shape::kQStages>(t));
     ++t;
   };
-  const auto release_q = [&] {
-    if (is_first_lane) arrive(barriers.q_empty(stage<Shape::kQStages>(t - 1), warpgroup));
+  const auto release_q = [&](uint32_t n) {
+    if (is_first_lane) arrive(barriers.q_empty(stage<Shape::kQStages>(n), warpgroup));
+  };
+  // The n-th tile. With one buffer for Q the next queries don't wait for it.
+  const auto write = [&](uint32_t n) {
+    char* const q = shared + Shape::kQOffset + stage<Shape::kQStages>(n) * Shape::QTile::kBytes;
+    write_tile<T, Shape, kVarlen>(call, tile_at(n), q, warpgroup, o, rows);
+    __syncwarp();
+    if (Shape::kOverlapsTiles) release_q(n);
+    if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
   };
   // Of the n-th block, and of the one before.
   const auto wait_for_k = [&] {
@@ -354,17 +432,26 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
         o, p, shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes);
     commit_wgmma();
   };
-  const auto scores_to_weights = [&](const Tile& tile, int block) {
+  // Blocks from_block up to to_block are seen by all of the warpgroup's rows.
+  int from_block, to_block;
+  const auto find_whole_blocks = [&](const Tile& tile) {
+    const int first = tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64;
+    from_block = 0;
+    if (call.window_left >= 0)
+      from_block = (max(0, first + 63 - call.window_left) + kKeys - 1) / kKeys;
+    int end = tile.seq_k;
+    if (call.window_right >= 0) end = max(0, min(end, first + call.window_right + 1));
+    to_block = end / kKeys;
+  };
+  const auto scores_to_weights = [&](int block) {
     if (call.cap != 0.0f) {
 #pragma unroll
       for (int i = 0; i < kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
     }
-    const int first = tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64;
-    const int begin = call.window_left < 0 ? 0 : first + 63 - call.window_left;
-    const int end =
-        call.window_right < 0 ? tile.seq_k : min(tile.seq_k, first + call.window_right + 1);
-    if ((block + 1) * kKeys > end || block * kKeys < begin) {
-      mask_scores<Shape>(call, s, tile.seq_k, first, block);
+    if (block < from_block || block >= to_block) {
+      const Tile& tile = tile_at(t - 1);
+      mask_scores<Shape>(call, s, tile.seq_k,
+                         tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64, block);
     }
     weigh(call, s, rows, rescale);
   };
@@ -388,15 +475,13 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
 
   // The turn begins at the first warpgroup.
   if (warpgroup + 1 == Shape::kWarpgroups) pass_turn();
-  int index = next_tile();
-  if (index >= 0) {
-    const Tile tile = tile_at<Shape, kVarlen>(call, index);
-    begin_tile(tile.last_block - last_block_of<Shape>(call, tile, warpgroup));
-  }
-  while (index >= 0) {
-    const Tile tile = tile_at<Shape, kVarlen>(call, index);
-    const int first_block = tile.first_block;
-    int block = last_block_of<Shape>(call, tile, warpgroup);
+  bool is_tile = has_next_tile();
+  if (is_tile)
+    begin_tile(tile_at(0).last_block - last_block_of<Shape>(call, tile_at(0), warpgroup));
+  while (is_tile) {
+    const auto first_block = [&] { return tile_at(t - 1).first_block; };
+    int block = last_block_of<Shape>(call, tile_at(t - 1), warpgroup);
+    find_whole_blocks(tile_at(t - 1));
 #pragma unroll
     for (int i = 0; i < Shape::kHeadDimV / 2; ++i) o[i] = 0.0f;
 #pragma unroll
@@ -404,19 +489,20 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       rows.max[half] = -INFINITY;
       rows.sum[half] = 0.0f;
     }
-    if (block == first_block) release_q();
-    scores_to_weights(tile, block);
+    if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
+    scores_to_weights(block);
     pack_all<T>(p, s);
     // Of the block whose output comes next.
     const auto clear_beyond_end = [&] {
-      if (kVarlen && (block + 1) * kKeys > tile.seq_k) {
+      const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
+      if (kVarlen && (block + 1) * kKeys > seq_k) {
         wait_for_v();
         clear_rows_from<Shape>(
             shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
-            tile.seq_k - block * kKeys, warpgroup);
+            seq_k - block * kKeys, warpgroup);
       }
     };
-    while (block > first_block) {
+    while (block > first_block()) {
       clear_beyond_end();
       --block;
       wait_for_k();
@@ -428,24 +514,22 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<1>();
       keep(s);
       release_k();
-      if (block == first_block) release_q();
-      scores_to_weights(tile, block);
+      if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
+      scores_to_weights(block);
       wait_for_wgmma<0>();
       keep(o);
       release_v(n - 2);
       multiply_rows(o, rescale);
       pack_all<T>(p, s);
     }
-    const int next = next_tile();
+    is_tile = has_next_tile();
     int to_skip = 0;
-    if (next >= 0) {
-      const Tile tile = tile_at<Shape, kVarlen>(call, next);
-      to_skip = tile.last_block - last_block_of<Shape>(call, tile, warpgroup);
-    }
+    if (is_tile)
+      to_skip = tile_at(t).last_block - last_block_of<Shape>(call, tile_at(t), warpgroup);
     clear_beyond_end();
     wait_for_v();
     wait_for_turn();
-    if (Shape::kOverlapsTiles && next >= 0 && to_skip == 0) {
+    if (Shape::kOverlapsTiles && is_tile && to_skip == 0) {
       issue_outputs();
       wait_for_q();
       wait_for_k();
@@ -454,7 +538,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<1>();
       keep(o);
       release_v(n - 1);
-      write_tile<T, Shape, kVarlen>(call, tile_at<Shape, kVarlen>(call, index), warpgroup, o, rows);
+      write(t - 2);
       wait_for_wgmma<0>();
       keep(s);
       release_k();
@@ -464,13 +548,13 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<0>();
       keep(o);
       release_v(n - 1);
-      write_tile<T, Shape, kVarlen>(call, tile_at<Shape, kVarlen>(call, index), warpgroup, o, rows);
-      if (next >= 0) begin_tile(to_skip);
+      write(t - 1);
+      if (is_tile) begin_tile(to_skip);
     }
-    index = next;
   }
   // The turn that nobody takes any more: barriers end as they began.
   if (warpgroup == 0) wait_for_turn();
+  if (tile_at(t).head != 0) write_empty_tiles<T, Shape, kVarlen>(call, shared);
 }
 
 }  // namespace attention_sm90
@@ -503,8 +587,13 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
       init_barrier(barriers.v_full(stage));
       init_barrier(barriers.v_empty(stage), kConsumerWarps);
     }
+    for (int slot = 0; slot < Shape::kTilesAhead; ++slot) {
+      init_barrier(barriers.tile_full(slot));
+      init_barrier(barriers.tile_empty(slot), kConsumerWarps);
+    }
     fence_barriers();
   }
+  if (kVarlen && call.by_length) find_order<Shape>(call, order_of<Shape>(shared));
   __syncthreads();
   if (warp < 4) {
     give_registers_back<Shape::kProducerRegisters>();
@@ -557,13 +646,27 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   const int64_t query_tiles = divide_up(call.seq_q, Shape::kQueries);
   const int64_t all_heads = call.batch * call.heads;
   const int64_t num_tiles = query_tiles * all_heads;
+  parameters.batch = static_cast<int>(call.batch);
   parameters.query_tiles = static_cast<int>(query_tiles);
   parameters.by_query_tiles = by(query_tiles);
   parameters.by_heads = by(call.heads);
   parameters.by_group = by(call.heads / call.kv_heads);
-  parameters.num_tiles = static_cast<int>(num_tiles);
+  parameters.num_items = static_cast<int>(num_tiles);
   const bool is_masked = parameters.window_left >= 0 || parameters.window_right >= 0;
-  if (is_masked) {
+  int device = 0, multiprocessors = 0;
+  CUDAOPS_CHECK(cudaGetDevice(&device));
+  CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  if (kVarlen && call.batch <= AttentionSm90Order::kMost) {
+    parameters.by_length = true;
+    parameters.by_couples = is_masked;
+  } else if (is_masked) {
+    const int64_t couples = divide_up(all_heads, 2) * query_tiles;
+    const int64_t in_rounds = divide_up(couples, multiprocessors) * multiprocessors;
+    parameters.by_couples = !kVarlen && Shape::kQueries == 128 && call.seq_q <= kCoupleQueries &&
+                            8 * in_rounds <= 9 * couples;
+    if (parameters.by_couples) parameters.num_items = static_cast<int>(couples);
+  }
+  if (is_masked && !parameters.by_couples) {
     const int64_t largest = std::min(attention_sm90_section(call), all_heads);
     const int64_t section = divide_up(all_heads, divide_up(all_heads, largest));
     const int64_t num_sections = divide_up(all_heads, section);
@@ -574,16 +677,13 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
     parameters.by_last_section = by(all_heads - (num_sections - 1) * section);
   }
 
-  int device = 0, multiprocessors = 0;
-  CUDAOPS_CHECK(cudaGetDevice(&device));
-  CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   const auto kernel = &attention_sm90_kernel<T, Shape, kVarlen>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     Shape::kSharedBytes));
+                                     Shape::shared_bytes(kVarlen)));
   const int64_t blocks = std::min<int64_t>(num_tiles, multiprocessors);
-  kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, Shape::kSharedBytes, stream>>>(
-      parameters);
+  kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, Shape::shared_bytes(kVarlen),
+           stream>>>(parameters);
   CUDAOPS_CHECK_LAUNCH();
 }
 

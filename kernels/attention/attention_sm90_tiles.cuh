@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of attention_sm90.cuh: shapes of its tiles and where they lie in shared memory, its
-// parameters, and which block computes which tile.
+// The kernel of attention_sm90.cuh: shapes of its tiles and where they lie in shared memory, and
+// its parameters.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,26 @@
 #include "attention.h"
 
 namespace cudaops_kernels {
+
+// Rows of a head that a block computes at a time.
+struct alignas(16) AttentionSm90Tile {
+  int first_query, head, batch;  // batch: below 0 there are no tiles any more,
+                                 // and head says whether some were empty
+  int last_block, first_block;   // key blocks, read in falling order; none: last < first
+  int seq_q, seq_k;              // lengths of the sequence
+  int q_row, k_row;              // where it begins in the tensors, if lengths are different
+
+  __device__ bool is_empty() const { return last_block < first_block; }
+};
+
+// Sequences of different lengths, the longest first: of the n-th the index, and the first of its
+// items (attention_sm90_schedule.cuh).
+struct AttentionSm90Order {
+  static constexpr int kMost = 256;
+  int first_item[kMost + 1];
+  int length[kMost];
+  uint8_t index[kMost];
+};
 
 // kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
 // engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages,
@@ -27,8 +47,10 @@ struct AttentionSm90Shape {
   static constexpr int kStages = kStages_;
   static constexpr int kQStages = kQStages_;
   // Whether the scores of the next tile's first block are computed while a tile is written: with
-  // one buffer for Q they would have to wait for it.
+  // one buffer for Q they would have to wait for it. Outputs go through that buffer then.
   static constexpr bool kOverlapsTiles = kQStages > 1;
+  // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
+  static constexpr int kTilesAhead = 4;
   static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
   // A thread's registers, in steps of 8. The block starts with as many for each thread as there are
   // on a multiprocessor; consumers wait for ever for more than the producer gives back.
@@ -39,6 +61,7 @@ struct AttentionSm90Shape {
   static_assert(kProducerRegisters + kWarpgroups * kConsumerRegisters <=
                     (1 + kWarpgroups) * kStartRegisters,
                 "more registers than the block has");
+  static_assert(!kOverlapsTiles || kHeadDimV <= kHeadDim, "outputs take the place of queries");
 
   using QTile = SharedTile<kQueries, kHeadDim>;
   using KTile = SharedTile<kKeys, kHeadDim>;
@@ -47,12 +70,21 @@ struct AttentionSm90Shape {
   static constexpr int kKOffset = kQOffset + kQStages * QTile::kBytes;
   static constexpr int kVOffset = kKOffset + kStages * KTile::kBytes;
   static constexpr int kBarriersOffset = kVOffset + kStages * VTile::kBytes;
-  static constexpr int kNumBarriers = 2 * kQStages * kWarpgroups + 4 * kStages;
-  static constexpr int kSharedBytes = kBarriersOffset + 8 * kNumBarriers;
+  static constexpr int kNumBarriers = 2 * kQStages * kWarpgroups + 4 * kStages + 2 * kTilesAhead;
+  static constexpr int kTilesOffset = (kBarriersOffset + 8 * kNumBarriers + 15) / 16 * 16;
+  static constexpr int kProgressOffset =
+      kTilesOffset + kTilesAhead * static_cast<int>(sizeof(AttentionSm90Tile));
+  static constexpr int kOrderOffset = kProgressOffset + 16;
+  static constexpr int shared_bytes(bool varlen) {
+    return kOrderOffset + (varlen ? static_cast<int>(sizeof(AttentionSm90Order)) : 0);
+  }
+  static_assert(kOrderOffset + static_cast<int>(sizeof(AttentionSm90Order)) <= 227 * 1024,
+                "more shared memory than a block can have");
 };
 
 // Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head dimensions; the rows
 // are consumer warpgroups x keys.
+using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 128, 3, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 2>;
@@ -68,7 +100,7 @@ struct AttentionSm90Parameters {
   float* lse;
   const float* sinks;
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
-  int seq_q, seq_k, heads, head_dim_v;  // seq_q: of different lengths, the longest
+  int batch, seq_q, seq_k, heads, head_dim_v;  // seq_q: of different lengths, the longest
   // Of different lengths: where the sequences begin, and how many queries there are together.
   const int* cu_seqlens_q;
   const int* cu_seqlens_k;
@@ -76,9 +108,9 @@ struct AttentionSm90Parameters {
   int window_left, window_right;  // -1: all
   // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
   float factor, cap, inverse_cap;
-  int query_tiles, num_tiles;
-  // Heads in a section, 0: tiles are of one length.
-  int section, num_sections;
+  int query_tiles, num_items;
+  bool by_couples, by_length;
+  int section, num_sections;  // heads in a section; 0: there are none
   detail::Divider by_query_tiles{1}, by_heads{1}, by_group{1}, by_section_tiles{1}, by_section{1},
       by_last_section{1};
 };
@@ -86,78 +118,6 @@ struct AttentionSm90Parameters {
 #if CUDAOPS_HAS_WGMMA
 
 namespace attention_sm90 {
-
-struct Tile {
-  int first_query, head, batch;
-  int last_block, first_block;  // key blocks, read in falling order; none: last < first
-  int seq_q, seq_k;             // lengths of the sequence
-  int q_row, k_row;             // where it begins in the tensors, if lengths are different
-  __device__ __forceinline__ bool is_empty() const { return last_block < first_block; }
-};
-
-template <typename Shape, bool kVarlen>
-__device__ __forceinline__ Tile tile_at(const AttentionSm90Parameters& call, int index) {
-  Tile tile;
-  int query_tile;
-  if (call.section == 0) {
-    query_tile = index;
-    tile.head = call.by_query_tiles.divide(&query_tile);
-  } else {
-    int head = index;  // in its section, after the divisions
-    const int section = call.by_section_tiles.divide(&head);
-    const bool is_last = section == call.num_sections - 1;
-    const int place = (is_last ? call.by_last_section : call.by_section).divide(&head);
-    // The last section falls: the last tiles are short.
-    const bool falls = ((call.num_sections - 1 - section) & 1) == 0;
-    query_tile = falls ? call.query_tiles - 1 - place : place;
-    tile.head = section * call.section + head;
-  }
-  tile.batch = call.by_heads.divide(&tile.head);
-  tile.first_query = query_tile * Shape::kQueries;
-  tile.seq_q = call.seq_q;
-  tile.seq_k = call.seq_k;
-  tile.q_row = tile.k_row = 0;
-  if (kVarlen) {
-    tile.q_row = call.cu_seqlens_q[tile.batch];
-    tile.k_row = call.cu_seqlens_k[tile.batch];
-    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
-    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
-  }
-  const int first = tile.first_query + tile.seq_k - tile.seq_q;
-  const int last = min(first + Shape::kQueries, tile.seq_k) - 1;
-  const int begin = call.window_left < 0 ? 0 : max(0, first - call.window_left);
-  const int end =
-      call.window_right < 0 ? tile.seq_k : max(0, min(tile.seq_k, last + call.window_right + 1));
-  const int end_block = (end + Shape::kKeys - 1) / Shape::kKeys;
-  tile.last_block = end_block - 1;
-  tile.first_block = begin / Shape::kKeys;
-  // Beyond the end of a sequence that is shorter than the longest.
-  if (kVarlen && tile.first_query >= tile.seq_q) tile.last_block = -1;
-  return tile;
-}
-
-// The tiles of this block.
-template <typename Shape>
-class Tiles {
- public:
-  explicit __device__ __forceinline__ Tiles(const AttentionSm90Parameters& call) : call_(call) {}
-
-  // Minus one when there is none any more.
-  __device__ __forceinline__ int next() {
-    while (first_ < call_.num_tiles) {
-      const int index = first_ + (reverse_ ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
-      first_ += gridDim.x;
-      reverse_ = call_.section != 0 && !reverse_;
-      if (index < call_.num_tiles) return index;
-    }
-    return -1;
-  }
-
- private:
-  const AttentionSm90Parameters& call_;
-  int first_ = 0;  // of the round
-  bool reverse_ = false;
-};
 
 // The n-th thing that goes through a ring of kStages buffers lies in buffer stage(n); there it is
 // full in phases of parity(n).
@@ -183,6 +143,10 @@ struct Barriers {
   __device__ __forceinline__ uint64_t* k_empty(int stage) const { return ring(1) + stage; }
   __device__ __forceinline__ uint64_t* v_full(int stage) const { return ring(2) + stage; }
   __device__ __forceinline__ uint64_t* v_empty(int stage) const { return ring(3) + stage; }
+  __device__ __forceinline__ uint64_t* tile_full(int slot) const { return ring(4) + slot; }
+  __device__ __forceinline__ uint64_t* tile_empty(int slot) const {
+    return ring(4) + Shape::kTilesAhead + slot;
+  }
   __device__ __forceinline__ uint64_t* ring(int index) const {
     return base + 2 * Shape::kQStages * Shape::kWarpgroups + index * Shape::kStages;
   }
@@ -212,6 +176,10 @@ struct MappedTensors {
     v = mapped(call.v, call.head_dim_v, seq_k, call.kv_heads);
   }
 };
+
+// Up to so many queries of a sequence a mask's tiles are taken in couples: a section is larger than
+// what the blocks work on at a time, and its keys and values come all at once.
+constexpr int64_t kCoupleQueries = 2048;
 
 // Heads whose K and V together fill half of the L2 cache, at least one group's.
 inline int64_t attention_sm90_section(const Attention& call) {

@@ -59,6 +59,17 @@ bool is_double(const Tensor& tensor) {
   return tensor.is_cpu() && tensor.scalar_type() == torch::headeronly::ScalarType::Double;
 }
 
+DType checked_type(const char* op, const Tensor& q) {
+  using torch::headeronly::ScalarType;
+  const ScalarType type = q.scalar_type();
+  if (type != ScalarType::Float && type != ScalarType::Half && type != ScalarType::BFloat16) {
+    refuse(op, std::string("wanted float32 (Float), float16 (Half), bfloat16 (BFloat16) or, on the "
+                           "CPU, float64 (Double) for q, found ") +
+                   torch::headeronly::toString(type) + ".");
+  }
+  return checked_dtype(op, "q", type);
+}
+
 // What lse and sinks are of.
 torch::headeronly::ScalarType statistics_type(const Tensor& q) {
   using torch::headeronly::ScalarType;
@@ -96,15 +107,15 @@ void check_heads(const char* op, const Tensor& q, const Tensor& k, const Tensor&
   const int64_t head_dim = q.size(last), head_dim_v = v.size(last);
   if (k.size(last) != head_dim || head_dim < 1 || head_dim > Attention::kMaxHeadDim ||
       head_dim_v < 1 || head_dim_v > Attention::kMaxHeadDim) {
-    refuse(op, "wanted one head_dim for q and k, and at most 256 for q, k and v" + found);
+    refuse(op, "wanted one head_dim for q and k, and 1 to 256 for q, k and v" + found);
   }
 }
 
-// The longest sequence that the CPU finds, where it can look.
 void check_offsets(const char* op, const char* name, const Tensor& offsets, const char* of,
                    int64_t total, const char* max_name, int64_t max_seqlen) {
-  if (!offsets.is_cpu()) return;
-  const int32_t* data = static_cast<const int32_t*>(offsets.const_data_ptr());
+  const OptionalTensor numbers = visible_numbers(op, name, offsets);
+  if (!numbers.has_value()) return;
+  const int32_t* data = numbers->const_data_ptr<int32_t>();
   const int64_t last = offsets.size(0) - 1;
   if (data[0] != 0 || data[last] != total) {
     refuse(op, std::string("wanted ") + name + " from 0 to the " + std::to_string(total) +
@@ -270,7 +281,7 @@ TensorAttention checked_attention(const char* op, const Tensor& q, const Tensor&
   Attention& call = attention.call;
   check_is_tensor(op, "q", q);
   call.is_double = is_double(q);
-  if (!call.is_double) call.dtype = checked_dtype(op, "q", q);
+  if (!call.is_double) call.dtype = checked_type(op, q);
   check_heads(op, q, k, v, lengths != nullptr);
   const int64_t last = q.dim() - 1;
   call.heads = q.size(last - 1);
@@ -300,11 +311,15 @@ TensorAttention checked_attention(const char* op, const Tensor& q, const Tensor&
   return attention;
 }
 
+// In the order of q's memory, as torch's own: of a transposed [batch, heads, seq, head_dim] the
+// output is one, too.
 Tensor empty_output(const Tensor& q, int64_t width) {
-  std::vector<int64_t> shape;
-  for (int64_t dim = 0; dim + 1 < q.dim(); ++dim) shape.push_back(q.size(dim));
-  shape.push_back(width);
-  return make_empty(q, {shape.data(), shape.size()});
+  if (q.dim() == 3) return make_empty(q, {q.size(0), q.size(1), width});
+  const int64_t sizes[] = {q.size(0), q.size(1), q.size(2), width};
+  if (q.stride(2) <= q.stride(1)) return make_empty(q, {sizes, 4});
+  const int64_t head = std::max<int64_t>(sizes[1], 1) * std::max<int64_t>(width, 1);
+  const int64_t strides[] = {std::max<int64_t>(sizes[2], 1) * head, width, head, 1};
+  return make_empty_strided(q, 4, sizes, strides, std::nullopt);
 }
 
 std::vector<int64_t> lse_shape(const Attention& call) {

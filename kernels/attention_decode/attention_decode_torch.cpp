@@ -31,8 +31,13 @@ OptionalTensor checked_sinks(const char* op, const Tensor& q, const OptionalTens
   return as_contiguous(*sinks);
 }
 
-// On the CPU they can be looked at.
-void check_lengths(const char* op, const AttentionDecode& call) {
+void check_lengths(const char* op, AttentionDecode call, const Tensor& lengths,
+                   const Tensor& block_table) {
+  const OptionalTensor seen_lengths = visible_numbers(op, "seq_lens", lengths);
+  const OptionalTensor seen_table = visible_numbers(op, "block_table", block_table);
+  if (!seen_lengths.has_value() || !seen_table.has_value()) return;
+  call.lengths = seen_lengths->const_data_ptr<int32_t>();
+  call.block_table = seen_table->const_data_ptr<int32_t>();
   const int64_t most = call.blocks_per_sequence * call.page_size;
   for (int64_t batch = 0; batch < call.num_batches; ++batch) {
     const int64_t length = call.lengths[batch];
@@ -113,7 +118,7 @@ std::tuple<Tensor, Tensor> attention_decode(
                                 torch::headeronly::ScalarType::Float);
   call.output = output.mutable_data_ptr();
   call.lse = lse.mutable_data_ptr<float>();
-  if (q.is_cpu()) check_lengths(op, call);
+  check_lengths(op, call, lengths, pages.block_table);
   if (q.numel() == 0) return {output, lse};
   if constexpr (Device::kIsGpu) {
     const Workspace workspace(q, attention_decode_workspace_bytes(call));

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -147,6 +148,25 @@ inline void check_device(const char* op, const char* name_a, const Tensor& a, co
   }
 }
 
+// A tensor's numbers, where an op can look at them before it runs: those of the CPU, and with
+// CUDAOPS_CHECK=1 in the environment those of a device too, copied to the CPU, which waits for all
+// work before. Else none, and kernels do what their headers say about numbers out of range.
+inline OptionalTensor visible_numbers(const char* op, const char* name, const Tensor& tensor) {
+  if (tensor.is_cpu()) return tensor;
+  const char* const variable = std::getenv("CUDAOPS_CHECK");
+  if (variable == nullptr || *variable == '\0' || std::string(variable) == "0") {
+    return std::nullopt;
+  }
+  try {
+    return torch::stable::to(tensor, torch::stable::Device(torch::headeronly::DeviceType::CPU));
+  } catch (const std::exception&) {
+    refuse(op,
+           std::string("wanted to look at ") + name +
+               ", as CUDAOPS_CHECK is set, found that it can't be copied to the CPU now (a CUDA "
+               "graph is captured, or work before has failed).");
+  }
+}
+
 // a and b: one shape (nothing is broadcast), one dtype, one device.
 inline void check_same(const char* op, const char* name_a, const Tensor& a, const char* name_b,
                        const Tensor& b) {
@@ -167,8 +187,26 @@ inline Tensor as_contiguous(const Tensor& tensor) {
   return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
 }
 
-// A contiguous tensor where `like` lies, of its dtype if none is given. torch::stable::new_empty
-// goes through the dispatcher, which takes longer than the rest of a small call.
+// A tensor where `like` lies, of its dtype if none is given. torch::stable::new_empty goes through
+// the dispatcher, which takes longer than the rest of a small call.
+inline Tensor make_empty_strided(const Tensor& like, size_t num_dims, const int64_t* sizes,
+                                 const int64_t* strides,
+                                 std::optional<torch::headeronly::ScalarType> dtype) {
+  int32_t type = 0, device_type = 0, device_index = 0;
+  if (dtype.has_value()) {
+    type = torch::stable::detail::to<int32_t>(torch::stable::detail::from(*dtype));
+  } else {
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(like.get(), &type));
+  }
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
+  AtenTensorHandle result = nullptr;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(num_dims), sizes, strides,
+                                                  type, device_type, device_index, &result));
+  return Tensor(result);
+}
+
+// A contiguous one.
 inline Tensor make_empty(const Tensor& like, torch::headeronly::IntHeaderOnlyArrayRef sizes,
                          std::optional<torch::headeronly::ScalarType> dtype = std::nullopt) {
   constexpr size_t kMostDims = 64;
@@ -180,19 +218,7 @@ inline Tensor make_empty(const Tensor& like, torch::headeronly::IntHeaderOnlyArr
     strides[dim] = stride;
     stride *= std::max<int64_t>(sizes[dim], 1);
   }
-  int32_t type = 0, device_type = 0, device_index = 0;
-  if (dtype.has_value()) {
-    type = torch::stable::detail::to<int32_t>(torch::stable::detail::from(*dtype));
-  } else {
-    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(like.get(), &type));
-  }
-  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
-  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
-  AtenTensorHandle result = nullptr;
-  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(num_dims), sizes.data(),
-                                                  strides.data(), type, device_type, device_index,
-                                                  &result));
-  return Tensor(result);
+  return make_empty_strided(like, num_dims, sizes.data(), strides.data(), dtype);
 }
 
 // torch's own threads.

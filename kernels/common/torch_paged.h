@@ -100,7 +100,6 @@ inline TensorPages pages_of(const char* op, const Tensor& q, const Tensor& k_cac
   return pages;
 }
 
-// On the CPU it can be looked at.
 inline void check_block(const char* op, int64_t block, int64_t num_blocks, int64_t batch,
                         int64_t index) {
   if (block >= 0 && block < num_blocks) return;

@@ -75,8 +75,12 @@ void check_positions(const Tensor& q, const Tensor& positions) {
   }
 }
 
-// On the CPU they can be looked at, before anything is written.
-void check_places(const RopeAppendKv& call) {
+void check_places(RopeAppendKv call, const Tensor& positions, const Tensor& block_table) {
+  const OptionalTensor seen_positions = visible_numbers(kOp, "positions", positions);
+  const OptionalTensor seen_table = visible_numbers(kOp, "block_table", block_table);
+  if (!seen_positions.has_value() || !seen_table.has_value()) return;
+  call.positions = seen_positions->const_data_ptr();
+  call.block_table = seen_table->const_data_ptr<int32_t>();
   const int64_t room = call.blocks_per_sequence * call.page_size;
   for (int64_t token = 0; token < call.num_batches * call.seq_length; ++token) {
     const int64_t position = append::place_of(call, token).position;
@@ -154,7 +158,7 @@ Tensor rope_append_kv(Tensor q, Tensor k, Tensor v, const Tensor& cos, const Ten
   call.block_table = pages.block_table.const_data_ptr<int32_t>();
   const Tensor output = make_empty(q, q.sizes());
   call.q_out = output.mutable_data_ptr();
-  if (q.is_cpu()) check_places(call);
+  check_places(call, own_positions, pages.block_table);
   if (q.numel() + k.numel() == 0) return output;
   if constexpr (Device::kIsGpu) {
     launch_rope_append_kv(call, device.stream());

@@ -12,6 +12,7 @@ set(backward_shapes 128 256)
 if(case_LONG)
   set(
     shapes
+    64Short
     64
     96
     128Short

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """For the tests of torch.ops.cudaops: the library, its Python package, tolerances."""
 
+import contextlib
 import math
 import os
 import sys
@@ -40,6 +41,16 @@ def assert_close(actual, expected, case=None, **larger):
         msg=lambda message: f"{case}: {message}",
         **tolerance,
     )
+
+
+@contextlib.contextmanager
+def looking_at_numbers():
+    """Within it a device's lengths, offsets and tables are checked as the CPU's are."""
+    os.environ["CUDAOPS_CHECK"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["CUDAOPS_CHECK"]
 
 
 def sum_tolerance(count):

@@ -254,6 +254,187 @@ def test_none_is_refused_where_a_tensor_is_wanted(device):
         assert refusal(call) == f"{sentence}, found None.", refusal(call)
 
 
+def paged(device):
+    """Arguments of attention_decode, and of rope_append_kv_ behind its sines."""
+    cache = normal(3, 16, 2, 8, dtype=torch.float32, device=device)
+    table = torch.zeros(1, 1, dtype=torch.int32, device=device)
+    return cache, cache.clone(), table
+
+
+def test_values_of_other_types_are_refused(device):
+    """By TypeErrors of one sentence, from functions and under torch.compile, whatever torch would
+    say."""
+    q, x, cos = sequences(device), rows(device), table(device)
+    k_cache, v_cache, blocks = paged(device)
+    lengths = torch.ones(1, dtype=torch.int32, device=device)
+    decode = (q[:, :1], k_cache, v_cache, blocks, lengths)
+    offsets = torch.tensor([0, 4], dtype=torch.int32, device=device)
+    packed = (q[0], q[0], q[0], offsets, offsets, 4, 4)
+    a_list = [1.0, 2.0]
+
+    def attention(*args, **options):
+        return lambda: kernels.attention(*(args or (q, q, q)), **options)
+
+    def attention_decode(*args, **options):
+        return lambda: kernels.attention_decode(*(args or decode), **options)
+
+    cases = {
+        "attention: wanted a tensor for q, found list.": attention(a_list, q, q),
+        "attention: wanted a tensor for k, found str.": attention(q, "k", q),
+        "attention: wanted a tensor for v, found float.": attention(q, q, 0.5),
+        "attention: wanted a tensor for q, found None.": attention(None, q, q),
+        "attention: wanted a tensor or None for bias, found list.": attention(bias=a_list),
+        "attention: wanted a tensor or None for alibi_slopes, found float.": attention(
+            alibi_slopes=0.5
+        ),
+        "attention: wanted a tensor or None for sinks, found int.": attention(sinks=1),
+        "attention: wanted a number or None for scale, found str.": attention(scale="1"),
+        "attention: wanted a number for softcap, found None.": attention(softcap=None),
+        "attention: wanted a number for softcap, found list.": attention(softcap=a_list),
+        "attention: wanted a bool for causal, found str.": attention(causal="yes"),
+        "attention: wanted a number for dropout_p, found None.": attention(dropout_p=None),
+        "attention: wanted an int, a tensor or None for seed, found str.": attention(
+            dropout_p=0.5, seed="5"
+        ),
+        "attention: wanted a pair (left, right) for window, found None.": attention(window=None),
+        "attention: wanted two ints, -1 for all, for window, found (None, 0).": attention(
+            window=(None, 0)
+        ),
+        "attention: wanted two ints, -1 for all, for window, found (1.5, 0).": attention(
+            window=(1.5, 0)
+        ),
+        "attention_varlen: wanted a tensor for cu_seqlens_q, found list.": (
+            lambda: kernels.attention_varlen(*packed[:3], [0, 4], *packed[4:])
+        ),
+        "attention_varlen: wanted an int for max_seqlen_k, found float.": (
+            lambda: kernels.attention_varlen(*packed[:6], 4.5)
+        ),
+        "attention_decode: wanted a tensor for q, found list.": attention_decode(
+            a_list, *decode[1:]
+        ),
+        "attention_decode: wanted a tensor for seq_lens, found list.": attention_decode(
+            *decode[:4], [1]
+        ),
+        "attention_decode: wanted a tensor or None for k_scale, found float.": attention_decode(
+            k_scale=0.5
+        ),
+        "attention_decode: wanted two ints, -1 for all, for window, found (None, None).": (
+            attention_decode(window=(None, None))
+        ),
+        "rope_append_kv_: wanted a tensor for k, found list.": lambda: kernels.rope_append_kv_(
+            q, a_list, q, cos, cos, k_cache, v_cache, blocks, lengths
+        ),
+        "rope_append_kv_: wanted a tensor or None for v_scale, found float.": (
+            lambda: kernels.rope_append_kv_(
+                q, q, q, cos, cos, k_cache, v_cache, blocks, lengths, v_scale=0.5
+            )
+        ),
+        "rms_norm: wanted a tensor for input, found list.": lambda: kernels.rms_norm(a_list, 2),
+        "swiglu: wanted a tensor for up, found float.": lambda: kernels.swiglu(x, 0.5),
+        "softmax: wanted a number for scale, found str.": lambda: kernels.softmax(x, scale="1"),
+    }
+    for sentence, call in cases.items():
+        try:
+            call()
+        except TypeError as error:
+            assert str(error) == sentence, str(error)
+        else:
+            raise AssertionError(f"not refused: {sentence}")
+    for sentence in list(cases)[:3]:
+        compiled = torch.compile(cases[sentence], backend="eager", fullgraph=True)
+        try:
+            compiled()
+        except Exception as error:
+            assert sentence in str(error), str(error)
+        else:
+            raise AssertionError(f"not refused by torch.compile: {sentence}")
+
+
+def test_tensors_without_data_are_refused_in_the_same_words(device):
+    """Shapes and dtypes: by meta tensors, and by torch.compile before anything runs."""
+    q, k = (normal(2, size, heads, 8, dtype=torch.float32, device=device) for size, heads in ((5, 4), (7, 2)))
+    tokens = normal(10, 4, 8, dtype=torch.float32, device=device)
+    offsets = torch.tensor([0, 4, 10], dtype=torch.int32, device=device)
+    k_cache, v_cache, blocks = paged(device)
+    one = normal(1, 1, 2, 8, dtype=torch.float32, device=device)
+    lengths = torch.ones(1, dtype=torch.int32, device=device)
+
+    def zeros(*shape):
+        return torch.zeros(shape, device=device)
+
+    def attention(*args, **options):
+        return kernels.attention, args, options
+
+    def varlen(q, k, v, *rest, **options):
+        return kernels.attention_varlen, (q, k, v, *rest), options
+
+    def decode(*args, **options):
+        return kernels.attention_decode, args, options
+
+    calls = (
+        attention(q.int(), k, k),
+        attention(q, k.half(), k),
+        attention(q[0], k, k),
+        attention(q, k, k[:, :3]),
+        attention(q[:1], k, k),
+        attention(q[:, :, :3], k, k),
+        attention(q, k[:, :, :0], k[:, :, :0]),
+        attention(q[..., :4], k, k),
+        attention(q[..., :0], k[..., :0], k),
+        attention(zeros(1, 2, 2, 300), zeros(1, 2, 2, 300), zeros(1, 2, 2, 300)),
+        attention(q, k, k, bias=zeros(2, 4, 5, 6)),
+        attention(q, k, k, bias=zeros(5, 7).half()),
+        attention(q, k, k, alibi_slopes=zeros(3)),
+        attention(q, k, k, alibi_slopes=zeros(3, 4)),
+        attention(q, k, k, sinks=zeros(3)),
+        attention(q, k, k, scale=float("nan")),
+        attention(q, k, k, softcap=-1.0),
+        attention(q, k, k, window=(-2, 0)),
+        attention(q, k, k, dropout_p=1.5, seed=zeros(1).long()),
+        attention(q, k, k, dropout_p=0.5, seed=zeros(1)),
+        attention(q, k, k, dropout_p=0.5, seed=zeros(2).long()),
+        varlen(tokens, tokens, tokens, offsets.long(), offsets, 6, 6),
+        varlen(tokens, tokens, tokens, offsets, offsets[:2], 6, 6),
+        varlen(tokens, tokens, tokens, offsets, offsets, -1, 6),
+        varlen(q, k, k, offsets, offsets, 6, 6),
+        varlen(tokens, tokens, tokens[:9], offsets, offsets, 6, 6),
+        varlen(tokens, tokens, tokens, offsets, offsets, 6, 6, alibi_slopes=zeros(3, 4)),
+        decode(one.double(), k_cache, v_cache, blocks, lengths),
+        decode(one[0], k_cache, v_cache, blocks, lengths),
+        decode(one[..., :0], k_cache[..., :0], v_cache[..., :0], blocks, lengths),
+        decode(one, k_cache.half(), v_cache.half(), blocks, lengths),
+        decode(one, k_cache, v_cache.half(), blocks, lengths),
+        decode(one, k_cache, v_cache[:2], blocks, lengths),
+        decode(one, k_cache[..., :4], v_cache[..., :4], blocks, lengths),
+        decode(one, k_cache, v_cache, blocks.long(), lengths),
+        decode(one, k_cache, v_cache, blocks[0], lengths),
+        decode(one, k_cache, v_cache, blocks, lengths.long()),
+        decode(one, k_cache, v_cache, blocks, lengths[:0]),
+        decode(one[:, :, :1].expand(1, 1, 3, 8), k_cache, v_cache, blocks, lengths),
+        decode(one, k_cache, v_cache, blocks, lengths, sinks=zeros(3)),
+        decode(one, k_cache, v_cache, blocks, lengths, k_scale=zeros(1)),
+        decode(one, k_cache, v_cache, blocks, lengths, softcap=-1.0),
+    )
+    for index, (function, args, options) in enumerate(calls):
+        wanted = refusal(lambda: function(*args, **options))
+        assert ": wanted " in wanted
+        meta = [
+            [value.to("meta") if isinstance(value, torch.Tensor) else value for value in values]
+            for values in (args, options.values())
+        ]
+        found = refusal(lambda: function(*meta[0], **dict(zip(options, meta[1]))))
+        assert found == wanted, f"{found}, not {wanted}"
+        if index % 8:
+            continue
+        compiled = torch.compile(function, backend="eager", fullgraph=True)
+        try:
+            compiled(*args, **options)
+        except Exception as error:
+            assert wanted in str(error), str(error)
+        else:
+            raise AssertionError(f"not refused by torch.compile: {wanted}")
+
+
 def test_numbers_are_finite(device):
     x, nan, infinity = rows(device), float("nan"), float("inf")
     finite, from_zero = "a finite float32 number", "a finite float32 number from 0 on"

@@ -6,7 +6,7 @@ import os
 import random
 
 import torch
-from kernel_testing import DTYPES, kernels, main, normal, opcheck, ops, refusal
+from kernel_testing import DTYPES, kernels, looking_at_numbers, main, normal, opcheck, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -171,7 +171,9 @@ def check(case, q, k, v, times=2, **options):
         q, k, v = own["q"], own["k"], own["v"]
         if which == "found":
             output, lse = kernels.attention(q, k, v, **rest, return_lse=True)
-            assert output.dtype == dtype and output.is_contiguous()
+            assert output.dtype == dtype
+            heads_first = q.stride(2) > q.stride(1)
+            assert (output.transpose(1, 2) if heads_first else output).is_contiguous()
         else:
             output, lse = reference(q, k, v, **rest, dtype=wanted)
         grads = normal(*output.shape, dtype=dtype, device=device, seed=9).to(output.dtype)
@@ -453,6 +455,28 @@ def test_hopper_kernel_of_different_lengths(device):
                         assert_as_exact(a[None, range_], b.double(), c.nan_to_num(), (*case, f"grad {name}"), 3, 1e-4)
     assert sum("attention_sm90_kernel" in name for name in names) == 6 * 3 * 4, set(names)
     assert sum("attention_backward_sm90_kernel" in name for name in names) == 6 * 3 * 4, set(names)
+
+
+def test_hopper_kernel_in_every_order_of_tiles(device):
+    """The order depends on how many sequences and heads there are, and no result on the order."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    for head_dim, options in ((128, {"causal": True}), (64, {"window": (300, 0)}), (256, {"causal": True})):
+        q, k, v = tensors(device, torch.bfloat16, 87, 400, 400, 3, 3, head_dim)
+        whole = kernels.attention(q, k, v, **options)
+        for rows in (slice(0, 1), slice(40, 45), slice(86, 87)):
+            assert torch.equal(kernels.attention(q[rows], k[rows], v[rows], **options), whole[rows]), (head_dim, rows)
+        for count in (200, 300):  # up to 256 sequences are sorted
+            lengths = torch.arange(count, dtype=torch.int32) * 37 % 151
+            offsets = torch.cat((torch.zeros(1, dtype=torch.int32), lengths)).cumsum(0, dtype=torch.int32)
+            ends = offsets.tolist()
+            q, k, v = (normal(ends[-1], 3, head_dim, dtype=torch.bfloat16, device=device, seed=i) for i in range(3))
+            offsets = offsets.to(device)
+            output = kernels.attention_varlen(q, k, v, offsets, offsets, 151, 151, **options)
+            for i in (0, 1, 4, 57, 102, count - 1):
+                rows = slice(ends[i], ends[i + 1])
+                own = kernels.attention(q[None, rows], k[None, rows], v[None, rows], **options)[0]
+                assert torch.equal(output[rows], own), (head_dim, count, i)
 
 
 # Sequences of a batch, with one that is empty and one that has more queries than keys.
@@ -742,8 +766,8 @@ def test_refuses_in_one_sentence(device):
     for call, sentence in (
         (
             lambda: ops.attention(q.int(), k, k),
-            "attention: wanted float32 (Float), float16 (Half) or bfloat16 (BFloat16) for q, found "
-            "Int.",
+            "attention: wanted float32 (Float), float16 (Half), bfloat16 (BFloat16) or, on the CPU, "
+            "float64 (Double) for q, found Int.",
         ),
         (
             lambda: ops.attention(q, k.half(), k),
@@ -766,7 +790,7 @@ def test_refuses_in_one_sentence(device):
         ),
         (
             lambda: ops.attention(q[..., :4], k, k),
-            "attention: wanted one head_dim for q and k, and at most 256 for q, k and v, found "
+            "attention: wanted one head_dim for q and k, and 1 to 256 for q, k and v, found "
             "shapes [2, 5, 4, 4], [2, 7, 2, 8] and [2, 7, 2, 8].",
         ),
         (
@@ -838,9 +862,10 @@ def test_refuses_in_one_sentence(device):
         ),
     ):
         assert refusal(call) == sentence, refusal(call)
-    if device != "cpu":
-        return
-    wrong = [torch.tensor(values, dtype=torch.int32) for values in ((0, 4, 9), (0, 12, 10), (0, 9, 10))]
+    def offsets_of(*values):
+        return torch.tensor(values, dtype=torch.int32, device=device)
+
+    wrong = [offsets_of(*values) for values in ((0, 4, 9), (0, 12, 10), (0, 9, 10))]
     for changed, sentence in zip(
         wrong,
         (
@@ -852,10 +877,12 @@ def test_refuses_in_one_sentence(device):
         ),
     ):
         call = lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets, changed, 6, 6)  # noqa: E731
-        assert refusal(call) == sentence, refusal(call)
-    falling = torch.tensor((0, 6, 4, 10), dtype=torch.int32)
+        with looking_at_numbers():
+            assert refusal(call) == sentence, refusal(call)
+    falling = offsets_of(0, 6, 4, 10)
     sentence = "attention_varlen: wanted cu_seqlens_q that don't decrease, found 4 behind 6 at index 2."
-    found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
+    with looking_at_numbers():
+        found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
     assert found == sentence, found
 
 
@@ -966,6 +993,31 @@ def test_sdpa_patch_leaves_the_rest_to_torch(device):
     with kernels.sdpa_patch(), Watch() as watch:
         sdpa(q, k, v)
     assert ("attention" in watch.names) == (device == "cpu")
+
+
+def test_sdpa_patch_and_what_looks_for_torchs_function(device):
+    """Masks that are no data, torch.jit.script, and layouts, which views rely on."""
+    from torch.nn.attention.bias import causal_lower_right, causal_upper_left
+
+    q, k, v = (x.detach() for x in sdpa_inputs(device, torch.float32, 5, 9))
+    sdpa = lambda *args, **options: torch.nn.functional.scaled_dot_product_attention(*args, **options)  # noqa: E731
+    biases = causal_upper_left(5, 9), causal_lower_right(5, 9)
+    plain = [sdpa(q, k, v, attn_mask=bias) for bias in biases]
+
+    class Model(torch.nn.Module):
+        def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+    with kernels.sdpa_patch(always=True), kernels.sdpa_patch(always=True):
+        for bias, wanted in zip(biases, plain):
+            torch.testing.assert_close(sdpa(q, k, v, attn_mask=bias), wanted)
+        assert "CausalBias should not" in refusal(
+            lambda: sdpa(q, k, v, attn_mask=biases[0], is_causal=True)
+        )
+        torch.testing.assert_close(torch.jit.script(Model())(q, k, v), sdpa(q, k, v))
+        assert sdpa(q, k, v).is_contiguous()
+        turned = q.transpose(1, 2).contiguous().transpose(1, 2)
+        assert sdpa(turned, k, v).transpose(1, 2).is_contiguous()
 
 
 def test_sdpa_patch_under_compile_and_autocast(device):

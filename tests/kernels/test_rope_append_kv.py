@@ -5,7 +5,7 @@ import random
 
 import torch
 
-from kernel_testing import DTYPES, assert_close, kernels, main, normal, opcheck, ops, pytest_generate_tests, refusal  # noqa: F401
+from kernel_testing import DTYPES, assert_close, kernels, looking_at_numbers, main, normal, opcheck, ops, pytest_generate_tests, refusal  # noqa: F401
 
 FLOAT8 = torch.float8_e4m3fn
 PAGES = 3  # of a sequence
@@ -168,7 +168,7 @@ def test_views(device):
 def test_out_of_range_writes_nothing(device):
     case = Case(device, torch.bfloat16, tokens=((3, 48), (2, 1)))
     before = case.k_cache.clone(), case.v_cache.clone()
-    if device == "cpu":
+    with looking_at_numbers():
         assert refusal(lambda: kernels.rope_append_kv_(*case.arguments())) == (
             "rope_append_kv_: wanted positions below 48 (block_table has 3 blocks of 16 keys), found "
             "48 at [0, 1]."
@@ -185,7 +185,9 @@ def test_out_of_range_writes_nothing(device):
             "rope_append_kv_: wanted positions below 4, the rows of cos, found 4 at [0, 1]."
         )
         assert torch.equal(case.k_cache, before[0]) and torch.equal(case.v_cache, before[1])
+    if device == "cpu":
         return
+    case = Case(device, torch.bfloat16, tokens=((3, 48), (2, 1)))
     case.table[1, 0] = 99
     output = kernels.rope_append_kv_(*case.arguments())
     assert output[0, 1].isnan().all() and not output[0, 0].isnan().any()

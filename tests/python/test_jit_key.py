@@ -4,11 +4,12 @@
 import os
 import pathlib
 import re
+import shutil
 
 import pytest
 from conftest import REPOSITORY
 
-from cudaops.jit import key, lock, manifest, memory, why
+from cudaops.jit import key, lock, manifest, memory, stamps, why
 from cudaops.jit.project import Project
 from cudaops.jit.request import Request
 from cudaops.jit.sources import Reading, abi, ops
@@ -52,7 +53,7 @@ def test_programs_are_told_by_place_and_not_by_path(tmp_path):
 
 
 def test_manifest_notices_each_flipped_byte(tmp_path):
-    section = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {"abi": "STABLE"}, ["absent /nowhere/at all"])
+    section = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {"abi": "STABLE"}, b"absent /nowhere/at all\n")
     path = tmp_path / "m"
     text = manifest.text_of([section, section])
     path.write_text(text)
@@ -73,12 +74,13 @@ def test_files_of_a_directory_are_compared_by_one_number_and_by_stamps_where_it_
     entries = [manifest.file_entry(str(path), later) for path in paths]
     read = []
     monkeypatch.setattr(manifest, "digest_of", lambda path: read.append(path) or key.digest(pathlib.Path(path).read_bytes()))
-    lines = manifest.lines_of(entries)
-    section = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, lines)
-    assert len(lines) == 4 and section.changed({}) is None and read == []
+    data = manifest.data_of(entries)
+    section = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, data)
+    assert len(section.lines) == 4 and section.changed({}) is None and read == []
+    assert section.files() == {entry[3]: entry[1:3] for entry in entries}
 
-    number = lines[0].split(" ")[1]
-    other_python = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, [lines[0].replace(number, "1"), *lines[1:]])
+    number = data.split(b" ")[1]
+    other_python = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, data.replace(number, b"1", 1))
     assert other_python.changed({}) is None and read == []
 
     os.utime(paths[1], (2, 2))
@@ -88,6 +90,83 @@ def test_files_of_a_directory_are_compared_by_one_number_and_by_stamps_where_it_
     assert section.changed({}) == ("changed", str(paths[1]))
     paths[1].unlink()
     assert section.changed({}) == ("gone", str(paths[1]))
+
+
+@pytest.fixture(scope="module")
+def in_c(tmp_path_factory):
+    root = tmp_path_factory.mktemp("store")
+    (root / "id").mkdir()
+    stamps.make(str(root), shutil.which("cc") or pytest.skip("no cc"))
+    return stamps.function(str(root))
+
+
+def _edit(path):
+    path.write_text("B.h")
+    os.utime(path, (1, 1))  # its size and its date are the old ones
+
+
+CHANGES = {
+    "nothing": lambda place: None,
+    "another date": lambda place: os.utime(place / "b.h", (2, 2)),
+    "another text": lambda place: _edit(place / "b.h"),
+    "the last file gone": lambda place: (place / "sub" / "c d.h").unlink(),
+    "a directory gone": lambda place: shutil.rmtree(place / "sub"),
+    "a directory in the place of a file": lambda place: ((place / "a.h").unlink(), (place / "a.h").mkdir()),
+    "one that hides another": lambda place: (place / "new.h").touch(),
+    "one that was only asked for gone": lambda place: (place / "asked.h").unlink(),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_c_and_python_see_the_same_changes(tmp_path, in_c, what):
+    place = tmp_path / "ü 1"
+    (place / "sub").mkdir(parents=True)
+    paths = [place / "a.h", place / "b.h", place / "sub" / "c d.h"]
+    for path in [*paths, place / "asked.h"]:
+        path.write_text(path.name)
+        os.utime(path, (-1, -1) if path.name == "a.h" else (1, 1))
+    later = os.stat(place / "asked.h").st_ctime_ns + 10**9
+    entries = [manifest.file_entry(str(path), later) for path in paths]
+    entries += [("absent", str(place / "new.h")), ("there", str(place / "asked.h"))]
+    section = manifest.Section(["built", "k", "f.so", "1.2.3.4", "d"], {}, manifest.data_of(entries))
+    assert in_c(section.data) == 0
+    CHANGES[what](place)
+    # By content nothing has changed where only a date has: that is for Python to say.
+    assert (in_c(section.data) == 0) == (what == "nothing")
+    assert (section.changed({}, in_c) is None) == (what in ("nothing", "another date"))
+    assert section.changed({}, in_c) == section.changed({})
+
+
+def test_c_leaves_to_python_what_it_cannot_tell(tmp_path, in_c):
+    path = tmp_path / "a.h"
+    path.write_text("1")
+    young = manifest.data_of([manifest.file_entry(str(path), os.stat(path).st_ctime_ns)])
+    old = manifest.data_of([manifest.file_entry(str(path), os.stat(path).st_ctime_ns + 10**9)])
+    assert in_c(old) == 0 and in_c(b"") == 0
+    assert in_c(young) == 1
+    assert in_c(b"absent /" + b"a" * 5000 + b"\n") == 1 and in_c(b"files 1 /" + b"a" * 5000 + b"\n\n\n\n") == 1
+    for size in range(len(old)):
+        in_c(old[:size])  # ends where the text ends
+    assert in_c(b"another format\n") == 1
+
+
+def test_comparison_in_c_is_made_again_where_its_file_is_damaged(tmp_path, monkeypatch):
+    root, compiler = str(tmp_path), shutil.which("cc") or pytest.skip("no cc")
+    (tmp_path / "id").mkdir()
+    assert stamps.function(root) is None
+    stamps.make(root, "/nowhere/cc")
+    assert stamps.function(root) is None and not list((tmp_path / "id").iterdir())
+    stamps.make(root, compiler)
+    assert stamps.function(root)(b"") == 0
+    library = next((tmp_path / "id").glob("*.so"))
+    damaged = bytearray(library.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    library.unlink()  # this process has it open
+    library.write_bytes(damaged)
+    monkeypatch.setattr(stamps, "_functions", {})
+    assert stamps.function(root) is None
+    stamps.make(root, compiler)
+    assert stamps.function(root)(b"") == 0 and library.read_bytes() != damaged
 
 
 def test_file_written_within_a_tick_is_compared_by_content(tmp_path):

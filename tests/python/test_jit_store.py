@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -99,10 +100,20 @@ def test_size_is_bytes_or_has_a_unit(monkeypatch, text, size):
     assert publish.size_limit() == size
 
 
-def test_size_that_is_none_is_refused(monkeypatch):
-    monkeypatch.setenv("CUDAOPS_JIT_MAX_SIZE", "big")
-    with pytest.raises(ValueError, match="not a size.\n  found   big"):
-        publish.size_limit()
+@pytest.mark.parametrize("text", ["big", "-1", "inf", "nan", "1e400", "G"])
+def test_size_that_is_none_is_refused_before_a_compile(jit, source, monkeypatch, text):  # noqa: F811
+    monkeypatch.setenv("CUDAOPS_JIT_MAX_SIZE", text)
+    with jit.no_process(), pytest.raises(ValueError, match="CUDAOPS_JIT_MAX_SIZE: not a size.\n  found   " + text):
+        jit.load("plain", source)
+    with pytest.raises(ValueError, match="--size: not a size.\n  found   " + text):
+        publish.size_limit(text)
+
+
+@pytest.mark.parametrize("name", ["a;b", 'a"b', "a\\b", "a<b"])
+def test_store_in_a_place_that_cmake_cannot_be_told_is_refused(jit, source, monkeypatch, tmp_path, name):  # noqa: F811
+    monkeypatch.setenv("CUDAOPS_STORE", str(tmp_path / name))
+    with jit.no_process(), pytest.raises(cudaops.BuildError, match="no CMake project can be built in .*\nFix: CUDAOPS_STORE="):
+        jit.load("plain", source)
 
 
 def test_four_builds_of_a_key_are_kept(jit):  # noqa: F811
@@ -352,6 +363,34 @@ print(json.dumps([json.loads(os.read(reading, 1000)), cudaops.load("other", %r).
     )
     assert values == [[42, True, 7, "COMPILED"], "CACHED", 42]
     assert jit.left() == []
+
+
+def test_threads_that_load_one_module_get_the_same(jit, source):  # noqa: F811
+    """One object, that is initialized once, however the threads take turns; also where they build it."""
+    from cudaops.jit import loader
+
+    found = []
+    begin = threading.Barrier(8)
+
+    def load():
+        begin.wait()
+        found.append(cudaops.load("plain", source))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            loader.loaded.clear()
+            threads = [threading.Thread(target=load) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(found) == 8 and len(set(map(id, found))) == 1
+            found.clear()
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(jit.objects()) == 1 and jit.left() == []
 
 
 def test_cell_of_a_notebook_runs_twice(jit):  # noqa: F811

@@ -43,7 +43,6 @@ endfunction()
 # and excludes it; empty where it can.
 #
 #   user    excludes what would change the command that this launcher runs: all but measure, trace and link
-#   cache   excludes precompiled: it answers sooner, and its entries must not depend on files of one machine
 #   phases  of a trace exclude cubins, whose compiler is not nvcc
 #   program  of a link, where it isn't there or can't stand between double quotes in the build file
 function(_cudaops_launch_excluded target language step out)
@@ -59,11 +58,6 @@ function(_cudaops_launch_excluded target language step out)
     _cudaops_launcher(program ignored)
     if(program STREQUAL "" OR program MATCHES "[\"$`\\]")
       set(${out} program PARENT_SCOPE)
-    endif()
-  elseif(step STREQUAL "precompiled")
-    _cudaops_target_get(${target} LAUNCH_${language} steps)
-    if("cache" IN_LIST steps)
-      set(${out} cache PARENT_SCOPE)
     endif()
   elseif(step STREQUAL "cubins")
     _cudaops_target_get(${target} LAUNCH_${language}_trace trace)

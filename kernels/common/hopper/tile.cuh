@@ -129,6 +129,15 @@ __device__ __forceinline__ float fast_tanh(float x) {
   return fmaf(-2.0f, __fdividef(1.0f, detail::exp2_of(x * kTwiceLog2e) + 1.0f), 1.0f);
 }
 
+// Four matrices of 8 x 8 elements of 16 bits, as products leave them in registers, packed in pairs:
+// lanes 0 to 7 have the addresses of the first one's rows, and so on. PTX ISA, "stmatrix".
+__device__ __forceinline__ void store_matrices(void* row, const uint32_t (&words)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   shared_address(row)),
+               "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+               : "memory");
+}
+
 // Lane t of four has words w[0..3], w[j] being the t-th four bytes of vector j; afterwards it has
 // vector t. All lanes of a warp.
 __device__ __forceinline__ void gather_vectors(uint32_t (&w)[4]) {

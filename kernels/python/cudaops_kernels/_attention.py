@@ -8,6 +8,7 @@ from typing import Any, Literal, Optional, Union, overload
 import torch
 from torch import Tensor
 
+from ._attention_checks import check_attention
 from ._attention_dropout import kept_weights, seed_of_call
 from ._autograd import differentiable, gradient
 from ._registration import Rows, register_op
@@ -100,8 +101,27 @@ def _(
     deterministic=False,
     dropout_p=0.0,
 ):
+    check_attention(
+        "attention",
+        q,
+        k,
+        v,
+        bias=bias,
+        alibi_slopes=alibi_slopes,
+        sinks=sinks,
+        seed=seed,
+        scale=scale,
+        window_left=window_left,
+        window_right=window_right,
+        softcap=softcap,
+        dropout_p=dropout_p,
+    )
     batch, seq_q, heads, _ = q.shape
-    return q.new_empty((batch, seq_q, heads, v.shape[-1])), _statistics(q, batch, heads, seq_q)
+    if q.stride(2) > q.stride(1):
+        output = q.new_empty((batch, heads, seq_q, v.shape[-1])).transpose(1, 2)
+    else:
+        output = q.new_empty((batch, seq_q, heads, v.shape[-1]))
+    return output, _statistics(q, batch, heads, seq_q)
 
 
 @register_op("attention_backward", Rows("q", placements=_placements(False, True), **_ONE_BY_ONE))
@@ -158,6 +178,21 @@ def _(
     deterministic=False,
     dropout_p=0.0,
 ):
+    check_attention(
+        "attention_varlen",
+        q,
+        k,
+        v,
+        alibi_slopes=alibi_slopes,
+        sinks=sinks,
+        seed=seed,
+        scale=scale,
+        window_left=window_left,
+        window_right=window_right,
+        softcap=softcap,
+        dropout_p=dropout_p,
+        lengths=(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k),
+    )
     total, heads, _ = q.shape
     return q.new_empty((total, heads, v.shape[-1])), _statistics(q, heads, total)
 
@@ -388,6 +423,8 @@ _attention_varlen: Callable[..., tuple[Tensor, Tensor]] = differentiable(
 def checked_window(op: str, window: Any) -> tuple[int, int]:
     if not isinstance(window, (tuple, list)) or len(window) != 2:
         raise TypeError(f"{op}: wanted a pair (left, right) for window, found {window!r}.")
+    if not all(hasattr(side, "__index__") for side in window):
+        raise TypeError(f"{op}: wanted two ints, -1 for all, for window, found {window!r}.")
     return window[0], window[1]
 
 
@@ -464,7 +501,7 @@ def attention(
 
     q is [batch, seq_q, heads, head_dim], k and v [batch, seq_k, kv_heads, head_dim] with heads a
     multiple of kv_heads; v may have a head_dim of its own, both are at most 256. Transposed views of
-    [batch, heads, seq, head_dim] are taken without a copy. float32, float16, bfloat16, and float64
+    [batch, heads, seq, head_dim] are taken without a copy, and of such a q the output is one. float32, float16, bfloat16, and float64
     on the CPU.
 
     scores = softcap(scale * q·k) - alibi_slopes * |i + seq_k - seq_q - j| + bias of query i and key

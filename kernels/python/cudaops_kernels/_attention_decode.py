@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from ._attention import checked_window, statistic
+from ._attention_checks import check_attention_decode
 from ._autograd import without_gradient
-from ._registration import register_op
+from ._registration import refuse_gradients, register_op
 
 
 @register_op("attention_decode")
@@ -26,6 +27,19 @@ def _(
     k_scale=None,
     v_scale=None,
 ):
+    check_attention_decode(
+        "attention_decode",
+        q,
+        k_cache,
+        v_cache,
+        block_table,
+        seq_lens,
+        scale=scale,
+        softcap=softcap,
+        sinks=sinks,
+        k_scale=k_scale,
+        v_scale=v_scale,
+    )
     batch, q_len, heads, _ = q.shape
     return q.new_empty(q.shape), q.new_empty((batch, heads, q_len), dtype=torch.float32)
 
@@ -103,10 +117,21 @@ def attention_decode(
     sink.
 
     On the CPU lengths and blocks out of range are refused. On a GPU they aren't looked at before
-    the launch: a length counts up to what block_table has room for, and keys of a block that the
-    caches don't have are not read and not seen. Not differentiable.
+    the launch, without CUDAOPS_CHECK=1 in the environment: a length counts up to what block_table has room for, and keys of a block that the
+    caches don't have are not read and not seen. Not differentiable: tensors that require gradients
+    are refused.
     """
-    if scale is None:
+    refuse_gradients(
+        "attention_decode",
+        "there is no derivative",
+        q=q,
+        k_cache=k_cache,
+        v_cache=v_cache,
+        sinks=sinks,
+        k_scale=k_scale,
+        v_scale=v_scale,
+    )
+    if scale is None and isinstance(q, Tensor) and q.dim() > 0:
         scale = 1.0 / math.sqrt(max(q.shape[-1], 1))
     left, right = checked_window("attention_decode", window)
     if left < -1 or right < -1:

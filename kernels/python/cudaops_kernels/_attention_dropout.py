@@ -12,8 +12,7 @@ _LOW = 0xFFFFFFFF
 
 def seed_of_call(op: str, q: Any, dropout_p: Any, seed: Any) -> Any:
     """What the op takes: one number where q lies. A drawn one is a tensor that torch's own op gives,
-    so that checkpoints, CUDA graphs and torch.compile treat it as all random numbers. What is no
-    seed at all is the op's to refuse."""
+    so that checkpoints, CUDA graphs and torch.compile treat it as all random numbers."""
     if not isinstance(q, Tensor) or not isinstance(dropout_p, (int, float)) or dropout_p == 0:
         return None
     if isinstance(seed, Tensor):
@@ -26,7 +25,9 @@ def seed_of_call(op: str, q: Any, dropout_p: Any, seed: Any) -> Any:
     if seed is None:
         return torch.randint(0, 2**63 - 1, (), dtype=torch.int64, device=q.device)
     if not isinstance(seed, int):
-        return seed
+        raise TypeError(
+            f"{op}: wanted an int, a tensor or None for seed, found {type(seed).__name__}."
+        )
     if not -(2**63) <= seed < 2**63:
         raise ValueError(f"{op}: wanted 64 bits for seed, found {seed}.")
     return torch.full((), seed, dtype=torch.int64, device=q.device)

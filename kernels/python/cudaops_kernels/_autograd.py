@@ -15,7 +15,7 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 
-from ._errors import raise_again
+from ._errors import kinds_of, raise_again, refuse_types
 from ._library import ops
 from ._sharding import register_if_missing
 
@@ -172,8 +172,11 @@ def _differentiable(
         name, forward=forward, backward=run_backward if several else backward, jvp=run_jvp
     )
 
+    kinds = kinds_of(op)
+
     def call(*args: Any) -> Any:
         if is_compiling():
+            refuse_types(name, kinds, args)
             outputs = op(*args)
             return outputs if first is None else outputs[first]
         try:
@@ -188,10 +191,10 @@ def _differentiable(
                     if tensor is not None and tensor.requires_grad:
                         return apply(*args)
             outputs = run(*args)
-        except RuntimeError as error:
+        except (RuntimeError, TypeError, AttributeError) as error:
             if register_if_missing(error):
                 return call(*args)
-            raise_again(error)
+            raise_again(error, name, kinds, args)
         return outputs if first is None else outputs[first]
 
     return call
@@ -239,32 +242,36 @@ def without_gradient(name: str) -> Callable[..., Any]:
     """For register_op(): an op whose outputs don't require gradients, as those of torch's own
     quantising ops. A tangent is refused: it would be dropped."""
     op, run = _refusing(name, None, "there is no forward-mode derivative.")
+    kinds = kinds_of(op)
 
     def call(*args: Any) -> Any:
         if is_compiling():
+            refuse_types(name, kinds, args)
             return op(*args)
         try:
             if _in_transform() or forward_ad._current_level >= 0:
                 return op(*args)
             return run(*args)
-        except RuntimeError as error:
+        except (RuntimeError, TypeError, AttributeError) as error:
             if register_if_missing(error):
                 return call(*args)
-            raise_again(error)
+            raise_again(error, name, kinds, args)
 
     return call
 
 
 def raising(op: Any) -> Callable[..., Any]:
     """An op that writes its arguments, with Python's exceptions."""
+    name, kinds = op._schema.name.split("::")[1], kinds_of(op)
 
     def call(*args: Any) -> Any:
         if is_compiling():
+            refuse_types(name, kinds, args)
             return op(*args)
         try:
             return op(*args)
-        except RuntimeError as error:
-            raise_again(error)
+        except (RuntimeError, TypeError, AttributeError) as error:
+            raise_again(error, name, kinds, args)
 
     return call
 

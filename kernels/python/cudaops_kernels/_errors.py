@@ -2,7 +2,9 @@
 """Python's exceptions for what an op refuses: the stable ABI knows RuntimeError only."""
 
 import re
-from typing import NoReturn
+from typing import Any, NoReturn, Optional, Sequence
+
+import torch
 
 # A refusal of this library, as no other RuntimeError begins.
 _REFUSAL = re.compile(r"\w+: wanted ")
@@ -14,10 +16,62 @@ _ABOUT_TYPES = re.compile(
 )
 
 
-def raise_again(error: RuntimeError) -> NoReturn:
-    """Raises a refusal as TypeError or ValueError, and everything else as it is."""
+# A schema's types, what they are called, and what a value of one has.
+_KINDS = {
+    "float": ("a number", "__float__"),
+    "int": ("an int", "__index__"),
+    "bool": ("a bool", "__index__"),
+}
+
+# An argument: its name, its type ("Tensor" or of _KINDS), whether it may be None.
+Kinds = tuple[tuple[str, str, bool], ...]
+
+
+def kinds_of(op: Any) -> Kinds:
+    """Of an op's arguments. Of other types, whose values torch refuses itself, the type is ""."""
+    kinds = []
+    for argument in op._schema.arguments:
+        kind = str(argument.real_type)  # that of a dtype would be int
+        is_optional = kind.startswith("Optional[")
+        kind = kind[len("Optional[") : -1] if is_optional else kind
+        known = kind == "Tensor" or kind in _KINDS
+        kinds.append((argument.name, kind if known else "", is_optional))
+    return tuple(kinds)
+
+
+def _wrong_type(name: str, kinds: Kinds, args: Sequence[Any]) -> Optional[str]:
+    for (argument, kind, is_optional), value in zip(kinds, args):
+        if not kind or (value is None and is_optional):
+            continue
+        if kind == "Tensor":
+            wanted, fits = "a tensor", isinstance(value, torch.Tensor)
+        else:
+            wanted, member = _KINDS[kind]
+            fits = hasattr(value, member)
+        if not fits:
+            found = "None" if value is None else type(value).__name__
+            wanted += " or None" if is_optional else ""
+            return f"{name}: wanted {wanted} for {argument}, found {found}."
+    return None
+
+
+def refuse_types(name: str, kinds: Kinds, args: Sequence[Any]) -> None:
+    """Before an op is traced: torch would say it in other words."""
+    sentence = _wrong_type(name, kinds, args)
+    if sentence is not None:
+        raise TypeError(sentence)
+
+
+def raise_again(
+    error: Exception, name: str = "", kinds: Kinds = (), args: Sequence[Any] = ()
+) -> NoReturn:
+    """Raises a refusal as TypeError or ValueError, what an argument's type has caused in a sentence,
+    and everything else as it is. So types are looked at only where a call has failed."""
     sentence = str(error)
-    if type(error) is not RuntimeError or not _REFUSAL.match(sentence):
-        raise error
-    kind = TypeError if _ABOUT_TYPES.search(sentence) else ValueError
-    raise kind(sentence) from None
+    if type(error) is RuntimeError and _REFUSAL.match(sentence):
+        kind = TypeError if _ABOUT_TYPES.search(sentence) else ValueError
+        raise kind(sentence) from None
+    wrong = _wrong_type(name, kinds, args)
+    if wrong is not None:
+        raise TypeError(wrong) from None
+    raise error

@@ -104,7 +104,7 @@ def register_op(
 def refuse_gradients(name, because="it is overwritten", **arguments):
     """For an op that overwrites these tensors, or that has no derivative by them."""
     for argument, tensor in arguments.items():
-        if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():
+        if getattr(tensor, "requires_grad", False) and torch.is_grad_enabled():
             raise RuntimeError(
                 f"{name}: wanted {argument} without a gradient, as {because}, "
                 f"found requires_grad."

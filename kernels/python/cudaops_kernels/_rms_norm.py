@@ -131,7 +131,7 @@ _EPS = {dtype: _torch_eps(dtype) for dtype in (torch.float16, torch.bfloat16)}
 
 
 def eps_or_default(eps, input):
-    return _EPS.get(input.dtype, _EPS_OF_FLOAT32) if eps is None else eps
+    return _EPS.get(getattr(input, "dtype", None), _EPS_OF_FLOAT32) if eps is None else eps
 
 
 def rms_norm(

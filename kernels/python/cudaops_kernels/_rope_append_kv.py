@@ -51,8 +51,8 @@ def rope_append_kv_(
     rounded.
 
     A token with a negative position is padding: nothing is written of it, and its q comes back as
-    it is. On the CPU positions and blocks out of range are refused before anything is written; on a
-    GPU nothing is written of such a token, and where cos has no row for it q's pairs are NaN. Not
+    it is. On the CPU positions and blocks out of range are refused before anything is written, on a
+    GPU too with CUDAOPS_CHECK=1 in the environment; else nothing is written of such a token, and where cos has no row for it q's pairs are NaN. Not
     differentiable: q, k and v that require gradients are refused.
     """
     refuse_gradients("rope_append_kv_", "there is no derivative", q=q, k=k, v=v)

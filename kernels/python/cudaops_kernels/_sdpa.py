@@ -6,6 +6,7 @@ from typing import Any, Optional
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.attention.bias import CausalBias
 
 from ._attention import attention
 from ._library import ops
@@ -138,6 +139,14 @@ class SdpaPatch:
             scale: Optional[float] = None,
             enable_gqa: bool = False,
         ) -> Tensor:
+            if isinstance(attn_mask, CausalBias):
+                # Its handler is asked for the function that stands in torch's place now.
+                replaced = F.scaled_dot_product_attention
+                own = (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+                of_mask: Tensor = type(attn_mask).__torch_function__(
+                    replaced, (type(attn_mask),), own
+                )
+                return of_mask
             takes_mask = attn_mask is None or (
                 not is_causal
                 and type(attn_mask) in (Tensor, torch.nn.Parameter)
@@ -162,6 +171,10 @@ class SdpaPatch:
             return result
 
         self._plain = plain
+        # torch.jit.script has torch's own.
+        torch.jit._builtins._register_builtin(
+            scaled_dot_product_attention, "aten::scaled_dot_product_attention"
+        )
         self._own: Any = scaled_dot_product_attention
         setattr(F, "scaled_dot_product_attention", self._own)
 

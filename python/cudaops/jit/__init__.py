@@ -4,6 +4,7 @@
     api       load() and load_inline(): arguments, and the order of what is tried
     key       what a build follows from, as far as it is known before one
     manifest  what a build read, and whether that is still so
+    stamps    of many files, compared by C that a store's first build compiles
     store     directories, layers, publishing, LRU
     loader    a built file into this process
     policy    on | warn | error | off

@@ -26,6 +26,8 @@ _MISSES_A_HEADER = re.compile(
     r"declared|has no member|is not a member|incomplete type|does not name a (?:type|template)|no match(?:ing)? |undefined|"
     r"no suitable|no instance of|no operator"
 )
+# Paths that CMake can't be told.
+_UNSPEAKABLE = re.compile(r'[;"\\<>\n]')
 _private = None
 
 
@@ -34,7 +36,8 @@ def obtain(request, own, key, lines, change, policy, verbose):
     reason = _reason(request, own, lines, change)
     policies.allow(request.name, reason, policy)
     programs = tools(request.name)
-    own = _writable(own, change)
+    publish.size_limit()  # a misspelt one is said before the compile
+    own = _writable(request, own, change)
     if change and change[0] in ("damaged", "lost"):
         print("cudaops: %s: %s; it is built again." % (request.name, reason), file=sys.stderr, flush=True)
     _write_record(own, request, reason, lines)
@@ -137,13 +140,17 @@ def _packaged(name):
 
 
 def _other_store(own):
-    return "CUDAOPS_STORE=<directory with room>   (now %s)" % os.path.dirname(own.root)
+    return "CUDAOPS_STORE=<another directory>   (now %s)" % os.path.dirname(own.root)
 
 
-def _writable(own, change):
+def _writable(request, own, change):
     """The user's store, or a private directory of this process, with one line that says why."""
     global _private
     problem = None
+    if own is not None and _UNSPEAKABLE.search(own.root):
+        raise failure.error(
+            request.name, "no CMake project can be built in %s: there is one of ; \" \\ < > in its name." % own.root, fix=_other_store(own)
+        )
     if own is None:
         problem = change[1] if change and change[0] == "store" else "it can't be used"
     else:
@@ -193,6 +200,11 @@ def _environment():
     if environment.get("CC") and not environment.get("CUDAHOSTCXX"):
         environment["CUDAHOSTCXX"] = environment["CC"]
     return environment
+
+
+def _import_later():
+    """What the rest of a build needs."""
+    from .. import _library  # noqa: F401
 
 
 class _Changed(Exception):
@@ -253,15 +265,16 @@ class Build:
         started_ns = os.stat(self.directory).st_ctime_ns
         self.project = self.request.project(os.path.join(self.directory, "p"), headers)
         tree = os.path.join(self.directory, "b")
-        failed = self._run(self._configure(tree), at_configure=True)
+        failed = self._run(self._configure(tree), _import_later, at_configure=True)
+        inputs = Inputs(self.request, self.project, tree, self.own.root)
         if failed is None:
             wanted = jobs_wanted()
             slots = Slots(os.path.join(self.own.root, "l"), wanted, min(wanted, len(self.project.sources) + 1))
             try:
-                failed = self._run([self.tools["ninja"], "-C", tree, "-j%d" % slots.count], at_configure=False)
+                command = [self.tools["ninja"], "-C", tree, "-j%d" % slots.count]
+                failed = self._run(command, inputs.find_tools, at_configure=False)
             finally:
                 slots.release()
-        inputs = Inputs(self.request, self.project, tree, self.own.root)
         self.report = inputs.report
         if failed:
             failed.file = inputs.original(failed.file)
@@ -271,7 +284,7 @@ class Build:
             inputs.of_failure()
         else:
             raise self._error(failed)
-        entries = inputs.entries(started_ns)
+        entries = inputs.entries(started_ns, self._known())
         if entries is None:
             raise _Changed
         facts = {
@@ -290,6 +303,13 @@ class Build:
                 return None, failed
             self._publish_failure(failed, facts, entries)
         return self._publish(tree, inputs.report, facts, entries), None
+
+    def _known(self):
+        """What earlier builds of this key read, by path: (stamp, digest)."""
+        known = {}
+        for section in reversed(manifest.read(self.own.manifest_path(self.request.name, self.key)) or ()):
+            known.update(section.files())
+        return known
 
     def _configure(self, tree):
         from .._package import cmake_dir
@@ -310,8 +330,8 @@ class Build:
         command = [self.tools["cmake"], "-G", "Ninja", "-Wno-dev", "-S", self.project.directory, "-B", tree]
         return command + ["-D%s=%s" % item for item in settings.items()]
 
-    def _run(self, command, at_configure):
-        """None, or the Failure."""
+    def _run(self, command, meanwhile, at_configure):
+        """None, or the Failure. meanwhile() is called as soon as the process runs."""
         with open(self.log, "ab") as log:
             log.write(("$ %s\n" % shlex.join(command)).encode("utf-8", "surrogateescape"))
             log.flush()
@@ -321,6 +341,7 @@ class Build:
             )
             with process.stdout:
                 try:
+                    meanwhile()
                     # Through a pipe: when this process is killed, Ninja ends with its next line.
                     for line in process.stdout:
                         log.write(line)
@@ -371,7 +392,7 @@ class Build:
         )
         publish.write(os.path.join(self.directory, "error"), fields)
         key = self._object_key(entries) + "x"
-        section = manifest.Section(["failed", key, "-", "-", "-"], facts, manifest.lines_of(entries))
+        section = manifest.Section(["failed", key, "-", "-", "-"], facts, manifest.data_of(entries))
         found = self._make_visible(section, "error", "log")
         log = os.path.join(found.directory, "log")
         raise failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log)
@@ -393,7 +414,7 @@ class Build:
             os.rename(path, os.path.join(self.directory, name))
         path = os.path.join(self.directory, file)
         head = ["built", self._object_key(entries), file, "-", manifest.digest_of(path)]
-        section = manifest.Section(head, facts, manifest.lines_of(entries))
+        section = manifest.Section(head, facts, manifest.data_of(entries))
         return self._make_visible(section, file, "source", "compile_commands.json", "log")
 
     def _check(self, built):

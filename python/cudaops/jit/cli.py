@@ -265,9 +265,7 @@ def cache_verify(options):
 
 
 def cache_trim(options):
-    if options.size is not None:
-        os.environ["CUDAOPS_JIT_MAX_SIZE"] = options.size
-    before, after = publish.trim(_root())
+    before, after = publish.trim(_root(), publish.size_limit(options.size))
     if options.json:
         print(json.dumps({"before": before, "after": after}))
     else:

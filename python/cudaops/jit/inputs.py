@@ -8,7 +8,7 @@ import shlex
 import subprocess
 
 from .. import depfile
-from . import manifest, publish
+from . import manifest, publish, stamps
 from . import sources as texts
 from .key import digest, torch_directory
 
@@ -27,6 +27,7 @@ class Inputs:
         self.tools = set()
         self._prefixes = None
         self._report = _read_json(os.path.join(tree, "cudaops-report.json")) or {}
+        self._tool_entries = None
 
     @property
     def report(self):
@@ -59,15 +60,22 @@ class Inputs:
         self.files = {path for path in self.files if not self._generated(path)}
         self._common(reading)
 
-    def entries(self, started_ns):
-        """For manifest.lines_of(); None where a file changed while the build ran."""
+    def find_tools(self):
+        """The programs that the build runs and what they are: known from its configure step on."""
+        if self._tool_entries is None:
+            self._find_tools()
+            self._tool_entries = [self._tool_entry(path) for path in sorted(self.tools)]
+            stamps.make(os.path.dirname(self.id_directory), self._report.get("host_compiler", {}).get("path") or "cc")
+
+    def entries(self, started_ns, known):
+        """For manifest.data_of(); None where a file changed while the build ran. known: Section.files()"""
         found = []
         for path in sorted(self.files):
-            entry = manifest.file_entry(path, started_ns)
+            entry = manifest.file_entry(path, started_ns, known.get(path))
             if entry is None:
                 return None
             found.append(entry)
-        found += [self._tool_entry(path) for path in sorted(self.tools)]
+        found += self._tool_entries
         found += [("absent", path) for path in sorted(self.absent) if not os.path.lexists(path)]
         found += [("there", path) for path in sorted(self.there)]
         return [entry for entry in found if "\n" not in entry[-1]]
@@ -84,7 +92,7 @@ class Inputs:
             self.files.add(os.path.realpath(os.path.join(torch, "version.py")))
         self._libraries()
         self._response_files()
-        self._find_tools()
+        self.find_tools()
         self.files -= self.tools
 
     def _dependencies(self, ninja):
@@ -93,7 +101,7 @@ class Inputs:
         for line in done.stdout.split("\n"):
             if line.startswith("    "):
                 found.add(os.path.join(self.tree, line[4:]))
-        return {os.path.realpath(path) for path in found} | self._translated()
+        return set(map(_Real(), found)) | self._translated()
 
     def _translated(self):
         """What translations to HIP were made from: Ninja keeps no record of it."""
@@ -262,6 +270,22 @@ class Inputs:
             except OSError:
                 pass
         return "file", stamp, content, path
+
+
+class _Real:
+    """os.path.realpath() of many files in few directories."""
+
+    def __init__(self):
+        self._directories = {}
+
+    def __call__(self, path):
+        place, name = os.path.split(path)
+        if name in ("", ".", "..") or os.path.islink(path):
+            return os.path.realpath(path)
+        real = self._directories.get(place)
+        if real is None:
+            real = self._directories[place] = os.path.realpath(place)
+        return os.path.join(real, name)
 
 
 def _which(name):

@@ -119,7 +119,7 @@ def toolkits():
 def _real(path):
     """os.path.realpath(), by the kernel: it asks for each directory on the way, which is a third of what a key costs."""
     try:
-        file = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        file = os.open(path, getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)
     except OSError:
         return os.path.realpath(path)
     try:

@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """A built file into this process: as a Python module, or as a library of ops."""
 
+import os
 import sys
 from _frozen_importlib import ModuleSpec, module_from_spec
 from _frozen_importlib_external import ExtensionFileLoader
+from _thread import RLock
 
 # What this process has from here, by path; and where each op came from.
 loaded = {}
 op_paths = {}
 _copies = {}  # path: the file that is loaded in its place (reload.py)
 _names = {}  # of modules: how many there were of each
+_lock = RLock()
+
+
+def _new_lock():
+    """Of a forked child: the thread that may hold it stayed behind."""
+    global _lock
+    _lock = RLock()
+
+
+os.register_at_fork(after_in_child=_new_lock)
 
 
 class SecondCopyError(RuntimeError):
@@ -23,8 +35,13 @@ def use(name, kind, path, ops, schemas=(), reload=False):
     reload: a module is executed once more; ops of another build that this process has are replaced (reload.py).
     Raises SecondCopyError, ReloadError.
     """
-    if path in loaded and not (reload and kind == "module"):
-        return loaded[path]
+    with _lock:
+        if path in loaded and not (reload and kind == "module"):
+            return loaded[path]
+        return _use(name, kind, path, ops, schemas, reload)
+
+
+def _use(name, kind, path, ops, schemas, reload):
     import torch
 
     others = sorted({op_paths[op] for op in ops if op_paths.get(op, path) != path})

@@ -37,15 +37,24 @@ def digest_of(path):
 
 
 class Section:
-    """One build; lines: those after the facts."""
+    """One build; data: the lines after the facts."""
 
-    def __init__(self, head, facts, lines):
+    def __init__(self, head, facts, data):
         self.built, self.object, self.file, self.stamp, self.digest = head
         self.facts = facts
-        self.lines = lines
+        self.data = data
 
-    def changed(self, known):
-        """None where all is as it was, else (kind, path): what isn't, first of all. `known` holds digests."""
+    @property
+    def lines(self):
+        return self.data.decode("utf-8", "surrogateescape").split("\n")[:-1]
+
+    def changed(self, known, in_c=None):
+        """None where all is as it was, else (kind, path): what isn't, first of all. `known` holds digests.
+
+        in_c: stamps.function(), or None.
+        """
+        if in_c and in_c(self.data) == 0:
+            return None
         lines = iter(self.lines)
         for line in lines:
             if line[0] == "f":
@@ -60,12 +69,23 @@ class Section:
                 return "gone", line[6:]
         return None
 
+    def files(self):
+        """{path: (stamp, digest)} of those that have a stamp."""
+        found, lines = {}, iter(self.lines)
+        for line in lines:
+            if line.startswith("files "):
+                place = line.split(" ", 2)[2]
+                names, stamps, contents = next(lines).split("/"), next(lines).split(" "), next(lines).split(" ")
+                for name, stamp, content in zip(names, stamps, contents):
+                    if stamp != "-":
+                        found[os.path.join(place, name)] = stamp, content
+        return found
+
     def text(self):
         lines = ["%s %s %s %s %s" % (self.built, self.object, self.file, self.stamp, self.digest)]
         lines += ["fact %s %s" % item for item in sorted(self.facts.items())]
-        body = "\n".join([*lines, *self.lines]) + "\n"
-        data = body.encode("utf-8", "surrogateescape")
-        return "section %s %d\n%s" % (digest(data), len(data), body)
+        data = ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape") + self.data
+        return "section %s %d\n%s" % (digest(data), len(data), data.decode("utf-8", "surrogateescape"))
 
 
 def _changed(directory, total, names, stamps, digests, known):
@@ -73,7 +93,7 @@ def _changed(directory, total, names, stamps, digests, known):
     # By name in an open directory: the kernel has less of a path to follow.
     stat, found = os.stat, 0
     try:
-        place = os.open(directory, os.O_PATH | os.O_CLOEXEC)
+        place = os.open(directory, getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)
         try:
             for name in names:
                 now = stat(name, dir_fd=place)
@@ -113,14 +133,14 @@ def each(path):
         body = data[end + 1 : position]
         if word != b"section" or len(body) != int(size) or digest(body) != check.decode():
             raise ValueError
-        lines = body.decode("utf-8", "surrogateescape").split("\n")
-        head = lines[0].split(" ")
-        facts, first = {}, 1
-        while lines[first].startswith("fact "):
-            _, name, value = lines[first].split(" ", 2)
+        start = body.index(b"\n") + 1
+        head, facts = body[: start - 1].decode().split(" "), {}
+        while body.startswith(b"fact ", start):
+            end = body.index(b"\n", start)
+            _, name, value = body[start:end].decode("utf-8", "surrogateescape").split(" ", 2)
             facts[name] = value
-            first += 1
-        yield Section(head, facts, lines[first:-1])
+            start = end + 1
+        yield Section(head, facts, body[start:])
 
 
 def read(path):
@@ -135,7 +155,7 @@ def text_of(sections):
     return "".join(section.text() for section in sections[:SECTIONS])
 
 
-def lines_of(entries):
+def data_of(entries):
     """The lines of a section for [("file", stamp, digest, path)], ("absent", path), ("there", path)."""
     directories, lines = {}, []
     for kind, *rest in entries:
@@ -149,7 +169,7 @@ def lines_of(entries):
     files = []
     for place, (names, stamps, contents) in directories.items():
         files += ["files %s %s" % (_sum(stamps), place), "/".join(names), " ".join(stamps), " ".join(contents)]
-    return files + lines
+    return "".join(line + "\n" for line in [*files, *lines]).encode("utf-8", "surrogateescape")
 
 
 def _sum(stamps):
@@ -161,12 +181,14 @@ def _sum(stamps):
     return total
 
 
-def file_entry(path, started_ns):
+def file_entry(path, started_ns, known=None):
     """("file", stamp, digest, path) of what a build read that started at `started_ns`; None where it has changed since.
 
-    Raises OSError.
+    known: (stamp, digest) of an earlier build. Raises OSError.
     """
     before = os.stat(path)
+    if known and stamp_of(before) == known[0] and before.st_ctime_ns < started_ns - RACY_NS:
+        return "file", *known, path
     content = digest_of(path)
     after = os.stat(path)
     youngest = max(after.st_mtime_ns, after.st_ctime_ns)

@@ -114,21 +114,23 @@ def publish(root, directory, name, key, section):
     return found
 
 
-def size_limit():
-    """Bytes. Raises ValueError."""
-    text = os.environ.get("CUDAOPS_JIT_MAX_SIZE", "").strip()
-    if not text:
+def size_limit(text=None):
+    """Bytes, of `text` or of CUDAOPS_JIT_MAX_SIZE. Raises ValueError."""
+    name = "CUDAOPS_JIT_MAX_SIZE" if text is None else "--size"
+    text = (os.environ.get(name, "") if text is None else text).strip()
+    if not text and name != "--size":
         return store.MAX_SIZE
     units = {"K": 10, "M": 20, "G": 30, "T": 40}
     number, unit = text.rstrip("Bb").rstrip("i"), 0
     if number[-1:].upper() in units:
         number, unit = number[:-1], units[number[-1:].upper()]
     try:
-        return int(float(number) * (1 << unit))
-    except ValueError:
-        raise ValueError(
-            "CUDAOPS_JIT_MAX_SIZE: not a size.\n  found   %s\n  wanted  bytes, or 20G, 500M" % text
-        ) from None
+        size = int(float(number) * (1 << unit))
+        if size < 0:
+            raise ValueError
+        return size
+    except (ValueError, OverflowError):
+        raise ValueError("%s: not a size.\n  found   %s\n  wanted  bytes, or 20G, 500M" % (name, text)) from None
 
 
 def tree_size(path):

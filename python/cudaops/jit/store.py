@@ -10,9 +10,11 @@
 
 import os
 
-from . import manifest
+from . import manifest, stamps
 
 MAX_SIZE = 10 << 30
+# Of a manifest: two hundred files are sooner compared than a library is loaded.
+IN_C_BYTES = 20_000
 
 
 def location():
@@ -57,7 +59,7 @@ class Store:
 
     def problem(self):
         """Why nothing may be loaded from here; None where it may, or where nothing is here yet."""
-        for directory in (self.root, os.path.join(self.root, "m"), os.path.join(self.root, "o")):
+        for directory in (self.root, *(os.path.join(self.root, name) for name in ("m", "o", "id"))):
             try:
                 stat = os.stat(directory)
             except OSError:
@@ -80,7 +82,8 @@ class Store:
         reason = None
         try:
             for section in manifest.each(path):
-                change = section.changed(known)
+                in_c = stamps.function(self.root) if self.writable and len(section.data) > IN_C_BYTES else None
+                change = section.changed(known, in_c)
                 if change is None:
                     found = Found(self, section)
                     change = None if section.built == "failed" else self._damage(found)

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which block computes which tile in the kernel of attention_sm90.cuh. Nothing is counted at run
+// time: a block knows its tiles from the beginning, and results don't depend on how fast others
+// are.
+//
+// Items are given to the blocks in rounds. What an item is and in which order they come:
+//
+//   plain     A tile. Those of a head stand side by side, all are of one length.
+//   couples   Where a mask leaves tiles of different lengths: tile n - 1 - i of a head and tile i
+//             of the next one. All items of a sequence are of about the same length.
+//   length    Sequences of different lengths: either of these, the longest sequence's first; every
+//             second round is given out in reverse order, so that a block's items add up to about
+//             as much as another's.
+//   sections  A mask, and few items or many sequences: single tiles. Heads come in sections whose K
+//             and V fit into the L2 cache; a section's tiles stand in the order of their lengths,
+//             falling and rising by turns so that neighbours are alike, and every second round is
+//             given out in reverse order.
+#pragma once
+
+#include "attention_sm90_tiles.cuh"
+
+namespace cudaops_kernels {
+
+#if CUDAOPS_HAS_WGMMA
+
+namespace attention_sm90 {
+
+using Tile = AttentionSm90Tile;
+
+__device__ __forceinline__ int length_of(const int* cu_seqlens, int batch) {
+  return cu_seqlens[batch + 1] - cu_seqlens[batch];
+}
+
+// By all threads of the block.
+template <typename Shape>
+__device__ __forceinline__ void find_order(const AttentionSm90Parameters& call,
+                                           AttentionSm90Order& order) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int b = thread; b < call.batch; b += Shape::kThreads) {
+    order.length[b] = length_of(call.cu_seqlens_k, b);
+  }
+  __syncthreads();
+  const int rows_of_heads = call.by_couples ? (call.heads + 1) / 2 : call.heads;
+  for (int b = thread; b < call.batch; b += Shape::kThreads) {
+    const int length = order.length[b];
+    int place = 0;
+    for (int other = 0; other < call.batch; ++other) {
+      const int others = order.length[other];
+      place += others > length || (others == length && other < b) ? 1 : 0;
+    }
+    order.index[place] = static_cast<uint8_t>(b);
+    order.first_item[place + 1] =
+        (length_of(call.cu_seqlens_q, b) + Shape::kQueries - 1) / Shape::kQueries * rows_of_heads;
+  }
+  __syncthreads();
+  if (thread < 32) {
+    int before = 0;
+    for (int first = 0; first < call.batch; first += 32) {
+      const int place = first + thread;
+      int sum = place < call.batch ? order.first_item[place + 1] : 0;
+      for (int step = 1; step < 32; step *= 2) {
+        const int other = __shfl_up_sync(0xFFFFFFFF, sum, step);
+        if (thread >= step) sum += other;
+      }
+      if (place < call.batch) order.first_item[place + 1] = before + sum;
+      before += __shfl_sync(0xFFFFFFFF, sum, 31);
+    }
+    if (thread == 0) order.first_item[0] = 0;
+  }
+  __syncthreads();
+}
+
+// How far a block has come: four numbers, which are kept where there is room.
+struct Progress {
+  int round;  // the next item's
+  int item;
+  int place;       // of the item's sequence
+  bool is_second;  // the next tile is the item's second one
+};
+
+// The tiles of this block, one after the other.
+template <typename Shape, bool kVarlen>
+class Schedule {
+ public:
+  __device__ __forceinline__ Schedule(const AttentionSm90Parameters& call,
+                                      const AttentionSm90Order& order, Progress& progress)
+      : call_(call), order_(order), progress_(progress) {
+    progress = {};
+  }
+
+  // False when there is none any more.
+  __device__ __forceinline__ bool next(Tile& tile) {
+    if (!progress_.is_second) {
+      progress_.item = next_item();
+      if (progress_.item < 0) return false;
+    }
+    int query_tile = progress_.item;
+    if (call_.section != 0) {
+      find_in_section(&query_tile, &tile.head);
+      tile.batch = call_.by_heads.divide(&tile.head);
+    } else {
+      int heads = call_.batch * call_.heads, query_tiles = call_.query_tiles;
+      if (kVarlen && call_.by_length) {
+        while (progress_.item >= order_.first_item[progress_.place + 1]) ++progress_.place;
+        tile.batch = order_.index[progress_.place];
+        query_tile -= order_.first_item[progress_.place];
+        query_tiles =
+            (length_of(call_.cu_seqlens_q, tile.batch) + Shape::kQueries - 1) / Shape::kQueries;
+        heads = call_.heads;
+        tile.head = query_tile / query_tiles;
+        query_tile -= tile.head * query_tiles;
+      } else {
+        tile.head = call_.by_query_tiles.divide(&query_tile);
+      }
+      if (call_.by_couples) {
+        tile.head = 2 * tile.head + (progress_.is_second ? 1 : 0);
+        if (!progress_.is_second) query_tile = query_tiles - 1 - query_tile;
+        progress_.is_second = !progress_.is_second && tile.head + 1 < heads;
+      }
+      if (!(kVarlen && call_.by_length)) tile.batch = call_.by_heads.divide(&tile.head);
+    }
+    tile.first_query = query_tile * Shape::kQueries;
+    find_blocks(tile);
+    return true;
+  }
+
+ private:
+  __device__ __forceinline__ int next_item() {
+    int num_items = call_.num_items;
+    if (kVarlen && call_.by_length) num_items = order_.first_item[call_.batch];
+    for (;;) {
+      const int first = progress_.round * static_cast<int>(gridDim.x);
+      if (first >= num_items) return -1;
+      const bool is_reverse =
+          (progress_.round & 1) != 0 && (call_.section != 0 || (kVarlen && call_.by_length));
+      const int index =
+          first + static_cast<int>(is_reverse ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+      ++progress_.round;
+      if (index < num_items) return index;
+    }
+  }
+
+  __device__ __forceinline__ void find_in_section(int* index, int* head) const {
+    const int section = call_.by_section_tiles.divide(index);
+    const bool is_last = section == call_.num_sections - 1;
+    const int place = (is_last ? call_.by_last_section : call_.by_section).divide(index);
+    // The last section falls: the last tiles are short.
+    const bool falls = ((call_.num_sections - 1 - section) & 1) == 0;
+    *head = section * call_.section + *index;
+    *index = falls ? call_.query_tiles - 1 - place : place;
+  }
+
+  __device__ __forceinline__ void find_blocks(Tile& tile) const {
+    tile.seq_q = call_.seq_q;
+    tile.seq_k = call_.seq_k;
+    tile.q_row = tile.k_row = 0;
+    if (kVarlen) {
+      tile.q_row = call_.cu_seqlens_q[tile.batch];
+      tile.k_row = call_.cu_seqlens_k[tile.batch];
+      tile.seq_q = call_.cu_seqlens_q[tile.batch + 1] - tile.q_row;
+      tile.seq_k = call_.cu_seqlens_k[tile.batch + 1] - tile.k_row;
+    }
+    const int first = tile.first_query + tile.seq_k - tile.seq_q;
+    const int last = min(first + Shape::kQueries, tile.seq_k) - 1;
+    const int begin = call_.window_left < 0 ? 0 : max(0, first - call_.window_left);
+    const int end = call_.window_right < 0 ? tile.seq_k
+                                           : max(0, min(tile.seq_k, last + call_.window_right + 1));
+    tile.last_block = (end + Shape::kKeys - 1) / Shape::kKeys - 1;
+    tile.first_block = begin / Shape::kKeys;
+    // Beyond the end of a sequence that is shorter than the longest.
+    if (kVarlen && tile.first_query >= tile.seq_q) tile.last_block = -1;
+  }
+
+  const AttentionSm90Parameters& call_;
+  const AttentionSm90Order& order_;
+  Progress& progress_;
+};
+
+}  // namespace attention_sm90
+
+#endif
+
+}  // namespace cudaops_kernels

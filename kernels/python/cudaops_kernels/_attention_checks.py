@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ops on sequences refuse, for tensors without data: the sentences of their C++ bindings, so
+that torch.compile and meta tensors have them too. Sizes that aren't known yet are refused when the
+compiled code runs."""
+
+import math
+from typing import Any, NoReturn, Optional
+
+import torch
+from torch import Tensor
+
+_NAMES = {
+    torch.float64: "Double",
+    torch.float32: "Float",
+    torch.float16: "Half",
+    torch.bfloat16: "BFloat16",
+    torch.float8_e4m3fn: "Float8_e4m3fn",
+    torch.float8_e5m2: "Float8_e5m2",
+    torch.bool: "Bool",
+    torch.uint8: "Byte",
+    torch.int8: "Char",
+    torch.int16: "Short",
+    torch.int32: "Int",
+    torch.int64: "Long",
+    torch.complex64: "ComplexFloat",
+    torch.complex128: "ComplexDouble",
+}
+_MAX_HEAD_DIM = 256
+_MOST_DECODE_TOKENS = 1024
+
+
+def _refuse(op: str, sentence: str) -> NoReturn:
+    raise RuntimeError(f"{op}: wanted {sentence}.")
+
+
+def _name(tensor: Tensor) -> str:
+    return _NAMES.get(tensor.dtype, str(tensor.dtype))
+
+
+def _shape(tensor: Tensor) -> str:
+    return "[" + ", ".join(str(size) for size in tensor.shape) + "]"
+
+
+def _is_true(condition: Any) -> bool:
+    """Certainly, also of sizes that torch.compile knows as symbols; nothing is guarded."""
+    if isinstance(condition, bool):
+        return condition
+    from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+    return statically_known_true(condition)
+
+
+def _differ(a: Any, b: Any) -> bool:
+    return _is_true(a != b)
+
+
+def _is_double(q: Tensor) -> bool:
+    return q.dtype == torch.float64 and q.device.type in ("cpu", "meta")
+
+
+def _check_numbers(op: str, scale: Optional[float], softcap: float, dropout_p: float) -> None:
+    largest = torch.finfo(torch.float32).max
+    if scale is not None and not (math.isfinite(scale) and abs(scale) <= largest):
+        _refuse(op, f"a finite float32 number for scale, found {scale:g}")
+    if not 0 <= softcap <= largest:
+        _refuse(op, f"a finite float32 number from 0 on for softcap, found {softcap:g}")
+    if not 0 <= dropout_p <= 1:
+        _refuse(op, f"a probability from 0 to 1 for dropout_p, found {dropout_p:g}")
+
+
+def _check_heads(op: str, q: Tensor, k: Tensor, v: Tensor, is_varlen: bool) -> None:
+    if not _is_double(q) and q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        _refuse(
+            op,
+            "float32 (Float), float16 (Half), bfloat16 (BFloat16) or, on the CPU, float64 (Double) "
+            f"for q, found {_name(q)}",
+        )
+    if q.dtype != k.dtype or q.dtype != v.dtype:
+        _refuse(op, f"one dtype for q, k and v, found {_name(q)}, {_name(k)} and {_name(v)}")
+    found = f", found shapes {_shape(q)}, {_shape(k)} and {_shape(v)}"
+    dims = 3 if is_varlen else 4
+    if not q.dim() == k.dim() == v.dim() == dims:
+        names = "[tokens, heads, head_dim]" if is_varlen else "[batch, seq, heads, head_dim]"
+        _refuse(op, f"{names} for q, k and v{found}")
+    differs = _differ(k.shape[-3], v.shape[-3])
+    if not is_varlen:
+        differs = differs or _differ(q.shape[0], k.shape[0]) or _differ(q.shape[0], v.shape[0])
+    if differs:
+        batch = "" if is_varlen else "batch for q, k and v and one "
+        _refuse(op, f"one {batch}length for k and v{found}")
+    heads, kv_heads = q.shape[-2], k.shape[-2]
+    if (
+        _is_true(heads == 0)
+        or _is_true(kv_heads == 0)
+        or _differ(kv_heads, v.shape[-2])
+        or _is_true(heads % kv_heads != 0)
+    ):
+        _refuse(op, f"as many heads in k as in v, and a multiple of them in q{found}")
+    widths = q.shape[-1], v.shape[-1]
+    if _differ(widths[0], k.shape[-1]) or any(
+        _is_true(width < 1) or _is_true(width > _MAX_HEAD_DIM) for width in widths
+    ):
+        _refuse(op, f"one head_dim for q and k, and 1 to {_MAX_HEAD_DIM} for q, k and v{found}")
+
+
+def _check_per_head(
+    op: str, q: Tensor, slopes: Optional[Tensor], sinks: Optional[Tensor], batch: Any
+) -> None:
+    heads = q.shape[-2]
+    if slopes is not None:
+        if slopes.dtype != torch.float32:
+            _refuse(op, f"float32 (Float) for alibi_slopes, found {_name(slopes)}")
+        wrong = slopes.dim() not in (1, 2) or _differ(slopes.shape[-1], heads)
+        if wrong or (slopes.dim() == 2 and _differ(slopes.shape[0], batch)):
+            _refuse(
+                op,
+                f"shape [heads] or [batch, heads] = [{batch}, {heads}] for alibi_slopes, found "
+                f"{_shape(slopes)}",
+            )
+    if sinks is not None:
+        if sinks.dtype != (torch.float64 if _is_double(q) else torch.float32):
+            _refuse(
+                op, f"float32 (Float; with q of float64 Double) for sinks, found {_name(sinks)}"
+            )
+        if sinks.dim() != 1 or _differ(sinks.shape[0], heads):
+            _refuse(op, f"shape [heads] = [{heads}] for sinks, found {_shape(sinks)}")
+
+
+def _check_bias(op: str, q: Tensor, k: Tensor, bias: Optional[Tensor]) -> None:
+    if bias is None:
+        return
+    if bias.dtype != q.dtype and (_is_double(q) or bias.dtype != torch.float32):
+        _refuse(op, f"q's dtype or float32 (Float) for bias, found {_name(bias)}")
+    full = (q.shape[0], q.shape[2], q.shape[1], k.shape[1])
+    if bias.dim() != 4 or any(
+        _differ(size, wanted) and _differ(size, 1) for size, wanted in zip(bias.shape, full)
+    ):
+        sizes = ", ".join(str(size) for size in full)
+        _refuse(
+            op,
+            "a bias that broadcasts to [batch, heads, seq_q, seq_k] = "
+            f"[{sizes}], found shape {_shape(bias)}",
+        )
+
+
+def check_attention(
+    op: str,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    bias: Optional[Tensor] = None,
+    alibi_slopes: Optional[Tensor],
+    sinks: Optional[Tensor],
+    seed: Optional[Tensor],
+    scale: Optional[float],
+    window_left: int,
+    window_right: int,
+    softcap: float,
+    dropout_p: float,
+    lengths: Optional[tuple[Tensor, Tensor, int, int]] = None,
+) -> None:
+    """lengths: both tensors of offsets and both bounds, of sequences of different lengths."""
+    _check_heads(op, q, k, v, lengths is not None)
+    batch = q.shape[0]
+    if lengths is not None:
+        offsets_q, offsets_k, max_q, max_k = lengths
+        for name, offsets in (("cu_seqlens_q", offsets_q), ("cu_seqlens_k", offsets_k)):
+            if offsets.dtype != torch.int32:
+                _refuse(op, f"int32 (Int) for {name}, found {_name(offsets)}")
+        if (
+            offsets_q.dim() != 1
+            or offsets_k.dim() != 1
+            or _is_true(offsets_q.shape[0] < 1)
+            or _differ(offsets_q.shape[0], offsets_k.shape[0])
+        ):
+            _refuse(
+                op,
+                "shape [sequences + 1] for cu_seqlens_q and cu_seqlens_k, found "
+                f"{_shape(offsets_q)} and {_shape(offsets_k)}",
+            )
+        if _is_true(max_q < 0) or _is_true(max_k < 0):
+            _refuse(
+                op, f"lengths from 0 on for max_seqlen_q and max_seqlen_k, found {max_q} and {max_k}"
+            )
+        batch = offsets_q.shape[0] - 1
+    else:
+        _check_bias(op, q, k, bias)
+    _check_per_head(op, q, alibi_slopes, sinks, batch)
+    _check_numbers(op, scale, softcap, 0.0)
+    for name, window in (("window_left", window_left), ("window_right", window_right)):
+        if _is_true(window < -1):
+            _refuse(op, f"a number of keys, or -1 for all, for {name}, found {window}")
+    _check_numbers(op, None, 0.0, dropout_p)
+    if dropout_p > 0:
+        if seed is None:
+            _refuse(op, "a seed with a dropout_p above 0, found None")
+        if seed.dtype != torch.int64:
+            _refuse(op, f"int64 (Long) for seed, found {_name(seed)}")
+        if _differ(seed.numel(), 1):
+            _refuse(op, f"one element for seed, found shape {_shape(seed)}")
+
+
+def _check_pages(
+    op: str,
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    block_table: Tensor,
+    scales: dict[str, Optional[Tensor]],
+) -> None:
+    if k_cache.dtype != v_cache.dtype:
+        _refuse(
+            op,
+            f"one dtype for k_cache and v_cache, found {_name(k_cache)} and {_name(v_cache)}",
+        )
+    shapes = list(zip(k_cache.shape, v_cache.shape))
+    if k_cache.dim() != v_cache.dim() or any(_differ(a, b) for a, b in shapes):
+        _refuse(
+            op,
+            f"one shape for k_cache and v_cache, found {_shape(k_cache)} and {_shape(v_cache)}",
+        )
+    is_float8 = k_cache.dtype == torch.float8_e4m3fn
+    if not is_float8 and k_cache.dtype != q.dtype:
+        _refuse(
+            op,
+            f"q's dtype or float8_e4m3fn (Float8_e4m3fn) for k_cache, found {_name(k_cache)}",
+        )
+    width = q.shape[-1]
+    if (
+        k_cache.dim() != 4
+        or _differ(k_cache.shape[3], width)
+        or _is_true(k_cache.shape[1] == 0)
+    ):
+        _refuse(
+            op,
+            f"shape [blocks, page_size, kv_heads, {width}] for k_cache, found {_shape(k_cache)}",
+        )
+    if block_table.dtype != torch.int32:
+        _refuse(op, f"int32 (Int) for block_table, found {_name(block_table)}")
+    if block_table.dim() != 2 or _differ(block_table.shape[0], q.shape[0]):
+        _refuse(
+            op,
+            f"shape [{q.shape[0]}, blocks], the blocks of each sequence of q, for block_table, "
+            f"found {_shape(block_table)}",
+        )
+    kv_heads = k_cache.shape[2]
+    for name, scale in scales.items():
+        if scale is None:
+            continue
+        if not is_float8:
+            _refuse(
+                op,
+                f"caches of float8_e4m3fn (Float8_e4m3fn) with {name}, found a cache of q's dtype",
+            )
+        if scale.dtype != torch.float32:
+            _refuse(op, f"float32 (Float) for {name}, found {_name(scale)}")
+        if _differ(scale.numel(), 1) and _differ(scale.numel(), kv_heads):
+            _refuse(
+                op,
+                f"one element or one for each of {kv_heads} heads for {name}, found shape "
+                f"{_shape(scale)}",
+            )
+
+
+def check_attention_decode(
+    op: str,
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    block_table: Tensor,
+    seq_lens: Tensor,
+    *,
+    scale: float,
+    softcap: float,
+    sinks: Optional[Tensor],
+    k_scale: Optional[Tensor],
+    v_scale: Optional[Tensor],
+) -> None:
+    if q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        _refuse(
+            op,
+            f"float32 (Float), float16 (Half) or bfloat16 (BFloat16) for q, found {_name(q)}",
+        )
+    if q.dim() != 4:
+        _refuse(op, f"shape [batch, q_len, heads, head_dim] for q, found {_shape(q)}")
+    width = q.shape[3]
+    if _is_true(width < 1) or _is_true(width > _MAX_HEAD_DIM):
+        _refuse(
+            op, f"a head_dim from 1 to {_MAX_HEAD_DIM} for q, found shape {_shape(q)}"
+        )
+    if _is_true(q.shape[1] > _MOST_DECODE_TOKENS):
+        _refuse(
+            op,
+            f"at most {_MOST_DECODE_TOKENS} tokens of a sequence in a call for q, found shape "
+            f"{_shape(q)}",
+        )
+    scales = {"k_scale": k_scale, "v_scale": v_scale}
+    _check_pages(op, q, k_cache, v_cache, block_table, scales)
+    heads, kv_heads = q.shape[2], k_cache.shape[2]
+    no_heads = _is_true(kv_heads == 0)
+    if _is_true(heads > 0) if no_heads else _is_true(heads % kv_heads != 0):
+        _refuse(
+            op, f"a multiple of k_cache's {kv_heads} heads for q, found shape {_shape(q)}"
+        )
+    if seq_lens.dtype != torch.int32:
+        _refuse(op, f"int32 (Int) for seq_lens, found {_name(seq_lens)}")
+    if seq_lens.dim() != 1 or _differ(seq_lens.shape[0], q.shape[0]):
+        _refuse(
+            op,
+            f"shape [{q.shape[0]}], a length for each sequence of q, for seq_lens, found "
+            f"{_shape(seq_lens)}",
+        )
+    if sinks is not None:
+        if sinks.dtype != torch.float32:
+            _refuse(op, f"float32 (Float) for sinks, found {_name(sinks)}")
+        if sinks.dim() != 1 or _differ(sinks.shape[0], heads):
+            _refuse(
+                op,
+                f"shape [{heads}], a number for each head of q, for sinks, found {_shape(sinks)}",
+            )
+    _check_numbers(op, scale, softcap, 0.0)
