@@ -151,8 +151,10 @@ __device__ __forceinline__ void consume_wide(const AttentionBackwardSm90Paramete
           block = tile.first_block;
           to += call.query_blocks - blocks;
         }
-#pragma unroll 1
-        for (int part = warpgroup; part < Shape::kSumParts; part += Shape::kWarpgroups) {
+#pragma unroll
+        for (int turn = 0; turn < (Shape::kSumParts + 1) / 2; ++turn) {
+          const int part = 2 * turn + warpgroup;
+          if (part >= Shape::kSumParts) break;
           fence_wgmma();
           multiply_columns<T, Shape::kKeys, kQueries>(
               dq, shared + Shape::kKOffset + part * Shape::KTile::kChunkBytes, scores_tile);
