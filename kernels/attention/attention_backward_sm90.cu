@@ -15,6 +15,8 @@ namespace cudaops_kernels {
 CUDAOPS_ELSEWHERE(64);
 CUDAOPS_ELSEWHERE(96);
 CUDAOPS_ELSEWHERE(128);
+CUDAOPS_ELSEWHERE(192);
+CUDAOPS_ELSEWHERE(256);
 #undef CUDAOPS_ELSEWHERE
 #endif
 
@@ -28,6 +30,7 @@ int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 struct Layout {
   int queries;   // of a block
   int sum_rows;  // of dQ^T, 64 for each chunk of columns
+  int part_sums;
   bool splits_queries;
   int64_t blocks;  // of a head
 
@@ -37,6 +40,7 @@ struct Layout {
     Layout layout;
     layout.queries = Shape::kQueries;
     layout.sum_rows = 64 * Shape::KTile::kChunks;
+    layout.part_sums = Shape::kSums;
     layout.splits_queries = Shape::kSplitsQueries;
     layout.blocks = call.cu_seqlens_q == nullptr
                         ? divide_up(call.seq_q, Shape::kQueries)
@@ -166,15 +170,13 @@ __global__ void __launch_bounds__(kRowThreads)
   const int sums = static_cast<int>(layout.block_sums());
   const float4* const from = reinterpret_cast<const float4*>(parts.sums + block.index * sums);
   const float scale = static_cast<float>(forward.scale);
-  const int per_warpgroup = sums / 4 / 2;
   for (int i = threadIdx.x; i < sums / 4; i += kRowThreads) {
     const float4 four = from[i];
-    const int warpgroup = i / per_warpgroup, in_warpgroup = i - warpgroup * per_warpgroup;
-    const int thread = in_warpgroup % kWarpgroupSize;
-    const int column =
-        (layout.splits_queries ? 0 : warpgroup * 64) + thread / 32 * 16 + thread % 32 / 4;
-    const int row = (layout.splits_queries ? warpgroup * 64 : 0) +
-                    in_warpgroup / kWarpgroupSize * 8 + thread % 4 * 2;
+    const int part = i / (layout.part_sums / 4), in_part = i - part * (layout.part_sums / 4);
+    const int thread = in_part % kWarpgroupSize;
+    const int column = (layout.splits_queries ? 0 : part * 64) + thread / 32 * 16 + thread % 32 / 4;
+    const int row =
+        (layout.splits_queries ? part * 64 : 0) + in_part / kWarpgroupSize * 8 + thread % 4 * 2;
     T* const to = rows + row * stride + column;
     to[0] = from_float<T>(four.x * scale);
     to[stride] = from_float<T>(four.y * scale);
@@ -299,7 +301,9 @@ auto for_shape(const Attention& call, const Call& with) {
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
   if (larger <= 64) return with(AttentionBackwardSm90Shape64());
   if (larger <= 96) return with(AttentionBackwardSm90Shape96());
-  return with(AttentionBackwardSm90Shape128());
+  if (larger <= 128) return with(AttentionBackwardSm90Shape128());
+  if (larger <= 192) return with(AttentionBackwardSm90Shape192());
+  return with(AttentionBackwardSm90Shape256());
 }
 
 }  // namespace
@@ -307,9 +311,9 @@ auto for_shape(const Attention& call, const Call& with) {
 bool attention_backward_sm90_serves(const AttentionBackward& call) {
   constexpr int64_t kMaxBlocks = int64_t{1} << 29;
   const Attention& forward = call.forward;
-  return !call.deterministic && std::max(forward.head_dim, forward.head_dim_v) <= 128 &&
-         forward.seq_k > 0 && call.grad_bias == nullptr && attention_sm90_serves(forward) &&
-         forward.batch * forward.kv_heads * divide_up(forward.seq_k, 128) < kMaxBlocks &&
+  return !call.deterministic && forward.seq_k > 0 && call.grad_bias == nullptr &&
+         attention_sm90_serves(forward) &&
+         forward.batch * forward.kv_heads * divide_up(forward.seq_k, 64) < kMaxBlocks &&
          forward.heads * (forward.batch + 1) *
                  divide_up(forward.cu_seqlens_q == nullptr ? forward.seq_q : forward.total_q, 64) <
              kMaxBlocks &&

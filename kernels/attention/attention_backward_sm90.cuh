@@ -20,6 +20,8 @@
 // Products run beside what is done in registers: dP^T beside the exponentials, dV beside dS, dK
 // beside writing dQ.
 //
+// Heads of more than 128 elements: attention_backward_sm90_wide.cuh.
+//
 // Method: Dao, FlashAttention-2, 2023; Shah et al., FlashAttention-3, 2024.
 #pragma once
 
@@ -35,6 +37,7 @@
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
 #include "attention_backward_sm90_tiles.cuh"
+#include "attention_backward_sm90_wide.cuh"
 
 namespace cudaops_kernels {
 
@@ -122,79 +125,6 @@ __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90P
         shared + Shape::kDeltaOffset, barriers.grad_full(0), barriers.grad_empty(0), n);
     arrive(barriers.tile_empty(known));
   }
-}
-
-// Scores of queries that don't see a row's key become minus infinity. `first_key`: the warpgroup's.
-template <typename Shape>
-__device__ __forceinline__ void mask_scores(const AttentionBackwardSm90Parameters& call,
-                                            float (&s)[Shape::kQueries / 2], int seq_k, int offset,
-                                            int first_key, int first_query) {
-  const int lane = threadIdx.x % 32;
-  const int row = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  const int column = first_query + lane % 4 * 2;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int key = row + 8 * half;
-    // The query that the key is aligned with, counted from the thread's first column.
-    const int aligned = key - offset - column;
-    const int begin = key >= seq_k            ? Shape::kQueries
-                      : call.window_right < 0 ? -1
-                                              : aligned - call.window_right;
-    const int end = call.window_left < 0 ? Shape::kQueries : aligned + call.window_left + 1;
-#pragma unroll
-    for (int i = 0; i < Shape::kQueries / 8; ++i) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const int query = 8 * i + j;
-        float& score = s[4 * i + 2 * half + j];
-        if (query < begin || query >= end) score = -INFINITY;
-      }
-    }
-  }
-}
-
-// 64 x kColumns numbers of a warpgroup, times `factor`, to rows of a tensor; `first_row`: the
-// warpgroup's, of those in the sequence.
-template <typename T, int kColumns>
-__device__ __forceinline__ void write_rows(const AttentionOutput& tensor, int64_t first,
-                                           int first_row, int num_rows, int width,
-                                           const float (&sums)[kColumns / 2], float factor) {
-  const int lane = threadIdx.x % 32;
-  const int row = first_row + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  T* const data = static_cast<T*>(tensor.data) + first + lane % 4 * 8;
-#pragma unroll
-  for (int i = 0; i < kColumns / 32; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      uint32_t words[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float* const pair = sums + 16 * i + 4 * j + 2 * half;
-        words[j] = detail::pack_pair<T>(pair[0] * factor, pair[1] * factor);
-      }
-      gather_vectors(words);
-      if (row + 8 * half < num_rows && 32 * i + lane % 4 * 8 < width) {
-        *reinterpret_cast<uint4*>(data + (row + 8 * half) * tensor.seq_stride + 32 * i) =
-            make_uint4(words[0], words[1], words[2], words[3]);
-      }
-    }
-  }
-}
-
-// Rows of a tile beyond the end of the sequence, which are those of the next one, become zeros:
-// zero times a NaN is NaN. Each warpgroup does it before it reads them.
-template <typename Tile, int kRows>
-__device__ __forceinline__ void clear_rows_from(char* tile, int first_row, int barrier) {
-  constexpr int kVectors = kBoxRowBytes / 16;
-  const int num_vectors = (kRows - first_row) * kVectors;
-  for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
-    char* const rows = tile + chunk * Tile::kChunkBytes + first_row * kBoxRowBytes;
-    for (int i = threadIdx.x % kWarpgroupSize; i < num_vectors; i += kWarpgroupSize) {
-      *reinterpret_cast<uint4*>(rows + 16 * i) = make_uint4(0, 0, 0, 0);
-    }
-  }
-  fence_for_wgmma();
-  wait_at_barrier(barrier, kWarpgroupSize);
 }
 
 template <typename T, typename Shape, bool kVarlen, bool kHasCap>
@@ -437,7 +367,11 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     if (threadIdx.x == 32) produce_grad_output<Shape, kVarlen>(call, shared, barriers);
   } else {
     take_registers<Shape::kConsumerRegisters>();
-    consume<T, Shape, kVarlen, kHasCap>(call, shared, barriers, warp / 4 - 1);
+    if constexpr (Shape::kIsWide) {
+      consume_wide<T, Shape, kVarlen, kHasCap>(call, shared, barriers, warp / 4 - 1);
+    } else {
+      consume<T, Shape, kVarlen, kHasCap>(call, shared, barriers, warp / 4 - 1);
+    }
   }
 #endif
 }

@@ -28,7 +28,10 @@ struct AttentionBackwardSm90Shape {
   // registers must suffice.
   static constexpr bool kOverlapsValues = kQueries <= 64;
   static constexpr int kWarpgroups = 2;
-  static constexpr int kKeys = 64 * kWarpgroups;
+  // Whether dK and dV of the same keys are those of one warpgroup each:
+  // attention_backward_sm90_wide.
+  static constexpr bool kIsWide = kHeadDim > 128;
+  static constexpr int kKeys = kIsWide ? 64 : 128;
   static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
   static constexpr int kProducerRegisters = 24;
   static constexpr int kConsumerRegisters = 240;
@@ -36,23 +39,26 @@ struct AttentionBackwardSm90Shape {
   using KTile = SharedTile<kKeys, kHeadDim>;
   using QTile = SharedTile<kQueries, kHeadDim>;
   using ScoreTile = SharedTile<kKeys, kQueries>;
-  // dQ^T of a query block is shared out among the warpgroups by 64 rows of it, or by queries where
-  // there are no more rows than 64.
+  // dQ^T of a query block comes in parts of 64 rows, or of 64 queries where there are no more rows
+  // than that; a warpgroup computes every second one.
   static constexpr bool kSplitsQueries = KTile::kChunks == 1;
-  static constexpr int kSumQueries = kSplitsQueries ? kQueries / kWarpgroups : kQueries;
-  static_assert(kSplitsQueries || KTile::kChunks == kWarpgroups, "64 rows a warpgroup");
-  static_assert(!kSplitsQueries || kSumQueries == 64, "a chunk of dS a warpgroup");
-  // Numbers of dQ a warpgroup, and a query block.
+  static constexpr int kSumParts = kSplitsQueries ? kQueries / 64 : KTile::kChunks;
+  static constexpr int kSumQueries = kSplitsQueries ? 64 : kQueries;
+  static_assert(kIsWide || kSumParts == kWarpgroups, "a part a warpgroup");
+  // Numbers of dQ a part, and a query block.
   static constexpr int kSums = 64 * kSumQueries;
-  static constexpr int kBlockSums = kWarpgroups * kSums;
+  static constexpr int kBlockSums = kSumParts * kSums;
+  static constexpr int kScoreStages = kIsWide ? 1 : 2;
+  // Where dQ is written before it is added to memory; or weights, from one warpgroup to the other.
+  static constexpr int kStagedBytes = kIsWide ? kKeys * kQueries * 4 : kBlockSums * 4;
 
   static constexpr int kKOffset = 0;
   static constexpr int kVOffset = kKOffset + KTile::kBytes;
   static constexpr int kQOffset = kVOffset + KTile::kBytes;
   static constexpr int kGradOffset = kQOffset + kQStages * QTile::kBytes;
   static constexpr int kScoresOffset = kGradOffset + kGradStages * QTile::kBytes;
-  static constexpr int kSumsOffset = kScoresOffset + 2 * ScoreTile::kBytes;
-  static constexpr int kLseOffset = kSumsOffset + kBlockSums * 4;
+  static constexpr int kSumsOffset = kScoresOffset + kScoreStages * ScoreTile::kBytes;
+  static constexpr int kLseOffset = kSumsOffset + kStagedBytes;
   static constexpr int kDeltaOffset = kLseOffset + kQStages * kQueries * 4;
   static constexpr int kBarriersOffset = kDeltaOffset + kGradStages * kQueries * 4;
   static constexpr int kNumBarriers = 6 + 2 * kQStages + 2 * kGradStages;
@@ -66,6 +72,8 @@ struct AttentionBackwardSm90Shape {
 using AttentionBackwardSm90Shape64 = AttentionBackwardSm90Shape<64, 128, 2, 2>;
 using AttentionBackwardSm90Shape96 = AttentionBackwardSm90Shape<96, 64, 2, 2>;
 using AttentionBackwardSm90Shape128 = AttentionBackwardSm90Shape<128, 64, 2, 2>;
+using AttentionBackwardSm90Shape192 = AttentionBackwardSm90Shape<192, 64, 2, 2>;
+using AttentionBackwardSm90Shape256 = AttentionBackwardSm90Shape<256, 64, 2, 2>;
 
 struct AttentionBackwardSm90Parameters {
   CUtensorMap q, k, v, grad_output;
@@ -185,6 +193,79 @@ struct Barriers {
     return grad_full(stage) + Shape::kGradStages;
   }
 };
+
+// Scores of queries that don't see a row's key become minus infinity. `first_key`: the warpgroup's.
+template <typename Shape>
+__device__ __forceinline__ void mask_scores(const AttentionBackwardSm90Parameters& call,
+                                            float (&s)[Shape::kQueries / 2], int seq_k, int offset,
+                                            int first_key, int first_query) {
+  const int lane = threadIdx.x % 32;
+  const int row = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int column = first_query + lane % 4 * 2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int key = row + 8 * half;
+    // The query that the key is aligned with, counted from the thread's first column.
+    const int aligned = key - offset - column;
+    const int begin = key >= seq_k            ? Shape::kQueries
+                      : call.window_right < 0 ? -1
+                                              : aligned - call.window_right;
+    const int end = call.window_left < 0 ? Shape::kQueries : aligned + call.window_left + 1;
+#pragma unroll
+    for (int i = 0; i < Shape::kQueries / 8; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int query = 8 * i + j;
+        float& score = s[4 * i + 2 * half + j];
+        if (query < begin || query >= end) score = -INFINITY;
+      }
+    }
+  }
+}
+
+// 64 x kColumns numbers of a warpgroup, times `factor`, to rows of a tensor; `first_row`: the
+// warpgroup's, of those in the sequence.
+template <typename T, int kColumns>
+__device__ __forceinline__ void write_rows(const AttentionOutput& tensor, int64_t first,
+                                           int first_row, int num_rows, int width,
+                                           const float (&sums)[kColumns / 2], float factor) {
+  const int lane = threadIdx.x % 32;
+  const int row = first_row + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  T* const data = static_cast<T*>(tensor.data) + first + lane % 4 * 8;
+#pragma unroll
+  for (int i = 0; i < kColumns / 32; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      uint32_t words[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float* const pair = sums + 16 * i + 4 * j + 2 * half;
+        words[j] = detail::pack_pair<T>(pair[0] * factor, pair[1] * factor);
+      }
+      gather_vectors(words);
+      if (row + 8 * half < num_rows && 32 * i + lane % 4 * 8 < width) {
+        *reinterpret_cast<uint4*>(data + (row + 8 * half) * tensor.seq_stride + 32 * i) =
+            make_uint4(words[0], words[1], words[2], words[3]);
+      }
+    }
+  }
+}
+
+// Rows of a tile beyond the end of the sequence, which are those of the next one, become zeros:
+// zero times a NaN is NaN. Each warpgroup does it before it reads them.
+template <typename Tile, int kRows>
+__device__ __forceinline__ void clear_rows_from(char* tile, int first_row, int barrier) {
+  constexpr int kVectors = kBoxRowBytes / 16;
+  const int num_vectors = (kRows - first_row) * kVectors;
+  for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
+    char* const rows = tile + chunk * Tile::kChunkBytes + first_row * kBoxRowBytes;
+    for (int i = threadIdx.x % kWarpgroupSize; i < num_vectors; i += kWarpgroupSize) {
+      *reinterpret_cast<uint4*>(rows + 16 * i) = make_uint4(0, 0, 0, 0);
+    }
+  }
+  fence_for_wgmma();
+  wait_at_barrier(barrier, kWarpgroupSize);
+}
 
 }  // namespace attention_backward_sm90
 
