@@ -95,7 +95,11 @@ set(attention_backward_sm90_architectures 90a)
 set(attention_backward_sm90_define CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
 set(attention_backward_sm90_sources attention/attention_backward_sm90.cu)
 set(attention_backward_sm90_shards attention/attention_backward_sm90.cuh attention/attention_backward_sm90.cu)
-foreach(shape IN ITEMS 64 96 128 192 256)
+foreach(
+  shape
+  IN
+  ITEMS 64 96 128 192 256
+)
   list(
     APPEND attention_backward_sm90_shards
     "template void cudaops_kernels::launch_attention_backward_sm90_of<cudaops_kernels::AttentionBackwardSm90Shape${shape}>(cudaops_kernels::DType, const cudaops_kernels::AttentionBackwardSm90Parameters&, cudaStream_t)"

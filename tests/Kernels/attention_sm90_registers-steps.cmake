@@ -22,7 +22,14 @@ if(case_LONG)
     192
     256
   )
-  set(backward_shapes 64 96 128 192 256)
+  set(
+    backward_shapes
+    64
+    96
+    128
+    192
+    256
+  )
 endif()
 set(sources "")
 foreach(shape IN LISTS shapes)

@@ -183,6 +183,39 @@ def test_linear_cross_entropy(device):
     )
 
 
+def test_linear_cross_entropy_under_transforms(device):
+    def some(*shape):
+        return normal(*shape, dtype=torch.float32, device=device)
+
+    x, w, target = some(3, 4), some(5, 4), torch.zeros(3, dtype=torch.long, device=device)
+
+    def ours(x):
+        return kernels.linear_cross_entropy(x, w, target)
+
+    def plain(x):
+        return F.cross_entropy(F.linear(x, w), target)
+
+    for transform in (torch.func.grad, lambda f: torch.func.vmap(torch.func.grad(f))):
+        input = x if transform is torch.func.grad else torch.stack((x, 2 * x))
+        torch.testing.assert_close(transform(ours)(input), transform(plain)(input), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(
+        torch.func.jvp(ours, (x,), (x,)), torch.func.jvp(plain, (x,), (x,)), rtol=1e-4, atol=1e-5
+    )
+    leaf = x.clone().requires_grad_()
+    for loss in (ours(leaf), kernels.cross_entropy_(F.linear(leaf, w), target)):
+        sentence = refusal(lambda: torch.autograd.grad(loss, leaf, create_graph=True))
+        assert "there is no second derivative" in sentence
+    assert kernels.linear_cross_entropy(x.to("meta"), w.to("meta"), target.to("meta")).shape == ()
+    kernels.linear_cross_entropy(x[:, :0], w[:, :0], target)
+    for wrong in (([1], w), (x, [1]), (x.half(), w)):
+        assert "linear_cross_entropy: wanted" in refusal(
+            lambda: kernels.linear_cross_entropy(*wrong, target)
+        )
+    assert "[classes] for linear_bias" in refusal(
+        lambda: kernels.linear_cross_entropy(x, w, target, linear_bias=some(4))
+    )
+
+
 def test_linear_cross_entropy_has_no_logits_of_all_rows(device):
     from cudaops_kernels._linear_cross_entropy import _rows_at_a_time
 

@@ -908,6 +908,14 @@ def test_refuses_in_one_sentence(device):
             "attention: wanted alibi_slopes without a gradient, found requires_grad.",
         ),
         (
+            lambda: kernels.attention(q, k, k, sinks=torch.ones(4, dtype=torch.bool, device=device)),
+            "attention: wanted real numbers for sinks, found torch.bool.",
+        ),
+        (
+            lambda: kernels.attention(q, k, k, alibi_slopes=1j * zeros(4)),
+            "attention: wanted real numbers for alibi_slopes, found torch.complex64.",
+        ),
+        (
             lambda: kernels.attention_varlen(tokens, tokens, tokens, offsets.long(), offsets, 6, 6),
             "attention_varlen: wanted int32 (Int) for cu_seqlens_q, found Long.",
         ),
@@ -940,6 +948,12 @@ def test_refuses_in_one_sentence(device):
     with looking_at_numbers():
         found = refusal(lambda: kernels.attention_varlen(tokens, tokens, tokens, falling, falling, 6, 6))
     assert found == sentence, found
+
+
+def test_batch_without_members(device):
+    q, k, v = tensors(device, torch.float32, seq_q=5, seq_k=7, head_dim=8)
+    none = q.new_empty(0, *q.shape)
+    assert torch.vmap(lambda q: kernels.attention(q, k, v))(none).shape == (0, *q.shape[:-1], v.shape[-1])
 
 
 def test_opcheck(device):

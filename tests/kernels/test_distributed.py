@@ -128,6 +128,25 @@ def test_tensor_parallel_attention(device):
         in_processes(device, processes, grouped_heads)
 
 
+def linear_loss(mesh):
+    """Of rows' shards, of classes' shards, and of replicas."""
+    x, w = (normal(*shape, dtype=torch.float32, device="cpu") for shape in ((6, 8), (10, 8)))
+    target = torch.arange(6)
+    wanted = torch.nn.functional.cross_entropy(x @ w.t(), target)
+    for of_rows, of_weight in ((Shard(0), Replicate()), (Replicate(), Shard(0)), (Replicate(), Replicate())):
+        rows, weight = (
+            distribute_tensor(t, mesh, [placement]).requires_grad_() for t, placement in ((x, of_rows), (w, of_weight))
+        )
+        loss = kernels.linear_cross_entropy(rows, weight, distribute_tensor(target, mesh, [of_rows]))
+        close(full(loss), wanted, (of_rows, of_weight))
+        loss.backward()
+        assert rows.grad is not None and weight.grad is not None
+
+
+def test_linear_cross_entropy_on_dtensors(device):
+    in_processes(device, 2, linear_loss)
+
+
 def dropout(mesh):
     """Of parts the sequences would be those of the beginning: all of it is gathered."""
     x = normal(4, 6, 2, 8, dtype=torch.float32, device="cpu")

@@ -428,16 +428,24 @@ def checked_window(op: str, window: Any) -> tuple[int, int]:
     return window[0], window[1]
 
 
-def _slopes(slopes: Any) -> Any:
-    return slopes.float() if isinstance(slopes, Tensor) else slopes
+def _as_numbers(op: str, name: str, numbers: Tensor, dtype: torch.dtype) -> Tensor:
+    if numbers.dtype == torch.bool or numbers.is_complex():
+        raise TypeError(f"{op}: wanted real numbers for {name}, found {numbers.dtype}.")
+    return numbers.to(dtype)
 
 
-def statistic(q: Any, tensor: Any) -> Any:
-    """A tensor of one number a head as the op has it; anything that isn't a tensor has the op's own
-    sentence."""
-    if not isinstance(tensor, Tensor) or not isinstance(q, Tensor):
-        return tensor
-    return tensor.to(torch.float64 if q.dtype == torch.float64 else torch.float32)
+def _slopes(op: str, slopes: Any) -> Any:
+    if not isinstance(slopes, Tensor):
+        return slopes
+    return _as_numbers(op, "alibi_slopes", slopes, torch.float32)
+
+
+def sinks_of_call(op: str, q: Any, sinks: Any) -> Any:
+    """As the op has them; anything that isn't a tensor has the op's own sentence."""
+    if not isinstance(sinks, Tensor) or not isinstance(q, Tensor):
+        return sinks
+    dtype = torch.float64 if q.dtype == torch.float64 else torch.float32
+    return _as_numbers(op, "sinks", sinks, dtype)
 
 
 @overload
@@ -501,20 +509,20 @@ def attention(
 
     q is [batch, seq_q, heads, head_dim], k and v [batch, seq_k, kv_heads, head_dim] with heads a
     multiple of kv_heads; v may have a head_dim of its own, both are at most 256. Transposed views of
-    [batch, heads, seq, head_dim] are taken without a copy, and of such a q the output is one. float32, float16, bfloat16, and float64
-    on the CPU.
+    [batch, heads, seq, head_dim] are taken without a copy, and of such a q the output is one. float32,
+    float16, bfloat16, and float64 on the CPU.
 
     scores = softcap(scale * q·k) - alibi_slopes * |i + seq_k - seq_q - j| + bias of query i and key
     j, with softcap(x) = softcap * tanh(x / softcap); scale: 1 / sqrt(head_dim) if None. Visible are
     keys with -left <= j - (i + seq_k - seq_q) <= right for window=(left, right), -1: all; causal is
     a right of 0. So the last query is aligned with the last key. bias broadcasts to [batch, heads,
-    seq_q, seq_k], of q's dtype or float32; alibi_slopes are [heads] or [batch, heads]; sinks [heads]
-    are scores of a key more a head, with a value of zeros.
+    seq_q, seq_k], of q's dtype or float32; alibi_slopes are [heads] or [batch, heads], taken as
+    float32; sinks [heads] are scores of a key more a head, with a value of zeros.
 
     A query that sees no key gives zeros. What is masked by a whole tile of keys is not read; a NaN
     or an infinity in a masked row of v beside visible ones reaches the output. With return_lse also
-    lse, float32 [batch, heads, seq_q]: log(sum(exp(scores))), sinks included, minus infinity where
-    nothing is visible.
+    lse, float32 (of float64 float64) [batch, heads, seq_q]: log(sum(exp(scores))), sinks included,
+    minus infinity where nothing is visible.
 
     dropout_p: each weight is 0 with this probability (rounded to a multiple of 2^-16), else
     1 / (1 - dropout_p) times what it was; lse isn't changed. seed decides which: an int, or one int64
@@ -530,15 +538,18 @@ def attention(
     in any order, unless deterministic or torch.use_deterministic_algorithms(True), which is slower.
     """
     left, right = checked_window("attention", window)
-    if isinstance(bias, Tensor) and bias.dim() < 4:
-        bias = bias[(None,) * (4 - bias.dim())]
+    if isinstance(bias, Tensor):
+        if bias.dim() < 4:
+            bias = bias[(None,) * (4 - bias.dim())]
+        if bias.dtype == torch.float32 and isinstance(q, Tensor) and q.dtype == torch.float64:
+            bias = bias.double()
     output, lse = _attention(
         q,
         k,
         v,
         bias,
-        _slopes(alibi_slopes),
-        statistic(q, sinks),
+        _slopes("attention", alibi_slopes),
+        sinks_of_call("attention", q, sinks),
         seed_of_call("attention", q, dropout_p, seed),
         scale,
         causal,
@@ -634,8 +645,8 @@ def attention_varlen(
         v,
         cu_seqlens_q,
         cu_seqlens_k,
-        _slopes(alibi_slopes),
-        statistic(q, sinks),
+        _slopes("attention_varlen", alibi_slopes),
+        sinks_of_call("attention_varlen", q, sinks),
         seed_of_call("attention_varlen", q, dropout_p, seed),
         max_seqlen_q,
         max_seqlen_k,

@@ -7,7 +7,7 @@ from typing import Literal, Optional, Union, overload
 import torch
 from torch import Tensor
 
-from ._attention import checked_window, statistic
+from ._attention import checked_window, sinks_of_call
 from ._attention_checks import check_attention_decode
 from ._autograd import without_gradient
 from ._registration import refuse_gradients, register_op
@@ -147,7 +147,7 @@ def attention_decode(
         scale,
         left,  # later keys are never seen
         softcap,
-        statistic(q, sinks),
+        sinks_of_call("attention_decode", q, sinks),
         k_scale,
         v_scale,
     )

@@ -24,7 +24,23 @@ def _is_left_out(output: torch.Tensor) -> bool:
     return output.dim() == 1 and output.shape[0] == 0
 
 
+def _of_none(op: Any, in_dims: Sequence[Any], args: Sequence[Any]) -> Any:
+    """Without members of the batch: the shapes of a call of zeros."""
+    member = [
+        arg if dim is None else arg.new_zeros([*arg.shape[:dim], *arg.shape[dim + 1 :]])
+        for arg, dim in zip(args, in_dims)
+    ]
+    outputs = _tuple(op(*member))
+    left_out = [_is_left_out(output) for output in outputs]
+    return _returned(
+        [o if is_out else o.new_empty(0, *o.shape) for o, is_out in zip(outputs, left_out)],
+        [None if is_out else 0 for is_out in left_out],
+    )
+
+
 def _one_by_one(op: Any, batch_size: int, in_dims: Sequence[Any], args: Sequence[Any]) -> Any:
+    if batch_size == 0:
+        return _of_none(op, in_dims, args)
     calls = []
     for index in range(batch_size):
         member = [

@@ -7,7 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from ._autograd import differentiable, gradient
+from ._autograd import differentiable, gradient, is_compiling
 from ._library import ops
 from ._registration import Rows, in_place, register_op
 
@@ -228,8 +228,10 @@ class _InPlace(torch.autograd.Function):
         return loss, lse
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, grad_loss, _):
+        # With gradients enabled here someone wants the second derivative.
+        if torch.is_grad_enabled() and not is_compiling():
+            raise RuntimeError("cross_entropy_: there is no second derivative.")
         if ctx.is_used:
             raise RuntimeError(
                 "cross_entropy_: wanted one backward pass, found a second: the first one has used "

@@ -8,6 +8,8 @@ from typing import Any, Optional, cast
 import torch
 from torch import Tensor
 
+from ._autograd import is_compiling
+from ._cross_entropy import cross_entropy
 from ._errors import raise_again
 from ._library import ops
 
@@ -107,8 +109,10 @@ class _Loss(torch.autograd.Function):
         return losses.sum() if factor is None else losses.sum() * factor
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad_loss: Tensor) -> Any:
+        # With gradients enabled here someone wants the second derivative.
+        if torch.is_grad_enabled() and not is_compiling():
+            raise RuntimeError("linear_cross_entropy: there is no second derivative.")
         if ctx.gradients is not None:
             # In place, and without another user: as the weight's gradient, it needs no copy.
             grads, ctx.gradients = ctx.gradients, None
@@ -137,6 +141,41 @@ class _Loss(torch.autograd.Function):
         return *gradients.result(), None, None, None, None
 
 
+def _check_tensors(op: str, input: Any, weight: Any, target: Any, bias: Any) -> None:
+    for name, value in (("input", input), ("linear_weight", weight), ("target", target)):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{op}: wanted a tensor for {name}, found {type(value).__name__}.")
+    if not (bias is None or isinstance(bias, Tensor)):
+        raise TypeError(
+            f"{op}: wanted a tensor or None for linear_bias, found {type(bias).__name__}."
+        )
+    if weight.dim() != 2 or input.dim() == 0 or input.shape[-1] != weight.shape[1]:
+        raise ValueError(
+            f"{op}: wanted [*, features] for input and [classes, features] for linear_weight, found "
+            f"shapes {list(input.shape)} and {list(weight.shape)}."
+        )
+    if target.shape != input.shape[:-1]:
+        raise ValueError(
+            f"{op}: wanted input's shape without the last dimension for target, found "
+            f"{list(target.shape)} for input's {list(input.shape)}."
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise ValueError(
+            f"{op}: wanted [classes] for linear_bias, found {list(bias.shape)} for linear_weight's "
+            f"{list(weight.shape)}."
+        )
+
+
+def _is_composed(*tensors: Optional[Tensor]) -> bool:
+    """Whether this call is cross_entropy(linear(...)) as such, which has rules for all of it: shards,
+    transforms, tangents."""
+    return (
+        torch._C._are_functorch_transforms_active()
+        or torch.autograd.forward_ad._current_level >= 0
+        or any(hasattr(tensor, "_local_tensor") for tensor in tensors)
+    )
+
+
 def linear_cross_entropy(
     input: Tensor,
     linear_weight: Tensor,
@@ -152,39 +191,48 @@ def linear_cross_entropy(
     """cross_entropy(linear(input, linear_weight, linear_bias), target) without the logits of all
     rows: torch.nn.functional.linear_cross_entropy of torch 2.15. The loss is float32.
 
-    input is [*, features], linear_weight [classes, features], target [*]. Gradients are computed
-    along with the loss where it is one number; weight and options must be None.
+    input is [*, features], linear_weight [classes, features], target [*], linear_bias [classes], of
+    one dtype but under autocast. Gradients are computed along with the loss where it is one number;
+    there is no second derivative. weight and options must be None. Of DTensors, under torch.func's
+    transforms and with tangents it is cross_entropy(linear(...)), with the logits.
     """
     op = "linear_cross_entropy"
     for name, value in (("weight", weight), ("options", options)):
         if value is not None:
             raise ValueError(f"{op}: wanted None for {name}, found {type(value).__name__}.")
-    if linear_weight.dim() != 2 or input.dim() == 0 or input.shape[-1] != linear_weight.shape[1]:
-        raise ValueError(
-            f"{op}: wanted [*, features] for input and [classes, features] for linear_weight, found "
-            f"shapes {list(input.shape)} and {list(linear_weight.shape)}."
-        )
-    if target.shape != input.shape[:-1]:
-        raise ValueError(
-            f"{op}: wanted input's shape without the last dimension for target, found "
-            f"{list(target.shape)} for input's {list(input.shape)}."
-        )
+    _check_tensors(op, input, linear_weight, target, linear_bias)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(
             f'{op}: wanted "none", "mean" or "sum" for reduction, found "{reduction}".'
         )
-    if torch.is_autocast_enabled(input.device.type):
+    # Of meta tensors torch has no autocast.
+    if not input.is_meta and torch.is_autocast_enabled(input.device.type):
         dtype = torch.get_autocast_dtype(input.device.type)
         input, linear_weight = input.to(dtype), linear_weight.to(dtype)
         linear_bias = None if linear_bias is None else linear_bias.to(dtype)
+    for name, tensor in (("linear_weight", linear_weight), ("linear_bias", linear_bias)):
+        if tensor is not None and tensor.dtype != input.dtype:
+            raise TypeError(
+                f"{op}: wanted one dtype for input and {name}, found {input.dtype} and {tensor.dtype}."
+            )
+    ignore_index = -100 if ignore_index is None else ignore_index
+    if _is_composed(input, linear_weight, linear_bias, target):
+        logits = torch.nn.functional.linear(input, linear_weight, linear_bias)
+        return cross_entropy(
+            logits,
+            target,
+            ignore_index=ignore_index,
+            reduction=reduction,
+            label_smoothing=label_smoothing,
+        )
     try:
         loss = _Loss.apply(
-            input.reshape(-1, input.shape[-1]),
+            input.reshape(target.numel(), input.shape[-1]),
             linear_weight,
             linear_bias,
             target.reshape(-1),
             reduction,
-            -100 if ignore_index is None else ignore_index,
+            ignore_index,
             label_smoothing,
         )
     except RuntimeError as error:

@@ -12,6 +12,7 @@ from ._attention import attention
 from ._library import ops
 
 _MAX_HEAD_DIM = 256
+_FEWEST_QUERIES_ON_CPU = 128
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -60,16 +61,17 @@ def _has_hopper_kernel(index: int) -> bool:
 
 
 def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
-    """Without gradients: torch's backward passes are faster. On the CPU; on Hopper where sequences are
-    long, in 16 bits (bench/kernels/attention.py: 1.01 to 1.24 of cuDNN's rate from 4096 tokens on,
-    0.8 to 1.03 below)."""
+    """Without gradients: with them, through autograd, nothing has been compared yet. On the CPU but for a
+    few queries; on Hopper where sequences are long, in 16 bits (bench/kernels/attention.py: 1.01 to
+    1.26 of cuDNN's rate from 4096 tokens on, 0.8 to 1.05 below)."""
     if attn_mask is not None:
         return False
     needs_grad = query.requires_grad or key.requires_grad or value.requires_grad
     if torch.is_grad_enabled() and needs_grad:
         return False
     if query.device.type == "cpu":
-        return True
+        # A few queries are sooner done by torch's matrix products than divided among threads.
+        return query.shape[-2] >= _FEWEST_QUERIES_ON_CPU
     dtype = query.dtype
     if torch.is_autocast_enabled("cuda"):
         dtype = torch.get_autocast_dtype("cuda")
@@ -114,7 +116,9 @@ def _sdpa(
         window = (-1, max(seq_q - seq_k, 0))
 
     def own(tensor: Tensor) -> Tensor:
-        return tensor.reshape(-1, *tensor.shape[-3:]).transpose(1, 2)
+        # Without -1: there may be no elements.
+        tensor = tensor[None] if len(batch) == 0 else tensor.flatten(0, len(batch) - 1)
+        return tensor.transpose(1, 2)
 
     output = attention(
         own(query), own(key), own(value), bias=bias, window=window, scale=scale
@@ -150,7 +154,7 @@ class SdpaPatch:
             takes_mask = attn_mask is None or (
                 not is_causal
                 and type(attn_mask) in (Tensor, torch.nn.Parameter)
-                and attn_mask.dim() <= query.dim()
+                and 2 <= attn_mask.dim() <= query.dim()
             )
             if (
                 takes_mask
