@@ -19,8 +19,8 @@ CudaOpsReferenceKernels
   there are the functions for the CPU alone. What is for one architecture only (attention's kernels for ``90a``) is
   built where that architecture is requested, and chosen at run time.
 
-  An op may be asked for again, in another directory too: there is one of each. The sources come with the package, in
-  the directory ``CudaOps_KERNELS_DIR``, which ``find_package(CudaOps)`` sets.
+  An op may be asked for again, in another directory too: there is one of each. The sources are those in the directory
+  ``CudaOps_KERNELS_DIR``: ``find_package(CudaOps)`` sets it to those that come with the package.
 
 Example:
 
@@ -46,7 +46,11 @@ _cudaops_use(CudaOpsKernels CudaOpsShard base/message base/package)
 
 function(cudaops_add_reference_kernels)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_reference_kernels")
-  _cudaops_kernels_dir(directory)
+  set(directory "${CudaOps_KERNELS_DIR}")
+  if(directory STREQUAL "")
+    # find_package() may have been called in another directory.
+    _cudaops_kernels_dir(directory)
+  endif()
   if(directory STREQUAL "")
     _cudaops_stop(
       "cudaops_add_reference_kernels: this copy of the package came without the reference kernels."

@@ -1060,9 +1060,10 @@ def test_sdpa_patch_leaves_the_rest_to_torch(device):
     with Watch() as watch:
         sdpa(q, k, v)
     assert "attention" not in watch.names
-    with kernels.sdpa_patch(), Watch() as watch:
-        sdpa(q, k, v)
-    assert ("attention" in watch.names) == (device == "cpu")
+    for seq, is_ours in ((5, False), (128, device == "cpu")):
+        with kernels.sdpa_patch(), Watch() as watch:
+            sdpa(*(x.detach() for x in sdpa_inputs(device, torch.float32, seq, 9)))
+        assert ("attention" in watch.names) == is_ours
 
 
 def test_sdpa_patch_and_what_looks_for_torchs_function(device):

@@ -46,7 +46,9 @@ def test_content(wheel):
             if file.is_file() and "__pycache__" not in file.parts:
                 wanted.add("%s/%s" % (inside, file.relative_to(REPOSITORY / folder)))
     for file in (REPOSITORY / "kernels").rglob("*"):
-        if file.suffix in (".h", ".cuh", ".cu", ".cpp") and "torch" not in file.name:
+        if file.name == "ops.cmake" or (
+            file.suffix in (".h", ".cuh", ".cu", ".cpp") and "torch" not in file.name
+        ):
             wanted.add("cudaops/cmake/%s" % file.relative_to(REPOSITORY))
     assert wanted == {name for name in names if "dist-info/" not in name}
     assert not [name for name in names if not name.startswith("cudaops") or "__pycache__" in name]
