@@ -24,7 +24,7 @@ file(
   "${case_REPO}/kernels/*/*.cpp"
 )
 list(FILTER kernels EXCLUDE REGEX "torch|^kernels/build")
-list(APPEND sources ${kernels})
+list(APPEND sources ${kernels} kernels/ops.cmake)
 list(FILTER sources EXCLUDE REGEX "__pycache__|\\.pyc$")
 list(FILTER installed EXCLUDE REGEX "__pycache__|\\.pyc$")
 list(REMOVE_ITEM installed LICENSE)
