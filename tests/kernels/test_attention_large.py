@@ -7,6 +7,7 @@ import unittest
 import torch
 from kernel_testing import kernels, main
 from kernel_testing import pytest_generate_tests  # noqa: F401
+from op_testing import refuse
 
 HEADS, HEAD_DIM = 64, 128
 TOKENS = (1 << 31) // (HEADS * HEAD_DIM) + 40
@@ -91,4 +92,6 @@ def test_paged_caches(device):
 
 
 if __name__ == "__main__":
+    if "CUDAOPS_TEST_LARGE" not in os.environ:
+        refuse("CUDAOPS_TEST_LARGE is not set")
     main(globals())
