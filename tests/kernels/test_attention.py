@@ -1066,6 +1066,48 @@ def test_sdpa_patch_leaves_the_rest_to_torch(device):
         assert ("attention" in watch.names) == is_ours
 
 
+def test_flops_are_counted(device):
+    """As torch counts its own: two products forward, five backward, whatever is masked."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    q, k, v = (
+        normal(2, seq, heads, width, dtype=torch.float32, device=device).requires_grad_()
+        for seq, heads, width in ((6, 4, 8), (10, 2, 8), (10, 2, 16))
+    )
+    offsets = torch.tensor([0, 2, 6], dtype=torch.int32, device=device)
+    for call, pairs in (
+        (lambda: kernels.attention(q, k, v, causal=True), 2 * 6 * 10),
+        (lambda: kernels.attention_varlen(q[0], k[0, :6], v[0, :6], offsets, offsets, 4, 4), 4 + 16),
+    ):
+        with FlopCounterMode(display=False) as forward:
+            output = call()
+        with FlopCounterMode(display=False) as backward:
+            output.sum().backward()
+        assert forward.get_total_flops() == 2 * 4 * pairs * (8 + 16)
+        assert backward.get_total_flops() == 2 * 4 * pairs * (3 * 8 + 2 * 16)
+
+
+def test_longest_sequence_is_no_constant_of_a_compiled_graph(device):
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    counter = CompileCounterWithBackend("aot_eager")
+
+    def step(q, offsets, longest):
+        return kernels.attention_varlen(q, q, q, offsets, offsets, longest, longest)
+
+    compiled = torch.compile(step, fullgraph=True, dynamic=True, backend=counter)
+    counts = set()
+    for lengths in ((5, 9), (7, 20), (31, 30)):
+        q = normal(sum(lengths), 2, 8, dtype=torch.float32, device=device).requires_grad_()
+        offsets = torch.tensor([0, lengths[0], sum(lengths)], dtype=torch.int32, device=device)
+        arguments = q, offsets, max(lengths)
+        output = compiled(*arguments)
+        output.sum().backward()
+        assert torch.equal(output, step(*arguments))
+        counts.add(counter.frame_count)
+    assert len(counts) == 1
+
+
 def test_sdpa_patch_and_what_looks_for_torchs_function(device):
     """Masks that are no data, torch.jit.script, and layouts, which views rely on."""
     from torch.nn.attention.bias import causal_lower_right, causal_upper_left
@@ -1092,6 +1134,8 @@ def test_sdpa_patch_and_what_looks_for_torchs_function(device):
 
 
 def test_sdpa_patch_under_compile_and_autocast(device):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
     q, k, v = sdpa_inputs(device, torch.float32)
 
     def model(q, k, v):
@@ -1106,6 +1150,21 @@ def test_sdpa_patch_under_compile_and_autocast(device):
             torch.testing.assert_close(output, plain)
             grads = torch.autograd.grad(total, (q, k, v))
             assert all(grad.isfinite().all() for grad in grads)
+        # Whoever allows torch's own operations alone wants what only they have.
+        with sdpa_kernel(SDPBackend.MATH), Watch() as watch:
+            (grad,) = torch.autograd.grad(model(q, k, v)[0], q, create_graph=True)
+            assert torch.autograd.grad(grad.sum(), k)[0].isfinite().all()
+        assert "attention" not in watch.names
+        names = []
+
+        def backend(graph, inputs):
+            names.extend(str(node.target) for node in graph.graph.nodes)
+            return graph
+
+        with sdpa_kernel(SDPBackend.MATH):
+            mathematics = torch.compile(lambda *of: model(*of)[1], fullgraph=True, backend=backend)
+            torch.testing.assert_close(mathematics(q, k, v), plain)
+        assert not any("cudaops" in name for name in names) and names
     # The patch is gone from what is compiled from now on, and from what was.
     torch.testing.assert_close(compiled(q, k, v)[1], plain)
     with torch.autocast(device, torch.bfloat16):
