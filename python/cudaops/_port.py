@@ -46,7 +46,8 @@ def read(path):
         reader = Reader(path)
         reader.read()
     except OSError as error:
-        raise PortError("port(%s): the file can't be read.\n  found   %s" % (path, error.strerror)) from None
+        fix = "\nFix: python -m cudaops port %s" % os.path.join(path, "setup.py") if os.path.isdir(path) else ""
+        raise PortError("port(%s): the file can't be read.\n  found   %s%s" % (path, error.strerror, fix)) from None
     except (SyntaxError, ValueError) as error:
         line = ":%d" % error.lineno if getattr(error, "lineno", None) else ""
         raise PortError(
