@@ -170,6 +170,7 @@ def check(case, q, k, v, times=2, **options):
             heads_first = q.stride(2) > q.stride(1)
             assert (output.transpose(1, 2) if heads_first else output).is_contiguous()
         else:
+            rest.pop("deterministic", None)
             output, lse = reference(q, k, v, **rest, dtype=wanted)
         grads = normal(*output.shape, dtype=dtype, device=device, seed=9).to(output.dtype)
         total = (output * grads).sum()
@@ -459,6 +460,37 @@ def test_hopper_kernel(device):
     names = [event.name for event in profile.events()]
     assert sum("attention_sm90_kernel" in name for name in names) == calls, set(names)
     assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
+
+
+def test_hopper_kernel_in_a_fixed_order(device):
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    calls = 0
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for index, (head_dim, head_dim_v) in enumerate(
+            ((64, 64), (96, 80), (128, 128), (192, 128), (192, 192), (256, 256))
+        ):
+            dtype = (torch.bfloat16, torch.float16)[index % 2]
+            q, k, v = tensors(device, dtype, 2, 333, 700, 4, 2, head_dim, head_dim_v, seed=index)
+            for options in (
+                {"deterministic": True},
+                {"deterministic": True, "causal": True, "softcap": 5.0},
+                {"deterministic": True, "window": (100, 20)},
+            ):
+                calls += 1
+                check((dtype, head_dim, head_dim_v, options), q, k, v, 3 if "softcap" in options else 2, **options)
+    names = [event.name for event in profile.events()]
+    assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
+    # Blocks of different heads, of more tiles than there are multiprocessors.
+    for head_dim, head_dim_v in ((64, 64), (128, 128), (192, 128), (192, 192)):
+        leaves = [x.requires_grad_() for x in tensors(device, torch.bfloat16, 3, 1500, 1600, 12, 4, head_dim, head_dim_v)]
+        for options in ({}, {"causal": True}, {"window": (300, 100)}):
+            output = kernels.attention(*leaves, **options, deterministic=True)
+            grad = normal(*output.shape, dtype=torch.bfloat16, device=device, seed=8)
+            wanted = torch.autograd.grad(output, leaves, grad, retain_graph=True)
+            for _ in range(3):
+                found = torch.autograd.grad(output, leaves, grad, retain_graph=True)
+                assert all(torch.equal(a, b) for a, b in zip(found, wanted)), (head_dim, options)
 
 
 def test_hopper_kernel_of_different_lengths(device):
