@@ -244,6 +244,10 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
   parameters.sums = parts.sums;
   parameters.next_tile = parts.next_tile;
   parameters.turns = parts.turns;
+  parameters.slopes = forward.alibi_slopes;
+  parameters.slopes_batch_stride = forward.alibi_batch_stride;
+  parameters.seed = forward.seed;
+  parameters.threshold = AttentionDropout::threshold_of(forward);
   parameters.grad_k = call.grad_k;
   parameters.grad_v = call.grad_v;
   parameters.group = static_cast<int>(forward.heads / forward.kv_heads);
@@ -283,7 +287,9 @@ auto for_shape(const Attention& call, const Call& with) {
   if (larger <= 96) return with(AttentionBackwardSm90Shape96());
   if (larger <= 128) return with(AttentionBackwardSm90Shape128());
   if (larger <= 192) {
-    if (call.head_dim_v <= 128) return with(AttentionBackwardSm90Shape192By128());
+    // Its registers don't suffice for weights with and without dropout.
+    if (call.head_dim_v <= 128 && call.dropout_p == 0)
+      return with(AttentionBackwardSm90Shape192By128());
     return with(AttentionBackwardSm90Shape192());
   }
   return with(AttentionBackwardSm90Shape256());
@@ -293,9 +299,12 @@ auto for_shape(const Attention& call, const Call& with) {
 
 bool attention_backward_sm90_serves(const AttentionBackward& call) {
   constexpr int64_t kMaxBlocks = int64_t{1} << 29;
-  const Attention& forward = call.forward;
-  return forward.seq_k > 0 && forward.bias == nullptr && forward.alibi_slopes == nullptr &&
-         forward.dropout_p == 0 && attention_sm90_serves(forward) &&
+  // The forward kernel has neither slopes nor dropout.
+  Attention forward = call.forward;
+  if (forward.alibi_slopes != nullptr && forward.softcap != 0) return false;
+  forward.alibi_slopes = nullptr;
+  forward.dropout_p = 0;
+  return forward.seq_k > 0 && attention_sm90_serves(forward) &&
          forward.batch * forward.kv_heads * divide_up(forward.seq_k, 64) < kMaxBlocks &&
          forward.heads * (forward.batch + 1) *
                  divide_up(forward.cu_seqlens_q == nullptr ? forward.seq_q : forward.total_q, 64) <

@@ -132,16 +132,17 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
             shared + Shape::kKOffset, tile.seq_k - tile.first_key, common.own_barrier());
       }
       const int blocks = tile.end_block - tile.first_block;
-      int block = tile.first_block;
+      int index = tile.first_block, head = tile.kv_head * call.group;
       int to = tile.sums;
 #pragma unroll 1
       for (int left = blocks * call.group; left > 0; --left) {
-        consumer.add(tile, block * Shape::kQueries, left == blocks * call.group, to);
+        consumer.add(tile, {index * Shape::kQueries, head, to, left == blocks * call.group});
         ++common.n;
         ++to;
-        if (++block == tile.end_block) {
-          block = tile.first_block;
+        if (++index == tile.end_block) {
+          index = tile.first_block;
           to += call.query_blocks - blocks;
+          ++head;
         }
       }
       consumer.end_blocks();
@@ -225,7 +226,7 @@ void launch_attention_backward_sm90_of(DType dtype,
                                        cudaStream_t stream) {
   const auto launch = [&](auto element) {
     using T = decltype(element);
-    const bool has_extras = parameters.cap != 0.0f || parameters.turns != nullptr;
+    const bool has_extras = parameters.has_extras();
     if (parameters.cu_seqlens_q != nullptr) {
       (has_extras ? launch_attention_backward_sm90_type<T, Shape, true, true>
                   : launch_attention_backward_sm90_type<T, Shape, true, false>)(parameters, stream);

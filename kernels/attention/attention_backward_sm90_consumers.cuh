@@ -7,6 +7,7 @@
 
 #include "../common/bulk_copy.cuh"
 #include "attention_backward_sm90_tiles.cuh"
+#include "attention_dropout.cuh"
 
 namespace cudaops_kernels {
 
@@ -37,6 +38,13 @@ struct Consumer {
       : call(of_call), shared(of_block), barriers(of_shape), warpgroup(index), n(0) {}
 
   __device__ __forceinline__ bool has_cap() const { return kHasExtras && call.cap != 0.0f; }
+  __device__ __forceinline__ bool has_slopes() const {
+    return kHasExtras && call.slopes != nullptr;
+  }
+  __device__ __forceinline__ bool has_dropout() const {
+    return kHasExtras && Shape::kRoles != AttentionBackwardSm90Roles::kKeysInTurn &&
+           call.threshold > 0;
+  }
   __device__ __forceinline__ bool is_ordered() const { return kHasExtras && call.turns != nullptr; }
   __device__ __forceinline__ int own_barrier() const { return 3 + warpgroup; }
   __device__ __forceinline__ int thread() const { return threadIdx.x % kWarpgroupSize; }
@@ -108,9 +116,9 @@ struct Consumer {
     multiply_columns<T, Shape::kKeys, Shape::kSumQueries>(dq, keys, scores);
     commit_wgmma();
   }
-  // To shared memory, from where the copy engine adds it to memory. `to`: the query block there.
+  // To shared memory, from where the copy engine adds it to memory.
   __device__ __forceinline__ void add_sums(const float (&dq)[Shape::kSumQueries / 2], int part,
-                                           int to, const Tile& tile, int first_query) const {
+                                           const Tile& tile, const Block& block) const {
     char* const staged = shared + Shape::kSumsOffset + part * Shape::kSums * 4;
 #pragma unroll
     for (int i = 0; i < Shape::kSumQueries / 8; ++i) {
@@ -120,9 +128,9 @@ struct Consumer {
     fence_for_wgmma();
     wait_at_barrier(own_barrier(), kWarpgroupSize);
     if (thread() != 0) return;
-    if (is_ordered()) wait_for_turn(to, part, tile, first_query);
-    add_to_memory(sums(to, part), staged, Shape::kSums * 4);
-    if (is_ordered()) own_turns()[part / 2] = to * Shape::kSumParts + part + 1;
+    if (is_ordered()) wait_for_turn(tile, block, part);
+    add_to_memory(sums(block, part), staged, Shape::kSums * 4);
+    if (is_ordered()) own_turns()[part / 2] = block.to * Shape::kSumParts + part + 1;
   }
   // By the thread that had them added: until they are read, or, in order, until they are there.
   __device__ __forceinline__ void finish_sums() const {
@@ -137,8 +145,8 @@ struct Consumer {
   __device__ __forceinline__ void end_sums() const {
     if (is_ordered() && thread() == 0) finish_sums();
   }
-  __device__ __forceinline__ float* sums(int to, int part) const {
-    return call.sums + int64_t{to} * Shape::kBlockSums + part * Shape::kSums;
+  __device__ __forceinline__ float* sums(const Block& block, int part) const {
+    return call.sums + int64_t{block.to} * Shape::kBlockSums + part * Shape::kSums;
   }
 
   // With a fixed order of additions to dQ: the tile with the last keys that a query block sees is
@@ -147,15 +155,16 @@ struct Consumer {
   __device__ __forceinline__ int* own_turns() const {
     return reinterpret_cast<int*>(shared + Shape::kTurnsOffset) + 2 * warpgroup;
   }
-  __device__ __forceinline__ void wait_for_turn(int to, int part, const Tile& tile,
-                                                int first_query) const {
+  __device__ __forceinline__ void wait_for_turn(const Tile& tile, const Block& block,
+                                                int part) const {
     int last_tile = (tile.seq_k - 1) / Shape::kKeys;
     if (call.window_right >= 0) {
-      const int last_key = first_query + kQueries - 1 + tile.seq_k - tile.seq_q + call.window_right;
+      const int last_key =
+          block.first_query + kQueries - 1 + tile.seq_k - tile.seq_q + call.window_right;
       last_tile = min(last_tile, last_key / Shape::kKeys);
     }
     const int turn = last_tile - tile.first_key / Shape::kKeys;
-    wait_for_count(call.turns + int64_t{to} * Shape::kSumParts + part, turn);
+    wait_for_count(call.turns + int64_t{block.to} * Shape::kSumParts + part, turn);
   }
   __device__ __forceinline__ void pass_turns() const {
 #pragma unroll
@@ -167,23 +176,36 @@ struct Consumer {
   }
 
   // Whether some scores of 64 keys are masked.
-  __device__ __forceinline__ bool is_masked(const Tile& tile, int first_key,
-                                            int first_query) const {
+  __device__ __forceinline__ bool is_masked(const Tile& tile, const Block& block,
+                                            int first_key) const {
     const int offset = tile.seq_k - tile.seq_q, left = call.window_left, right = call.window_right;
-    const int last_key = first_key + 63, last_query = first_query + kQueries - 1;
+    const int first_query = block.first_query, last_query = first_query + kQueries - 1;
+    const int last_key = first_key + 63;
     return (last_key >= tile.seq_k) | ((right >= 0) & (last_key > first_query + offset + right)) |
            ((left >= 0) & (first_key < last_query + offset - left));
   }
   // Scores to weights.
-  __device__ __forceinline__ void weigh(const Tile& tile, float (&s)[kQueries / 2], int first_key,
-                                        int first_query, bool is_masked) const {
+  __device__ __forceinline__ void weigh(const Tile& tile, const Block& block,
+                                        float (&s)[kQueries / 2], int first_key,
+                                        bool is_masked) const {
+    const int offset = tile.seq_k - tile.seq_q;
     if (has_cap()) {
 #pragma unroll
       for (int i = 0; i < kQueries / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
     }
-    if (is_masked) {
-      mask_scores<Shape>(call, s, tile.seq_k, tile.seq_k - tile.seq_q, first_key, first_query);
+    if (has_slopes()) {
+      const float slope =
+          call.slopes[tile.batch * call.slopes_batch_stride + block.head] * (kLog2E / call.factor);
+      // Of the thread's first key and query.
+      const int distance = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 +
+                           threadIdx.x % 32 / 4 - block.first_query - threadIdx.x % 4 * 2 - offset;
+#pragma unroll
+      for (int i = 0; i < kQueries / 2; ++i) {
+        const int query = i / 4 * 8 + i % 2, key = i / 2 % 2 * 8;
+        s[i] -= slope * static_cast<float>(abs(distance + key - query));
+      }
     }
+    if (is_masked) mask_scores<Shape>(call, s, tile.seq_k, offset, first_key, block.first_query);
     const float* const lse_here = lse();
 #pragma unroll
     for (int i = 0; i < kQueries / 8; ++i) {
@@ -197,6 +219,23 @@ struct Consumer {
     }
   }
 
+  // Which weights of 64 keys are dropped, a bit each: that of weight i is bit i % 32 of word i
+  // / 32.
+  __device__ __forceinline__ void find_dropped(const Tile& tile, const Block& block, int first_key,
+                                               uint32_t (&dropped)[kQueries / 64]) const {
+    const AttentionDropout dropout(call.threshold, call.seed);
+#pragma unroll
+    for (int i = 0; i < kQueries / 64; ++i) {
+      dropped[i] = attention_detail::dropped_of_keys(
+          dropout, tile.batch, block.head, block.first_query + 64 * i,
+          first_key + threadIdx.x % kWarpgroupSize / 32 * 16);
+    }
+  }
+  // What weights that are not dropped are multiplied with.
+  __device__ __forceinline__ float kept() const {
+    return has_dropout() ? AttentionDropout(call.threshold, call.seed).template factor<float>()
+                         : 1.0f;
+  }
   // dP to dS, with weights: the i-th four numbers of a thread.
   __device__ __forceinline__ void derive(float (&dp)[kQueries / 2], const float* weight,
                                          int i) const {
@@ -246,6 +285,7 @@ struct ConsumerOfKeys {
   float dk[Shape::kHeadDim / 2], dv[Shape::kHeadDimV / 2];
   float s[kQueries / 2], dp[kQueries / 2];
   uint32_t p[kQueries / 4], ds[kQueries / 4];
+  uint32_t dropped[kQueries / 64];
   float dq[Shape::kSumQueries / 2];
 
   __device__ __forceinline__ void clear() {
@@ -257,22 +297,30 @@ struct ConsumerOfKeys {
   }
   __device__ __forceinline__ void issue_values() {
     pack_all<T>(p, s);
+    if (common.has_dropout()) {
+#pragma unroll
+      for (int i = 0; i < kQueries / 4; ++i) {
+        const uint32_t both = dropped[i / 16] >> (2 * i % 32) & 3;
+        p[i] = (both & 1 ? 0 : p[i] & 0xffffu) | (both & 2 ? 0 : p[i] & 0xffff0000u);
+      }
+    }
     fence_wgmma();
     multiply_add_by_columns<T, kQueries, Shape::kHeadDimV>(dv, p, common.grad_tile(common.n));
     commit_wgmma();
   }
 
-  __device__ __forceinline__ void add(const Tile& tile, int first_query, bool, int to) {
+  __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
     const uint32_t n = common.n;
     const int row = common.warpgroup * 64;
-    common.wait_for_q(tile, first_query);
+    common.wait_for_q(tile, block.first_query);
     common.issue_scores(s, row);
-    common.wait_for_grad(tile, first_query);
+    common.wait_for_grad(tile, block.first_query);
     common.issue_products(dp, row);
     wait_for_wgmma<1>();
     keep(s);
-    const bool is_masked = common.is_masked(tile, first_key(tile), first_query);
-    common.weigh(tile, s, first_key(tile), first_query, is_masked);
+    const bool is_masked = common.is_masked(tile, block, first_key(tile));
+    common.weigh(tile, block, s, first_key(tile), is_masked);
+    if (common.has_dropout()) common.find_dropped(tile, block, first_key(tile), dropped);
     if (Shape::kOverlapsValues) {
       issue_values();
       wait_for_wgmma<1>();
@@ -283,6 +331,13 @@ struct ConsumerOfKeys {
     if (is_masked) {
 #pragma unroll
       for (int i = 0; i < kQueries / 8; ++i) Common::hide(dp, s + 4 * i, i);
+    }
+    if (common.has_dropout()) {
+      const float kept = common.kept();
+#pragma unroll
+      for (int i = 0; i < kQueries / 2; ++i) {
+        dp[i] = dropped[i / 32] >> i % 32 & 1 ? 0.0f : dp[i] * kept;
+      }
     }
 #pragma unroll
     for (int i = 0; i < kQueries / 8; ++i) common.derive(dp, s + 4 * i, i);
@@ -301,7 +356,7 @@ struct ConsumerOfKeys {
     keep(dv);
     keep(dq);
     common.release_grad(n);
-    common.add_sums(dq, common.warpgroup, to, tile, first_query);
+    common.add_sums(dq, common.warpgroup, tile, block);
     wait_for_wgmma<0>();
     keep(dk);
     common.release_q(n);
@@ -310,7 +365,7 @@ struct ConsumerOfKeys {
 
   __device__ __forceinline__ void write(const Tile& tile) const {
     common.template write<Shape::kHeadDimV>(tile, common.call.grad_v, first_key(tile),
-                                            common.call.head_dim_v, dv, 1.0f);
+                                            common.call.head_dim_v, dv, common.kept());
     common.template write<Shape::kHeadDim>(tile, common.call.grad_k, first_key(tile),
                                            common.call.head_dim, dk, common.call.scale);
   }
@@ -345,27 +400,27 @@ struct ConsumerOfKeysInTurn {
         dk, common.scores_tile(n), common.warpgroup * 64, common.q_tile(n));
   }
 
-  __device__ __forceinline__ void add(const Tile& tile, int first_query, bool is_first, int to) {
+  __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
     const uint32_t n = common.n;
     const int row = common.warpgroup * 64;
     float s[kQueries / 2], dp[kQueries / 2], dq[kQueries / 2];
     uint32_t p[kQueries / 4], ds[kQueries / 4];
-    common.wait_for_q(tile, first_query);
+    common.wait_for_q(tile, block.first_query);
     common.issue_scores(s, row);
-    if (!is_first) issue_keys(n - 1);
+    if (!block.is_first) issue_keys(n - 1);
     commit_wgmma();
     wait_for_wgmma<1>();
     keep(s);
-    const bool is_masked = common.is_masked(tile, first_key(tile), first_query);
-    common.weigh(tile, s, first_key(tile), first_query, is_masked);
+    const bool is_masked = common.is_masked(tile, block, first_key(tile));
+    common.weigh(tile, block, s, first_key(tile), is_masked);
     pack_all<T>(p, s);
-    common.wait_for_grad(tile, first_query);
+    common.wait_for_grad(tile, block.first_query);
     fence_wgmma();
     multiply_add_by_columns<T, kQueries, Shape::kHeadDimV>(dv, p, common.grad_tile(n));
     commit_wgmma();
     wait_for_wgmma<1>();
     keep(dk);
-    if (!is_first) common.release_q(n - 1);
+    if (!block.is_first) common.release_q(n - 1);
     common.issue_products(dp, row);
     wait_for_wgmma<0>();
     keep(dv);
@@ -388,12 +443,12 @@ struct ConsumerOfKeysInTurn {
     common.issue_sums(dq, common.warpgroup);
     wait_for_wgmma<0>();
     keep(dq);
-    common.add_sums(dq, common.warpgroup, to, tile, first_query);
+    common.add_sums(dq, common.warpgroup, tile, block);
     if ((n & 1) == static_cast<uint32_t>(common.warpgroup)) {
       common.issue_sums(dq, 2);
       wait_for_wgmma<0>();
       keep(dq);
-      common.add_sums(dq, 2, to, tile, first_query);
+      common.add_sums(dq, 2, tile, block);
     }
   }
   // Of the last block.
@@ -441,12 +496,12 @@ struct ConsumerOfGradient {
     for (int i = 0; i < Shape::kHeadDim / 2; ++i) sums[i] = 0.0f;
   }
 
-  __device__ __forceinline__ void add(const Tile& tile, int first_query, bool, int to) {
+  __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
     const uint32_t n = common.n;
     const int thread = common.thread();
     float4* const weights = reinterpret_cast<float4*>(common.shared + Shape::kSumsOffset) + thread;
-    common.wait_for_q(tile, first_query);
-    common.wait_for_grad(tile, first_query);
+    common.wait_for_q(tile, block.first_query);
+    common.wait_for_grad(tile, block.first_query);
     fence_wgmma();
     multiply_by_rows<T, Shape::kKeys, kQueries, Shape::kHeadDim>(
         s, common.shared + (is_first() ? Shape::kKOffset : Shape::kVOffset), 0,
@@ -455,20 +510,40 @@ struct ConsumerOfGradient {
     wait_for_wgmma<0>();
     keep(s);
     if (is_first()) {
-      common.weigh(tile, s, tile.first_key, first_query,
-                   common.is_masked(tile, tile.first_key, first_query));
+      common.weigh(tile, block, s, tile.first_key, common.is_masked(tile, block, tile.first_key));
+      // Those that are dropped are given as negative numbers.
+      uint32_t dropped[kQueries / 64];
+      if (common.has_dropout()) {
+        common.find_dropped(tile, block, tile.first_key, dropped);
+#pragma unroll
+        for (int i = 0; i < kQueries / 2; ++i) {
+          if (dropped[i / 32] >> i % 32 & 1) s[i] = -s[i];
+        }
+      }
 #pragma unroll
       for (int i = 0; i < kQueries / 8; ++i) {
         weights[i * kWarpgroupSize] =
             make_float4(s[4 * i], s[4 * i + 1], s[4 * i + 2], s[4 * i + 3]);
       }
+      if (common.has_dropout()) {
+#pragma unroll
+        for (int i = 0; i < kQueries / 2; ++i) s[i] = fmaxf(s[i], 0.0f);
+      }
       arrive_at_barrier(kWeightsBarrier, Common::kConsumers);
     } else {
+      const float kept = common.kept();
       wait_at_barrier(kWeightsBarrier, Common::kConsumers);
 #pragma unroll
       for (int i = 0; i < kQueries / 8; ++i) {
         const float4 four = weights[i * kWarpgroupSize];
-        const float weight[4] = {four.x, four.y, four.z, four.w};
+        float weight[4] = {four.x, four.y, four.z, four.w};
+        if (common.has_dropout()) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            s[4 * i + j] = signbit(weight[j]) ? 0.0f : s[4 * i + j] * kept;
+            weight[j] = fabsf(weight[j]);
+          }
+        }
         Common::hide(s, weight, i);
         common.derive(s, weight, i);
       }
@@ -496,12 +571,12 @@ struct ConsumerOfGradient {
       if (common.is_ordered()) {
         pass_turns();
         if (thread == 0) {
-          common.wait_for_turn(to, part, tile, first_query);
-          common.own_turns()[0] = to * Shape::kSumParts + part + 1;
+          common.wait_for_turn(tile, block, part);
+          common.own_turns()[0] = block.to * Shape::kSumParts + part + 1;
         }
         wait_at_barrier(common.own_barrier(), kWarpgroupSize);
       }
-      float4* const own_sums = reinterpret_cast<float4*>(common.sums(to, part)) + thread;
+      float4* const own_sums = reinterpret_cast<float4*>(common.sums(block, part)) + thread;
 #pragma unroll
       for (int i = 0; i < kQueries / 8; ++i) {
         atomicAdd(own_sums + i * kWarpgroupSize,
@@ -525,7 +600,7 @@ struct ConsumerOfGradient {
     common.template write<Shape::kHeadDim>(
         tile, is_first() ? common.call.grad_v : common.call.grad_k, tile.first_key,
         is_first() ? common.call.head_dim_v : common.call.head_dim, sums,
-        is_first() ? 1.0f : common.call.scale);
+        is_first() ? common.kept() : common.call.scale);
   }
 };
 

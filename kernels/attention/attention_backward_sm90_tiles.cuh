@@ -94,6 +94,11 @@ using AttentionBackwardSm90Shape256 =
 
 // Sections are of key heads.
 struct AttentionBackwardSm90Parameters : AttentionSm90Call {
+  // More than scores, a mask and weights: kernels of their own.
+  bool has_extras() const {
+    return cap != 0.0f || slopes != nullptr || threshold != 0 || turns != nullptr;
+  }
+
   CUtensorMap grad_output;
   // Of each query block, kQueries of each: lse in powers of two, delta, and sums of dQ. What is
   // behind the end of a sequence has an lse of infinity.
@@ -109,6 +114,12 @@ struct AttentionBackwardSm90Parameters : AttentionSm90Call {
   // added theirs. Null: in any order.
   int* turns;
   int key_tiles, num_tiles;
+  // Other extras: slopes of positions, one a head, or null; dropout, of which nothing is dropped
+  // with a threshold of 0.
+  const float* slopes;
+  int64_t slopes_batch_stride;
+  const int64_t* seed;
+  uint32_t threshold;
   detail::Divider by_key_tiles{1};
 };
 
@@ -132,6 +143,13 @@ struct Tile {
   int q_row, k_row;            // where it begins in the tensors, if lengths are different
   int sums;                    // query block in the workspace of the first head's first one
   __device__ __forceinline__ bool is_empty() const { return end_block <= first_block; }
+};
+
+// A query block of a tile, of one of the heads that read its keys.
+struct Block {
+  int first_query, head;
+  int to;         // in the workspace
+  bool is_first;  // of the tile
 };
 
 // The tile that a block computes or will compute next. In shared memory: its fields are read where

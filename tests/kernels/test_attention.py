@@ -462,10 +462,12 @@ def test_hopper_kernel(device):
     assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
 
 
-def test_hopper_kernel_in_a_fixed_order(device):
+def test_hopper_kernel_of_the_backward_pass_alone(device):
+    """Gradients in a fixed order, and those of calls whose forward pass has another kernel."""
     if not has_hopper_kernel(torch.bfloat16, device):
         return
     calls = 0
+    slopes = normal(2, 4, dtype=torch.float32, device=device, seed=5).abs() / 8
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         for index, (head_dim, head_dim_v) in enumerate(
             ((64, 64), (96, 80), (128, 128), (192, 128), (192, 192), (256, 256))
@@ -476,6 +478,11 @@ def test_hopper_kernel_in_a_fixed_order(device):
                 {"deterministic": True},
                 {"deterministic": True, "causal": True, "softcap": 5.0},
                 {"deterministic": True, "window": (100, 20)},
+                {"alibi_slopes": slopes, "causal": True},
+                {"alibi_slopes": slopes[1], "window": (-1, 30), "deterministic": True},
+                {"dropout_p": 0.2, "seed": 2**40 + 1},
+                {"dropout_p": 0.4, "seed": -7, "window": (90, 10), "softcap": 5.0},
+                {"dropout_p": 0.3, "seed": 9, "alibi_slopes": slopes, "causal": True, "deterministic": True},
             ):
                 calls += 1
                 check((dtype, head_dim, head_dim_v, options), q, k, v, 3 if "softcap" in options else 2, **options)
@@ -704,7 +711,7 @@ def test_dropout_of_different_lengths(device):
     for dtype in DTYPES[::2]:
         for window in ((-1, -1), (37, 5)):
             q, k, v = (x.requires_grad_() for x in tensors(device, dtype, 3, 90, 150, 4, 2, 32))
-            options = {"window": window, "dropout_p": 0.25, "seed": 11}
+            options = {"window": window, "dropout_p": 0.25, "seed": 11, "deterministic": True}
             offsets = [torch.arange(4, dtype=torch.int32, device=device) * size for size in (90, 150)]
             whole = kernels.attention(q, k, v, **options)
             joined = kernels.attention_varlen(
