@@ -574,6 +574,24 @@ def test_hopper_kernel_in_every_order_of_tiles(device):
                 assert torch.equal(output[rows], own), (head_dim, count, i)
 
 
+def test_hopper_kernel_of_few_and_many_long_sequences(device):
+    """A long sequence alone has smaller tiles than many of its length; those are as in a batch."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    for lengths, warpgroups in (((2100, 40, 3), 2), ((2100,) * 4, 3)):
+        offsets = torch.tensor((0, *lengths), dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
+        q, k, v = (normal(sum(lengths), 1, 128, dtype=torch.bfloat16, device=device, seed=i) for i in range(3))
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            output = kernels.attention_varlen(q, k, v, offsets, offsets, 2100, 2100)
+        names = [event.name for event in profile.events() if "attention_sm90_kernel" in event.name]
+        assert len(names) == 1 and f"Shape<128, 128, {warpgroups}, " in names[0], names
+        own = kernels.attention(*(x[None, :2100] for x in (q, k, v)))[0]
+        if warpgroups == 3:
+            assert torch.equal(output[:2100], own)
+        else:
+            assert torch.allclose(output[:2100].float(), own.float(), rtol=1e-2, atol=1e-3)
+
+
 # Sequences of a batch, with one that is empty and one that has more queries than keys.
 LENGTHS = ((40, 72), (0, 5), (130, 64), (1, 1), (65, 130), (7, 0))
 
