@@ -31,7 +31,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
+#include "../common/bulk_copy.cuh"
 #include "../common/device_types.cuh"
 #include "../common/hopper/mbarrier.cuh"
 #include "../common/hopper/tile.cuh"
@@ -190,9 +192,9 @@ struct Rows {
   float sum[2];
 };
 
-// Scores of keys that a row doesn't see become minus infinity. `first`: the warpgroup's first row,
-// aligned with the keys.
-template <typename Shape>
+// Scores of keys behind the last one that a row sees become minus infinity, or those of keys before
+// the first one. `first`: the warpgroup's first row, aligned with the keys.
+template <typename Shape, bool kBehind>
 __device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
                                             float (&s)[Shape::kKeys / 2], int seq_k, int first,
                                             int block) {
@@ -203,16 +205,14 @@ __device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
   for (int half = 0; half < 2; ++half) {
     const int aligned = row + 8 * half;
     const int end = call.window_right < 0 ? seq_k : min(seq_k, aligned + call.window_right + 1);
-    const int begin = call.window_left < 0 ? 0 : aligned - call.window_left;
-    const int end_here = end - column;
-    const int begin_here = begin - column;
+    const int bound = (kBehind ? end : aligned - call.window_left) - column;
 #pragma unroll
     for (int i = 0; i < Shape::kKeys / 8; ++i) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const int key = 8 * i + j;
         float& score = s[4 * i + 2 * half + j];
-        if (key >= end_here || key < begin_here) score = -INFINITY;
+        if (kBehind ? key >= bound : key < bound) score = -INFINITY;
       }
     }
   }
@@ -255,17 +255,15 @@ __device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&f
   for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
 }
 
-// O / sum and lse to memory. `q`: the tile's queries.
-template <typename T, typename Shape, bool kVarlen>
-__device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, const Tile& tile,
-                                           char* q, int warpgroup, float (&o)[Shape::kHeadDimV / 2],
-                                           const Rows& rows) {
-  constexpr float kLog2e = 1.4426950408889634f;
+// By what a row's outputs are to be multiplied. Writes lse.
+template <typename Shape, bool kVarlen>
+__device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call, const Tile& tile,
+                                            int warpgroup, const Rows& rows, float (&factor)[2]) {
+  constexpr float kLn2 = 0.6931471805599453f;
   const int lane = threadIdx.x % 32;
   const int first_row =
       tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2e;
-  float factor[2];
+  const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2E;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = first_row + 8 * half;
@@ -274,36 +272,51 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
     const float offset = largest == -INFINITY ? 0.0f : largest;
     const float scaled = detail::exp2_of(max - offset);
     const float sum = sum_of_row(rows.sum[half]) * scaled + detail::exp2_of(sink - offset);
-    factor[half] = sum == 0.0f ? 0.0f : scaled / sum;
+    factor[half] = sum == 0.0f ? 0.0f : __fdividef(scaled, sum);
     if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
       const int64_t at = first_of_lse<kVarlen>(call, tile);
-      call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) / kLog2e;
+      call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) * kLn2;
     }
   }
-  T* const output = first_of_output<T, kVarlen>(call, tile);
-  if constexpr (Shape::kOverlapsTiles) {
-    // A warp's rows take the place of its queries, which no product needs any more, and are written
-    // from there in rows of memory.
-    constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
-    const int first_of_warp = warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
-    char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
-    const auto place = [&](int row, int unit) {
-      return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
-             (unit % 8 ^ row % 8) * 16;
-    };
+}
+
+// Outputs, packed in pairs, to memory. A warp's rows take the place of its queries, which no
+// product needs any more, and are written from there: by the copy engine, which is to have read
+// them before the place is free, or, where the sequence ends before the tensor, by the warp. `q`:
+// the tile's queries.
+template <typename T, typename Shape, bool kVarlen>
+__device__ __forceinline__ void write_rows(const AttentionSm90Parameters& call, const Tile& tile,
+                                           char* q, int warpgroup,
+                                           const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
+  constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
+  const int lane = threadIdx.x % 32;
+  const int first_of_warp = warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
+  char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
+  const auto place = [&](int row, int unit) {
+    return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
+           (unit % 8 ^ row % 8) * 16;
+  };
 #pragma unroll
-    for (int unit = 0; unit < kUnits; unit += 2) {
-      uint32_t words[4];
+  for (int unit = 0; unit < kUnits; unit += 2) {
+    const uint32_t words[4] = {packed[2 * unit], packed[2 * unit + 1], packed[2 * unit + 2],
+                               packed[2 * unit + 3]};
+    store_matrices(place(lane % 16, unit + lane / 16), words);
+  }
+  if constexpr (!kVarlen) {
+    fence_for_wgmma();
+    __syncwarp();
+    if (lane == 0) {
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int at = 4 * unit + 2 * j, half = j % 2;
-        words[j] = detail::pack_pair<T>(o[at] * factor[half], o[at + 1] * factor[half]);
+      for (int chunk = 0; chunk < (Shape::kHeadDimV + kBoxColumns - 1) / kBoxColumns; ++chunk) {
+        copy_box_from_shared(&call.o, place(0, 8 * chunk), chunk * kBoxColumns,
+                             tile.first_query + first_of_warp, tile.head, tile.batch);
       }
-      store_matrices(place(lane % 16, unit + lane / 16), words);
     }
+  } else {
     __syncwarp();
     const int num_rows = tile.seq_q - tile.first_query - first_of_warp;
-    T* const to = output + (tile.first_query + first_of_warp) * call.output_seq_stride;
+    T* const to = first_of_output<T, kVarlen>(call, tile) +
+                  (tile.first_query + first_of_warp) * call.output_seq_stride;
 #pragma unroll
     for (int i = lane; i < 16 * kUnits; i += 32) {
       const int row = i / kUnits, unit = i % kUnits;
@@ -313,23 +326,30 @@ __device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, 
       }
     }
     fence_for_wgmma();  // the next queries come by the copy engine
-  } else {
+  }
+}
+
+// The same from registers, where the queries' place is not free.
+template <typename T, typename Shape, bool kVarlen>
+__device__ __forceinline__ void write_fragment(const AttentionSm90Parameters& call,
+                                               const Tile& tile, int warpgroup,
+                                               const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
+  const int lane = threadIdx.x % 32;
+  const int first_row =
+      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  T* const output = first_of_output<T, kVarlen>(call, tile);
 #pragma unroll
-    for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
+  for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        uint32_t words[4];
+    for (int half = 0; half < 2; ++half) {
+      uint32_t words[4];
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const float* const pair = o + 16 * i + 4 * j + 2 * half;
-          words[j] = detail::pack_pair<T>(pair[0] * factor[half], pair[1] * factor[half]);
-        }
-        gather_vectors(words);
-        const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
-        if (row < tile.seq_q && column < call.head_dim_v) {
-          *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
-              make_uint4(words[0], words[1], words[2], words[3]);
-        }
+      for (int j = 0; j < 4; ++j) words[j] = packed[8 * i + 2 * j + half];
+      gather_vectors(words);
+      const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
+      if (row < tile.seq_q && column < call.head_dim_v) {
+        *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
+            make_uint4(words[0], words[1], words[2], words[3]);
       }
     }
   }
@@ -346,22 +366,6 @@ __device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call
   return max(tile.first_block, min(tile.last_block, (max(end, 1) - 1) / Shape::kKeys));
 }
 
-// Rows of a block of V beyond the end of the sequence, which are those of the next one, become
-// zeros: a weight of zero times a NaN is NaN. Each warpgroup does it before it reads them.
-template <typename Shape>
-__device__ __forceinline__ void clear_rows_from(char* v, int first_row, int warpgroup) {
-  constexpr int kVectors = kBoxRowBytes / 16;
-  const int num_vectors = (Shape::kKeys - first_row) * kVectors;
-  for (int chunk = 0; chunk < Shape::VTile::kChunks; ++chunk) {
-    char* const rows = v + chunk * Shape::VTile::kChunkBytes + first_row * kBoxRowBytes;
-    for (int i = threadIdx.x % kWarpgroupSize; i < num_vectors; i += kWarpgroupSize) {
-      *reinterpret_cast<uint4*>(rows + 16 * i) = make_uint4(0, 0, 0, 0);
-    }
-  }
-  fence_for_wgmma();
-  wait_at_barrier(1 + Shape::kWarpgroups + warpgroup, kWarpgroupSize);
-}
-
 template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, char* shared,
                                         const Barriers<Shape>& barriers, int warpgroup) {
@@ -376,6 +380,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
   float s[kKeys / 2];
   uint32_t p[kKeys / 4];
   float o[Shape::kHeadDimV / 2];
+  uint32_t packed[Shape::kHeadDimV / 4];
   Rows rows;
   float rescale[2];
 
@@ -397,13 +402,46 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
   const auto release_q = [&](uint32_t n) {
     if (is_first_lane) arrive(barriers.q_empty(stage<Shape::kQStages>(n), warpgroup));
   };
-  // The n-th tile. With one buffer for Q the next queries don't wait for it.
+  // The outputs of the n-th tile: what is to be written of them, and to memory. With one buffer for
+  // Q the next queries don't wait for it.
+  const auto finish = [&](uint32_t n) {
+    float factor[2];
+    finish_rows<Shape, kVarlen>(call, tile_at(n), warpgroup, rows, factor);
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDimV / 4; ++i) {
+      packed[i] = detail::pack_pair<T>(o[2 * i] * factor[i % 2], o[2 * i + 1] * factor[i % 2]);
+    }
+  };
+  bool is_being_read = false;  // by the copy engine: what the last tile's queries gave way to
+  const auto release_written = [&](uint32_t n) {
+    if (!is_being_read) return;
+    is_being_read = false;
+    if (is_first_lane) wait_for_reads();
+    release_q(n);
+  };
   const auto write = [&](uint32_t n) {
-    char* const q = shared + Shape::kQOffset + stage<Shape::kQStages>(n) * Shape::QTile::kBytes;
-    write_tile<T, Shape, kVarlen>(call, tile_at(n), q, warpgroup, o, rows);
-    __syncwarp();
-    if (Shape::kOverlapsTiles) release_q(n);
+    if constexpr (Shape::kOverlapsTiles) {
+      char* const q = shared + Shape::kQOffset + stage<Shape::kQStages>(n) * Shape::QTile::kBytes;
+      write_rows<T, Shape, kVarlen>(call, tile_at(n), q, warpgroup, packed);
+      __syncwarp();
+      if (kVarlen) {
+        release_q(n);
+      } else {
+        is_being_read = true;
+      }
+    } else {
+      write_fragment<T, Shape, kVarlen>(call, tile_at(n), warpgroup, packed);
+      __syncwarp();
+    }
     if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
+  };
+  // Of the tile before this one, once.
+  bool is_unwritten = false;
+  const auto write_before = [&] {
+    if (Shape::kWritesLate && is_unwritten) {
+      write(t - 2);
+      is_unwritten = false;
+    }
   };
   // Of the n-th block, and of the one before.
   const auto wait_for_k = [&] {
@@ -444,15 +482,17 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
     to_block = end / kKeys;
   };
   const auto scores_to_weights = [&](int block) {
-    if (call.cap != 0.0f) {
+    if (__builtin_expect(call.cap != 0.0f, false)) {
 #pragma unroll
       for (int i = 0; i < kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
     }
-    if (block < from_block || block >= to_block) {
+    const auto mask = [&](auto is_behind) {
       const Tile& tile = tile_at(t - 1);
-      mask_scores<Shape>(call, s, tile.seq_k,
-                         tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64, block);
-    }
+      mask_scores<Shape, is_behind.value>(
+          call, s, tile.seq_k, tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64, block);
+    };
+    if (block >= to_block) mask(std::true_type());
+    if (block < from_block) mask(std::false_type());
     weigh(call, s, rows, rescale);
   };
   // The scores of the tile's first block that isn't skipped.
@@ -492,14 +532,15 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
     if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
     scores_to_weights(block);
     pack_all<T>(p, s);
+    release_written(t - 2);
     // Of the block whose output comes next.
     const auto clear_beyond_end = [&] {
       const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
       if (kVarlen && (block + 1) * kKeys > seq_k) {
         wait_for_v();
-        clear_rows_from<Shape>(
+        clear_rows_from<typename Shape::VTile, kKeys>(
             shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
-            seq_k - block * kKeys, warpgroup);
+            seq_k - block * kKeys, 1 + Shape::kWarpgroups + warpgroup);
       }
     };
     while (block > first_block()) {
@@ -511,6 +552,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_v();
       issue_outputs();
       pass_turn();
+      write_before();
       wait_for_wgmma<1>();
       keep(s);
       release_k();
@@ -521,7 +563,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       release_v(n - 2);
       multiply_rows(o, rescale);
       pack_all<T>(p, s);
+      release_written(t - 2);
     }
+    // The next tile's queries take its place.
+    write_before();
+    release_written(t - 2);
     is_tile = has_next_tile();
     int to_skip = 0;
     if (is_tile)
@@ -538,7 +584,12 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<1>();
       keep(o);
       release_v(n - 1);
-      write(t - 2);
+      finish(t - 2);
+      if constexpr (Shape::kWritesLate) {
+        is_unwritten = true;
+      } else {
+        write(t - 2);
+      }
       wait_for_wgmma<0>();
       keep(s);
       release_k();
@@ -548,7 +599,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<0>();
       keep(o);
       release_v(n - 1);
+      finish(t - 1);
       write(t - 1);
+      release_written(t - 1);
       if (is_tile) begin_tile(to_skip);
     }
   }
@@ -574,6 +627,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     prefetch_tensor_map(&call.q);
     prefetch_tensor_map(&call.k);
     prefetch_tensor_map(&call.v);
+    prefetch_tensor_map(&call.o);
     constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
     for (int w = 0; w < Shape::kWarpgroups; ++w) {
       for (int at = 0; at < Shape::kQStages; ++at) {
@@ -608,41 +662,20 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 // For what attention_sm90_serves().
 template <typename T, typename Shape, bool kVarlen>
 void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
-  constexpr double kLog2e = 1.4426950408889634;
   AttentionSm90Parameters parameters{};
-  const CUtensorMapDataType type = call.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                                                 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  const MappedTensors tensors(call);
-  const bool encoded = encode_tensor_map(&parameters.q, type, tensors.q, 64) &&
-                       encode_tensor_map(&parameters.k, type, tensors.k, Shape::kKeys) &&
-                       encode_tensor_map(&parameters.v, type, tensors.v, Shape::kKeys);
-  if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  describe(call, 64, Shape::kKeys, &parameters);
+  // A warp writes 16 rows.
+  if (!encode_tensor_map(&parameters.o, map_type(call), MappedTensors(call).o, 16)) {
+    CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  }
   parameters.output = call.output.data;
   parameters.lse = static_cast<float*>(call.lse);
   parameters.sinks = static_cast<const float*>(call.sinks);
   parameters.output_batch_stride = call.output.batch_stride;
   parameters.output_seq_stride = call.output.seq_stride;
   parameters.output_head_stride = call.output.head_stride;
-  parameters.seq_q = static_cast<int>(call.seq_q);
-  parameters.seq_k = static_cast<int>(call.seq_k);
-  parameters.heads = static_cast<int>(call.heads);
-  parameters.cu_seqlens_q = call.cu_seqlens_q;
-  parameters.cu_seqlens_k = call.cu_seqlens_k;
   parameters.total_q = static_cast<int>(call.total_q);
-  parameters.head_dim_v = static_cast<int>(call.head_dim_v);
-  // Windows as long as both sequences leave everything visible.
-  const int64_t longest = call.seq_q + call.seq_k;
-  const auto window = [&](int64_t size) {
-    return size < 0 || size >= longest ? -1 : static_cast<int>(size);
-  };
-  parameters.window_left = window(call.window_left);
-  parameters.window_right = window(call.window_right);
-  const bool has_cap = call.softcap != 0.0;
-  parameters.cap = static_cast<float>(call.softcap);
-  parameters.inverse_cap = has_cap ? static_cast<float>(call.scale / call.softcap) : 0.0f;
-  parameters.factor = static_cast<float>(has_cap ? kLog2e : call.scale * kLog2e);
   const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
-  const auto divide_up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t query_tiles = divide_up(call.seq_q, Shape::kQueries);
   const int64_t all_heads = call.batch * call.heads;
   const int64_t num_tiles = query_tiles * all_heads;
@@ -652,7 +685,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.by_heads = by(call.heads);
   parameters.by_group = by(call.heads / call.kv_heads);
   parameters.num_items = static_cast<int>(num_tiles);
-  const bool is_masked = parameters.window_left >= 0 || parameters.window_right >= 0;
+  const bool is_masked = parameters.is_masked();
   int device = 0, multiprocessors = 0;
   CUDAOPS_CHECK(cudaGetDevice(&device));
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
@@ -667,14 +700,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
     if (parameters.by_couples) parameters.num_items = static_cast<int>(couples);
   }
   if (is_masked && !parameters.by_couples) {
-    const int64_t largest = std::min(attention_sm90_section(call), all_heads);
-    const int64_t section = divide_up(all_heads, divide_up(all_heads, largest));
-    const int64_t num_sections = divide_up(all_heads, section);
-    parameters.section = static_cast<int>(section);
-    parameters.num_sections = static_cast<int>(num_sections);
-    parameters.by_section_tiles = by(section * query_tiles);
-    parameters.by_section = by(section);
-    parameters.by_last_section = by(all_heads - (num_sections - 1) * section);
+    divide_into_sections(all_heads, attention_sm90_section(call), query_tiles, &parameters);
   }
 
   const auto kernel = &attention_sm90_kernel<T, Shape, kVarlen>;

@@ -3,6 +3,8 @@
 // its parameters.
 #pragma once
 
+#include <cudaops/check.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -36,7 +38,8 @@ struct AttentionSm90Order {
 
 // kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
 // engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages,
-// kQStages: buffers for K and for V, and for Q.
+// kQStages: buffers for K and for V, and for Q: three where tiles are so short that the one whose
+// outputs are being written and the next one don't hide the loading.
 template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_>
 struct AttentionSm90Shape {
   static constexpr int kHeadDim = kHeadDim_;
@@ -49,6 +52,9 @@ struct AttentionSm90Shape {
   // Whether the scores of the next tile's first block are computed while a tile is written: with
   // one buffer for Q they would have to wait for it. Outputs go through that buffer then.
   static constexpr bool kOverlapsTiles = kQStages > 1;
+  // Whether a tile is written while the next one's second products are computed: the first ones are
+  // as short as a softmax. Its outputs are kept in registers until then.
+  static constexpr bool kWritesLate = kOverlapsTiles && kWarpgroups == 2;
   // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
   static constexpr int kTilesAhead = 4;
   static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
@@ -84,35 +90,44 @@ struct AttentionSm90Shape {
 
 // Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head dimensions; the rows
 // are consumer warpgroups x keys.
-using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 128, 3, 2>;
+using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 128, 3, 3>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
-using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 2>;
+using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 3>;
 using AttentionSm90Shape128Masked = AttentionSm90Shape<128, 128, 2, 176, 2, 1>;
 using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
 
-struct AttentionSm90Parameters {
+// What the forward and the backward kernel are both told of a call.
+struct AttentionSm90Call {
   CUtensorMap q, k, v;
+  int seq_q, seq_k, heads, head_dim_v;  // seq: of different lengths, the longest
+  // Of different lengths: where the sequences begin.
+  const int* cu_seqlens_q;
+  const int* cu_seqlens_k;
+  int window_left, window_right;  // -1: all
+  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
+  float factor, cap, inverse_cap;
+  // Heads in a section, whose tiles come in the order of their lengths; 0: there are no sections.
+  int section, num_sections;
+  detail::Divider by_heads{1}, by_section_tiles{1}, by_section{1}, by_last_section{1};
+
+  bool is_masked() const { return window_left >= 0 || window_right >= 0; }
+};
+
+struct AttentionSm90Parameters : AttentionSm90Call {
+  CUtensorMap o;
   void* output;
   float* lse;
   const float* sinks;
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
-  int batch, seq_q, seq_k, heads, head_dim_v;  // seq_q: of different lengths, the longest
-  // Of different lengths: where the sequences begin, and how many queries there are together.
-  const int* cu_seqlens_q;
-  const int* cu_seqlens_k;
-  int total_q;
-  int window_left, window_right;  // -1: all
-  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
-  float factor, cap, inverse_cap;
+  int batch;
+  int total_q;  // of different lengths: queries together
   int query_tiles, num_items;
   bool by_couples, by_length;
-  int section, num_sections;  // heads in a section; 0: there are none
-  detail::Divider by_query_tiles{1}, by_heads{1}, by_group{1}, by_section_tiles{1}, by_section{1},
-      by_last_section{1};
+  detail::Divider by_query_tiles{1}, by_group{1};
 };
 
 #if CUDAOPS_HAS_WGMMA
@@ -156,9 +171,14 @@ struct Barriers {
 
 #endif
 
+inline CUtensorMapDataType map_type(const Attention& call) {
+  return call.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                       : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+}
+
 // What the copy engine sees: sequences of different lengths are one.
 struct MappedTensors {
-  MappedTensor q, k, v;
+  MappedTensor q, k, v, o;
 
   explicit MappedTensors(const Attention& call) {
     const bool varlen = call.cu_seqlens_q != nullptr;
@@ -174,8 +194,59 @@ struct MappedTensors {
     q = mapped(call.q, call.head_dim, seq_q, call.heads);
     k = mapped(call.k, call.head_dim, seq_k, call.kv_heads);
     v = mapped(call.v, call.head_dim_v, seq_k, call.kv_heads);
+    o = {call.output.data,
+         call.head_dim_v,
+         seq_q,
+         call.heads,
+         batch,
+         call.output.seq_stride,
+         call.output.head_stride,
+         call.output.batch_stride};
   }
 };
+
+inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// All but by_heads and the sections. A box of k and v has `keys` rows, one of q `queries`.
+inline void describe(const Attention& call, int queries, int keys, AttentionSm90Call* to) {
+  constexpr double kLog2e = 1.4426950408889634;
+  const CUtensorMapDataType type = map_type(call);
+  const MappedTensors tensors(call);
+  const bool encoded = encode_tensor_map(&to->q, type, tensors.q, queries) &&
+                       encode_tensor_map(&to->k, type, tensors.k, keys) &&
+                       encode_tensor_map(&to->v, type, tensors.v, keys);
+  if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  to->seq_q = static_cast<int>(call.seq_q);
+  to->seq_k = static_cast<int>(call.seq_k);
+  to->heads = static_cast<int>(call.heads);
+  to->head_dim_v = static_cast<int>(call.head_dim_v);
+  to->cu_seqlens_q = call.cu_seqlens_q;
+  to->cu_seqlens_k = call.cu_seqlens_k;
+  // Windows as long as both sequences leave everything visible.
+  const int64_t longest = call.seq_q + call.seq_k;
+  const auto window = [&](int64_t size) {
+    return size < 0 || size >= longest ? -1 : static_cast<int>(size);
+  };
+  to->window_left = window(call.window_left);
+  to->window_right = window(call.window_right);
+  const bool has_cap = call.softcap != 0.0;
+  to->cap = static_cast<float>(call.softcap);
+  to->inverse_cap = has_cap ? static_cast<float>(call.scale / call.softcap) : 0.0f;
+  to->factor = static_cast<float>(has_cap ? kLog2e : call.scale * kLog2e);
+}
+
+// At most `largest` of all heads, which have `tiles` each, in a section.
+inline void divide_into_sections(int64_t heads, int64_t largest, int64_t tiles,
+                                 AttentionSm90Call* to) {
+  const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
+  const int64_t section = divide_up(heads, divide_up(heads, std::min(largest, heads)));
+  const int64_t num_sections = divide_up(heads, section);
+  to->section = static_cast<int>(section);
+  to->num_sections = static_cast<int>(num_sections);
+  to->by_section_tiles = by(section * tiles);
+  to->by_section = by(section);
+  to->by_last_section = by(heads - (num_sections - 1) * section);
+}
 
 // Up to so many queries of a sequence a mask's tiles are taken in couples: a section is larger than
 // what the blocks work on at a time, and its keys and values come all at once.

@@ -170,6 +170,7 @@ def check(case, q, k, v, times=2, **options):
             heads_first = q.stride(2) > q.stride(1)
             assert (output.transpose(1, 2) if heads_first else output).is_contiguous()
         else:
+            rest.pop("deterministic", None)
             output, lse = reference(q, k, v, **rest, dtype=wanted)
         grads = normal(*output.shape, dtype=dtype, device=device, seed=9).to(output.dtype)
         total = (output * grads).sum()
@@ -461,6 +462,44 @@ def test_hopper_kernel(device):
     assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
 
 
+def test_hopper_kernel_of_the_backward_pass_alone(device):
+    """Gradients in a fixed order, and those of calls whose forward pass has another kernel."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    calls = 0
+    slopes = normal(2, 4, dtype=torch.float32, device=device, seed=5).abs() / 8
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for index, (head_dim, head_dim_v) in enumerate(
+            ((64, 64), (96, 80), (128, 128), (192, 128), (192, 192), (256, 256))
+        ):
+            dtype = (torch.bfloat16, torch.float16)[index % 2]
+            q, k, v = tensors(device, dtype, 2, 333, 700, 4, 2, head_dim, head_dim_v, seed=index)
+            for options in (
+                {"deterministic": True},
+                {"deterministic": True, "causal": True, "softcap": 5.0},
+                {"deterministic": True, "window": (100, 20)},
+                {"alibi_slopes": slopes, "causal": True},
+                {"alibi_slopes": slopes[1], "window": (-1, 30), "deterministic": True},
+                {"dropout_p": 0.2, "seed": 2**40 + 1},
+                {"dropout_p": 0.4, "seed": -7, "window": (90, 10), "softcap": 5.0},
+                {"dropout_p": 0.3, "seed": 9, "alibi_slopes": slopes, "causal": True, "deterministic": True},
+            ):
+                calls += 1
+                check((dtype, head_dim, head_dim_v, options), q, k, v, 3 if "softcap" in options else 2, **options)
+    names = [event.name for event in profile.events()]
+    assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
+    # Blocks of different heads, of more tiles than there are multiprocessors.
+    for head_dim, head_dim_v in ((64, 64), (128, 128), (192, 128), (192, 192)):
+        leaves = [x.requires_grad_() for x in tensors(device, torch.bfloat16, 3, 1500, 1600, 12, 4, head_dim, head_dim_v)]
+        for options in ({}, {"causal": True}, {"window": (300, 100)}):
+            output = kernels.attention(*leaves, **options, deterministic=True)
+            grad = normal(*output.shape, dtype=torch.bfloat16, device=device, seed=8)
+            wanted = torch.autograd.grad(output, leaves, grad, retain_graph=True)
+            for _ in range(3):
+                found = torch.autograd.grad(output, leaves, grad, retain_graph=True)
+                assert all(torch.equal(a, b) for a, b in zip(found, wanted)), (head_dim, options)
+
+
 def test_hopper_kernel_of_different_lengths(device):
     """What a sequence's last tiles read of the next one reaches nothing, a NaN neither."""
     if not has_hopper_kernel(torch.bfloat16, device):
@@ -533,6 +572,24 @@ def test_hopper_kernel_in_every_order_of_tiles(device):
                 rows = slice(ends[i], ends[i + 1])
                 own = kernels.attention(q[None, rows], k[None, rows], v[None, rows], **options)[0]
                 assert torch.equal(output[rows], own), (head_dim, count, i)
+
+
+def test_hopper_kernel_of_few_and_many_long_sequences(device):
+    """A long sequence alone has smaller tiles than many of its length; those are as in a batch."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    for lengths, warpgroups in (((2100, 40, 3), 2), ((2100,) * 4, 3)):
+        offsets = torch.tensor((0, *lengths), dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
+        q, k, v = (normal(sum(lengths), 1, 128, dtype=torch.bfloat16, device=device, seed=i) for i in range(3))
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            output = kernels.attention_varlen(q, k, v, offsets, offsets, 2100, 2100)
+        names = [event.name for event in profile.events() if "attention_sm90_kernel" in event.name]
+        assert len(names) == 1 and f"Shape<128, 128, {warpgroups}, " in names[0], names
+        own = kernels.attention(*(x[None, :2100] for x in (q, k, v)))[0]
+        if warpgroups == 3:
+            assert torch.equal(output[:2100], own)
+        else:
+            assert torch.allclose(output[:2100].float(), own.float(), rtol=1e-2, atol=1e-3)
 
 
 # Sequences of a batch, with one that is empty and one that has more queries than keys.
@@ -672,7 +729,7 @@ def test_dropout_of_different_lengths(device):
     for dtype in DTYPES[::2]:
         for window in ((-1, -1), (37, 5)):
             q, k, v = (x.requires_grad_() for x in tensors(device, dtype, 3, 90, 150, 4, 2, 32))
-            options = {"window": window, "dropout_p": 0.25, "seed": 11}
+            options = {"window": window, "dropout_p": 0.25, "seed": 11, "deterministic": True}
             offsets = [torch.arange(4, dtype=torch.int32, device=device) * size for size in (90, 150)]
             whole = kernels.attention(q, k, v, **options)
             joined = kernels.attention_varlen(
