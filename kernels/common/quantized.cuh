@@ -4,12 +4,13 @@
 // row.cuh) and groups of a row (launch_group_quantize).
 //
 // A thread has one 16-byte vector of numbers, and as many bytes of the result: 4 or 8, stored at
-// once where they lie at a multiple of that. Groups that lie anywhere are taken in pieces (Pieces).
+// once where they lie at a multiple of that. Groups that lie anywhere are taken in segments
+// (Segments).
 #pragma once
 
 #include "pointwise.cuh"
 #include "quantized.h"
-#include "row.cuh"
+#include "row/dispatch.cuh"
 
 #if !CUDAOPS_HIP
 #include <cuda_fp8.h>
@@ -111,7 +112,7 @@ __device__ __forceinline__ Bytes<kSize> quantized_bytes(const Floats<kSize>& x,
 
 // body(type) with a constant for the type: asked once, not for each word.
 template <typename Body>
-__device__ __forceinline__ void with_type_asked(QuantizedType type, const Body& body) {
+__device__ __forceinline__ void dispatch_type(QuantizedType type, const Body& body) {
   if (type == QuantizedType::kFloat8) {
     body(QuantizedType::kFloat8);
   } else {
@@ -132,7 +133,7 @@ __device__ __forceinline__ Bytes<kSize> random_bytes(const Floats<kSize>& x, Qua
 #pragma unroll
   for (int i = 0; i < kSize / 4; ++i) random[i] = random_words(seed, index + 4 * i);
   Bytes<kSize> bytes = {};
-  with_type_asked(type, [&](QuantizedType asked) {
+  dispatch_type(type, [&](QuantizedType asked) {
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
       const uint32_t byte = quantized_at_random(x[k], asked, has_zero_point, zero_point(k),
@@ -230,9 +231,9 @@ __device__ __forceinline__ void store_bytes(uint8_t* data, const Bytes<kSize>& b
 
 // kSize bytes from the `offset`-th of two vectors on; offset is at most kSize.
 template <int kSize>
-__device__ __forceinline__ Bytes<kSize> bytes_across(const Bytes<kSize>& low,
-                                                     const Bytes<kSize>& high,
-                                                     unsigned int offset) {
+__device__ __forceinline__ Bytes<kSize> funnel_shift_bytes(const Bytes<kSize>& low,
+                                                           const Bytes<kSize>& high,
+                                                           unsigned int offset) {
   constexpr int kWords = Bytes<kSize>::kWords;
   uint32_t words[2 * kWords + 1];
 #pragma unroll
@@ -295,12 +296,14 @@ __device__ __forceinline__ Bytes<kSize> load_aligned_bytes(const uint8_t* data) 
   }
 }
 
-// Bytes on their way: loaded as two aligned vectors, as detail::Window.
+// Bytes in flight: loaded as two aligned vectors, as detail::Window.
 template <int kSize>
 struct BytesWindow {
   Bytes<kSize> low, high;
   unsigned int offset;
-  __device__ __forceinline__ Bytes<kSize> bytes() const { return bytes_across(low, high, offset); }
+  __device__ __forceinline__ Bytes<kSize> bytes() const {
+    return funnel_shift_bytes(low, high, offset);
+  }
 };
 
 // The vector at `data` between others: all of both vectors may be read.
@@ -516,7 +519,7 @@ __device__ __forceinline__ void store_bytes_of_row(const Row& row, uint8_t* firs
   if (!place.exists()) return;
   if constexpr (Row::kIsWhole) {
     store_whole_bytes(first, place.column / Place::kSize, bytes);
-  } else if constexpr (Row::kIsFilled && !Place::kIsWhole) {
+  } else if constexpr (Row::kIsZeroPadded && !Place::kIsWhole) {
     store_bytes_of_end(row.at_vector(first, place), bytes, place.begin, place.end);
   } else {
     store_bytes<Place::kIsWhole>(row.at_vector(first, place), bytes, place.begin, place.end);
@@ -529,20 +532,20 @@ template <typename T, typename Source>
 struct QuantizeRows {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles;
-  static constexpr bool kReadsColumns = Source::kReadsColumns, kFillsRows = true;
+  static constexpr bool kReadsColumns = Source::kReadsColumns, kZeroPads = true;
   Source source;
   QuantizedRows result;
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
     const auto x = source.load(row);
-    Largest<T> largest(0);
-    row.each([&](const auto& place) { largest.raise_by_magnitudes(x.packed(place)); });
+    AbsMax<T> largest(0);
+    row.each([&](const auto& place) { largest.add(x.packed(place)); });
     const float scale = scale_for(row.max_of_magnitudes(largest.value()), result.type, result.rule);
     if (row.is_leader()) result.scale[result.places.row_at(row.index())] = scale;
     const float reciprocal = reciprocal_of_scale(scale);
     uint8_t* const output = row.first_byte(result.output);
-    with_type_asked(result.type, [&](QuantizedType type) {
+    dispatch_type(result.type, [&](QuantizedType type) {
       row.each([&](const auto& place) {
         store_bytes_of_row(row, output, place, quantized_bytes(x.at(place) * reciprocal, type));
       });
@@ -556,7 +559,7 @@ template <typename T, typename Source>
 struct QuantizeRowGroups {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles;
-  static constexpr bool kReadsColumns = Source::kReadsColumns, kFillsRows = true;
+  static constexpr bool kReadsColumns = Source::kReadsColumns, kZeroPads = true;
   Source source;
   QuantizedRows result;
   int num_lanes;
@@ -576,10 +579,10 @@ struct QuantizeRowGroups {
     if constexpr (Row::kSlots == 0) {
       // Such rows have whole warps, and a group's lanes stay together.
       row.each([&](const auto& place) {
-        Largest<T> of_thread[1];
-        of_thread[0].raise_by_magnitudes(x.packed(place));
+        AbsMax<T> of_thread[1];
+        of_thread[0].add(x.packed(place));
         const float scale =
-            scale_for(Largest<T>::over_lanes(of_thread, num_lanes, lanes_of_group(num_lanes))[0],
+            scale_for(AbsMax<T>::reduce_lanes(of_thread, num_lanes, lanes_of_group(num_lanes))[0],
                       result.type, result.rule);
         const int vector = place.column / Row::kSize;
         if ((vector & in_group) == 0) store_scale(vector, scale);
@@ -588,14 +591,13 @@ struct QuantizeRowGroups {
     } else {
       constexpr int kSlots = Row::kSlots;
       const int num_threads = static_cast<int>(blockDim.x);
-      Largest<T> of_thread[kSlots];
-      row.each(
-          [&](const auto& place) { of_thread[place.slot].raise_by_magnitudes(x.packed(place)); });
+      AbsMax<T> of_thread[kSlots];
+      row.each([&](const auto& place) { of_thread[place.slot].add(x.packed(place)); });
       Floats<kSlots> reciprocals;
       if (num_lanes >= kSlots && num_threads >= num_lanes) {
         // Each lane of a group has the scale of one slot to work out.
         const int own = static_cast<int>(threadIdx.x) & (kSlots - 1);
-        const float scale = scale_for(Largest<T>::scattered_over_lanes(of_thread, num_lanes),
+        const float scale = scale_for(AbsMax<T>::reduce_scatter_lanes(of_thread, num_lanes),
                                       result.type, result.rule);
         const int vector = row.vector_at(own);
         if ((vector & in_group) == own && (vector - own) * Row::kSize < row.width() &&
@@ -608,7 +610,7 @@ struct QuantizeRowGroups {
           reciprocals[slot] = cudaops::shfl(reciprocal, slot, kSlots);
         }
       } else {
-        Floats<kSlots> largest = Largest<T>::over_lanes(
+        Floats<kSlots> largest = AbsMax<T>::reduce_lanes(
             of_thread, num_threads < num_lanes ? num_threads : num_lanes, cudaops::kAllLanes);
         // Of rows that have less threads than a group has lanes, several slots are one group.
 #pragma unroll
@@ -627,7 +629,7 @@ struct QuantizeRowGroups {
           reciprocals[place.slot] = reciprocal_of_scale(scale);
         });
       }
-      with_type_asked(result.type, [&](QuantizedType type) {
+      dispatch_type(result.type, [&](QuantizedType type) {
         row.each([&](const auto& place) { write(place, reciprocals[place.slot], type); });
       });
     }
@@ -635,56 +637,56 @@ struct QuantizeRowGroups {
 };
 
 // ---------------------------------------------------------------------------------------------------
-// Pieces: what a row has of a block, wherever it lies. A warp has several.
+// Segments: what a row has of a block, wherever it lies. A warp has several.
 //
-// Vectors lie where the bytes of the result have their multiples of kSize. The vectors of a piece
-// that are whole are its lanes', slot after slot, 2^log2_lanes lanes a piece; those at its ends, of
-// which it has only a part, are apart: one more vector of the warp's lanes 2p and 2p + 1 for piece
-// p. What is known of a piece these two know, and the others ask them. So there is no look at a
-// piece's ends but once a warp, and no byte is moved from one lane to another, except where two
-// pieces meet in a vector.
+// Vectors lie where the bytes of the result have their multiples of kSize. The vectors of a segment
+// that are whole are its lanes', slot after slot, 2^log2_lanes lanes a segment; those at its ends,
+// of which it has only a part, are apart: one more vector of the warp's lanes 2p and 2p + 1 for
+// segment p. What is known of a segment these two know, and the others ask them. So there is no
+// look at a segment's ends but once a warp, and no byte is moved from one lane to another, except
+// where two segments meet in a vector.
 
 template <typename T>
-class Pieces {
+class Segments {
  public:
   static constexpr int kSize = Vector<T>::kSize, kMost = 16;
 
   // The caller's own, and whether of its two lanes the caller is the first.
-  __device__ __forceinline__ static int own_piece() { return lane() / 2; }
+  __device__ __forceinline__ static int own_segment() { return lane() / 2; }
   __device__ __forceinline__ static bool is_first() { return lane() % 2 == 0; }
   // Of a warp.
   template <int kSlots>
-  CUDAOPS_HOST_DEVICE static constexpr int num_pieces(int log2_lanes) {
+  CUDAOPS_HOST_DEVICE static constexpr int num_segments(int log2_lanes) {
     return (kSlots << (5 - log2_lanes)) < kMost ? kSlots << (5 - log2_lanes) : kMost;
   }
 
-  // `output`: the first of the `num` bytes of the caller's own piece, at most kSize << log2_lanes.
-  // num_pieces: that the warp has at most.
-  __device__ __forceinline__ Pieces(int log2_lanes, uint8_t* output, int num,
-                                    int num_pieces = kMost)
-      : log2_lanes_(log2_lanes), lane_(lane()), num_pieces_(num_pieces) {
+  // `output`: the first of the `num` bytes of the caller's own segment, at most kSize <<
+  // log2_lanes. num_segments: that the warp has at most.
+  __device__ __forceinline__ Segments(int log2_lanes, uint8_t* output, int num,
+                                      int num_segments = kMost)
+      : log2_lanes_(log2_lanes), lane_(lane()), num_segments_(num_segments) {
     shift_ = static_cast<int>(reinterpret_cast<uintptr_t>(output) % kSize);
     end_ = shift_ + num;
     output_ = output - shift_;
   }
 
-  // Elements of the own piece's first vector before the piece.
+  // Elements of the own segment's first vector before the segment.
   __device__ __forceinline__ int shift() const { return shift_; }
-  // Elements from there to the piece's end.
+  // Elements from there to the segment's end.
   __device__ __forceinline__ int end() const { return end_; }
 
-  // body(slot) for the slots that the warp has pieces in, perhaps for some more: not every slot is
-  // worth a branch.
+  // body(slot) for the slots that the warp has segments in, perhaps for some more: not every slot
+  // is worth a branch.
   template <int kSlots, typename Body>
   __device__ __forceinline__ void each_slot(const Body& body) const {
 #pragma unroll
     for (int slot = 0; slot < kSlots; ++slot) {
-      if (slot > 0 && (slot & (slot - 1)) == 0 && slot << (5 - log2_lanes_) >= num_pieces_) break;
+      if (slot > 0 && (slot & (slot - 1)) == 0 && slot << (5 - log2_lanes_) >= num_segments_) break;
       body(slot);
     }
   }
 
-  // A lane whose own is the piece that the caller has a vector of in a slot, and which vector.
+  // A lane whose own is the segment that the caller has a vector of in a slot, and which vector.
   __device__ __forceinline__ int owner(int slot) const {
     return (lane_ >> log2_lanes_) * 2 + slot * (64 >> log2_lanes_);
   }
@@ -696,7 +698,8 @@ class Pieces {
     return first >= (place & 0xff) && first + kSize <= place >> 8;
   }
 
-  // The caller's vector at an end of its own piece, and what the piece has of it; perhaps nothing.
+  // The caller's vector at an end of its own segment, and what the segment has of it; perhaps
+  // nothing.
   struct End {
     int vector;
     int begin, end;
@@ -709,26 +712,26 @@ class Pieces {
     return {end_ / kSize, 0, is_short ? 0 : end_ % kSize};
   }
 
-  // The largest magnitude of the own piece.
+  // The largest magnitude of the own segment.
   template <int kSlots>
-  __device__ __forceinline__ float largest(const Largest<T> (&of_slots)[kSlots],
-                                           const Largest<T>& of_end) const {
-    const Floats<kSlots> of_pieces =
-        Largest<T>::over_lanes(of_slots, 1 << log2_lanes_, cudaops::kAllLanes);
-    // A lane of each piece takes one slot's to those who ask.
-    float own = of_pieces[0];
+  __device__ __forceinline__ float largest(const AbsMax<T> (&of_slots)[kSlots],
+                                           const AbsMax<T>& of_end) const {
+    const Floats<kSlots> of_segments =
+        AbsMax<T>::reduce_lanes(of_slots, 1 << log2_lanes_, cudaops::kAllLanes);
+    // A lane of each segment takes one slot's to those who ask.
+    float own = of_segments[0];
 #pragma unroll
-    for (int slot = 1; slot < kSlots; ++slot) own = vector() == slot ? of_pieces[slot] : own;
-    const int per_slot = 32 >> log2_lanes_, piece = lane_ / 2;
+    for (int slot = 1; slot < kSlots; ++slot) own = vector() == slot ? of_segments[slot] : own;
+    const int per_slot = 32 >> log2_lanes_, segment = lane_ / 2;
     own = cudaops::shfl(
-        own, ((piece & (per_slot - 1)) << log2_lanes_) + (piece >> (5 - log2_lanes_)), 32);
-    const float of_both = largest_of_lanes(of_end.value(), 2);
+        own, ((segment & (per_slot - 1)) << log2_lanes_) + (segment >> (5 - log2_lanes_)), 32);
+    const float of_both = max_over_lanes(of_end.value(), 2);
     return fmaxf(own, of_both);
   }
 
   // Where the bytes of the caller's vector in a slot go, and those of own_end().
   __device__ __forceinline__ uint8_t* output(int slot) const {
-    return of_lane(output_, owner(slot)) + vector() * kSize;
+    return address_of_lane(output_, owner(slot)) + vector() * kSize;
   }
   __device__ __forceinline__ uint8_t* output(const End& at) const {
     return output_ + at.vector * kSize;
@@ -736,7 +739,7 @@ class Pieces {
   // Bytes of own_end(); the others are 0.
   __device__ __forceinline__ void store_end(End at, Bytes<kSize> bytes) const {
     uint8_t* const data = output(at);
-    // A piece's last bytes and the next one's first may be all of a vector.
+    // A segment's last bytes and the next one's first may be all of a vector.
     const uintptr_t address = reinterpret_cast<uintptr_t>(data);
     const uintptr_t next_address = cudaops::shfl_down(address, 1, 32);
     const int next_part = cudaops::shfl_down(at.begin | at.end << 8, 1, 32);
@@ -759,41 +762,43 @@ class Pieces {
 
   int log2_lanes_;
   int lane_;
-  int num_pieces_;
+  int num_segments_;
   int shift_, end_;
   uint8_t* output_;
 };
 
-// The vectors of a warp's pieces, from their loads to their bytes. kAlike: vectors of all inputs
-// lie at multiples of 16 bytes where those of the bytes lie at multiples of their number. The
-// source makes 0 of zeros.
-template <typename T, int kSlots, bool kAlike>
-class LoadedPieces {
+// The vectors of a warp's segments, from their loads to their bytes. kSameAlignment: vectors of all
+// inputs lie at multiples of 16 bytes where those of the bytes lie at multiples of their number.
+// The source makes 0 of zeros.
+template <typename T, int kSlots, bool kSameAlignment>
+class LoadedSegments {
   static constexpr int kSize = Vector<T>::kSize;
 
  public:
-  // The own piece begins at `column` of `row`, if it exists.
+  // The own segment begins at `column` of `row`, if it exists.
   template <typename Source>
-  __device__ __forceinline__ LoadedPieces(const Pieces<T>& pieces, const Source& source,
-                                          int64_t row, int64_t column, bool exists,
-                                          int64_t num_rows, int64_t width)
-      : at_(pieces.own_end()) {
+  __device__ __forceinline__ LoadedSegments(const Segments<T>& segments, const Source& source,
+                                            int64_t row, int64_t column, bool exists,
+                                            int64_t num_rows, int64_t width)
+      : at_(segments.own_end()) {
     using Windows = typename Source::template Windows<T>;
-    const auto inputs = source.template inputs<T>(row, column - pieces.shift());
+    const auto inputs = source.template inputs<T>(row, column - segments.shift());
     const auto bounds = source.template bounds<T>(num_rows, width);
     // All loads are issued before the first is waited for.
     Windows windows[kSlots] = {}, of_end = {};
     const auto load_slots = [&](const auto& load) {
-      pieces.template each_slot<kSlots>([&](int slot) {
-        const auto vectors = inputs.of_lane(pieces.owner(slot)) + pieces.vector() * kSize;
-        if (pieces.is_whole(slot)) {
+      segments.template each_slot<kSlots>([&](int slot) {
+        const auto vectors =
+            inputs.address_of_lane(segments.owner(slot)) + segments.vector() * kSize;
+        if (segments.is_whole(slot)) {
           whole_ |= 1u << slot;
           windows[slot] = load(vectors);
         }
       });
     };
-    if (kAlike || cudaops::all(!exists || inputs.are_between(bounds, pieces.end() + kSize))) {
-      load_slots([](const auto& vectors) { return vectors.template load<kAlike>(); });
+    if (kSameAlignment ||
+        cudaops::all(!exists || inputs.are_between(bounds, segments.end() + kSize))) {
+      load_slots([](const auto& vectors) { return vectors.template load<kSameAlignment>(); });
     } else {
       load_slots([&](const auto& vectors) { return vectors.load(bounds, 0, kSize); });
     }
@@ -802,43 +807,43 @@ class LoadedPieces {
     }
 #pragma unroll
     for (int slot = 0; slot < kSlots; ++slot) {
-      x_[slot] = Source::template packed<T, kAlike>(windows[slot]);
+      x_[slot] = Source::template packed<T, kSameAlignment>(windows[slot]);
     }
-    end_ = masked<T>(Source::template packed<T, kAlike>(of_end), at_.begin, at_.end);
+    end_ = masked<T>(Source::template packed<T, kSameAlignment>(of_end), at_.begin, at_.end);
   }
 
-  // The largest magnitude of the own piece.
-  __device__ __forceinline__ float largest_of_pieces(const Pieces<T>& pieces) const {
-    Largest<T> of_slots[kSlots], of_end;
+  // The largest magnitude of the own segment.
+  __device__ __forceinline__ float max_of_segments(const Segments<T>& segments) const {
+    AbsMax<T> of_slots[kSlots], of_end;
 #pragma unroll
-    for (int slot = 0; slot < kSlots; ++slot) of_slots[slot].raise_by_magnitudes(x_[slot]);
-    of_end.raise_by_magnitudes(end_);
-    return pieces.largest(of_slots, of_end);
+    for (int slot = 0; slot < kSlots; ++slot) of_slots[slot].add(x_[slot]);
+    of_end.add(end_);
+    return segments.largest(of_slots, of_end);
   }
   // The same of the caller's vectors.
-  __device__ __forceinline__ float largest_of_lane() const {
-    Largest<T> largest;
+  __device__ __forceinline__ float max_of_lane() const {
+    AbsMax<T> largest;
 #pragma unroll
-    for (int slot = 0; slot < kSlots; ++slot) largest.raise_by_magnitudes(x_[slot]);
-    largest.raise_by_magnitudes(end_);
+    for (int slot = 0; slot < kSlots; ++slot) largest.add(x_[slot]);
+    largest.add(end_);
     return largest.value();
   }
 
-  // reciprocal: of the own piece's scale.
+  // reciprocal: of the own segment's scale.
   template <typename Rounding = ToNearest>
-  __device__ __forceinline__ void store(const Pieces<T>& pieces, QuantizedType type,
+  __device__ __forceinline__ void store(const Segments<T>& segments, QuantizedType type,
                                         float reciprocal, const Rounding& rounding = {}) const {
     const auto bytes_of = [&](const Packed& packed, float factor, const uint8_t* output) {
       return rounding(unpack<T>(kept_packed<T>(packed)) * factor, type, output);
     };
     const auto store_slot = [&](int slot, const Packed& packed) {
-      const float factor = cudaops::shfl(reciprocal, pieces.owner(slot), 32);
-      uint8_t* const output = pieces.output(slot);
+      const float factor = cudaops::shfl(reciprocal, segments.owner(slot), 32);
+      uint8_t* const output = segments.output(slot);
       const Bytes<kSize> bytes = bytes_of(packed, factor, output);
       if ((whole_ >> slot & 1) != 0) store_bytes<true>(output, bytes, 0, kSize);
     };
     if constexpr (std::is_same<Rounding, ToNearest>::value) {
-      pieces.template each_slot<kSlots>([&](int slot) { store_slot(slot, x_[slot]); });
+      segments.template each_slot<kSlots>([&](int slot) { store_slot(slot, x_[slot]); });
     } else {
       // Caches have no room for so long a code for each slot: vectors move up in a loop.
       constexpr int kAtOnce = 2;
@@ -853,11 +858,11 @@ class LoadedPieces {
         for (int i = 0; i + kAtOnce < kSlots; ++i) left[i] = left[i + kAtOnce];
       }
     }
-    pieces.store_end(at_, bytes_of(end_, reciprocal, pieces.output(at_)));
+    segments.store_end(at_, bytes_of(end_, reciprocal, segments.output(at_)));
   }
 
  private:
-  typename Pieces<T>::End at_;
+  typename Segments<T>::End at_;
   uint32_t whole_ = 0;  // a bit a slot
   Packed x_[kSlots], end_;
 };
@@ -865,7 +870,7 @@ class LoadedPieces {
 // ---------------------------------------------------------------------------------------------------
 // Groups of a row: 1 × n. Where rows are whole a thread has several vectors of a group: what is
 // calculated once for all of them, and the shuffles, would take longer than the memory with one.
-// Other rows' groups are pieces.
+// Other rows' groups are segments.
 
 namespace detail {
 
@@ -896,10 +901,10 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     x[i] = {0, 0, 0, 0};
     if (exists[i]) x[i] = source.template whole<T>(part.index, first + i * threads);
   }
-  Largest<T> largest[1];
+  AbsMax<T> largest[1];
 #pragma unroll
-  for (int i = 0; i < kVectors; ++i) largest[0].raise_by_magnitudes(x[i]);
-  const float scale = scale_for(Largest<T>::over_lanes(largest, threads, cudaops::kAllLanes)[0],
+  for (int i = 0; i < kVectors; ++i) largest[0].add(x[i]);
+  const float scale = scale_for(AbsMax<T>::reduce_lanes(largest, threads, cudaops::kAllLanes)[0],
                                 result.type, result.rule);
   if (!exists[0]) return;
   if (lane == 0) {
@@ -917,7 +922,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   }
 }
 
-struct PieceGrid {
+struct SegmentGrid {
   int64_t num_rows;
   int64_t width;
   Quotient groups_per_row;
@@ -925,33 +930,34 @@ struct PieceGrid {
   int log2_threads;  // a group: a power of two up to 32
 };
 
-constexpr int kPieceThreads = 128;
+constexpr int kSegmentThreads = 128;
 
-// Any rows. kAlike: as LoadedPieces.
-template <typename T, int kSlots, bool kAlike, typename Source, typename Rounding>
-__global__ void __launch_bounds__(kPieceThreads)
-    group_quantize_kernel(const Source source, const QuantizedRows result, const PieceGrid grid,
+// Any rows. kSameAlignment: as LoadedSegments.
+template <typename T, int kSlots, bool kSameAlignment, typename Source, typename Rounding>
+__global__ void __launch_bounds__(kSegmentThreads)
+    group_quantize_kernel(const Source source, const QuantizedRows result, const SegmentGrid grid,
                           const Rounding rounding) {
   constexpr int kSize = Vector<T>::kSize;
-  const int per_warp = Pieces<T>::template num_pieces<kSlots>(grid.log2_threads);
-  const int64_t warp = int64_t{blockIdx.x} * (kPieceThreads / 32) + threadIdx.x / 32;
+  const int per_warp = Segments<T>::template num_segments<kSlots>(grid.log2_threads);
+  const int64_t warp = int64_t{blockIdx.x} * (kSegmentThreads / 32) + threadIdx.x / 32;
   if (warp * per_warp >= grid.num_groups) return;
-  const int64_t index = warp * per_warp + Pieces<T>::own_piece();
+  const int64_t index = warp * per_warp + Segments<T>::own_segment();
   const int64_t row = grid.groups_per_row.of(index);
   const int64_t group = index - row * grid.groups_per_row.divisor();
   const int columns = kSize << grid.log2_threads;
   const int64_t column = group * columns;
-  const bool exists = Pieces<T>::own_piece() < per_warp && index < grid.num_groups;
+  const bool exists = Segments<T>::own_segment() < per_warp && index < grid.num_groups;
   const int num = exists ? static_cast<int>(min(int64_t{columns}, grid.width - column)) : 0;
-  const Pieces<T> pieces(grid.log2_threads, result.output.template row<uint8_t>(row) + column, num);
+  const Segments<T> segments(grid.log2_threads, result.output.template row<uint8_t>(row) + column,
+                             num);
 
-  LoadedPieces<T, kSlots, kAlike> loaded(pieces, source, row, column, exists, grid.num_rows,
-                                         grid.width);
-  const float scale = scale_for(loaded.largest_of_pieces(pieces), result.type, result.rule);
-  if (exists && Pieces<T>::is_first()) {
+  LoadedSegments<T, kSlots, kSameAlignment> loaded(segments, source, row, column, exists,
+                                                   grid.num_rows, grid.width);
+  const float scale = scale_for(loaded.max_of_segments(segments), result.type, result.rule);
+  if (exists && Segments<T>::is_first()) {
     result.scale[result.places.row_at(row) + result.places.strides.column * group] = scale;
   }
-  loaded.store(pieces, result.type, reciprocal_of_scale(scale), rounding);
+  loaded.store(segments, result.type, reciprocal_of_scale(scale), rounding);
 }
 
 // Of a power of two.
@@ -973,7 +979,7 @@ template <typename T, typename Source>
 struct QuantizeAnyRowGroups {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles, kSize = Vector<T>::kSize;
-  static constexpr bool kReadsColumns = Source::kReadsColumns, kFillsRows = true;
+  static constexpr bool kReadsColumns = Source::kReadsColumns, kZeroPads = true;
   static constexpr int64_t kMostStageBytes = 46 * 1024;  // with the scratch what every device has
   Source source;
   QuantizedRows result;
@@ -1013,8 +1019,8 @@ struct QuantizeAnyRowGroups {
     const int in_group = (1 << log2_lanes) - 1;
     row.each([&](const auto& place) {
       const Packed vector = x.packed(place);
-      Largest<T> largest;
-      largest.raise_by_magnitudes(vector);
+      AbsMax<T> largest;
+      largest.add(vector);
       const int index = row.index_of(place);
       const bool is_shared = (index & in_group) == 0;
       if (place.exists()) stage.largest[largest_at(index)] = is_shared ? 0 : largest.word();
@@ -1042,7 +1048,7 @@ struct QuantizeAnyRowGroups {
     __syncthreads();
     uint8_t* const output = row.first_byte(result.output);
     const int shift = row.shift();
-    with_type_asked(result.type, [&](QuantizedType type) {
+    dispatch_type(result.type, [&](QuantizedType type) {
       row.each([&](const auto& place) {
         const int index = place.exists() ? row.index_of(place) : 0;
         const float* const reciprocals = stage.reciprocals + (index >> log2_lanes);
@@ -1098,14 +1104,14 @@ struct QuantizeAnyRowGroups {
       const uint32_t mask = others >= 32 ? 0 : 0xffffffffu << (others > 0 ? others : 0);
       words[i] = (own[i] & mask) | (after[i] & ~mask);
     }
-    Largest<T> largest;
-    largest.raise_by_magnitudes({words[0], words[1], words[2], words[3]});
+    AbsMax<T> largest;
+    largest.add({words[0], words[1], words[2], words[3]});
     const uint2* const others =
         reinterpret_cast<const uint2*>(stage.largest + largest_at(group << log2_lanes));
 #pragma unroll 8
     for (int i = 0; i < 1 << (log2_lanes - 1); ++i) {
-      largest.raise_by_word(others[i].x);
-      largest.raise_by_word(others[i].y);
+      largest.add_word(others[i].x);
+      largest.add_word(others[i].y);
     }
     return largest.value();
   }
@@ -1171,18 +1177,18 @@ struct PointwiseSource {
     }
     return applied<T>(x);
   }
-  // A vector of each input, on its way.
+  // A vector of each input, in flight.
   template <typename T>
   struct Windows {
     detail::Window<T> of_inputs[Formula::kNumInputs];
   };
-  // kAlike: all without an offset.
-  template <typename T, bool kAlike>
+  // kSameAlignment: all without an offset.
+  template <typename T, bool kSameAlignment>
   __device__ __forceinline__ static Packed packed(const Windows<T>& windows) {
     Packed x[Formula::kNumInputs];
 #pragma unroll
     for (int j = 0; j < Formula::kNumInputs; ++j) {
-      x[j] = kAlike ? windows.of_inputs[j].low : windows.of_inputs[j].packed();
+      x[j] = kSameAlignment ? windows.of_inputs[j].low : windows.of_inputs[j].packed();
     }
     return applied<T>(x);
   }
@@ -1214,11 +1220,11 @@ struct PointwiseSource {
       return result;
     }
     // Another lane's.
-    __device__ __forceinline__ Inputs of_lane(int lane) const {
+    __device__ __forceinline__ Inputs address_of_lane(int lane) const {
       Inputs result;
 #pragma unroll
       for (int j = 0; j < Formula::kNumInputs; ++j) {
-        result.data[j] = cudaops_kernels::of_lane(data[j], lane);
+        result.data[j] = cudaops_kernels::address_of_lane(data[j], lane);
       }
       return result;
     }
@@ -1233,13 +1239,13 @@ struct PointwiseSource {
       return are_between;
     }
     // The vectors from here on: they may be read.
-    template <bool kAlike>
+    template <bool kSameAlignment>
     __device__ __forceinline__ Windows<T> load() const {
       Windows<T> windows;
 #pragma unroll
       for (int j = 0; j < Formula::kNumInputs; ++j) {
-        if constexpr (kAlike) {
-          windows.of_inputs[j] = {load_early(data[j]), {0, 0, 0, 0}, 0};
+        if constexpr (kSameAlignment) {
+          windows.of_inputs[j] = {load_ordered(data[j]), {0, 0, 0, 0}, 0};
         } else {
           windows.of_inputs[j] = detail::load_window(data[j]);
         }
@@ -1270,7 +1276,7 @@ struct PointwiseSource {
   // Whether vectors of T lie at multiples of 16 bytes where those of bytes do at multiples of their
   // number.
   template <typename T>
-  bool lies_as(const Rows& bytes, int64_t num_rows) const {
+  bool has_same_alignment(const Rows& bytes, int64_t num_rows) const {
     constexpr int64_t kSize = Vector<T>::kSize;
     const auto shift = [](const void* data, int64_t size) {
       return static_cast<int64_t>(reinterpret_cast<uintptr_t>(data) / static_cast<size_t>(size)) %
@@ -1319,27 +1325,27 @@ void launch_row_group_quantize(const Source& source, const QuantizedRows& result
 
 // A scale for each num_lanes vectors of rows that lie anywhere.
 template <typename T, typename Formula, typename Rounding = ToNearest>
-void launch_group_pieces(const PointwiseSource<Formula>& source, const QuantizedRows& result,
-                         int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream,
-                         const Rounding& rounding = {}) {
+void launch_group_segments(const PointwiseSource<Formula>& source, const QuantizedRows& result,
+                           int64_t num_rows, int64_t width, int num_lanes, cudaStream_t stream,
+                           const Rounding& rounding = {}) {
   using Source = PointwiseSource<Formula>;
   const int64_t columns = num_lanes * int64_t{Vector<T>::kSize};
   const int64_t groups = (width + columns - 1) / columns;
-  const detail::PieceGrid grid{num_rows, width, Quotient(groups), num_rows * groups,
-                               detail::log2_of(num_lanes)};
-  const auto launch = [&](auto kernel, int pieces_per_warp) {
-    kernel<<<num_blocks(grid.num_groups, pieces_per_warp * (detail::kPieceThreads / 32)),
-             detail::kPieceThreads, 0, stream>>>(source, result, grid, rounding);
+  const detail::SegmentGrid grid{num_rows, width, Quotient(groups), num_rows * groups,
+                                 detail::log2_of(num_lanes)};
+  const auto launch = [&](auto kernel, int segments_per_warp) {
+    kernel<<<num_blocks(grid.num_groups, segments_per_warp * (detail::kSegmentThreads / 32)),
+             detail::kSegmentThreads, 0, stream>>>(source, result, grid, rounding);
     CUDAOPS_CHECK_LAUNCH();
   };
-  // As many vectors on their way as there are registers for.
-  constexpr int kAlike = 8 / Source::kNumTiles, kOther = 4 / Source::kNumTiles;
-  if (source.template lies_as<T>(result.output, num_rows)) {
-    launch(detail::group_quantize_kernel<T, kAlike, true, Source, Rounding>,
-           Pieces<T>::template num_pieces<kAlike>(grid.log2_threads));
+  // As many vectors in flight as there are registers for.
+  constexpr int kAlignedSlots = 8 / Source::kNumTiles, kOther = 4 / Source::kNumTiles;
+  if (source.template has_same_alignment<T>(result.output, num_rows)) {
+    launch(detail::group_quantize_kernel<T, kAlignedSlots, true, Source, Rounding>,
+           Segments<T>::template num_segments<kAlignedSlots>(grid.log2_threads));
   } else {
     launch(detail::group_quantize_kernel<T, kOther, false, Source, Rounding>,
-           Pieces<T>::template num_pieces<kOther>(grid.log2_threads));
+           Segments<T>::template num_segments<kOther>(grid.log2_threads));
   }
 }
 
@@ -1354,7 +1360,7 @@ void launch_row_quantize(const Source& source, const QuantizedRows& result, int6
 }
 
 // The same of formulas, which need no other element of the row: short rows that lie anywhere are
-// pieces.
+// segments.
 template <typename T, typename Formula>
 void launch_pointwise_row_quantize(const PointwiseSource<Formula>& source,
                                    const QuantizedRows& result, int64_t num_rows, int64_t width,
@@ -1368,7 +1374,7 @@ void launch_pointwise_row_quantize(const PointwiseSource<Formula>& source,
   }
   int num_lanes = 2;
   while (num_lanes * kSize < width) num_lanes *= 2;
-  launch_group_pieces<T>(source, result, num_rows, width, num_lanes, stream);
+  launch_group_segments<T>(source, result, num_rows, width, num_lanes, stream);
 }
 
 // A scale for each num_lanes vectors, two or more.
@@ -1382,7 +1388,7 @@ void launch_group_quantize(const PointwiseSource<Formula>& source, const Quantiz
   const bool is_whole = width % kSize == 0 && source.template is_aligned<T>(num_rows) &&
                         bytes_are_aligned<T>(result.output.data, result.output.stride);
   if (!is_whole) {
-    launch_group_pieces<T>(source, result, num_rows, width, num_lanes, stream, rounding);
+    launch_group_segments<T>(source, result, num_rows, width, num_lanes, stream, rounding);
     return;
   }
   // A row's threads, and those of a group.
@@ -1395,7 +1401,7 @@ void launch_group_quantize(const PointwiseSource<Formula>& source, const Quantiz
     CUDAOPS_CHECK_LAUNCH();
   };
   if (Source::kNumTiles > 1 || num_lanes < 4) {
-    // More inputs are enough loads on their way.
+    // More inputs are enough loads in flight.
     launch(detail::group_quantize_whole_kernel<T, 2, Source, Rounding>, groups * (num_lanes / 2),
            num_lanes / 2);
   } else {

@@ -20,7 +20,7 @@ struct Backward {
     const CrossEntropyProblem& problem = call.problem;
     const int64_t ignored = problem.ignore_index;
     int64_t target = ignored;
-    if (row.exists()) target = target_early(problem, row.index());
+    if (row.exists()) target = load_target_ordered(problem, row.index());
     const auto logits = row.load_visible(problem.logits, row.width(), -INFINITY);
     float factor = gradient_factor(problem, counts, num_counts);
     float lse = 0, target_logit = 0;

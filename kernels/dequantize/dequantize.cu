@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
   const float* const row_scales = kept_address(call.scale + row_at);
   const int first = static_cast<int>(part.vector), num = static_cast<int>(grid.vectors_per_row);
   const int step = static_cast<int>(blockDim.x);
-  // All loads are on their way before the first is waited for.
+  // All loads are in flight before the first is waited for.
   Bytes<kSize> bytes[kSlots];
   BlockScale scales[kSlots];
 #pragma unroll
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
     if (at.end - at.begin == kSize) {
       store_aligned(output + at.column, packed);
     } else {
-      store_part(output + at.column, packed, at.begin, at.end);
+      store_elements(output + at.column, packed, at.begin, at.end);
     }
   }
 }
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
     if (is_inner(vector) || end(vector) - begin(vector) == kSize) {
       store_aligned(destination, pack<T>(x));
     } else {
-      store_part(destination, pack<T>(x), begin(vector), end(vector));
+      store_elements(destination, pack<T>(x), begin(vector), end(vector));
     }
   }
 }

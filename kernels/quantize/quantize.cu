@@ -40,12 +40,12 @@ __device__ __forceinline__ float reciprocal_of_tile(const Quantize& call, const 
                                                     float largest, int num_threads) {
   constexpr int kGroup = 32;
   __shared__ float maxima[kTileThreads / kGroup];
-  largest = largest_of_lanes(largest, kGroup);
+  largest = max_over_lanes(largest, kGroup);
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   if (thread % kGroup == 0) maxima[thread / kGroup] = largest;
   __syncthreads();
   largest = thread % kGroup < num_threads / kGroup ? maxima[thread % kGroup] : 0;
-  const float scale = scale_for(largest_of_lanes(largest, kGroup), call.type, call.rule);
+  const float scale = scale_for(max_over_lanes(largest, kGroup), call.type, call.rule);
   if (thread == 0) {
     call.scale[call.strides.at(place.matrix, place.block_row, place.block_column)] = scale;
   }
@@ -70,11 +70,11 @@ __global__ void __launch_bounds__(kTileThreads)
     const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
     vectors[slot] = {0, 0, 0, 0};
     if (row < num_rows)
-      vectors[slot] = load_early(call.input.row<T>(place.first_row + row) + column);
+      vectors[slot] = load_ordered(call.input.row<T>(place.first_row + row) + column);
   }
-  Largest<T> of_thread;
+  AbsMax<T> of_thread;
 #pragma unroll
-  for (int slot = 0; slot < kSlots; ++slot) of_thread.raise_by_magnitudes(vectors[slot]);
+  for (int slot = 0; slot < kSlots; ++slot) of_thread.add(vectors[slot]);
   const float reciprocal = reciprocal_of_tile(call, place, of_thread.value(), kTileThreads);
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
@@ -87,27 +87,27 @@ __global__ void __launch_bounds__(kTileThreads)
   }
 }
 
-// Any rows: pieces of the tile, one a row, neighbours in a warp.
-template <typename T, int kSlots, bool kAlike>
-__global__ void __launch_bounds__(kTileThreads, kAlike || sizeof(T) < 4 ? 2 : 1)
+// Any rows: segments of the tile, one a row, neighbours in a warp.
+template <typename T, int kSlots, bool kSameAlignment>
+__global__ void __launch_bounds__(kTileThreads, kSameAlignment || sizeof(T) < 4 ? 2 : 1)
     tile_kernel(const Quantize call, const detail::Divider tile_columns,
                 const detail::Divider tile_rows, const int log2_lanes) {
   const BlockGrid& grid = call.grid;
   const TilePlace place(grid, tile_columns, tile_rows);
-  const int per_warp = Pieces<T>::template num_pieces<kSlots>(log2_lanes);
-  const int piece = Pieces<T>::own_piece();
-  const int64_t row_of_tile = int64_t{threadIdx.x / 32} * per_warp + piece;
-  const bool exists = piece < per_warp && row_of_tile < place.num_rows;
+  const int per_warp = Segments<T>::template num_segments<kSlots>(log2_lanes);
+  const int segment = Segments<T>::own_segment();
+  const int64_t row_of_tile = int64_t{threadIdx.x / 32} * per_warp + segment;
+  const bool exists = segment < per_warp && row_of_tile < place.num_rows;
   const int64_t row = place.first_row + row_of_tile;
   const int64_t num = min(grid.block_columns, grid.width - place.first_column);
-  const Pieces<T> pieces(log2_lanes, call.output.row<uint8_t>(row) + place.first_column,
-                         exists ? static_cast<int>(num) : 0);
-  const LoadedPieces<T, kSlots, kAlike> loaded(pieces, PointwiseSource<Same>{{call.input}}, row,
-                                               place.first_column, exists, grid.total_rows(),
-                                               grid.width);
+  const Segments<T> segments(log2_lanes, call.output.row<uint8_t>(row) + place.first_column,
+                             exists ? static_cast<int>(num) : 0);
+  const LoadedSegments<T, kSlots, kSameAlignment> loaded(
+      segments, PointwiseSource<Same>{{call.input}}, row, place.first_column, exists,
+      grid.total_rows(), grid.width);
   const int num_threads = static_cast<int>(blockDim.x);
-  loaded.store(pieces, call.type,
-               reciprocal_of_tile(call, place, loaded.largest_of_lane(), num_threads));
+  loaded.store(segments, call.type,
+               reciprocal_of_tile(call, place, loaded.max_of_lane(), num_threads));
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -164,29 +164,29 @@ __global__ void __launch_bounds__(kThreads)
     if (exists) {
       const T* const data = call.input.row<T>(first_row + row) + first_column + column;
       if constexpr (kWhole) {
-        windows[slot].low = load_early(data);
+        windows[slot].low = load_ordered(data);
       } else {
         windows[slot] = detail::load_window(data, 0, ends[slot], first, last);
       }
     }
   }
   // Largest and, with a zero point, largest of what is negative.
-  Largest<T> largest, largest_negative;
+  AbsMax<T> largest, largest_negative;
 #pragma unroll
   for (int slot = 0; slot < kRangeVectors; ++slot) {
     Packed x = windows[slot].packed();
     if constexpr (!kWhole) x = masked<T>(x, 0, ends[slot]);
     if (call.zero_point == nullptr) {
-      largest.raise_by_magnitudes(x);
+      largest.add(x);
     } else {
-      largest.raise(x);
-      largest_negative.raise(negated<T>(x));
+      largest.add_signed(x);
+      largest_negative.add_signed(negated<T>(x));
     }
   }
   float high = largest.value(), low = largest_negative.value();
   const int width = blockDim.x < kGroup ? static_cast<int>(blockDim.x) : kGroup;
-  high = largest_of_lanes(high, width);
-  low = largest_of_lanes(low, width);
+  high = max_over_lanes(high, width);
+  low = max_over_lanes(low, width);
   if (blockDim.x > kGroup) {
     const int lane = static_cast<int>(threadIdx.x % kGroup);
     const int first_warp = static_cast<int>(threadIdx.y * blockDim.x) / kGroup;
@@ -196,8 +196,8 @@ __global__ void __launch_bounds__(kThreads)
       maxima[1][first_warp + threadIdx.x / kGroup] = low;
     }
     __syncthreads();
-    high = largest_of_lanes(lane < num_warps ? maxima[0][first_warp + lane] : 0, kGroup);
-    low = largest_of_lanes(lane < num_warps ? maxima[1][first_warp + lane] : 0, kGroup);
+    high = max_over_lanes(lane < num_warps ? maxima[0][first_warp + lane] : 0, kGroup);
+    low = max_over_lanes(lane < num_warps ? maxima[1][first_warp + lane] : 0, kGroup);
   }
   if (threadIdx.x != 0 || block >= ranges.num_blocks) return;
   const int64_t at = call.strides.at(matrix, block_row, block_column);
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
     const int64_t vector = part.vector + slot * int64_t{blockDim.x};
-    if (vector < grid.vectors_per_row) vectors[slot] = load_early(input + vector * kSize);
+    if (vector < grid.vectors_per_row) vectors[slot] = load_ordered(input + vector * kSize);
   }
   BlockScale scale;
 #pragma unroll
@@ -420,13 +420,13 @@ struct Launch {
       CUDAOPS_CHECK_LAUNCH();
       return true;
     };
-    constexpr int kAlike = 8, kOther = kMostSlots;
-    if (PointwiseSource<Same>{{call.input}}.lies_as<T>(call.output, grid.total_rows())) {
-      return launch(tile_kernel<T, kAlike, true>,
-                    Pieces<T>::template num_pieces<kAlike>(log2_lanes));
+    constexpr int kAlignedSlots = 8, kOther = kMostSlots;
+    if (PointwiseSource<Same>{{call.input}}.has_same_alignment<T>(call.output, grid.total_rows())) {
+      return launch(tile_kernel<T, kAlignedSlots, true>,
+                    Segments<T>::template num_segments<kAlignedSlots>(log2_lanes));
     }
     return launch(tile_kernel<T, kOther, false>,
-                  Pieces<T>::template num_pieces<kOther>(log2_lanes));
+                  Segments<T>::template num_segments<kOther>(log2_lanes));
   }
 
   // false: not with what is asked for.
