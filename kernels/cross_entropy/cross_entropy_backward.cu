@@ -11,6 +11,7 @@ template <typename T, bool kSoftcap>
 struct Backward {
   using Element = T;
   static constexpr int kNumTiles = 0;
+  static constexpr bool kReadsColumns = false;
   CrossEntropyBackward call;
   const int* counts;
   int num_counts;

@@ -10,7 +10,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "../common/quantized.cuh"
+#include "../common/quantized/scales.cuh"
+#include "../common/row/row.h"
 #include "dequantize.h"
 
 namespace cudaops_kernels {

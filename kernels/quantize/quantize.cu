@@ -3,7 +3,7 @@
 // Other blocks, zero points and, but for groups, random rounding take two passes: the ranges of
 // all blocks, gathered where their scales will stand by atomic maxima (whose order doesn't matter),
 // then the elements.
-#include "../common/quantized.cuh"
+#include "../common/quantized/groups.cuh"
 #include "quantize.h"
 
 namespace cudaops_kernels {

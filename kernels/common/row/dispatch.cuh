@@ -27,14 +27,8 @@ constexpr bool kAllowsPadding = false;
 template <typename Op>
 constexpr bool kAllowsPadding<Op, std::enable_if_t<Op::kZeroPads>> = true;
 
-// Optional: kReadsColumns; of ops that hold no row it makes no difference.
-template <typename Op, typename = void>
-constexpr bool kReadsColumns = false;
 template <typename Op>
-constexpr bool kReadsColumns<Op, std::enable_if_t<Op::kReadsColumns>> = true;
-
-template <typename Op>
-constexpr RowOp kRowOp{Op::kNumTiles, kReadsColumns<Op>,
+constexpr RowOp kRowOp{Op::kNumTiles, Op::kReadsColumns,
                        static_cast<int>(sizeof(typename Op::Element)), kAllowsPadding<Op>};
 
 // Optional: stage_bytes(rows), shared memory for the rows of a block. It is only for rows that a

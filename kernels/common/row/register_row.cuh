@@ -33,9 +33,11 @@ class RegisterRow
     for (int slot = 0; slot < kVectors; ++slot) {
       const int vector = this->vector_at(slot);
       if constexpr (kZeroPadded) {
-        // A padding vector may read the row's first.
+        // A padding vector may read the row's first. shift_ is 0; without it nvcc 13.0 puts the
+        // selects of all slots before the loads.
         const bool exists = vector < end;
-        body(Place{slot, exists ? vector * kSize : 0, 0, exists ? kSize : 0});
+        const int column = exists ? vector * kSize : 0;
+        body(Place{slot, column - this->shift_, 0, exists ? kSize : 0});
       } else {
         // One exit for all slots: a branch around each would cost more.
         if (vector >= end) break;
