@@ -121,37 +121,47 @@ __device__ __forceinline__ uint32_t pack_pair(float first, float second) {
 
 }  // namespace detail
 
-template <typename T>
-__device__ __forceinline__ Numbers<T> unpack(const Packed& packed) {
-  const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
-  Numbers<T> result;
+// kSize elements in words of 32 bits, those of 16 bits two a word, and back: rounded to nearest
+// even.
+template <typename T, int kSize>
+__device__ __forceinline__ Floats<kSize> unpack_words(const uint32_t* words) {
+  Floats<kSize> result;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int k = 0; k < kSize; ++k) {
     if constexpr (sizeof(T) == 4) {
-      result[i] = __uint_as_float(words[i]);
+      result[k] = __uint_as_float(words[k]);
     } else if constexpr (std::is_same<T, bfloat16>::value) {
-      result[2 * i] = __uint_as_float(words[i] << 16);
-      result[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+      result[k] = __uint_as_float(k % 2 == 0 ? words[k / 2] << 16 : words[k / 2] & 0xffff0000u);
     } else {
-      result[2 * i] = to_float(detail::element_of<T>(words[i] & 0xffffu));
-      result[2 * i + 1] = to_float(detail::element_of<T>(words[i] >> 16));
+      result[k] = to_float(detail::element_of<T>(words[k / 2] >> (k % 2 * 16)));
     }
   }
   return result;
 }
-
-// Rounds to T, to nearest even.
-template <typename T>
-__device__ __forceinline__ Packed pack(const Numbers<T>& numbers) {
-  uint32_t words[4];
+template <typename T, int kSize>
+__device__ __forceinline__ void pack_words(const Floats<kSize>& numbers, uint32_t* words) {
+  constexpr int kWords = (kSize * static_cast<int>(sizeof(T)) + 3) / 4;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < kWords; ++i) {
     if constexpr (sizeof(T) == 4) {
       words[i] = __float_as_uint(numbers[i]);
+    } else if constexpr (kSize == 1) {
+      words[i] = detail::bits_of(from_float<T>(numbers[i]));
     } else {
       words[i] = detail::pack_pair<T>(numbers[2 * i], numbers[2 * i + 1]);
     }
   }
+}
+
+template <typename T>
+__device__ __forceinline__ Numbers<T> unpack(const Packed& packed) {
+  const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
+  return unpack_words<T, Numbers<T>::kSize>(words);
+}
+template <typename T>
+__device__ __forceinline__ Packed pack(const Numbers<T>& numbers) {
+  uint32_t words[4];
+  pack_words<T>(numbers, words);
   return {words[0], words[1], words[2], words[3]};
 }
 

@@ -51,8 +51,8 @@ struct PackedPlace {
   __device__ __forceinline__ static constexpr bool is_whole() { return false; }
 };
 
-// The rows that a warp has at once: where they are in each array, and in shared memory, array behind
-// array. What an op writes takes the place of what it has read.
+// The rows that a warp has at once: where they are in each array, and in shared memory, array
+// behind array. What an op writes takes the place of what it has read.
 template <typename T>
 class PackedRows {
  public:

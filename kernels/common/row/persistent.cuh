@@ -71,15 +71,15 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid, int
     // Half as many blocks, and parts for the second kernel, with as many threads; not where that
     // takes registers that are not there (ends of rows, two sums).
     if constexpr (kWhole && Op::kNumSums == 1) {
-      if (num_vectors <= most_ring_threads<Op, 1>() &&
+      if (num_vectors <= max_ring_threads(Op::kNumSums, 1) &&
           ring_threads(num_vectors, 1) >= ring_threads(num_vectors, 2)) {
         blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
       }
     }
-    if (blocks == 0 && num_vectors <= 2 * most_ring_threads<Op, 2>()) {
+    if (blocks == 0 && num_vectors <= 2 * max_ring_threads(Op::kNumSums, 2)) {
       blocks = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream);
     }
-    if constexpr (2 * most_ring_threads<Op, 2>() < kMaxRingVectors) {
+    if constexpr (2 * max_ring_threads(Op::kNumSums, 2) < kMaxRingVectors) {
       if (blocks == 0) blocks = launch_ring_rows<Op, 4, kWhole>(op, grid, num_vectors, stream);
     }
     if (blocks > 0) return blocks;

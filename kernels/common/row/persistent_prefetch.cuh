@@ -64,8 +64,6 @@ __global__ void __launch_bounds__(kMaxRowThreads)
   }
 }
 
-constexpr int kGroupThreads = 128;  // of a block with several rows
-
 template <typename Op, int kVectors, bool kWhole>
 int64_t launch_prefetch_rows(const Op& op, const PersistentGrid& grid, int64_t num_vectors,
                              cudaStream_t stream) {

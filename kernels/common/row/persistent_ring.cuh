@@ -8,15 +8,6 @@
 namespace cudaops_kernels {
 namespace detail {
 
-// Three rows: one that is worked on, the next one, and one in flight. Where only two fit, the next
-// one is in flight and waited for. More at once make an H200 slower by a tenth: reads hold up the
-// writes.
-constexpr int kMinStages = 2;
-constexpr int kGoodStages = 3;
-constexpr int kMaxStages = 4;
-// Of this size on rows are fetched in the middle of an iteration, for the same reason.
-constexpr int kLargeStage = 64 << 10;
-
 #if !CUDAOPS_HIP
 
 // A row in shared memory, with the same alignment as in memory. kMasked: 0 where the row has
@@ -67,25 +58,12 @@ bool inputs_have_same_alignment(const Op& op, const Rows& gradients) {
   return true;
 }
 
-// What the registers allow: 64 of them do for two vectors with one sum a column, 96 with two sums.
 template <typename Op, int kVectors>
-constexpr int most_ring_threads() {
-  if (kVectors == 1) return 2 * kMaxRowThreads;
-  if (kVectors > 2) return kMaxRowThreads;
-  return Op::kNumSums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads + kMaxRowThreads / 4;
-}
-
-// Rows that aren't whole take longer to fetch, and all wait for the totals of the warp that does:
-// in the middle of an iteration and one iteration earlier; not with one sum, whose 64 registers
-// would spill.
-template <typename Op, bool kWhole>
-constexpr bool kFetchesLate = !kWhole && Op::kNumSums > 1;
-
-template <typename Op, int kVectors>
-constexpr int kMostStageBytes = 16 * Op::kNumInputs* kVectors* most_ring_threads<Op, kVectors>();
+constexpr int kMostStageBytes = 16 *
+                                Op::kNumInputs* kVectors* max_ring_threads(Op::kNumSums, kVectors);
 
 template <typename Op, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
+__global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
     ring_rows_kernel(const Op op, const PersistentGrid grid, int num_stages) {
 #if CUDAOPS_HAS_HOPPER
   using T = typename Op::Element;
@@ -170,9 +148,9 @@ __global__ void __launch_bounds__(most_ring_threads<Op, kVectors>())
 
   // In the last warp, which has least of the row: all others wait for who is late.
   const bool fetches = threadIdx.x == blockDim.x - 32;
-  const bool fetches_late =
-      kFetchesLate<Op, kWhole> || (kWhole && kMostStageBytes<Op, kVectors> >= kLargeStage &&
-                                   Op::kNumInputs * row_bytes >= kLargeStage);
+  const bool fetches_late = ring_fetches_late(Op::kNumSums, kWhole) ||
+                            (kWhole && kMostStageBytes<Op, kVectors> >= kLargeStage &&
+                             Op::kNumInputs * row_bytes >= kLargeStage);
   if (fetches) {
     for (int stage = 0; stage < num_stages; ++stage) init_barrier(&full[stage]);
     fence_barriers();
@@ -256,8 +234,9 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
               most_blocks(num_threads));
   if (blocks_each == 0 && kMinStages * stage_bytes + own_bytes > all) return 0;
   if (blocks_each == 0) blocks_each = 1;
-  const int64_t stages = at_most((all / blocks_each - own_bytes) / stage_bytes,
-                                 kFetchesLate<Op, kWhole> ? kMaxStages : kGoodStages);
+  const int64_t stages =
+      at_most((all / blocks_each - own_bytes) / stage_bytes,
+              ring_fetches_late(Op::kNumSums, kWhole) ? kMaxStages : kGoodStages);
   const int64_t blocks = num_persistent_blocks(
       grid.num_rows, 1, blocks_each * device_attribute(cudaDevAttrMultiProcessorCount),
       kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));

@@ -7,6 +7,7 @@
 #include "../hopper.cuh"
 #include "masked_row.cuh"
 #include "register_row.cuh"
+#include "tuning_sm90.h"
 
 namespace cudaops_kernels {
 
@@ -23,12 +24,6 @@ struct PersistentGrid {
 };
 
 namespace detail {
-
-constexpr int kMaxPrefetch =
-    2;  // vectors a thread; with more the next row does not fit in registers
-constexpr int kMaxRingVectors = 2048;  // a row
-constexpr int kTallRows = 256;         // rows a block of the long way sums
-constexpr int kTallGroups = 8;         // at once
 
 // Sums of a thread's columns over the rows that its block takes.
 template <int kNumSums, int kVectors, int kSize>
@@ -118,8 +113,10 @@ struct AddFloats {
   }
 };
 
-// Blocks of a multiprocessor: more threads than this don't make it faster.
-inline int64_t most_blocks(int num_threads) { return num_threads < 1024 ? 1024 / num_threads : 1; }
+// Of a multiprocessor.
+inline int64_t most_blocks(int num_threads) {
+  return num_threads < kMaxPersistentThreads ? kMaxPersistentThreads / num_threads : 1;
+}
 
 // Threads of a multiprocessor, with so many vectors of a row each.
 inline int64_t ring_threads(int64_t num_vectors, int per_thread) {

@@ -130,5 +130,47 @@ static_assert(kMinPackedWidth > 8 * kCertainElements, "the shortest have them al
 // above 128 columns half of its elements are none. 2026-11-23.
 constexpr int kMinWarpWidth = 16 * kPackedElements + 1, kMinGoodWarpWidth = 20 * kPackedElements;
 
+// ---------------------------------------------------------------------------------------------------
+// Persistent loops: the backward passes of rms_norm and layer_norm
+
+// More threads of a multiprocessor than these don't make it faster. 2026-11-22. Order.
+constexpr int kMaxPersistentThreads = 1024;
+
+// Vectors a thread of the loop that loads the next row into registers: with more it doesn't fit.
+// 2026-11-22. Order.
+constexpr int kMaxPrefetch = 2;
+constexpr int kGroupThreads = 128;  // of a block with several rows
+
+// Rows of up to so many vectors go through the ring in shared memory. 2026-11-22. Order.
+constexpr int kMaxRingVectors = 2048;
+// Stages are rows: one that is worked on, the next one, and one in flight. Where only two fit, the
+// next one is in flight and waited for. More at once make an H200 slower by a tenth: reads hold up
+// the writes. 2026-11-22.
+constexpr int kMinStages = 2;
+constexpr int kGoodStages = 3;
+constexpr int kMaxStages = 4;
+// Of this size on rows are fetched in the middle of an iteration, for the same reason. 2026-11-23.
+constexpr int kLargeStage = 64 << 10;
+
+// Of a block, as registers allow: 64 of them do for two vectors with one sum a column, 96 with two
+// sums. 2026-11-22. Order.
+CUDAOPS_HOST_DEVICE constexpr int max_ring_threads(int num_sums, int vectors) {
+  if (vectors == 1) return 2 * kMaxRowThreads;
+  if (vectors > 2) return kMaxRowThreads;
+  return num_sums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads + kMaxRowThreads / 4;
+}
+
+// Rows that aren't whole take longer to fetch, and all wait for the totals of the warp that does:
+// in the middle of an iteration and one iteration earlier; not with one sum, whose 64 registers
+// would spill. 2026-11-23.
+CUDAOPS_HOST_DEVICE constexpr bool ring_fetches_late(int num_sums, bool is_whole) {
+  return !is_whole && num_sums > 1;
+}
+
+// Rows that a block sums of those that are read twice, and how many of them at once. 2026-11-22.
+// Order.
+constexpr int kTallRows = 256;
+constexpr int kTallGroups = 8;
+
 }  // namespace detail
 }  // namespace cudaops_kernels
