@@ -31,6 +31,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "../common/bulk_copy.cuh"
@@ -191,6 +192,83 @@ struct Rows {
   float max[2];
   float sum[2];
 };
+
+template <typename T>
+__device__ __forceinline__ float2 unpack_pair(uint32_t word) {
+  T pair[2];
+  static_assert(sizeof(pair) == sizeof(word), "");
+  memcpy(pair, &word, sizeof(word));
+  return make_float2(to_float(pair[0]), to_float(pair[1]));
+}
+
+// To a row's scores of the keys from `column` on; those are the thread's, and the bias of a row of
+// seq_k keys begins at `bias`.
+template <typename Bias, typename Shape>
+__device__ __forceinline__ void add_bias(const Bias* bias, float unit, int column, int seq_k,
+                                         int half, float (&s)[Shape::kKeys / 2]) {
+  bias += column;
+  const int count = seq_k - column;
+#pragma unroll
+  for (int i = 0; i < Shape::kKeys / 8; ++i) {
+    float2 pair = make_float2(0.0f, 0.0f);
+    if (8 * i + 1 < count) {
+      if constexpr (sizeof(Bias) == 4) {
+        pair = *reinterpret_cast<const float2*>(bias + 8 * i);
+      } else {
+        pair = unpack_pair<Bias>(*reinterpret_cast<const uint32_t*>(bias + 8 * i));
+      }
+    } else if (8 * i < count) {
+      pair.x = to_float(bias[8 * i]);
+    }
+    s[4 * i + 2 * half] = fmaf(pair.x, unit, s[4 * i + 2 * half]);
+    s[4 * i + 2 * half + 1] = fmaf(pair.y, unit, s[4 * i + 2 * half + 1]);
+  }
+}
+
+// Softcap, ALiBi and bias of a block of keys.
+template <typename T, typename Shape>
+__device__ __forceinline__ void change_scores(const AttentionSm90Parameters& call, const Tile& tile,
+                                              int warpgroup, int block,
+                                              float (&s)[Shape::kKeys / 2]) {
+  if (call.cap != 0.0f) {
+#pragma unroll
+    for (int i = 0; i < Shape::kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+  }
+  const int lane = threadIdx.x % 32;
+  const int row =
+      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int column = block * Shape::kKeys + lane % 4 * 2;
+  if (call.slopes != nullptr) {
+    const float slope = call.slopes[tile.batch * call.slopes_batch_stride + tile.head] * call.unit;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float first = static_cast<float>(row + 8 * half + tile.seq_k - tile.seq_q - column);
+#pragma unroll
+      for (int i = 0; i < Shape::kKeys / 8; ++i) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          float& score = s[4 * i + 2 * half + j];
+          score = fmaf(-slope, fabsf(first - static_cast<float>(8 * i + j)), score);
+        }
+      }
+    }
+  }
+  if (call.bias != nullptr) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (row + 8 * half >= tile.seq_q) continue;
+      const int64_t at = tile.batch * call.bias_batch_stride + tile.head * call.bias_head_stride +
+                         (row + 8 * half) * call.bias_query_stride;
+      if (call.bias_is_float) {
+        add_bias<float, Shape>(static_cast<const float*>(call.bias) + at, call.unit, column,
+                               tile.seq_k, half, s);
+      } else {
+        add_bias<T, Shape>(static_cast<const T*>(call.bias) + at, call.unit, column, tile.seq_k,
+                           half, s);
+      }
+    }
+  }
+}
 
 // Scores of keys behind the last one that a row sees become minus infinity, or those of keys before
 // the first one. `first`: the warpgroup's first row, aligned with the keys.
@@ -498,9 +576,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
     to_block = end / kKeys;
   };
   const auto scores_to_weights = [&](int block) {
-    if (__builtin_expect(call.cap != 0.0f, false)) {
-#pragma unroll
-      for (int i = 0; i < kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+    if (__builtin_expect(call.changes_scores, false)) {
+      change_scores<T, Shape>(call, tile_at(t - 1), warpgroup, block, s);
     }
     const auto mask = [&](auto is_behind) {
       const Tile& tile = tile_at(t - 1);
@@ -675,7 +752,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
-// For what attention_sm90_serves().
+// For what attention_sm90_serves_forward().
 template <typename T, typename Shape, bool kVarlen>
 void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   constexpr double kLog2e = 1.4426950408889634;
@@ -723,6 +800,16 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.by_query_tiles = by(query_tiles);
   parameters.by_heads = by(call.heads);
   parameters.by_group = by(call.heads / call.kv_heads);
+  parameters.unit = static_cast<float>(parameters.cap != 0.0f ? 1.0 : 1.0 / call.scale);
+  parameters.slopes = call.alibi_slopes;
+  parameters.slopes_batch_stride = call.alibi_batch_stride;
+  parameters.bias = call.bias;
+  parameters.bias_is_float = call.bias_dtype == DType::kFloat32;
+  parameters.bias_batch_stride = call.bias_batch_stride;
+  parameters.bias_head_stride = call.bias_head_stride;
+  parameters.bias_query_stride = call.bias_query_stride;
+  parameters.changes_scores =
+      parameters.cap != 0.0f || call.bias != nullptr || call.alibi_slopes != nullptr;
   parameters.num_items = static_cast<int>(num_tiles);
   const bool is_masked = parameters.window_left >= 0 || parameters.window_right >= 0;
   int device = 0, multiprocessors = 0;

@@ -110,8 +110,15 @@ struct AttentionSm90Parameters {
   const int* cu_seqlens_k;
   int total_q;
   int window_left, window_right;  // -1: all
-  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
-  float factor, cap, inverse_cap;
+  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0;
+  // then slopes and bias, times `unit`, are added to s. changes_scores: any of the three.
+  bool changes_scores;
+  float factor, cap, inverse_cap, unit;
+  const float* slopes;  // may be null
+  int64_t slopes_batch_stride;
+  const void* bias;  // may be null; elements of a row stand side by side, pairs are aligned
+  bool bias_is_float;
+  int64_t bias_batch_stride, bias_head_stride, bias_query_stride;
   int query_tiles, num_items;
   bool by_couples, by_length;
   int section, num_sections;  // heads in a section; 0: there are none
