@@ -98,7 +98,7 @@ set(attention_backward_sm90_shards attention/attention_backward_sm90.cuh attenti
 foreach(
   shape
   IN
-  ITEMS 64 96 128 192 256
+  ITEMS 64 96 128 192By128 192 256
 )
   list(
     APPEND attention_backward_sm90_shards

@@ -25,10 +25,10 @@
 // Strides  those of batch, sequence and heads are free; elements of a head stand side by side.
 // Aliasing none with what is written.
 // Results  the same bits from run to run, but for grad_q on sm_90a: AttentionBackward. A query that
-// sees no key has output 0 and lse minus
-//          infinity (with a sink: the sink). What is masked out by a whole tile is not read; within
-//          a tile that is masked in part, masked scores count for nothing, but a NaN or an infinity
-//          in a masked row of v reaches the output as 0 * NaN does.
+//          sees no key has output 0 and lse minus infinity (with a sink: the sink). What is masked
+//          out by a whole tile is not read; within a tile that is masked in part, masked scores
+//          count for nothing, but a NaN or an infinity in a masked row of v reaches the output as
+//          0 * NaN does.
 // Method   Dao, FlashAttention-2, 2023; sinks as in Xiao et al., 2023, with one a head.
 #pragma once
 
@@ -178,8 +178,8 @@ struct AttentionBackward {
   DType grad_bias_dtype;
   void* grad_sinks;  // one a head, as sinks, or null
   void* delta;       // room for as many numbers as lse has
-  // The kernel for sm_90a adds up grad_q in any order; it is not taken where that must not be. All
-  // other results are the same from run to run anyway.
+  // Whether the kernel for sm_90a adds up grad_q in a fixed order, which takes longer. All other
+  // results are the same from run to run anyway.
   bool deterministic;
 };
 

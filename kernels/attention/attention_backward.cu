@@ -76,28 +76,14 @@ __global__ void __launch_bounds__(kThreads) grad_sinks_kernel(const AttentionBac
   if (threadIdx.x == 0) static_cast<float*>(call.grad_sinks)[head] = sums[0];
 }
 
-// The statistics of a query, in powers of two; of one that is not there zeros.
-struct Query {
-  float lse, delta;
-
-  __device__ __forceinline__ void load(const AttentionBackward& call, int64_t first, int64_t query,
-                                       int64_t end) {
-    lse = delta = 0;
-    if (query >= end) return;
-    delta = static_cast<const float*>(call.delta)[first + query];
-    const float natural = static_cast<const float*>(call.forward.lse)[first + query];
-    // No score of such a query is visible.
-    if (natural != -INFINITY) lse = natural * kLog2E;
-  }
-};
-
 // From products to weights, and to derivatives by scale * q·k. kRowsAreKeys: else queries.
 // store(query, key, derivative): that by the score, of those that are visible. Weights that are
 // dropped become 0; the others are not multiplied with dropout's factor.
 template <bool kRowsAreKeys, typename Store>
 __device__ __forceinline__ void find_derivatives(const Pair& pair, const AttentionDropout& dropout,
-                                                 const Query (&queries)[4], Scores& weights,
-                                                 Scores& derivatives, const Store& store) {
+                                                 const QueryStatistics (&queries)[4],
+                                                 Scores& weights, Scores& derivatives,
+                                                 const Store& store) {
   uint32_t dropped = 0;
   if (dropout.threshold > 0) {
     dropped = dropped_of_thread<kRowsAreKeys>(dropout, pair);
@@ -109,7 +95,7 @@ __device__ __forceinline__ void find_derivatives(const Pair& pair, const Attenti
   weights.for_each([&](int i, int j, float& weight) {
     const int row = thread_row() + i, column = thread_column() + j;
     const int query = kRowsAreKeys ? column : row, key = kRowsAreKeys ? row : column;
-    const Query& statistics = queries[kRowsAreKeys ? j : i];
+    const QueryStatistics& statistics = queries[kRowsAreKeys ? j : i];
     float slope = 1;
     const float score = pair.score(weight, query, key, &slope);
     float& derivative = derivatives.at[i][j];
@@ -124,20 +110,6 @@ __device__ __forceinline__ void find_derivatives(const Pair& pair, const Attenti
     store(pair.first_query + query, pair.first_key + key, derivative);
     derivative *= slope;
   });
-}
-
-__device__ __forceinline__ void store_number(DType dtype, void* data, int64_t index, float number) {
-  switch (dtype) {
-    case DType::kFloat32:
-      static_cast<float*>(data)[index] = number;
-      return;
-    case DType::kFloat16:
-      static_cast<__half*>(data)[index] = from_float<__half>(number);
-      return;
-    case DType::kBFloat16:
-      static_cast<bfloat16*>(data)[index] = from_float<bfloat16>(number);
-      return;
-  }
 }
 
 template <typename T, int kWidth>
@@ -156,7 +128,7 @@ __global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBac
     const Rows64<T> q(forward.q, sequence.q, place.head, first_query, end_query, forward.head_dim);
     const Rows64<T> grad(call.grad_output, first_grad, place.head, first_query, end_query,
                          forward.head_dim_v);
-    Query queries[4];
+    QueryStatistics queries[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       queries[i].load(call, sequence.lse + place.head * sequence.lse_head_stride,
@@ -217,7 +189,7 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
         const Rows64<T> q(forward.q, sequence.q, head, first_query, end_query, forward.head_dim);
         const Rows64<T> grad(call.grad_output, first_grad, head, first_query, end_query,
                              forward.head_dim_v);
-        Query queries[4];
+        QueryStatistics queries[4];
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           queries[j].load(call, sequence.lse + head * sequence.lse_head_stride,

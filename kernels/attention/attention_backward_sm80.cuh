@@ -32,41 +32,6 @@ template <int kWidth>
 constexpr int kBackwardBytes = (2 + 2 * kBackwardStages<kWidth>)*kTile* kWidth * 2 +
                                kBackwardStages<kWidth> * 2 * kTile* static_cast<int>(sizeof(float));
 
-#if CUDAOPS_HAS_MMA
-
-// What a query's weights need; of one that is not there, weights of 0.
-struct QueryStatistics {
-  float lse, delta;  // in powers of two
-
-  __device__ __forceinline__ QueryStatistics(const AttentionBackward& call, int64_t first,
-                                             int64_t query, int64_t end) {
-    lse = INFINITY;
-    delta = 0;
-    if (query >= end) return;
-    delta = static_cast<const float*>(call.delta)[first + query];
-    const float natural = static_cast<const float*>(call.forward.lse)[first + query];
-    // No score of such a query is visible.
-    lse = natural == -INFINITY ? INFINITY : natural * kLog2E;
-  }
-};
-
-__device__ __forceinline__ void store_grad_bias(const AttentionBackward& call, int64_t score,
-                                                float derivative) {
-  switch (call.grad_bias_dtype) {
-    case DType::kFloat32:
-      static_cast<float*>(call.grad_bias)[score] = derivative;
-      return;
-    case DType::kFloat16:
-      static_cast<__half*>(call.grad_bias)[score] = from_float<__half>(derivative);
-      return;
-    case DType::kBFloat16:
-      static_cast<bfloat16*>(call.grad_bias)[score] = from_float<bfloat16>(derivative);
-      return;
-  }
-}
-
-#endif
-
 // kHasLines: grad_q, or grad_k. kHasValues: grad_v. Of wide heads there are not registers for both.
 template <typename T, int kWidth, bool kRowsAreKeys, bool kHasExtras, bool kHasLines,
           bool kHasValues>
@@ -132,7 +97,8 @@ __global__ void __launch_bounds__(kMmaThreads)
           const int i = static_cast<int>(threadIdx.x);
           if (i < kTile) {
             const int64_t line = sequence.lse + head_of(index) * sequence.lse_head_stride;
-            const QueryStatistics query(call, line, first + i, end);
+            QueryStatistics query;
+            query.load(call, line, first + i, end);
             statistics[(stage * 2) * kTile + i] = query.lse;
             statistics[(stage * 2 + 1) * kTile + i] = query.delta;
           }
@@ -156,9 +122,9 @@ __global__ void __launch_bounds__(kMmaThreads)
     const int64_t own_line = sequence.lse + place.head * sequence.lse_head_stride;
     const int64_t own_row = first_row + first_row_of_warp + mma_lane() / 4;
     const int64_t end_of_queries = kRowsAreKeys ? 0 : end_row;
-    const QueryStatistics of_row[2] = {
-        QueryStatistics(call, own_line, own_row, end_of_queries),
-        QueryStatistics(call, own_line, own_row + 8, end_of_queries)};
+    QueryStatistics of_row[2];
+    of_row[0].load(call, own_line, own_row, end_of_queries);
+    of_row[1].load(call, own_line, own_row + 8, end_of_queries);
 
     for (int index = 0; index < num_others; ++index) {
       if constexpr (kBackwardStages<kWidth> == 2) {
@@ -222,8 +188,9 @@ __global__ void __launch_bounds__(kMmaThreads)
         if constexpr (kHasTerms && !kRowsAreKeys) {
           if (call.grad_bias != nullptr && !is_hidden) {
             const int64_t line = (place.batch * forward.heads + head) * forward.seq_q;
-            store_grad_bias(call, (line + first_query + query) * forward.seq_k + first_key + key,
-                            *derivative);
+            store_number(call.grad_bias_dtype, call.grad_bias,
+                         (line + first_query + query) * forward.seq_k + first_key + key,
+                         *derivative);
           }
         }
         if constexpr (kHasTerms) *derivative *= slope;

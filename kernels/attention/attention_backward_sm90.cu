@@ -15,6 +15,7 @@ namespace cudaops_kernels {
 CUDAOPS_ELSEWHERE(64);
 CUDAOPS_ELSEWHERE(96);
 CUDAOPS_ELSEWHERE(128);
+CUDAOPS_ELSEWHERE(192By128);
 CUDAOPS_ELSEWHERE(192);
 CUDAOPS_ELSEWHERE(256);
 #undef CUDAOPS_ELSEWHERE
@@ -24,13 +25,11 @@ namespace {
 
 constexpr int kRowThreads = 256;
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // What the kernels around the main one have to know of a shape.
 struct Layout {
   int queries;   // of a block
   int sum_rows;  // of dQ^T, 64 for each chunk of columns
-  int part_sums;
+  int part_sums, parts;
   bool splits_queries;
   int64_t blocks;  // of a head
 
@@ -41,6 +40,7 @@ struct Layout {
     layout.queries = Shape::kQueries;
     layout.sum_rows = 64 * Shape::KTile::kChunks;
     layout.part_sums = Shape::kSums;
+    layout.parts = Shape::kSumParts;
     layout.splits_queries = Shape::kSplitsQueries;
     layout.blocks = call.cu_seqlens_q == nullptr
                         ? divide_up(call.seq_q, Shape::kQueries)
@@ -53,22 +53,27 @@ struct Layout {
   }
 };
 
-// In the workspace, one after the other: sums of dQ, lse and delta of all query blocks, a counter.
+// In the workspace, one after the other: sums of dQ, lse and delta of all query blocks, a counter,
+// and, where dQ is added up in a fixed order, whose turn it is.
 struct Parts {
   float* sums;
   float* lse;
   float* delta;
   int* next_tile;
+  int* turns;
 
-  Parts(const Attention& call, const Layout& layout, void* data) {
-    const int64_t blocks = layout.all_blocks(call);
+  Parts(const AttentionBackward& call, const Layout& layout, void* data) {
+    const int64_t blocks = layout.all_blocks(call.forward);
     sums = static_cast<float*>(data);
     lse = sums + blocks * layout.block_sums();
     delta = lse + blocks * layout.queries;
     next_tile = reinterpret_cast<int*>(delta + blocks * layout.queries);
+    turns = call.deterministic ? next_tile + 1 : nullptr;
   }
-  static int64_t bytes(const Attention& call, const Layout& layout) {
-    return (layout.all_blocks(call) * (layout.block_sums() + 2 * layout.queries) + 1) * 4;
+  static int64_t bytes(const AttentionBackward& call, const Layout& layout) {
+    const int64_t of_block =
+        layout.block_sums() + 2 * layout.queries + (call.deterministic ? layout.parts : 0);
+    return (layout.all_blocks(call.forward) * of_block + 1) * 4;
   }
 };
 
@@ -110,6 +115,9 @@ __global__ void __launch_bounds__(kRowThreads)
   for (int64_t i = threadIdx.x; i < sums / 4; i += kRowThreads) {
     zeros[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
   }
+  if (parts.turns != nullptr && threadIdx.x < layout.parts) {
+    parts.turns[block.index * layout.parts + threadIdx.x] = 0;
+  }
   const int lane = threadIdx.x % kLanes;
   const int64_t line = block.sequence.lse + block.head * block.sequence.lse_head_stride;
   const bool is_varlen = forward.cu_seqlens_q != nullptr;
@@ -139,14 +147,13 @@ __global__ void __launch_bounds__(kRowThreads)
       sum += cudaops::shfl_xor(sum, distance, 32);
     }
     if (lane != 0) continue;
-    constexpr float kLog2e = 1.4426950408889634f;
     float lse = INFINITY;
     if (is_there) {
       if (call.grad_lse != nullptr) sum -= static_cast<const float*>(call.grad_lse)[line + query];
       static_cast<float*>(call.delta)[line + query] = sum;
       // No score of a query with an lse of minus infinity is visible.
       const float natural = static_cast<const float*>(forward.lse)[line + query];
-      if (natural != -INFINITY) lse = natural * kLog2e;
+      if (natural != -INFINITY) lse = natural * kLog2E;
     }
     parts.lse[block.index * layout.queries + i] = lse;
     parts.delta[block.index * layout.queries + i] = sum;
@@ -218,7 +225,7 @@ template <typename Shape>
 void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream) {
   const Attention& forward = call.forward;
   const Layout layout = Layout::of<Shape>(forward);
-  const Parts parts(forward, layout, data);
+  const Parts parts(call, layout, data);
   const int64_t num_blocks = divide_up(forward.seq_q, layout.queries);
   const auto grid = static_cast<unsigned int>(num_blocks * forward.heads * forward.batch);
   const bool is_half = forward.dtype == DType::kFloat16;
@@ -226,43 +233,26 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
   prepare<<<grid, kRowThreads, 0, stream>>>(call, layout, parts, num_blocks);
   CUDAOPS_CHECK_LAUNCH();
 
-  constexpr double kLog2e = 1.4426950408889634;
   AttentionBackwardSm90Parameters parameters{};
-  const CUtensorMapDataType type =
-      is_half ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  const MappedTensors tensors(forward);
-  const bool encoded =
-      encode_tensor_map(&parameters.q, type, tensors.q, Shape::kQueries) &&
-      encode_tensor_map(&parameters.k, type, tensors.k, Shape::kKeys) &&
-      encode_tensor_map(&parameters.v, type, tensors.v, Shape::kKeys) &&
-      encode_tensor_map(&parameters.grad_output, type, mapped_grad_output(call), Shape::kQueries);
-  if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // ..._serves() knows the rules
+  describe(forward, Shape::kQueries, Shape::kKeys, &parameters);
+  if (!encode_tensor_map(&parameters.grad_output, map_type(forward), mapped_grad_output(call),
+                         Shape::kQueries)) {
+    CUDAOPS_CHECK(cudaErrorInvalidValue);  // ..._serves() knows the rules
+  }
   parameters.lse = parts.lse;
   parameters.delta = parts.delta;
   parameters.sums = parts.sums;
   parameters.next_tile = parts.next_tile;
+  parameters.turns = parts.turns;
+  parameters.slopes = forward.alibi_slopes;
+  parameters.slopes_batch_stride = forward.alibi_batch_stride;
+  parameters.seed = forward.seed;
+  parameters.threshold = AttentionDropout::threshold_of(forward);
   parameters.grad_k = call.grad_k;
   parameters.grad_v = call.grad_v;
-  parameters.seq_q = static_cast<int>(forward.seq_q);
-  parameters.seq_k = static_cast<int>(forward.seq_k);
-  parameters.heads = static_cast<int>(forward.heads);
   parameters.group = static_cast<int>(forward.heads / forward.kv_heads);
   parameters.head_dim = static_cast<int>(forward.head_dim);
-  parameters.head_dim_v = static_cast<int>(forward.head_dim_v);
-  parameters.cu_seqlens_q = forward.cu_seqlens_q;
-  parameters.cu_seqlens_k = forward.cu_seqlens_k;
   parameters.query_blocks = static_cast<int>(layout.blocks);
-  // Windows as long as both sequences leave everything visible.
-  const int64_t longest = forward.seq_q + forward.seq_k;
-  const auto window = [&](int64_t size) {
-    return size < 0 || size >= longest ? -1 : static_cast<int>(size);
-  };
-  parameters.window_left = window(forward.window_left);
-  parameters.window_right = window(forward.window_right);
-  const bool has_cap = forward.softcap != 0.0;
-  parameters.cap = static_cast<float>(forward.softcap);
-  parameters.inverse_cap = has_cap ? static_cast<float>(forward.scale / forward.softcap) : 0.0f;
-  parameters.factor = static_cast<float>(has_cap ? kLog2e : forward.scale * kLog2e);
   parameters.scale = static_cast<float>(forward.scale);
   const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
   const int64_t key_tiles = divide_up(forward.seq_k, Shape::kKeys);
@@ -271,21 +261,15 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
   parameters.num_tiles = static_cast<int>(key_tiles * all_heads);
   parameters.by_key_tiles = by(key_tiles);
   parameters.by_heads = by(forward.kv_heads);
-  if (parameters.window_left >= 0 || parameters.window_right >= 0) {
+  if (parameters.is_masked()) {
     // Heads whose Q, dO and sums of dQ are a small part of the L2 cache: blocks work at several
     // sections at once.
     constexpr int64_t kSectionBytes = int64_t{8} << 20;
     const int64_t bytes = forward.heads / forward.kv_heads * forward.seq_q *
                           (2 * (forward.head_dim + forward.head_dim_v) + 4 * layout.sum_rows);
-    const int64_t largest =
-        std::min(std::max<int64_t>(1, kSectionBytes / std::max<int64_t>(1, bytes)), all_heads);
-    const int64_t section = divide_up(all_heads, divide_up(all_heads, largest));
-    const int64_t num_sections = divide_up(all_heads, section);
-    parameters.section = static_cast<int>(section);
-    parameters.num_sections = static_cast<int>(num_sections);
-    parameters.by_section_tiles = by(section * key_tiles);
-    parameters.by_section = by(section);
-    parameters.by_last_section = by(all_heads - (num_sections - 1) * section);
+    divide_into_sections(all_heads,
+                         std::max<int64_t>(1, kSectionBytes / std::max<int64_t>(1, bytes)),
+                         key_tiles, &parameters);
   }
   launch_attention_backward_sm90_of<Shape>(forward.dtype, parameters, stream);
 
@@ -302,7 +286,12 @@ auto for_shape(const Attention& call, const Call& with) {
   if (larger <= 64) return with(AttentionBackwardSm90Shape64());
   if (larger <= 96) return with(AttentionBackwardSm90Shape96());
   if (larger <= 128) return with(AttentionBackwardSm90Shape128());
-  if (larger <= 192) return with(AttentionBackwardSm90Shape192());
+  if (larger <= 192) {
+    // Its registers don't suffice for weights with and without dropout.
+    if (call.head_dim_v <= 128 && call.dropout_p == 0)
+      return with(AttentionBackwardSm90Shape192By128());
+    return with(AttentionBackwardSm90Shape192());
+  }
   return with(AttentionBackwardSm90Shape256());
 }
 
@@ -310,9 +299,12 @@ auto for_shape(const Attention& call, const Call& with) {
 
 bool attention_backward_sm90_serves(const AttentionBackward& call) {
   constexpr int64_t kMaxBlocks = int64_t{1} << 29;
-  const Attention& forward = call.forward;
-  return !call.deterministic && forward.seq_k > 0 && call.grad_bias == nullptr &&
-         attention_sm90_serves(forward) &&
+  // Asked without slopes and dropout, which that function knows nothing of.
+  Attention forward = call.forward;
+  if (forward.alibi_slopes != nullptr && forward.softcap != 0) return false;
+  forward.alibi_slopes = nullptr;
+  forward.dropout_p = 0;
+  return forward.seq_k > 0 && attention_sm90_serves(forward) &&
          forward.batch * forward.kv_heads * divide_up(forward.seq_k, 64) < kMaxBlocks &&
          forward.heads * (forward.batch + 1) *
                  divide_up(forward.cu_seqlens_q == nullptr ? forward.seq_q : forward.total_q, 64) <
@@ -324,7 +316,7 @@ bool attention_backward_sm90_serves(const AttentionBackward& call) {
 int64_t attention_backward_sm90_workspace_bytes(const AttentionBackward& call) {
   const Attention& forward = call.forward;
   return for_shape(forward, [&](auto shape) {
-    return Parts::bytes(forward, Layout::of<decltype(shape)>(forward));
+    return Parts::bytes(call, Layout::of<decltype(shape)>(forward));
   });
 }
 

@@ -9,8 +9,8 @@
 namespace cudaops_kernels {
 
 // Whether the current device runs them and they compute what the call says: what
-// attention_sm90_serves(), with gradients and grad_output at multiples of 16 bytes, and not
-// deterministic.
+// attention_sm90_serves(), also with slopes (then without a softcap) and with dropout; gradients
+// and grad_output at multiples of 16 bytes.
 bool attention_backward_sm90_serves(const AttentionBackward& call);
 
 // For such calls: bytes of device memory that the launch needs.

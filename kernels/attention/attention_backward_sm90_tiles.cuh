@@ -15,88 +15,112 @@
 
 namespace cudaops_kernels {
 
-// kHeadDim: what the products are made for, at least head_dim and head_dim_v; the copy engine fills
-// up with zeros. kQueries: rows of a query block. kQStages, kGradStages: buffers for blocks of Q,
-// and of dO.
-template <int kHeadDim_, int kQueries_, int kQStages_, int kGradStages_>
+// How the two warpgroups of consumers share a tile's work:
+// attention_backward_sm90_consumers.cuh.
+enum class AttentionBackwardSm90Roles {
+  kKeys,        // half of the keys each
+  kKeysInTurn,  // the same, with fewer numbers in registers at a time
+  kGradients,   // all keys; one has dV and the other dK
+};
+
+// kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
+// engine fills up with zeros. kQueries: rows of a query block.
+template <int kHeadDim_, int kHeadDimV_, int kQueries_, AttentionBackwardSm90Roles kRoles_>
 struct AttentionBackwardSm90Shape {
+  using Roles = AttentionBackwardSm90Roles;
   static constexpr int kHeadDim = kHeadDim_;
+  static constexpr int kHeadDimV = kHeadDimV_;
   static constexpr int kQueries = kQueries_;
-  static constexpr int kQStages = kQStages_;
-  static constexpr int kGradStages = kGradStages_;
+  static constexpr Roles kRoles = kRoles_;
+  static constexpr bool kIsWide = kRoles == Roles::kGradients;
+  static constexpr int kStages = 2;  // buffers for blocks of Q, and of dO
   // Whether dV is computed beside dS: weights are then kept in both their forms, for which the
   // registers must suffice.
   static constexpr bool kOverlapsValues = kQueries <= 64;
   static constexpr int kWarpgroups = 2;
-  // Whether dK and dV of the same keys are those of one warpgroup each:
-  // attention_backward_sm90_wide.
-  static constexpr bool kIsWide = kHeadDim > 128;
   static constexpr int kKeys = kIsWide ? 64 : 128;
   static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
   static constexpr int kProducerRegisters = 24;
   static constexpr int kConsumerRegisters = 240;
 
   using KTile = SharedTile<kKeys, kHeadDim>;
+  using VTile = SharedTile<kKeys, kHeadDimV>;
   using QTile = SharedTile<kQueries, kHeadDim>;
+  using GradTile = SharedTile<kQueries, kHeadDimV>;
   using ScoreTile = SharedTile<kKeys, kQueries>;
   // dQ^T of a query block comes in parts of 64 rows, or of 64 queries where there are no more rows
   // than that; a warpgroup computes every second one.
   static constexpr bool kSplitsQueries = KTile::kChunks == 1;
   static constexpr int kSumParts = kSplitsQueries ? kQueries / 64 : KTile::kChunks;
   static constexpr int kSumQueries = kSplitsQueries ? 64 : kQueries;
-  static_assert(kIsWide || kSumParts == kWarpgroups, "a part a warpgroup");
+  static_assert(kRoles != Roles::kKeys || kSumParts == kWarpgroups, "a part a warpgroup");
   // Numbers of dQ a part, and a query block.
   static constexpr int kSums = 64 * kSumQueries;
   static constexpr int kBlockSums = kSumParts * kSums;
-  static constexpr int kScoreStages = kIsWide ? 1 : 2;
+  static constexpr int kScoreStages = kRoles == Roles::kKeys ? 2 : 1;
   // Where dQ is written before it is added to memory; or weights, from one warpgroup to the other.
   static constexpr int kStagedBytes = kIsWide ? kKeys * kQueries * 4 : kBlockSums * 4;
 
   static constexpr int kKOffset = 0;
   static constexpr int kVOffset = kKOffset + KTile::kBytes;
-  static constexpr int kQOffset = kVOffset + KTile::kBytes;
-  static constexpr int kGradOffset = kQOffset + kQStages * QTile::kBytes;
-  static constexpr int kScoresOffset = kGradOffset + kGradStages * QTile::kBytes;
+  static constexpr int kQOffset = kVOffset + VTile::kBytes;
+  static constexpr int kGradOffset = kQOffset + kStages * QTile::kBytes;
+  static constexpr int kScoresOffset = kGradOffset + kStages * GradTile::kBytes;
   static constexpr int kSumsOffset = kScoresOffset + kScoreStages * ScoreTile::kBytes;
   static constexpr int kLseOffset = kSumsOffset + kStagedBytes;
-  static constexpr int kDeltaOffset = kLseOffset + kQStages * kQueries * 4;
-  static constexpr int kBarriersOffset = kDeltaOffset + kGradStages * kQueries * 4;
-  static constexpr int kNumBarriers = 6 + 2 * kQStages + 2 * kGradStages;
+  static constexpr int kDeltaOffset = kLseOffset + kStages * kQueries * 4;
+  static constexpr int kBarriersOffset = kDeltaOffset + kStages * kQueries * 4;
+  static constexpr int kNumBarriers = 6 + 4 * kStages;
   static constexpr int kTilesOffset = kBarriersOffset + 8 * kNumBarriers;
   static constexpr int kTileBytes = 48;
-  static constexpr int kSharedBytes = kTilesOffset + 2 * kTileBytes;
+  static constexpr int kTurnsOffset = kTilesOffset + 2 * kTileBytes;
+  static constexpr int kSharedBytes = kTurnsOffset + 2 * kWarpgroups * 4;
   static_assert(kSharedBytes <= 227 * 1024, "more shared memory than a block can have");
 };
 
 // Names: head dimensions.
-using AttentionBackwardSm90Shape64 = AttentionBackwardSm90Shape<64, 128, 2, 2>;
-using AttentionBackwardSm90Shape96 = AttentionBackwardSm90Shape<96, 64, 2, 2>;
-using AttentionBackwardSm90Shape128 = AttentionBackwardSm90Shape<128, 64, 2, 2>;
-using AttentionBackwardSm90Shape192 = AttentionBackwardSm90Shape<192, 64, 2, 2>;
-using AttentionBackwardSm90Shape256 = AttentionBackwardSm90Shape<256, 64, 2, 2>;
+using AttentionBackwardSm90Shape64 =
+    AttentionBackwardSm90Shape<64, 64, 128, AttentionBackwardSm90Roles::kKeys>;
+using AttentionBackwardSm90Shape96 =
+    AttentionBackwardSm90Shape<96, 96, 64, AttentionBackwardSm90Roles::kKeys>;
+using AttentionBackwardSm90Shape128 =
+    AttentionBackwardSm90Shape<128, 128, 64, AttentionBackwardSm90Roles::kKeys>;
+using AttentionBackwardSm90Shape192By128 =
+    AttentionBackwardSm90Shape<192, 128, 64, AttentionBackwardSm90Roles::kKeysInTurn>;
+using AttentionBackwardSm90Shape192 =
+    AttentionBackwardSm90Shape<192, 192, 64, AttentionBackwardSm90Roles::kGradients>;
+using AttentionBackwardSm90Shape256 =
+    AttentionBackwardSm90Shape<256, 256, 64, AttentionBackwardSm90Roles::kGradients>;
 
-struct AttentionBackwardSm90Parameters {
-  CUtensorMap q, k, v, grad_output;
+// Sections are of key heads.
+struct AttentionBackwardSm90Parameters : AttentionSm90Call {
+  // More than scores, a mask and weights: kernels of their own.
+  bool has_extras() const {
+    return cap != 0.0f || slopes != nullptr || threshold != 0 || turns != nullptr;
+  }
+
+  CUtensorMap grad_output;
   // Of each query block, kQueries of each: lse in powers of two, delta, and sums of dQ. What is
   // behind the end of a sequence has an lse of infinity.
   const float* lse;
   const float* delta;
   float* sums;
   AttentionOutput grad_k, grad_v;
-  int seq_q, seq_k, heads, group, head_dim, head_dim_v;  // seq: of different lengths, the longest
-  // Of different lengths: where the sequences begin.
-  const int* cu_seqlens_q;
-  const int* cu_seqlens_k;
-  int query_blocks;               // of a head, those of all sequences of different lengths
-  int window_left, window_right;  // -1: all
-  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
-  float factor, cap, inverse_cap, scale;
+  int group, head_dim;
+  int query_blocks;  // of a head, those of all sequences of different lengths
+  float scale;
   int* next_tile;  // tiles that are given out, without the first one of each block
+  // Where dQ is added up in a fixed order: for each part of a query block, how many tiles have
+  // added theirs. Null: in any order.
+  int* turns;
   int key_tiles, num_tiles;
-  // Key heads in a section, 0: tiles are of one length.
-  int section, num_sections;
-  detail::Divider by_key_tiles{1}, by_heads{1}, by_section_tiles{1}, by_section{1},
-      by_last_section{1};
+  // Other extras: slopes of positions, one a head, or null; dropout, of which nothing is dropped
+  // with a threshold of 0.
+  const float* slopes;
+  int64_t slopes_batch_stride;
+  const int64_t* seed;
+  uint32_t threshold;
+  detail::Divider by_key_tiles{1};
 };
 
 // The first query block of a sequence: each has a block to spare, so that it begins with one.
@@ -119,6 +143,13 @@ struct Tile {
   int q_row, k_row;            // where it begins in the tensors, if lengths are different
   int sums;                    // query block in the workspace of the first head's first one
   __device__ __forceinline__ bool is_empty() const { return end_block <= first_block; }
+};
+
+// A query block of a tile, of one of the heads that read its keys.
+struct Block {
+  int first_query, head;
+  int to;         // in the workspace
+  bool is_first;  // of the tile
 };
 
 // The tile that a block computes or will compute next. In shared memory: its fields are read where
@@ -146,6 +177,8 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
     tile.kv_head = section * call.section + head;
   }
   tile.batch = call.by_heads.divide(&tile.kv_head);
+  // In a fixed order a tile waits for those with later keys, which must have been given out before.
+  if (call.turns != nullptr) key_tile = call.key_tiles - 1 - key_tile;
   tile.first_key = key_tile * Shape::kKeys;
   tile.seq_q = call.seq_q;
   tile.seq_k = call.seq_k;
@@ -175,6 +208,18 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   return tile;
 }
 
+// A counter in memory, of work that others wait for. One thread each.
+__device__ __forceinline__ void count(int* counter) {
+  asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(counter) : "memory");
+}
+__device__ __forceinline__ void wait_for_count(const int* counter, int wanted) {
+  int found;
+  do {
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(found) : "l"(counter) : "memory");
+  } while (found < wanted);
+  asm volatile("fence.proxy.async.global;" ::: "memory");  // for what the copy engine does next
+}
+
 template <typename Shape>
 struct Barriers {
   uint64_t* base;
@@ -184,13 +229,13 @@ struct Barriers {
   __device__ __forceinline__ uint64_t* tile_empty(uint32_t n) const { return base + 4 + n % 2; }
   __device__ __forceinline__ uint64_t* q_full(int stage) const { return base + 6 + stage; }
   __device__ __forceinline__ uint64_t* q_empty(int stage) const {
-    return q_full(stage) + Shape::kQStages;
+    return q_full(Shape::kStages + stage);
   }
   __device__ __forceinline__ uint64_t* grad_full(int stage) const {
-    return base + 6 + 2 * Shape::kQStages + stage;
+    return q_full(2 * Shape::kStages + stage);
   }
   __device__ __forceinline__ uint64_t* grad_empty(int stage) const {
-    return grad_full(stage) + Shape::kGradStages;
+    return q_full(3 * Shape::kStages + stage);
   }
 };
 
@@ -202,15 +247,14 @@ __device__ __forceinline__ void mask_scores(const AttentionBackwardSm90Parameter
   const int lane = threadIdx.x % 32;
   const int row = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
   const int column = first_query + lane % 4 * 2;
+  const int left = call.window_left, right = call.window_right;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int key = row + 8 * half;
     // The query that the key is aligned with, counted from the thread's first column.
     const int aligned = key - offset - column;
-    const int begin = key >= seq_k            ? Shape::kQueries
-                      : call.window_right < 0 ? -1
-                                              : aligned - call.window_right;
-    const int end = call.window_left < 0 ? Shape::kQueries : aligned + call.window_left + 1;
+    const int begin = key >= seq_k ? Shape::kQueries : right < 0 ? -1 : aligned - right;
+    const int end = left < 0 ? Shape::kQueries : aligned + left + 1;
 #pragma unroll
     for (int i = 0; i < Shape::kQueries / 8; ++i) {
 #pragma unroll
@@ -249,22 +293,6 @@ __device__ __forceinline__ void write_rows(const AttentionOutput& tensor, int64_
       }
     }
   }
-}
-
-// Rows of a tile beyond the end of the sequence, which are those of the next one, become zeros:
-// zero times a NaN is NaN. Each warpgroup does it before it reads them.
-template <typename Tile, int kRows>
-__device__ __forceinline__ void clear_rows_from(char* tile, int first_row, int barrier) {
-  constexpr int kVectors = kBoxRowBytes / 16;
-  const int num_vectors = (kRows - first_row) * kVectors;
-  for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
-    char* const rows = tile + chunk * Tile::kChunkBytes + first_row * kBoxRowBytes;
-    for (int i = threadIdx.x % kWarpgroupSize; i < num_vectors; i += kWarpgroupSize) {
-      *reinterpret_cast<uint4*>(rows + 16 * i) = make_uint4(0, 0, 0, 0);
-    }
-  }
-  fence_for_wgmma();
-  wait_at_barrier(barrier, kWarpgroupSize);
 }
 
 }  // namespace attention_backward_sm90

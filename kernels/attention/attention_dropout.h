@@ -23,8 +23,10 @@ struct AttentionDropout {
   uint32_t threshold;  // of 65536; 0: nothing is dropped
 
   CUDAOPS_HOST_DEVICE explicit AttentionDropout(const Attention& call)
-      : seed(0), threshold(threshold_of(call)) {
-    if (threshold > 0) seed = static_cast<uint64_t>(*call.seed);
+      : AttentionDropout(threshold_of(call), call.seed) {}
+  CUDAOPS_HOST_DEVICE AttentionDropout(uint32_t of_call, const int64_t* seed_of_call)
+      : seed(0), threshold(of_call) {
+    if (threshold > 0) seed = static_cast<uint64_t>(*seed_of_call);
   }
   CUDAOPS_HOST_DEVICE static uint32_t threshold_of(const Attention& call) {
     return static_cast<uint32_t>(static_cast<float>(call.dropout_p) * 65536.0f + 0.5f);

@@ -337,11 +337,11 @@ __device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&f
 template <typename Shape, bool kVarlen>
 __device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call, const Tile& tile,
                                             int warpgroup, const Rows& rows, float (&factor)[2]) {
-  constexpr float kLog2e = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
+  constexpr float kLn2 = 0.6931471805599453f;
   const int lane = threadIdx.x % 32;
   const int first_row =
       tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2e;
+  const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2E;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = first_row + 8 * half;
@@ -442,22 +442,6 @@ __device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call
   if (call.window_right < 0) return tile.last_block;
   const int end = first_row + 64 + tile.seq_k - tile.seq_q + call.window_right;
   return max(tile.first_block, min(tile.last_block, (max(end, 1) - 1) / Shape::kKeys));
-}
-
-// Rows of a block of V beyond the end of the sequence, which are those of the next one, become
-// zeros: a weight of zero times a NaN is NaN. Each warpgroup does it before it reads them.
-template <typename Shape>
-__device__ __forceinline__ void clear_rows_from(char* v, int first_row, int warpgroup) {
-  constexpr int kVectors = kBoxRowBytes / 16;
-  const int num_vectors = (Shape::kKeys - first_row) * kVectors;
-  for (int chunk = 0; chunk < Shape::VTile::kChunks; ++chunk) {
-    char* const rows = v + chunk * Shape::VTile::kChunkBytes + first_row * kBoxRowBytes;
-    for (int i = threadIdx.x % kWarpgroupSize; i < num_vectors; i += kWarpgroupSize) {
-      *reinterpret_cast<uint4*>(rows + 16 * i) = make_uint4(0, 0, 0, 0);
-    }
-  }
-  fence_for_wgmma();
-  wait_at_barrier(1 + Shape::kWarpgroups + warpgroup, kWarpgroupSize);
 }
 
 template <typename T, typename Shape, bool kVarlen>
@@ -631,9 +615,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
       if (kVarlen && (block + 1) * kKeys > seq_k) {
         wait_for_v();
-        clear_rows_from<Shape>(
+        clear_rows_from<typename Shape::VTile, kKeys>(
             shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
-            seq_k - block * kKeys, warpgroup);
+            seq_k - block * kKeys, 1 + Shape::kWarpgroups + warpgroup);
       }
     };
     while (block > first_block()) {
@@ -755,43 +739,20 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 // For what attention_sm90_serves_forward().
 template <typename T, typename Shape, bool kVarlen>
 void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
-  constexpr double kLog2e = 1.4426950408889634;
   AttentionSm90Parameters parameters{};
-  const CUtensorMapDataType type = call.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                                                 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  const MappedTensors tensors(call);
+  describe(call, 64, Shape::kKeys, &parameters);
   // A warp writes 16 rows.
-  const bool encoded = encode_tensor_map(&parameters.q, type, tensors.q, 64) &&
-                       encode_tensor_map(&parameters.o, type, tensors.o, 16) &&
-                       encode_tensor_map(&parameters.k, type, tensors.k, Shape::kKeys) &&
-                       encode_tensor_map(&parameters.v, type, tensors.v, Shape::kKeys);
-  if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  if (!encode_tensor_map(&parameters.o, map_type(call), MappedTensors(call).o, 16)) {
+    CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  }
   parameters.output = call.output.data;
   parameters.lse = static_cast<float*>(call.lse);
   parameters.sinks = static_cast<const float*>(call.sinks);
   parameters.output_batch_stride = call.output.batch_stride;
   parameters.output_seq_stride = call.output.seq_stride;
   parameters.output_head_stride = call.output.head_stride;
-  parameters.seq_q = static_cast<int>(call.seq_q);
-  parameters.seq_k = static_cast<int>(call.seq_k);
-  parameters.heads = static_cast<int>(call.heads);
-  parameters.cu_seqlens_q = call.cu_seqlens_q;
-  parameters.cu_seqlens_k = call.cu_seqlens_k;
   parameters.total_q = static_cast<int>(call.total_q);
-  parameters.head_dim_v = static_cast<int>(call.head_dim_v);
-  // Windows as long as both sequences leave everything visible.
-  const int64_t longest = call.seq_q + call.seq_k;
-  const auto window = [&](int64_t size) {
-    return size < 0 || size >= longest ? -1 : static_cast<int>(size);
-  };
-  parameters.window_left = window(call.window_left);
-  parameters.window_right = window(call.window_right);
-  const bool has_cap = call.softcap != 0.0;
-  parameters.cap = static_cast<float>(call.softcap);
-  parameters.inverse_cap = has_cap ? static_cast<float>(call.scale / call.softcap) : 0.0f;
-  parameters.factor = static_cast<float>(has_cap ? kLog2e : call.scale * kLog2e);
   const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
-  const auto divide_up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t query_tiles = divide_up(call.seq_q, Shape::kQueries);
   const int64_t all_heads = call.batch * call.heads;
   const int64_t num_tiles = query_tiles * all_heads;
@@ -811,7 +772,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.changes_scores =
       parameters.cap != 0.0f || call.bias != nullptr || call.alibi_slopes != nullptr;
   parameters.num_items = static_cast<int>(num_tiles);
-  const bool is_masked = parameters.window_left >= 0 || parameters.window_right >= 0;
+  const bool is_masked = parameters.is_masked();
   int device = 0, multiprocessors = 0;
   CUDAOPS_CHECK(cudaGetDevice(&device));
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
@@ -826,14 +787,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
     if (parameters.by_couples) parameters.num_items = static_cast<int>(couples);
   }
   if (is_masked && !parameters.by_couples) {
-    const int64_t largest = std::min(attention_sm90_section(call), all_heads);
-    const int64_t section = divide_up(all_heads, divide_up(all_heads, largest));
-    const int64_t num_sections = divide_up(all_heads, section);
-    parameters.section = static_cast<int>(section);
-    parameters.num_sections = static_cast<int>(num_sections);
-    parameters.by_section_tiles = by(section * query_tiles);
-    parameters.by_section = by(section);
-    parameters.by_last_section = by(all_heads - (num_sections - 1) * section);
+    divide_into_sections(all_heads, attention_sm90_section(call), query_tiles, &parameters);
   }
 
   const auto kernel = &attention_sm90_kernel<T, Shape, kVarlen>;

@@ -3,6 +3,8 @@
 // its parameters.
 #pragma once
 
+#include <cudaops/check.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -98,22 +100,34 @@ using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
 
-struct AttentionSm90Parameters {
-  CUtensorMap q, k, v, o;
+// What the forward and the backward kernel are both told of a call.
+struct AttentionSm90Call {
+  CUtensorMap q, k, v;
+  int seq_q, seq_k, heads, head_dim_v;  // seq: of different lengths, the longest
+  // Of different lengths: where the sequences begin.
+  const int* cu_seqlens_q;
+  const int* cu_seqlens_k;
+  int window_left, window_right;  // -1: all
+  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0.
+  float factor, cap, inverse_cap;
+  // Heads in a section, whose tiles come in the order of their lengths; 0: there are no sections.
+  int section, num_sections;
+  detail::Divider by_heads{1}, by_section_tiles{1}, by_section{1}, by_last_section{1};
+
+  bool is_masked() const { return window_left >= 0 || window_right >= 0; }
+};
+
+struct AttentionSm90Parameters : AttentionSm90Call {
+  CUtensorMap o;
   void* output;
   float* lse;
   const float* sinks;
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
-  int batch, seq_q, seq_k, heads, head_dim_v;  // seq_q: of different lengths, the longest
-  // Of different lengths: where the sequences begin, and how many queries there are together.
-  const int* cu_seqlens_q;
-  const int* cu_seqlens_k;
-  int total_q;
-  int window_left, window_right;  // -1: all
-  // exp(score) is exp2(factor * s) with s = cap * tanh(s * inverse_cap) before it if cap isn't 0;
-  // then slopes and bias, times `unit`, are added to s. changes_scores: any of the three.
+  int batch;
+  int total_q;  // of different lengths: queries together
+  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three.
   bool changes_scores;
-  float factor, cap, inverse_cap, unit;
+  float unit;
   const float* slopes;  // may be null
   int64_t slopes_batch_stride;
   const void* bias;  // may be null; elements of a row stand side by side, pairs are aligned
@@ -121,9 +135,7 @@ struct AttentionSm90Parameters {
   int64_t bias_batch_stride, bias_head_stride, bias_query_stride;
   int query_tiles, num_items;
   bool by_couples, by_length;
-  int section, num_sections;  // heads in a section; 0: there are none
-  detail::Divider by_query_tiles{1}, by_heads{1}, by_group{1}, by_section_tiles{1}, by_section{1},
-      by_last_section{1};
+  detail::Divider by_query_tiles{1}, by_group{1};
 };
 
 #if CUDAOPS_HAS_WGMMA
@@ -167,6 +179,11 @@ struct Barriers {
 
 #endif
 
+inline CUtensorMapDataType map_type(const Attention& call) {
+  return call.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                       : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+}
+
 // What the copy engine sees: sequences of different lengths are one.
 struct MappedTensors {
   MappedTensor q, k, v, o;
@@ -195,6 +212,49 @@ struct MappedTensors {
          call.output.batch_stride};
   }
 };
+
+inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// All but by_heads and the sections. A box of k and v has `keys` rows, one of q `queries`.
+inline void describe(const Attention& call, int queries, int keys, AttentionSm90Call* to) {
+  constexpr double kLog2e = 1.4426950408889634;
+  const CUtensorMapDataType type = map_type(call);
+  const MappedTensors tensors(call);
+  const bool encoded = encode_tensor_map(&to->q, type, tensors.q, queries) &&
+                       encode_tensor_map(&to->k, type, tensors.k, keys) &&
+                       encode_tensor_map(&to->v, type, tensors.v, keys);
+  if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  to->seq_q = static_cast<int>(call.seq_q);
+  to->seq_k = static_cast<int>(call.seq_k);
+  to->heads = static_cast<int>(call.heads);
+  to->head_dim_v = static_cast<int>(call.head_dim_v);
+  to->cu_seqlens_q = call.cu_seqlens_q;
+  to->cu_seqlens_k = call.cu_seqlens_k;
+  // Windows as long as both sequences leave everything visible.
+  const int64_t longest = call.seq_q + call.seq_k;
+  const auto window = [&](int64_t size) {
+    return size < 0 || size >= longest ? -1 : static_cast<int>(size);
+  };
+  to->window_left = window(call.window_left);
+  to->window_right = window(call.window_right);
+  const bool has_cap = call.softcap != 0.0;
+  to->cap = static_cast<float>(call.softcap);
+  to->inverse_cap = has_cap ? static_cast<float>(call.scale / call.softcap) : 0.0f;
+  to->factor = static_cast<float>(has_cap ? kLog2e : call.scale * kLog2e);
+}
+
+// At most `largest` of all heads, which have `tiles` each, in a section.
+inline void divide_into_sections(int64_t heads, int64_t largest, int64_t tiles,
+                                 AttentionSm90Call* to) {
+  const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
+  const int64_t section = divide_up(heads, divide_up(heads, std::min(largest, heads)));
+  const int64_t num_sections = divide_up(heads, section);
+  to->section = static_cast<int>(section);
+  to->num_sections = static_cast<int>(num_sections);
+  to->by_section_tiles = by(section * tiles);
+  to->by_section = by(section);
+  to->by_last_section = by(heads - (num_sections - 1) * section);
+}
 
 // Up to so many queries of a sequence a mask's tiles are taken in couples: a section is larger than
 // what the blocks work on at a time, and its keys and values come all at once.

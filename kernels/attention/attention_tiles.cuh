@@ -225,6 +225,36 @@ __device__ __forceinline__ float number_at(DType dtype, const void* data, int64_
   return 0;
 }
 
+__device__ __forceinline__ void store_number(DType dtype, void* data, int64_t index, float number) {
+  switch (dtype) {
+    case DType::kFloat32:
+      static_cast<float*>(data)[index] = number;
+      return;
+    case DType::kFloat16:
+      static_cast<__half*>(data)[index] = from_float<__half>(number);
+      return;
+    case DType::kBFloat16:
+      static_cast<bfloat16*>(data)[index] = from_float<bfloat16>(number);
+      return;
+  }
+}
+
+// What weights of a query need, in powers of two; of one that is not there, or that sees no key,
+// weights are 0.
+struct QueryStatistics {
+  float lse, delta;
+
+  __device__ __forceinline__ void load(const AttentionBackward& call, int64_t first, int64_t query,
+                                       int64_t end) {
+    lse = INFINITY;
+    delta = 0;
+    if (query >= end) return;
+    delta = static_cast<const float*>(call.delta)[first + query];
+    const float natural = static_cast<const float*>(call.forward.lse)[first + query];
+    if (natural != -INFINITY) lse = natural * kLog2E;
+  }
+};
+
 // Where a sequence starts in a tensor that the forward pass doesn't know.
 template <typename Tensor>
 __device__ __forceinline__ int64_t first_of(const Tensor& tensor, int64_t batch,

@@ -8,7 +8,7 @@ if(NOT real_TORCH)
 endif()
 case_use_compiler_cache()
 set(shapes 128)
-set(backward_shapes 128 256)
+set(backward_shapes 128 192By128 256)
 if(case_LONG)
   set(
     shapes
@@ -27,6 +27,7 @@ if(case_LONG)
     64
     96
     128
+    192By128
     192
     256
   )

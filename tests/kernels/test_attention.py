@@ -170,6 +170,7 @@ def check(case, q, k, v, times=2, **options):
             heads_first = q.stride(2) > q.stride(1)
             assert (output.transpose(1, 2) if heads_first else output).is_contiguous()
         else:
+            rest.pop("deterministic", None)
             output, lse = reference(q, k, v, **rest, dtype=wanted)
         grads = normal(*output.shape, dtype=dtype, device=device, seed=9).to(output.dtype)
         total = (output * grads).sum()
@@ -461,6 +462,44 @@ def test_hopper_kernel(device):
     assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
 
 
+def test_hopper_kernel_of_the_backward_pass_alone(device):
+    """Gradients in a fixed order, and those of calls whose forward pass has another kernel."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    calls = 0
+    slopes = normal(2, 4, dtype=torch.float32, device=device, seed=5).abs() / 8
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for index, (head_dim, head_dim_v) in enumerate(
+            ((64, 64), (96, 80), (128, 128), (192, 128), (192, 192), (256, 256))
+        ):
+            dtype = (torch.bfloat16, torch.float16)[index % 2]
+            q, k, v = tensors(device, dtype, 2, 333, 700, 4, 2, head_dim, head_dim_v, seed=index)
+            for options in (
+                {"deterministic": True},
+                {"deterministic": True, "causal": True, "softcap": 5.0},
+                {"deterministic": True, "window": (100, 20)},
+                {"alibi_slopes": slopes, "causal": True},
+                {"alibi_slopes": slopes[1], "window": (-1, 30), "deterministic": True},
+                {"dropout_p": 0.2, "seed": 2**40 + 1},
+                {"dropout_p": 0.4, "seed": -7, "window": (90, 10), "softcap": 5.0},
+                {"dropout_p": 0.3, "seed": 9, "alibi_slopes": slopes, "causal": True, "deterministic": True},
+            ):
+                calls += 1
+                check((dtype, head_dim, head_dim_v, options), q, k, v, 3 if "softcap" in options else 2, **options)
+    names = [event.name for event in profile.events()]
+    assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
+    # Blocks of different heads, of more tiles than there are multiprocessors.
+    for head_dim, head_dim_v in ((64, 64), (128, 128), (192, 128), (192, 192)):
+        leaves = [x.requires_grad_() for x in tensors(device, torch.bfloat16, 3, 1500, 1600, 12, 4, head_dim, head_dim_v)]
+        for options in ({}, {"causal": True}, {"window": (300, 100)}):
+            output = kernels.attention(*leaves, **options, deterministic=True)
+            grad = normal(*output.shape, dtype=torch.bfloat16, device=device, seed=8)
+            wanted = torch.autograd.grad(output, leaves, grad, retain_graph=True)
+            for _ in range(3):
+                found = torch.autograd.grad(output, leaves, grad, retain_graph=True)
+                assert all(torch.equal(a, b) for a, b in zip(found, wanted)), (head_dim, options)
+
+
 def test_hopper_kernel_of_different_lengths(device):
     """What a sequence's last tiles read of the next one reaches nothing, a NaN neither."""
     if not has_hopper_kernel(torch.bfloat16, device):
@@ -717,7 +756,7 @@ def test_dropout_of_different_lengths(device):
     for dtype in DTYPES[::2]:
         for window in ((-1, -1), (37, 5)):
             q, k, v = (x.requires_grad_() for x in tensors(device, dtype, 3, 90, 150, 4, 2, 32))
-            options = {"window": window, "dropout_p": 0.25, "seed": 11}
+            options = {"window": window, "dropout_p": 0.25, "seed": 11, "deterministic": True}
             offsets = [torch.arange(4, dtype=torch.int32, device=device) * size for size in (90, 150)]
             whole = kernels.attention(q, k, v, **options)
             joined = kernels.attention_varlen(

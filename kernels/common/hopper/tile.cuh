@@ -30,17 +30,41 @@ struct SharedTile {
 
 #if CUDAOPS_HAS_WGMMA
 
-// One thread fills kRows rows of a tile, from `to_row` on, with those of the tensor from `row` on.
-template <typename Tile, int kRows>
-__device__ __forceinline__ void load_rows(char* tile, int to_row, const CUtensorMap* map, int row,
+// One thread fills a tile, from its row `to_row` on, with boxes of rows of the tensor from `row`
+// on; the barrier expects the bytes.
+template <typename Tile>
+__device__ __forceinline__ void copy_rows(char* tile, int to_row, const CUtensorMap* map, int row,
                                           int head, int batch, uint64_t* barrier) {
-  expect_bytes(barrier, Tile::kChunks * kRows * kBoxRowBytes);
   // Not unrolled: the thread that does it has few registers.
 #pragma unroll 1
   for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
     copy_box_to_shared(tile + chunk * Tile::kChunkBytes + to_row * kBoxRowBytes, map,
                        chunk * kBoxColumns, row, head, batch, barrier);
   }
+}
+// The same, and has it expect the bytes of boxes of kRows rows.
+template <typename Tile, int kRows>
+__device__ __forceinline__ void load_rows(char* tile, int to_row, const CUtensorMap* map, int row,
+                                          int head, int batch, uint64_t* barrier) {
+  expect_bytes(barrier, Tile::kChunks * kRows * kBoxRowBytes);
+  copy_rows<Tile>(tile, to_row, map, row, head, batch, barrier);
+}
+
+// Rows of a tile beyond the end of a sequence, which are those of the next one, become zeros: a
+// weight of zero times a NaN is NaN. Each warpgroup does it before it reads them, with a barrier of
+// its own.
+template <typename Tile, int kRows>
+__device__ __forceinline__ void clear_rows_from(char* tile, int first_row, int barrier) {
+  constexpr int kVectors = kBoxRowBytes / 16;
+  const int num_vectors = (kRows - first_row) * kVectors;
+  for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
+    char* const rows = tile + chunk * Tile::kChunkBytes + first_row * kBoxRowBytes;
+    for (int i = threadIdx.x % kWarpgroupSize; i < num_vectors; i += kWarpgroupSize) {
+      *reinterpret_cast<uint4*>(rows + 16 * i) = make_uint4(0, 0, 0, 0);
+    }
+  }
+  fence_for_wgmma();
+  wait_at_barrier(barrier, kWarpgroupSize);
 }
 
 // D = A * B^T, with 64 of A's rows (from `a_row` on, a multiple of 8) and all N of B's.
@@ -69,6 +93,20 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
 #pragma unroll
   for (int k = 0; k < kK / 16; ++k) {
     Wgmma<T, kColumns>::multiply(d, p + 4 * k, descriptor + k * (2048 / 16), true);
+  }
+}
+
+// The same, with 64 rows of P in shared memory, from `row` on.
+template <typename T, int kRows, int kK, int kColumns>
+__device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2], const char* p,
+                                                        int row, const char* b) {
+  const uint64_t p_descriptor = matrix_descriptor(p + row * kBoxRowBytes, 0);
+  const uint64_t descriptor = matrix_descriptor(b, SharedTile<kK, kColumns>::kChunkBytes);
+#pragma unroll
+  for (int k = 0; k < kK / 16; ++k) {
+    const uint64_t step = k / 4 * (SharedTile<kRows, kK>::kChunkBytes / 16) + k % 4 * 2;
+    Wgmma<T, kColumns>::multiply_by_columns(d, p_descriptor + step, descriptor + k * (2048 / 16),
+                                            true);
   }
 }
 

@@ -95,7 +95,8 @@ __device__ __forceinline__ uint64_t matrix_descriptor(const void* shared, uint32
 
 // `multiply` with A in shared memory takes its descriptor, with A in registers four of them. B is
 // K-major in the first and MN-major in the second: a product of rows by rows, and of weights by
-// rows. `multiply_transposed`: A^T * B, both MN-major. `accumulate`: false for D = A * B.
+// rows. `multiply_by_columns`: A in shared memory and K-major, B MN-major. `multiply_transposed`:
+// A^T * B, both MN-major. `accumulate`: false for D = A * B.
 template <typename T, int kColumns>
 struct Wgmma;
 
@@ -152,30 +153,24 @@ struct Wgmma;
 #define CUDAOPS_TEXTS_256 CUDAOPS_TEXTS_240 ", " CUDAOPS_TEXT_15
 #define CUDAOPS_D_256 CUDAOPS_D_240, CUDAOPS_D8(120)
 
-// a, b, c, e, f, g: the numbers of the operands behind D.
+// Operands in shared memory; a, b, c: the numbers of the operands behind D.
+#define CUDAOPS_WGMMA_SHARED(NAME, FUNCTION, N, a, b, c, TRANSPOSES)                         \
+  static __device__ __forceinline__ void FUNCTION(float(&d)[N / 2], uint64_t a_descriptor,   \
+                                                  uint64_t b_descriptor, bool accumulate) {  \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                     \
+                 ", 0;\n"                                                                    \
+                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME             \
+                 " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1, " TRANSPOSES ";\n}\n" \
+                 : CUDAOPS_D_##N                                                             \
+                 : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate))); \
+  }
+// a, b, c, e, f, g: likewise.
 #define CUDAOPS_WGMMA(TYPE, NAME, N, a, b, c, e, f, g)                                          \
   template <>                                                                                   \
   struct Wgmma<TYPE, N> {                                                                       \
-    static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a_descriptor,   \
-                                                    uint64_t b_descriptor, bool accumulate) {   \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                      \
-                   ", 0;\n"                                                                     \
-                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME              \
-                   " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1, 0, 0;\n}\n"            \
-                   : CUDAOPS_D_##N                                                              \
-                   : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate)));  \
-    }                                                                                           \
-    static __device__ __forceinline__ void multiply_transposed(float (&d)[N / 2],               \
-                                                               uint64_t a_descriptor,           \
-                                                               uint64_t b_descriptor,           \
-                                                               bool accumulate) {               \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                      \
-                   ", 0;\n"                                                                     \
-                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME              \
-                   " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1, 1, 1;\n}\n"            \
-                   : CUDAOPS_D_##N                                                              \
-                   : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate)));  \
-    }                                                                                           \
+    CUDAOPS_WGMMA_SHARED(NAME, multiply, N, a, b, c, "0, 0")                                    \
+    CUDAOPS_WGMMA_SHARED(NAME, multiply_by_columns, N, a, b, c, "0, 1")                         \
+    CUDAOPS_WGMMA_SHARED(NAME, multiply_transposed, N, a, b, c, "1, 1")                         \
     static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t* weights, \
                                                     uint64_t b_descriptor, bool accumulate) {   \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g                                      \
@@ -206,6 +201,7 @@ CUDAOPS_WGMMA_TYPES(224, 112, 113, 114, 115, 116, 117)
 CUDAOPS_WGMMA_TYPES(256, 128, 129, 130, 131, 132, 133)
 #undef CUDAOPS_WGMMA_TYPES
 #undef CUDAOPS_WGMMA
+#undef CUDAOPS_WGMMA_SHARED
 
 #endif
 

@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the consumers of attention_backward_sm90.cuh do with a query block, in three ways: one for
+// each of AttentionBackwardSm90Roles.
+#pragma once
+
+#include <type_traits>
+
+#include "../common/bulk_copy.cuh"
+#include "attention_backward_sm90_tiles.cuh"
+#include "attention_dropout.cuh"
+
+namespace cudaops_kernels {
+
+#if CUDAOPS_HAS_WGMMA
+
+namespace attention_backward_sm90 {
+
+// What they have in common: where things are, and what happens to scores.
+template <typename T_, typename Shape_, bool kVarlen_, bool kHasExtras_>
+struct Consumer {
+  using T = T_;
+  using Shape = Shape_;
+  static constexpr bool kVarlen = kVarlen_;
+  static constexpr bool kHasExtras = kHasExtras_;
+  static constexpr int kQueries = Shape::kQueries;
+  static constexpr int kConsumers = Shape::kWarpgroups * kWarpgroupSize;
+  // Named barriers: of both warpgroups, and of each.
+  static constexpr int kScoresBarrier = 1, kReadBarrier = 2;
+
+  const AttentionBackwardSm90Parameters& call;
+  char* const shared;
+  const Barriers<Shape> barriers;
+  const int warpgroup;
+  uint32_t n;  // query blocks up to now
+
+  __device__ __forceinline__ Consumer(const AttentionBackwardSm90Parameters& of_call,
+                                      char* of_block, const Barriers<Shape>& of_shape, int index)
+      : call(of_call), shared(of_block), barriers(of_shape), warpgroup(index), n(0) {}
+
+  __device__ __forceinline__ bool has_cap() const { return kHasExtras && call.cap != 0.0f; }
+  __device__ __forceinline__ bool has_slopes() const {
+    return kHasExtras && call.slopes != nullptr;
+  }
+  __device__ __forceinline__ bool has_dropout() const {
+    return kHasExtras && Shape::kRoles != AttentionBackwardSm90Roles::kKeysInTurn &&
+           call.threshold > 0;
+  }
+  __device__ __forceinline__ bool is_ordered() const { return kHasExtras && call.turns != nullptr; }
+  __device__ __forceinline__ int own_barrier() const { return 3 + warpgroup; }
+  __device__ __forceinline__ int thread() const { return threadIdx.x % kWarpgroupSize; }
+  __device__ __forceinline__ bool is_first_lane() const { return threadIdx.x % 32 == 0; }
+
+  // Of the n-th query block.
+  __device__ __forceinline__ char* q_tile(uint32_t n) const {
+    return shared + Shape::kQOffset + stage<Shape::kStages>(n) * Shape::QTile::kBytes;
+  }
+  __device__ __forceinline__ char* grad_tile(uint32_t n) const {
+    return shared + Shape::kGradOffset + stage<Shape::kStages>(n) * Shape::GradTile::kBytes;
+  }
+  __device__ __forceinline__ char* scores_tile(uint32_t n) const {
+    return shared + Shape::kScoresOffset + n % Shape::kScoreStages * Shape::ScoreTile::kBytes;
+  }
+  // From this thread's first column on.
+  __device__ __forceinline__ const float* lse() const { return statistics(Shape::kLseOffset); }
+  __device__ __forceinline__ const float* delta() const { return statistics(Shape::kDeltaOffset); }
+  __device__ __forceinline__ const float* statistics(int offset) const {
+    return reinterpret_cast<const float*>(shared + offset) + stage<Shape::kStages>(n) * kQueries +
+           threadIdx.x % 4 * 2;
+  }
+
+  // Rows behind the last query are those of the next sequence: see clear_rows_from().
+  __device__ __forceinline__ void wait_for_q(const Tile& tile, int first_query) const {
+    wait_for_phase(barriers.q_full(stage<Shape::kStages>(n)), parity<Shape::kStages>(n));
+    if (kVarlen && first_query + kQueries > tile.seq_q) {
+      clear_rows_from<typename Shape::QTile, kQueries>(q_tile(n), tile.seq_q - first_query,
+                                                       own_barrier());
+    }
+  }
+  __device__ __forceinline__ void wait_for_grad(const Tile& tile, int first_query) const {
+    wait_for_phase(barriers.grad_full(stage<Shape::kStages>(n)), parity<Shape::kStages>(n));
+    if (kVarlen && first_query + kQueries > tile.seq_q) {
+      clear_rows_from<typename Shape::GradTile, kQueries>(grad_tile(n), tile.seq_q - first_query,
+                                                          own_barrier());
+    }
+  }
+  // All lanes have read lse, or delta, by then.
+  __device__ __forceinline__ void release_q(uint32_t n) const {
+    __syncwarp();
+    if (is_first_lane()) arrive(barriers.q_empty(stage<Shape::kStages>(n)));
+  }
+  __device__ __forceinline__ void release_grad(uint32_t n) const {
+    __syncwarp();
+    if (is_first_lane()) arrive(barriers.grad_empty(stage<Shape::kStages>(n)));
+  }
+
+  // S^T or dP^T of 64 keys, those of a tile from `row` on.
+  __device__ __forceinline__ void issue_scores(float (&s)[kQueries / 2], int row) const {
+    fence_wgmma();
+    multiply_by_rows<T, Shape::kKeys, kQueries, Shape::kHeadDim>(s, shared + Shape::kKOffset, row,
+                                                                 q_tile(n));
+    commit_wgmma();
+  }
+  __device__ __forceinline__ void issue_products(float (&dp)[kQueries / 2], int row) const {
+    fence_wgmma();
+    multiply_by_rows<T, Shape::kKeys, kQueries, Shape::kHeadDimV>(dp, shared + Shape::kVOffset, row,
+                                                                  grad_tile(n));
+    commit_wgmma();
+  }
+  // A part of dQ^T, of the keys of both warpgroups.
+  __device__ __forceinline__ void issue_sums(float (&dq)[Shape::kSumQueries / 2], int part) const {
+    const char* const keys =
+        shared + Shape::kKOffset + (Shape::kSplitsQueries ? 0 : part * Shape::KTile::kChunkBytes);
+    const char* const scores =
+        scores_tile(n) + (Shape::kSplitsQueries ? part * Shape::ScoreTile::kChunkBytes : 0);
+    fence_wgmma();
+    multiply_columns<T, Shape::kKeys, Shape::kSumQueries>(dq, keys, scores);
+    commit_wgmma();
+  }
+  // To shared memory, from where the copy engine adds it to memory.
+  __device__ __forceinline__ void add_sums(const float (&dq)[Shape::kSumQueries / 2], int part,
+                                           const Tile& tile, const Block& block) const {
+    char* const staged = shared + Shape::kSumsOffset + part * Shape::kSums * 4;
+#pragma unroll
+    for (int i = 0; i < Shape::kSumQueries / 8; ++i) {
+      reinterpret_cast<float4*>(staged)[i * kWarpgroupSize + thread()] =
+          make_float4(dq[4 * i], dq[4 * i + 1], dq[4 * i + 2], dq[4 * i + 3]);
+    }
+    fence_for_wgmma();
+    wait_at_barrier(own_barrier(), kWarpgroupSize);
+    if (thread() != 0) return;
+    if (is_ordered()) wait_for_turn(tile, block, part);
+    add_to_memory(sums(block, part), staged, Shape::kSums * 4);
+    if (is_ordered()) own_turns()[part / 2] = block.to * Shape::kSumParts + part + 1;
+  }
+  // By the thread that had them added: until they are read, or, in order, until they are there.
+  __device__ __forceinline__ void finish_sums() const {
+    if (is_ordered()) {
+      wait_for_additions();
+      pass_turns();
+    } else {
+      wait_for_reads();
+    }
+  }
+  // Of a tile's last block: others wait for them.
+  __device__ __forceinline__ void end_sums() const {
+    if (is_ordered() && thread() == 0) finish_sums();
+  }
+  __device__ __forceinline__ float* sums(const Block& block, int part) const {
+    return call.sums + int64_t{block.to} * Shape::kBlockSums + part * Shape::kSums;
+  }
+
+  // With a fixed order of additions to dQ: the tile with the last keys that a query block sees is
+  // first. `turns` counts, for each part of a query block, the tiles that are done. One thread of a
+  // warpgroup waits for its turn, and passes it on later; up to then it remembers which one.
+  __device__ __forceinline__ int* own_turns() const {
+    return reinterpret_cast<int*>(shared + Shape::kTurnsOffset) + 2 * warpgroup;
+  }
+  __device__ __forceinline__ void wait_for_turn(const Tile& tile, const Block& block,
+                                                int part) const {
+    int last_tile = (tile.seq_k - 1) / Shape::kKeys;
+    if (call.window_right >= 0) {
+      const int last_key =
+          block.first_query + kQueries - 1 + tile.seq_k - tile.seq_q + call.window_right;
+      last_tile = min(last_tile, last_key / Shape::kKeys);
+    }
+    const int turn = last_tile - tile.first_key / Shape::kKeys;
+    wait_for_count(call.turns + int64_t{block.to} * Shape::kSumParts + part, turn);
+  }
+  __device__ __forceinline__ void pass_turns() const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      int& turn = own_turns()[i];
+      if (turn > 0) count(call.turns + turn - 1);
+      turn = 0;
+    }
+  }
+
+  // Whether some scores of 64 keys are masked.
+  __device__ __forceinline__ bool is_masked(const Tile& tile, const Block& block,
+                                            int first_key) const {
+    const int offset = tile.seq_k - tile.seq_q, left = call.window_left, right = call.window_right;
+    const int first_query = block.first_query, last_query = first_query + kQueries - 1;
+    const int last_key = first_key + 63;
+    return (last_key >= tile.seq_k) | ((right >= 0) & (last_key > first_query + offset + right)) |
+           ((left >= 0) & (first_key < last_query + offset - left));
+  }
+  // Scores to weights.
+  __device__ __forceinline__ void weigh(const Tile& tile, const Block& block,
+                                        float (&s)[kQueries / 2], int first_key,
+                                        bool is_masked) const {
+    const int offset = tile.seq_k - tile.seq_q;
+    if (has_cap()) {
+#pragma unroll
+      for (int i = 0; i < kQueries / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+    }
+    if (has_slopes()) {
+      const float slope =
+          call.slopes[tile.batch * call.slopes_batch_stride + block.head] * (kLog2E / call.factor);
+      // Of the thread's first key and query.
+      const int distance = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 +
+                           threadIdx.x % 32 / 4 - block.first_query - threadIdx.x % 4 * 2 - offset;
+#pragma unroll
+      for (int i = 0; i < kQueries / 2; ++i) {
+        const int query = i / 4 * 8 + i % 2, key = i / 2 % 2 * 8;
+        s[i] -= slope * static_cast<float>(abs(distance + key - query));
+      }
+    }
+    if (is_masked) mask_scores<Shape>(call, s, tile.seq_k, offset, first_key, block.first_query);
+    const float* const lse_here = lse();
+#pragma unroll
+    for (int i = 0; i < kQueries / 8; ++i) {
+      const float2 pair = *reinterpret_cast<const float2*>(lse_here + 8 * i);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float* const two = s + 4 * i + 2 * half;
+        two[0] = detail::exp2_of(fmaf(two[0], call.factor, -pair.x));
+        two[1] = detail::exp2_of(fmaf(two[1], call.factor, -pair.y));
+      }
+    }
+  }
+
+  // Which weights of 64 keys are dropped, a bit each: that of weight i is bit i % 32 of word i
+  // / 32.
+  __device__ __forceinline__ void find_dropped(const Tile& tile, const Block& block, int first_key,
+                                               uint32_t (&dropped)[kQueries / 64]) const {
+    const AttentionDropout dropout(call.threshold, call.seed);
+#pragma unroll
+    for (int i = 0; i < kQueries / 64; ++i) {
+      dropped[i] = attention_detail::dropped_of_keys(
+          dropout, tile.batch, block.head, block.first_query + 64 * i,
+          first_key + threadIdx.x % kWarpgroupSize / 32 * 16);
+    }
+  }
+  // What weights that are not dropped are multiplied with.
+  __device__ __forceinline__ float kept() const {
+    return has_dropout() ? AttentionDropout(call.threshold, call.seed).template factor<float>()
+                         : 1.0f;
+  }
+  // dP to dS, with weights: the i-th four numbers of a thread.
+  __device__ __forceinline__ void derive(float (&dp)[kQueries / 2], const float* weight,
+                                         int i) const {
+    const float2 pair = *reinterpret_cast<const float2*>(delta() + 8 * i);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      dp[4 * i + j] = weight[j] * (dp[4 * i + j] - (j % 2 == 0 ? pair.x : pair.y));
+    }
+    if (has_cap()) {
+      // 1 - tanh^2, with the capped score found again from its weight.
+      const float to_tanh = 1.0f / (call.factor * call.cap);
+      const float2 lse_pair = *reinterpret_cast<const float2*>(lse() + 8 * i);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float tanh = (__log2f(weight[j]) + (j % 2 == 0 ? lse_pair.x : lse_pair.y)) * to_tanh;
+        dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j] * fmaf(-tanh, tanh, 1.0f);
+      }
+    }
+  }
+  // What a key or a value holds that is not visible counts for nothing.
+  __device__ __forceinline__ static void hide(float (&dp)[kQueries / 2], const float* weight,
+                                              int i) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j];
+  }
+
+  template <int kColumns>
+  __device__ __forceinline__ void write(const Tile& tile, const AttentionOutput& grad,
+                                        int first_key, int width, const float (&sums)[kColumns / 2],
+                                        float factor) const {
+    const int64_t first = tile.kv_head * grad.head_stride +
+                          (kVarlen ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
+    write_rows<T, kColumns>(grad, first, first_key, tile.seq_k, width, sums, factor);
+  }
+};
+
+// Half of the keys each.
+//
+// Products run beside what is done in registers: dP^T beside the exponentials, dV beside dS, dK
+// beside writing dQ.
+template <typename Common>
+struct ConsumerOfKeys {
+  using T = typename Common::T;
+  using Shape = typename Common::Shape;
+  static constexpr int kQueries = Shape::kQueries;
+  Common common;
+  float dk[Shape::kHeadDim / 2], dv[Shape::kHeadDimV / 2];
+  float s[kQueries / 2], dp[kQueries / 2];
+  uint32_t p[kQueries / 4], ds[kQueries / 4];
+  uint32_t dropped[kQueries / 64];
+  float dq[Shape::kSumQueries / 2];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDim / 2; ++i) dk[i] = dv[i] = 0.0f;
+  }
+  __device__ __forceinline__ int first_key(const Tile& tile) const {
+    return tile.first_key + common.warpgroup * 64;
+  }
+  __device__ __forceinline__ void issue_values() {
+    pack_all<T>(p, s);
+    if (common.has_dropout()) {
+#pragma unroll
+      for (int i = 0; i < kQueries / 4; ++i) {
+        const uint32_t both = dropped[i / 16] >> (2 * i % 32) & 3;
+        p[i] = (both & 1 ? 0 : p[i] & 0xffffu) | (both & 2 ? 0 : p[i] & 0xffff0000u);
+      }
+    }
+    fence_wgmma();
+    multiply_add_by_columns<T, kQueries, Shape::kHeadDimV>(dv, p, common.grad_tile(common.n));
+    commit_wgmma();
+  }
+
+  __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
+    const uint32_t n = common.n;
+    const int row = common.warpgroup * 64;
+    common.wait_for_q(tile, block.first_query);
+    common.issue_scores(s, row);
+    common.wait_for_grad(tile, block.first_query);
+    common.issue_products(dp, row);
+    wait_for_wgmma<1>();
+    keep(s);
+    const bool is_masked = common.is_masked(tile, block, first_key(tile));
+    common.weigh(tile, block, s, first_key(tile), is_masked);
+    if (common.has_dropout()) common.find_dropped(tile, block, first_key(tile), dropped);
+    if (Shape::kOverlapsValues) {
+      issue_values();
+      wait_for_wgmma<1>();
+    } else {
+      wait_for_wgmma<0>();
+    }
+    keep(dp);
+    if (is_masked) {
+#pragma unroll
+      for (int i = 0; i < kQueries / 8; ++i) Common::hide(dp, s + 4 * i, i);
+    }
+    if (common.has_dropout()) {
+      const float kept = common.kept();
+#pragma unroll
+      for (int i = 0; i < kQueries / 2; ++i) {
+        dp[i] = dropped[i / 32] >> i % 32 & 1 ? 0.0f : dp[i] * kept;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kQueries / 8; ++i) common.derive(dp, s + 4 * i, i);
+    pack_all<T>(ds, dp);
+    if (!Shape::kOverlapsValues) issue_values();
+    store_fragment<typename Shape::ScoreTile, kQueries>(common.scores_tile(n), row, ds);
+    fence_for_wgmma();
+    // Then both halves of dS are there, dQ of the block before is read, and dS of the one before
+    // that too.
+    if (common.thread() == 0) common.finish_sums();
+    wait_at_barrier(Common::kScoresBarrier, Common::kConsumers);
+    common.issue_sums(dq, common.warpgroup);
+    multiply_add_by_columns<T, kQueries, Shape::kHeadDim>(dk, ds, common.q_tile(n));
+    commit_wgmma();
+    wait_for_wgmma<1>();
+    keep(dv);
+    keep(dq);
+    common.release_grad(n);
+    common.add_sums(dq, common.warpgroup, tile, block);
+    wait_for_wgmma<0>();
+    keep(dk);
+    common.release_q(n);
+  }
+  __device__ __forceinline__ void end_blocks() const { common.end_sums(); }
+
+  __device__ __forceinline__ void write(const Tile& tile) const {
+    common.template write<Shape::kHeadDimV>(tile, common.call.grad_v, first_key(tile),
+                                            common.call.head_dim_v, dv, common.kept());
+    common.template write<Shape::kHeadDim>(tile, common.call.grad_k, first_key(tile),
+                                           common.call.head_dim, dk, common.call.scale);
+  }
+};
+
+// The same where dK and dV leave registers for either S^T or dP^T: weights are kept packed, dP^T
+// comes when they are, and one part of dQ after the other.
+//
+// dK of the block before runs beside the exponentials, dV beside dS.
+template <typename Common>
+struct ConsumerOfKeysInTurn {
+  using T = typename Common::T;
+  using Shape = typename Common::Shape;
+  static constexpr int kQueries = Shape::kQueries;
+  static_assert(Shape::kSumParts == 3, "a part a warpgroup, and one by turns");
+  Common common;
+  float dk[Shape::kHeadDim / 2], dv[Shape::kHeadDimV / 2];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDim / 2; ++i) dk[i] = 0.0f;
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDimV / 2; ++i) dv[i] = 0.0f;
+  }
+  __device__ __forceinline__ int first_key(const Tile& tile) const {
+    return tile.first_key + common.warpgroup * 64;
+  }
+  // Of the n-th block.
+  __device__ __forceinline__ void issue_keys(uint32_t n) {
+    fence_wgmma();
+    multiply_add_by_columns<T, Shape::kKeys, kQueries, Shape::kHeadDim>(
+        dk, common.scores_tile(n), common.warpgroup * 64, common.q_tile(n));
+  }
+
+  __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
+    const uint32_t n = common.n;
+    const int row = common.warpgroup * 64;
+    float s[kQueries / 2], dp[kQueries / 2], dq[kQueries / 2];
+    uint32_t p[kQueries / 4], ds[kQueries / 4];
+    common.wait_for_q(tile, block.first_query);
+    common.issue_scores(s, row);
+    if (!block.is_first) issue_keys(n - 1);
+    commit_wgmma();
+    wait_for_wgmma<1>();
+    keep(s);
+    const bool is_masked = common.is_masked(tile, block, first_key(tile));
+    common.weigh(tile, block, s, first_key(tile), is_masked);
+    pack_all<T>(p, s);
+    common.wait_for_grad(tile, block.first_query);
+    fence_wgmma();
+    multiply_add_by_columns<T, kQueries, Shape::kHeadDimV>(dv, p, common.grad_tile(n));
+    commit_wgmma();
+    wait_for_wgmma<1>();
+    keep(dk);
+    if (!block.is_first) common.release_q(n - 1);
+    common.issue_products(dp, row);
+    wait_for_wgmma<0>();
+    keep(dv);
+    keep(dp);
+#pragma unroll
+    for (int i = 0; i < kQueries / 8; ++i) {
+      const Numbers<T> weights = unpack<T>({p[2 * i], p[2 * i + 1], 0, 0});
+      const float weight[4] = {weights[0], weights[1], weights[2], weights[3]};
+      if (is_masked) Common::hide(dp, weight, i);
+      common.derive(dp, weight, i);
+    }
+    pack_all<T>(ds, dp);
+    common.release_grad(n);
+    // Both have computed dQ of the block before, and its third part is read.
+    if (common.thread() == 0) common.finish_sums();
+    wait_at_barrier(Common::kReadBarrier, Common::kConsumers);
+    store_fragment<typename Shape::ScoreTile, kQueries>(common.scores_tile(n), row, ds);
+    fence_for_wgmma();
+    wait_at_barrier(Common::kScoresBarrier, Common::kConsumers);
+    common.issue_sums(dq, common.warpgroup);
+    wait_for_wgmma<0>();
+    keep(dq);
+    common.add_sums(dq, common.warpgroup, tile, block);
+    if ((n & 1) == static_cast<uint32_t>(common.warpgroup)) {
+      common.issue_sums(dq, 2);
+      wait_for_wgmma<0>();
+      keep(dq);
+      common.add_sums(dq, 2, tile, block);
+    }
+  }
+  // Of the last block.
+  __device__ __forceinline__ void end_blocks() {
+    issue_keys(common.n - 1);
+    commit_wgmma();
+    wait_for_wgmma<0>();
+    keep(dk);
+    common.release_q(common.n - 1);
+    common.end_sums();
+  }
+
+  __device__ __forceinline__ void write(const Tile& tile) const {
+    common.template write<Shape::kHeadDimV>(tile, common.call.grad_v, first_key(tile),
+                                            common.call.head_dim_v, dv, 1.0f);
+    common.template write<Shape::kHeadDim>(tile, common.call.grad_k, first_key(tile),
+                                           common.call.head_dim, dk, common.call.scale);
+  }
+};
+
+// Heads of more elements than a warpgroup has registers for dK and dV of. A tile has 64 keys, which
+// both share:
+//
+//   first    S^T = K Q^T and P^T, which it gives to the other one; dV += P^T dO
+//   second   dP^T = V dO^T and dS^T, which goes to shared memory; dK += dS^T Q
+//
+// and each every second 64 rows of dQ^T = K^T dS^T, which it adds to memory from its registers:
+// there is no room for them in shared memory.
+template <typename Common>
+struct ConsumerOfGradient {
+  using T = typename Common::T;
+  using Shape = typename Common::Shape;
+  static constexpr int kQueries = Shape::kQueries;
+  static constexpr int kWeightsBarrier = Common::kReadBarrier;
+  static_assert(Shape::kHeadDim == Shape::kHeadDimV, "dV's registers are dK's");
+  Common common;
+  float sums[Shape::kHeadDim / 2];  // of dV or dK
+  float s[kQueries / 2];            // S or dP, then P or dS
+  uint32_t packed[kQueries / 4];
+  float dq[kQueries / 2];
+
+  __device__ __forceinline__ bool is_first() const { return common.warpgroup == 0; }
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDim / 2; ++i) sums[i] = 0.0f;
+  }
+
+  __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
+    const uint32_t n = common.n;
+    const int thread = common.thread();
+    float4* const weights = reinterpret_cast<float4*>(common.shared + Shape::kSumsOffset) + thread;
+    common.wait_for_q(tile, block.first_query);
+    common.wait_for_grad(tile, block.first_query);
+    fence_wgmma();
+    multiply_by_rows<T, Shape::kKeys, kQueries, Shape::kHeadDim>(
+        s, common.shared + (is_first() ? Shape::kKOffset : Shape::kVOffset), 0,
+        is_first() ? common.q_tile(n) : common.grad_tile(n));
+    commit_wgmma();
+    wait_for_wgmma<0>();
+    keep(s);
+    if (is_first()) {
+      common.weigh(tile, block, s, tile.first_key, common.is_masked(tile, block, tile.first_key));
+      // Those that are dropped are given as negative numbers.
+      uint32_t dropped[kQueries / 64];
+      if (common.has_dropout()) {
+        common.find_dropped(tile, block, tile.first_key, dropped);
+#pragma unroll
+        for (int i = 0; i < kQueries / 2; ++i) {
+          if (dropped[i / 32] >> i % 32 & 1) s[i] = -s[i];
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kQueries / 8; ++i) {
+        weights[i * kWarpgroupSize] =
+            make_float4(s[4 * i], s[4 * i + 1], s[4 * i + 2], s[4 * i + 3]);
+      }
+      if (common.has_dropout()) {
+#pragma unroll
+        for (int i = 0; i < kQueries / 2; ++i) s[i] = fmaxf(s[i], 0.0f);
+      }
+      arrive_at_barrier(kWeightsBarrier, Common::kConsumers);
+    } else {
+      const float kept = common.kept();
+      wait_at_barrier(kWeightsBarrier, Common::kConsumers);
+#pragma unroll
+      for (int i = 0; i < kQueries / 8; ++i) {
+        const float4 four = weights[i * kWarpgroupSize];
+        float weight[4] = {four.x, four.y, four.z, four.w};
+        if (common.has_dropout()) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            s[4 * i + j] = signbit(weight[j]) ? 0.0f : s[4 * i + j] * kept;
+            weight[j] = fabsf(weight[j]);
+          }
+        }
+        Common::hide(s, weight, i);
+        common.derive(s, weight, i);
+      }
+    }
+    pack_all<T>(packed, s);
+    if (!is_first()) {
+      store_fragment<typename Shape::ScoreTile, kQueries>(common.scores_tile(n), 0, packed);
+      fence_for_wgmma();
+    }
+    // dV beside dS; the other warpgroup's dK comes behind dQ's first part there.
+    fence_wgmma();
+    multiply_add_by_columns<T, kQueries, Shape::kHeadDim>(
+        sums, packed, is_first() ? common.grad_tile(n) : common.q_tile(n));
+    commit_wgmma();
+    // dS is there, and the weights are read.
+    wait_at_barrier(Common::kScoresBarrier, Common::kConsumers);
+#pragma unroll
+    for (int turn = 0; turn < (Shape::kSumParts + 1) / 2; ++turn) {
+      const int part = 2 * turn + common.warpgroup;
+      if (part >= Shape::kSumParts) break;
+      common.issue_sums(dq, part);
+      wait_for_wgmma<0>();
+      keep(dq);
+      keep(sums);
+      if (common.is_ordered()) {
+        pass_turns();
+        if (thread == 0) {
+          common.wait_for_turn(tile, block, part);
+          common.own_turns()[0] = block.to * Shape::kSumParts + part + 1;
+        }
+        wait_at_barrier(common.own_barrier(), kWarpgroupSize);
+      }
+      float4* const own_sums = reinterpret_cast<float4*>(common.sums(block, part)) + thread;
+#pragma unroll
+      for (int i = 0; i < kQueries / 8; ++i) {
+        atomicAdd(own_sums + i * kWarpgroupSize,
+                  make_float4(dq[4 * i], dq[4 * i + 1], dq[4 * i + 2], dq[4 * i + 3]));
+      }
+    }
+    common.release_q(n);
+    common.release_grad(n);
+  }
+  // When all threads have added what is to be added before.
+  __device__ __forceinline__ void pass_turns() const {
+    __threadfence();
+    wait_at_barrier(common.own_barrier(), kWarpgroupSize);
+    if (common.thread() == 0) common.pass_turns();
+  }
+  __device__ __forceinline__ void end_blocks() const {
+    if (common.is_ordered()) pass_turns();
+  }
+
+  __device__ __forceinline__ void write(const Tile& tile) const {
+    common.template write<Shape::kHeadDim>(
+        tile, is_first() ? common.call.grad_v : common.call.grad_k, tile.first_key,
+        is_first() ? common.call.head_dim_v : common.call.head_dim, sums,
+        is_first() ? common.kept() : common.call.scale);
+  }
+};
+
+template <typename Common>
+using ConsumerFor = std::conditional_t<
+    Common::Shape::kRoles == AttentionBackwardSm90Roles::kKeys, ConsumerOfKeys<Common>,
+    std::conditional_t<Common::Shape::kRoles == AttentionBackwardSm90Roles::kKeysInTurn,
+                       ConsumerOfKeysInTurn<Common>, ConsumerOfGradient<Common>>>;
+
+}  // namespace attention_backward_sm90
+
+#endif
+
+}  // namespace cudaops_kernels
