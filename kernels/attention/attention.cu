@@ -118,7 +118,7 @@ void launch_attention(const Attention& call, void* stream) {
   if (call.batch == 0 || call.heads == 0) return;
   if (call.cu_seqlens_q == nullptr && call.seq_q == 0) return;
 #if defined(CUDAOPS_ATTENTION_WITH_SM90)
-  if (attention_sm90_serves(call)) return launch_attention_sm90(call, stream);
+  if (attention_sm90_serves_forward(call)) return launch_attention_sm90(call, stream);
 #endif
   if (attention_sm80_serves(call)) return launch_attention_sm80(call, stream);
   for_device_type<ForWidth<LaunchPlain>>(call.dtype, call.head_dim_v, call,

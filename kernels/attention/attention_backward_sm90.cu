@@ -299,7 +299,7 @@ auto for_shape(const Attention& call, const Call& with) {
 
 bool attention_backward_sm90_serves(const AttentionBackward& call) {
   constexpr int64_t kMaxBlocks = int64_t{1} << 29;
-  // The forward kernel has neither slopes nor dropout.
+  // Asked without slopes and dropout, which that function knows nothing of.
   Attention forward = call.forward;
   if (forward.alibi_slopes != nullptr && forward.softcap != 0) return false;
   forward.alibi_slopes = nullptr;

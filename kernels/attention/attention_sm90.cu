@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls the kernel for sm_90a serves, and by tiles of which shape.
+#include <cmath>
+
 #include "../common/per_device.cuh"
 #include "attention_sm90.cuh"
 #include "attention_sm90.h"
@@ -59,6 +61,13 @@ int num_multiprocessors() {
   });
 }
 
+// Whether pairs of keys' biases can be loaded.
+bool has_bias_in_pairs(const Attention& call) {
+  const int64_t strides = call.bias_batch_stride | call.bias_head_stride | call.bias_query_stride;
+  return call.bias_key_stride == 1 && strides % 2 == 0 &&
+         reinterpret_cast<uintptr_t>(call.bias) % (2 * size_of(call.bias_dtype)) == 0;
+}
+
 }  // namespace
 
 bool attention_sm90_serves(const Attention& call) {
@@ -66,12 +75,21 @@ bool attention_sm90_serves(const Attention& call) {
   const MappedTensors tensors(call);
   return call.dtype != DType::kFloat32 && !call.is_double && call.bias == nullptr &&
          call.alibi_slopes == nullptr && call.dropout_p == 0 &&
-         static_cast<float>(call.scale) > 0 && call.head_dim <= Attention::kMaxHeadDim &&
-         call.head_dim_v <= Attention::kMaxHeadDim && call.seq_q > 0 && call.seq_q < kMaxSize &&
-         call.seq_k < kMaxSize && tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
+         static_cast<float>(call.scale) > 0 && static_cast<float>(1 / call.scale) < INFINITY &&
+         call.head_dim <= Attention::kMaxHeadDim && call.head_dim_v <= Attention::kMaxHeadDim &&
+         call.seq_q > 0 && call.seq_q < kMaxSize && call.seq_k < kMaxSize &&
+         tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
          call.batch * call.heads * ((call.seq_q + 127) / 128) < kMaxSize && device_has_wgmma() &&
          can_be_mapped(tensors.q) && can_be_mapped(tensors.k) && can_be_mapped(tensors.v) &&
          can_be_mapped(tensors.o);
+}
+
+bool attention_sm90_serves_forward(const Attention& call) {
+  if (call.bias != nullptr && !has_bias_in_pairs(call)) return false;
+  Attention plain = call;
+  plain.bias = nullptr;
+  plain.alibi_slopes = nullptr;
+  return attention_sm90_serves(plain);
 }
 
 void launch_attention_sm90(const Attention& call, void* stream) {

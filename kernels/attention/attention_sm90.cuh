@@ -12,8 +12,9 @@
 //
 // Two things run beside a warpgroup's softmax on the tensor cores. Its own products: S of the next
 // key block and O += P V of this one are issued together, and the softmax of the next block starts
-// when S is there; S of the next tile's first block is computed while O is written. And those of
-// the other warpgroups, which issue theirs in turns (named barriers).
+// when S is there; S of the next tile's first block is computed while O is divided and, of some
+// shapes, written, of others O is written beside the products after that. And those of the other
+// warpgroups, which issue theirs in turns (named barriers).
 //
 // Key blocks are read from the last to the first, because the blocks that are masked in part come
 // last and the first one costs most. A warpgroup whose rows see nothing of the first blocks, or are
@@ -39,7 +40,9 @@
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
+#include "attention_sm90_output.cuh"
 #include "attention_sm90_schedule.cuh"
+#include "attention_sm90_scores.cuh"
 #include "attention_sm90_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -51,20 +54,6 @@ namespace attention_sm90 {
 template <typename Shape>
 __device__ __forceinline__ AttentionSm90Order& order_of(char* shared) {
   return *reinterpret_cast<AttentionSm90Order*>(shared + Shape::kOrderOffset);
-}
-
-// Where a sequence's lse and output begin.
-template <bool kVarlen>
-__device__ __forceinline__ int64_t first_of_lse(const AttentionSm90Parameters& call,
-                                                const Tile& tile) {
-  if (kVarlen) return static_cast<int64_t>(tile.head) * call.total_q + tile.q_row;
-  return (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * tile.seq_q;
-}
-template <typename T, bool kVarlen>
-__device__ __forceinline__ T* first_of_output(const AttentionSm90Parameters& call,
-                                              const Tile& tile) {
-  return static_cast<T*>(call.output) + tile.head * call.output_head_stride +
-         (kVarlen ? tile.q_row * call.output_seq_stride : tile.batch * call.output_batch_stride);
 }
 
 template <typename Shape, bool kVarlen>
@@ -182,175 +171,6 @@ __device__ __forceinline__ void write_empty_tiles(const AttentionSm90Parameters&
     float* const lse = call.lse + first_of_lse<kVarlen>(call, tile) + tile.first_query;
     for (int row = thread; row < num_rows; row += kThreads) {
       lse[row] = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
-    }
-  }
-}
-
-// The two rows of a thread: the largest score and the thread's part of the sum of exp.
-struct Rows {
-  float max[2];
-  float sum[2];
-};
-
-// Scores of keys behind the last one that a row sees become minus infinity, or those of keys before
-// the first one. `first`: the warpgroup's first row, aligned with the keys.
-template <typename Shape, bool kBehind>
-__device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
-                                            float (&s)[Shape::kKeys / 2], int seq_k, int first,
-                                            int block) {
-  const int lane = threadIdx.x % 32;
-  const int row = first + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  const int column = block * Shape::kKeys + lane % 4 * 2;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int aligned = row + 8 * half;
-    const int end = call.window_right < 0 ? seq_k : min(seq_k, aligned + call.window_right + 1);
-    const int bound = (kBehind ? end : aligned - call.window_left) - column;
-#pragma unroll
-    for (int i = 0; i < Shape::kKeys / 8; ++i) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const int key = 8 * i + j;
-        float& score = s[4 * i + 2 * half + j];
-        if (kBehind ? key >= bound : key < bound) score = -INFINITY;
-      }
-    }
-  }
-}
-
-// Scores to weights. `rescale`: by what sums and outputs up to now are to be multiplied.
-template <int kSize>
-__device__ __forceinline__ void weigh(const AttentionSm90Parameters& call, float (&s)[kSize],
-                                      Rows& rows, float (&rescale)[2]) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float largest[2] = {s[2 * half], s[2 * half + 1]};
-#pragma unroll
-    for (int i = 1; i < kSize / 4; ++i) {
-      largest[0] = fmaxf(largest[0], s[4 * i + 2 * half]);
-      largest[1] = fmaxf(largest[1], s[4 * i + 2 * half + 1]);
-    }
-    const float max = max_of_row(fmaxf(rows.max[half], fmaxf(largest[0], largest[1])));
-    // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
-    const float offset = max == -INFINITY ? 0.0f : max * call.factor;
-    rescale[half] = detail::exp2_of(rows.max[half] * call.factor - offset);
-    rows.max[half] = max;
-    float sum[2] = {0.0f, 0.0f};
-#pragma unroll
-    for (int i = 0; i < kSize / 4; ++i) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        float& value = s[4 * i + 2 * half + j];
-        value = detail::exp2_of(fmaf(value, call.factor, -offset));
-        sum[j] += value;
-      }
-    }
-    rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[0] + sum[1]);
-  }
-}
-
-template <int kSize>
-__device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&factor)[2]) {
-#pragma unroll
-  for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
-}
-
-// By what a row's outputs are to be multiplied. Writes lse.
-template <typename Shape, bool kVarlen>
-__device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call, const Tile& tile,
-                                            int warpgroup, const Rows& rows, float (&factor)[2]) {
-  constexpr float kLn2 = 0.6931471805599453f;
-  const int lane = threadIdx.x % 32;
-  const int first_row =
-      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2E;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = first_row + 8 * half;
-    const float max = rows.max[half] == -INFINITY ? -INFINITY : rows.max[half] * call.factor;
-    const float largest = fmaxf(max, sink);
-    const float offset = largest == -INFINITY ? 0.0f : largest;
-    const float scaled = detail::exp2_of(max - offset);
-    const float sum = sum_of_row(rows.sum[half]) * scaled + detail::exp2_of(sink - offset);
-    factor[half] = sum == 0.0f ? 0.0f : __fdividef(scaled, sum);
-    if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
-      const int64_t at = first_of_lse<kVarlen>(call, tile);
-      call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) * kLn2;
-    }
-  }
-}
-
-// Outputs, packed in pairs, to memory. A warp's rows take the place of its queries, which no
-// product needs any more, and are written from there: by the copy engine, which is to have read
-// them before the place is free, or, where the sequence ends before the tensor, by the warp. `q`:
-// the tile's queries.
-template <typename T, typename Shape, bool kVarlen>
-__device__ __forceinline__ void write_rows(const AttentionSm90Parameters& call, const Tile& tile,
-                                           char* q, int warpgroup,
-                                           const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
-  constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
-  const int lane = threadIdx.x % 32;
-  const int first_of_warp = warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
-  char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
-  const auto place = [&](int row, int unit) {
-    return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
-           (unit % 8 ^ row % 8) * 16;
-  };
-#pragma unroll
-  for (int unit = 0; unit < kUnits; unit += 2) {
-    const uint32_t words[4] = {packed[2 * unit], packed[2 * unit + 1], packed[2 * unit + 2],
-                               packed[2 * unit + 3]};
-    store_matrices(place(lane % 16, unit + lane / 16), words);
-  }
-  if constexpr (!kVarlen) {
-    fence_for_wgmma();
-    __syncwarp();
-    if (lane == 0) {
-#pragma unroll
-      for (int chunk = 0; chunk < (Shape::kHeadDimV + kBoxColumns - 1) / kBoxColumns; ++chunk) {
-        copy_box_from_shared(&call.o, place(0, 8 * chunk), chunk * kBoxColumns,
-                             tile.first_query + first_of_warp, tile.head, tile.batch);
-      }
-    }
-  } else {
-    __syncwarp();
-    const int num_rows = tile.seq_q - tile.first_query - first_of_warp;
-    T* const to = first_of_output<T, kVarlen>(call, tile) +
-                  (tile.first_query + first_of_warp) * call.output_seq_stride;
-#pragma unroll
-    for (int i = lane; i < 16 * kUnits; i += 32) {
-      const int row = i / kUnits, unit = i % kUnits;
-      if (row < num_rows && unit * 8 < call.head_dim_v) {
-        *reinterpret_cast<uint4*>(to + row * call.output_seq_stride + unit * 8) =
-            *reinterpret_cast<const uint4*>(place(row, unit));
-      }
-    }
-    fence_for_wgmma();  // the next queries come by the copy engine
-  }
-}
-
-// The same from registers, where the queries' place is not free.
-template <typename T, typename Shape, bool kVarlen>
-__device__ __forceinline__ void write_fragment(const AttentionSm90Parameters& call,
-                                               const Tile& tile, int warpgroup,
-                                               const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
-  const int lane = threadIdx.x % 32;
-  const int first_row =
-      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  T* const output = first_of_output<T, kVarlen>(call, tile);
-#pragma unroll
-  for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      uint32_t words[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) words[j] = packed[8 * i + 2 * j + half];
-      gather_vectors(words);
-      const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
-      if (row < tile.seq_q && column < call.head_dim_v) {
-        *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
-            make_uint4(words[0], words[1], words[2], words[3]);
-      }
     }
   }
 }
@@ -482,9 +302,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
     to_block = end / kKeys;
   };
   const auto scores_to_weights = [&](int block) {
-    if (__builtin_expect(call.cap != 0.0f, false)) {
-#pragma unroll
-      for (int i = 0; i < kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+    if (__builtin_expect(call.changes_scores, false)) {
+      change_scores<T, Shape>(call, tile_at(t - 1), warpgroup, block, s);
     }
     const auto mask = [&](auto is_behind) {
       const Tile& tile = tile_at(t - 1);
@@ -659,7 +478,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
-// For what attention_sm90_serves().
+// For what attention_sm90_serves_forward().
 template <typename T, typename Shape, bool kVarlen>
 void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   AttentionSm90Parameters parameters{};
@@ -684,6 +503,16 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.by_query_tiles = by(query_tiles);
   parameters.by_heads = by(call.heads);
   parameters.by_group = by(call.heads / call.kv_heads);
+  parameters.unit = static_cast<float>(parameters.cap != 0.0f ? 1.0 : 1.0 / call.scale);
+  parameters.slopes = call.alibi_slopes;
+  parameters.slopes_batch_stride = call.alibi_batch_stride;
+  parameters.bias = call.bias;
+  parameters.bias_is_float = call.bias_dtype == DType::kFloat32;
+  parameters.bias_batch_stride = call.bias_batch_stride;
+  parameters.bias_head_stride = call.bias_head_stride;
+  parameters.bias_query_stride = call.bias_query_stride;
+  parameters.changes_scores =
+      parameters.cap != 0.0f || call.bias != nullptr || call.alibi_slopes != nullptr;
   parameters.num_items = static_cast<int>(num_tiles);
   const bool is_masked = parameters.is_masked();
   int device = 0, multiprocessors = 0;

@@ -125,6 +125,14 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
   int batch;
   int total_q;  // of different lengths: queries together
+  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three.
+  bool changes_scores;
+  float unit;
+  const float* slopes;  // may be null
+  int64_t slopes_batch_stride;
+  const void* bias;  // may be null; elements of a row stand side by side, pairs are aligned
+  bool bias_is_float;
+  int64_t bias_batch_stride, bias_head_stride, bias_query_stride;
   int query_tiles, num_items;
   bool by_couples, by_length;
   detail::Divider by_query_tiles{1}, by_group{1};

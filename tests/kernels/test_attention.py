@@ -574,6 +574,33 @@ def test_hopper_kernel_in_every_order_of_tiles(device):
                 assert torch.equal(output[rows], own), (head_dim, count, i)
 
 
+def test_hopper_kernel_adds_slopes_and_bias(device):
+    """The kernel for sm_90a adds them where pairs of keys' biases are aligned, the one for sm_80 where they aren't."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    for index, (head_dim, head_dim_v, seq_q, seq_k) in enumerate(
+        ((64, 64, 200, 330), (40, 64, 300, 300), (96, 80, 65, 200), (128, 128, 333, 410), (128, 128, 2100, 200),
+         (192, 128, 130, 258), (192, 192, 100, 90), (256, 256, 140, 300))
+    ):  # fmt: skip
+        dtype = (torch.bfloat16, torch.float16)[index % 2]
+        q, k, v = tensors(device, dtype, 2, seq_q, seq_k, 4, 2, head_dim, head_dim_v, seed=index)
+        slopes = normal(2, 4, dtype=torch.float32, device=device, seed=5).abs() / 8
+        cases = []
+        for shape in ((2, 4, seq_q, seq_k), (1, 4, 1, seq_k), (2, 1, seq_q, seq_k)):
+            for kind in (dtype, torch.float32):
+                cases.append({"bias": normal(*shape, dtype=kind, device=device, seed=4)})
+        cases += [{"alibi_slopes": slopes}, {"alibi_slopes": slopes[1], "causal": True}]
+        cases += [{"bias": cases[0]["bias"], "alibi_slopes": slopes, "softcap": 5.0, "window": (90, 7)}]
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            for options in cases:
+                check((dtype, head_dim, seq_q, options.keys()), q, k, v, 3 if "softcap" in options else 2, **options)
+        names = [event.name for event in profile.events()]
+        assert any("attention_sm90_kernel" in name for name in names), set(names)
+        assert not any("attention_mma_kernel" in name for name in names), set(names)
+        bias = normal(1, 1, seq_q, seq_k + 1, dtype=dtype, device=device)[..., 1:]
+        check((dtype, head_dim, "views"), q, k, v, bias=bias)
+
+
 def test_hopper_kernel_of_few_and_many_long_sequences(device):
     """A long sequence alone has smaller tiles than many of its length; those are as in a batch."""
     if not has_hopper_kernel(torch.bfloat16, device):
