@@ -12,14 +12,6 @@ namespace {
 
 using namespace attention_detail;
 
-__device__ __forceinline__ float sum_of_16_lanes(float sum) {
-#pragma unroll
-  for (int distance = 8; distance > 0; distance /= 2) {
-    sum += cudaops::shfl_xor(sum, distance, 32);
-  }
-  return sum;
-}
-
 template <typename T, int kWidthV>
 __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention call) {
   __shared__ Shared shared;
@@ -70,7 +62,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
           scores.at[i][j] = detail::exp2_of(scores.at[i][j] - shift);
           part += scores.at[i][j];
         }
-        sum[i] = sum[i] * factor + sum_of_16_lanes(part);
+        sum[i] = sum[i] * factor + sum_of_lanes(part, 16);
 #pragma unroll
         for (int n = 0; n < RowSums<kWidthV>::kParts; ++n) {
 #pragma unroll

@@ -44,10 +44,7 @@ __global__ void __launch_bounds__(kThreads) delta_kernel(const AttentionBackward
   float sum = 0;
   for (int i = lane; i < forward.head_dim_v; i += 32)
     sum += to_float(output[i]) * to_float(grad[i]);
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) {
-    sum += cudaops::shfl_xor(sum, distance, 32);
-  }
+  sum = sum_of_lanes(sum, 32);
   if (lane != 0) return;
   if (call.grad_lse != nullptr) sum -= static_cast<const float*>(call.grad_lse)[index];
   static_cast<float*>(call.delta)[index] = sum;

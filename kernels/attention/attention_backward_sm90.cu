@@ -5,6 +5,7 @@
 #include "attention_backward_sm90.cuh"
 #include "attention_backward_sm90.h"
 #include "attention_sm90.h"
+#include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
 
@@ -142,10 +143,7 @@ __global__ void __launch_bounds__(kRowThreads)
         for (int k = 0; k < 8; ++k) sum = fmaf(a[k], b[k], sum);
       }
     }
-#pragma unroll
-    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
-      sum += cudaops::shfl_xor(sum, distance, 32);
-    }
+    sum = attention_detail::sum_of_lanes(sum, kLanes);
     if (lane != 0) continue;
     float lse = INFINITY;
     if (is_there) {

@@ -8,6 +8,8 @@
 
 #include "attention_dropout.h"
 
+#if !CUDAOPS_HIP
+
 namespace cudaops_kernels {
 namespace attention_detail {
 
@@ -62,3 +64,5 @@ __device__ __forceinline__ uint32_t dropped_of_keys(const AttentionDropout& drop
 
 }  // namespace attention_detail
 }  // namespace cudaops_kernels
+
+#endif

@@ -18,6 +18,15 @@
 namespace cudaops_kernels {
 namespace attention_detail {
 
+// Over groups of `num_lanes` neighbours, a power of two up to 32.
+__device__ __forceinline__ float sum_of_lanes(float sum, int num_lanes) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    if (distance < num_lanes) sum += cudaops::shfl_xor(sum, distance, 32);
+  }
+  return sum;
+}
+
 constexpr int kTile = 64;
 constexpr int kThreads = 256;
 constexpr int kDepth = 32;          // of products, in shared memory at a time
