@@ -110,7 +110,7 @@ def _write_new(path, text):
             file.write(text)
     except FileExistsError:
         raise PortError(
-            "port: -o doesn't overwrite a file.\n  found   %s\nFix: another name, or without -o to see it" % path
+            "port: -o doesn't overwrite a file.\n  found   %s\nFix: -o <directory>/CMakeLists.txt (paths are then relative to it), or without -o to see it" % path
         ) from None
     except OSError as error:
         raise PortError(

@@ -468,6 +468,15 @@ def test_bad_arguments_are_refused_before_anything_starts(call, error, text, tmp
     assert not (tmp_path / "store").exists()
 
 
+def test_standard_that_is_too_old_for_torch_is_refused_before_a_compile(jit):  # noqa: F811
+    """torch-ngp and its like: after the #error g++ goes on for minutes."""
+    path = jit.write("old.cpp", "#include <torch/extension.h>\n")
+    with pytest.raises(cudaops.BuildError, match=r"need C\+\+17, and extra_cflags has -O3 -std=c\+\+14\.\nFix: leave it out"):
+        with jit.no_process():
+            jit.load("old", path, extra_cflags=["-O3 -std=c++14"])
+    assert jit.left() == []
+
+
 def test_misspelt_policy_is_said_by_a_hit_too(jit, monkeypatch):  # noqa: F811
     path = jit.write("plain.cpp", plain("plain"))
     jit.load("plain", path)

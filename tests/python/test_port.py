@@ -798,6 +798,18 @@ def test_package_in_the_build_tree(project):
     assert content.endswith("cudaops_add_python_test(test_pkg OP pkg_C pkg_D SCRIPT tests/test_pkg.py PYTEST)\n")
 
 
+def test_tests_of_a_package_run_where_its_modules_for_cuda_are_not_built(project):
+    """pytorch_scatter has a module for the CPU and one for CUDA, and imports what is there."""
+    project.write("pkg/__init__.py")
+    project.write("tests/test_pkg.py", "import pkg\n")
+    content = project.port("""
+        modules = [CppExtension("pkg._cpu", ["csrc/op.cpp"])]
+        if CUDA_HOME is not None:
+            modules += [CUDAExtension("pkg._cuda", ["csrc/op.cpp", "csrc/op_kernel.cu"])]
+        """)
+    assert content.endswith("cudaops_add_python_test(test_pkg OP pkg_cpu SCRIPT tests/test_pkg.py PYTEST)\n")
+
+
 def test_endless_code_ends(project):
     content = project.port(
         """
@@ -867,7 +879,7 @@ def test_command_line(project, tmp_path):
     assert run_python("-m", "cudaops", "port", setup, "-o", out) == (
         2,
         "",
-        "cudaops port: -o doesn't overwrite a file.\n  found   %s\nFix: another name, or without -o to see it\n" % out,
+        "cudaops port: -o doesn't overwrite a file.\n  found   %s\nFix: -o <directory>/CMakeLists.txt (paths are then relative to it), or without -o to see it\n" % out,
     )
     assert run_python("-m", "cudaops", "port", setup, "-o", "-")[1] == output
     code, output, error = run_python("-m", "cudaops", "port", "--help")

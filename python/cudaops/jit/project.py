@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 
+from . import failure
 from . import headers as torch_headers
 from . import sources as texts
 from .key import digest
@@ -38,6 +39,9 @@ class Project:
             reading.add(path)
         self.reading = reading
         self.abi = texts.abi(reading.names, request.kind)
+        if self.abi == "STABLE" or texts.has_aten(reading.names):
+            _refuse_old_standard(request, "extra_cflags", request.cflags)
+            _refuse_old_standard(request, "extra_cuda_cflags", request.cuda_cflags if texts.has_aten(reading.names) else ())
         if headers == "fast":
             from . import fast
 
@@ -206,6 +210,15 @@ class Project:
             words = [os.path.abspath(word) if word[:1] != "-" and os.path.exists(word) else _escape(word) for word in words]
             lines.append("target_link_libraries(%s PRIVATE%s)" % (name, "".join("\n  " + bracket(w) for w in words)))
         return lines
+
+
+def _refuse_old_standard(request, label, flags):
+    """g++ doesn't stop at the #error of torch's headers: it takes minutes to say everything else that isn't C++14."""
+    for flag in flags:
+        if re.search(r"(?:^|\s)-std=(?:c|gnu)\+\+(?:98|03|0x|11|1y|14)\b", flag):
+            raise failure.error(
+                request.name, "torch's headers need C++17, and %s has %s." % (label, flag), fix="leave it out: what they need is set already"
+            )
 
 
 def _without_half_operators(path):
