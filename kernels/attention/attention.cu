@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
         float largest = max[i];
 #pragma unroll
         for (int j = 0; j < 4; ++j) largest = fmaxf(largest, scores.at[i][j]);
-        largest = largest_of_lanes(largest, 16);
+        largest = max_over_lanes(largest, 16);
         const float shift = largest == -INFINITY ? 0 : largest;
         const float factor = detail::exp2_of(max[i] - shift);
         max[i] = largest;
