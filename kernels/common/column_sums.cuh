@@ -16,7 +16,7 @@ namespace detail {
 constexpr int kPartsThreads = 512;
 constexpr int kMostSums = 2;
 
-// One or two sums a column: the parts of each lie behind those of the one before, and each has its
+// One or two sums a column: the parts of each follow those of the one before, and each has its
 // place; null: it isn't wanted.
 struct SumsOfParts {
   const float* parts;

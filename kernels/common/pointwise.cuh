@@ -7,14 +7,15 @@
 //
 // Alignment, in the order in which a call is tried:
 //   whole  All rows start at multiples of 16 bytes and have only whole vectors.
-//   flat   Rows follow each other without gaps, and all operands lie alike. They are taken as one
+//   flat   Rows have no gaps between them, and all operands the same alignment. They are taken as
+//   one
 //          long row: vectors are whole and aligned everywhere but at the array's two ends, also
-//          those in which one row ends and the next begins. Only the columns of a vector lie
-//          elsewhere for each row.
+//          those in which one row ends and the next begins. Only the columns of a vector differ
+//          from row to row.
 //   else   Vectors lie where the first output's row has its multiples of 16 bytes, so that its
 //          stores are whole; a row that starts elsewhere has a shorter first and last vector. An
-//          operand that lies differently is put together from two aligned loads, of which one comes
-//          from the cache.
+//          operand with another alignment takes two aligned loads and a funnel shift; the second
+//          load hits L1.
 // All loads are issued before the first is used, in each case.
 #pragma once
 
@@ -128,7 +129,7 @@ struct PointwiseGrid {
   Divider blocks_per_row;
 };
 
-// A vector in flight: loaded as two aligned ones.
+// A vector in flight: two aligned ones, to be shifted when they have arrived.
 template <typename T>
 struct Window {
   Packed low, high;     // without an offset only the first counts: a copy of it would wait for it
@@ -145,7 +146,7 @@ __device__ __forceinline__ Window<T> load_window(const T* data, int begin, int e
   Window<T> window = {};
   window.offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
   const bool is_aligned = window.offset == 0;
-  // By way of an integer the compiler would lose sight of which memory this is.
+  // As an integer the address would lose its address space.
   const char* aligned = reinterpret_cast<const char*>(data) - window.offset;
   if (aligned >= reinterpret_cast<const char*>(first) &&
       aligned + (is_aligned ? 16 : 32) <= reinterpret_cast<const char*>(last)) {
@@ -397,7 +398,7 @@ bool is_whole(const PointwiseCall<kNumInputs, kNumOutputs>& call) {
   return true;
 }
 
-// Whether rows can be taken as one long one, in which vectors of all operands lie alike.
+// Whether rows can be taken as one long one, in which all operands have the same alignment.
 template <typename T, int kNumInputs, int kNumOutputs>
 bool is_flat(const PointwiseCall<kNumInputs, kNumOutputs>& call) {
   const auto is_alike = [&](const auto& rows) {

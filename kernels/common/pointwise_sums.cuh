@@ -3,15 +3,16 @@
 // gradient of a bias.
 //
 // A block has 32 vectors of a row side by side (all of them, where a row has fewer) and takes a
-// part of the rows in turns, some at once, so that enough loads are in flight. Its threads keep the
-// sums of their columns in registers. A second kernel (column_sums.cuh) adds up what the blocks
+// part of the rows in a loop, some at once, so that enough loads are in flight. Its threads keep
+// the sums of their columns in registers. A second kernel (column_sums.cuh) adds up what the blocks
 // have. Who takes which row depends on the shape and the alignment alone: results are the same bits
 // from run to run and on every device.
 //
 // Vectors lie at the same columns in each row:
 //   whole    All rows start at multiples of 16 bytes and have only whole vectors.
-//   periods  Rows follow each other without gaps, and all operands lie alike. After 1, 2, 4 or 8
-//            rows, a period, vectors lie at the same columns again: periods are taken as rows, of
+//   periods  Rows have no gaps between them, and all operands the same alignment. After 1, 2, 4 or
+//   8
+//            rows, a period, vectors have the same columns again: periods are taken as rows, of
 //            whole aligned vectors but for the array's two ends. What a block leaves has the width
 //            of a period, and as many parts as a period has rows stand in it side by side.
 //   else     Vectors start with the row. Where that is not at multiples of 16 bytes, loads are put
@@ -47,8 +48,8 @@ inline SumShape sum_shape(int64_t num_rows, int64_t width, int64_t elements_per_
   int64_t parts = shape.num_chunks == 0 ? 1 : kManyBlocks / shape.num_chunks;
   if (parts > most_parts) parts = most_parts;
   if (parts < 1) parts = 1;
-  const int64_t turns = (num_rows + parts * shape.threads_y - 1) / (parts * shape.threads_y);
-  shape.rows_per_part = turns * shape.threads_y;
+  const int64_t iterations = (num_rows + parts * shape.threads_y - 1) / (parts * shape.threads_y);
+  shape.rows_per_part = iterations * shape.threads_y;
   shape.num_parts = num_rows == 0 ? 0 : (num_rows + shape.rows_per_part - 1) / shape.rows_per_part;
   return shape;
 }

@@ -17,7 +17,7 @@ namespace cudaops_kernels {
 
 using Packed = uint4;
 
-// The elements of a vector as numbers, with arithmetic element by element.
+// The elements of a vector as floats, with element-wise arithmetic.
 template <int kElements>
 struct Floats {
   static constexpr int kSize = kElements;
@@ -171,8 +171,8 @@ __device__ __forceinline__ Packed negated(const Packed& packed) {
   return {packed.x ^ kSigns, packed.y ^ kSigns, packed.z ^ kSigns, packed.w ^ kSigns};
 }
 
-// The same vector, but the compiler can't know it. What is used in two passes it would else convert
-// once and keep as numbers, which for 16-bit types take twice the registers.
+// The same vector, opaque to the compiler: it would otherwise convert a vector that two passes use
+// once and keep the floats, which for 16-bit types take twice the registers.
 template <typename T>
 __device__ __forceinline__ Packed kept_packed(Packed packed) {
   if constexpr (sizeof(T) < 4) {
@@ -197,7 +197,7 @@ __device__ __forceinline__ float max_over_lanes(float largest, int num_lanes,
   return largest;
 }
 
-// The largest of the elements it is raised by, or of their magnitudes; NaN doesn't count.
+// The largest magnitude, or element, of the vectors that are added to it; NaN doesn't count.
 template <typename T>
 class AbsMax {
 #if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -219,7 +219,7 @@ class AbsMax {
   __device__ __forceinline__ void add_signed(const Packed& packed) { add_by<false>(packed); }
   __device__ __forceinline__ void add(const Packed& packed) { add_by<true>(packed); }
 
-  // The same in a word: where threads tell each other through memory.
+  // The same as one word, to be exchanged through memory.
   __device__ __forceinline__ uint32_t word() const {
     return kInPairs ? pair_ : __float_as_uint(largest_);
   }
@@ -273,8 +273,8 @@ class AbsMax {
     return largest;
   }
 
-  // The same over groups of at least kCount lanes of a whole warp, where lane i of a group is told
-  // only the largest of of_thread[i % kCount]: a lane gives half of what it has to its neighbour
+  // Reduce-scatter over groups of at least kCount lanes of a whole warp: lane i of a group gets
+  // only the largest of of_thread[i % kCount]. A lane gives half of what it has to its neighbour
   // and takes the neighbour's other half, until one is left.
   template <int kCount>
   __device__ __forceinline__ static float reduce_scatter_lanes(const AbsMax (&of_thread)[kCount],
@@ -355,8 +355,8 @@ class AbsMax {
   float largest_ = 0;
 };
 
-// The same address, but calculated here: the compiler would calculate a row's anew for each of its
-// vectors.
+// The same address, opaque to the compiler: it would otherwise calculate a row's address again for
+// each of its vectors.
 template <typename T>
 __device__ __forceinline__ T* kept_address(T* address) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
@@ -368,14 +368,14 @@ __device__ __forceinline__ T* kept_address(T* address) {
 #endif
 }
 
-// The address that another lane has, of the same 32.
+// Another lane's address, of the same 32.
 template <typename T>
 __device__ __forceinline__ T* address_of_lane(T* address, int lane) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
   return reinterpret_cast<T*>(cudaops::shfl(reinterpret_cast<uintptr_t>(address), lane, 32));
 #else
-  // By way of an integer alone the compiler would lose sight of which memory this is; nvcc 13.0
-  // does not end where it can see through the shuffle.
+  // As a plain integer the address would lose its address space; and nvcc 13.0 doesn't terminate
+  // where it can see through the shuffle.
   size_t global = __cvta_generic_to_global(address);
   asm("" : "+l"(global));
   global = cudaops::shfl(global, lane, 32);
@@ -393,7 +393,8 @@ template <typename T>
 __device__ __forceinline__ Packed load_aligned(const T* data) {
   return *reinterpret_cast<const Packed*>(data);
 }
-// The same of what nothing writes while the kernel runs: not held up by stores before it.
+// The same by the read-only path: of what nothing writes while the kernel runs. Not ordered behind
+// stores.
 template <typename T>
 __device__ __forceinline__ Packed load_readonly(const T* data) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
@@ -406,8 +407,8 @@ __device__ __forceinline__ Packed load_readonly(const T* data) {
   return packed;
 #endif
 }
-// The same, not later than where it stands: the compiler would move the load of a next row behind
-// the work on this one, to have the registers.
+// The same, issued where it is written: the compiler would otherwise sink the load of a next row
+// below the work on this one, to save registers.
 template <typename T>
 __device__ __forceinline__ Packed load_ordered(const T* data) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
@@ -432,7 +433,7 @@ __device__ __forceinline__ void store_aligned(T* data, const Packed& packed) {
 #endif
 }
 
-// Sixteen bytes from the `offset`-th of two vectors on; a multiple of T's size below 16.
+// Sixteen bytes of two vectors, from the `offset`-th on: a multiple of T's size below 16.
 template <typename T>
 __device__ __forceinline__ Packed funnel_shift(const Packed& low, const Packed& high,
                                                unsigned int offset) {
@@ -451,8 +452,8 @@ __device__ __forceinline__ Packed funnel_shift(const Packed& low, const Packed& 
   return {words[0], words[1], words[2], words[3]};
 }
 
-// From any address that is a multiple of T's size, out of the two aligned vectors around it: up to
-// 14 bytes on either side are read as well and must be readable.
+// From any address that is a multiple of T's size: two aligned loads and a funnel shift. Up to 14
+// bytes on either side are read as well and must be readable.
 template <typename T>
 __device__ __forceinline__ Packed load_unaligned(const T* data) {
   const unsigned int offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
@@ -460,7 +461,7 @@ __device__ __forceinline__ Packed load_unaligned(const T* data) {
   return funnel_shift<T>(load_ordered(aligned), load_ordered(aligned + Vector<T>::kSize), offset);
 }
 
-// Elements begin … end - 1 of a vector, instead of the others `other`.
+// Elements begin … end - 1 of a vector; the others become `other`.
 template <typename T>
 __device__ __forceinline__ Packed masked(const Packed& packed, int begin, int end,
                                          float other = 0) {
@@ -497,7 +498,7 @@ __device__ __forceinline__ Packed load_elements(const T* data, int begin, int en
   }
 }
 
-// The same for what is read once in a whole array: a loop with shifts is little code.
+// The same for the ends of a whole array: a loop with shifts is little code.
 template <typename T>
 __device__ __forceinline__ Packed load_elements_looped(const T* data, int begin, int end) {
   constexpr int kHalf = Vector<T>::kSize / 2;
@@ -529,8 +530,8 @@ __device__ __forceinline__ void store_elements(T* data, const Packed& packed, in
 }
 
 // To any address that is a multiple of T's size, by neighbouring lanes for neighbouring vectors:
-// the lower `num_lanes` of a warp call it together. Where an aligned vector lies across two lanes',
-// the lower one stores it.
+// the lower `num_lanes` of a warp call it together. An aligned vector that two lanes have parts of
+// is stored by the lower one.
 template <typename T>
 __device__ __forceinline__ void store_unaligned(T* data, const Packed& packed, int begin, int end,
                                                 int num_lanes) {

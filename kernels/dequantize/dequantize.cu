@@ -25,8 +25,8 @@ struct DequantizeGrid {
   bool one_scale_a_row;
 };
 
-// A vector has half or a quarter of the bytes of other ops': one a thread were too few on their
-// way.
+// A vector has half or a quarter of the bytes of other ops': one a thread would be too few in
+// flight.
 constexpr int kSlots = 4;
 
 // Of a row that is counted in int.

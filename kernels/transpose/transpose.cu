@@ -3,7 +3,7 @@
 //
 // A block moves a tile by way of shared memory, with 16-byte loads and stores on both sides. Tiles
 // follow each other along the rows of the output: what a tile stores and its neighbour continues
-// meets in the L2 cache. The input it reads in pieces of 256 bytes, which nothing continues soon.
+// meets in the L2 cache. The input it reads in segments of 256 bytes, which nothing continues soon.
 //
 // Where rows start anywhere: of each input row a block takes the vectors that lie at multiples of
 // 16 bytes, one more than a tile's width, and looks for elements behind the row's own shift. An

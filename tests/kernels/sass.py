@@ -92,7 +92,10 @@ def find_cuobjdump():
         return found
     for tool in pathlib.Path(sysconfig.get_paths()["purelib"]).glob("**/bin/cuobjdump"):
         return str(tool)
-    sys.exit("sass.py: cuobjdump is neither in PATH nor in a package of this Python.\nFix: pip install nvidia-cuda-cuobjdump")
+    sys.exit(
+        "sass.py: cuobjdump is neither in PATH nor in a package of this Python.\n"
+        "Fix: pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
+    )
 
 
 def compile_file(tree, file, arch, folder):

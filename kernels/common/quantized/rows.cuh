@@ -7,8 +7,8 @@
 
 namespace cudaops_kernels {
 
-// Rows that lie so that the bytes of a vector lie at a multiple of their number where a vector of
-// this anchor lies at a multiple of 16. Nothing is read or written there.
+// An anchor by which a vector's bytes are aligned to their number: where a vector of T at the
+// anchor is aligned to 16. Nothing is read or written there.
 template <typename T>
 Rows anchor_for_bytes(const Rows& output) {
   return {reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(output.data) * sizeof(T)),

@@ -55,7 +55,7 @@ class Quotient {
   detail::Divider divider_;
 };
 
-// Where the scale of an element lies: row_at(row) + column_at(column).
+// The index of an element's scale: row_at(row) + column_at(column).
 struct ScalePlaces {
   BlockStrides strides;
   Quotient num_rows, block_rows, block_columns;
@@ -100,7 +100,7 @@ struct VectorPlace {
   int begin, end;
 };
 
-// Those of a vector's elements, which may lie in several blocks of the row of them at row_at.
+// Those of a vector's elements, which may be in several blocks of the row of blocks at row_at.
 template <int kSize>
 struct VectorScales {
   Floats<kSize> factor;
@@ -141,7 +141,7 @@ struct VectorScales {
   }
 };
 
-// Whether every vector lies in one block of columns.
+// Whether every vector is in one block of columns.
 template <typename T>
 bool vectors_are_in_blocks(const BlockGrid& grid, bool rows_start_with_vectors) {
   return grid.block_columns >= grid.width ||

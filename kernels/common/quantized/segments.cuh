@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments: what a row has of a block, wherever it lies. A warp has several.
+// Segments: a row's part of a block, of any alignment. A warp has several.
 //
 // Vectors lie where the bytes of the result have their multiples of kSize. The vectors of a segment
 // that are whole are its lanes', slot after slot, 2^log2_lanes lanes a segment; those at its ends,
@@ -135,7 +135,7 @@ class Segments {
 };
 
 // The vectors of a warp's segments, from their loads to their bytes. kSameAlignment: vectors of all
-// inputs lie at multiples of 16 bytes where those of the bytes lie at multiples of their number.
+// inputs are aligned to 16 bytes where those of the bytes are aligned to their number.
 // The source makes 0 of zeros.
 template <typename T, int kSlots, bool kSameAlignment>
 class LoadedSegments {

@@ -163,8 +163,7 @@ struct PointwiseSource {
     return result;
   }
 
-  // Whether vectors of T lie at multiples of 16 bytes where those of bytes do at multiples of their
-  // number.
+  // Whether vectors of T are aligned to 16 bytes where those of bytes are aligned to their number.
   template <typename T>
   bool has_same_alignment(const Rows& bytes, int64_t num_rows) const {
     constexpr int64_t kSize = Vector<T>::kSize;

@@ -36,8 +36,8 @@ using detail::kPackedWarps;
 template <typename T>
 constexpr int kPackedRows = Vector<T>::kSize;
 
-// A lane's elements of a row: element k stands in column column_at(k). kPads: it has none of rows
-// that are none.
+// A lane's elements of a row: element k is in column column_at(k). kPads: none where there is no
+// row.
 template <int kLanes, bool kPads>
 struct PackedPlace {
   static constexpr int kSize = kPackedElements, kCertain = kPads ? 0 : kCertainElements;
@@ -125,7 +125,7 @@ class PackedRows {
 };
 
 // One of them, kLanes threads' own. What the functions do is said in row.h. A row that is none
-// has zeros where kPads, else whatever stands in shared memory; nothing of it goes to an array.
+// has zeros where kPads, else whatever is in shared memory; nothing of it goes to an array.
 template <typename T, int kLanes, int kNumInputs, int kNumOutputs, bool kPads>
 class PackedRow {
  public:
@@ -313,7 +313,7 @@ class PackedRow {
   }
 
  private:
-  // The thread's first element of a row; an op asks for it by the array it stands in.
+  // The thread's first element of a row; an op asks for it by its array.
   struct Staged {
     const void* array;
     T* own;

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kPackedThreads)
     const PackedRows<T> rows(stage, first, grid.num_rows, width);
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) rows.load(i, op.input(i));
-    // On their way with the rows: each lane has one row's.
+    // In flight together with the rows: each lane has one row's.
     const int64_t own = first + cudaops::lane_id() % kPackedRows<T>;
     const Scalars<Op> all_scalars = load_scalars(op, own < grid.num_rows ? own : first);
     rows.wait();

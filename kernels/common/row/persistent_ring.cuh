@@ -11,7 +11,7 @@ namespace detail {
 #if !CUDAOPS_HIP
 
 // A row in shared memory, with the same alignment as in memory. kMasked: 0 where the row has
-// no elements; else what stands there.
+// no elements; else what is there.
 template <typename T, bool kMasked>
 struct SharedTile {
   const T* row;
@@ -41,7 +41,7 @@ struct SharedTile {
   }
 };
 
-// What a row takes in shared memory: with what stands around it in its first and last 16 bytes.
+// Bytes of a row in shared memory, with its neighbours' parts of its first and last 16 bytes.
 inline __host__ __device__ int64_t row_room(int64_t row_bytes, bool whole) {
   return whole ? row_bytes : (row_bytes + 15) / 16 * 16 + 16;
 }

@@ -35,7 +35,7 @@ constexpr int kMaxRowThreads = 512;
 constexpr int kMaxWarpVectors = 128;
 
 // A block of rows that take a warp or less has so many threads: two warps make room for the next
-// block sooner than more would. 2026-11-22.
+// block sooner than more would. 2026-11-23.
 constexpr int kWarpRowsThreads = 64;
 
 // Of a row by four vectors a thread, where the op would rather have eight: those take fewer threads
