@@ -49,7 +49,7 @@ set(attention_backward_sm90_calls attention_sm90)
 
 set(softmax_shards softmax/softmax.cuh softmax/softmax.cu)
 set(cross_entropy_shards cross_entropy/cross_entropy_forward.cuh cross_entropy/cross_entropy.cu)
-set(rms_norm_quantize_shards rms_norm_quantize/rms_norm_quantize.cuh rms_norm_quantize/rms_norm_quantize.cu)
+set(rms_norm_quantize_shards rms_norm_quantize/rms_norm_quantize_of.cuh rms_norm_quantize/rms_norm_quantize.cu)
 foreach(type IN ITEMS float __half cudaops::bfloat16)
   list(
     APPEND softmax_shards

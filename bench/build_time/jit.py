@@ -3,6 +3,7 @@
 """Seconds of cudaops.load(), load_inline() and OpLibrary beside torch.utils.cpp_extension's, one op in one run.
 
     bench/build_time/jit.py --python <python with torch> [--rounds 3] [--hits 20] [--rows stable ...] [--out FILE]
+    bench/build_time/jit.py --results FILE --readme README.md
 
   stable   examples/00_minimal_op (torch/csrc/stable): by torch's load() and by ours
   full     bench/build_time/extension (torch/extension.h): by torch's load() and by ours
@@ -10,7 +11,8 @@
   bundle   examples/10_prebuilt_jit_fallback from a bundle, with a PATH that holds no program
 
 Situations: from nothing, .cu edited, .cpp edited (a line that changes the code), found again by a new process (--hits times,
-the ways in turn). Without --rows all of them: a quarter of an hour on two cores. --out writes JSON.
+the ways in turn). Without --rows all of them: a quarter of an hour on two cores. --out writes JSON, --readme the table between the README's
+marks: of what is measured now, or of an earlier --out (--results).
 
 Each time is from `import cudaops` (or from the import of cpp_extension) to the loaded op, in a process that has imported
 torch: on the clock, and of processors, with all processes that were started, which a busy machine changes less. "From
@@ -31,6 +33,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.dirname(HERE))
+
+import readme_block  # noqa: E402
+
 ROWS = ("stable", "full", "inline", "bundle")
 SITUATIONS = ("from nothing", ".cu edited", ".cpp edited", "found again")
 # Of each row its ways, the first one torch's where it has one.
@@ -39,6 +45,18 @@ WAYS = {
     "full": ("torch", "cudaops"),
     "inline": ("torch inline", "inline full", "inline slim"),
     "bundle": ("bundle",),
+}
+
+MARKS = ("<!-- jit: written by bench/build_time/jit.py -->", "<!-- jit: end -->")
+TITLES = {
+    ("stable", "torch library"): "`cpp_extension.load`, the stable ABI",
+    ("stable", "cudaops"): "`cudaops.load`, the same files",
+    ("full", "torch"): "`cpp_extension.load`, `torch/extension.h`",
+    ("full", "cudaops"): "`cudaops.load`, the same files",
+    ("inline", "torch inline"): "`cpp_extension.load_inline`, C++",
+    ("inline", "inline full"): "`cudaops.load_inline`",
+    ("inline", "inline slim"): '`cudaops.load_inline(headers="slim")`',
+    ("bundle", "bundle"): "`cudaops.OpLibrary` from a bundle",
 }
 
 CHILD = """
@@ -188,14 +206,46 @@ def document(bench):
     return {"date": date, "machine": platform.machine(), "cores": cores, "torch": bench.torch, "times": found}
 
 
+def table(measured):
+    """Of document()'s: the README's block."""
+    medians = {}
+    for one in measured["times"]:
+        medians[one["row"], one["way"], one["situation"]] = 1000 * statistics.median(one["clock_s"])
+    lines = ["| ms from `import` to the loaded op | " + " | ".join(SITUATIONS) + " |", "|---" * (len(SITUATIONS) + 1) + "|"]
+    for (row, way), title in TITLES.items():
+        if any((row, way, situation) in medians for situation in SITUATIONS):
+            values = [medians.get((row, way, situation)) for situation in SITUATIONS]
+            cells = ["" if ms is None else "%.0f" % ms if ms >= 100 else "%.1f" % ms for ms in values]
+            lines.append("| %s | %s |" % (title, " | ".join(cells)))
+    note = "Each in a new process that has imported torch (%d cores, torch %s, %s; `bench/build_time/jit.py`)."
+    return "\n".join(lines) + "\n\n" + note % (measured["cores"], measured["torch"], measured["date"][:10])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", required=True)
+    parser.add_argument("--python", help="a Python with torch")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--hits", type=int, default=20, help="processes that find what is built")
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS)
     parser.add_argument("--out", help="the JSON file")
+    parser.add_argument("--results", help="the JSON file of an earlier --out: nothing is measured")
+    parser.add_argument("--readme", help="the file whose block is written anew")
     options = parser.parse_args()
+    if (options.python is None) == (options.results is None):
+        parser.error("wanted --python <python with torch>, or --results FILE")
+    if options.results:
+        with open(options.results, encoding="utf-8") as file:
+            measured = json.load(file)
+    else:
+        measured = measure(options)
+    if options.out:
+        with open(options.out, "w", encoding="utf-8") as file:
+            json.dump(measured, file, indent=1)
+    if options.readme:
+        readme_block.write(options.readme, MARKS, table(measured))
+
+
+def measure(options):
     minimal, extension = os.path.join(REPOSITORY, "examples", "00_minimal_op"), os.path.join(HERE, "extension")
     with tempfile.TemporaryDirectory(prefix="jit ") as directory:
         bench = Bench(options.python, directory)
@@ -211,9 +261,7 @@ def main():
         if "bundle" in options.rows:
             bundle(bench, options.hits)
         show(bench.times)
-        if options.out:
-            with open(options.out, "w", encoding="utf-8") as file:
-                json.dump(document(bench), file, indent=1)
+        return document(bench)
 
 
 if __name__ == "__main__":

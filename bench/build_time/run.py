@@ -44,11 +44,15 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.dirname(HERE))
+
+import readme_block  # noqa: E402
+
 WAYS = ("load", "load_inline", "pybind", "setup", "find_package", "full", "stable")
 OURS = ("pybind", "full", "stable")
 SITUATIONS = ("cold", "cached", "noop", "edit_cu", "edit_cpp", "seven")
 SEVEN = "75;80;86;89;90;100;120"
-MARK = ("<!-- build_time: written by bench/build_time/run.py -->", "<!-- build_time: end -->")
+MARKS = ("<!-- build_time: written by bench/build_time/run.py -->", "<!-- build_time: end -->")
 
 # Run by a Python that has torch; prints the seconds as its last line.
 CHILD = """
@@ -337,14 +341,7 @@ def main():
             json.dump(document, file, indent=1)
             file.write("\n")
     if options.readme:
-        with open(options.readme, encoding="utf-8") as file:
-            page = file.read()
-        if MARK[0] not in page:
-            sys.exit("run.py: %s has no block\n wanted  %s … %s" % (options.readme, *MARK))
-        head, rest = page.split(MARK[0], 1)
-        tail = rest.split(MARK[1], 1)[1]
-        with open(options.readme, "w", encoding="utf-8") as file:
-            file.write(head + MARK[0] + "\n" + text + "\n" + MARK[1] + tail)
+        readme_block.write(options.readme, MARKS, text)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,14 @@ What several files hold is taken from the newest.
 """
 
 import argparse
+import os
 import sys
 
 import result_file
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import readme_block  # noqa: E402
 
 MARKS = ("<!-- kernels: written by bench/kernels/table.py -->", "<!-- kernels: end -->")
 OURS = "cudaops"
@@ -148,14 +153,7 @@ def main():
     print(text)
     if not arguments.readme:
         return
-    with open(arguments.readme, encoding="utf-8") as stream:
-        page = stream.read()
-    if page.count(MARKS[0]) != 1 or page.count(MARKS[1]) != 1:
-        sys.exit(f"table.py: {arguments.readme} has no block\n wanted  {MARKS[0]} … {MARKS[1]}")
-    head, rest = page.split(MARKS[0])
-    tail = rest.split(MARKS[1])[1]
-    with open(arguments.readme, "w", encoding="utf-8") as stream:
-        stream.write(f"{head}{MARKS[0]}\n{text}\n{MARKS[1]}{tail}")
+    readme_block.write(arguments.readme, MARKS, text)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,12 @@ function(_cudaops_op_precompile target)
     endif()
   endif()
   _cudaops_launcher_line(text precompiled_include "${include}")
+  if(NOT "cache" IN_LIST steps)
+    # What header_search.cpp takes for the project's, the compiler's and other people's; the cache says it for itself.
+    _cudaops_launcher_line(text source "${PROJECT_SOURCE_DIR}")
+    _cudaops_launcher_line(text standard ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+    _cudaops_launcher_line(text other "${include}" ${python_directories})
+  endif()
   _cudaops_launch_add(${target} CXX precompiled "${text}")
 endfunction()
 

@@ -378,29 +378,22 @@ void Cache::log_not_cached(const Words& words) {
 namespace {
 
 // Compiles with precompiled headers. The entry is that of a compile without: its headers have the
-// names that the command has for them, and none is one that another directory hides. False where
-// this was no such compile.
+// names that the command has for them. False where this was no such compile.
 bool run_precompiled(const Settings& settings, const Words& words, const Settings& context,
                      int& status) {
-  const Words command = with_precompiled(settings, words);
+  PrecompiledSearch search = {Trees::of(settings), {}, context.get("torch_include")};
+  search.trees.from = context.get("from");
+  search.directories.read(context);
+  const Words command = with_precompiled(settings, words, search);
   if (command.size() == words.size()) return false;
   status = run(command).status;
   if (status != 0) return true;
   const std::string depfile = context.get("depfile");
   Depfile read;
   if (!read.read(depfile)) return false;
-  const std::string text = read.renamed(Depfile::escaped(settings.get("precompiled_include")) + "/",
-                                        context.get("torch_include") + "/");
-  if (!text.empty() && (!overwrite_file(depfile, text) || !read.parse(text))) return false;
-  Trees trees = Trees::of(settings);
-  trees.from = context.get("from");
-  IncludeDirectories directories;
-  directories.read(context);
-  HeaderSearch search(trees, directories, read.names());
-  for (const std::string& file : search.shadows()) {
-    if (!was_read(search, file)) return false;
-  }
-  return true;
+  const std::string text =
+      read.renamed(Depfile::escaped(settings.get("precompiled_include")) + "/", search.torch + "/");
+  return text.empty() || overwrite_file(depfile, text);
 }
 
 }  // namespace

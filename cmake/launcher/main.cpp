@@ -47,7 +47,10 @@ Ended compile(Settings& settings, Words command, bool last) {
     // How long that takes nobody waits to see.
     cache.log_not_cached(command);
   }
-  if (settings.has("precompiled")) command = with_precompiled(settings, std::move(command));
+  if (settings.has("precompiled")) {
+    const PrecompiledSearch search = PrecompiledSearch::of(settings, command);
+    command = with_precompiled(settings, std::move(command), search);
+  }
   if (settings.has("hip")) return run_hip(command);
   if (!last) return run(command);
   Ended ended;

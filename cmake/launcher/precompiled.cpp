@@ -7,6 +7,7 @@
 
 #include "depfile.h"
 #include "files.h"
+#include "header_search.h"
 #include "measure.h"
 #include "process.h"
 
@@ -68,7 +69,32 @@ std::string identities(const std::string& directory, const std::string& expected
   return all;
 }
 
+// Whether the command finds the headers where they were found when they were precompiled: gcc
+// doesn't look for them again.
+bool none_is_hidden(const Settings& settings, const std::string& directory, const Words& command,
+                    const PrecompiledSearch& search) {
+  std::string files;
+  if (!read_file(directory + "/files", files)) return false;
+  const std::string include = settings.get("precompiled_include") + "/";
+  Words names = {option_value(command, "-c")};
+  for (std::string& name : split(files, '\n')) {
+    if (begins(name, include)) name = search.torch + "/" + name.substr(include.size());
+    if (!name.empty()) names.push_back(std::move(name));
+  }
+  return HeaderSearch(search.trees, search.directories, names).shadows().empty();
+}
+
 }  // namespace
+
+PrecompiledSearch PrecompiledSearch::of(const Settings& settings, const Words& command) {
+  PrecompiledSearch search;
+  search.trees.source = settings.get("source") + "/";
+  search.trees.standard = settings.all("standard");
+  search.directories = IncludeDirectories::of(command, false);
+  search.torch = settings.get("precompiled_include");
+  for (const std::string& other : settings.all("other")) search.trees.others.push_back(other + "/");
+  return search;
+}
 
 bool precompiled_valid(const std::string& directory) {
   std::string stamp;
@@ -164,13 +190,13 @@ bool python_first(const std::string& text) {
   return false;
 }
 
-Words with_precompiled(const Settings& settings, Words command) {
+Words with_precompiled(const Settings& settings, Words command, const PrecompiledSearch& search) {
   std::string directory = settings.get("precompiled");
   const std::string& python = settings.get("precompiled_python");
   std::string text;
   if (!python.empty() && read_file(option_value(command, "-c"), text) && python_first(text))
     directory = python;
-  if (precompiled_valid(directory)) {
+  if (precompiled_valid(directory) && none_is_hidden(settings, directory, command, search)) {
     command.insert(command.begin() + 1, "-fpch-deps");
     command.insert(command.begin() + 1, "-I" + directory);
   }

@@ -4,15 +4,27 @@
 
 #pragma once
 
+#include "header_search.h"
 #include "settings.h"
 
 namespace cudaops {
 
+// How a command finds headers, and what it calls torch's include directory.
+struct PrecompiledSearch {
+  Trees trees;
+  IncludeDirectories directories;
+  std::string torch;
+
+  // Of a command as the build system writes it.
+  static PrecompiledSearch of(const Settings& settings, const Words& command);
+};
+
 // The command with the directory of the precompiled header before the other include directories,
 // where gcc takes it by itself, if it comes first in the source and was made with the same options
 // and macros. If a header isn't the one any more that went into it, or the file itself is damaged,
-// which gcc may stop at, the command is as it was.
-Words with_precompiled(const Settings& settings, Words command);
+// which gcc may stop at, or another directory has a file that the command would find in place of
+// one of those headers, the command is as it was.
+Words with_precompiled(const Settings& settings, Words command, const PrecompiledSearch& search);
 
 // Whether a source includes Python.h and, next, torch's header, with nothing but comments before
 // and between: a precompiled Python.h brings torch's header with it.

@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
         float largest = max[i];
 #pragma unroll
         for (int j = 0; j < 4; ++j) largest = fmaxf(largest, scores.at[i][j]);
-        largest = largest_of_lanes(largest, 16);
+        largest = max_over_lanes(largest, 16);
         const float shift = largest == -INFINITY ? 0 : largest;
         const float factor = detail::exp2_of(max[i] - shift);
         max[i] = largest;
@@ -110,7 +110,7 @@ void launch_attention(const Attention& call, void* stream) {
   if (call.batch == 0 || call.heads == 0) return;
   if (call.cu_seqlens_q == nullptr && call.seq_q == 0) return;
 #if defined(CUDAOPS_ATTENTION_WITH_SM90)
-  if (attention_sm90_serves(call)) return launch_attention_sm90(call, stream);
+  if (attention_sm90_serves_forward(call)) return launch_attention_sm90(call, stream);
 #endif
   if (attention_sm80_serves(call)) return launch_attention_sm80(call, stream);
   for_device_type<ForWidth<LaunchPlain>>(call.dtype, call.head_dim_v, call,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls the kernel for sm_90a serves, and by tiles of which shape.
+#include <cmath>
+
 #include "../common/per_device.cuh"
 #include "attention_sm90.cuh"
 #include "attention_sm90.h"
@@ -50,9 +52,20 @@ bool device_has_wgmma() {
          }) == 1;
 }
 
-bool is_aligned(const AttentionOutput& output) {
-  return reinterpret_cast<uintptr_t>(output.data) % 16 == 0 && output.batch_stride % 8 == 0 &&
-         output.seq_stride % 8 == 0 && output.head_stride % 8 == 0;
+int num_multiprocessors() {
+  static int known[64];
+  return known_for_device(known, [](int device) {
+    int number = 0;
+    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
+    return number;
+  });
+}
+
+// Whether pairs of keys' biases can be loaded.
+bool has_bias_in_pairs(const Attention& call) {
+  const int64_t strides = call.bias_batch_stride | call.bias_head_stride | call.bias_query_stride;
+  return call.bias_key_stride == 1 && strides % 2 == 0 &&
+         reinterpret_cast<uintptr_t>(call.bias) % (2 * size_of(call.bias_dtype)) == 0;
 }
 
 }  // namespace
@@ -62,21 +75,31 @@ bool attention_sm90_serves(const Attention& call) {
   const MappedTensors tensors(call);
   return call.dtype != DType::kFloat32 && !call.is_double && call.bias == nullptr &&
          call.alibi_slopes == nullptr && call.dropout_p == 0 &&
-         static_cast<float>(call.scale) > 0 && call.head_dim <= Attention::kMaxHeadDim &&
-         call.head_dim_v <= Attention::kMaxHeadDim && call.seq_q > 0 && call.seq_q < kMaxSize &&
-         call.seq_k < kMaxSize && tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
+         static_cast<float>(call.scale) > 0 && static_cast<float>(1 / call.scale) < INFINITY &&
+         call.head_dim <= Attention::kMaxHeadDim && call.head_dim_v <= Attention::kMaxHeadDim &&
+         call.seq_q > 0 && call.seq_q < kMaxSize && call.seq_k < kMaxSize &&
+         tensors.q.seq < kMaxSize && tensors.k.seq < kMaxSize &&
          call.batch * call.heads * ((call.seq_q + 127) / 128) < kMaxSize && device_has_wgmma() &&
          can_be_mapped(tensors.q) && can_be_mapped(tensors.k) && can_be_mapped(tensors.v) &&
-         is_aligned(call.output);
+         can_be_mapped(tensors.o);
+}
+
+bool attention_sm90_serves_forward(const Attention& call) {
+  if (call.bias != nullptr && !has_bias_in_pairs(call)) return false;
+  Attention plain = call;
+  plain.bias = nullptr;
+  plain.alibi_slopes = nullptr;
+  return attention_sm90_serves(plain);
 }
 
 void launch_attention_sm90(const Attention& call, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   const bool is_masked = call.window_left >= 0 || call.window_right >= 0;
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
+  const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
   if (larger <= 64) {
-    // Of 192 rows more of a short mask's diagonal is computed in vain.
-    if (is_masked && call.seq_q <= 1024) {
+    // Of 192 rows more of a short mask's diagonal is computed in vain, and more of the last tile.
+    if ((is_masked && call.seq_q <= 1024) || 4 * 192 * tiles(192) > 5 * 128 * tiles(128)) {
       return launch_attention_sm90_of<AttentionSm90Shape64Short>(call, on);
     }
     return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
@@ -85,6 +108,18 @@ void launch_attention_sm90(const Attention& call, void* stream) {
   if (larger <= 128) {
     if (call.seq_q <= 2048) return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
     if (is_masked) return launch_attention_sm90_of<AttentionSm90Shape128Masked>(call, on);
+    // Tiles of 192 rows take a twentieth less time for a row. But where the tiles of one sequence
+    // are most of the work, the last round of them may leave many multiprocessors without one.
+    // (Those of a batch are always the same: its sequences don't depend on each other.)
+    if (call.cu_seqlens_q != nullptr && 2 * call.total_q < 7 * call.seq_q) {
+      const auto time = [&](int64_t rows) {
+        const int64_t blocks = num_multiprocessors();
+        return (tiles(rows) * call.heads + blocks - 1) / blocks * rows;
+      };
+      if (21 * time(128) < 20 * time(192)) {
+        return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
+      }
+    }
     return launch_attention_sm90_of<AttentionSm90Shape128>(call, on);
   }
   if (larger <= 192) {

@@ -12,8 +12,9 @@
 //
 // Two things run beside a warpgroup's softmax on the tensor cores. Its own products: S of the next
 // key block and O += P V of this one are issued together, and the softmax of the next block starts
-// when S is there; S of the next tile's first block is computed while O is written. And those of
-// the other warpgroups, which issue theirs in turns (named barriers).
+// when S is there; S of the next tile's first block is computed while O is divided and, of some
+// shapes, written, of others O is written beside the products after that. And those of the other
+// warpgroups, which issue theirs in turns (named barriers).
 //
 // Key blocks are read from the last to the first, because the blocks that are masked in part come
 // last and the first one costs most. A warpgroup whose rows see nothing of the first blocks, or are
@@ -31,13 +32,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
+#include "../common/bulk_copy.cuh"
 #include "../common/device_types.cuh"
 #include "../common/hopper/mbarrier.cuh"
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
+#include "attention_sm90_output.cuh"
 #include "attention_sm90_schedule.cuh"
+#include "attention_sm90_scores.cuh"
 #include "attention_sm90_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -49,20 +54,6 @@ namespace attention_sm90 {
 template <typename Shape>
 __device__ __forceinline__ AttentionSm90Order& order_of(char* shared) {
   return *reinterpret_cast<AttentionSm90Order*>(shared + Shape::kOrderOffset);
-}
-
-// Where a sequence's lse and output begin.
-template <bool kVarlen>
-__device__ __forceinline__ int64_t first_of_lse(const AttentionSm90Parameters& call,
-                                                const Tile& tile) {
-  if (kVarlen) return static_cast<int64_t>(tile.head) * call.total_q + tile.q_row;
-  return (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * tile.seq_q;
-}
-template <typename T, bool kVarlen>
-__device__ __forceinline__ T* first_of_output(const AttentionSm90Parameters& call,
-                                              const Tile& tile) {
-  return static_cast<T*>(call.output) + tile.head * call.output_head_stride +
-         (kVarlen ? tile.q_row * call.output_seq_stride : tile.batch * call.output_batch_stride);
 }
 
 template <typename Shape, bool kVarlen>
@@ -184,156 +175,6 @@ __device__ __forceinline__ void write_empty_tiles(const AttentionSm90Parameters&
   }
 }
 
-// The two rows of a thread: the largest score and the thread's part of the sum of exp.
-struct Rows {
-  float max[2];
-  float sum[2];
-};
-
-// Scores of keys that a row doesn't see become minus infinity. `first`: the warpgroup's first row,
-// aligned with the keys.
-template <typename Shape>
-__device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
-                                            float (&s)[Shape::kKeys / 2], int seq_k, int first,
-                                            int block) {
-  const int lane = threadIdx.x % 32;
-  const int row = first + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  const int column = block * Shape::kKeys + lane % 4 * 2;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int aligned = row + 8 * half;
-    const int end = call.window_right < 0 ? seq_k : min(seq_k, aligned + call.window_right + 1);
-    const int begin = call.window_left < 0 ? 0 : aligned - call.window_left;
-    const int end_here = end - column;
-    const int begin_here = begin - column;
-#pragma unroll
-    for (int i = 0; i < Shape::kKeys / 8; ++i) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const int key = 8 * i + j;
-        float& score = s[4 * i + 2 * half + j];
-        if (key >= end_here || key < begin_here) score = -INFINITY;
-      }
-    }
-  }
-}
-
-// Scores to weights. `rescale`: by what sums and outputs up to now are to be multiplied.
-template <int kSize>
-__device__ __forceinline__ void weigh(const AttentionSm90Parameters& call, float (&s)[kSize],
-                                      Rows& rows, float (&rescale)[2]) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float largest[2] = {s[2 * half], s[2 * half + 1]};
-#pragma unroll
-    for (int i = 1; i < kSize / 4; ++i) {
-      largest[0] = fmaxf(largest[0], s[4 * i + 2 * half]);
-      largest[1] = fmaxf(largest[1], s[4 * i + 2 * half + 1]);
-    }
-    const float max = max_of_row(fmaxf(rows.max[half], fmaxf(largest[0], largest[1])));
-    // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
-    const float offset = max == -INFINITY ? 0.0f : max * call.factor;
-    rescale[half] = detail::exp2_of(rows.max[half] * call.factor - offset);
-    rows.max[half] = max;
-    float sum[2] = {0.0f, 0.0f};
-#pragma unroll
-    for (int i = 0; i < kSize / 4; ++i) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        float& value = s[4 * i + 2 * half + j];
-        value = detail::exp2_of(fmaf(value, call.factor, -offset));
-        sum[j] += value;
-      }
-    }
-    rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[0] + sum[1]);
-  }
-}
-
-template <int kSize>
-__device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&factor)[2]) {
-#pragma unroll
-  for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
-}
-
-// O / sum and lse to memory. `q`: the tile's queries.
-template <typename T, typename Shape, bool kVarlen>
-__device__ __forceinline__ void write_tile(const AttentionSm90Parameters& call, const Tile& tile,
-                                           char* q, int warpgroup, float (&o)[Shape::kHeadDimV / 2],
-                                           const Rows& rows) {
-  const int lane = threadIdx.x % 32;
-  const int first_row =
-      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2E;
-  float factor[2];
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = first_row + 8 * half;
-    const float max = rows.max[half] == -INFINITY ? -INFINITY : rows.max[half] * call.factor;
-    const float largest = fmaxf(max, sink);
-    const float offset = largest == -INFINITY ? 0.0f : largest;
-    const float scaled = detail::exp2_of(max - offset);
-    const float sum = sum_of_row(rows.sum[half]) * scaled + detail::exp2_of(sink - offset);
-    factor[half] = sum == 0.0f ? 0.0f : scaled / sum;
-    if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
-      const int64_t at = first_of_lse<kVarlen>(call, tile);
-      call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) / kLog2E;
-    }
-  }
-  T* const output = first_of_output<T, kVarlen>(call, tile);
-  if constexpr (Shape::kOverlapsTiles) {
-    // A warp's rows take the place of its queries, which no product needs any more, and are written
-    // from there in rows of memory.
-    constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
-    const int first_of_warp = warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
-    char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
-    const auto place = [&](int row, int unit) {
-      return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
-             (unit % 8 ^ row % 8) * 16;
-    };
-#pragma unroll
-    for (int unit = 0; unit < kUnits; unit += 2) {
-      uint32_t words[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int at = 4 * unit + 2 * j, half = j % 2;
-        words[j] = detail::pack_pair<T>(o[at] * factor[half], o[at + 1] * factor[half]);
-      }
-      store_matrices(place(lane % 16, unit + lane / 16), words);
-    }
-    __syncwarp();
-    const int num_rows = tile.seq_q - tile.first_query - first_of_warp;
-    T* const to = output + (tile.first_query + first_of_warp) * call.output_seq_stride;
-#pragma unroll
-    for (int i = lane; i < 16 * kUnits; i += 32) {
-      const int row = i / kUnits, unit = i % kUnits;
-      if (row < num_rows && unit * 8 < call.head_dim_v) {
-        *reinterpret_cast<uint4*>(to + row * call.output_seq_stride + unit * 8) =
-            *reinterpret_cast<const uint4*>(place(row, unit));
-      }
-    }
-    fence_for_wgmma();  // the next queries come by the copy engine
-  } else {
-#pragma unroll
-    for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        uint32_t words[4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const float* const pair = o + 16 * i + 4 * j + 2 * half;
-          words[j] = detail::pack_pair<T>(pair[0] * factor[half], pair[1] * factor[half]);
-        }
-        gather_vectors(words);
-        const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
-        if (row < tile.seq_q && column < call.head_dim_v) {
-          *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
-              make_uint4(words[0], words[1], words[2], words[3]);
-        }
-      }
-    }
-  }
-}
-
 // The last key block with keys for this warpgroup, or with none; those before it are skipped.
 template <typename Shape>
 __device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call, const Tile& tile,
@@ -359,6 +200,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
   float s[kKeys / 2];
   uint32_t p[kKeys / 4];
   float o[Shape::kHeadDimV / 2];
+  uint32_t packed[Shape::kHeadDimV / 4];
   Rows rows;
   float rescale[2];
 
@@ -380,13 +222,46 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
   const auto release_q = [&](uint32_t n) {
     if (is_first_lane) arrive(barriers.q_empty(stage<Shape::kQStages>(n), warpgroup));
   };
-  // The n-th tile. With one buffer for Q the next queries don't wait for it.
+  // The outputs of the n-th tile: what is to be written of them, and to memory. With one buffer for
+  // Q the next queries don't wait for it.
+  const auto finish = [&](uint32_t n) {
+    float factor[2];
+    finish_rows<Shape, kVarlen>(call, tile_at(n), warpgroup, rows, factor);
+#pragma unroll
+    for (int i = 0; i < Shape::kHeadDimV / 4; ++i) {
+      packed[i] = detail::pack_pair<T>(o[2 * i] * factor[i % 2], o[2 * i + 1] * factor[i % 2]);
+    }
+  };
+  bool is_being_read = false;  // by the copy engine: what the last tile's queries gave way to
+  const auto release_written = [&](uint32_t n) {
+    if (!is_being_read) return;
+    is_being_read = false;
+    if (is_first_lane) wait_for_reads();
+    release_q(n);
+  };
   const auto write = [&](uint32_t n) {
-    char* const q = shared + Shape::kQOffset + stage<Shape::kQStages>(n) * Shape::QTile::kBytes;
-    write_tile<T, Shape, kVarlen>(call, tile_at(n), q, warpgroup, o, rows);
-    __syncwarp();
-    if (Shape::kOverlapsTiles) release_q(n);
+    if constexpr (Shape::kOverlapsTiles) {
+      char* const q = shared + Shape::kQOffset + stage<Shape::kQStages>(n) * Shape::QTile::kBytes;
+      write_rows<T, Shape, kVarlen>(call, tile_at(n), q, warpgroup, packed);
+      __syncwarp();
+      if (kVarlen) {
+        release_q(n);
+      } else {
+        is_being_read = true;
+      }
+    } else {
+      write_fragment<T, Shape, kVarlen>(call, tile_at(n), warpgroup, packed);
+      __syncwarp();
+    }
     if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
+  };
+  // Of the tile before this one, once.
+  bool is_unwritten = false;
+  const auto write_before = [&] {
+    if (Shape::kWritesLate && is_unwritten) {
+      write(t - 2);
+      is_unwritten = false;
+    }
   };
   // Of the n-th block, and of the one before.
   const auto wait_for_k = [&] {
@@ -427,15 +302,16 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
     to_block = end / kKeys;
   };
   const auto scores_to_weights = [&](int block) {
-    if (call.cap != 0.0f) {
-#pragma unroll
-      for (int i = 0; i < kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+    if (__builtin_expect(call.changes_scores, false)) {
+      change_scores<T, Shape>(call, tile_at(t - 1), warpgroup, block, s);
     }
-    if (block < from_block || block >= to_block) {
+    const auto mask = [&](auto is_behind) {
       const Tile& tile = tile_at(t - 1);
-      mask_scores<Shape>(call, s, tile.seq_k,
-                         tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64, block);
-    }
+      mask_scores<Shape, is_behind.value>(
+          call, s, tile.seq_k, tile.first_query + tile.seq_k - tile.seq_q + warpgroup * 64, block);
+    };
+    if (block >= to_block) mask(std::true_type());
+    if (block < from_block) mask(std::false_type());
     weigh(call, s, rows, rescale);
   };
   // The scores of the tile's first block that isn't skipped.
@@ -475,6 +351,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
     if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
     scores_to_weights(block);
     pack_all<T>(p, s);
+    release_written(t - 2);
     // Of the block whose output comes next.
     const auto clear_beyond_end = [&] {
       const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
@@ -494,6 +371,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_v();
       issue_outputs();
       pass_turn();
+      write_before();
       wait_for_wgmma<1>();
       keep(s);
       release_k();
@@ -504,7 +382,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       release_v(n - 2);
       multiply_rows(o, rescale);
       pack_all<T>(p, s);
+      release_written(t - 2);
     }
+    // The next tile's queries take its place.
+    write_before();
+    release_written(t - 2);
     is_tile = has_next_tile();
     int to_skip = 0;
     if (is_tile)
@@ -521,7 +403,12 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<1>();
       keep(o);
       release_v(n - 1);
-      write(t - 2);
+      finish(t - 2);
+      if constexpr (Shape::kWritesLate) {
+        is_unwritten = true;
+      } else {
+        write(t - 2);
+      }
       wait_for_wgmma<0>();
       keep(s);
       release_k();
@@ -531,7 +418,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       wait_for_wgmma<0>();
       keep(o);
       release_v(n - 1);
+      finish(t - 1);
       write(t - 1);
+      release_written(t - 1);
       if (is_tile) begin_tile(to_skip);
     }
   }
@@ -557,6 +446,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     prefetch_tensor_map(&call.q);
     prefetch_tensor_map(&call.k);
     prefetch_tensor_map(&call.v);
+    prefetch_tensor_map(&call.o);
     constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
     for (int w = 0; w < Shape::kWarpgroups; ++w) {
       for (int at = 0; at < Shape::kQStages; ++at) {
@@ -588,11 +478,15 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
-// For what attention_sm90_serves().
+// For what attention_sm90_serves_forward().
 template <typename T, typename Shape, bool kVarlen>
 void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   AttentionSm90Parameters parameters{};
   describe(call, 64, Shape::kKeys, &parameters);
+  // A warp writes 16 rows.
+  if (!encode_tensor_map(&parameters.o, map_type(call), MappedTensors(call).o, 16)) {
+    CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  }
   parameters.output = call.output.data;
   parameters.lse = static_cast<float*>(call.lse);
   parameters.sinks = static_cast<const float*>(call.sinks);
@@ -609,6 +503,16 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.by_query_tiles = by(query_tiles);
   parameters.by_heads = by(call.heads);
   parameters.by_group = by(call.heads / call.kv_heads);
+  parameters.unit = static_cast<float>(parameters.cap != 0.0f ? 1.0 : 1.0 / call.scale);
+  parameters.slopes = call.alibi_slopes;
+  parameters.slopes_batch_stride = call.alibi_batch_stride;
+  parameters.bias = call.bias;
+  parameters.bias_is_float = call.bias_dtype == DType::kFloat32;
+  parameters.bias_batch_stride = call.bias_batch_stride;
+  parameters.bias_head_stride = call.bias_head_stride;
+  parameters.bias_query_stride = call.bias_query_stride;
+  parameters.changes_scores =
+      parameters.cap != 0.0f || call.bias != nullptr || call.alibi_slopes != nullptr;
   parameters.num_items = static_cast<int>(num_tiles);
   const bool is_masked = parameters.is_masked();
   int device = 0, multiprocessors = 0;

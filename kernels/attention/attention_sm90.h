@@ -9,11 +9,13 @@ namespace cudaops_kernels {
 
 // Whether the current device runs the kernel (compute capability 9.0, and the binary holds the code
 // for sm_90a) and it computes what the call says: float16 or bfloat16; head dimensions that are
-// multiples of 8; addresses and strides that are multiples of 16 bytes; no bias, no slopes and no
-// dropout (the kernel for sm_80 has them); a positive scale; sizes below 2^29.
+// multiples of 8; addresses and strides that are multiples of 16 bytes; no dropout (the kernel for
+// sm_80 has it); a positive scale; sizes below 2^29. The first one: without bias and slopes. The
+// forward kernel has them, a bias if its keys stand side by side and pairs of them are aligned.
 bool attention_sm90_serves(const Attention& call);
+bool attention_sm90_serves_forward(const Attention& call);
 
-// For such calls; as launch_attention().
+// For what attention_sm90_serves_forward(); as launch_attention().
 void launch_attention_sm90(const Attention& call, void* stream);
 
 }  // namespace cudaops_kernels

@@ -38,7 +38,8 @@ struct AttentionSm90Order {
 
 // kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
 // engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages,
-// kQStages: buffers for K and for V, and for Q.
+// kQStages: buffers for K and for V, and for Q: three where tiles are so short that the one whose
+// outputs are being written and the next one don't hide the loading.
 template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_>
 struct AttentionSm90Shape {
   static constexpr int kHeadDim = kHeadDim_;
@@ -51,6 +52,9 @@ struct AttentionSm90Shape {
   // Whether the scores of the next tile's first block are computed while a tile is written: with
   // one buffer for Q they would have to wait for it. Outputs go through that buffer then.
   static constexpr bool kOverlapsTiles = kQStages > 1;
+  // Whether a tile is written while the next one's second products are computed: the first ones are
+  // as short as a softmax. Its outputs are kept in registers until then.
+  static constexpr bool kWritesLate = kOverlapsTiles && kWarpgroups == 2;
   // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
   static constexpr int kTilesAhead = 4;
   static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
@@ -86,10 +90,10 @@ struct AttentionSm90Shape {
 
 // Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head dimensions; the rows
 // are consumer warpgroups x keys.
-using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 128, 3, 2>;
+using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 128, 3, 3>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
-using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 2>;
+using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 3>;
 using AttentionSm90Shape128Masked = AttentionSm90Shape<128, 128, 2, 176, 2, 1>;
 using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
@@ -114,12 +118,21 @@ struct AttentionSm90Call {
 };
 
 struct AttentionSm90Parameters : AttentionSm90Call {
+  CUtensorMap o;
   void* output;
   float* lse;
   const float* sinks;
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
   int batch;
   int total_q;  // of different lengths: queries together
+  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three.
+  bool changes_scores;
+  float unit;
+  const float* slopes;  // may be null
+  int64_t slopes_batch_stride;
+  const void* bias;  // may be null; elements of a row stand side by side, pairs are aligned
+  bool bias_is_float;
+  int64_t bias_batch_stride, bias_head_stride, bias_query_stride;
   int query_tiles, num_items;
   bool by_couples, by_length;
   detail::Divider by_query_tiles{1}, by_group{1};
@@ -173,7 +186,7 @@ inline CUtensorMapDataType map_type(const Attention& call) {
 
 // What the copy engine sees: sequences of different lengths are one.
 struct MappedTensors {
-  MappedTensor q, k, v;
+  MappedTensor q, k, v, o;
 
   explicit MappedTensors(const Attention& call) {
     const bool varlen = call.cu_seqlens_q != nullptr;
@@ -189,6 +202,14 @@ struct MappedTensors {
     q = mapped(call.q, call.head_dim, seq_q, call.heads);
     k = mapped(call.k, call.head_dim, seq_k, call.kv_heads);
     v = mapped(call.v, call.head_dim_v, seq_k, call.kv_heads);
+    o = {call.output.data,
+         call.head_dim_v,
+         seq_q,
+         call.heads,
+         batch,
+         call.output.seq_stride,
+         call.output.head_stride,
+         call.output.batch_stride};
   }
 };
 

@@ -526,12 +526,14 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
              "Tensor grad_bias, Tensor grad_sinks)");
   define(library,
          "attention_varlen(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
-         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, int max_seqlen_q, int max_seqlen_k, " +
+         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, SymInt max_seqlen_q, SymInt "
+         "max_seqlen_k, " +
              scores + ") -> (Tensor output, Tensor lse)");
   define(library,
          "attention_varlen_backward(Tensor grad_output, Tensor? grad_lse, Tensor q, Tensor k, "
          "Tensor v, Tensor output, Tensor lse, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
-         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, int max_seqlen_q, int max_seqlen_k, " +
+         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, SymInt max_seqlen_q, SymInt "
+         "max_seqlen_k, " +
              scores + ") -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_sinks)");
   library.def("attention_has_hopper_kernel(Tensor like) -> bool");
 }

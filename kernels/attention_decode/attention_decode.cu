@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kPlainThreads) plain_decode_kernel(const Plan 
         }
       }
     }
-    const Finish finish(plan, item, query, largest, total);
+    const Finish finish = Ending(plan, item, query).of(largest, total);
     if (thread < head_dim) {
       static_cast<T*>(call.output)[output_row(plan, item, query) + thread] =
           from_float<T>(sum * finish.factor);
@@ -125,6 +125,7 @@ Plan plan_of(const AttentionDecode& call) {
   }
   plan.scale_log2 = call.scale * kLog2e;
   plan.by_group = detail::Divider(static_cast<uint32_t>(plan.group));
+  plan.by_row_tiles = detail::Divider(static_cast<uint32_t>(plan.row_tiles));
   return plan;
 }
 
@@ -198,31 +199,49 @@ int64_t most_units(const Plan& plan) {
   return units * plan.per_sequence * plan.call.num_batches;
 }
 
-// Blocks of the grid.
-int parts_of(const Plan& plan, int slots) {
-  const int64_t units = most_units(plan);
-  return static_cast<int>(units < slots ? units : slots);
+// Items that are read side by side: as many as leave hardly a block without work.
+int side_by_side_of(const Plan& plan, int slots) {
+  for (int count = kMostSideBySide; count > 1; --count) {
+    if (plan.per_sequence % count == 0 && slots % count * 50 <= slots) return count;
+  }
+  return 1;
 }
 
-int64_t workspace_bytes(const Plan& plan, int parts) {
-  return 2 * int64_t{parts} * kRows * (plan.call.head_dim + 2) * 4;
+// Of the units, for so many blocks at a time.
+void cut(Plan* plan, int slots) {
+  plan->side_by_side = side_by_side_of(*plan, slots);
+  plan->columns = plan->per_sequence / plan->side_by_side;
+  const int64_t units = most_units(*plan) / plan->side_by_side;
+  const int most = slots / plan->side_by_side;
+  plan->parts = static_cast<int>(units < most ? units : most);
+  plan->by_parts = detail::Divider(static_cast<uint32_t>(plan->parts));
+}
+
+int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
+
+// Blocks of the second kernel that share the rows of an item, where there is room for `most`: of
+// few items a row has one to itself.
+unsigned int merge_blocks(const Plan& plan, int64_t most) {
+  const int rows = plan.num_rows < kRows ? plan.num_rows : kRows;
+  const int least = (rows + kMergeWarps - 1) / kMergeWarps;
+  return static_cast<unsigned int>(rows < most ? rows : (most > least ? most : least));
+}
+
+int64_t workspace_bytes(const Plan& plan) {
+  return 2 * num_blocks(plan) * kRows * (plan.call.head_dim + 2) * 4;
 }
 
 template <typename T, typename Cache, int kDim>
 void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) {
-  const int parts = parts_of(plan, fit.blocks);
+  cut(&plan, fit.blocks);
   plan.stages = fit.stages;
-  plan.parts = parts;
   plan.sums = static_cast<float*>(workspace);
-  plan.states = plan.sums + 2 * int64_t{parts} * kRows * plan.call.head_dim;
-  launch_overlapping_with(decode_kernel<T, Cache, kDim>, dim3(static_cast<unsigned int>(parts)),
-                          dim3(kThreads), Memory<Cache, kDim>::bytes(fit.stages), stream, plan);
-  // Of few items the rows go to blocks of their own.
+  plan.states = plan.sums + 2 * num_blocks(plan) * kRows * plan.call.head_dim;
+  launch_overlapping_with(decode_kernel<T, Cache, kDim>,
+                          dim3(static_cast<unsigned int>(num_blocks(plan))), dim3(kThreads),
+                          Memory<Cache, kDim>::bytes(fit.stages), stream, plan);
   const int64_t items = plan.per_sequence * plan.call.num_batches;
-  const int64_t rows = plan.num_rows < kRows ? plan.num_rows : kRows;
-  const int64_t most = fit.blocks / items > 1 ? fit.blocks / items : 1;
-  const dim3 grid(static_cast<unsigned int>(items),
-                  static_cast<unsigned int>(rows < most ? rows : most));
+  const dim3 grid(static_cast<unsigned int>(items), merge_blocks(plan, fit.blocks / items));
   launch_overlapping(merge_kernel<T, kDim>, grid, dim3(32 * kMergeWarps), stream, plan);
 }
 
@@ -275,9 +294,10 @@ int64_t attention_decode_workspace_bytes(const AttentionDecode& call) {
   int64_t bytes = 0;
 #if !CUDAOPS_HIP
   if (is_empty(call)) return 0;
-  const Plan plan = plan_of(call);
+  Plan plan = plan_of(call);
   with_kernel(call, [&](const Fit& fit, auto) {
-    bytes = workspace_bytes(plan, parts_of(plan, fit.blocks));
+    cut(&plan, fit.blocks);
+    bytes = workspace_bytes(plan);
   });
 #endif
   return bytes;

@@ -7,15 +7,20 @@
 //        cut into equal parts, one for each block of the grid, which all run at once: a part can
 //        end within an item and hold several. Lengths are read on the device: a captured graph
 //        serves others too.
+//        Items of a sequence that lie side by side in memory are read side by side: as many blocks
+//        have the same part, each of its own item. Memory is faster so than with a head's pieces
+//        alone, and items that share keys find them in the cache.
 // Block  4 warps; each takes 16 keys of a unit and has copies of its next ones on their way
 //        (cp.async), a softmax and sums of its own: no warp waits for another until a part of an
 //        item ends.
 //        What a block needs first is fetched before the kernel before has ended; where the keys of
 //        32 units lie is read at once.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
-//        workspace, and a second kernel adds them, in an order that follows from their number. All
-//        that it reads of 4 parts is on its way at a time: of few items this kernel is a good part
-//        of the time.
+//        workspace, and a second kernel adds them, in an order that follows from their number. Of
+//        few items this kernel is a good part of the time: it waits beside the first one, with its
+//        work found out, and what it reads then of 32 parts is on its way at a time. (The last
+//        block of an item could add them instead; but the counter that tells which is the last
+//        would have to be zero before, in memory that no other stream uses.)
 #pragma once
 
 #include <cudaops/check.h>
@@ -24,6 +29,7 @@
 #include "../common/device_types.cuh"
 #include "../common/hopper.cuh"
 #include "../common/mma.cuh"
+#include "attention_decode_merge.cuh"
 #include "attention_decode_plan.cuh"
 
 namespace cudaops_kernels {
@@ -39,9 +45,9 @@ struct Memory {
   static constexpr int kTileBytes = 2 * kTile * kRowBytes;
   static constexpr int kQueryBytes = kRows * kDim * 2;
   static constexpr int kSumsBytes = kWarps * kRows * (kDim + 4) * 4;
-  // Tiles of a warp: as many as hide the memory's latency with the blocks of a multiprocessor, and
-  // the fewest.
-  static constexpr int kStages = kTileBytes >= 8192 ? 3 : 4;
+  // Tiles of a warp: as many as hide the memory's latency with the blocks of a multiprocessor (with
+  // more of them small tiles are read more slowly), and the fewest.
+  static constexpr int kStages = 3;
   static constexpr int kFewestStages = 2;
 
   static constexpr int bytes(int stages) {
@@ -206,13 +212,12 @@ class Block {
     return (unit + item_.first_unit) * kUnit + warp_ * kTile;
   }
 
-  // The blocks with the warp's keys of 32 units from this one on, a lane each; -1: none.
+  // The blocks with the warp's keys of 32 units from this one on, a lane each.
   __device__ __forceinline__ void find_blocks(int unit) {
     first_found_ = unit;
     const int token = first_token(unit + lane_);
-    int block = -1;
-    if (token < item_.length) block = table_[page_of(token)];
-    found_ = block < plan_.call.num_blocks ? block : -1;
+    found_ = -1;
+    if (token < item_.length) found_ = table_[page_of(token)];
   }
 
   // A warp's keys of a unit; units come one after the other. What a tile must not hold comes as
@@ -225,12 +230,13 @@ class Block {
       const int token = first_token(unit);
       const int in_page = token - page_of(token) * static_cast<int>(call.page_size);
       const int block = __shfl_sync(~0u, found_, unit - first_found_);
+      const bool is_there = block >= 0 && block < call.num_blocks;
       // Rows of the tile that are to be copied.
-      const int count = block >= 0 ? item_.length - token : 0;
+      const int count = is_there ? item_.length - token : 0;
       const uint32_t tile = tiles_ + static_cast<uint32_t>(stage * M::kTileBytes);
-      copy_tile(tile, call.k, max(block, 0), in_page, count);
-      copy_tile(tile + kTile * M::kRowBytes, call.v, max(block, 0), in_page, count);
-      are_blocks_ += block >= 0 ? 1 : 0;
+      copy_tile(tile, call.k, is_there ? block : 0, in_page, count);
+      copy_tile(tile + kTile * M::kRowBytes, call.v, is_there ? block : 0, in_page, count);
+      are_blocks_ += is_there ? 1 : 0;
     }
     close_copies();
   }
@@ -467,9 +473,18 @@ class Block {
       float* const own = sums + (warp_ * kRows + row) * kPitch;
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
+        float sum[4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          own[16 * step + R::element(i, t)] = sums_[2 * step + i / 2][2 * half + i % 2] * kept;
+        for (int i = 0; i < 4; ++i) sum[i] = sums_[2 * step + i / 2][2 * half + i % 2] * kept;
+        if constexpr (sizeof(Cache) != 1) {
+#pragma unroll
+          for (int i = 0; i < 4; i += 2) {
+            *reinterpret_cast<float2*>(own + 16 * step + R::element(i, t)) =
+                make_float2(sum[i], sum[i + 1]);
+          }
+        } else {
+#pragma unroll
+          for (int i = 0; i < 4; ++i) own[16 * step + R::element(i, t)] = sum[i];
         }
       }
     }
@@ -480,29 +495,37 @@ class Block {
       const Query query = query_of(plan_, item_, row);
       if (!query.is_there) break;
       float largest = -INFINITY, total = 0;
+#pragma unroll
       for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
       const float base = largest == -INFINITY ? 0.0f : largest;
+#pragma unroll
       for (int warp = 0; warp < kWarps; ++warp) {
         total += total_of[warp][row] * detail::exp2_of(largest_of[warp][row] - base);
       }
-      const auto sum_at = [&](int i) {
-        float sum = 0;
-        for (int warp = 0; warp < kWarps; ++warp) sum += sums[(warp * kRows + row) * kPitch + i];
-        return sum;
-      };
+      // A lane's elements; those beyond head_dim are none.
+      LaneElements<kDim> all{};
+#pragma unroll
+      for (int warp = 0; warp < kWarps; ++warp) {
+        const LaneElements<kDim> own = reinterpret_cast<const LaneElements<kDim>*>(
+            sums + (warp * kRows + row) * kPitch)[lane_];
+#pragma unroll
+        for (int i = 0; i < all.kCount; ++i) all.at[i] += own.at[i];
+      }
+      const int first = lane_ * all.kCount;
       if (slot >= 0) {
         float* const out = plan_.sums + (int64_t{slot} * kRows + row) * head_dim;
-        for (int i = lane_; i < head_dim; i += 32) out[i] = sum_at(i);
+        if (first < head_dim) *reinterpret_cast<LaneElements<kDim>*>(out + first) = all;
         if (lane_ == 0) {
-          plan_.states[slot * 2 * kRows + row] = largest;
-          plan_.states[slot * 2 * kRows + kRows + row] = total;
+          *reinterpret_cast<float2*>(plan_.states + 2 * (slot * kRows + row)) =
+              make_float2(largest, total);
         }
         continue;
       }
-      const Finish finish(plan_, item_, query, largest, total);
-      T* const out = static_cast<T*>(plan_.call.output) + output_row(plan_, item_, query);
-      for (int i = lane_; i < head_dim; i += 32) {
-        out[i] = from_float<T>(sum_at(i) * finish.factor);
+      const Finish finish = Ending(plan_, item_, query).of(largest, total);
+      if (first < head_dim) {
+        T* const out = static_cast<T*>(plan_.call.output) + output_row(plan_, item_, query) + first;
+#pragma unroll
+        for (int i = 0; i < all.kCount; ++i) out[i] = from_float<T>(all.at[i] * finish.factor);
       }
       if (lane_ == 0) store_lse(plan_, item_, query, finish.lse);
     }
@@ -560,21 +583,27 @@ __global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
 #if CUDAOPS_HAS_MMA
   extern __shared__ __align__(128) char memory[];
   prefetch_inputs<T>(plan.call);
+  fetch_parameters(plan);
+  const int part = static_cast<int>(blockIdx.x) / plan.side_by_side;
+  const int place = static_cast<int>(blockIdx.x) - part * plan.side_by_side;
   wait_for_kernels_before();
   // Behind it: what the second kernel reads before it waits has been written then.
   let_next_kernel_start();
   const Schedule schedule(plan);
-  const int per_part = schedule.per_part(), begin = static_cast<int>(blockIdx.x) * per_part;
+  const int per_part = schedule.per_part(), begin = part * per_part;
   const int end = min(begin + per_part, schedule.total());
   if (begin >= end) return;
   int batch, first;
   schedule.find(begin, &batch, &first);
   Block<T, Cache, kDim> block(plan, memory);
-  const int units = units_of(plan, length_of(plan, batch));
-  int index = (begin - first) / units;
-  first += index * units;
+  int column = 0;
+  if (plan.columns > 1) {
+    const int units = units_of(plan, length_of(plan, batch));
+    column = (begin - first) / units;
+    first += column * units;
+  }
   for (int at = begin; at < end;) {
-    const Item item = item_of(plan, batch, index);
+    const Item item = item_of(plan, batch, column * plan.side_by_side + place);
     const int item_end = first + item.num_units, upto = min(item_end, end);
     int slot = -1;
     if (first < begin) {
@@ -585,118 +614,11 @@ __global__ void __launch_bounds__(kThreads, Memory<Cache, kDim>::kBlocks)
     block.run(item, at - first, upto - first, slot);
     at = upto;
     first = item_end;
-    if (++index == plan.per_sequence) {
-      index = 0;
+    if (++column == plan.columns) {
+      column = 0;
       ++batch;
     }
   }
-#endif
-}
-
-constexpr int kMergeWarps = 16;
-
-// A block has some rows of an item, and ends at once where one block has had all of that. A row has
-// as many warps as there are; each adds the sums of every so-manieth part, and then the warps' are
-// added.
-template <typename T, int kDim>
-__global__ void __launch_bounds__(32 * kMergeWarps)
-    merge_kernel(const __grid_constant__ Plan plan) {
-#if CUDAOPS_HAS_MMA
-  constexpr int kEach = kDim / 32;  // elements of a lane: neighbours
-  constexpr int kAtOnce = 4;
-  struct alignas(kEach < 4 ? 8 : 16) Elements {
-    float at[kEach];
-  };
-  __shared__ Elements sums_of[kMergeWarps][32];
-  __shared__ float largest_of[kMergeWarps], total_of[kMergeWarps];
-  const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
-  const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
-  let_next_kernel_start();
-  const Schedule schedule(plan);
-  const Item item = item_of(plan, batch, index);
-  const int begin = schedule.begin_of(batch) + index * item.num_units;
-  const int per_part = schedule.per_part();
-  const int first = begin / per_part, count = (begin + item.num_units - 1) / per_part - first + 1;
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int head_dim = static_cast<int>(plan.call.head_dim);
-  const int rows_of_item = min(kRows, plan.num_rows - item.first_row);
-  const int blocks = static_cast<int>(gridDim.y);
-  const int rows_of_block = (rows_of_item + blocks - 1) / blocks;
-  const int team = kMergeWarps / rows_of_block;  // warps of a row
-  const int row = static_cast<int>(blockIdx.y) * rows_of_block + warp / team;
-  const int place = warp % team;
-  const bool is_busy = warp / team < rows_of_block && row < rows_of_item;
-  wait_for_kernels_before();
-  if (count == 1) return;
-  float largest = -INFINITY, total = 0;
-  Elements sum{};
-  if (is_busy) {
-#pragma unroll 1
-    for (int some = place; some < count; some += kAtOnce * team) {
-      float part_largest[kAtOnce], part_total[kAtOnce];
-      Elements part_sum[kAtOnce];
-      float largest_here = largest;
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        const int part = some + i * team;
-        part_largest[i] = -INFINITY;
-        part_total[i] = 0;
-        part_sum[i] = {};
-        if (part < count) {
-          const int slot = 2 * (first + part) + (begin >= (first + part) * per_part ? 1 : 0);
-          const float* const state = plan.states + slot * 2 * kRows + row;
-          part_largest[i] = state[0];
-          part_total[i] = state[kRows];
-          if (lane * kEach < head_dim) {
-            part_sum[i] = *reinterpret_cast<const Elements*>(
-                plan.sums + (int64_t{slot} * kRows + row) * head_dim + lane * kEach);
-          }
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) largest_here = fmaxf(largest_here, part_largest[i]);
-      const float base = largest_here == -INFINITY ? 0.0f : largest_here;
-      const float kept = detail::exp2_of(largest - base);
-      largest = largest_here;
-      total *= kept;
-#pragma unroll
-      for (int j = 0; j < kEach; ++j) sum.at[j] *= kept;
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        const float weight = detail::exp2_of(part_largest[i] - base);
-        total += weight * part_total[i];
-#pragma unroll
-        for (int j = 0; j < kEach; ++j) sum.at[j] += weight * part_sum[i].at[j];
-      }
-    }
-    sums_of[warp][lane] = sum;
-    if (lane == 0) {
-      largest_of[warp] = largest;
-      total_of[warp] = total;
-    }
-  }
-  __syncthreads();
-  if (!is_busy) return;
-  const int first_warp = warp - place;
-  largest = -INFINITY;
-  for (int i = 0; i < team; ++i) largest = fmaxf(largest, largest_of[first_warp + i]);
-  const float base = largest == -INFINITY ? 0.0f : largest;
-  total = 0;
-  for (int i = 0; i < team; ++i) {
-    total += total_of[first_warp + i] * detail::exp2_of(largest_of[first_warp + i] - base);
-  }
-  const Query query = query_of(plan, item, row);
-  const Finish finish(plan, item, query, largest, total);
-  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
-  for (int at = place * 32 + lane; at < head_dim; at += team * 32) {
-    float all = 0;
-    for (int i = 0; i < team; ++i) {
-      all += sums_of[first_warp + i][at / kEach].at[at % kEach] *
-             detail::exp2_of(largest_of[first_warp + i] - base);
-    }
-    out[at] = from_float<T>(all * finish.factor);
-  }
-  if (place == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
 #endif
 }
 

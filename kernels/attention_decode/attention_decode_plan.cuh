@@ -16,6 +16,8 @@ constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
 constexpr int kTile = 16;  // keys of a warp at a time
 constexpr int kUnit = kWarps * kTile;
+constexpr int kMostSideBySide = 16;
+constexpr int kMergeWarps = 8;
 constexpr float kLog2e = 1.4426950408889634f;
 constexpr float kLn2 = 0.6931471805599453f;
 
@@ -37,13 +39,15 @@ struct Plan {
   int num_rows;      // group * q_length
   int row_tiles;     // items of a sequence's head
   int per_sequence;  // items of a sequence
+  int side_by_side;  // items whose units are one: a divisor of per_sequence
+  int columns;       // per_sequence / side_by_side
   int page_shift;    // page_size = 1 << page_shift; -1 where it is no power of two
   int stages;        // tiles of a warp
-  int parts;         // blocks of the grid
+  int parts;         // of all units; blocks of the grid: parts * side_by_side
   float scale_log2;  // scale * log2(e)
   float* sums;       // two for a block, of parts of items: [kRows][head_dim]
   float* states;     // two for a block: largest, total [kRows]
-  detail::Divider by_group{1};
+  detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1};
 };
 
 __device__ __forceinline__ int length_of(const Plan& plan, int batch) {
@@ -68,8 +72,8 @@ __device__ __forceinline__ int units_of(const Plan& plan, int length) {
 __device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index) {
   Item item;
   item.batch = batch;
-  item.kv_head = index / plan.row_tiles;
-  item.first_row = index % plan.row_tiles * kRows;
+  item.kv_head = plan.by_row_tiles.divide(&index);
+  item.first_row = index * kRows;
   item.length = length_of(plan, batch);
   item.first_unit = first_unit_of(plan, item.length);
   item.num_units = units_of(plan, item.length);
@@ -94,24 +98,31 @@ __device__ __forceinline__ Query query_of(const Plan& plan, const Item& item, in
 // A row's result, or one element of it: of sums relative to 2^largest.
 struct Finish {
   float factor, lse;
-
-  __device__ Finish(const Plan& plan, const Item& item, const Query& query, float largest,
-                    float total) {
-    float kept = 1.0f;
-    if (plan.call.sinks != nullptr && query.is_there) {
-      const float sink = plan.call.sinks[query.head] * kLog2e;
-      const float with_sink = fmaxf(largest, sink);
-      if (with_sink > -INFINITY) {
-        kept = exp2f(largest - with_sink);
-        total = total * kept + exp2f(sink - with_sink);
-        largest = with_sink;
-      }
-    }
+};
+// What a row's result needs beside its sums.
+class Ending {
+ public:
+  __device__ Ending(const Plan& plan, const Item& item, const Query& query) {
+    has_sink_ = plan.call.sinks != nullptr && query.is_there;
+    sink_ = has_sink_ ? plan.call.sinks[query.head] * kLog2e : -INFINITY;
     const PagedCache& v = plan.call.v;
-    const float v_scale = v.scale == nullptr ? 1.0f : v.scale[item.kv_head * v.scale_stride];
-    factor = total == 0 ? 0.0f : kept * v_scale / total;
-    lse = total == 0 ? -INFINITY : (largest + log2f(total)) * kLn2;
+    v_scale_ = v.scale == nullptr ? 1.0f : v.scale[item.kv_head * v.scale_stride];
   }
+  __device__ Finish of(float largest, float total) const {
+    float kept = 1.0f;
+    const float with_sink = fmaxf(largest, sink_);
+    if (has_sink_ && with_sink > -INFINITY) {
+      kept = exp2f(largest - with_sink);
+      total = total * kept + exp2f(sink_ - with_sink);
+      largest = with_sink;
+    }
+    return {total == 0 ? 0.0f : kept * v_scale_ / total,
+            total == 0 ? -INFINITY : (largest + log2f(total)) * kLn2};
+  }
+
+ private:
+  bool has_sink_;
+  float sink_, v_scale_;
 };
 
 __device__ __forceinline__ int64_t output_row(const Plan& plan, const Item& item,
@@ -142,7 +153,7 @@ class Schedule {
       total_ += static_cast<int>(
           __reduce_add_sync(~0u, static_cast<unsigned int>(units_at(first + lane_))));
     }
-    per_part_ = (total_ + plan.parts - 1) / plan.parts;
+    per_part_ = static_cast<int>(plan.by_parts.quotient(static_cast<uint32_t>(total_ - 1))) + 1;
   }
 
   __device__ int total() const { return total_; }
@@ -180,7 +191,7 @@ class Schedule {
  private:
   __device__ int units_at(int batch) const {
     if (batch >= plan_.call.num_batches) return 0;
-    return units_of(plan_, length_of(plan_, batch)) * plan_.per_sequence;
+    return units_of(plan_, length_of(plan_, batch)) * plan_.columns;
   }
   // Of the lanes up to this one.
   __device__ int sum_upto(int sum) const {

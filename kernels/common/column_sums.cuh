@@ -29,7 +29,7 @@ struct SumsOfParts {
 template <typename T, int kColumns>
 __global__ void __launch_bounds__(kPartsThreads) add_parts_kernel(const SumsOfParts call) {
   constexpr int kRows = kPartsThreads / kColumns, kWarps = kPartsThreads / 32;
-  // Loads on their way: there are few parts, and each waits for memory.
+  // Loads in flight: there are few parts, and each waits for memory.
   constexpr int kLoads = 8;
   __shared__ float of_warps[kWarps][kColumns];
   wait_for_kernels_before();

@@ -126,30 +126,13 @@ struct VectorAccess {
   template <typename T>
   __device__ __forceinline__ FourFloats load(const T* data) const {
     const Four<T> four = reinterpret_cast<const Four<T>*>(in_global_memory(data))[index];
-    FourFloats result;
-#pragma unroll
-    for (int k = 0; k < kMultiTensorSize; ++k) {
-      if constexpr (sizeof(T) == 4) {
-        result[k] = __uint_as_float(four.words[k]);
-      } else {
-        const uint32_t word = four.words[k / 2];
-        result[k] = to_float(detail::element_of<T>(k % 2 == 0 ? word & 0xffffu : word >> 16));
-      }
-    }
-    return result;
+    return unpack_words<T, kMultiTensorSize>(four.words);
   }
 
   template <typename T>
   __device__ __forceinline__ void store(T* data, const FourFloats& numbers) const {
     Four<T> four;
-#pragma unroll
-    for (int i = 0; i < static_cast<int>(sizeof(T)); ++i) {
-      if constexpr (sizeof(T) == 4) {
-        four.words[i] = __float_as_uint(numbers[i]);
-      } else {
-        four.words[i] = detail::pack_pair<T>(numbers[2 * i], numbers[2 * i + 1]);
-      }
-    }
+    pack_words<T>(numbers, four.words);
     reinterpret_cast<Four<T>*>(in_global_memory(data))[index] = four;
   }
 };

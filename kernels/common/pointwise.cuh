@@ -128,12 +128,12 @@ struct PointwiseGrid {
   Divider blocks_per_row;
 };
 
-// A vector on its way: loaded as two aligned ones.
+// A vector in flight: loaded as two aligned ones.
 template <typename T>
 struct Window {
   Packed low, high;     // without an offset only the first counts: a copy of it would wait for it
   unsigned int offset;  // bytes in `low` before the vector
-  __device__ __forceinline__ Packed packed() const { return across<T>(low, high, offset); }
+  __device__ __forceinline__ Packed packed() const { return funnel_shift<T>(low, high, offset); }
   __device__ __forceinline__ Numbers<T> numbers() const { return unpack<T>(packed()); }
 };
 
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     if (kWhole || (end - begin == kSize && is_aligned_to_16(destination))) {
       *destination = packed;
     } else {
-      store_part(reinterpret_cast<T*>(destination), packed, begin, end);
+      store_elements(reinterpret_cast<T*>(destination), packed, begin, end);
     }
   }
 }
@@ -373,7 +373,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     if (is_whole) {
       *destination = result;
     } else {
-      store_part(reinterpret_cast<T*>(destination), result, begin(), end());
+      store_elements(reinterpret_cast<T*>(destination), result, begin(), end());
     }
   }
 }
@@ -400,15 +400,15 @@ bool is_whole(const PointwiseCall<kNumInputs, kNumOutputs>& call) {
 // Whether rows can be taken as one long one, in which vectors of all operands lie alike.
 template <typename T, int kNumInputs, int kNumOutputs>
 bool is_flat(const PointwiseCall<kNumInputs, kNumOutputs>& call) {
-  const auto lies_alike = [&](const auto& rows) {
+  const auto is_alike = [&](const auto& rows) {
     return (call.num_rows == 1 || rows.stride == call.width) &&
            same_alignment(rows.data, call.outputs[0].data);
   };
   for (const ConstRows& rows : call.inputs) {
-    if (!lies_alike(rows)) return false;
+    if (!is_alike(rows)) return false;
   }
   for (const Rows& rows : call.outputs) {
-    if (!lies_alike(rows)) return false;
+    if (!is_alike(rows)) return false;
   }
   return (call.columns == nullptr || call.width >= Vector<T>::kSize) &&
          FlatRows::are_possible(call.num_rows, call.width, Vector<T>::kSize);

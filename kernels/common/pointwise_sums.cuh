@@ -120,10 +120,10 @@ __global__ void __launch_bounds__(kSumThreads, kLayout == SumLayout::kPeriods ? 
       *destination = packed;
     } else if (blockDim.x == 32 && !is_aligned_to_16(destination)) {
       const int64_t num_lanes = (call.width + kSize - 1) / kSize - first_vector;
-      store_across(reinterpret_cast<T*>(destination), packed, 0, end,
-                   num_lanes < 32 ? static_cast<int>(num_lanes) : 32);
+      store_unaligned(reinterpret_cast<T*>(destination), packed, 0, end,
+                      num_lanes < 32 ? static_cast<int>(num_lanes) : 32);
     } else {
-      store_part(reinterpret_cast<T*>(destination), packed, 0, end);
+      store_elements(reinterpret_cast<T*>(destination), packed, 0, end);
     }
   };
 
@@ -181,8 +181,8 @@ __global__ void __launch_bounds__(kSumThreads, kLayout == SumLayout::kPeriods ? 
       for (int k = 0; k < kSize; ++k) {
         if (k >= from_element && k < to_element) sums[k] += y[0][k];
       }
-      store_part(call.outputs[0].template row<T>(index) + column, pack<T>(y[0]), from_element,
-                 to_element);
+      store_elements(call.outputs[0].template row<T>(index) + column, pack<T>(y[0]), from_element,
+                     to_element);
     }
   }
 

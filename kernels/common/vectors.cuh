@@ -121,37 +121,47 @@ __device__ __forceinline__ uint32_t pack_pair(float first, float second) {
 
 }  // namespace detail
 
-template <typename T>
-__device__ __forceinline__ Numbers<T> unpack(const Packed& packed) {
-  const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
-  Numbers<T> result;
+// kSize elements in words of 32 bits, those of 16 bits two a word, and back: rounded to nearest
+// even.
+template <typename T, int kSize>
+__device__ __forceinline__ Floats<kSize> unpack_words(const uint32_t* words) {
+  Floats<kSize> result;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int k = 0; k < kSize; ++k) {
     if constexpr (sizeof(T) == 4) {
-      result[i] = __uint_as_float(words[i]);
+      result[k] = __uint_as_float(words[k]);
     } else if constexpr (std::is_same<T, bfloat16>::value) {
-      result[2 * i] = __uint_as_float(words[i] << 16);
-      result[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+      result[k] = __uint_as_float(k % 2 == 0 ? words[k / 2] << 16 : words[k / 2] & 0xffff0000u);
     } else {
-      result[2 * i] = to_float(detail::element_of<T>(words[i] & 0xffffu));
-      result[2 * i + 1] = to_float(detail::element_of<T>(words[i] >> 16));
+      result[k] = to_float(detail::element_of<T>(words[k / 2] >> (k % 2 * 16)));
     }
   }
   return result;
 }
-
-// Rounds to T, to nearest even.
-template <typename T>
-__device__ __forceinline__ Packed pack(const Numbers<T>& numbers) {
-  uint32_t words[4];
+template <typename T, int kSize>
+__device__ __forceinline__ void pack_words(const Floats<kSize>& numbers, uint32_t* words) {
+  constexpr int kWords = (kSize * static_cast<int>(sizeof(T)) + 3) / 4;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < kWords; ++i) {
     if constexpr (sizeof(T) == 4) {
       words[i] = __float_as_uint(numbers[i]);
+    } else if constexpr (kSize == 1) {
+      words[i] = detail::bits_of(from_float<T>(numbers[i]));
     } else {
       words[i] = detail::pack_pair<T>(numbers[2 * i], numbers[2 * i + 1]);
     }
   }
+}
+
+template <typename T>
+__device__ __forceinline__ Numbers<T> unpack(const Packed& packed) {
+  const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
+  return unpack_words<T, Numbers<T>::kSize>(words);
+}
+template <typename T>
+__device__ __forceinline__ Packed pack(const Numbers<T>& numbers) {
+  uint32_t words[4];
+  pack_words<T>(numbers, words);
   return {words[0], words[1], words[2], words[3]};
 }
 
@@ -176,8 +186,8 @@ __device__ __forceinline__ Packed kept_packed(Packed packed) {
 }
 
 // Over groups of `num_lanes` neighbours, a power of two up to 32; `lanes` are there.
-__device__ __forceinline__ float largest_of_lanes(float largest, int num_lanes,
-                                                  cudaops::LaneMask lanes = cudaops::kAllLanes) {
+__device__ __forceinline__ float max_over_lanes(float largest, int num_lanes,
+                                                cudaops::LaneMask lanes = cudaops::kAllLanes) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
     if (distance < num_lanes) {
@@ -189,7 +199,7 @@ __device__ __forceinline__ float largest_of_lanes(float largest, int num_lanes,
 
 // The largest of the elements it is raised by, or of their magnitudes; NaN doesn't count.
 template <typename T>
-class Largest {
+class AbsMax {
 #if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   static constexpr bool kInPairs = sizeof(T) == 2;  // two 16-bit elements an instruction
 #else
@@ -198,7 +208,7 @@ class Largest {
 
  public:
   // `start`: a number of T, none of the elements is below it.
-  __device__ __forceinline__ explicit Largest(float start = 0) {
+  __device__ __forceinline__ explicit AbsMax(float start = 0) {
     if constexpr (kInPairs) {
       pair_ = detail::pack_pair<T>(start, start);
     } else {
@@ -206,18 +216,16 @@ class Largest {
     }
   }
 
-  __device__ __forceinline__ void raise(const Packed& packed) { raise_by<false>(packed); }
-  __device__ __forceinline__ void raise_by_magnitudes(const Packed& packed) {
-    raise_by<true>(packed);
-  }
+  __device__ __forceinline__ void add_signed(const Packed& packed) { add_by<false>(packed); }
+  __device__ __forceinline__ void add(const Packed& packed) { add_by<true>(packed); }
 
   // The same in a word: where threads tell each other through memory.
   __device__ __forceinline__ uint32_t word() const {
     return kInPairs ? pair_ : __float_as_uint(largest_);
   }
-  __device__ __forceinline__ void raise_by_word(uint32_t word) {
+  __device__ __forceinline__ void add_word(uint32_t word) {
     if constexpr (kInPairs) {
-      raise_pairs(word);
+      add_pairs(word);
     } else {
       largest_ = fmaxf(largest_, __uint_as_float(word));
     }
@@ -235,21 +243,21 @@ class Largest {
   // Over groups of `num_lanes` neighbours, a power of two up to 32, of which `lanes` are there: two
   // at a time where that takes half of the shuffles.
   template <int kCount>
-  __device__ __forceinline__ static Floats<kCount> over_lanes(const Largest (&of_thread)[kCount],
-                                                              int num_lanes,
-                                                              cudaops::LaneMask lanes) {
+  __device__ __forceinline__ static Floats<kCount> reduce_lanes(const AbsMax (&of_thread)[kCount],
+                                                                int num_lanes,
+                                                                cudaops::LaneMask lanes) {
     Floats<kCount> largest;
     if constexpr (kInPairs && kCount % 2 == 0) {
 #pragma unroll
       for (int i = 0; i < kCount; i += 2) {
         const uint32_t a = of_thread[i].pair_, b = of_thread[i + 1].pair_;
-        Largest both = of_thread[i];
+        AbsMax both = of_thread[i];
         both.pair_ = __byte_perm(a, b, 0x5410);
-        both.raise_pairs(__byte_perm(a, b, 0x7632));
+        both.add_pairs(__byte_perm(a, b, 0x7632));
 #pragma unroll
         for (int distance = 16; distance > 0; distance /= 2) {
           if (distance < num_lanes) {
-            both.raise_pairs(cudaops::shfl_xor(both.pair_, distance, 32, lanes));
+            both.add_pairs(cudaops::shfl_xor(both.pair_, distance, 32, lanes));
           }
         }
         const Numbers<T> numbers = unpack<T>({both.pair_, 0, 0, 0});
@@ -259,7 +267,7 @@ class Largest {
     } else {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        largest[i] = largest_of_lanes(of_thread[i].value(), num_lanes, lanes);
+        largest[i] = max_over_lanes(of_thread[i].value(), num_lanes, lanes);
       }
     }
     return largest;
@@ -269,18 +277,18 @@ class Largest {
   // only the largest of of_thread[i % kCount]: a lane gives half of what it has to its neighbour
   // and takes the neighbour's other half, until one is left.
   template <int kCount>
-  __device__ __forceinline__ static float scattered_over_lanes(const Largest (&of_thread)[kCount],
+  __device__ __forceinline__ static float reduce_scatter_lanes(const AbsMax (&of_thread)[kCount],
                                                                int num_lanes) {
     static_assert(kCount > 1 && (kCount & (kCount - 1)) == 0, "halves down to one");
     constexpr int kLeft = kInPairs ? kCount / 2 : kCount;
-    Largest left[kLeft];
+    AbsMax left[kLeft];
 #pragma unroll
     for (int i = 0; i < kLeft; ++i) {
       left[i] = of_thread[i];
       if constexpr (kInPairs) {
         const uint32_t a = of_thread[i].pair_, b = of_thread[i + kLeft].pair_;
         left[i].pair_ = __byte_perm(a, b, 0x5410);
-        left[i].raise_pairs(__byte_perm(a, b, 0x7632));
+        left[i].add_pairs(__byte_perm(a, b, 0x7632));
       }
     }
     const int lane = cudaops::lane_id();
@@ -290,14 +298,14 @@ class Largest {
       const bool keeps_odd = (lane & distance) != 0;
 #pragma unroll
       for (int i = 0; i < num; ++i) {
-        const Largest even = left[2 * i], odd = left[2 * i + 1];
+        const AbsMax even = left[2 * i], odd = left[2 * i + 1];
         left[i] = keeps_odd ? odd : even;
-        left[i].raise_by_lane(keeps_odd ? even : odd, distance);
+        left[i].add_lane(keeps_odd ? even : odd, distance);
       }
     }
 #pragma unroll
     for (; distance < 32; distance *= 2) {
-      if (distance < kCount || distance < num_lanes) left[0].raise_by_lane(left[0], distance);
+      if (distance < kCount || distance < num_lanes) left[0].add_lane(left[0], distance);
     }
     if constexpr (kInPairs) {
       const Numbers<T> both = unpack<T>({left[0].pair_, 0, 0, 0});
@@ -308,22 +316,22 @@ class Largest {
   }
 
  private:
-  __device__ __forceinline__ void raise_by_lane(const Largest& sent, int distance) {
+  __device__ __forceinline__ void add_lane(const AbsMax& sent, int distance) {
     if constexpr (kInPairs) {
-      raise_pairs(cudaops::shfl_xor(sent.pair_, distance, 32));
+      add_pairs(cudaops::shfl_xor(sent.pair_, distance, 32));
     } else {
       largest_ = fmaxf(largest_, cudaops::shfl_xor(sent.largest_, distance, 32));
     }
   }
 
   template <bool kMagnitudes>
-  __device__ __forceinline__ void raise_by(const Packed& packed) {
+  __device__ __forceinline__ void add_by(const Packed& packed) {
     if constexpr (kInPairs) {
       constexpr uint32_t kKept = kMagnitudes ? 0x7fff7fffu : 0xffffffffu;
-      raise_pairs(packed.x & kKept);
-      raise_pairs(packed.y & kKept);
-      raise_pairs(packed.z & kKept);
-      raise_pairs(packed.w & kKept);
+      add_pairs(packed.x & kKept);
+      add_pairs(packed.y & kKept);
+      add_pairs(packed.z & kKept);
+      add_pairs(packed.w & kKept);
     } else {
       const Numbers<T> x = unpack<T>(packed);
 #pragma unroll
@@ -333,7 +341,7 @@ class Largest {
     }
   }
 
-  __device__ __forceinline__ void raise_pairs(uint32_t pair) {
+  __device__ __forceinline__ void add_pairs(uint32_t pair) {
 #if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (std::is_same<T, bfloat16>::value) {
       asm("max.bf16x2 %0, %0, %1;" : "+r"(pair_) : "r"(pair));
@@ -362,7 +370,7 @@ __device__ __forceinline__ T* kept_address(T* address) {
 
 // The address that another lane has, of the same 32.
 template <typename T>
-__device__ __forceinline__ T* of_lane(T* address, int lane) {
+__device__ __forceinline__ T* address_of_lane(T* address, int lane) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
   return reinterpret_cast<T*>(cudaops::shfl(reinterpret_cast<uintptr_t>(address), lane, 32));
 #else
@@ -387,7 +395,7 @@ __device__ __forceinline__ Packed load_aligned(const T* data) {
 }
 // The same of what nothing writes while the kernel runs: not held up by stores before it.
 template <typename T>
-__device__ __forceinline__ Packed load_constant(const T* data) {
+__device__ __forceinline__ Packed load_readonly(const T* data) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
   return load_aligned(data);
 #else
@@ -401,7 +409,7 @@ __device__ __forceinline__ Packed load_constant(const T* data) {
 // The same, not later than where it stands: the compiler would move the load of a next row behind
 // the work on this one, to have the registers.
 template <typename T>
-__device__ __forceinline__ Packed load_early(const T* data) {
+__device__ __forceinline__ Packed load_ordered(const T* data) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
   return load_aligned(data);
 #else
@@ -426,8 +434,8 @@ __device__ __forceinline__ void store_aligned(T* data, const Packed& packed) {
 
 // Sixteen bytes from the `offset`-th of two vectors on; a multiple of T's size below 16.
 template <typename T>
-__device__ __forceinline__ Packed across(const Packed& low, const Packed& high,
-                                         unsigned int offset) {
+__device__ __forceinline__ Packed funnel_shift(const Packed& low, const Packed& high,
+                                               unsigned int offset) {
   uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
   for (int i = 0; i < 6; ++i) words[i] = (offset & 8) != 0 ? words[i + 2] : words[i];
@@ -446,10 +454,10 @@ __device__ __forceinline__ Packed across(const Packed& low, const Packed& high,
 // From any address that is a multiple of T's size, out of the two aligned vectors around it: up to
 // 14 bytes on either side are read as well and must be readable.
 template <typename T>
-__device__ __forceinline__ Packed load_across(const T* data) {
+__device__ __forceinline__ Packed load_unaligned(const T* data) {
   const unsigned int offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
   const T* aligned = data - offset / sizeof(T);
-  return across<T>(load_early(aligned), load_early(aligned + Vector<T>::kSize), offset);
+  return funnel_shift<T>(load_ordered(aligned), load_ordered(aligned + Vector<T>::kSize), offset);
 }
 
 // Elements begin … end - 1 of a vector, instead of the others `other`.
@@ -491,7 +499,7 @@ __device__ __forceinline__ Packed load_elements(const T* data, int begin, int en
 
 // The same for what is read once in a whole array: a loop with shifts is little code.
 template <typename T>
-__device__ __forceinline__ Packed load_part(const T* data, int begin, int end) {
+__device__ __forceinline__ Packed load_elements_looped(const T* data, int begin, int end) {
   constexpr int kHalf = Vector<T>::kSize / 2;
   uint64_t low = 0, high = 0;
 #pragma unroll 1
@@ -509,7 +517,7 @@ __device__ __forceinline__ Packed load_part(const T* data, int begin, int end) {
 }
 
 template <typename T>
-__device__ __forceinline__ void store_part(T* data, const Packed& packed, int begin, int end) {
+__device__ __forceinline__ void store_elements(T* data, const Packed& packed, int begin, int end) {
   constexpr int kHalf = Vector<T>::kSize / 2;
   const uint64_t low = uint64_t{packed.y} << 32 | packed.x;
   const uint64_t high = uint64_t{packed.w} << 32 | packed.z;
@@ -524,8 +532,8 @@ __device__ __forceinline__ void store_part(T* data, const Packed& packed, int be
 // the lower `num_lanes` of a warp call it together. Where an aligned vector lies across two lanes',
 // the lower one stores it.
 template <typename T>
-__device__ __forceinline__ void store_across(T* data, const Packed& packed, int begin, int end,
-                                             int num_lanes) {
+__device__ __forceinline__ void store_unaligned(T* data, const Packed& packed, int begin, int end,
+                                                int num_lanes) {
   constexpr int kSize = Vector<T>::kSize;
   const cudaops::LaneMask lanes =
       num_lanes >= 32 ? cudaops::kAllLanes : (cudaops::LaneMask{1} << num_lanes) - 1;
@@ -542,8 +550,9 @@ __device__ __forceinline__ void store_across(T* data, const Packed& packed, int 
   const unsigned int misaligned_bytes =
       static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
   const int middle = kSize - static_cast<int>(misaligned_bytes / sizeof(T));
-  if (joins_next) store_aligned(data + middle, across<T>(packed, next, 16 - misaligned_bytes));
-  store_part(data, packed, joins_last ? middle : begin, joins_next ? middle : end);
+  if (joins_next)
+    store_aligned(data + middle, funnel_shift<T>(packed, next, 16 - misaligned_bytes));
+  store_elements(data, packed, joins_last ? middle : begin, joins_next ? middle : end);
 }
 
 }  // namespace cudaops_kernels

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // cross_entropy on CUDA devices: the loss, with or without the gradient. Together they move
 // 2 * sizeof(T) bytes an element, the loss alone 1: each row is read once and stays in registers.
-#include "cross_entropy_forward.cuh"
+#include "cross_entropy.cuh"
 
 namespace cudaops_kernels {
 
-#if defined(CUDAOPS_KERNELS_SHARDED)
-extern template void launch_cross_entropy_of<float>(const CrossEntropy&, const int*, cudaStream_t);
-extern template void launch_cross_entropy_of<__half>(const CrossEntropy&, const int*, cudaStream_t);
-extern template void launch_cross_entropy_of<bfloat16>(const CrossEntropy&, const int*,
-                                                       cudaStream_t);
-#endif
+// Defined in cross_entropy_forward.cuh: a file for each element type (ops.cmake).
+template <typename T>
+void launch_cross_entropy_of(const CrossEntropy& call, const int* counts, cudaStream_t stream);
 
 namespace cross_entropy {
 namespace {

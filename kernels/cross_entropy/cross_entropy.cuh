@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../common/online_softmax.h"
-#include "../common/row.cuh"
+#include "../common/row/dispatch.cuh"
 #include "cross_entropy.h"
 
 namespace cudaops_kernels {
@@ -122,7 +122,8 @@ __device__ __forceinline__ void store_gradient(const CrossEntropyProblem& proble
 }
 
 // Early, as a row's other loads are: what follows waits for it.
-__device__ __forceinline__ int64_t target_early(const CrossEntropyProblem& problem, int64_t index) {
+__device__ __forceinline__ int64_t load_target_ordered(const CrossEntropyProblem& problem,
+                                                       int64_t index) {
 #if CUDAOPS_HIP || !CUDAOPS_DEVICE_CODE
   return target_of(problem, index);
 #else

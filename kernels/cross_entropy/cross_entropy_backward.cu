@@ -11,6 +11,7 @@ template <typename T, bool kSoftcap>
 struct Backward {
   using Element = T;
   static constexpr int kNumTiles = 0;
+  static constexpr bool kReadsColumns = false;
   CrossEntropyBackward call;
   const int* counts;
   int num_counts;
@@ -20,7 +21,7 @@ struct Backward {
     const CrossEntropyProblem& problem = call.problem;
     const int64_t ignored = problem.ignore_index;
     int64_t target = ignored;
-    if (row.exists()) target = target_early(problem, row.index());
+    if (row.exists()) target = load_target_ordered(problem, row.index());
     const auto logits = row.load_visible(problem.logits, row.width(), -INFINITY);
     float factor = gradient_factor(problem, counts, num_counts);
     float lse = 0, target_logit = 0;

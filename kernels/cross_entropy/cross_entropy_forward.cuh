@@ -26,7 +26,7 @@ struct Forward {
     const CrossEntropyProblem& problem = call.problem;
     const int64_t ignored = problem.ignore_index;
     int64_t target = ignored;
-    if (row.exists()) target = target_early(problem, row.index());
+    if (row.exists()) target = load_target_ordered(problem, row.index());
     const auto logits = row.load_visible(problem.logits, row.width(), -INFINITY);
     // Before the row's first barrier, behind which the gradient may overwrite it.
     float target_logit = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // layer_norm on CUDA devices: forward. Moves 2 * sizeof(T) bytes an element: each row is read once
 // and stays in registers.
-#include "../common/row.cuh"
+#include "../common/row/dispatch.cuh"
 #include "layer_norm.h"
 
 namespace cudaops_kernels {

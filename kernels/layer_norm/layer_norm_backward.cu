@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // layer_norm on CUDA devices: backward, a file of its own because it takes nvcc as long as forward.
 // Moves 3 * sizeof(T) bytes an element.
-#include "../common/row_sweep.cuh"
+#include "../common/row/persistent.cuh"
 #include "layer_norm.h"
 
 namespace cudaops_kernels {
@@ -74,17 +74,17 @@ struct LaunchBackward {
                          rows_are_aligned<T>(call.grad_input) &&
                          rows_are_aligned<T>(call.weight, 0);
     void* const sums[] = {call.grad_weight, call.grad_bias};
-    sweep_rows(
+    launch_persistent_rows(
         Backward<T>{call},
-        SweepGrid{call.num_rows, call.width, call.grad_input, static_cast<float*>(workspace)}, sums,
-        call.weight_dtype, aligned, stream);
+        PersistentGrid{call.num_rows, call.width, call.grad_input, static_cast<float*>(workspace)},
+        sums, call.weight_dtype, aligned, stream);
   }
 };
 
 }  // namespace
 
 int64_t layer_norm_backward_workspace_bytes(const LayerNormBackward& call) {
-  return sweep_workspace_bytes(call.num_rows, call.width, call.dtype, 2);
+  return persistent_rows_workspace_bytes(call.num_rows, call.width, call.dtype, 2);
 }
 
 void launch_layer_norm_backward(const LayerNormBackward& call, void* workspace, void* stream) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rms_norm on CUDA devices: backward, a file of its own because it takes nvcc as long as forward.
 // Moves 3 * sizeof(T) bytes an element, with a residual's gradient 4.
-#include "../common/row_sweep.cuh"
+#include "../common/row/persistent.cuh"
 #include "rms_norm.h"
 
 namespace cudaops_kernels {
@@ -68,14 +68,15 @@ bool is_aligned(const RmsNormBackward& call) {
 struct LaunchBackward {
   template <typename T>
   static void run(const RmsNormBackward& call, void* workspace, cudaStream_t stream) {
-    const SweepGrid grid{call.num_rows, call.width, call.grad_x, static_cast<float*>(workspace)};
+    const PersistentGrid grid{call.num_rows, call.width, call.grad_x,
+                              static_cast<float*>(workspace)};
     void* const sums[] = {call.grad_weight};
     if (call.grad_residual_out.data != nullptr) {
-      sweep_rows(Backward<T, true>{call}, grid, sums, call.weight_dtype, is_aligned<T>(call),
-                 stream);
+      launch_persistent_rows(Backward<T, true>{call}, grid, sums, call.weight_dtype,
+                             is_aligned<T>(call), stream);
     } else {
-      sweep_rows(Backward<T, false>{call}, grid, sums, call.weight_dtype, is_aligned<T>(call),
-                 stream);
+      launch_persistent_rows(Backward<T, false>{call}, grid, sums, call.weight_dtype,
+                             is_aligned<T>(call), stream);
     }
   }
 };
@@ -83,7 +84,7 @@ struct LaunchBackward {
 }  // namespace
 
 int64_t rms_norm_backward_workspace_bytes(const RmsNormBackward& call) {
-  return sweep_workspace_bytes(call.num_rows, call.width, call.dtype, 1);
+  return persistent_rows_workspace_bytes(call.num_rows, call.width, call.dtype, 1);
 }
 
 void launch_rms_norm_backward(const RmsNormBackward& call, void* workspace, void* stream) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row's norm in the steps of row.cuh's ops, for those that do something else with it.
+// A row's norm in the steps of row.h's ops, for those that do something else with it.
 #pragma once
 
-#include "../common/row.cuh"
+#include "../common/row/dispatch.cuh"
 #include "rms_norm.h"
 
 namespace cudaops_kernels {

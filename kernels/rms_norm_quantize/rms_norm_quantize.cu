@@ -6,12 +6,6 @@
 
 namespace cudaops_kernels {
 
-#if defined(CUDAOPS_KERNELS_SHARDED)
-extern template void launch_rms_norm_quantize_of<float>(const RmsNormQuantize&, cudaStream_t);
-extern template void launch_rms_norm_quantize_of<__half>(const RmsNormQuantize&, cudaStream_t);
-extern template void launch_rms_norm_quantize_of<bfloat16>(const RmsNormQuantize&, cudaStream_t);
-#endif
-
 namespace {
 
 struct GroupsTakeOnePass {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of rms_norm_quantize for one element type.
+// rms_norm as a source of rows that are quantised, and which calls take one pass.
 #pragma once
 
-#include "../common/quantized.cuh"
+#include "../common/quantized/row_groups.cuh"
 #include "../rms_norm/rms_norm_row.cuh"
 #include "rms_norm_quantize.h"
 
@@ -38,28 +38,10 @@ bool groups_are_whole(const RmsNormQuantize& call) {
          bytes_are_aligned<T>(call.output.data, call.output.stride);
 }
 
-template <typename T, typename Source>
-void launch_normed(const Source& source, const RmsNormQuantize& call, cudaStream_t stream) {
-  const QuantizedRows result{call.type, call.output, call.scale,
-                             ScalePlaces(call.grid, call.strides), call.rule};
-  if (is_scale_a_row(call.grid)) {
-    launch_row_quantize<T>(source, result, call.norm.num_rows, call.norm.width, stream);
-  } else {
-    launch_row_group_quantize<T>(source, result, call.norm.num_rows, call.norm.width,
-                                 lanes_of(call.norm.dtype, call.grid.block_columns),
-                                 groups_are_whole<T>(call), stream);
-  }
-}
-
-// In one pass: for a scale a row, or where groups_take_one_pass().
+// In one pass: for a scale a row, or where groups_take_one_pass(). Defined in
+// rms_norm_quantize_of.cuh: a file for each element type (ops.cmake).
 template <typename T>
-void launch_rms_norm_quantize_of(const RmsNormQuantize& call, cudaStream_t stream) {
-  if (call.norm.residual.data != nullptr) {
-    launch_normed<T>(Normed<true>{call.norm}, call, stream);
-  } else {
-    launch_normed<T>(Normed<false>{call.norm}, call, stream);
-  }
-}
+void launch_rms_norm_quantize_of(const RmsNormQuantize& call, cudaStream_t stream);
 
 template <typename T>
 bool groups_take_one_pass(const RmsNormQuantize& call) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax on CUDA devices: forward. Moves 2 * sizeof(T) bytes an element and a mask's: each row is
 // read once and stays in registers.
-#include "softmax.cuh"
+#include "../common/device_types.cuh"
+#include "softmax.h"
 
 namespace cudaops_kernels {
 
-#if defined(CUDAOPS_KERNELS_SHARDED)
-extern template void launch_softmax_of<float>(const Softmax&, cudaStream_t);
-extern template void launch_softmax_of<__half>(const Softmax&, cudaStream_t);
-extern template void launch_softmax_of<bfloat16>(const Softmax&, cudaStream_t);
-#endif
+// Defined in softmax.cuh: a file for each element type (ops.cmake).
+template <typename T>
+void launch_softmax_of(const Softmax& call, cudaStream_t stream);
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "../common/online_softmax.h"
-#include "../common/row.cuh"
+#include "../common/row/dispatch.cuh"
 #include "softmax.h"
 
 namespace cudaops_kernels {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax on CUDA devices: backward. Moves 3 * sizeof(T) bytes an element: each row is read once
 // and stays in registers.
-#include "../common/row.cuh"
+#include "../common/row/dispatch.cuh"
 #include "softmax.h"
 
 namespace cudaops_kernels {

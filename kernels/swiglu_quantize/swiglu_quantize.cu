@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swiglu_quantize on CUDA devices: 2 * sizeof(T) + 1 bytes an element.
 #include "../common/activations.h"
-#include "../common/quantized.cuh"
+#include "../common/quantized/groups.cuh"
 #include "../quantize/quantize_rows.h"
 #include "swiglu_quantize.h"
 

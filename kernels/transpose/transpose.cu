@@ -100,8 +100,8 @@ __device__ __forceinline__ void move_tile(const Transpose& call, const Corner& c
       }
       const T* const last = end_of_input<T>(call);
       if (!kWhole && (data < input || last - data < kSize)) {
-        return load_part(data, vector == 0 ? static_cast<int>(shift) : 0,
-                         at_most(last - data, kSize));
+        return load_elements_looped(data, vector == 0 ? static_cast<int>(shift) : 0,
+                                    at_most(last - data, kSize));
       }
     }
     return load_aligned(data);
@@ -173,7 +173,7 @@ __device__ __forceinline__ void move_tile(const Transpose& call, const Corner& c
     if (kWhole || kInner || end - begin == kSize) {
       *destination = packed;
     } else {
-      store_part(reinterpret_cast<T*>(destination), packed, begin, end);
+      store_elements(reinterpret_cast<T*>(destination), packed, begin, end);
     }
   }
 }

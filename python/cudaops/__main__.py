@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m cudaops"""
 
-import argparse
 import json
 import os
 import signal
 import sys
 
 from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, new
+from ._arguments import Parser
 from ._port import PortError, port
 from .jit import cli as jit
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m cudaops",
         description="Operators for torch in C++, CUDA and HIP, built with CMake: where the CMake package is, a new "
         "project, what a built library holds, where the time of a build went, and a CMakeLists.txt for a setup.py.",

@@ -46,7 +46,8 @@ def read(path):
         reader = Reader(path)
         reader.read()
     except OSError as error:
-        raise PortError("port(%s): the file can't be read.\n  found   %s" % (path, error.strerror)) from None
+        fix = "\nFix: python -m cudaops port %s" % os.path.join(path, "setup.py") if os.path.isdir(path) else ""
+        raise PortError("port(%s): the file can't be read.\n  found   %s%s" % (path, error.strerror, fix)) from None
     except (SyntaxError, ValueError) as error:
         line = ":%d" % error.lineno if getattr(error, "lineno", None) else ""
         raise PortError(
@@ -269,6 +270,8 @@ class Writer:
         }
         self.unused = {}
         self.unsaid(op.guard)
+        # The op is there whatever they are, and so is all that stands under the same condition.
+        self.ignored = {*self.unused, *self.backend}
         for call in op.calls:
             if getattr(call, "unnamed", None):
                 self.comment("op", self.not_read("name", call.unnamed))
@@ -348,11 +351,11 @@ class Writer:
 
     def condition(self, guard, section, text):
         """(whether it is emitted, its `if()`); what is not emitted becomes a comment."""
-        where = classify(guard, self.flipped)
+        where = classify(guard, self.flipped, ignored=self.ignored)
         if where.kind in ("always", "cuda", "cpu"):
             words = []
             for leaf in switched(guard, self.flipped, "cpu" if where.kind == "cpu" else "cuda"):
-                if leaf.name in self.backend or leaf.text == "argv":
+                if leaf.name in self.ignored or leaf.text == "argv":
                     self.unused.setdefault(leaf.name, leaf)
                 else:
                     self.options.setdefault(leaf.name, leaf)

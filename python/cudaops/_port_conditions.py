@@ -12,8 +12,11 @@ class Where:
         self.kind, self.condition, self.options = kind, condition, options
 
 
-def classify(test, flipped=(), sure=True):
-    """always, cuda, cpu; option (an `if()`); hip; doubt (not known); never. Not sure: as if doubts were settled."""
+def classify(test, flipped=(), sure=True, ignored=()):
+    """always, cuda, cpu; option (an `if()`); hip; doubt (not known); never. Not sure: as if doubts were settled.
+
+    ignored: names of options that would switch off what the condition is part of, and that it doesn't name again.
+    """
     if isinstance(test, bool):
         return Where("always" if test else "never")
     if not sure:
@@ -36,7 +39,7 @@ def classify(test, flipped=(), sure=True):
         but = [
             name
             for name in off
-            if name not in names and not any(test.holds("cuda", (*flipped, *way, name)) for way in ways)
+            if name not in (*names, *ignored) and not any(test.holds("cuda", (*flipped, *way, name)) for way in ways)
         ]
         condition = (" OR " if single else " AND ").join(on(off[name]) for name in names)
         if but:

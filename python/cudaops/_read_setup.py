@@ -864,6 +864,9 @@ class Reader:
             return []  # what torch needs is the package's business
         if dotted == "platform.machine":
             return Machine(node, scope.module.path)
+        if dotted == "torch.__config__.parallel_info":
+            # Of torch's builds for Linux.
+            return text("ATen parallel backend: OpenMP")
         if dotted == "cpuinfo.get_cpu_info":
             machine = Machine(node, scope.module.path)
             return {"arch": machine, "arch_string_raw": machine, "flags": Simd(node, scope.module.path)}

@@ -52,7 +52,10 @@ file(
   "#include <torch/csrc/stable/library.h>\n#include <torch/csrc/stable/library.h>\nint b() { return a(); }\n"
 )
 set(place "${case_DIR}/pre compiled/1")
-file(WRITE "${case_DIR}/settings" "precompiled\t${place}\n")
+file(
+  WRITE "${case_DIR}/settings"
+  "precompiled\t${place}\nprecompiled_include\t${torch}\nother\t${torch}\nsource\t${case_DIR}/src\n"
+)
 case_step(make COMMAND "${tool}" --precompile "${place}" torch/csrc/stable/library.h "${case_CXX}" "${torch}" -O1)
 # same(<what> <source> <option>...)
 function(same what source)
@@ -83,10 +86,19 @@ function(same what source)
   endif()
 endfunction()
 same("as made" once)
+file(SHA256 "${case_DIR}/with.o" as_made)
 same("included twice" twice)
 same("a macro that matters" once -DSWITCH)
 same("another option" once -O2 -fno-exceptions)
 same("debug information of none" once -DOTHER -Wall -Werror -Wpedantic)
+# A directory with a header that hides one that is precompiled, and one that comes later.
+file(WRITE "${case_DIR}/hiding/torch/inner.h" "#pragma once\n#define INNER 4444\n")
+same("a header that hides one of torch's" once "-I${case_DIR}/hiding")
+file(SHA256 "${case_DIR}/with.o" hidden)
+if(hidden STREQUAL as_made)
+  case_fail("a header that hides one of torch's changed nothing")
+endif()
+same("a header that comes after torch's" once "-idirafter${case_DIR}/hiding")
 file(WRITE "${torch}/torch/inner.h" "#pragma once\n#define INNER 333\n")
 same("an edited header" once)
 case_step("is it valid" RESULT 1 COMMAND "${tool}" --precompiled "${place}")

@@ -67,7 +67,7 @@ file(
   "#include_next <torch/headeronly/macros/Macros.h>\n#define HIDES\n"
 )
 string(APPEND code "target_include_directories(quick BEFORE PRIVATE hiding)\n")
-built(fourth miss 1 hidden)
+built(fourth miss 0 hidden)
 built(fifth - 0 expected -DCUDAOPS_PRECOMPILE=OFF -DCUDAOPS_CACHE=OFF)
 case_equal("the object with the header that hides" ${hidden} ${expected})
 case_step(symbols COMMAND nm -C "${case_DIR}/fourth/CMakeFiles/quick.dir/op.cpp.o")

@@ -380,6 +380,20 @@ for optimizer in (
 """
 
 
+def test_import_brings_no_compiler(device):
+    """torch._dynamo takes a second, Triton a fifth of one: whoever compiles imports them."""
+    if device != "cpu":
+        raise unittest.SkipTest("has run for the CPU")
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(kernels.__file__)))
+    code = (
+        "import sys, torch; before = set(sys.modules); import cudaops_kernels; "
+        "print(*sorted({'torch._dynamo', 'triton', 'torch.distributed.tensor'} & {*sys.modules} - before))"
+    )
+    environment = {**os.environ, "PYTHONPATH": folder}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "\n", done.stdout
+
+
 def test_files_of_a_new_op(device):
     if device != "cpu":
         raise unittest.SkipTest("has run for the CPU")

@@ -578,6 +578,51 @@ def test_hopper_kernel_in_every_order_of_tiles(device):
                 assert torch.equal(output[rows], own), (head_dim, count, i)
 
 
+def test_hopper_kernel_adds_slopes_and_bias(device):
+    """The kernel for sm_90a adds them where pairs of keys' biases are aligned, the one for sm_80 where they aren't."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    for index, (head_dim, head_dim_v, seq_q, seq_k) in enumerate(
+        ((64, 64, 200, 330), (40, 64, 300, 300), (96, 80, 65, 200), (128, 128, 333, 410), (128, 128, 2100, 200),
+         (192, 128, 130, 258), (192, 192, 100, 90), (256, 256, 140, 300))
+    ):  # fmt: skip
+        dtype = (torch.bfloat16, torch.float16)[index % 2]
+        q, k, v = tensors(device, dtype, 2, seq_q, seq_k, 4, 2, head_dim, head_dim_v, seed=index)
+        slopes = normal(2, 4, dtype=torch.float32, device=device, seed=5).abs() / 8
+        cases = []
+        for shape in ((2, 4, seq_q, seq_k), (1, 4, 1, seq_k), (2, 1, seq_q, seq_k)):
+            for kind in (dtype, torch.float32):
+                cases.append({"bias": normal(*shape, dtype=kind, device=device, seed=4)})
+        cases += [{"alibi_slopes": slopes}, {"alibi_slopes": slopes[1], "causal": True}]
+        cases += [{"bias": cases[0]["bias"], "alibi_slopes": slopes, "softcap": 5.0, "window": (90, 7)}]
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            for options in cases:
+                check((dtype, head_dim, seq_q, options.keys()), q, k, v, 3 if "softcap" in options else 2, **options)
+        names = [event.name for event in profile.events()]
+        assert any("attention_sm90_kernel" in name for name in names), set(names)
+        assert not any("attention_mma_kernel" in name for name in names), set(names)
+        bias = normal(1, 1, seq_q, seq_k + 1, dtype=dtype, device=device)[..., 1:]
+        check((dtype, head_dim, "views"), q, k, v, bias=bias)
+
+
+def test_hopper_kernel_of_few_and_many_long_sequences(device):
+    """A long sequence alone has smaller tiles than many of its length; those are as in a batch."""
+    if not has_hopper_kernel(torch.bfloat16, device):
+        return
+    for lengths, warpgroups in (((2100, 40, 3), 2), ((2100,) * 4, 3)):
+        offsets = torch.tensor((0, *lengths), dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
+        q, k, v = (normal(sum(lengths), 1, 128, dtype=torch.bfloat16, device=device, seed=i) for i in range(3))
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            output = kernels.attention_varlen(q, k, v, offsets, offsets, 2100, 2100)
+        names = [event.name for event in profile.events() if "attention_sm90_kernel" in event.name]
+        assert len(names) == 1 and f"Shape<128, 128, {warpgroups}, " in names[0], names
+        own = kernels.attention(*(x[None, :2100] for x in (q, k, v)))[0]
+        if warpgroups == 3:
+            assert torch.equal(output[:2100], own)
+        else:
+            assert torch.allclose(output[:2100].float(), own.float(), rtol=1e-2, atol=1e-3)
+
+
 # Sequences of a batch, with one that is empty and one that has more queries than keys.
 LENGTHS = ((40, 72), (0, 5), (130, 64), (1, 1), (65, 130), (7, 0))
 
@@ -1109,6 +1154,48 @@ def test_sdpa_patch_leaves_the_rest_to_torch(device):
         assert ("attention" in watch.names) == is_ours
 
 
+def test_flops_are_counted(device):
+    """As torch counts its own: two products forward, five backward, whatever is masked."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    q, k, v = (
+        normal(2, seq, heads, width, dtype=torch.float32, device=device).requires_grad_()
+        for seq, heads, width in ((6, 4, 8), (10, 2, 8), (10, 2, 16))
+    )
+    offsets = torch.tensor([0, 2, 6], dtype=torch.int32, device=device)
+    for call, pairs in (
+        (lambda: kernels.attention(q, k, v, causal=True), 2 * 6 * 10),
+        (lambda: kernels.attention_varlen(q[0], k[0, :6], v[0, :6], offsets, offsets, 4, 4), 4 + 16),
+    ):
+        with FlopCounterMode(display=False) as forward:
+            output = call()
+        with FlopCounterMode(display=False) as backward:
+            output.sum().backward()
+        assert forward.get_total_flops() == 2 * 4 * pairs * (8 + 16)
+        assert backward.get_total_flops() == 2 * 4 * pairs * (3 * 8 + 2 * 16)
+
+
+def test_longest_sequence_is_no_constant_of_a_compiled_graph(device):
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    counter = CompileCounterWithBackend("aot_eager")
+
+    def step(q, offsets, longest):
+        return kernels.attention_varlen(q, q, q, offsets, offsets, longest, longest)
+
+    compiled = torch.compile(step, fullgraph=True, dynamic=True, backend=counter)
+    counts = set()
+    for lengths in ((5, 9), (7, 20), (31, 30)):
+        q = normal(sum(lengths), 2, 8, dtype=torch.float32, device=device).requires_grad_()
+        offsets = torch.tensor([0, lengths[0], sum(lengths)], dtype=torch.int32, device=device)
+        arguments = q, offsets, max(lengths)
+        output = compiled(*arguments)
+        output.sum().backward()
+        assert torch.equal(output, step(*arguments))
+        counts.add(counter.frame_count)
+    assert len(counts) == 1
+
+
 def test_sdpa_patch_and_what_looks_for_torchs_function(device):
     """Masks that are no data, torch.jit.script, and layouts, which views rely on."""
     from torch.nn.attention.bias import causal_lower_right, causal_upper_left
@@ -1135,6 +1222,8 @@ def test_sdpa_patch_and_what_looks_for_torchs_function(device):
 
 
 def test_sdpa_patch_under_compile_and_autocast(device):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
     q, k, v = sdpa_inputs(device, torch.float32)
 
     def model(q, k, v):
@@ -1149,6 +1238,21 @@ def test_sdpa_patch_under_compile_and_autocast(device):
             torch.testing.assert_close(output, plain)
             grads = torch.autograd.grad(total, (q, k, v))
             assert all(grad.isfinite().all() for grad in grads)
+        # Whoever allows torch's own operations alone wants what only they have.
+        with sdpa_kernel(SDPBackend.MATH), Watch() as watch:
+            (grad,) = torch.autograd.grad(model(q, k, v)[0], q, create_graph=True)
+            assert torch.autograd.grad(grad.sum(), k)[0].isfinite().all()
+        assert "attention" not in watch.names
+        names = []
+
+        def backend(graph, inputs):
+            names.extend(str(node.target) for node in graph.graph.nodes)
+            return graph
+
+        with sdpa_kernel(SDPBackend.MATH):
+            mathematics = torch.compile(lambda *of: model(*of)[1], fullgraph=True, backend=backend)
+            torch.testing.assert_close(mathematics(q, k, v), plain)
+        assert not any("cudaops" in name for name in names) and names
     # The patch is gone from what is compiled from now on, and from what was.
     torch.testing.assert_close(compiled(q, k, v)[1], plain)
     with torch.autocast(device, torch.bfloat16):

@@ -304,6 +304,32 @@ def test_modes(device):
     assert nothing.shape == (0, 2, 4, 64)
 
 
+def test_autocast(device):
+    """q becomes what the cache is, which isn't cast; beside float8 it becomes autocast's dtype."""
+    for cache_dtype, wanted in ((None, torch.float16), (FLOAT8, torch.bfloat16)):
+        case = Case(device, torch.float16, [70, 20], cache_dtype=cache_dtype)
+        caches = case.arguments[1:3]
+        q = case.q.float()
+        with torch.autocast(device, torch.bfloat16):
+            output = kernels.attention_decode(q, *case.arguments[1:])
+        assert output.dtype == wanted
+        assert torch.equal(output, kernels.attention_decode(q.to(wanted), *case.arguments[1:]))
+        new = normal(2, 1, 2, 64, dtype=torch.float32, device=device)
+        cos = sin = torch.ones(80, 32, device=device)
+        positions = case.seq_lens[:, None] - 1
+        again = [cache.clone() for cache in caches]
+        with torch.autocast(device, torch.bfloat16):
+            turned = kernels.rope_append_kv_(
+                q, new, new.half(), cos, sin, *caches, case.block_table, positions
+            )
+        assert turned.dtype == wanted
+        kernels.rope_append_kv_(
+            q.to(wanted), new.to(wanted), new.half().to(wanted), cos, sin, *again, case.block_table, positions
+        )
+        for found, expected in zip(caches, again):
+            assert torch.equal(found.float().nan_to_num(7.0), expected.float().nan_to_num(7.0))
+
+
 def test_refusals(device):
     case = Case(device, torch.float16, [70, 20], q_len=2)
     q, k, v, table, lengths = case.arguments

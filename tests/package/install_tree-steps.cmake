@@ -19,6 +19,7 @@ file(
   RELATIVE "${case_REPO}"
   "${case_REPO}/kernels/*/*.h"
   "${case_REPO}/kernels/*/*.cuh"
+  "${case_REPO}/kernels/*/*/*.h"
   "${case_REPO}/kernels/*/*/*.cuh"
   "${case_REPO}/kernels/*/*.cu"
   "${case_REPO}/kernels/*/*.cpp"

@@ -11,8 +11,9 @@ from conftest import REPOSITORY
 
 BENCH = REPOSITORY / "bench" / "kernels"
 RESULTS = sorted((REPOSITORY / "bench" / "results").glob("NVIDIA_H200*.json"))
-sys.path.insert(0, str(BENCH))
+sys.path[:0] = [str(BENCH), str(BENCH.parent / "build_time")]
 
+import jit  # noqa: E402
 import plot  # noqa: E402
 import result_file  # noqa: E402
 import table  # noqa: E402
@@ -75,6 +76,15 @@ def test_readme_shows_what_the_results_hold():
     block = page.split(table.MARKS[0])[1].split(table.MARKS[1])[0]
     assert block == "\n%s\n" % table.table(result_file.read_all(RESULTS)), (
         "write it anew: bench/kernels/table.py bench/results/NVIDIA_H200*.json --readme README.md"
+    )
+
+
+def test_readme_shows_the_times_of_builds_at_first_use():
+    page = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    block = page.split(jit.MARKS[0])[1].split(jit.MARKS[1])[0]
+    results = REPOSITORY / "bench" / "results" / "jit.json"
+    assert block == "\n%s\n" % jit.table(json.loads(results.read_text())), (
+        "write it anew: bench/build_time/jit.py --results bench/results/jit.json --readme README.md"
     )
 
 

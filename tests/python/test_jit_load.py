@@ -21,6 +21,9 @@ def test_signatures_are_those_of_torch():
         theirs = inspect.signature(getattr(cpp_extension, name)).parameters
         ours = inspect.signature(getattr(cudaops, name)).parameters
         shared = [parameter for parameter in ours.values() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        # Torch 2.15's; the last of them is newer than some.
+        newer = {"gil_not_used"} - set(theirs)
+        shared = [parameter for parameter in shared if parameter.name not in newer]
         assert [parameter.name for parameter in shared] == list(theirs)
         for parameter in shared:
             if parameter.name != "cpp_sources":  # may be left out here
@@ -172,6 +175,55 @@ def test_link_error_is_the_symbol_and_not_the_function_that_uses_it():
         "ninja: build stopped: subcommand failed.\n"
     )
     assert Failure(output, at_configure=False).message == "ops.cpp:(.text+0x5): undefined reference to `missing'"
+
+
+def test_full_disk_is_the_error_in_one_line_whatever_it_stopped():
+    compile_log = (
+        "FAILED: plain.o\nc++ -c plain.cpp\nplain.cpp:3: error: 'x' was not declared\n"
+        "fatal error: error writing to /tmp/ccPSq1.s: No space left on device\n"
+    )
+    configure_log = "CMake Error at CMakeDetermineCompilerId.cmake:739 (message):\n  Compiling the CUDA compiler failed.\n"
+    configure_log += "  #$ nvcc\n\n" * 40 + "  /usr/bin/ld: final link failed: No space left on device\n"
+    for output, at_configure, line in (
+        (compile_log, False, "fatal error: error writing to /tmp/ccPSq1.s: No space left on device"),
+        (configure_log, True, "/usr/bin/ld: final link failed: No space left on device"),
+    ):
+        failed = Failure(output, at_configure)
+        assert failed.message == "the disk is full: " + line and not failed.kept
+
+
+def test_long_message_of_cmake_is_its_first_lines_and_its_errors():
+    output = "CMake Error at CMakeDetermineCompilerId.cmake:739 (message):\n  Compiling the CUDA compiler failed.\n\n  Compiler: nvcc\n"
+    output += "  #$ nvcc\n\n" * 40 + "  cc1plus: fatal error: cuda_runtime.h: No such file or directory\nCall Stack (most recent call first):\n"
+    assert Failure(output, at_configure=True).message == (
+        "Compiling the CUDA compiler failed.\nCompiler: nvcc\ncc1plus: fatal error: cuda_runtime.h: No such file or directory"
+    )
+
+
+@pytest.mark.parametrize(
+    "said, message, fix",
+    [
+        (
+            "No CMAKE_CXX_COMPILER could be found.\n\n  Tell CMake where to find the compiler by setting the environment\n",
+            "there is no C++ compiler: none on PATH, and CXX isn't set.",
+            "CXX=<compiler>, or install one (Debian, Ubuntu: apt install g++)",
+        ),
+        (
+            "Could not find compiler set in environment variable CXX:\n\n  /nowhere/g++.\n",
+            "the compiler that CXX names isn't there: /nowhere/g++",
+            "CXX=<compiler>, or unset it",
+        ),
+        (
+            'The C++ compiler\n\n    "/usr/bin/g++"\n\n  is not able to compile a simple test program.\n\n  It fails with:\n\n'
+            "    [1/2] Building CXX object x.o\n    g++: error: unrecognized option\n\n  CMake will not be able to generate this project.\n",
+            "the C++ compiler builds not even an empty program: /usr/bin/g++\ng++: error: unrecognized option",
+            "CXX=<another compiler>",
+        ),
+    ],
+)
+def test_compiler_that_is_missing_or_broken_is_said_with_its_cure(said, message, fix):
+    failed = Failure("CMake Error at CMakeDetermineCXXCompiler.cmake:48 (message):\n  %sCall Stack (most recent call first):\n" % said, True)
+    assert (failed.message, failed.fix) == (message, fix)
 
 
 def test_kept_error_of_a_missing_header_ends_when_the_header_comes(jit):  # noqa: F811

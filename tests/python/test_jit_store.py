@@ -75,6 +75,8 @@ def test_layer_is_read_and_never_written(jit, source, monkeypatch, tmp_path):  #
     assert not jit.root.exists()
     assert before == {place: place.stat().st_mtime_ns for place in (layer / "jit").rglob("*")}
     os.chmod(layer / "jit" / "o", 0o777)
+    with pytest.raises(cudaops.PolicyError, match="first build; a place of CUDAOPS_JIT_PATH isn't used: /nowhere isn't there; others can write"):
+        jit.load("plain", source, policy="error")
     jit.load("plain", source)
     assert jit.objects()
 

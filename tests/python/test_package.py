@@ -55,11 +55,33 @@ def test_help():
     assert (code, error) == (0, "") and "Exit code: 0 where this torch can run it, 1 where it can't" in output
 
 
-def test_bad_usage():
-    code, output, error = module("look")
-    assert (code, output) == (2, "") and "invalid choice: 'look'" in error
-    code, output, error = module("inspect")
-    assert (code, output) == (2, "") and "the following arguments are required: library" in error
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("look", "cudaops: unknown command. found look wanted new inspect build-report port build doctor report cache Fix: python -m cudaops --help"),
+        ("buld x", "cudaops: unknown command. found buld wanted new inspect build-report port build doctor report cache Fix: python -m cudaops build"),
+        ("cache lst", "cudaops cache: unknown command. found lst wanted list why verify trim export import Fix: python -m cudaops cache list"),
+        ("cache why a b", "cudaops cache why: unknown argument. found b usage python -m cudaops cache why [-h] [--json] name Fix: python -m cudaops cache why --help"),
+        ("new a --pybnd", "cudaops new: unknown argument. found --pybnd usage python -m cudaops new [-h] [--pybind | --kernels-only] name Fix: python -m cudaops new --pybind"),
+        ("inspect", "cudaops inspect: the following arguments are required: library. usage python -m cudaops inspect [-h] [--json] library [library ...] Fix: python -m cudaops inspect --help"),
+        ("cache export /nowhere/x.tar.gz", "cudaops cache: /nowhere/x.tar.gz: No such file or directory."),
+        ("port .", "cudaops port(.): the file can't be read. found Is a directory Fix: python -m cudaops port ./setup.py"),
+    ],
+)
+def test_what_is_typed_wrong_is_said_with_the_line_to_type(words, said, tmp_path, monkeypatch):
+    (tmp_path / "jit" / "m").mkdir(parents=True)
+    (tmp_path / "jit" / "o").mkdir()
+    monkeypatch.setenv("CUDAOPS_STORE", str(tmp_path))
+    code, output, error = module(*words.split())
+    assert (code, output) == (2, "") and " ".join(error.split()) == said
+
+
+def test_recipe_that_is_none_is_said(tmp_path):
+    for text, found in (("{", "Expecting property name"), ("[1]", "it has no format"), ("{}", "it has no format")):
+        path = tmp_path / "op.recipe.json"
+        path.write_text(text)
+        code, output, error = module("build", str(path))
+        assert (code, output) == (2, "") and error.startswith("cudaops build: %s is no recipe.\n  found   %s" % (path, found))
 
 
 def test_unreadable(tmp_path):

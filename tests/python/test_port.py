@@ -241,6 +241,40 @@ def test_options_of_the_environment(project):
     assert "%s\nadd_torch_op(last\n" % said in content and content.count("SKIP_LAST") == 1
 
 
+def test_what_stands_under_the_condition_of_its_op_stands_under_none(project):
+    """pytorch_scatter: an op for each of a list of kinds, which the environment chooses."""
+    content = project.port("""
+        kinds = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+        if os.getenv("FORCE_ONLY_CUDA", "0") == "1":
+            kinds = ["cuda"]
+        for kind in kinds:
+            macros = [("WITH_PYTHON", None)]
+            if os.getenv("CHECK", "0") == "1":
+                macros += [("CHECK", None)]
+            extension = CppExtension if kind == "cpu" else CUDAExtension
+            extension("op_" + kind, ["csrc/op.cpp"], define_macros=macros)
+        """)
+    for op in ("op_cpu", "op_cuda"):
+        definitions = "target_compile_definitions(%s PRIVATE %s)\n"
+        assert definitions % (op, "WITH_PYTHON") + "if(CHECK)\n  " + definitions % (op, "CHECK") + "endif()" in content
+    assert "# setup.py:%d: left out: FORCE_ONLY_CUDA in the environment" % project.line("FORCE_ONLY_CUDA") in content
+    assert "option(FORCE_ONLY_CUDA" not in content
+
+
+def test_openmp_of_torchs_parallel_info(project):
+    """rusty1s' packages ask torch what it was built with."""
+    content = project.port("""
+        from torch.__config__ import parallel_info
+        info = parallel_info()
+        flags = []
+        if "backend: OpenMP" in info and "OpenMP not found" not in info:
+            flags += ["-DAT_PARALLEL_OPENMP", "-fopenmp"]
+        CppExtension("op", ["csrc/op.cpp"], extra_compile_args={"cxx": flags})
+        """)
+    assert "target_compile_definitions(op PRIVATE AT_PARALLEL_OPENMP)\n" in content
+    assert "target_link_libraries(op PRIVATE CudaOps::openmp)" in content and project.comments == []
+
+
 def test_one_if_a_condition(project):
     """What stands under one condition stands together, whichever commands it takes."""
     content = project.port("""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of tensors to shared memory by the copy engine (sm_90 and later). PTX ISA,
+// Tiles of tensors to shared memory and back by the copy engine (sm_90 and later). PTX ISA,
 // "cp.async.bulk.tensor" and "Tensors: Swizzling Modes"; CUDA driver API, cuTensorMapEncodeTiled.
 //
 // A tensor map describes a tensor [batch, heads, seq, columns] of 16-bit elements and a box of
@@ -41,6 +41,19 @@ __device__ __forceinline__ void copy_box_to_shared(void* to, const CUtensorMap* 
       " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared_address(to)),
       "l"(map), "r"(shared_address(barrier)), "r"(column), "r"(row), "r"(head), "r"(batch)
       : "memory");
+}
+
+// A box to memory, by one thread; what lies outside of the tensor is not written. What was written
+// to shared memory by ordinary stores is fenced before (wgmma.cuh); when it has been read:
+// bulk_copy.cuh, wait_for_reads().
+__device__ __forceinline__ void copy_box_from_shared(const CUtensorMap* map, const void* from,
+                                                     int column, int row, int head, int batch) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::
+          "l"(map),
+      "r"(shared_address(from)), "r"(column), "r"(row), "r"(head), "r"(batch)
+      : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
 // The same box to the L2 cache.

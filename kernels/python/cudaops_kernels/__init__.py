@@ -6,7 +6,7 @@ torch.compile. Importing this module registers them.
 """
 
 from . import _library  # noqa: F401  (first: it registers the ops)
-from . import _autocast, optim  # noqa: F401
+from . import _autocast, _flops, optim  # noqa: F401
 from ._attention import attention, attention_varlen
 from ._attention_decode import attention_decode
 from ._bias_gelu import bias_gelu

@@ -337,7 +337,7 @@ class AdamW(torch.optim.Optimizer):
         self._step_groups(clip_factor)
         return loss
 
-    @torch.compiler.disable
+    @torch._disable_dynamo
     def _step_groups(self, clip_factor):
         work = []  # (index, group, prepared group, gradients)
         for index, group in enumerate(self.param_groups):

@@ -13,8 +13,8 @@ from ._autograd import without_gradient
 from ._registration import refuse_gradients, register_op
 
 
-@register_op("attention_decode")
-def _(
+@register_op("attention_decode", autograd=without_gradient)
+def _attention_decode(
     q,
     k_cache,
     v_cache,
@@ -42,9 +42,6 @@ def _(
     )
     batch, q_len, heads, _ = q.shape
     return q.new_empty(q.shape), q.new_empty((batch, heads, q_len), dtype=torch.float32)
-
-
-_attention_decode = without_gradient("attention_decode")
 
 
 @overload

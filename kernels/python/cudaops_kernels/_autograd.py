@@ -249,7 +249,7 @@ def without_gradient(name: str) -> Callable[..., Any]:
             refuse_types(name, kinds, args)
             return op(*args)
         try:
-            if _in_transform() or forward_ad._current_level >= 0:
+            if _in_transform() or _autocast_is_on() or forward_ad._current_level >= 0:
                 return op(*args)
             return run(*args)
         except (RuntimeError, TypeError, AttributeError) as error:

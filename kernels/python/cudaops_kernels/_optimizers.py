@@ -58,7 +58,7 @@ class _MultiTensor(torch.optim.Optimizer):
         self._step_groups()
         return loss
 
-    @torch.compiler.disable
+    @torch._disable_dynamo
     def _step_groups(self) -> None:
         for group in self.param_groups:
             together: dict = {}

@@ -6,7 +6,6 @@ from typing import Any, Optional
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.attention.bias import CausalBias
 
 from ._attention import attention
 from ._library import ops
@@ -16,6 +15,24 @@ _FEWEST_QUERIES_ON_CPU = 128
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
+def _constant_when_compiled(function: Any) -> Any:
+    """torch.compiler.assume_constant_result(), which imports the compiler for it."""
+    function._dynamo_marked_constant = True
+    return function
+
+
+@_constant_when_compiled
+def _allows_fused() -> bool:
+    """Not under torch.nn.attention.sdpa_kernel(SDPBackend.MATH): for second derivatives, say."""
+    backends = torch.backends.cuda
+    allowed: bool = (
+        backends.flash_sdp_enabled()
+        or backends.mem_efficient_sdp_enabled()
+        or backends.cudnn_sdp_enabled()
+    )
+    return allowed
+
+
 def _serves(query: Any, key: Any, value: Any, dropout_p: float, enable_gqa: bool) -> bool:
     """Whether attention() takes these: what it doesn't is torch's, also to refuse."""
     for tensor in (query, key, value):
@@ -23,6 +40,8 @@ def _serves(query: Any, key: Any, value: Any, dropout_p: float, enable_gqa: bool
         if type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.is_nested:
             return False
     if dropout_p != 0 or not 3 <= query.dim() == key.dim() == value.dim():
+        return False
+    if not _allows_fused():
         return False
     if query.device != key.device or query.device != value.device:
         return False
@@ -45,7 +64,7 @@ def _serves(query: Any, key: Any, value: Any, dropout_p: float, enable_gqa: bool
 _hopper: dict[int, bool] = {}
 
 
-@torch.compiler.assume_constant_result
+@_constant_when_compiled
 def _has_hopper_kernel(index: int) -> bool:
     """Whether the library has kernels for sm_90a that this device runs. Asked of a device that has
     tensors: asking makes a context there."""
@@ -61,17 +80,22 @@ def _has_hopper_kernel(index: int) -> bool:
 
 
 def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
-    """Without gradients: with them, through autograd, nothing has been compared yet. On the CPU but for a
-    few queries; on Hopper where sequences are long, in 16 bits (bench/kernels/attention.py: 1.01 to
-    1.26 of cuDNN's rate from 4096 tokens on, 0.8 to 1.05 below)."""
+    """On the CPU without gradients, but for a few queries: with them nothing has been compared. On Hopper
+    where sequences are long, in 16 bits: beside what torch takes there, cuDNN's, the forward pass is
+    at 0.97 to 1.14 from 4096 tokens on, with the backward pass at 0.98 to 1.11, below that at 0.8 to
+    1.06 (H100, torch 2.11, 2026-11-25; cuDNN forced: bench/kernels/attention.py)."""
     if attn_mask is not None:
         return False
-    needs_grad = query.requires_grad or key.requires_grad or value.requires_grad
-    if torch.is_grad_enabled() and needs_grad:
-        return False
+    needs_grad = torch.is_grad_enabled() and (
+        query.requires_grad or key.requires_grad or value.requires_grad
+    )
     if query.device.type == "cpu":
         # A few queries are sooner done by torch's matrix products than divided among threads.
-        return query.shape[-2] >= _FEWEST_QUERIES_ON_CPU
+        return not needs_grad and query.shape[-2] >= _FEWEST_QUERIES_ON_CPU
+    if needs_grad and (
+        torch.are_deterministic_algorithms_enabled() or query.shape[-1] != value.shape[-1]
+    ):
+        return False
     dtype = query.dtype
     if torch.is_autocast_enabled("cuda"):
         dtype = torch.get_autocast_dtype("cuda")
@@ -81,6 +105,11 @@ def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Te
         and query.shape[-1] % 8 == value.shape[-1] % 8 == 0
         and _has_hopper_kernel(query.device.index)
     )
+
+
+def _is_causal_bias(mask: Any) -> bool:
+    """Of torch.nn.attention.bias, which whoever has one has imported: it imports the compiler."""
+    return (type(mask).__module__, type(mask).__name__) == ("torch.nn.attention.bias", "CausalBias")
 
 
 def _as_bias(query: Tensor, mask: Tensor) -> Tensor:
@@ -143,7 +172,7 @@ class SdpaPatch:
             scale: Optional[float] = None,
             enable_gqa: bool = False,
         ) -> Tensor:
-            if isinstance(attn_mask, CausalBias):
+            if _is_causal_bias(attn_mask):
                 # Its handler is asked for the function that stands in torch's place now.
                 replaced = F.scaled_dot_product_attention
                 own = (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
@@ -214,7 +243,7 @@ def sdpa_patch(*, always: bool = False) -> SdpaPatch:
     Arguments mean what they mean in torch: is_causal aligns the first query with the first key,
     attn_mask is bool (True where a key is visible) or added, enable_gqa, autocast. Calls that
     attention() doesn't serve (dropout, subclasses of tensors, heads of more than 256 elements,
-    broadcast batches) are torch's, and so are modules that don't call it by that name, as
+    broadcast batches), and all where sdpa_kernel() allows SDPBackend.MATH alone, are torch's, and so are modules that don't call it by that name, as
     torch.nn.MultiheadAttention in eval mode. always: also where torch's is faster, for comparisons.
     """
     return SdpaPatch(always)

@@ -140,19 +140,21 @@ def _texts(label, value):
 def find(request):
     """(Found or None, user's store or None, key, the key's lines, what stood against the newest entry)."""
     key, lines = keys.build_key(request)
-    known, reason, own = {}, None, None
+    known, reason, own, unusable = {}, None, None, []
     for place in [store.user_store(), *store.layers()]:
         problem = place.problem()
         if place.writable:
-            own = place
-            own_problem = problem
+            own = None if problem else place
+            reason = problem and ("store", problem)
+        elif problem:
+            unusable.append(problem)
         if problem:
             continue
         found, change = place.find(request.name, key, known)
         if found:
             return found, own, key, lines, None
         reason = reason or change
-    return None, None if own_problem else own, key, lines, reason or (own_problem and ("store", own_problem))
+    return None, own, key, lines, reason or (unusable and ("layer", "; ".join(unusable))) or None
 
 
 def obtain(request, policy=None, verbose=False):

@@ -89,12 +89,11 @@ def copy_out(found, directory, intermediates):
 
 
 def _reason(request, own, lines, change):
-    if change:
+    if change and change[0] != "layer":
         return why.of_change(change, request.paths)
-    if own is None:
-        return "first build"
-    _, before = why.read_record(own.root, request.name)
-    return why.of_lines(before, lines) if before else "first build"
+    before = why.read_record(own.root, request.name)[1] if own else None
+    reason = why.of_lines(before, lines) if before else "first build"
+    return "%s; %s" % (reason, why.of_change(change)) if change else reason
 
 
 def _write_record(own, request, reason, lines):
@@ -392,7 +391,6 @@ class Build:
             log.seek(start)
             output = log.read().decode("utf-8", "replace")
         failed = failure.Failure(output, at_configure)
-        failed.space = failed.out_of_space(output)
         if code < 0:
             failed.kept = False
             failed.message = "%s was ended by signal %d" % (os.path.basename(command[0]), -code)
@@ -401,15 +399,18 @@ class Build:
     def _error(self, failed):
         """One that isn't kept; its log is put where it can be read after the build directory is gone."""
         place = os.path.join(self.own.root, "o", "log-" + self.request.name)
-        fix = None
+        fix = failed.fix
         try:
             os.makedirs(place, exist_ok=True)
             shutil.copyfile(self.log, os.path.join(place, "log"))
             log = os.path.join(place, "log")
         except OSError:
             log = None
-        if getattr(failed, "space", False):
+        if failed.space:
             fix = _other_store(self.own)
+            temporary = os.environ.get("TMPDIR") or "/tmp"
+            if temporary + "/" in failed.space:
+                fix = "TMPDIR=<another directory>   (now %s)" % temporary
         return failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log, fix=fix)
 
     def _object_key(self, entries):

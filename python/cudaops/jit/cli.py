@@ -80,7 +80,10 @@ def run(options):
 
             return getattr(doctor, options.command)(options)
         return globals()["cache_" + options.part](options)
-    except (CommandError, RecipeError, OSError, ValueError) as error:
+    except OSError as error:
+        print("cudaops %s: %s: %s." % (options.command, error.filename, os.strerror(error.errno)), file=sys.stderr)
+        return 2
+    except (CommandError, RecipeError, ValueError) as error:
         print("cudaops %s: %s" % (options.command, error), file=sys.stderr)
         return 2
 
@@ -102,7 +105,10 @@ def recipes_of(item):
         except (ImportError, ValueError):
             spec = None
         if spec is None:
-            raise CommandError("%s is neither a file, a directory nor a package of this Python." % item)
+            raise CommandError(
+                "%s is neither a file, a directory nor a package of this Python.\n"
+                "Fix: pip install it, or the path of a package, a project or a .recipe.json" % item
+            )
         found = _below(spec.submodule_search_locations or ())
     if not found:
         raise CommandError("%s holds no .recipe.json.\nFix: add_torch_op(... INSTALL <dir> RECIPE), and install it" % item)
@@ -211,7 +217,8 @@ def entries(root):
 def _root():
     root = stores.user_store().root
     if not os.path.isdir(root):
-        raise CommandError("there is no store yet.\n  looked  %s" % root)
+        problem = stores.user_store().problem()
+        raise CommandError(problem or "there is no store yet.\n  looked  %s" % root)
     return root
 
 

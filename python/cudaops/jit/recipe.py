@@ -30,6 +30,8 @@ class Recipe:
             with open(self.path, encoding="utf-8") as file:
                 text = file.read()
             self.values = json.loads(text)
+            if not isinstance(self.values, dict) or "format" not in self.values:
+                raise ValueError("it has no format")
             if self.values["format"] != FORMAT:
                 raise RecipeError(
                     "%s: a recipe of format %s, made by CudaOps %s; this one reads format %d.\nFix: pip install -U cudaops"
@@ -41,7 +43,10 @@ class Recipe:
         except OSError as error:
             raise RecipeError("%s can't be read: %s" % (path, os.strerror(error.errno))) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise RecipeError("%s is no recipe: %s" % (path, error)) from None
+            raise RecipeError(
+                "%s is no recipe.\n  found   %s\n  wanted  an <op>.recipe.json as add_torch_op(... RECIPE) installs it"
+                % (path, error)
+            ) from None
         self.seal = digest(text)
         self.directory = os.path.join(os.path.dirname(self.path), self.name + ".recipe")
 

@@ -62,8 +62,10 @@ class Store:
         for directory in (self.root, *(os.path.join(self.root, name) for name in ("m", "o", "id"))):
             try:
                 stat = os.stat(directory)
-            except OSError:
-                return None
+            except FileNotFoundError:
+                return None if self.writable or directory != self.root else "%s isn't there" % directory
+            except OSError as error:
+                return "%s: %s" % (directory, os.strerror(error.errno))
             if stat.st_mode & 0o022:
                 return "others can write to %s (mode %o)" % (directory, stat.st_mode & 0o7777)
             if self.writable and stat.st_uid != os.geteuid():

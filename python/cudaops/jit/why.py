@@ -19,8 +19,8 @@ _LABELS = {
 def of_change(change, sources=()):
     """A sentence for what Section.changed() and Store.find() report."""
     kind, path = change
-    if kind == "store":
-        return "the store isn't used: " + path
+    if kind in ("store", "layer"):
+        return "%s isn't used: %s" % ("the store" if kind == "store" else "a place of CUDAOPS_JIT_PATH", path)
     what = "source" if path in sources else _kind_of(path)
     if kind == "damaged":
         return "%s was damaged" % path

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short rows of any width that stand one behind the other, for row.cuh's ops.
+// Packed short rows: rows of 33 to 256 elements without gaps between them that aren't whole
+// vectors.
 //
-// Each of them starts at another place of a vector; but kSpanRows of them are as many whole vectors
-// as a row has elements. A warp takes such a span through shared memory: vectors on the way in and
-// out, and between them element by element, where a lane's lie kLanes columns apart. So a warp's
-// accesses stand side by side wherever a row starts, no row has ends to look at, and columns that
-// all rows share need no vectors put together.
+// Each of them starts at another offset within a vector; but kPackedRows of them are as many whole
+// vectors as a row has elements. A warp stages so many in shared memory: vectors in and out, and
+// between them element by element, where a lane's are kLanes columns apart. So a warp's accesses
+// are contiguous wherever a row starts, no row has ends to look at, and columns that all rows share
+// need no funnel shift.
 //
 // An op takes part by naming its arrays, in which every element of a row is written by the thread
 // that has read it:
@@ -13,7 +14,7 @@
 //     static constexpr int kNumOutputs = 1;
 //     ConstRows input(int i) const;  // on the host too
 //     Rows output(int i) const;
-// Its code is the same as for other rows: SpanRow has Row's functions.
+// Its code is the same as for other rows: PackedRow has the functions of row.h.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,46 +22,46 @@
 
 #include <cmath>
 
-#include "hopper.cuh"
-#include "rows.h"
-#include "vectors.cuh"
+#include "../hopper.cuh"
+#include "row.h"
+#include "tuning_sm90.h"
 
 namespace cudaops_kernels {
 
-constexpr int kSpanElements = 8;  // of a row, that a lane has
-// So many of them every row has: no row is shorter than half of what its lanes have room for.
-constexpr int kSureElements = kSpanElements / 2;
-constexpr int kSpanThreads = 128;
-constexpr int kSpanWarps = kSpanThreads / 32;
+using detail::kCertainElements;
+using detail::kPackedElements;
+using detail::kPackedThreads;
+using detail::kPackedWarps;
 // After so many the next one starts with a vector again.
 template <typename T>
-constexpr int kSpanRows = Vector<T>::kSize;
+constexpr int kPackedRows = Vector<T>::kSize;
 
 // A lane's elements of a row: element k stands in column column_at(k). kPads: it has none of rows
 // that are none.
 template <int kLanes, bool kPads>
-struct SpanPlace {
-  static constexpr int kSize = kSpanElements, kSure = kPads ? 0 : kSureElements;
+struct PackedPlace {
+  static constexpr int kSize = kPackedElements, kCertain = kPads ? 0 : kCertainElements;
   static constexpr bool kIsWhole = false;
   static constexpr int slot = 0;
   int first;
   int left;  // columns from there to the row's end
   __device__ __forceinline__ int column_at(int k) const { return first + k * kLanes; }
-  __device__ __forceinline__ bool holds(int k) const { return k < kSure || k * kLanes < left; }
+  __device__ __forceinline__ bool holds(int k) const { return k < kCertain || k * kLanes < left; }
   // To look at each element is less than to branch: whole ones are not known as such.
   __device__ __forceinline__ static constexpr bool is_whole() { return false; }
 };
 
-// A warp's span: where it stands in each array, and in shared memory, array behind array. What an
-// op writes takes the place of what it has read.
+// The rows that a warp has at once: where they are in each array, and in shared memory, array
+// behind array. What an op writes takes the place of what it has read.
 template <typename T>
-class Span {
+class PackedRows {
  public:
   // `stage`: `width` vectors for each array.
-  __device__ __forceinline__ Span(Packed* stage, int64_t first_row, int64_t num_rows, int width)
+  __device__ __forceinline__ PackedRows(Packed* stage, int64_t first_row, int64_t num_rows,
+                                        int width)
       : stage_(stage), first_row_(first_row), width_(width) {
     const int64_t left = num_rows - first_row;
-    num_rows_ = left < kSpanRows<T> ? static_cast<int>(left) : kSpanRows<T>;
+    num_rows_ = left < kPackedRows<T> ? static_cast<int>(left) : kPackedRows<T>;
   }
 
   __device__ __forceinline__ int64_t first_row() const { return first_row_; }
@@ -72,7 +73,7 @@ class Span {
     return reinterpret_cast<T*>(stage_ + array * width_) + row * width_;
   }
 
-  // To be waited for; all arrays are on their way at once.
+  // To be waited for; all arrays are in flight at once.
   __device__ __forceinline__ void load(int array, const ConstRows& rows) const {
     const T* const from = rows.row<T>(first_row_);
     T* const to = row(array, 0);
@@ -100,7 +101,7 @@ class Span {
   }
 
  private:
-  // Only the array's last span may end within a vector: nothing may be read or written behind it.
+  // Only the array's last rows may end within a vector: nothing may be read or written behind it.
   template <typename Body>
   __device__ __forceinline__ void each_vector(const Body& body) const {
     constexpr int kSize = Vector<T>::kSize;
@@ -123,15 +124,15 @@ class Span {
   int num_rows_;
 };
 
-// A row of a span, kLanes threads' own. What the functions do is said of Row. A row that is none
+// One of them, kLanes threads' own. What the functions do is said in row.h. A row that is none
 // has zeros where kPads, else whatever stands in shared memory; nothing of it goes to an array.
 template <typename T, int kLanes, int kNumInputs, int kNumOutputs, bool kPads>
-class SpanRow {
+class PackedRow {
  public:
   using Element = T;
-  using Place = SpanPlace<kLanes, kPads>;
-  using Numbers = Floats<kSpanElements>;
-  static constexpr int kSize = kSpanElements;
+  using Place = PackedPlace<kLanes, kPads>;
+  using Numbers = Floats<kPackedElements>;
+  static constexpr int kSize = kPackedElements;
   static constexpr int kSlots = 1;
   static constexpr bool kIsWhole = false;
 
@@ -143,7 +144,7 @@ class SpanRow {
     }
 
    private:
-    friend class SpanRow;
+    friend class PackedRow;
     Numbers numbers_;
     int visible_;
   };
@@ -152,25 +153,25 @@ class SpanRow {
     Numbers numbers;
   };
 
-  // The thread's first row of the span; it is none where there are fewer.
+  // The thread's first row of those; it is none where there are fewer.
   template <typename Op>
-  __device__ __forceinline__ SpanRow(const Op& op, const Span<T>& span)
-      : index_(span.first_row() + own_place()),
-        rows_left_(span.num_rows() - own_place()),
-        width_(span.width()) {
+  __device__ __forceinline__ PackedRow(const Op& op, const PackedRows<T>& rows)
+      : index_(rows.first_row() + own_place()),
+        rows_left_(rows.num_rows() - own_place()),
+        width_(rows.width()) {
 #pragma unroll
     for (int i = 0; i < kNumInputs; ++i) {
-      inputs_[i] = {op.input(i).data, span.row(i, own_place()) + threadIdx.x};
+      inputs_[i] = {op.input(i).data, rows.row(i, own_place()) + threadIdx.x};
     }
 #pragma unroll
     for (int i = 0; i < kNumOutputs; ++i) {
-      outputs_[i] = {op.output(i).data, span.row(i, own_place()) + threadIdx.x};
+      outputs_[i] = {op.output(i).data, rows.row(i, own_place()) + threadIdx.x};
     }
   }
 
   // So many rows of a warp are worked on at once, and so many times.
   static constexpr int kAtOnce = 32 / kLanes;
-  static constexpr int kTurns = kSpanRows<T> / kAtOnce;
+  static constexpr int kSteps = kPackedRows<T> / kAtOnce;
   __device__ __forceinline__ static int own_place() {
     return static_cast<int>(threadIdx.y) % kAtOnce;
   }
@@ -200,7 +201,7 @@ class SpanRow {
   }
 
   __device__ __forceinline__ Tile load(const ConstRows& rows) const {
-    return load_visible<Place::kSure>(rows, width_, 0);
+    return load_visible<Place::kCertain>(rows, width_, 0);
   }
   template <int kCount>
   __device__ __forceinline__ void load(const ConstRows (&rows)[kCount],
@@ -208,8 +209,8 @@ class SpanRow {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) tiles[i] = load(rows[i]);
   }
-  // kSure: so many elements are visible in any case.
-  template <int kSure = 0>
+  // kCertain: so many elements are visible in any case.
+  template <int kCertain = 0>
   __device__ __forceinline__ Tile load_visible(const ConstRows& rows, int64_t visible,
                                                float hidden) const {
     Tile tile;
@@ -218,7 +219,7 @@ class SpanRow {
     const int left = tile.visible_ - place().first;
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
-      const bool is_visible = k < kSure || k * kLanes < left;
+      const bool is_visible = k < kCertain || k * kLanes < left;
       tile.numbers_[k] = is_visible ? to_float(own[k * kLanes]) : hidden;
     }
     return tile;
@@ -268,7 +269,7 @@ class SpanRow {
 #pragma unroll
       for (int k = 0; k < kSize; ++k) {
         const int column = place.first + k * kLanes;
-        const bool is_there = k < Place::kSure || column < width_;
+        const bool is_there = k < Place::kCertain || column < width_;
         kept[k] = is_there ? to_float(cudaops::ldg(data + column)) : 0;
       }
     }
@@ -336,7 +337,7 @@ class SpanRow {
   static constexpr int kMostColumns = 2;
 
   int64_t index_;
-  int rows_left_;  // of the span, from the thread's on
+  int rows_left_;  // of the warp's, from the thread's on
   int width_;
   bool is_first_ = true;
   mutable Numbers columns_[kMostColumns];
@@ -347,88 +348,84 @@ class SpanRow {
 namespace detail {
 
 template <typename Op, typename = void>
-constexpr bool kTakesSpans = false;
+constexpr bool kTakesPackedRows = false;
 template <typename Op>
-constexpr bool kTakesSpans<Op, std::void_t<decltype(Op::kNumInputs)>> = Op::kNumInputs > 0;
+constexpr bool kTakesPackedRows<Op, std::void_t<decltype(Op::kNumInputs)>> = Op::kNumInputs > 0;
 
 template <typename Op>
-constexpr int kNumSpanArrays = Op::kNumInputs > Op::kNumOutputs ? Op::kNumInputs : Op::kNumOutputs;
+constexpr int kNumPackedArrays =
+    Op::kNumInputs > Op::kNumOutputs ? Op::kNumInputs : Op::kNumOutputs;
 
-// Columns: shorter rows are faster as vectors, many rows a warp (measured on an H200).
-constexpr int kLeastSpan = 33, kMostSpan = 32 * kSpanElements;
-static_assert(kLeastSpan > 8 * kSureElements, "the shortest have them all, of 8 lanes");
-// Those of which a warp has one at a time, and where that is worth it without sums of columns: just
-// above 128 columns half of its elements are none.
-constexpr int kLeastOfWarp = 16 * kSpanElements + 1, kLeastGoodOfWarp = 20 * kSpanElements;
-
-// Whether the op's rows are spans that a warp can take, of 8, 16 or 32 lanes a row.
+// Whether the op's rows are packed ones, of 8, 16 or 32 lanes a row.
 template <typename Op>
-bool rows_are_spans(const Op& op, int64_t width, int least_of_warp) {
-  const auto is_span = [&](const void* data, int64_t stride) {
+bool rows_are_packed(const Op& op, int64_t width, int min_warp_width) {
+  const auto is_packed = [&](const void* data, int64_t stride) {
     return stride == width && reinterpret_cast<uintptr_t>(data) % 16 == 0;
   };
   for (int i = 0; i < Op::kNumInputs; ++i) {
-    if (!is_span(op.input(i).data, op.input(i).stride)) return false;
+    if (!is_packed(op.input(i).data, op.input(i).stride)) return false;
   }
   for (int i = 0; i < Op::kNumOutputs; ++i) {
-    if (!is_span(op.output(i).data, op.output(i).stride)) return false;
+    if (!is_packed(op.output(i).data, op.output(i).stride)) return false;
   }
-  if (width >= kLeastOfWarp && width < least_of_warp) return false;
-  return width >= kLeastSpan && width <= kMostSpan;
+  if (width >= kMinWarpWidth && width < min_warp_width) return false;
+  return width >= kMinPackedWidth && width <= kMaxPackedWidth;
 }
 
 template <typename Op>
-int span_bytes(int64_t width) {
-  return kSpanWarps * kNumSpanArrays<Op> * static_cast<int>(width * int64_t{sizeof(Packed)});
+int packed_rows_bytes(int64_t width) {
+  return kPackedWarps * kNumPackedArrays<Op> * static_cast<int>(width * int64_t{sizeof(Packed)});
 }
 
-// The warp's place in its block, in blocks of kLanes × kSpanThreads / kLanes.
+// The warp's place in its block, in blocks of kLanes × kPackedThreads / kLanes.
 template <int kLanes>
-__device__ __forceinline__ int span_warp() {
+__device__ __forceinline__ int warp_of_packed_rows() {
   return static_cast<int>(threadIdx.y) / (32 / kLanes);
 }
 
 // 64 registers a thread: more leave too few warps.
 template <typename Op, int kLanes>
-__global__ void __launch_bounds__(kSpanThreads, 1024 / kSpanThreads)
-    row_spans_kernel(const Op op, int64_t num_rows, int width) {
+__global__ void __launch_bounds__(kPackedThreads, 1024 / kPackedThreads)
+    packed_rows_kernel(const Op op, int64_t num_rows, int width) {
   using T = typename Op::Element;
-  using OneRow = SpanRow<T, kLanes, Op::kNumInputs, Op::kNumOutputs, false>;
-  extern __shared__ Packed span_stage[];
-  const int warp = span_warp<kLanes>();
-  const int64_t first = (int64_t{blockIdx.x} * kSpanWarps + warp) * kSpanRows<T>;
+  using OneRow = PackedRow<T, kLanes, Op::kNumInputs, Op::kNumOutputs, false>;
+  extern __shared__ Packed staged_rows[];
+  const int warp = warp_of_packed_rows<kLanes>();
+  const int64_t first = (int64_t{blockIdx.x} * kPackedWarps + warp) * kPackedRows<T>;
   if (first >= num_rows) return;
-  const Span<T> span(span_stage + warp * kNumSpanArrays<Op> * width, first, num_rows, width);
+  const PackedRows<T> rows(staged_rows + warp * kNumPackedArrays<Op> * width, first, num_rows,
+                           width);
 #pragma unroll
-  for (int i = 0; i < Op::kNumInputs; ++i) span.load(i, op.input(i));
-  span.wait();
-  OneRow row(op, span);
-  // Caches have no room for the code of all turns (measured on an H200).
+  for (int i = 0; i < Op::kNumInputs; ++i) rows.load(i, op.input(i));
+  rows.wait();
+  OneRow row(op, rows);
+  // Caches have no room for the code of all steps (measured on an H200).
 #pragma unroll 1
-  for (int turn = 0; turn < OneRow::kTurns; ++turn) {
+  for (int step = 0; step < OneRow::kSteps; ++step) {
     op(row);
     row.advance();
   }
   cudaops::sync_warp();
 #pragma unroll
-  for (int i = 0; i < Op::kNumOutputs; ++i) span.store(i, op.output(i));
+  for (int i = 0; i < Op::kNumOutputs; ++i) rows.store(i, op.output(i));
 }
 
-// Where rows_are_spans().
+// Where rows_are_packed().
 template <typename Op>
-void launch_row_spans(const Op& op, int64_t num_rows, int64_t width, cudaStream_t stream) {
-  const unsigned int blocks = num_blocks(num_rows, kSpanWarps * kSpanRows<typename Op::Element>);
+void launch_packed_rows(const Op& op, int64_t num_rows, int64_t width, cudaStream_t stream) {
+  const unsigned int blocks =
+      num_blocks(num_rows, kPackedWarps * kPackedRows<typename Op::Element>);
   const auto launch = [&](auto kernel, int lanes) {
-    kernel<<<blocks, dim3(lanes, kSpanThreads / lanes), span_bytes<Op>(width), stream>>>(
+    kernel<<<blocks, dim3(lanes, kPackedThreads / lanes), packed_rows_bytes<Op>(width), stream>>>(
         op, num_rows, static_cast<int>(width));
     CUDAOPS_CHECK_LAUNCH();
   };
-  if (width <= 8 * kSpanElements) {
-    launch(&row_spans_kernel<Op, 8>, 8);
-  } else if (width <= 16 * kSpanElements) {
-    launch(&row_spans_kernel<Op, 16>, 16);
+  if (width <= 8 * kPackedElements) {
+    launch(&packed_rows_kernel<Op, 8>, 8);
+  } else if (width <= 16 * kPackedElements) {
+    launch(&packed_rows_kernel<Op, 16>, 16);
   } else {
-    launch(&row_spans_kernel<Op, 32>, 32);
+    launch(&packed_rows_kernel<Op, 32>, 32);
   }
 }
 

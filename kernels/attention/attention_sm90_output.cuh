@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the outputs of a tile of attention_sm90.cuh and its lse come to memory.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "../common/activations.h"
+#include "../common/device_types.cuh"
+#include "../common/hopper/tile.cuh"
+#include "../common/hopper/tma.cuh"
+#include "attention_sm90_schedule.cuh"
+#include "attention_sm90_scores.cuh"
+
+namespace cudaops_kernels {
+
+#if CUDAOPS_HAS_WGMMA
+
+namespace attention_sm90 {
+
+// Where a sequence's lse and output begin.
+template <bool kVarlen>
+__device__ __forceinline__ int64_t first_of_lse(const AttentionSm90Parameters& call,
+                                                const Tile& tile) {
+  if (kVarlen) return static_cast<int64_t>(tile.head) * call.total_q + tile.q_row;
+  return (static_cast<int64_t>(tile.batch) * call.heads + tile.head) * tile.seq_q;
+}
+template <typename T, bool kVarlen>
+__device__ __forceinline__ T* first_of_output(const AttentionSm90Parameters& call,
+                                              const Tile& tile) {
+  return static_cast<T*>(call.output) + tile.head * call.output_head_stride +
+         (kVarlen ? tile.q_row * call.output_seq_stride : tile.batch * call.output_batch_stride);
+}
+
+// By what a row's outputs are to be multiplied. Writes lse.
+template <typename Shape, bool kVarlen>
+__device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call, const Tile& tile,
+                                            int warpgroup, const Rows& rows, float (&factor)[2]) {
+  constexpr float kLn2 = 0.6931471805599453f;
+  const int lane = threadIdx.x % 32;
+  const int first_row =
+      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2E;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = first_row + 8 * half;
+    const float max = rows.max[half] == -INFINITY ? -INFINITY : rows.max[half] * call.factor;
+    const float largest = fmaxf(max, sink);
+    const float offset = largest == -INFINITY ? 0.0f : largest;
+    const float scaled = detail::exp2_of(max - offset);
+    const float sum = sum_of_row(rows.sum[half]) * scaled + detail::exp2_of(sink - offset);
+    factor[half] = sum == 0.0f ? 0.0f : __fdividef(scaled, sum);
+    if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
+      const int64_t at = first_of_lse<kVarlen>(call, tile);
+      call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) * kLn2;
+    }
+  }
+}
+
+// Outputs, packed in pairs, to memory. A warp's rows take the place of its queries, which no
+// product needs any more, and are written from there: by the copy engine, which is to have read
+// them before the place is free, or, where the sequence ends before the tensor, by the warp. `q`:
+// the tile's queries.
+template <typename T, typename Shape, bool kVarlen>
+__device__ __forceinline__ void write_rows(const AttentionSm90Parameters& call, const Tile& tile,
+                                           char* q, int warpgroup,
+                                           const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
+  constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
+  const int lane = threadIdx.x % 32;
+  const int first_of_warp = warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
+  char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
+  const auto place = [&](int row, int unit) {
+    return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
+           (unit % 8 ^ row % 8) * 16;
+  };
+#pragma unroll
+  for (int unit = 0; unit < kUnits; unit += 2) {
+    const uint32_t words[4] = {packed[2 * unit], packed[2 * unit + 1], packed[2 * unit + 2],
+                               packed[2 * unit + 3]};
+    store_matrices(place(lane % 16, unit + lane / 16), words);
+  }
+  if constexpr (!kVarlen) {
+    fence_for_wgmma();
+    __syncwarp();
+    if (lane == 0) {
+#pragma unroll
+      for (int chunk = 0; chunk < (Shape::kHeadDimV + kBoxColumns - 1) / kBoxColumns; ++chunk) {
+        copy_box_from_shared(&call.o, place(0, 8 * chunk), chunk * kBoxColumns,
+                             tile.first_query + first_of_warp, tile.head, tile.batch);
+      }
+    }
+  } else {
+    __syncwarp();
+    const int num_rows = tile.seq_q - tile.first_query - first_of_warp;
+    T* const to = first_of_output<T, kVarlen>(call, tile) +
+                  (tile.first_query + first_of_warp) * call.output_seq_stride;
+#pragma unroll
+    for (int i = lane; i < 16 * kUnits; i += 32) {
+      const int row = i / kUnits, unit = i % kUnits;
+      if (row < num_rows && unit * 8 < call.head_dim_v) {
+        *reinterpret_cast<uint4*>(to + row * call.output_seq_stride + unit * 8) =
+            *reinterpret_cast<const uint4*>(place(row, unit));
+      }
+    }
+    fence_for_wgmma();  // the next queries come by the copy engine
+  }
+}
+
+// The same from registers, where the queries' place is not free.
+template <typename T, typename Shape, bool kVarlen>
+__device__ __forceinline__ void write_fragment(const AttentionSm90Parameters& call,
+                                               const Tile& tile, int warpgroup,
+                                               const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
+  const int lane = threadIdx.x % 32;
+  const int first_row =
+      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  T* const output = first_of_output<T, kVarlen>(call, tile);
+#pragma unroll
+  for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      uint32_t words[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) words[j] = packed[8 * i + 2 * j + half];
+      gather_vectors(words);
+      const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
+      if (row < tile.seq_q && column < call.head_dim_v) {
+        *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
+            make_uint4(words[0], words[1], words[2], words[3]);
+      }
+    }
+  }
+}
+
+}  // namespace attention_sm90
+
+#endif
+
+}  // namespace cudaops_kernels

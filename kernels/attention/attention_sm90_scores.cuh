@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel of attention_sm90.cuh does with a block of scores: softcap, slopes, bias, masks
+// and the softmax's weights. A thread has parts of two rows (the layout: common/hopper/wgmma.cuh).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "../common/device_types.cuh"
+#include "../common/hopper/tile.cuh"
+#include "attention_sm90_schedule.cuh"
+
+namespace cudaops_kernels {
+
+#if CUDAOPS_HAS_WGMMA
+
+namespace attention_sm90 {
+
+// The two rows of a thread: the largest score and the thread's part of the sum of exp.
+struct Rows {
+  float max[2];
+  float sum[2];
+};
+
+template <typename T>
+__device__ __forceinline__ float2 unpack_pair(uint32_t word) {
+  T pair[2];
+  static_assert(sizeof(pair) == sizeof(word), "");
+  memcpy(pair, &word, sizeof(word));
+  return make_float2(to_float(pair[0]), to_float(pair[1]));
+}
+
+// To a row's scores of the keys from `column` on; those are the thread's, and the bias of a row of
+// seq_k keys begins at `bias`.
+template <typename Bias, typename Shape>
+__device__ __forceinline__ void add_bias(const Bias* bias, float unit, int column, int seq_k,
+                                         int half, float (&s)[Shape::kKeys / 2]) {
+  bias += column;
+  const int count = seq_k - column;
+#pragma unroll
+  for (int i = 0; i < Shape::kKeys / 8; ++i) {
+    float2 pair = make_float2(0.0f, 0.0f);
+    if (8 * i + 1 < count) {
+      if constexpr (sizeof(Bias) == 4) {
+        pair = *reinterpret_cast<const float2*>(bias + 8 * i);
+      } else {
+        pair = unpack_pair<Bias>(*reinterpret_cast<const uint32_t*>(bias + 8 * i));
+      }
+    } else if (8 * i < count) {
+      pair.x = to_float(bias[8 * i]);
+    }
+    s[4 * i + 2 * half] = fmaf(pair.x, unit, s[4 * i + 2 * half]);
+    s[4 * i + 2 * half + 1] = fmaf(pair.y, unit, s[4 * i + 2 * half + 1]);
+  }
+}
+
+// Softcap, ALiBi and bias of a block of keys.
+template <typename T, typename Shape>
+__device__ __forceinline__ void change_scores(const AttentionSm90Parameters& call, const Tile& tile,
+                                              int warpgroup, int block,
+                                              float (&s)[Shape::kKeys / 2]) {
+  if (call.cap != 0.0f) {
+#pragma unroll
+    for (int i = 0; i < Shape::kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+  }
+  const int lane = threadIdx.x % 32;
+  const int row =
+      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int column = block * Shape::kKeys + lane % 4 * 2;
+  if (call.slopes != nullptr) {
+    const float slope = call.slopes[tile.batch * call.slopes_batch_stride + tile.head] * call.unit;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float first = static_cast<float>(row + 8 * half + tile.seq_k - tile.seq_q - column);
+#pragma unroll
+      for (int i = 0; i < Shape::kKeys / 8; ++i) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          float& score = s[4 * i + 2 * half + j];
+          score = fmaf(-slope, fabsf(first - static_cast<float>(8 * i + j)), score);
+        }
+      }
+    }
+  }
+  if (call.bias != nullptr) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (row + 8 * half >= tile.seq_q) continue;
+      const int64_t at = tile.batch * call.bias_batch_stride + tile.head * call.bias_head_stride +
+                         (row + 8 * half) * call.bias_query_stride;
+      if (call.bias_is_float) {
+        add_bias<float, Shape>(static_cast<const float*>(call.bias) + at, call.unit, column,
+                               tile.seq_k, half, s);
+      } else {
+        add_bias<T, Shape>(static_cast<const T*>(call.bias) + at, call.unit, column, tile.seq_k,
+                           half, s);
+      }
+    }
+  }
+}
+
+// Scores of keys behind the last one that a row sees become minus infinity, or those of keys before
+// the first one. `first`: the warpgroup's first row, aligned with the keys.
+template <typename Shape, bool kBehind>
+__device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
+                                            float (&s)[Shape::kKeys / 2], int seq_k, int first,
+                                            int block) {
+  const int lane = threadIdx.x % 32;
+  const int row = first + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int column = block * Shape::kKeys + lane % 4 * 2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int aligned = row + 8 * half;
+    const int end = call.window_right < 0 ? seq_k : min(seq_k, aligned + call.window_right + 1);
+    const int bound = (kBehind ? end : aligned - call.window_left) - column;
+#pragma unroll
+    for (int i = 0; i < Shape::kKeys / 8; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int key = 8 * i + j;
+        float& score = s[4 * i + 2 * half + j];
+        if (kBehind ? key >= bound : key < bound) score = -INFINITY;
+      }
+    }
+  }
+}
+
+// Scores to weights. `rescale`: by what sums and outputs up to now are to be multiplied.
+template <int kSize>
+__device__ __forceinline__ void weigh(const AttentionSm90Parameters& call, float (&s)[kSize],
+                                      Rows& rows, float (&rescale)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float largest[2] = {s[2 * half], s[2 * half + 1]};
+#pragma unroll
+    for (int i = 1; i < kSize / 4; ++i) {
+      largest[0] = fmaxf(largest[0], s[4 * i + 2 * half]);
+      largest[1] = fmaxf(largest[1], s[4 * i + 2 * half + 1]);
+    }
+    const float max = max_of_row(fmaxf(rows.max[half], fmaxf(largest[0], largest[1])));
+    // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
+    const float offset = max == -INFINITY ? 0.0f : max * call.factor;
+    rescale[half] = detail::exp2_of(rows.max[half] * call.factor - offset);
+    rows.max[half] = max;
+    float sum[2] = {0.0f, 0.0f};
+#pragma unroll
+    for (int i = 0; i < kSize / 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float& value = s[4 * i + 2 * half + j];
+        value = detail::exp2_of(fmaf(value, call.factor, -offset));
+        sum[j] += value;
+      }
+    }
+    rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[0] + sum[1]);
+  }
+}
+
+template <int kSize>
+__device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&factor)[2]) {
+#pragma unroll
+  for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
+}
+
+}  // namespace attention_sm90
+
+#endif
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second kernel of attention_decode.cuh: it adds the sums of an item's parts.
+#pragma once
+
+#include "../common/activations.h"
+#include "../common/device_types.cuh"
+#include "../common/hopper.cuh"
+#include "attention_decode_plan.cuh"
+
+namespace cudaops_kernels {
+namespace decode {
+
+#if !CUDAOPS_HIP
+
+// A lane's neighbouring elements of a row.
+template <int kDim>
+struct alignas(kDim < 128 ? 8 : 16) LaneElements {
+  static constexpr int kCount = kDim / 32;
+  float at[kCount];
+};
+
+// A kernel's parameters come from memory when they are read for the first time: all of them before
+// there is something to wait for.
+__device__ __forceinline__ void fetch_parameters(const Plan& plan) {
+  constexpr int kStep = 64, kLast = sizeof(Plan) - 4;
+  const char* const from = reinterpret_cast<const char*>(&plan);
+#pragma unroll
+  for (int at = 0; at < kLast + kStep; at += kStep) {
+    asm volatile("" ::"r"(*reinterpret_cast<const int*>(from + (at < kLast ? at : kLast))));
+  }
+}
+
+// A block has some rows of an item, and ends at once where one block has had all of that. A row has
+// as many warps as there are, a team; each adds the sums of every so-manieth part, and then the
+// warps' are added.
+template <typename T, int kDim>
+__global__ void __launch_bounds__(32 * kMergeWarps)
+    merge_kernel(const __grid_constant__ Plan plan) {
+#if CUDAOPS_HAS_MMA
+  using Elements = LaneElements<kDim>;
+  constexpr int kEach = Elements::kCount;
+  constexpr int kAtOnce = 4;
+  __shared__ Elements sums_of[kMergeWarps][32];
+  const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
+  const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
+  let_next_kernel_start();
+  fetch_parameters(plan);
+  const Schedule schedule(plan);
+  const Item item = item_of(plan, batch, index);
+  const int column = index / plan.side_by_side, aside = index - column * plan.side_by_side;
+  const int begin = schedule.begin_of(batch) + column * item.num_units;
+  const int per_part = schedule.per_part();
+  const int first = begin / per_part, count = (begin + item.num_units - 1) / per_part - first + 1;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+  const int rows_of_item = min(kRows, plan.num_rows - item.first_row);
+  const int blocks = static_cast<int>(gridDim.y);
+  const int rows_of_block = (rows_of_item + blocks - 1) / blocks;
+  const int team = kMergeWarps / rows_of_block;  // warps of a row
+  const int row = static_cast<int>(blockIdx.y) * rows_of_block + warp / team;
+  const int place = warp % team;
+  const bool is_busy = warp / team < rows_of_block && row < rows_of_item;
+  const Query query = query_of(plan, item, is_busy ? row : 0);
+  const Ending ending(plan, item, query);
+  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
+  // Where a part's row lies; its slot is the block's second one where the item begins in it.
+  const auto row_of = [&](int part) {
+    const int slot = 2 * ((first + part) * plan.side_by_side + aside) +
+                     (begin >= (first + part) * per_part ? 1 : 0);
+    return slot * kRows + row;
+  };
+  const float* const states = plan.states;
+  const float* const sums = plan.sums;
+  wait_for_kernels_before();
+  if (count == 1) return;
+  Elements sum{};
+  Finish finish{};
+  if (is_busy) {
+    const auto load = [&](int some, int end, Elements(&part_sum)[kAtOnce]) {
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int part = some + i * team;
+        part_sum[i] = {};
+        if (part < end && lane * kEach < head_dim) {
+          part_sum[i] = *reinterpret_cast<const Elements*>(sums + int64_t{row_of(part)} * head_dim +
+                                                           lane * kEach);
+        }
+      }
+    };
+    // What the first 32 parts have is on its way at once.
+    Elements part_sum[kAtOnce];
+    load(place, min(count, 32), part_sum);
+    float largest_here = -INFINITY, total_here = 0;
+    const auto load_state = [&](int part) {
+      largest_here = -INFINITY;
+      total_here = 0;
+      if (part < count) {
+        const float2 state = *reinterpret_cast<const float2*>(states + 2 * row_of(part));
+        largest_here = state.x;
+        total_here = state.y;
+      }
+    };
+    float largest = -INFINITY;
+    for (int begin_here = 32; begin_here < count; begin_here += 32) {
+      load_state(begin_here + lane);
+      largest = fmaxf(largest, largest_here);
+    }
+    load_state(lane);
+    largest = cudaops::warp_max(fmaxf(largest, largest_here));
+    const float base = largest == -INFINITY ? 0.0f : largest;
+    float total = 0;
+#pragma unroll 1
+    for (int begin_here = 0; begin_here < count; begin_here += 32) {
+      if (begin_here != 0) load_state(begin_here + lane);
+      const float weight = detail::exp2_of(largest_here - base);
+      total += weight * total_here;
+      const int end_here = min(count, begin_here + 32);
+#pragma unroll 1
+      for (int some = begin_here + place; some < end_here; some += kAtOnce * team) {
+        if (some != place) load(some, end_here, part_sum);
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+          // Beyond the parts the weight is that of a lane, and the sum zero.
+          const float part_weight = __shfl_sync(~0u, weight, (some + i * team) % 32);
+#pragma unroll
+          for (int j = 0; j < kEach; ++j) sum.at[j] += part_weight * part_sum[i].at[j];
+        }
+      }
+    }
+    finish = ending.of(largest, cudaops::warp_sum(total));
+    sums_of[warp][lane] = sum;
+  }
+  __syncthreads();
+  if (!is_busy) return;
+  for (int at = place * 32 + lane; at < head_dim; at += team * 32) {
+    float all = 0;
+#pragma unroll 4
+    for (int i = 0; i < team; ++i) all += sums_of[warp - place + i][at / kEach].at[at % kEach];
+    out[at] = from_float<T>(all * finish.factor);
+  }
+  if (place == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
+#endif
+}
+
+#endif
+
+}  // namespace decode
+}  // namespace cudaops_kernels

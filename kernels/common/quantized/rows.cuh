@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows quantised in one pass, with a scale a row: ops of row.h over any source of rows.
+#pragma once
+
+#include "../row/dispatch.cuh"
+#include "scales.cuh"
+
+namespace cudaops_kernels {
+
+// Rows that lie so that the bytes of a vector lie at a multiple of their number where a vector of
+// this anchor lies at a multiple of 16. Nothing is read or written there.
+template <typename T>
+Rows anchor_for_bytes(const Rows& output) {
+  return {reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(output.data) * sizeof(T)),
+          output.stride};
+}
+
+// Those of a place, to its row; `first`: row.first_byte().
+template <typename Row, typename Place>
+__device__ __forceinline__ void store_bytes_of_row(const Row& row, uint8_t* first,
+                                                   const Place& place,
+                                                   const Bytes<Place::kSize>& bytes) {
+  if (!place.exists()) return;
+  if constexpr (Row::kIsWhole) {
+    store_whole_bytes(first, place.column / Place::kSize, bytes);
+  } else if constexpr (Row::kIsZeroPadded && !Place::kIsWhole) {
+    store_bytes_of_end(row.at_vector(first, place), bytes, place.begin, place.end);
+  } else {
+    store_bytes<Place::kIsWhole>(row.at_vector(first, place), bytes, place.begin, place.end);
+  }
+}
+
+// For launch_rows(): a scale a row. source.load(row) is what the row consists of, after rounding to
+// T.
+template <typename T, typename Source>
+struct QuantizeRows {
+  using Element = T;
+  static constexpr int kNumTiles = Source::kNumTiles;
+  static constexpr bool kReadsColumns = Source::kReadsColumns, kZeroPads = true;
+  Source source;
+  QuantizedRows result;
+
+  template <typename Row>
+  __device__ __forceinline__ void operator()(Row& row) const {
+    const auto x = source.load(row);
+    AbsMax<T> largest(0);
+    row.each([&](const auto& place) { largest.add(x.packed(place)); });
+    const float scale = scale_for(row.max_of_magnitudes(largest.value()), result.type, result.rule);
+    if (row.is_leader()) result.scale[result.places.row_at(row.index())] = scale;
+    const float reciprocal = reciprocal_of_scale(scale);
+    uint8_t* const output = row.first_byte(result.output);
+    dispatch_type(result.type, [&](QuantizedType type) {
+      row.each([&](const auto& place) {
+        store_bytes_of_row(row, output, place, quantized_bytes(x.at(place) * reciprocal, type));
+      });
+    });
+  }
+};
+
+// A scale a row.
+template <typename T, typename Source>
+void launch_row_quantize(const Source& source, const QuantizedRows& result, int64_t num_rows,
+                         int64_t width, cudaStream_t stream) {
+  const bool aligned = source.template is_aligned<T>(num_rows) &&
+                       bytes_are_aligned<T>(result.output.data, result.output.stride);
+  launch_rows(QuantizeRows<T, Source>{source, result},
+              RowGrid{num_rows, width, anchor_for_bytes<T>(result.output)}, aligned, stream);
+}
+
+}  // namespace cudaops_kernels

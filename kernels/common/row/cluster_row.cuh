@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row in the registers of a cluster of blocks (sm_90 and later), kVectors a thread, of which the
+// last kStashed are kept in shared memory: more bytes are in flight while other threads wait for
+// their cluster. What it offers is said in row.h.
+#pragma once
+
+#include "row_base.cuh"
+
+namespace cudaops_kernels {
+
+namespace detail {
+
+struct TileStash {
+  Packed* stash;
+};
+
+}  // namespace detail
+
+template <typename T, int kInRegisters>
+class StashedTile : public detail::TileVectors<kInRegisters>,
+                    public detail::TileStash,
+                    public detail::TileSource<T> {
+ public:
+  template <typename Place>
+  __device__ __forceinline__ Numbers<T> at(const Place& place) const {
+    return unpack<T>(packed(place));
+  }
+  template <typename Place>
+  __device__ __forceinline__ Packed packed(const Place& place) const {
+    return kept_packed<T>(get(place.slot));
+  }
+
+  // Each thread reads only what it has written.
+  __device__ __forceinline__ Packed* stashed(int slot) const {
+    return this->stash + (slot - kInRegisters) * static_cast<int>(blockDim.x);
+  }
+  __device__ __forceinline__ Packed get(int slot) const {
+    if (slot >= kInRegisters) {
+#if CUDAOPS_HAS_HOPPER
+      wait_for_copies();  // here, so that an op can do something else meanwhile
+#endif
+      return *stashed(slot);
+    }
+    return this->vectors[slot];
+  }
+  __device__ __forceinline__ void set(int slot, const Packed& vector) {
+    if (slot >= kInRegisters) {
+      *stashed(slot) = vector;
+    } else {
+      this->vectors[slot] = vector;
+    }
+  }
+};
+
+template <int kVectors, int kStashed, bool kWhole>
+struct ClusterRowTraits : RowTraits<kVectors, kWhole> {
+  static constexpr int kComputed = kStashed == 0 ? kVectors : 0;
+  static constexpr bool kMaySplitWarps = false;
+  static constexpr bool kKeepsAddresses = false;  // no registers to spare
+  // Blocks may use each other's shared memory when all have arrived; each arrival has its wait.
+  __device__ __forceinline__ static void enter() {
+#if CUDAOPS_HAS_HOPPER
+    arrive_at_cluster_barrier();
+#endif
+  }
+};
+
+template <typename T, int kVectors, int kStashed, bool kWhole>
+class ClusterRow : public RowBase<ClusterRow<T, kVectors, kStashed, kWhole>,
+                                  ClusterRowTraits<kVectors, kStashed, kWhole>, T,
+                                  StashedTile<T, kVectors - kStashed>> {
+  using Base = RowBase<ClusterRow, ClusterRowTraits<kVectors, kStashed, kWhole>, T,
+                       StashedTile<T, kVectors - kStashed>>;
+
+ public:
+  using typename Base::Tile;
+
+  // `stash`: kStashed vectors for each of the block's threads and each tile.
+  __device__ __forceinline__ ClusterRow(int64_t index, int64_t num_rows, int64_t width,
+                                        const void* anchor, RowScratch* scratch, Packed* stash)
+      : Base(index, num_rows, width, anchor, scratch), stash_(stash) {}
+
+  __device__ __forceinline__ int thread() const {
+#if CUDAOPS_HAS_HOPPER
+    return static_cast<int>(cluster_rank() * blockDim.x) + this->thread_;
+#else
+    return this->thread_;
+#endif
+  }
+  __device__ __forceinline__ int num_threads() const {
+#if CUDAOPS_HAS_HOPPER
+    return static_cast<int>(cluster_size() * blockDim.x);
+#else
+    return static_cast<int>(blockDim.x);
+#endif
+  }
+
+  template <typename Body>
+  __device__ __forceinline__ void each_before(int end, const Body& body) const {
+#pragma unroll
+    for (int slot = 0; slot < kVectors; ++slot) {
+      const int vector = this->vector_at(slot);
+      if (vector >= end) break;
+      body(this->place_of(slot, vector));
+    }
+  }
+
+  __device__ __forceinline__ Tile tile_at(const T* data, int64_t stride) const {
+    Tile tile = Base::tile_at(data, stride);
+    if constexpr (kStashed > 0) {
+      tile.stash = stash_ + threadIdx.x;
+      stash_ += kStashed * static_cast<int>(blockDim.x);
+    }
+    return tile;
+  }
+
+  template <int kCount>
+  __device__ __forceinline__ void load_tiles(Tile (&tiles)[kCount]) const {
+    this->load_tiles_by(tiles, [](Tile& tile, const auto& place, const T* data) {
+#if CUDAOPS_HAS_HOPPER
+      if (kStashed > 0 && place.slot >= kVectors - kStashed) {
+        begin_copy(shared_address(tile.stashed(place.slot)), data);
+        return;
+      }
+#endif
+      tile.set(place.slot, load_ordered(data));
+    });
+  }
+
+  template <typename Value, typename Op>
+  __device__ __forceinline__ Value reduce_over_blocks(const Value& value, const Value& identity,
+                                                      const Op& op) {
+#if CUDAOPS_HAS_HOPPER
+    wait_for_others();
+    return reduce_over_cluster(this->scratch_->blocks[this->buffer_], value, identity, op);
+#else
+    return value;
+#endif
+  }
+
+  // At the end, for an op that has not called for a reduction.
+  __device__ __forceinline__ void leave_cluster() {
+#if CUDAOPS_HAS_HOPPER
+    wait_for_others();
+#endif
+  }
+
+ private:
+#if CUDAOPS_HAS_HOPPER
+  __device__ __forceinline__ void wait_for_others() {
+    if (!others_run_) wait_at_cluster_barrier();
+    others_run_ = true;
+  }
+#endif
+
+  mutable Packed* stash_;
+  bool others_run_ = false;
+};
+
+}  // namespace cudaops_kernels

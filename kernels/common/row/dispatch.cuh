@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which model a row is of, and the launch: the table is tuning_sm90.h's row_shape().
+#pragma once
+
+#include <cuda_runtime.h>
+#include <cudaops/check.h>
+
+#include <climits>
+#include <stdexcept>
+#include <type_traits>
+
+#include "cluster_row.cuh"
+#include "looped_row.cuh"
+#include "packed_rows.cuh"
+#include "ragged_row.cuh"
+#include "register_row.cuh"
+
+namespace cudaops_kernels {
+namespace detail {
+
+// ---------------------------------------------------------------------------------------------------
+// What an op says of itself
+
+// Optional: kZeroPads, it asks place.exists() before it stores.
+template <typename Op, typename = void>
+constexpr bool kAllowsPadding = false;
+template <typename Op>
+constexpr bool kAllowsPadding<Op, std::enable_if_t<Op::kZeroPads>> = true;
+
+template <typename Op>
+constexpr RowOp kRowOp{Op::kNumTiles, Op::kReadsColumns,
+                       static_cast<int>(sizeof(typename Op::Element)), kAllowsPadding<Op>};
+
+// Optional: stage_bytes(rows), shared memory for the rows of a block. It is only for rows that a
+// block has registers for.
+template <typename Op, typename = void>
+constexpr bool kHasStage = false;
+template <typename Op>
+constexpr bool kHasStage<Op, std::void_t<decltype(&Op::stage_bytes)>> = true;
+
+// ---------------------------------------------------------------------------------------------------
+// Rows of a block, a warp or a part of a warp
+
+template <typename Op, int kVectors, bool kWhole>
+struct BlockRow {
+  using T = typename Op::Element;
+  static constexpr bool kPads = zero_pads(kRowOp<Op>, kVectors, kWhole);
+  using Type =
+      std::conditional_t<kWhole, RegisterRow<T, kVectors, kPads>, RaggedRow<T, kVectors, kPads>>;
+};
+template <typename Op, bool kWhole>
+struct BlockRow<Op, 0, kWhole> {
+  using Type = LoopedRow<typename Op::Element, kWhole>;
+};
+
+template <typename Op, int kVectors, bool kWhole>
+__global__ void __launch_bounds__(kMaxRowThreads, (min_row_blocks(kRowOp<Op>, kVectors, kWhole)))
+    rows_kernel(const Op op, const RowGrid grid) {
+  using T = typename Op::Element;
+  __shared__ RowScratch scratch;
+  const int64_t index = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  typename BlockRow<Op, kVectors, kWhole>::Type row(index, grid.num_rows, grid.width,
+                                                    grid.anchor.template row<T>(index), &scratch);
+  op(row);
+}
+
+// At most; of rows that aren't aligned they start and end anywhere in a vector.
+template <int64_t kSize>
+int64_t num_vectors(int64_t width, bool aligned) {
+  if (width > INT_MAX - 1024) {
+    throw std::runtime_error("wanted rows of less than 2^31 - 1024 elements, found longer ones.");
+  }
+  return (width + (aligned ? 1 : 2) * (kSize - 1)) / kSize;
+}
+
+template <bool kOnlyWhole, typename Op>
+bool rows_are_whole(const RowGrid& grid, bool aligned) {
+  return kOnlyWhole || (aligned && grid.width % Vector<typename Op::Element>::kSize == 0);
+}
+
+template <bool kOnlyWhole, int kVectors, typename Op>
+void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_threads,
+                       cudaStream_t stream) {
+  const int num_rows = num_threads <= 32 ? kWarpRowsThreads / num_threads : 1;
+  const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
+  const unsigned int blocks = num_blocks(grid.num_rows, num_rows);
+  size_t stage_bytes = 0;
+  if constexpr (kHasStage<Op>) stage_bytes = op.stage_bytes(num_rows);
+  if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
+    rows_kernel<Op, kVectors, true><<<blocks, block, stage_bytes, stream>>>(op, grid);
+  } else if constexpr (!kOnlyWhole) {
+    rows_kernel<Op, kVectors, false><<<blocks, block, stage_bytes, stream>>>(op, grid);
+  }
+  CUDAOPS_CHECK_LAUNCH();
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Rows of a cluster
+
+#if !CUDAOPS_HIP
+
+template <typename Op, bool kWhole>
+__global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>))
+    cluster_rows_kernel(const Op op, const RowGrid grid) {
+#if CUDAOPS_HAS_HOPPER
+  using T = typename Op::Element;
+  __shared__ RowScratch scratch;
+  extern __shared__ Packed stash[];
+  const int64_t index = blockIdx.x / cluster_size();
+  ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>), kWhole> row(
+      index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch, stash);
+  op(row);
+  row.leave_cluster();
+#endif
+}
+
+// False where rows are too long or this device's code in the binary has no clusters.
+template <typename Op, bool kWhole>
+bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
+                         cudaStream_t stream) {
+  constexpr RowOp kOp = kRowOp<Op>;
+  constexpr int64_t kVectors = cluster_vectors(kOp);
+  // Half of the threads a block while there are blocks enough: many small ones overlap better.
+  unsigned int size = 2;
+  while (size < kMaxClusterSize && size * kVectors * kMaxRowThreads / 2 < num_vectors) size *= 2;
+  const auto kernel = cluster_rows_kernel<Op, kWhole>;
+  static int known[64];
+  if (size * kVectors * kMaxRowThreads < num_vectors) return false;
+  if (!is_compiled_for_hopper(kernel, known)) return false;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = size;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
+  config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
+                                                   (32 * kVectors * size) * 32));
+  config.dynamicSmemBytes =
+      num_stashes(kOp) * stashed_vectors(kOp) * config.blockDim.x * sizeof(Packed);
+  CUDAOPS_CHECK(
+      cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(config.dynamicSmemBytes)));
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid));
+  return true;
+}
+
+#endif
+
+}  // namespace detail
+
+// ---------------------------------------------------------------------------------------------------
+// Any rows
+
+// For rows that are known to be longer than what a block has registers for. `aligned`:
+// rows_are_aligned() of everything that op touches. kOnlyWhole: it always is, and rows have whole
+// vectors; most of what there is to compile is for other rows.
+template <bool kOnlyWhole = false, typename Op>
+void launch_long_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
+  if (grid.num_rows == 0) return;  // a grid of 0 blocks is a launch error
+#if !CUDAOPS_HIP
+  if constexpr (Op::kNumTiles > 0) {
+    constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
+    const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
+    if (detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
+      if (detail::launch_cluster_rows<Op, true>(op, grid, num_vectors, stream)) return;
+    } else if constexpr (!kOnlyWhole) {
+      if (detail::launch_cluster_rows<Op, false>(op, grid, num_vectors, stream)) return;
+    }
+  }
+#endif
+  detail::launch_block_rows<kOnlyWhole, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);
+}
+
+template <bool kOnlyWhole = false, typename Op>
+void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
+  if (grid.num_rows == 0) return;
+  constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
+  const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
+  const bool is_whole = detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned);
+  if constexpr (detail::kTakesPackedRows<Op>) {
+    if (!is_whole && detail::rows_are_packed(op, grid.width, detail::kMinGoodWarpWidth)) {
+      detail::launch_packed_rows(op, grid.num_rows, grid.width, stream);
+      return;
+    }
+  }
+  const detail::RowShape shape = detail::row_shape(detail::kRowOp<Op>, num_vectors, is_whole);
+  if (shape.vectors == 4) {
+    detail::launch_block_rows<kOnlyWhole, 4>(op, grid, aligned, shape.threads, stream);
+    return;
+  }
+  if constexpr (Op::kNumTiles == 0) {
+    detail::launch_block_rows<kOnlyWhole, 0>(op, grid, aligned, shape.threads, stream);
+  } else if (shape.vectors == 8) {
+    detail::launch_block_rows<kOnlyWhole, 8>(op, grid, aligned, shape.threads, stream);
+  } else if constexpr (detail::kHasStage<Op>) {
+    throw std::runtime_error("wanted rows that a block has registers for, found longer ones.");
+  } else {
+    launch_long_rows<kOnlyWhole>(op, grid, aligned, stream);
+  }
+}
+
+}  // namespace cudaops_kernels

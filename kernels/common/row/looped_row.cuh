@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of any length, by one block: each pass over it reads it again, from the cache where that
+// has room. What it offers is said in row.h.
+#pragma once
+
+#include "row_base.cuh"
+
+namespace cudaops_kernels {
+
+// Nothing but where the row is.
+template <typename T>
+class LoopedTile : public detail::TileSource<T> {
+ public:
+  template <typename Place>
+  __device__ __forceinline__ Numbers<T> at(const Place& place) const {
+    return unpack<T>(packed(place));
+  }
+  template <typename Place>
+  __device__ __forceinline__ Packed packed(const Place& place) const {
+    Packed vector = {};
+    if (this->shows(place)) {
+      vector = detail::load_vector(this->row, place, this->width, this->margins);
+    }
+    return this->shows_all(place) ? vector : this->with_hidden(vector, place);
+  }
+  __device__ __forceinline__ void set(int, const Packed&) {}
+};
+
+template <typename T, bool kWhole>
+class LoopedRow : public RowBase<LoopedRow<T, kWhole>, RowTraits<0, kWhole>, T, LoopedTile<T>> {
+  using Base = RowBase<LoopedRow, RowTraits<0, kWhole>, T, LoopedTile<T>>;
+
+ public:
+  using Base::Base;
+  using typename Base::Tile;
+
+  template <typename Body>
+  __device__ __forceinline__ void each_before(int end, const Body& body) const {
+    for (int vector = this->thread(); vector < end; vector += this->num_threads()) {
+      body(this->place_of(0, vector));
+    }
+  }
+
+  template <int kCount>
+  __device__ __forceinline__ void load_tiles(Tile (&)[kCount]) const {}
+};
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops that reduce over rows. An op says what happens to one row, in the order of its formula; a
+// Row, one of the models below, says which elements a thread has and how they are loaded, reduced
+// and stored. dispatch.cuh chooses the model.
+//
+//   template <typename T>
+//   struct Scale {  // rows divided by their largest element
+//     using Element = T;
+//     static constexpr int kNumTiles = 1;  // rows that it holds at once; 0 if it reads them once
+//     static constexpr bool kReadsColumns = false;  // weights and the like, shared by all rows
+//     ConstRows input;
+//     Rows output;
+//     template <typename Row>
+//     __device__ void operator()(Row& row) const {
+//       const auto x = row.load(input);
+//       const float largest = row.max(row.largest(x));
+//       row.each([&](auto place) { row.store(output, place, x.at(place) * (1 / largest)); });
+//     }
+//   };
+//   launch_rows(Scale<T>{input, output}, RowGrid{num_rows, width, output}, aligned, stream);
+//
+// What a Row offers (row_base.cuh has the signatures):
+//   each(body)             body(place) for each 16-byte vector of the thread's; each_shown(tile,
+//                          body): only those with a visible element
+//   load, load_visible     a tile: tile.at(place) are a vector's elements as floats. All loads are
+//                          issued before the first is used
+//   make, compute          a tile of what body(place) returns, rounded to T; make also stores it
+//   store(rows, place, x)  rounds to T
+//   columns(data, place)   what all rows share, of T or float
+//   sum, max, reduce       over the row's threads; every thread of the block must call them
+//   index, width, exists, is_leader, owns(column)
+//
+// How a row is spread: vector i * threads + t belongs to thread t, so that each load of a warp is
+// contiguous. Up to 128 vectors a row belongs to a warp or a part of one, up to 4096 to a block,
+// up to 32768 (16384 if the op holds several rows at once) to a cluster of blocks. Blocks are
+// short-lived: with one row each they keep more loads in flight than a persistent grid does.
+//
+//   RegisterRow  (register_row.cuh)  a whole aligned row, in registers: read this one first
+//   RaggedRow    (ragged_row.cuh)    in registers, starts and ends anywhere: peeled head and tail
+//   MaskedRow    (masked_row.cuh)    the same, each vector masked: for persistent loops
+//   LoopedRow    (looped_row.cuh)    too long for registers: read again in each pass
+//   ClusterRow   (cluster_row.cuh)   in the registers and shared memory of a cluster (sm_90)
+//   PackedRow    (packed_rows.cuh)   33 to 256 elements, rows without gaps that aren't aligned
+//
+// Alignment: vectors lie where the *output's* row (RowGrid's anchor) has its multiples of 16 bytes,
+// so that stores are aligned; a row that starts elsewhere has a partial first and last vector.
+// Inputs with another alignment take two aligned loads and a funnel shift; the second load hits L1.
+#pragma once
+
+#include <cstdint>
+
+#include "../rows.h"
+#include "../vectors.cuh"
+
+namespace cudaops_kernels {
+
+struct RowGrid {
+  int64_t num_rows;
+  int64_t width;
+  Rows anchor;
+};
+
+// One vector of a row: element k is the row's element column + k, for begin <= k < end.
+template <int kElements, bool kWhole>
+struct Place {
+  static constexpr int kSize = kElements;
+  static constexpr bool kIsWhole = kWhole;
+  int slot;    // which of the thread's vectors
+  int column;  // negative where the row starts within the vector
+  int begin;
+  int end;
+  __device__ __forceinline__ bool is_whole() const { return kWhole || end - begin == kSize; }
+  __device__ __forceinline__ bool holds(int k) const { return kWhole || (k >= begin && k < end); }
+  // False for the padding of a zero-padded row.
+  __device__ __forceinline__ bool exists() const { return begin < end; }
+};
+
+// body(place, condition) as a body(place), where the condition is the same for a whole row:
+// compute() then branches once, not for each vector, where the model gains by that.
+template <typename Body>
+struct Conditional {
+  Body body;
+  bool condition;
+  template <typename Place>
+  __device__ __forceinline__ auto operator()(const Place& place) const {
+    return body(place, condition);
+  }
+};
+template <typename Body>
+__device__ __forceinline__ Conditional<Body> conditional(bool condition, const Body& body) {
+  return {body, condition};
+}
+
+template <typename Body, typename Use>
+__device__ __forceinline__ void dispatch_condition(const Body& body, const Use& use) {
+  use(body);
+}
+template <typename Body, typename Use>
+__device__ __forceinline__ void dispatch_condition(const Conditional<Body>& body, const Use& use) {
+  if (body.condition) {
+    use([&](const auto& place) { return body.body(place, true); });
+  } else {
+    use([&](const auto& place) { return body.body(place, false); });
+  }
+}
+
+// Whether all rows start at multiples of 16 bytes.
+template <typename T>
+bool rows_are_aligned(const void* data, int64_t stride) {
+  return reinterpret_cast<uintptr_t>(data) % 16 == 0 && stride % Vector<T>::kSize == 0;
+}
+template <typename T>
+bool rows_are_aligned(const ConstRows& rows) {
+  return rows.data == nullptr || rows_are_aligned<T>(rows.data, rows.stride);
+}
+template <typename T>
+bool rows_are_aligned(const Rows& rows) {
+  return rows.data == nullptr || rows_are_aligned<T>(rows.data, rows.stride);
+}
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was measured for rows: how they are spread over threads, and where one way of doing it ends
+// and the next begins. Measured on an H200 (sm_90, CUDA 13.0) with the ops' programs in
+// bench/kernels (`<op>_benchmark`, all of them by run_gpu.py); each constant names the day, which
+// is that of the commit that has it. Older and newer GPUs use the same numbers: another generation
+// gets a file like this one.
+//
+// Constants marked "order" decide in which order a row is added up: to change one changes the last
+// bits of results.
+#pragma once
+
+#include <cstdint>
+
+#include "../rows.h"
+
+namespace cudaops_kernels {
+namespace detail {
+
+// What the choice of a model knows of an op.
+struct RowOp {
+  int num_tiles;       // rows that it holds at once; 0: it reads them once
+  bool reads_columns;  // weights and the like
+  int element_bytes;
+  bool allows_padding;  // it asks place.exists() before it stores
+};
+
+// ---------------------------------------------------------------------------------------------------
+// Rows in registers: rms_norm, layer_norm, softmax, cross_entropy, *_quantize
+
+// At most, of a block: leaves a thread 128 registers. 2026-11-22. Order.
+constexpr int kMaxRowThreads = 512;
+
+// Rows of up to so many vectors belong to a warp or a part of one, so that their sums take no
+// barrier. 2026-11-22. Order.
+constexpr int kMaxWarpVectors = 128;
+
+// A block of rows that take a warp or less has so many threads: two warps make room for the next
+// block sooner than more would. 2026-11-22.
+constexpr int kWarpRowsThreads = 64;
+
+// Of a row by four vectors a thread, where the op would rather have eight: those take fewer threads
+// for a row's sums. 2026-11-22. Order.
+constexpr int kMaxThreadsByFour = 128;
+
+// Vectors a thread and threads of a row; 0 vectors: read in a loop; kLong: launch_long_rows().
+struct RowShape {
+  static constexpr int kLong = -1;
+  int vectors;
+  int threads;
+};
+
+// Zero padding pays where loads that come late, of columns or of vectors in two parts, gain by
+// being in flight together, and there are registers for it. Whole rows of float or of two tiles
+// wait for memory rather than for instructions, and need the warps. 2026-11-23.
+CUDAOPS_HOST_DEVICE constexpr bool zero_pads(const RowOp& op, int vectors, bool is_whole) {
+  if (!op.allows_padding || vectors == 0) return false;
+  if (!is_whole && vectors == 4) return op.reads_columns || op.num_tiles > 1;
+  return op.reads_columns && op.num_tiles == 1 && op.element_bytes < 4;
+}
+
+// For __launch_bounds__, blocks of kMaxRowThreads a multiprocessor. Without branches nvcc would
+// have so many loads in flight that there is room for half of the warps only. 1 allows for as many
+// registers as 0, nothing asked, but makes nvcc choose others: fewer of those for two tiles, up to
+// a quarter more elsewhere. Two zero-padded tiles without columns are better with twice the warps,
+// though nvcc spills for it. 2026-11-23.
+CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, bool is_whole) {
+  if (zero_pads(op, vectors, is_whole)) return op.num_tiles == 1 || !op.reads_columns ? 2 : 1;
+  return op.num_tiles > 1 && vectors == 4 && !is_whole ? 1 : 0;
+}
+
+// The table of all this, by the row's number of vectors. is_whole: else head and tail are peeled,
+// two vectors each, and four threads have one more.
+constexpr RowShape row_shape(const RowOp& op, int64_t num_vectors, bool is_whole) {
+  const int64_t num_inner = is_whole ? num_vectors : (num_vectors > 5 ? num_vectors - 4 : 1);
+  if (num_vectors <= kMaxWarpVectors) {
+    int threads = is_whole ? 1 : (num_vectors > 2 ? 4 : 2);
+    while (4 * threads < num_inner) threads *= 2;
+    return {4, threads};
+  }
+  const int64_t by_four = (num_inner + 4 * 32 - 1) / (4 * 32) * 32;
+  const int64_t by_eight = (num_inner + 8 * 32 - 1) / (8 * 32) * 32;
+  if (op.num_tiles == 0) {
+    return {0, static_cast<int>(by_four < kMaxRowThreads ? by_four : kMaxRowThreads)};
+  }
+  // Eight vectors a thread take less for a row's sums; of two tiles they leave too few registers,
+  // and rows that aren't whole are more often faster with four. 2026-11-22.
+  const bool prefers_eight = op.num_tiles == 1 && is_whole;
+  const int most_by_four = prefers_eight ? kMaxThreadsByFour : kMaxRowThreads;
+  // By half of the threads: Row::sum_of() adds as the others would, where their warps are a power
+  // of two. 2026-11-23.
+  const bool takes_half = zero_pads(op, 8, is_whole) && (by_four == 64 || by_four == 128);
+  if (num_inner <= 4 * most_by_four && !takes_half) return {4, static_cast<int>(by_four)};
+  if (num_inner <= 8 * kMaxRowThreads) return {8, static_cast<int>(by_eight)};
+  return {RowShape::kLong, 0};
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Rows in the registers of a cluster: softmax and cross_entropy of vocabularies
+
+// Vectors a thread keeps in shared memory beside those in registers: more bytes are in flight while
+// others wait for their cluster. None where columns are read for each row: those come from the L1
+// cache, which is the same memory. 2026-11-22. Order.
+CUDAOPS_HOST_DEVICE constexpr int stashed_vectors(const RowOp& op) {
+  if (op.num_tiles > 2 || op.reads_columns) return 0;
+  return op.num_tiles == 1 ? 8 : 4;
+}
+CUDAOPS_HOST_DEVICE constexpr int cluster_vectors(const RowOp& op) {
+  return (op.num_tiles == 1 ? 8 : 4) + stashed_vectors(op);
+}
+// Two tiles may make a third.
+constexpr int num_stashes(const RowOp& op) { return op.num_tiles == 2 ? 3 : 1; }
+// Blocks a multiprocessor, as far as registers allow: some load while others store. 2026-11-22.
+CUDAOPS_HOST_DEVICE constexpr int min_cluster_blocks(const RowOp& op) {
+  return op.num_tiles > 2 ? 1 : 2;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Packed short rows: any op of row.h that names its arrays
+
+constexpr int kPackedElements = 8;  // of a row, that a lane has. 2026-11-23. Order.
+// So many of them every row has: no row is shorter than half of what its lanes have room for.
+constexpr int kCertainElements = kPackedElements / 2;
+constexpr int kPackedThreads = 128;
+constexpr int kPackedWarps = kPackedThreads / 32;
+
+// Columns: shorter rows are faster as vectors, many rows a warp. 2026-11-23.
+constexpr int kMinPackedWidth = 33, kMaxPackedWidth = 32 * kPackedElements;
+static_assert(kMinPackedWidth > 8 * kCertainElements, "the shortest have them all, of 8 lanes");
+// Rows of which a warp has one at a time, and where that is worth it without sums of columns: just
+// above 128 columns half of its elements are none. 2026-11-23.
+constexpr int kMinWarpWidth = 16 * kPackedElements + 1, kMinGoodWarpWidth = 20 * kPackedElements;
+
+// ---------------------------------------------------------------------------------------------------
+// Persistent loops: the backward passes of rms_norm and layer_norm
+
+// More threads of a multiprocessor than these don't make it faster. 2026-11-22. Order.
+constexpr int kMaxPersistentThreads = 1024;
+
+// Vectors a thread of the loop that loads the next row into registers: with more it doesn't fit.
+// 2026-11-22. Order.
+constexpr int kMaxPrefetch = 2;
+constexpr int kGroupThreads = 128;  // of a block with several rows
+
+// Rows of up to so many vectors go through the ring in shared memory. 2026-11-22. Order.
+constexpr int kMaxRingVectors = 2048;
+// Stages are rows: one that is worked on, the next one, and one in flight. Where only two fit, the
+// next one is in flight and waited for. More at once make an H200 slower by a tenth: reads hold up
+// the writes. 2026-11-22.
+constexpr int kMinStages = 2;
+constexpr int kGoodStages = 3;
+constexpr int kMaxStages = 4;
+// Of this size on rows are fetched in the middle of an iteration, for the same reason. 2026-11-23.
+constexpr int kLargeStage = 64 << 10;
+
+// Of a block, as registers allow: 64 of them do for two vectors with one sum a column, 96 with two
+// sums. 2026-11-22. Order.
+CUDAOPS_HOST_DEVICE constexpr int max_ring_threads(int num_sums, int vectors) {
+  if (vectors == 1) return 2 * kMaxRowThreads;
+  if (vectors > 2) return kMaxRowThreads;
+  return num_sums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads + kMaxRowThreads / 4;
+}
+
+// Rows that aren't whole take longer to fetch, and all wait for the totals of the warp that does:
+// in the middle of an iteration and one iteration earlier; not with one sum, whose 64 registers
+// would spill. 2026-11-23.
+CUDAOPS_HOST_DEVICE constexpr bool ring_fetches_late(int num_sums, bool is_whole) {
+  return !is_whole && num_sums > 1;
+}
+
+// Rows that a block sums of those that are read twice, and how many of them at once. 2026-11-22.
+// Order.
+constexpr int kTallRows = 256;
+constexpr int kTallGroups = 8;
+
+}  // namespace detail
+}  // namespace cudaops_kernels

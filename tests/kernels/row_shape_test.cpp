@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// How rows are spread over threads. It decides in which order a row is added up, so that a change
+// of the table changes the last bits of results: here it is on purpose or not at all.
+#include <cudaops/testing.h>
+
+#include "common/row/tuning_sm90.h"
+
+namespace {
+
+using cudaops_kernels::detail::row_shape;
+using cudaops_kernels::detail::RowOp;
+using cudaops_kernels::detail::RowShape;
+
+// num_tiles, reads_columns, element_bytes, allows_padding
+constexpr RowOp kNorm{1, true, 2, false}, kNormQuantize{1, true, 2, true},
+    kAddNorm{2, true, 2, false}, kSoftmax{1, false, 4, false}, kGradient{0, false, 2, false};
+
+struct Case {
+  RowOp op;
+  int64_t num_vectors;
+  bool is_whole;
+  RowShape expected;  // vectors a thread, threads
+};
+
+TEST(RowShape, IsTheOneThatWasMeasured) {
+  const Case cases[] = {
+      {kNorm, 1, true, {4, 1}},
+      {kNorm, 2, false, {4, 2}},
+      {kNorm, 3, false, {4, 4}},
+      {kNorm, 128, true, {4, 32}},
+      {kNorm, 128, false, {4, 32}},
+      {kNorm, 129, true, {4, 64}},
+      {kNorm, 256, true, {4, 64}},
+      {kNorm, 261, false, {4, 96}},
+      {kNorm, 512, true, {4, 128}},
+      {kNorm, 512, false, {4, 128}},
+      {kNorm, 513, true, {8, 96}},
+      {kNorm, 516, false, {4, 128}},
+      {kNorm, 2048, true, {8, 256}},
+      {kNorm, 2052, false, {4, 512}},
+      {kNorm, 2053, false, {8, 288}},
+      {kNorm, 4096, true, {8, 512}},
+      {kNorm, 4097, true, {-1, 0}},
+      {kNorm, 4101, false, {-1, 0}},
+      {kNormQuantize, 1, true, {4, 1}},
+      {kNormQuantize, 2, false, {4, 2}},
+      {kNormQuantize, 3, false, {4, 4}},
+      {kNormQuantize, 128, true, {4, 32}},
+      {kNormQuantize, 128, false, {4, 32}},
+      {kNormQuantize, 129, true, {8, 32}},
+      {kNormQuantize, 256, true, {8, 32}},
+      {kNormQuantize, 261, false, {4, 96}},
+      {kNormQuantize, 512, true, {8, 64}},
+      {kNormQuantize, 512, false, {8, 64}},
+      {kNormQuantize, 513, true, {8, 96}},
+      {kNormQuantize, 516, false, {8, 64}},
+      {kNormQuantize, 2048, true, {8, 256}},
+      {kNormQuantize, 2052, false, {4, 512}},
+      {kNormQuantize, 2053, false, {8, 288}},
+      {kNormQuantize, 4096, true, {8, 512}},
+      {kNormQuantize, 4097, true, {-1, 0}},
+      {kNormQuantize, 4101, false, {-1, 0}},
+      {kAddNorm, 1, true, {4, 1}},
+      {kAddNorm, 2, false, {4, 2}},
+      {kAddNorm, 3, false, {4, 4}},
+      {kAddNorm, 128, true, {4, 32}},
+      {kAddNorm, 128, false, {4, 32}},
+      {kAddNorm, 129, true, {4, 64}},
+      {kAddNorm, 256, true, {4, 64}},
+      {kAddNorm, 261, false, {4, 96}},
+      {kAddNorm, 512, true, {4, 128}},
+      {kAddNorm, 512, false, {4, 128}},
+      {kAddNorm, 513, true, {4, 160}},
+      {kAddNorm, 516, false, {4, 128}},
+      {kAddNorm, 2048, true, {4, 512}},
+      {kAddNorm, 2052, false, {4, 512}},
+      {kAddNorm, 2053, false, {8, 288}},
+      {kAddNorm, 4096, true, {8, 512}},
+      {kAddNorm, 4097, true, {-1, 0}},
+      {kAddNorm, 4101, false, {-1, 0}},
+      {kSoftmax, 1, true, {4, 1}},
+      {kSoftmax, 2, false, {4, 2}},
+      {kSoftmax, 3, false, {4, 4}},
+      {kSoftmax, 128, true, {4, 32}},
+      {kSoftmax, 128, false, {4, 32}},
+      {kSoftmax, 129, true, {4, 64}},
+      {kSoftmax, 256, true, {4, 64}},
+      {kSoftmax, 261, false, {4, 96}},
+      {kSoftmax, 512, true, {4, 128}},
+      {kSoftmax, 512, false, {4, 128}},
+      {kSoftmax, 513, true, {8, 96}},
+      {kSoftmax, 516, false, {4, 128}},
+      {kSoftmax, 2048, true, {8, 256}},
+      {kSoftmax, 2052, false, {4, 512}},
+      {kSoftmax, 2053, false, {8, 288}},
+      {kSoftmax, 4096, true, {8, 512}},
+      {kSoftmax, 4097, true, {-1, 0}},
+      {kSoftmax, 4101, false, {-1, 0}},
+      {kGradient, 1, true, {4, 1}},
+      {kGradient, 2, false, {4, 2}},
+      {kGradient, 3, false, {4, 4}},
+      {kGradient, 128, true, {4, 32}},
+      {kGradient, 128, false, {4, 32}},
+      {kGradient, 129, true, {0, 64}},
+      {kGradient, 256, true, {0, 64}},
+      {kGradient, 261, false, {0, 96}},
+      {kGradient, 512, true, {0, 128}},
+      {kGradient, 512, false, {0, 128}},
+      {kGradient, 513, true, {0, 160}},
+      {kGradient, 516, false, {0, 128}},
+      {kGradient, 2048, true, {0, 512}},
+      {kGradient, 2052, false, {0, 512}},
+      {kGradient, 2053, false, {0, 512}},
+      {kGradient, 4096, true, {0, 512}},
+      {kGradient, 4097, true, {0, 512}},
+      {kGradient, 4101, false, {0, 512}},
+  };
+  for (const Case& c : cases) {
+    const RowShape found = row_shape(c.op, c.num_vectors, c.is_whole);
+    EXPECT_EQ(found.vectors, c.expected.vectors) << c.num_vectors << (c.is_whole ? " whole" : "");
+    EXPECT_EQ(found.threads, c.expected.threads) << c.num_vectors << (c.is_whole ? " whole" : "");
+  }
+}
+
+TEST(RowShape, HasRoomForTheWholeRow) {
+  for (const RowOp& op : {kNorm, kNormQuantize, kAddNorm, kSoftmax, kGradient}) {
+    for (int64_t num_vectors = 1; num_vectors < 5000; ++num_vectors) {
+      for (const bool is_whole : {false, true}) {
+        const RowShape shape = row_shape(op, num_vectors, is_whole);
+        if (shape.vectors == RowShape::kLong) {
+          EXPECT_GT(num_vectors, 4096);
+          continue;
+        }
+        EXPECT_LE(shape.threads, 512);
+        // Warps are whole, or parts of a power of two.
+        EXPECT_TRUE(shape.threads % 32 == 0 || (shape.threads & (shape.threads - 1)) == 0);
+        if (shape.vectors == 0) continue;  // a loop has room for any row
+        // The first two and the last two vectors of a peeled row are four threads' own.
+        const int64_t peeled = is_whole ? 0 : (num_vectors < 4 ? num_vectors : 4);
+        EXPECT_GE(int64_t{shape.vectors} * shape.threads, num_vectors - peeled) << num_vectors;
+        if (!is_whole) EXPECT_GE(shape.threads, num_vectors < 4 ? num_vectors : 4) << num_vectors;
+      }
+    }
+  }
+}
+
+}  // namespace
