@@ -263,6 +263,12 @@ void launch_attention_backward(const AttentionBackward& call, void* workspace,
   const bool is_varlen = forward.cu_seqlens_q != nullptr;
   const int64_t num_rows =
       forward.heads * (is_varlen ? forward.total_q : forward.batch * forward.seq_q);
+  if (call.grad_bias != nullptr) {
+    // Zeros of all types; the tiles that are visited follow.
+    const int64_t count = num_rows * forward.seq_k;
+    CUDAOPS_CHECK(cudaMemsetAsync(
+        call.grad_bias, 0, static_cast<size_t>(count * size_of(call.grad_bias_dtype)), stream));
+  }
   bool is_done = forward.batch == 0;
 #if defined(CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
   if (!is_done && attention_backward_sm90_serves(call)) {
@@ -276,12 +282,6 @@ void launch_attention_backward(const AttentionBackward& call, void* workspace,
   if (call.grad_sinks != nullptr) {
     grad_sinks_kernel<<<static_cast<unsigned int>(forward.heads), kThreads, 0, stream>>>(call);
     CUDAOPS_CHECK_LAUNCH();
-  }
-  if (call.grad_bias != nullptr) {
-    // Zeros of all types; the tiles that are visited follow.
-    const int64_t count = num_rows * forward.seq_k;
-    CUDAOPS_CHECK(cudaMemsetAsync(
-        call.grad_bias, 0, static_cast<size_t>(count * size_of(call.grad_bias_dtype)), stream));
   }
   if (is_done) return;
   if (attention_backward_sm80_serves(call)) return launch_attention_backward_sm80(call, stream);

@@ -246,6 +246,14 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
   parameters.slopes_batch_stride = forward.alibi_batch_stride;
   parameters.seed = forward.seed;
   parameters.threshold = AttentionDropout::threshold_of(forward);
+  parameters.bias = forward.bias;
+  parameters.bias_dtype = forward.bias_dtype;
+  parameters.bias_batch_stride = forward.bias_batch_stride;
+  parameters.bias_head_stride = forward.bias_head_stride;
+  parameters.bias_query_stride = forward.bias_query_stride;
+  parameters.bias_key_stride = forward.bias_key_stride;
+  parameters.grad_bias = call.grad_bias;
+  parameters.grad_bias_dtype = call.grad_bias_dtype;
   parameters.grad_k = call.grad_k;
   parameters.grad_v = call.grad_v;
   parameters.group = static_cast<int>(forward.heads / forward.kv_heads);
@@ -285,9 +293,10 @@ auto for_shape(const Attention& call, const Call& with) {
   if (larger <= 96) return with(AttentionBackwardSm90Shape96());
   if (larger <= 128) return with(AttentionBackwardSm90Shape128());
   if (larger <= 192) {
-    // Its registers don't suffice for weights with and without dropout.
-    if (call.head_dim_v <= 128 && call.dropout_p == 0)
+    // Its registers don't suffice for a bias, or for weights with and without dropout.
+    if (call.head_dim_v <= 128 && call.dropout_p == 0 && call.bias == nullptr) {
       return with(AttentionBackwardSm90Shape192By128());
+    }
     return with(AttentionBackwardSm90Shape192());
   }
   return with(AttentionBackwardSm90Shape256());
@@ -297,10 +306,13 @@ auto for_shape(const Attention& call, const Call& with) {
 
 bool attention_backward_sm90_serves(const AttentionBackward& call) {
   constexpr int64_t kMaxBlocks = int64_t{1} << 29;
-  // Asked without slopes and dropout, which that function knows nothing of.
+  // Asked without what that function knows nothing of. The slope of a softcap is found from
+  // weights, which have nothing else in them then.
   Attention forward = call.forward;
-  if (forward.alibi_slopes != nullptr && forward.softcap != 0) return false;
+  const bool has_terms = forward.alibi_slopes != nullptr || forward.bias != nullptr;
+  if (has_terms && forward.softcap != 0) return false;
   forward.alibi_slopes = nullptr;
+  forward.bias = nullptr;
   forward.dropout_p = 0;
   return forward.seq_k > 0 && attention_sm90_serves(forward) &&
          forward.batch * forward.kv_heads * divide_up(forward.seq_k, 64) < kMaxBlocks &&

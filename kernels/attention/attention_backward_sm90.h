@@ -16,7 +16,7 @@ bool attention_backward_sm90_serves(const AttentionBackward& call);
 // For such calls: bytes of device memory that the launch needs.
 int64_t attention_backward_sm90_workspace_bytes(const AttentionBackward& call);
 
-// For such calls: delta, grad_q, grad_k and grad_v.
+// For such calls: delta, grad_q, grad_k, grad_v and, over zeros, grad_bias.
 void launch_attention_backward_sm90(const AttentionBackward& call, void* workspace, void* stream);
 
 }  // namespace cudaops_kernels

@@ -8,6 +8,7 @@
 #include "../common/bulk_copy.cuh"
 #include "attention_backward_sm90_tiles.cuh"
 #include "attention_dropout.cuh"
+#include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
 
@@ -23,6 +24,8 @@ struct Consumer {
   static constexpr bool kVarlen = kVarlen_;
   static constexpr bool kHasExtras = kHasExtras_;
   static constexpr int kQueries = Shape::kQueries;
+  // Whether there are registers for dropout and bias.
+  static constexpr bool kIsRoomy = Shape::kRoles != AttentionBackwardSm90Roles::kKeysInTurn;
   static constexpr int kConsumers = Shape::kWarpgroups * kWarpgroupSize;
   // Named barriers: of both warpgroups, and of each.
   static constexpr int kScoresBarrier = 1, kReadBarrier = 2;
@@ -41,9 +44,11 @@ struct Consumer {
   __device__ __forceinline__ bool has_slopes() const {
     return kHasExtras && call.slopes != nullptr;
   }
+  __device__ __forceinline__ bool has_bias() const {
+    return kHasExtras && !kVarlen && kIsRoomy && call.bias != nullptr;
+  }
   __device__ __forceinline__ bool has_dropout() const {
-    return kHasExtras && Shape::kRoles != AttentionBackwardSm90Roles::kKeysInTurn &&
-           call.threshold > 0;
+    return kHasExtras && kIsRoomy && call.threshold > 0;
   }
   __device__ __forceinline__ bool is_ordered() const { return kHasExtras && call.turns != nullptr; }
   __device__ __forceinline__ int own_barrier() const { return 3 + warpgroup; }
@@ -175,6 +180,29 @@ struct Consumer {
     }
   }
 
+  // body(index among a thread's numbers of 64 keys, query, key), of those in the sequence.
+  template <typename Body>
+  __device__ __forceinline__ void for_each_pair(const Tile& tile, const Block& block, int first_key,
+                                                const Body& body) const {
+    const int first_query = block.first_query + threadIdx.x % 4 * 2;
+    first_key += threadIdx.x % kWarpgroupSize / 32 * 16 + threadIdx.x % 32 / 4;
+#pragma unroll
+    for (int i = 0; i < kQueries / 2; ++i) {
+      const int query = first_query + i / 4 * 8 + i % 2, key = first_key + i / 2 % 2 * 8;
+      if (query < tile.seq_q && key < tile.seq_k) body(i, query, key);
+    }
+  }
+  // dS is the derivative by the bias too; that of what nobody sees stays zero.
+  __device__ __forceinline__ void store_grad_bias(const Tile& tile, const Block& block,
+                                                  int first_key,
+                                                  const float (&ds)[kQueries / 2]) const {
+    if (!has_bias() || call.grad_bias == nullptr) return;
+    const int64_t line = (int64_t{tile.batch} * call.heads + block.head) * tile.seq_q;
+    for_each_pair(tile, block, first_key, [&](int i, int query, int key) {
+      attention_detail::store_number(call.grad_bias_dtype, call.grad_bias,
+                                     (line + query) * tile.seq_k + key, ds[i]);
+    });
+  }
   // Whether some scores of 64 keys are masked.
   __device__ __forceinline__ bool is_masked(const Tile& tile, const Block& block,
                                             int first_key) const {
@@ -204,6 +232,16 @@ struct Consumer {
         const int query = i / 4 * 8 + i % 2, key = i / 2 % 2 * 8;
         s[i] -= slope * static_cast<float>(abs(distance + key - query));
       }
+    }
+    if (has_bias()) {
+      const int64_t first =
+          tile.batch * call.bias_batch_stride + block.head * call.bias_head_stride;
+      for_each_pair(tile, block, first_key, [&](int i, int query, int key) {
+        const float bias = attention_detail::number_at(
+            call.bias_dtype, call.bias,
+            first + query * call.bias_query_stride + key * call.bias_key_stride);
+        s[i] += bias * (kLog2E / call.factor);
+      });
     }
     if (is_masked) mask_scores<Shape>(call, s, tile.seq_k, offset, first_key, block.first_query);
     const float* const lse_here = lse();
@@ -341,6 +379,7 @@ struct ConsumerOfKeys {
     }
 #pragma unroll
     for (int i = 0; i < kQueries / 8; ++i) common.derive(dp, s + 4 * i, i);
+    common.store_grad_bias(tile, block, first_key(tile), dp);
     pack_all<T>(ds, dp);
     if (!Shape::kOverlapsValues) issue_values();
     store_fragment<typename Shape::ScoreTile, kQueries>(common.scores_tile(n), row, ds);
@@ -547,6 +586,7 @@ struct ConsumerOfGradient {
         Common::hide(s, weight, i);
         common.derive(s, weight, i);
       }
+      common.store_grad_bias(tile, block, tile.first_key, s);
     }
     pack_all<T>(packed, s);
     if (!is_first()) {

@@ -96,7 +96,8 @@ using AttentionBackwardSm90Shape256 =
 struct AttentionBackwardSm90Parameters : AttentionSm90Call {
   // More than scores, a mask and weights: kernels of their own.
   bool has_extras() const {
-    return cap != 0.0f || slopes != nullptr || threshold != 0 || turns != nullptr;
+    return cap != 0.0f || slopes != nullptr || bias != nullptr || threshold != 0 ||
+           turns != nullptr;
   }
 
   CUtensorMap grad_output;
@@ -120,6 +121,11 @@ struct AttentionBackwardSm90Parameters : AttentionSm90Call {
   int64_t slopes_batch_stride;
   const int64_t* seed;
   uint32_t threshold;
+  // What is added to the scores, as in Attention, and where its derivatives go: null, or zeros.
+  const void* bias;
+  DType bias_dtype, grad_bias_dtype;
+  int64_t bias_batch_stride, bias_head_stride, bias_query_stride, bias_key_stride;
+  void* grad_bias;
   detail::Divider by_key_tiles{1};
 };
 

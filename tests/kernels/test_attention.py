@@ -474,6 +474,7 @@ def test_hopper_kernel_of_the_backward_pass_alone(device):
         ):
             dtype = (torch.bfloat16, torch.float16)[index % 2]
             q, k, v = tensors(device, dtype, 2, 333, 700, 4, 2, head_dim, head_dim_v, seed=index)
+            bias = normal(2, 4, 333, 700, dtype=dtype, device=device, seed=4)
             for options in (
                 {"deterministic": True},
                 {"deterministic": True, "causal": True, "softcap": 5.0},
@@ -483,6 +484,9 @@ def test_hopper_kernel_of_the_backward_pass_alone(device):
                 {"dropout_p": 0.2, "seed": 2**40 + 1},
                 {"dropout_p": 0.4, "seed": -7, "window": (90, 10), "softcap": 5.0},
                 {"dropout_p": 0.3, "seed": 9, "alibi_slopes": slopes, "causal": True, "deterministic": True},
+                {"bias": bias, "causal": True},
+                {"bias": bias[:, :1].float(), "window": (90, 10), "dropout_p": 0.2, "seed": 3},
+                {"bias": bias[:1, :, :1], "alibi_slopes": slopes, "deterministic": True},
             ):
                 calls += 1
                 check((dtype, head_dim, head_dim_v, options), q, k, v, 3 if "softcap" in options else 2, **options)
