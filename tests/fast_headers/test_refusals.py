@@ -75,6 +75,30 @@ def test_a_macro_of_the_texts_own_is_known():
     assert fast.refusal(request("#define TORCH_BIND(f) f\nint TORCH_BIND(a);\n" + FINE)) is None
 
 
+def test_half_operators_are_switched_off_as_with_torchs_headers(tmp_path):
+    from cudaops.jit.project import Project
+
+    Project(request(FINE, "#include <torch/extension.h>\n"), str(tmp_path / "project"), "fast")
+    assert "__CUDA_NO_HALF_OPERATORS__" in (tmp_path / "project" / "CMakeLists.txt").read_text()
+
+
+def test_device_code_with_torchs_own_headers_of_numbers_compiles():
+    """The text that compare_gpu.py runs, with nvcc's front ends alone (2 s): it takes torch's Atomic.cuh and complex.h."""
+    import ast
+    import os
+    import pathlib
+
+    import units
+
+    if not os.environ.get("CUDACXX"):
+        pytest.skip("no nvcc")
+    tree = ast.parse((pathlib.Path(__file__).parent / "compare_gpu.py").read_text())
+    texts = {node.targets[0].id: node.value.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)}
+    one = request(texts["CPP"], texts["CUDA"])
+    assert fast.refusal(one) is None
+    assert units.front_end(one) is None
+
+
 def test_an_include_directory_with_a_torch_of_its_own_is_refused(tmp_path):
     (tmp_path / "ATen").mkdir()
     assert "of its own" in fast.refusal(request(FINE, include_paths=[str(tmp_path)]))
