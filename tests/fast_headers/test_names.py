@@ -88,7 +88,7 @@ def test_declarations_of_all_ops_compile(include, tmp_path):
     fast.write_files(
         str(tmp_path),
         include,
-        ["#define CUDAOPS_FAST_%s" % part for part in ("HALF", "COMPLEX", "LIBRARY", "PYTHON")],
+        ["#define CUDAOPS_FAST_%s" % part for part in ("HALF", "COMPLEX", "WITH_LIBRARY", "WITH_PYTHON")],
         methods,
         functions,
         factories,

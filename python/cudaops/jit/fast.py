@@ -87,6 +87,20 @@ _TORCHS = re.compile(r"^(torch|ATen|c10|caffe2|pybind11|THC|TH)/|^(Python\.h|pyb
 _CALLED = re.compile(r"(?<![\w:])(\w+)\s*[(<]")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+((?:AT|TORCH|C10|PYBIND11)_\w+)", re.MULTILINE)
 _ASKED_FOR = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b[^\n]*", re.MULTILINE)
+# Macros that torch's, Python's or CUDA's headers may define, asked for by a text: another part of it would be compiled.
+_NOT_SURE = re.compile(
+    r"(?:CUDA_VERSION|(?:CUDNN|CUBLAS|CUSPARSE|CUSOLVER|NCCL|THRUST|CUB|HAVE|HAS|SIZEOF|ALIGNOF|FMT|CAFFE|RECORD|REGISTER|STRONG)_\w+|"
+    r"WITH_(?:THREAD|DOC_STRINGS|FREELISTS|PYMALLOC)|D?CHECK(?:_(?:EQ|NE|LE|LT|GE|GT|NOTNULL))?|[DV]?LOG(?:_IF)?|\w*KERNEL_ASSERT\w*|"
+    r"SOFT_ASSERT|(?:PATH|NAME|LINE|IOV)_MAX|assert)$"
+)
+# Functions of C's, for which math.h and stdlib.h of the C++ library bring overloads into the global namespace: torch/extension.h
+# has both (through Python.h), torch's other headers one or none, and without them abs(float) is abs(int).
+_OF_C = re.compile(
+    r"(?<![\w:.>])(?:l?abs|fabs|(?:a?(?:cos|sin|tan)h?)|atan2|exp2?|expm1|frexp|ldexp|log(?:10|2|1p|b)?|modf|pow|sqrt|cbrt|hypot|erfc?|"
+    r"[lt]gamma|ceil|floor|fmod|trunc|l{0,2}round|l{0,2}rint|nearbyint|remainder|remquo|copysign|next(?:after|toward)|fdim|fmax|fmin|fma|"
+    r"ilogb|scalbl?n|fpclassify|is(?:finite|inf|nan|normal|greater|less)|signbit|div)\s*\("
+)
+_BRINGS_OVERLOADS = re.compile(r"torch/(?:extension|torch|python|csrc/utils/pybind)\.h$|pybind11/|Python\.h$")
 _HALF = re.compile(r"\b(Half|BFloat16|kHalf|kBFloat16|kFloat16)\b|_(?:AND_HALF|REDUCED_FLOATING_TYPES)\b")
 _LIBRARY = re.compile(r"\bTORCH_LIBRARY|\bLibrary\b")
 _OF_PYTHON = re.compile(r"\bpy\b|pybind|PYBIND")
@@ -109,7 +123,7 @@ _STANDARD = {
     "memory": "unique_ptr shared_ptr weak_ptr make_unique make_shared",
     "functional": "function bind ref cref hash plus greater less",
     "mutex": "mutex lock_guard unique_lock once_flag call_once",
-    "atomic": "atomic",
+    "atomic": "atomic atomic_thread_fence atomic_ref memory_order_relaxed memory_order_release memory_order_acquire memory_order_seq_cst",
     "thread": "thread this_thread",
     "chrono": "chrono",
     "random": "mt19937 mt19937_64 random_device uniform_real_distribution normal_distribution uniform_int_distribution",
@@ -181,10 +195,10 @@ def refusal(request):
     own = {name for text in every for name in _DEFINED.findall(text.code)}
     own -= {word for text in every for line in _ASKED_FOR.findall(text.code) for word in re.findall(r"\w+", line)}
     for text in every:
-        found = _refuses_text(text, include, own - _MACROS)
+        found = _refuses_text(text, include, own - _MACROS) or _refuses_macros(text, every)
         if found:
             return found
-    return None
+    return _refuses_functions_of_c(every, request)
 
 
 def _refuses_request(request):
@@ -234,6 +248,34 @@ def _refuses_text(text, include, own_macros):
     for found in _MACRO.finditer(text.code):
         if found.group(0) not in _MACROS and found.group(0) not in own_macros:
             return at(found.start(), "the fast headers don't know %s" % found.group(0))
+    return None
+
+
+def _refuses_macros(text, every):
+    for line in _ASKED_FOR.finditer(text.code):
+        for word in re.findall(r"\w+", line.group(0)):
+            if _NOT_SURE.match(word):
+                # load_inline() puts cuda.h before device code.
+                if word == "CUDA_VERSION" and (".cuda_sources" in text.label or any(("cuda.h", False) in one.includes for one in every)):
+                    continue
+                return "%s:%d: whether %s is defined depends on torch's headers" % (text.label, text.line_of(line.start()), word)
+    return None
+
+
+def _refuses_functions_of_c(every, request):
+    """abs(x) and its like in C++ that doesn't include torch/extension.h: nvcc has the overloads anyway."""
+    implicit = request.cpp_texts is not None and request.inline[1]
+    own = [text for text in every if not text.label.endswith((".cu", ".cuh")) and ".cuda_sources" not in text.label]
+    for text in own:
+        names = [name for name, _ in text.includes]
+        brought = implicit and ".cpp_sources" in text.label or any(map(_BRINGS_OVERLOADS.match, names))
+        if brought or not any(map(_TORCHS.match, names)):
+            continue
+        for one in own:
+            found = _OF_C.search(one.code)
+            if found:
+                what = "what %s) means depends on torch's headers; #include <torch/extension.h> in %s" % (found.group(0), text.label)
+                return "%s:%d: %s" % (one.label, one.line_of(found.start()), what)
     return None
 
 
@@ -309,9 +351,9 @@ def write(request, directory):
     config = ["#include <%s>" % header for header in ["cmath", "stdexcept", *standard_headers(codes)]]
     config += cuda_headers(code, {name for text in every for name, _ in text.includes})
     if _LIBRARY.search(code):
-        config.append("#define CUDAOPS_FAST_LIBRARY")
+        config.append("#define CUDAOPS_FAST_WITH_LIBRARY")
     if request.functions or _OF_PYTHON.search(code):
-        config.append("#define CUDAOPS_FAST_PYTHON")
+        config.append("#define CUDAOPS_FAST_WITH_PYTHON")
     if forwarded or _HALF.search(code):
         config.append("#define CUDAOPS_FAST_HALF")
     if "c10/util/complex.h" in forwarded:

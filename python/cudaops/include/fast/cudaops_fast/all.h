@@ -4,6 +4,6 @@
 #pragma once
 
 #include "device.h"
-#ifdef CUDAOPS_FAST_LIBRARY
+#ifdef CUDAOPS_FAST_WITH_LIBRARY
 #include "library.h"
 #endif

@@ -3,6 +3,10 @@
 #pragma once
 
 #include <cudaops_fast_config.h>
+// With torch's own numbers come its own macros.
+#if defined(CUDAOPS_FAST_HALF) || defined(CUDAOPS_FAST_COMPLEX)
+#include <torch/headeronly/macros/Macros.h>
+#endif
 
 #include <cstdint>
 #include <stdexcept>

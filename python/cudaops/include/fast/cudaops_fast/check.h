@@ -133,7 +133,7 @@ std::string str(const Args&... args) {
     CUDAOPS_FAST_FAIL(e_error, ::c10::detail::message(__VA_ARGS__)); \
   } while (false)
 #define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
-#define AT_ASSERTM(cond, ...) TORCH_CHECK(cond, ##__VA_ARGS__)
+#define AT_ASSERTM(cond, ...) TORCH_INTERNAL_ASSERT(cond, ##__VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT(cond, ...)                                                           \
   if (C10_UNLIKELY(!(cond))) {                                                                     \
     ::c10::detail::fail(::cudaops_fast::e_assert, __func__, __FILE__,                              \

@@ -149,6 +149,20 @@ class Tensor {
     std::swap(bits_, taken.bits_);
     return *this;
   }
+  // x[i] = y writes into x.
+  Tensor& operator=(const Tensor& other) && {
+    static Op op{"aten::copy_", "", nullptr};
+    cudaops_fast::call<void>(op, *this, other, false);
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) && {
+    return std::move(*this) = static_cast<const Tensor&>(other);
+  }
+  Tensor& operator=(const Scalar& value) && {
+    static Op op{"aten::fill_", "Scalar", nullptr};
+    cudaops_fast::call<void>(op, *this, value);
+    return *this;
+  }
   // Owns one count of what it is given.
   static Tensor steal(cudaops_fast::Impl bits) { return Tensor(bits); }
   cudaops_fast::Impl bits() const { return bits_; }
