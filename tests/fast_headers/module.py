@@ -32,7 +32,12 @@ torch::Tensor assigned(torch::Tensor x, torch::Tensor y, double value) {
   return z;
 }
 
-void more(py::module_& m) { m.def("more", [] { return 3; }); }
+void more(py::module_& m) {
+  m.def("more", [] { return 3; });
+  m.def("functions_of_c", &functions_of_c);
+  m.def("asserted", &asserted);
+  m.def("assigned", &assigned);
+}
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m, py::mod_gil_not_used()) {
   more(m);

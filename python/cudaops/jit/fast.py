@@ -114,6 +114,8 @@ _STANDARD = {
     "generate shuffle clamp binary_search rotate swap_ranges min max",
     "numeric": "accumulate iota inner_product partial_sum gcd lcm reduce",
     "iostream": "cout cerr clog cin endl",
+    "ostream": "ostream",
+    "fstream": "ifstream ofstream fstream",
     "sstream": "ostringstream stringstream istringstream",
     "iomanip": "setw setprecision setfill",
     "map": "map multimap",
