@@ -103,6 +103,7 @@ _OF_C = re.compile(
 _BRINGS_OVERLOADS = re.compile(r"torch/(?:extension|torch|python|csrc/utils/pybind)\.h$|pybind11/|Python\.h$")
 _HALF = re.compile(r"\b(Half|BFloat16|kHalf|kBFloat16|kFloat16)\b|_(?:AND_HALF|REDUCED_FLOATING_TYPES)\b")
 _LIBRARY = re.compile(r"\bTORCH_LIBRARY|\bLibrary\b")
+_OF_CHECKS = re.compile(r"\bTensorArg\b|\bCheckedFrom\b")
 _OF_PYTHON = re.compile(r"\bpy\b|pybind|PYBIND")
 _COMPLEX = re.compile(r"\bcomplex\s*<|_COMPLEX")
 
@@ -352,6 +353,8 @@ def write(request, directory):
     code = "\n".join(codes)
     config = ["#include <%s>" % header for header in ["cmath", "stdexcept", *standard_headers(codes)]]
     config += cuda_headers(code, {name for text in every for name, _ in text.includes})
+    if _OF_CHECKS.search(code):
+        config.append("#define CUDAOPS_FAST_WITH_CHECKS")
     if _LIBRARY.search(code):
         config.append("#define CUDAOPS_FAST_WITH_LIBRARY")
     if request.functions or _OF_PYTHON.search(code):

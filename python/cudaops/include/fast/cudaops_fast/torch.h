@@ -26,3 +26,8 @@ inline at::Tensor make_variable(at::Tensor data, bool requires_grad = false) {
 
 }  // namespace cudaops_fast_1
 }  // namespace torch
+
+// Of ATen/TensorUtils.h, which torch's own header brings.
+#ifdef CUDAOPS_FAST_WITH_CHECKS
+#include "check_tensors.h"
+#endif
