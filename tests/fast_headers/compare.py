@@ -72,7 +72,8 @@ ARGUMENTS = {
     "ranges": [0, 2, 7, -3],
     "throws": list(range(16)),
     "checks_of_arguments": list(range(23)),
-    "at_from_memory": list(range(8)),
+    # 5 and 6, negative strides and sizes, end the process in torch 2.11.
+    "at_from_memory": [0, 1, 2, 3, 4, 7],
     "integers": [0, -1, 200, 2**31 - 1, 2**31, 2**70, True, 1.5, "1", None],
     "small_integer": [0, 127, 128, -128, -129, True, 1.0],
     "unsigned_integer": [0, 2**64 - 1, 2**64, -1],
