@@ -6,8 +6,10 @@
     bench/build_time/jit.py --results FILE --readme README.md
 
   stable   examples/00_minimal_op (torch/csrc/stable): by torch's load() and by ours
-  full     bench/build_time/extension (torch/extension.h): by torch's load() and by ours
-  inline   load_inline() of one C++ function of tensors: torch's, ours with headers="full" and "slim"
+  full     bench/build_time/extension (torch/extension.h): by torch's load(), by ours, and by ours with headers="fast"
+  inline   load_inline() of one C++ function of tensors: torch's, ours with headers="full", "slim" and "fast", and the same
+           function with torch's stable headers
+  inline_cuda  load_inline() of a CUDA kernel and the function that calls it: torch's, ours with "slim" and "fast"
   bundle   examples/10_prebuilt_jit_fallback from a bundle, with a PATH that holds no program
 
 Situations: from nothing, .cu edited, .cpp edited (a line that changes the code), found again by a new process (--hits times,
@@ -17,7 +19,8 @@ marks: of what is measured now, or of an earlier --out (--results).
 Each time is from `import cudaops` (or from the import of cpp_extension) to the loaded op, in a process that has imported
 torch: on the clock, and of processors, with all processes that were started, which a busy machine changes less. "From
 nothing": a store that has compiler detections, what compilers are made of, cudaops-launch and torch's stable headers
-precompiled, as any machine that has built one op, no object, and a compiler cache without entries.
+precompiled, as any machine that has built one op, and the bridge of the fast headers, which a torch has once (its own time
+is printed), no other object, and a compiler cache without entries.
 """
 
 import argparse
@@ -37,13 +40,14 @@ sys.path.insert(0, os.path.dirname(HERE))
 
 import readme_block  # noqa: E402
 
-ROWS = ("stable", "full", "inline", "bundle")
+ROWS = ("stable", "full", "inline", "inline_cuda", "bundle")
 SITUATIONS = ("from nothing", ".cu edited", ".cpp edited", "found again")
 # Of each row its ways, the first one torch's where it has one.
 WAYS = {
     "stable": ("torch library", "cudaops"),
-    "full": ("torch", "cudaops"),
-    "inline": ("torch inline", "inline full", "inline slim"),
+    "full": ("torch", "cudaops", "cudaops fast"),
+    "inline": ("torch inline", "inline full", "inline slim", "inline fast", "inline stable"),
+    "inline_cuda": ("torch inline", "inline slim", "inline fast"),
     "bundle": ("bundle",),
 }
 
@@ -53,9 +57,15 @@ TITLES = {
     ("stable", "cudaops"): "`cudaops.load`, the same files",
     ("full", "torch"): "`cpp_extension.load`, `torch/extension.h`",
     ("full", "cudaops"): "`cudaops.load`, the same files",
+    ("full", "cudaops fast"): '`cudaops.load(headers="fast")`, the same files',
     ("inline", "torch inline"): "`cpp_extension.load_inline`, C++",
     ("inline", "inline full"): "`cudaops.load_inline`",
     ("inline", "inline slim"): '`cudaops.load_inline(headers="slim")`',
+    ("inline", "inline fast"): '`cudaops.load_inline(headers="fast")`',
+    ("inline", "inline stable"): "`cudaops.load_inline`, the same with torch's stable headers",
+    ("inline_cuda", "torch inline"): "`cpp_extension.load_inline`, CUDA",
+    ("inline_cuda", "inline slim"): '`cudaops.load_inline(headers="slim")`',
+    ("inline_cuda", "inline fast"): '`cudaops.load_inline(headers="fast")`',
     ("bundle", "bundle"): "`cudaops.OpLibrary` from a bundle",
 }
 
@@ -73,7 +83,7 @@ before, begin = processors(), time.perf_counter()
 if way.startswith("torch"):
     from torch.utils import cpp_extension
     if way == "torch inline":
-        cpp_extension.load_inline(name, sources, functions=["add"], build_directory=place)
+        cpp_extension.load_inline(name, *sources, functions=["add"], build_directory=place)
     else:
         # What the stable op asks for and CudaOps brings.
         options = {} if way == "torch" else {"extra_cflags": ["-DUSE_CUDA"], "extra_include_paths": [headers]}
@@ -82,15 +92,52 @@ else:
     import cudaops
     if way == "bundle":
         state = cudaops.OpLibrary(sources, name, required=True).state
-    elif way == "cudaops":
-        state = cudaops.load(name, sources).__cudaops__["state"]
+    elif way == "bridge":
+        from cudaops.jit import fast
+        fast.provide_bridge()
+    elif way == "inline stable":
+        state = cudaops.load_inline(name, STABLE, is_python_module=False).__cudaops__["state"]
     else:
-        module = cudaops.load_inline(name, sources, functions=["add"], headers=way.split()[1])
-        state = module.__cudaops__["state"]
+        kind = way.split()[1] if " " in way else "auto"
+        if way.startswith("inline"):
+            module = cudaops.load_inline(name, *sources, functions=["add"], headers=kind)
+        else:
+            module = cudaops.load(name, sources, headers=kind)
+        state, headers = module.__cudaops__["state"], module.__cudaops__["headers"]
+        if "fast" in (kind, headers) and kind != headers:
+            sys.exit("%s: %s headers" % (way, headers))
 seconds, after = time.perf_counter() - begin, processors()
 print(json.dumps([seconds, after - before, state, torch.__version__]))
 """
 TEXT = "torch::Tensor add(torch::Tensor a, torch::Tensor b) { return a + b; }"
+STABLE = """
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+using torch::stable::Tensor;
+Tensor add(const Tensor& a, const Tensor& b) {
+  Tensor out = torch::stable::empty_like(a);
+  for (int64_t i = 0; i < a.numel(); ++i)
+    out.mutable_data_ptr<float>()[i] = a.const_data_ptr<float>()[i] + b.const_data_ptr<float>()[i];
+  return out;
+}
+STABLE_TORCH_LIBRARY(inline_stable, m) { m.def("add(Tensor a, Tensor b) -> Tensor"); }
+STABLE_TORCH_LIBRARY_IMPL(inline_stable, CPU, m) { m.impl("add", TORCH_BOX(&add)); }
+"""
+KERNEL = """
+__global__ void add_kernel(const float* a, const float* b, float* out, int64_t n) {
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i] + b[i];
+}
+torch::Tensor add(torch::Tensor a, torch::Tensor b) {
+  TORCH_CHECK(a.is_cuda() && a.sizes() == b.sizes(), "two tensors of one shape on a GPU");
+  auto out = torch::empty_like(a);
+  add_kernel<<<(a.numel() + 255) / 256, 256>>>(a.data_ptr<float>(), b.data_ptr<float>(), out.data_ptr<float>(), a.numel());
+  return out;
+}
+"""
+# Arguments of load_inline().
+TEXTS = {"inline": [TEXT], "inline_cuda": ["torch::Tensor add(torch::Tensor a, torch::Tensor b);", KERNEL]}
 
 
 class Bench:
@@ -100,6 +147,7 @@ class Bench:
         self.python = python
         self.directory = directory
         self.times = {}
+        self.kept = set()
         self.torch = ""
         self.environment = {
             **os.environ,
@@ -125,15 +173,24 @@ class Bench:
         os.makedirs(place, exist_ok=True)
         job = json.dumps([way, name, sources, place, os.path.join(REPOSITORY, "cmake", "include")])
         done = subprocess.run(
-            [self.python, "-c", CHILD, job], env={**self.environment, **environment}, capture_output=True, text=True
+            [self.python, "-c", "STABLE = %r\n" % STABLE + CHILD, job], env={**self.environment, **environment}, capture_output=True, text=True
         )
         if done.returncode:
             sys.exit(done.stdout + done.stderr)
         return json.loads(done.stdout.strip().splitlines()[-1])
 
+    def keep(self):
+        """What is in the store now stays there."""
+        self.kept = {entry.path for place in ("m", "o") for entry in os.scandir(os.path.join(self.directory, "store/jit", place))}
+
     def forget(self):
-        for name in ("store/jit/m", "store/jit/o", "store/jit/t", "store/jit/l", "ccache"):
+        for name in ("store/jit/t", "store/jit/l", "ccache"):
             shutil.rmtree(os.path.join(self.directory, name), ignore_errors=True)
+        for place in ("m", "o"):
+            place = os.path.join(self.directory, "store/jit", place)
+            for entry in list(os.scandir(place)) if os.path.isdir(place) else ():
+                if entry.path not in self.kept:
+                    shutil.rmtree(entry.path) if entry.is_dir() else os.remove(entry.path)
         for name in os.listdir(self.directory):
             if name.startswith("torch-"):
                 shutil.rmtree(os.path.join(self.directory, name))
@@ -160,19 +217,20 @@ def copied(bench, row, source, names):
 
 def builds(bench, row, rounds, hits, name, paths):
     """paths: sources of load(), or None for load_inline()."""
+    texts = TEXTS.get(row)
     for number in range(rounds):
         for way in WAYS[row]:
             bench.forget()
-            bench.measure(row, "from nothing", way, name, paths or TEXT)
+            bench.measure(row, "from nothing", way, name, paths or texts)
             for suffix in (".cu", ".cpp") if paths else ():
                 edit(next(path for path in paths if path.endswith(suffix)), 10 * number + len(way))
                 bench.measure(row, suffix + " edited", way, name, paths)
     bench.forget()
     for way in WAYS[row]:
-        bench.load(way, name + "_" + way.split()[-1], paths or TEXT)
+        bench.load(way, name + "_" + way.split()[-1], paths or texts)
     for _ in range(hits):
         for way in WAYS[row]:
-            bench.measure(row, "found again", way, name + "_" + way.split()[-1], paths or TEXT)
+            bench.measure(row, "found again", way, name + "_" + way.split()[-1], paths or texts)
 
 
 def bundle(bench, hits):
@@ -251,13 +309,19 @@ def measure(options):
         bench = Bench(options.python, directory)
         stable = copied(bench, "stable", minimal, ("my_ops.cpp", "my_ops_cuda.cpp", "my_ops.cu"))
         bench.load("cudaops", "my_ops", stable)  # compiler detections, cudaops-launch
+        if {"full", "inline", "inline_cuda"} & set(options.rows):
+            bench.forget()
+            seconds, processors, _, _ = bench.load("bridge", "", None)
+            print("the bridge of the fast headers, once: %.1f s, %.1f s of processors" % (seconds, processors))
+            bench.keep()
         if "stable" in options.rows:
             builds(bench, "stable", options.rounds, options.hits, "my_ops", stable)
         if "full" in options.rows:
             names = ("binding.cpp", "add.cu")
             builds(bench, "full", options.rounds, options.hits, "extension_ops", copied(bench, "full", extension, names))
-        if "inline" in options.rows:
-            builds(bench, "inline", options.rounds, options.hits, "inline_op", None)
+        for row in ("inline", "inline_cuda"):
+            if row in options.rows:
+                builds(bench, row, options.rounds, options.hits, row + "_op", None)
         if "bundle" in options.rows:
             bundle(bench, options.hits)
         show(bench.times)

@@ -36,6 +36,7 @@ CPP = {
     "size_of": ("xn", "int64_t size_of(torch::Tensor x, int64_t n) { return x.size(n); }"),
     "stride_of": ("xn", "int64_t stride_of(at::Tensor x, int64_t n) { return x.stride(n); }"),
     "use_counts": ("x", "int64_t use_counts(torch::Tensor x) { torch::Tensor y = x, z(y); return (int64_t)(y.use_count() - x.use_count()); }"),
+    "holders": ("x", "int64_t holders(const torch::Tensor& x) { return (int64_t)x.use_count(); }"),
     "same": ("xy", "std::pair<bool, bool> same(torch::Tensor x, torch::Tensor y) { torch::Tensor z = x; return {x.is_same(z), x.is_same(y)}; }"),
     "undefined": ("x", "std::tuple<torch::Tensor, bool, bool> undefined(torch::Tensor x) { torch::Tensor u; x.reset(); return {u, u.defined(), x.defined()}; }"),
     "moved": ("x", "std::vector<bool> moved(torch::Tensor x) { torch::Tensor y = std::move(x); return {x.defined(), y.defined()}; }"),
@@ -60,6 +61,17 @@ CPP = {
     ),
     "bad_device": ("", 'at::Device bad_device() { return torch::Device("nowhere:1"); }'),
     "old_type": ("x", "std::pair<bool, torch::Dtype> old_type(torch::Tensor x) { return {x.type().is_cuda(), x.type().scalarType()}; }"),
+    "old_type_as_options": (
+        "x",
+        """std::vector<std::string> old_type_as_options(torch::Tensor x) {
+          torch::TensorOptions o = x.type();
+          std::ostringstream stream;
+          stream << o << x.type().options() << x.type().options(2) << at::empty({2}, x.type()).options() << (int)x.type().layout() << x.type().is_sparse() << (x.type() == x.type());
+          return {stream.str()};
+        }""",
+    ),
+    "suggested_formats": ("x", "std::vector<int64_t> suggested_formats(torch::Tensor x) { return {(int64_t)x.suggest_memory_format(), (int64_t)x.suggest_memory_format(true)}; }"),
+    "optional_of_const": ("x", "int64_t optional_of_const(c10::optional<const at::Tensor>& x) { return x.has_value() ? x->dim() : -1; }"),
     "grad_mode": (
         "x",
         """std::tuple<torch::Tensor, torch::Tensor, torch::Tensor> grad_mode(torch::Tensor x) {
@@ -265,7 +277,7 @@ CPP = {
     "from_memory": (
         "",
         """torch::Tensor from_memory() {
-          static float values[6] = {1, 2, 3, 4, 5, 6};
+          static float values[16] = {1, 2, 3, 4, 5, 6};
           return torch::from_blob(values, {2, 3}) + torch::from_blob(values, {2, 3}, {1, 2}, at::kFloat);
         }""",
     ),
@@ -276,6 +288,24 @@ CPP = {
           auto* values = new int64_t[3]{1, 2, 3};
           { auto t = torch::from_blob(new int64_t[1], {1}, [](void* p) { ++freed; delete[] (int64_t*)p; }, torch::kInt64); }
           return {torch::from_blob(values, {3}, [](void* p) { delete[] (int64_t*)p; }, torch::TensorOptions().dtype(torch::kInt64)), freed};
+        }""",
+    ),
+    "at_from_memory": (
+        "n",
+        """std::vector<torch::Tensor> at_from_memory(int64_t n) {
+          static float values[16] = {1, 2, 3, 4, 5, 6};
+          static int64_t freed = 0;
+          auto count = [](void*) { ++freed; };
+          switch (n) {
+            case 0: return {at::from_blob(values, {2, 3}), at::from_blob(values, {2, 3}, {1, 2}), at::from_blob(values, {3}, at::TensorOptions().dtype(at::kInt))};
+            case 1: return {at::from_blob(values, {2}, at::TensorOptions().requires_grad(true))};
+            case 2: return {at::from_blob(values, {2}, at::TensorOptions().memory_format(at::MemoryFormat::Contiguous))};
+            case 3: { at::from_blob(values, {6}, count); at::from_blob(values, {6}, {1}, count, at::kFloat); return {torch::full({1}, freed)}; }
+            case 4: return {at::from_blob(values, {6}, count, at::kFloat, at::Device(at::kCPU)), at::from_blob(values, {6}, {1}, std::function<void(void*)>(), at::kInt)};
+            case 5: return {at::from_blob(values, {6}, {-1})};
+            case 6: return {at::from_blob(values, {-1})};
+            default: return {torch::from_blob(values, {2}, at::TensorOptions().memory_format(at::MemoryFormat::Contiguous).requires_grad(true))};
+          }
         }""",
     ),
     # Lists and options.
@@ -390,6 +420,16 @@ CPP = {
           return {h, b, c};
         }""",
     ),
+    "limits_of_numbers": (
+        "",
+        """
+        #include <c10/util/complex.h>
+        std::vector<double> limits_of_numbers() {
+          c10::complex<double> z(1, 2), root = std::sqrt(z), e = std::exp(z);
+          return {(double)std::numeric_limits<c10::complex<float>>::max(), (double)std::numeric_limits<at::Half>::max(), (double)std::numeric_limits<at::BFloat16>::lowest(),
+                  (double)std::isnan(c10::complex<float>(NAN, 1)), std::abs(z), root.real(), root.imag(), e.real(), std::norm(z), (z * z / 3.0).imag()};
+        }""",
+    ),
     # Checks and exceptions.
     "checks": ("x", 'void checks(torch::Tensor x) { TORCH_CHECK(x.dim() == 1, "sizes ", x.sizes(), " dtype ", x.dtype(), " ", x.scalar_type(), " on ", x.device(), " ", 3, \' \', 2.5, true, std::string("s"), 1e10, 1.0f / 3, (size_t)7, at::kCPU, x.layout()); }'),
     "checks_without_text": ("x", "void checks_without_text(torch::Tensor x) { TORCH_CHECK(x.dim() == 1); }"),
@@ -401,6 +441,7 @@ CPP = {
     "asserts_with_text": ("n", 'int64_t asserts_with_text(int64_t n) { TORCH_INTERNAL_ASSERT(n < 1, "n is ", n); AT_ASSERT(n < 5); return n; }'),
     "errors": ("n", 'int64_t errors(int64_t n) { if (n > 0) { AT_ERROR("error ", n); } AT_ASSERTM(n == 0, "not ", n); return n; }'),
     "warns": ("n", 'int64_t warns(int64_t n) { TORCH_WARN("warned of ", n); return n; }'),
+    "deterministic": ("", 'bool deterministic() { at::globalContext().alertNotDeterministic("deterministic"); return at::globalContext().deterministicAlgorithms(); }'),
     "catches": (
         "x",
         """std::string catches(torch::Tensor x) {
@@ -409,6 +450,42 @@ CPP = {
           try { x.sum(9); } catch (std::exception& error) { text += std::string(error.what()).substr(0, 22); }
           try { throw std::out_of_range("own"); } catch (const std::logic_error& error) { text += error.what(); }
           return text + c10::str(" str ", 2);
+        }""",
+    ),
+    "checks_of_arguments": (
+        "xyn",
+        """
+        #include <ATen/TensorUtils.h>
+        int64_t checks_of_arguments(torch::Tensor x, torch::Tensor y, int64_t n) {
+          at::TensorArg a{x, "x", 1}, b{y, "y", 2};
+          torch::CheckedFrom c = "checks_of_arguments";
+          torch::Tensor none;
+          switch (n) {
+            case 0: at::checkDim(c, a, 2); at::checkDim(c, b, 4); break;
+            case 1: at::checkDim(c, x, "x", 1, 3); break;
+            case 2: at::checkDimRange(c, a, 1, 2); break;
+            case 3: at::checkSameDim(c, a, b); break;
+            case 4: at::checkContiguous(c, a); break;
+            case 5: at::checkAllContiguous(c, {a, b}); break;
+            case 6: at::checkSize(c, a, x.sizes()); at::checkSize(c, b, {3, 4}); break;
+            case 7: at::checkSize(c, a, 1, 4); break;
+            case 8: at::checkNumel(c, a, 12); break;
+            case 9: at::checkSameNumel(c, a, b); break;
+            case 10: at::checkAllSameNumel(c, {a, b}); break;
+            case 11: at::checkScalarType(c, a, at::kFloat); break;
+            case 12: at::checkScalarTypes(c, a, {at::kFloat, at::kDouble}); break;
+            case 13: at::checkSameGPU(c, a, b); break;
+            case 14: at::checkAllSameGPU(c, {a, b}); break;
+            case 15: at::checkSameType(c, a, b); break;
+            case 16: at::checkAllSameType(c, {a, b}); break;
+            case 17: at::checkSameSize(c, a, b); break;
+            case 18: at::checkAllSameSize(c, {a, b}); break;
+            case 19: at::checkDefined(c, a); at::checkDefined(c, at::TensorArg(none, "none", 3)); break;
+            case 20: at::checkAllDefined(c, {a, b, {none, "none", 3}}); break;
+            case 21: at::checkSameType(c, a, {none, "none", 3}); break;
+            default: return a->dim() + (*b).dim() + a.pos;
+          }
+          return n;
         }""",
     ),
     "throws": (

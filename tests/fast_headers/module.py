@@ -12,7 +12,32 @@ double over(torch::Tensor a, int64_t b) { return a.sum().item<double>() + b; }
 int64_t checked(int64_t n) { TORCH_CHECK(n > 0, "n is ", n); TORCH_CHECK_INDEX(n > 1, "index ", n); TORCH_CHECK_VALUE(n > 2, "value ", n); TORCH_CHECK_TYPE(n > 3, "type ", n); return n; }
 torch::Tensor maybe(torch::Tensor x, c10::optional<torch::Tensor> y, at::ScalarType dtype) { return (y ? x + *y : x).to(dtype); }
 
-void more(py::module_& m) { m.def("more", [] { return 3; }); }
+// Without std:: what the C++ library's math.h and stdlib.h have in the global namespace.
+std::vector<double> functions_of_c(double value) {
+  const float f = static_cast<float>(value);
+  const long n = static_cast<long>(value);
+  return {abs(f), abs(value), (double)abs(n), fabs(f), exp(f), log(f + 9), sqrt(abs(f)), pow(f, 3), pow(f, 2.5f), sin(f), tanh(f), floor(f), round(f), fmax(f, 1.0f), (double)isnan(f), (double)sizeof(exp(f)),
+          (double)sizeof(pow(f, f)), (double)sizeof(abs(n)), (double)sizeof(floor(f)), (double)sizeof(pow(f, 2))};
+}
+int64_t asserted(int64_t n) { AT_ASSERTM(n > 0, "n is ", n); AT_ASSERT(n > 1); return n; }
+
+torch::Tensor assigned(torch::Tensor x, torch::Tensor y, double value) {
+  auto z = x.clone();
+  z[0] = value;
+  z[1] = y;
+  z[2][1] = 7;
+  z[2][2] = torch::ones({}, torch::kDouble);
+  torch::Tensor other = z;
+  other = y;
+  return z;
+}
+
+void more(py::module_& m) {
+  m.def("more", [] { return 3; });
+  m.def("functions_of_c", &functions_of_c);
+  m.def("asserted", &asserted);
+  m.def("assigned", &assigned);
+}
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m, py::mod_gil_not_used()) {
   more(m);
@@ -43,6 +68,16 @@ CALLS = [
     "m.__doc__",
     "[m.answer, m.half, m.name, m.flag]",
     "[(name, getattr(m, name).__doc__) for name in sorted(dir(m)) if not name.startswith('__')]",
+    "m.functions_of_c(-0.3)",
+    "m.functions_of_c(2.7)",
+    "m.functions_of_c(float('nan'))",
+    "m.assigned(x, x[2], 1.5)",
+    "m.assigned(x.long(), x[0], 1.5)",
+    "m.assigned(x, torch.ones(3), 1)",
+    "m.assigned(x.requires_grad_(), x[2], 1.5)",
+    "m.asserted(0)",
+    "m.asserted(1)",
+    "m.asserted(2)",
     "m.scaled(x)",
     "m.scaled(x, 3)",
     "m.scaled(x=x, shift=2)",

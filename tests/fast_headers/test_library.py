@@ -54,6 +54,7 @@ def test_ops_do_the_same_as_with_torchs_headers():
         ('m.def("f(Tensor x, int n) -> Tensor", [](at::Tensor x, double n) { return x; });', "isn't of the type"),
         ('m.def("f(Tensor x) -> Tensor", [](at::Tensor x, at::Tensor y) { return x; });', "isn't of the type"),
         ('m.def("f", [](at::Tensor x) { return x; });', "needs a whole schema"),
+        ('m.def("f(int n) -> int"); m.impl("f", [](int n) { return static_cast<int64_t>(n); });', "takes int64_t and double"),
     ],
 )
 def test_a_schema_that_is_not_the_functions_own_is_an_error(text, what, tmp_path):

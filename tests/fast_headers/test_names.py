@@ -28,7 +28,7 @@ def names(texts, pattern):
 
 def test_each_known_name_has_a_case():
     words = names(TEXTS, r"\w+")
-    known = fast._AT | fast._TORCH_ONLY | fast._CONSTANTS | fast._TORCH_CONSTANTS | fast._PYTHON | fast._MACROS
+    known = fast._AT | fast._CHECKS | fast._TORCH_ONLY | fast._CONSTANTS | fast._TORCH_CONSTANTS | fast._PYTHON | fast._MACROS
     known |= {name for nested in fast._NESTED.values() for name in nested}
     assert sorted(known - words - NEEDS_A_DEVICE) == []
 
@@ -36,7 +36,7 @@ def test_each_known_name_has_a_case():
 # Of other devices, of dtypes that no code here computes with, of nvcc, and of ops (test_library.py).
 NEEDS_A_DEVICE = set(
     "RestrictPtrTraits C10_HOST_DEVICE C10_HOST C10_DEVICE XPU MPS HPU PrivateUse1 Sparse SparseCsr Mkldnn SparseCsc SparseBsr "
-    "SparseBsc Jagged getCurrentCUDAStream CUDAStream CUDAGuard OptionalCUDAGuard current_device C10_CUDA_CHECK AT_CUDA_CHECK "
+    "SparseBsc Jagged MaybeSetDevice getCurrentDeviceProperties getDeviceProperties warp_size getCurrentCUDAStream CUDAStream CUDAGuard OptionalCUDAGuard current_device C10_CUDA_CHECK AT_CUDA_CHECK "
     "C10_CUDA_KERNEL_LAUNCH_CHECK C10_WARP_SIZE DeviceGuard OptionalDeviceGuard device_of Library TORCH_LIBRARY TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY_IMPL".split()
 )
 
@@ -88,10 +88,11 @@ def test_declarations_of_all_ops_compile(include, tmp_path):
     fast.write_files(
         str(tmp_path),
         include,
-        ["#define CUDAOPS_FAST_HALF", "#define CUDAOPS_FAST_COMPLEX"],
+        ["#define CUDAOPS_FAST_%s" % part for part in ("HALF", "COMPLEX", "WITH_LIBRARY", "WITH_PYTHON")],
         methods,
         functions,
         factories,
+        ["c10/util/complex.h"],
     )
     (tmp_path / "all.cpp").write_text("#include <torch/extension.h>\n")
     command = [os.environ.get("CXX", "c++"), "-std=c++%s" % fast.cxx_standard(), "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]

@@ -51,6 +51,9 @@ torch::Tensor f(torch::Tensor x) { return at::relu(x.to(torch::kFloat64)); }
         ("#include <torch/nn.h>", 1, "torch/nn.h"),
         ("int a;\n#include <ATen/native/Resize.h>", 2, "ATen/native/Resize.h"),
         ("#include <Python.h>", 1, "Python.h"),
+        ("#ifndef CHECK\n#define CHECK(x) x\n#endif", 1, "CHECK"),
+        ("int a;\n#if CUDA_VERSION >= 12000\n#endif", 2, "CUDA_VERSION"),
+        ("#if defined(HAVE_UNISTD_H)\n#endif", 1, "HAVE_UNISTD_H"),
     ],
 )
 def test_a_name_that_is_not_known_is_refused_with_its_line(text, line, what):
@@ -73,6 +76,54 @@ def test_flags_that_change_torchs_headers_are_refused(flags, what):
 
 def test_a_macro_of_the_texts_own_is_known():
     assert fast.refusal(request("#define TORCH_BIND(f) f\nint TORCH_BIND(a);\n" + FINE)) is None
+
+
+def test_the_version_of_cuda_is_known_where_cuda_h_is_included():
+    asks = "#if CUDA_VERSION >= 12000\nint a;\n#endif\n"
+    assert fast.refusal(request(FINE, asks)) is None
+    assert fast.refusal(request("#include <cuda.h>\n" + asks)) is None
+
+
+def test_functions_of_c_are_refused_where_their_overloads_depend_on_torchs_headers(tmp_path):
+    """abs(float) is abs(int) where nothing brings stdlib.h of the C++ library; torch/types.h does, but not math.h."""
+    calls = "float f(at::Tensor x, float y) { return abs(y); }\n"
+
+    def of(text):
+        path = tmp_path / "file.cpp"
+        path.write_text(text)
+        made = request()
+        made.cpp_texts = made.cuda_texts = None
+        made.set_paths(str(path))
+        return fast.refusal(made)
+
+    assert of("#include <torch/extension.h>\n" + calls) is None
+    assert of("#include <torch/types.h>\n" + calls).startswith("%s:2: what abs() means depends" % (tmp_path / "file.cpp"))
+    assert of("#include <torch/types.h>\n" + calls.replace("abs(", "std::abs(")) is None
+    assert fast.refusal(request(calls)) is None
+
+
+def test_half_operators_are_switched_off_as_with_torchs_headers(tmp_path):
+    from cudaops.jit.project import Project
+
+    Project(request(FINE, "#include <torch/extension.h>\n"), str(tmp_path / "project"), "fast")
+    assert "__CUDA_NO_HALF_OPERATORS__" in (tmp_path / "project" / "CMakeLists.txt").read_text()
+
+
+def test_device_code_with_torchs_own_headers_of_numbers_compiles():
+    """The text that compare_gpu.py runs, with nvcc's front ends alone (2 s): it takes torch's Atomic.cuh and complex.h."""
+    import ast
+    import os
+    import pathlib
+
+    import units
+
+    if not os.environ.get("CUDACXX"):
+        pytest.skip("no nvcc")
+    tree = ast.parse((pathlib.Path(__file__).parent / "compare_gpu.py").read_text())
+    texts = {node.targets[0].id: node.value.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)}
+    one = request(texts["CPP"], texts["CUDA"])
+    assert fast.refusal(one) is None
+    assert units.front_end(one) is None
 
 
 def test_an_include_directory_with_a_torch_of_its_own_is_refused(tmp_path):

@@ -24,8 +24,13 @@ _TYPES = (
     "get_thread_num TensorAccessor PackedTensorAccessor PackedTensorAccessor32 PackedTensorAccessor64 "
     "GenericPackedTensorAccessor acc_type opmath_type DeviceGuard OptionalDeviceGuard device_of DefaultPtrTraits RestrictPtrTraits str string_view make_optional nullopt_t kStrided kCPU kCUDA kMeta"
 ).split()
-_AT = frozenset(_TYPES + "Half BFloat16 complex CppTypeToScalarType".split())
-_TORCH_ONLY = frozenset("wrap_pybind_function wrap_pybind_function_no_gil Library from_blob".split())
+_AT = frozenset(_TYPES + "from_blob globalContext Half BFloat16 complex CppTypeToScalarType".split())
+_TORCH_ONLY = frozenset("wrap_pybind_function wrap_pybind_function_no_gil Library".split())
+_CHECKS = frozenset(
+    "TensorArg CheckedFrom checkDim checkDimRange checkSameDim checkContiguous checkAllContiguous checkSize checkNumel checkSameNumel "
+    "checkAllSameNumel checkScalarType checkScalarTypes checkSameGPU checkAllSameGPU checkSameType checkAllSameType checkSameSize "
+    "checkAllSameSize checkDefined checkAllDefined".split()
+)
 _SCALAR_TYPES = (
     "Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool BFloat16 Float8_e5m2 "
     "Float8_e4m3fn Float8_e5m2fnuz Float8_e4m3fnuz UInt16 UInt32 UInt64"
@@ -40,7 +45,10 @@ _NESTED = {
     "MemoryFormat": frozenset("Contiguous Preserve ChannelsLast ChannelsLast3d".split()),
     "CppTypeToScalarType": frozenset(["value"]),
     "Reduction": frozenset("None Mean Sum".split()),
-    "cuda": frozenset("getCurrentCUDAStream CUDAStream CUDAGuard OptionalCUDAGuard current_device".split()),
+    "cuda": frozenset(
+        "getCurrentCUDAStream CUDAStream CUDAGuard OptionalCUDAGuard current_device MaybeSetDevice getCurrentDeviceProperties "
+        "getDeviceProperties warp_size".split()
+    ),
 }
 _PYTHON = frozenset(
     "arg arg_v value_error index_error key_error type_error stop_iteration attribute_error buffer_error import_error "
@@ -58,6 +66,16 @@ _MACROS = frozenset(
     "AT_DISPATCH_ALL_TYPES_AND2 AT_DISPATCH_ALL_TYPES_AND3 AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2 "
     "AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND1 AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2".split()
 )
+# Headers of torch's that need nothing but numbers: torch's own are used, with what they include in one torch or another.
+_COMPLEX_HEADERS = ["c10/util/%s.h" % name for name in ("complex", "complex_math", "complex_utils", "Half", "BFloat16")]
+_FORWARDED = {
+    "c10/util/complex.h": _COMPLEX_HEADERS,
+    "ATen/cuda/Atomic.cuh": [
+        "ATen/cuda/Atomic.cuh",
+        "ATen/NumericUtils.h",
+        *("c10/util/Float8_%s.h" % name for name in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")),
+    ],
+}
 _QUALIFIED = re.compile(r"(?<![\w:])(?:::)?(torch|at|c10|py|pybind11|caffe2)\s*::\s*(\w+|\*)((?:\s*::\s*(?:template\s+)?\w+)*)")
 _MACRO = re.compile(r"\b(?:AT|TORCH|C10|PYBIND11|STD_TORCH|CAFFE2|THC|THO)_[A-Z]\w*")
 # Namespaces that the text adds to, another name for one, names of torch's that have no namespace, Python's own interface.
@@ -69,7 +87,24 @@ _TORCHS = re.compile(r"^(torch|ATen|c10|caffe2|pybind11|THC|TH)/|^(Python\.h|pyb
 _CALLED = re.compile(r"(?<![\w:])(\w+)\s*[(<]")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+((?:AT|TORCH|C10|PYBIND11)_\w+)", re.MULTILINE)
 _ASKED_FOR = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b[^\n]*", re.MULTILINE)
+# Macros that torch's, Python's or CUDA's headers may define, asked for by a text: another part of it would be compiled.
+_NOT_SURE = re.compile(
+    r"(?:CUDA_VERSION|(?:CUDNN|CUBLAS|CUSPARSE|CUSOLVER|NCCL|THRUST|CUB|HAVE|HAS|SIZEOF|ALIGNOF|FMT|CAFFE|RECORD|REGISTER|STRONG)_\w+|"
+    r"WITH_(?:THREAD|DOC_STRINGS|FREELISTS|PYMALLOC)|D?CHECK(?:_(?:EQ|NE|LE|LT|GE|GT|NOTNULL))?|[DV]?LOG(?:_IF)?|\w*KERNEL_ASSERT\w*|"
+    r"SOFT_ASSERT|(?:PATH|NAME|LINE|IOV)_MAX|assert)$"
+)
+# Functions of C's, for which math.h and stdlib.h of the C++ library bring overloads into the global namespace: torch/extension.h
+# has both (through Python.h), torch's other headers one or none, and without them abs(float) is abs(int).
+_OF_C = re.compile(
+    r"(?<![\w:.>])(?:l?abs|fabs|(?:a?(?:cos|sin|tan)h?)|atan2|exp2?|expm1|frexp|ldexp|log(?:10|2|1p|b)?|modf|pow|sqrt|cbrt|hypot|erfc?|"
+    r"[lt]gamma|ceil|floor|fmod|trunc|l{0,2}round|l{0,2}rint|nearbyint|remainder|remquo|copysign|next(?:after|toward)|fdim|fmax|fmin|fma|"
+    r"ilogb|scalbl?n|fpclassify|is(?:finite|inf|nan|normal|greater|less)|signbit|div)\s*\("
+)
+_BRINGS_OVERLOADS = re.compile(r"torch/(?:extension|torch|python|csrc/utils/pybind)\.h$|pybind11/|Python\.h$")
 _HALF = re.compile(r"\b(Half|BFloat16|kHalf|kBFloat16|kFloat16)\b|_(?:AND_HALF|REDUCED_FLOATING_TYPES)\b")
+_LIBRARY = re.compile(r"\bTORCH_LIBRARY|\bLibrary\b")
+_OF_CHECKS = re.compile(r"\bTensorArg\b|\bCheckedFrom\b")
+_OF_PYTHON = re.compile(r"\bpy\b|pybind|PYBIND")
 _COMPLEX = re.compile(r"\bcomplex\s*<|_COMPLEX")
 
 # What torch/extension.h brings of the standard library, by the names that texts use. cmath, cstdint, string, vector, tuple,
@@ -80,6 +115,8 @@ _STANDARD = {
     "generate shuffle clamp binary_search rotate swap_ranges min max",
     "numeric": "accumulate iota inner_product partial_sum gcd lcm reduce",
     "iostream": "cout cerr clog cin endl",
+    "ostream": "ostream",
+    "fstream": "ifstream ofstream fstream",
     "sstream": "ostringstream stringstream istringstream",
     "iomanip": "setw setprecision setfill",
     "map": "map multimap",
@@ -89,7 +126,7 @@ _STANDARD = {
     "memory": "unique_ptr shared_ptr weak_ptr make_unique make_shared",
     "functional": "function bind ref cref hash plus greater less",
     "mutex": "mutex lock_guard unique_lock once_flag call_once",
-    "atomic": "atomic",
+    "atomic": "atomic atomic_thread_fence atomic_ref memory_order_relaxed memory_order_release memory_order_acquire memory_order_seq_cst",
     "thread": "thread this_thread",
     "chrono": "chrono",
     "random": "mt19937 mt19937_64 random_device uniform_real_distribution normal_distribution uniform_int_distribution",
@@ -101,7 +138,17 @@ _STANDARD = {
     "cassert": "assert",
     "cstdio": "printf fprintf snprintf",
     "exception": "exception_ptr current_exception",
+    "unistd.h": "read write close usleep sleep getpid unlink ftruncate",
 }
+# And what it brings of CUDA's: to device code (Half.h, BFloat16.h), and with ATen/cuda/CUDAContext.h to all.
+_OF_CUDA = {
+    "cuda_fp16.h": re.compile(r"\b(?:__)?half2?\b|\b__\w*half2?\w*"),
+    "cuda_bf16.h": re.compile(r"\b(?:__)?nv_bfloat16\w*|\b__\w*bfloat16\w*"),
+    "cublas_v2.h": re.compile(r"\bcublas[A-Z]\w*|\bCUBLAS_"),
+    "cusparse.h": re.compile(r"\bcusparse[A-Z]\w*|\bCUSPARSE_"),
+    "cusolverDn.h": re.compile(r"\bcusolver[A-Z]\w*|\bCUSOLVER_"),
+}
+_CONTEXT = ("ATen/cuda/CUDAContext.h", "ATen/cuda/CUDAContextLight.h")
 _HEADER_OF = {name: header for header, names in _STANDARD.items() for name in names.split()}
 
 
@@ -151,10 +198,10 @@ def refusal(request):
     own = {name for text in every for name in _DEFINED.findall(text.code)}
     own -= {word for text in every for line in _ASKED_FOR.findall(text.code) for word in re.findall(r"\w+", line)}
     for text in every:
-        found = _refuses_text(text, include, own - _MACROS)
+        found = _refuses_text(text, include, own - _MACROS) or _refuses_macros(text, every)
         if found:
             return found
-    return None
+    return _refuses_functions_of_c(every, request)
 
 
 def _refuses_request(request):
@@ -189,7 +236,7 @@ def _refuses_text(text, include, own_macros):
         return "%s:%d: %s" % (text.label, text.line_of(position), what)
 
     for name, _ in text.includes:
-        if _TORCHS.match(name) and not os.path.isfile(os.path.join(INCLUDE, name)):
+        if _TORCHS.match(name) and name not in _FORWARDED and not os.path.isfile(os.path.join(INCLUDE, name)):
             position = text.code.find(name)
             if position < 0:
                 position = re.search(r"^[ \t]*#[ \t]*include", text.code, re.MULTILINE).start()
@@ -207,6 +254,34 @@ def _refuses_text(text, include, own_macros):
     return None
 
 
+def _refuses_macros(text, every):
+    for line in _ASKED_FOR.finditer(text.code):
+        for word in re.findall(r"\w+", line.group(0)):
+            if _NOT_SURE.match(word):
+                # load_inline() puts cuda.h before device code.
+                if word == "CUDA_VERSION" and (".cuda_sources" in text.label or any(("cuda.h", False) in one.includes for one in every)):
+                    continue
+                return "%s:%d: whether %s is defined depends on torch's headers" % (text.label, text.line_of(line.start()), word)
+    return None
+
+
+def _refuses_functions_of_c(every, request):
+    """abs(x) and its like in C++ that doesn't include torch/extension.h: nvcc has the overloads anyway."""
+    implicit = request.cpp_texts is not None and request.inline[1]
+    own = [text for text in every if not text.label.endswith((".cu", ".cuh")) and ".cuda_sources" not in text.label]
+    for text in own:
+        names = [name for name, _ in text.includes]
+        brought = implicit and ".cpp_sources" in text.label or any(map(_BRINGS_OVERLOADS.match, names))
+        if brought or not any(map(_TORCHS.match, names)):
+            continue
+        for one in own:
+            found = _OF_C.search(one.code)
+            if found:
+                what = "what %s) means depends on torch's headers; #include <torch/extension.h> in %s" % (found.group(0), text.label)
+                return "%s:%d: %s" % (one.label, one.line_of(found.start()), what)
+    return None
+
+
 def _knows(space, name, nested, include):
     if space in ("py", "pybind11"):
         return name in _PYTHON and (not nested or name in ("return_value_policy", "literals"))
@@ -215,7 +290,9 @@ def _knows(space, name, nested, include):
     if nested:
         return len(nested) == 1 and nested[0] in _NESTED.get(name, ())
     if name in _AT or name in _CONSTANTS:
-        return True
+        return space != "c10" or name not in ("from_blob", "globalContext")
+    if name in _CHECKS:
+        return space != "c10"
     if space == "torch" and (name in _TORCH_CONSTANTS or name in _TORCH_ONLY):
         return True
     return space != "c10" and _is_op(name, space, include)
@@ -245,12 +322,28 @@ def standard_headers(codes):
     return sorted({_HEADER_OF[word] for word in words if word in _HEADER_OF})
 
 
+def cuda_headers(code, includes):
+    """Lines of the configuration: headers of CUDA that a text may leave out."""
+    lines = []
+    for header, names in _OF_CUDA.items():
+        if names.search(code):
+            if any(name in _CONTEXT for name in includes):
+                lines.append("#include <%s>" % header)
+            elif header.startswith("cuda_"):
+                lines += ["#ifdef __CUDACC__", "#include <%s>" % header, "#endif"]
+    return lines
+
+
 def write(request, directory):
     """The files that a build adds to the fast headers, into this directory."""
     from .fast_ops import Ops
 
     include = os.path.join(torch_directory(), "include")
-    codes = [text.code for text in texts_of(request)]
+    every = texts_of(request)
+    codes = [text.code for text in every]
+    forwarded = {name for text in every for name, _ in text.includes if name in _FORWARDED}
+    if forwarded or _COMPLEX.search("\n".join(codes)):
+        forwarded.add("c10/util/complex.h")
     names = sorted({name for code in codes for name in _CALLED.findall(code)} | {name for code in codes for _, name, _ in _QUALIFIED.findall(code)})
     ops = Ops(include)
     methods = ops.methods(set(names) & ops.method_names())
@@ -259,14 +352,21 @@ def write(request, directory):
     factories = [text for name in names if name in factory_names for text in ops.factories(name)]
     code = "\n".join(codes)
     config = ["#include <%s>" % header for header in ["cmath", "stdexcept", *standard_headers(codes)]]
-    if _HALF.search(code):
+    config += cuda_headers(code, {name for text in every for name, _ in text.includes})
+    if _OF_CHECKS.search(code):
+        config.append("#define CUDAOPS_FAST_WITH_CHECKS")
+    if _LIBRARY.search(code):
+        config.append("#define CUDAOPS_FAST_WITH_LIBRARY")
+    if request.functions or _OF_PYTHON.search(code):
+        config.append("#define CUDAOPS_FAST_WITH_PYTHON")
+    if forwarded or _HALF.search(code):
         config.append("#define CUDAOPS_FAST_HALF")
-    if _COMPLEX.search(code):
+    if "c10/util/complex.h" in forwarded:
         config.append("#define CUDAOPS_FAST_COMPLEX")
-    write_files(directory, include, config, methods, functions, factories)
+    write_files(directory, include, config, methods, functions, factories, forwarded)
 
 
-def write_files(directory, include, config, methods, functions, factories):
+def write_files(directory, include, config, methods, functions, factories, forwarded=()):
     os.makedirs(os.path.join(directory, "torch"))
     files = {
         "config": ["#pragma once", *config],
@@ -277,7 +377,10 @@ def write_files(directory, include, config, methods, functions, factories):
     for name, lines in files.items():
         with open(os.path.join(directory, "cudaops_fast_%s.h" % name), "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
-    os.symlink(os.path.join(include, "torch", "headeronly"), os.path.join(directory, "torch", "headeronly"))
+    for name in ["torch/headeronly", *(name for one in forwarded for name in _FORWARDED[one])]:
+        if os.path.exists(os.path.join(include, name)):
+            os.makedirs(os.path.dirname(os.path.join(directory, name)), exist_ok=True)
+            os.symlink(os.path.join(include, name), os.path.join(directory, name))
 
 
 def cxx_standard():

@@ -161,6 +161,7 @@ class Project:
             from . import fast
 
             lines += fast.target(name, files, os.path.join(self.directory, "fast"), cuda)
+            lines += map(_without_half_operators, filter(self._compares_half, self.sources))
         elif request.kind == "executable":
             lines += [
                 "add_executable(%s%s)" % (name, files),

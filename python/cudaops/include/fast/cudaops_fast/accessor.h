@@ -19,24 +19,35 @@ struct RestrictPtrTraits {
 };
 #endif
 
-template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
-          class index_t = int64_t>
-class TensorAccessorBase {
+// Of both kinds of accessors; Sizes: where sizes and strides are, elsewhere or in the accessor.
+template <class T, template <class> class PtrTraits, class index_t, class Sizes>
+class AccessorStorage {
  public:
   typedef typename PtrTraits<T>::PtrType PtrType;
-  C10_HOST_DEVICE TensorAccessorBase(PtrType data, const index_t* sizes, const index_t* strides)
-      : data_(data), sizes_(sizes), strides_(strides) {}
-  C10_HOST ArrayRef<index_t> sizes() const { return ArrayRef<index_t>(sizes_, N); }
-  C10_HOST ArrayRef<index_t> strides() const { return ArrayRef<index_t>(strides_, N); }
   C10_HOST_DEVICE index_t stride(index_t i) const { return strides_[i]; }
   C10_HOST_DEVICE index_t size(index_t i) const { return sizes_[i]; }
   C10_HOST_DEVICE PtrType data() { return data_; }
   C10_HOST_DEVICE const PtrType data() const { return data_; }
 
  protected:
+  C10_HOST_DEVICE explicit AccessorStorage(PtrType data) : data_(data) {}
   PtrType data_;
-  const index_t* sizes_;
-  const index_t* strides_;
+  Sizes sizes_;
+  Sizes strides_;
+};
+
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+          class index_t = int64_t>
+class TensorAccessorBase : public AccessorStorage<T, PtrTraits, index_t, const index_t*> {
+ public:
+  typedef typename PtrTraits<T>::PtrType PtrType;
+  C10_HOST_DEVICE TensorAccessorBase(PtrType data, const index_t* sizes, const index_t* strides)
+      : AccessorStorage<T, PtrTraits, index_t, const index_t*>(data) {
+    this->sizes_ = sizes;
+    this->strides_ = strides;
+  }
+  C10_HOST ArrayRef<index_t> sizes() const { return ArrayRef<index_t>(this->sizes_, N); }
+  C10_HOST ArrayRef<index_t> strides() const { return ArrayRef<index_t>(this->strides_, N); }
 };
 
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
@@ -65,26 +76,17 @@ class TensorAccessor<T, 1, PtrTraits, index_t>
 
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
           class index_t = int64_t>
-class GenericPackedTensorAccessorBase {
+class GenericPackedTensorAccessorBase : public AccessorStorage<T, PtrTraits, index_t, index_t[N]> {
  public:
   typedef typename PtrTraits<T>::PtrType PtrType;
   template <class from_t>
   C10_HOST GenericPackedTensorAccessorBase(PtrType data, const from_t* sizes, const from_t* strides)
-      : data_(data) {
+      : AccessorStorage<T, PtrTraits, index_t, index_t[N]>(data) {
     for (size_t i = 0; i < N; ++i) {
-      sizes_[i] = static_cast<index_t>(sizes[i]);
-      strides_[i] = static_cast<index_t>(strides[i]);
+      this->sizes_[i] = static_cast<index_t>(sizes[i]);
+      this->strides_[i] = static_cast<index_t>(strides[i]);
     }
   }
-  C10_HOST_DEVICE index_t stride(index_t i) const { return strides_[i]; }
-  C10_HOST_DEVICE index_t size(index_t i) const { return sizes_[i]; }
-  C10_HOST_DEVICE PtrType data() { return data_; }
-  C10_HOST_DEVICE const PtrType data() const { return data_; }
-
- protected:
-  PtrType data_;
-  index_t sizes_[N];
-  index_t strides_[N];
 };
 
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,

@@ -108,16 +108,17 @@ struct Code<void> {
 };
 template <class T>
 struct Code<std::optional<T>> {
+  using Held = Code<std::remove_const_t<T>>;
   static void append(std::string& text) {
     text += '?';
-    Code<T>::append(text);
+    Held::append(text);
   }
   static std::optional<T> get(Value& value) {
     if (value.kind == k_none) return std::nullopt;
-    return Code<T>::get(value);
+    return Held::get(value);
   }
   static void set(Value& value, std::optional<T> result) {
-    if (result.has_value()) Code<T>::set(value, std::move(*result));
+    if (result.has_value()) Held::set(value, std::move(*result));
   }
 };
 inline Value* new_list(Value& value, size_t count) {

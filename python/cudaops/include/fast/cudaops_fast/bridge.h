@@ -13,7 +13,7 @@
 namespace cudaops_fast {
 
 // Changes with the layout of anything below.
-constexpr int64_t bridge_version = 1;
+constexpr int64_t bridge_version = 2;
 
 // A tensor: the bits of an at::Tensor, which is one pointer (the bridge asserts it).
 using Impl = void*;
@@ -79,6 +79,8 @@ enum Query : int32_t {
   q_is_meta,
   q_is_floating_point,
   q_is_signed,
+  q_suggest_memory_format,
+  q_suggest_memory_format_exactly,
   q_type,  // throws where Tensor::type() does
 };
 
@@ -95,6 +97,52 @@ enum PyError : int32_t {
   p_buffer,
   p_import,
   p_cast
+};
+
+// What from_blob() makes a tensor of.
+struct Blob {
+  void* data;
+  const int64_t* sizes;
+  int64_t count;
+  const int64_t* strides;  // null: contiguous
+  int64_t stride_count;
+  const Value* options;                        // as to_values() has them
+  Value target_device;                         // or none
+  void (*deleter)(void* data, void* context);  // may be null
+  void* context;
+  bool is_variable;  // torch::from_blob(), not at::from_blob()
+};
+
+// at::check<Name>(), of ATen/TensorUtils.h.
+enum Check : int32_t {
+  c_dim,
+  c_dim_of_tensor,
+  c_dim_range,
+  c_same_dim,
+  c_contiguous,
+  c_all_contiguous,
+  c_size,
+  c_size_of_dim,
+  c_numel,
+  c_same_numel,
+  c_all_same_numel,
+  c_scalar_type,
+  c_scalar_types,
+  c_same_gpu,
+  c_all_same_gpu,
+  c_same_type,
+  c_all_same_type,
+  c_same_size,
+  c_all_same_size,
+  c_defined,
+  c_all_defined
+};
+
+// An at::TensorArg.
+struct CheckedTensor {
+  Impl tensor;
+  const char* name;
+  int32_t position;
 };
 
 // A function for Python or for the dispatcher. It owns nothing of args; what it leaves in result is
@@ -138,9 +186,7 @@ struct Bridge {
   void (*set_requires_grad)(Ref, bool);
   Impl (*grad)(Ref);
   void (*make_variable)(Impl*, bool requires_grad);
-  Impl (*from_blob)(void* data, const int64_t* sizes, int64_t count, const int64_t* strides,
-                    int64_t stride_count, const Value* options,
-                    void (*deleter)(void* data, void* context), void* context);
+  Impl (*from_blob)(const Blob&);
   char* (*print)(Ref, int64_t* length);
   char* (*print_options)(const Value* options, int64_t* length);
 
@@ -162,12 +208,18 @@ struct Bridge {
   void (*fail)(Error, const char* function, const char* file, uint32_t line, const char* condition,
                const char* text, size_t length);
   void (*fail_py)(PyError, const char* text);
+  void (*check_tensors)(Check, const char* from, const CheckedTensor*, int64_t count,
+                        const int64_t* numbers, int64_t number_count);
   void (*warn)(const char* function, const char* file, uint32_t line, const char* text,
                size_t length);
 
   void (*parallel_for)(int64_t begin, int64_t end, int64_t grain, void (*)(void*, int64_t, int64_t),
                        void* closure);
   int64_t (*threads)(int what);  // 0: get_num_threads, 1: get_thread_num
+
+  // Of at::globalContext().
+  void (*alert_not_deterministic)(const char* caller, size_t length);
+  bool (*deterministic_algorithms)();
 
   bool (*grad_mode)(int set);  // -1: asks only; the mode before
   // The device is the current one until the guard is deleted; index -1: no other.
@@ -178,6 +230,9 @@ struct Bridge {
   int64_t (*current_device)(int32_t device_type);
   int64_t (*device_count)(int32_t device_type);
   void (*check_cuda)(int32_t error, const char* file, const char* function, uint32_t line);
+  // As at::cuda's: null in a torch without CUDA. -1: of the current device.
+  const void* (*device_properties)(int64_t device_index);
+  int32_t (*maybe_set_device)(int64_t device_index);
   void (*device_of_string)(const char* text, int64_t* type, int64_t* index);
 
   // PYBIND11_MODULE

@@ -43,6 +43,10 @@ inline DeviceIndex current_device() {
       cudaops_fast::bridge()->current_device(static_cast<int32_t>(DeviceType::CUDA)));
 }
 
+inline cudaError_t MaybeSetDevice(DeviceIndex device) {
+  return static_cast<cudaError_t>(cudaops_fast::bridge()->maybe_set_device(device));
+}
+
 inline Device cuda_device(Device device) {
   TORCH_CHECK(device.is_cuda() || !device.has_index(), "Expected a CUDA device, but got ", device);
   return Device(DeviceType::CUDA, device.index());
@@ -73,7 +77,17 @@ class OptionalCUDAGuard {
 namespace at {
 namespace cuda {
 using namespace c10::cuda;
+inline namespace cudaops_fast_1 {
+
+inline cudaDeviceProp* getDeviceProperties(DeviceIndex device) {
+  return static_cast<cudaDeviceProp*>(
+      const_cast<void*>(cudaops_fast::bridge()->device_properties(device)));
 }
+inline cudaDeviceProp* getCurrentDeviceProperties() { return getDeviceProperties(-1); }
+inline int warp_size() { return getCurrentDeviceProperties()->warpSize; }
+
+}  // namespace cudaops_fast_1
+}  // namespace cuda
 }  // namespace at
 
 #define C10_CUDA_CHECK(EXPR)                                                              \

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <ios>
 
 #include "accessor.h"
 #include "core.h"
@@ -148,6 +149,20 @@ class Tensor {
     std::swap(bits_, taken.bits_);
     return *this;
   }
+  // x[i] = y writes into x.
+  Tensor& operator=(const Tensor& other) && {
+    static Op op{"aten::copy_", "", nullptr};
+    cudaops_fast::call<void>(op, *this, other, false);
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) && {
+    return std::move(*this) = static_cast<const Tensor&>(other);
+  }
+  Tensor& operator=(const Scalar& value) && {
+    static Op op{"aten::fill_", "Scalar", nullptr};
+    cudaops_fast::call<void>(op, *this, value);
+    return *this;
+  }
   // Owns one count of what it is given.
   static Tensor steal(cudaops_fast::Impl bits) { return Tensor(bits); }
   cudaops_fast::Impl bits() const { return bits_; }
@@ -200,6 +215,11 @@ class Tensor {
   }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
     return cudaops_fast::bridge()->is_contiguous(&bits_, static_cast<int32_t>(format));
+  }
+  MemoryFormat suggest_memory_format(bool channels_last_strides_exact_match = false) const {
+    return static_cast<MemoryFormat>(query(channels_last_strides_exact_match
+                                               ? cudaops_fast::q_suggest_memory_format_exactly
+                                               : cudaops_fast::q_suggest_memory_format));
   }
   bool is_non_overlapping_and_dense() const {
     return query(cudaops_fast::q_is_non_overlapping_and_dense);
@@ -528,7 +548,8 @@ std::basic_ostream<C, R>& operator<<(std::basic_ostream<C, R>& stream,
   char* text = cudaops_fast::bridge()->print_options(values, &length);
   stream.write(text, length);
   std::free(text);
-  return stream;
+  // Torch leaves it so.
+  return stream << std::boolalpha;
 }
 }  // namespace cudaops_fast_1
 }  // namespace c10
@@ -541,12 +562,22 @@ class DeprecatedTypeProperties {
  public:
   ScalarType scalar_type;
   DeviceType device;
+  Layout layout_;
+  Layout layout() const { return layout_; }
+  bool is_sparse() const { return layout_ == Layout::Sparse; }
+  TensorOptions options(int16_t device_index = -1) const {
+    return TensorOptions()
+        .dtype(typeMeta())
+        .device(device, static_cast<DeviceIndex>(device_index))
+        .layout(layout_);
+  }
+  operator TensorOptions() const { return options(); }
   ScalarType scalarType() const { return scalar_type; }
   TypeMeta typeMeta() const { return TypeMeta(scalar_type); }
   DeviceType device_type() const { return device; }
   bool is_cuda() const { return device == kCUDA; }
   bool operator==(const DeprecatedTypeProperties& other) const {
-    return scalar_type == other.scalar_type && device == other.device;
+    return scalar_type == other.scalar_type && device == other.device && layout_ == other.layout_;
   }
   bool operator!=(const DeprecatedTypeProperties& other) const { return !(*this == other); }
 };
@@ -556,6 +587,7 @@ inline DeprecatedTypeProperties Tensor::type() const {
   DeprecatedTypeProperties made;
   made.scalar_type = scalar_type();
   made.device = device().type();
+  made.layout_ = layout();
   return made;
 }
 
@@ -592,6 +624,23 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& body)
 }
 inline int get_num_threads() { return static_cast<int>(cudaops_fast::bridge()->threads(0)); }
 inline int get_thread_num() { return static_cast<int>(cudaops_fast::bridge()->threads(1)); }
+
+// What at::globalContext() is asked.
+class Context {
+ public:
+  static void alertNotDeterministic(std::string_view caller) {
+    cudaops_fast::bridge()->alert_not_deterministic(caller.data(), caller.size());
+  }
+  bool deterministicAlgorithms() const {
+    return cudaops_fast::bridge()->deterministic_algorithms();
+  }
+  Context() = default;
+  Context(const Context&) = delete;
+};
+inline Context& globalContext() {
+  static Context context;
+  return context;
+}
 
 #include <cudaops_fast_functions.h>
 

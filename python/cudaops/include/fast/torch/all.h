@@ -1,4 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cudaops_fast/device.h>
-#include <cudaops_fast/library.h>
+#include <cudaops_fast/all.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cudaops_fast/device.h>
-#include <cudaops_fast/library.h>
+#include <torch/all.h>
+#ifdef TORCH_API_INCLUDE_EXTENSION_H
+#include <torch/extension.h>
+#endif

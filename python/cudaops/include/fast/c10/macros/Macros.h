@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cudaops_fast/torch.h>
+#include <cudaops_fast/base.h>
