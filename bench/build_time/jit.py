@@ -96,7 +96,7 @@ else:
         from cudaops.jit import fast
         fast.provide_bridge()
     elif way == "inline stable":
-        state = cudaops.load_inline(name, STABLE, is_python_module=False).__cudaops__["state"]
+        cudaops.load_inline(name, STABLE, is_python_module=False)
     else:
         kind = way.split()[1] if " " in way else "auto"
         if way.startswith("inline"):
