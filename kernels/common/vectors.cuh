@@ -125,15 +125,18 @@ __device__ __forceinline__ uint32_t pack_pair(float first, float second) {
 // even.
 template <typename T, int kSize>
 __device__ __forceinline__ Floats<kSize> unpack_words(const uint32_t* words) {
+  constexpr int kEach = 4 / static_cast<int>(sizeof(T));  // a word
   Floats<kSize> result;
 #pragma unroll
-  for (int k = 0; k < kSize; ++k) {
+  for (int i = 0; i * kEach < kSize; ++i) {
     if constexpr (sizeof(T) == 4) {
-      result[k] = __uint_as_float(words[k]);
+      result[i] = __uint_as_float(words[i]);
     } else if constexpr (std::is_same<T, bfloat16>::value) {
-      result[k] = __uint_as_float(k % 2 == 0 ? words[k / 2] << 16 : words[k / 2] & 0xffff0000u);
+      result[2 * i] = __uint_as_float(words[i] << 16);
+      if (2 * i + 1 < kSize) result[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
     } else {
-      result[k] = to_float(detail::element_of<T>(words[k / 2] >> (k % 2 * 16)));
+      result[2 * i] = to_float(detail::element_of<T>(words[i] & 0xffffu));
+      if (2 * i + 1 < kSize) result[2 * i + 1] = to_float(detail::element_of<T>(words[i] >> 16));
     }
   }
   return result;
