@@ -239,7 +239,6 @@ def calls():
     made += [
         ("scaled, not contiguous", lambda m: m.scaled(base(4, 6).t(), 2.0)),
         ("scaled, empty", lambda m: m.scaled(base(0, 6), 2.0)),
-        ("scaled, of the CPU", lambda m: m.summed(torch.ones(3))),
         ("packed", lambda m: m.packed(base(5, 7))),
         ("packed, strided", lambda m: m.packed(base(7, 5).t())),
         ("packed, of three dimensions", lambda m: m.packed(base(2, 3, 4))),
