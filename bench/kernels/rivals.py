@@ -487,6 +487,7 @@ def measure_op(name, options):
     """Every shape and dtype of one op; what is done so far stands in options.part."""
     table = load_table(options.library)
     import torch
+    import torch._functorch.config
 
     # Compiled gradients are called again and again on what one forward pass has saved.
     torch._functorch.config.donated_buffer = False
