@@ -13,8 +13,8 @@
   bundle   examples/10_prebuilt_jit_fallback from a bundle, with a PATH that holds no program
 
 Situations: from nothing, .cu edited, .cpp edited (a line that changes the code), found again by a new process (--hits times,
-the ways in turn). Without --rows all of them: a quarter of an hour on two cores. --out writes JSON, --readme the table between the README's
-marks: of what is measured now, or of an earlier --out (--results).
+the ways in turn). Without --rows all of them: a quarter of an hour on two cores. --out writes JSON, --readme the table
+between the README's marks: of what is measured now, or of an earlier --out (--results).
 
 Each time is from `import cudaops` (or from the import of cpp_extension) to the loaded op, in a process that has imported
 torch: on the clock, and of processors, with all processes that were started, which a busy machine changes less. "From
@@ -172,8 +172,9 @@ class Bench:
         place = os.path.join(self.directory, "torch-" + name)
         os.makedirs(place, exist_ok=True)
         job = json.dumps([way, name, sources, place, os.path.join(REPOSITORY, "cmake", "include")])
+        code = "STABLE = %r\n%s" % (STABLE, CHILD)
         done = subprocess.run(
-            [self.python, "-c", "STABLE = %r\n" % STABLE + CHILD, job], env={**self.environment, **environment}, capture_output=True, text=True
+            [self.python, "-c", code, job], env={**self.environment, **environment}, capture_output=True, text=True
         )
         if done.returncode:
             sys.exit(done.stdout + done.stderr)

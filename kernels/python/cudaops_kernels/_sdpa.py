@@ -80,8 +80,8 @@ def _has_hopper_kernel(index: int) -> bool:
 
 
 def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
-    """On the CPU without gradients, but for a few queries: with them nothing has been compared. On Hopper
-    where sequences are long, in 16 bits: beside what torch takes there, cuDNN's, the forward pass is
+    """On the CPU without gradients, but for a few queries: with them nothing has been compared. On
+    Hopper where sequences are long, in 16 bits: beside what torch takes there, cuDNN's, the forward pass is
     at 0.97 to 1.14 from 4096 tokens on, with the backward pass at 0.98 to 1.11, below that at 0.8 to
     1.06 (H100, torch 2.11, 2026-11-25; cuDNN forced: bench/kernels/attention.py)."""
     if attn_mask is not None:
@@ -243,7 +243,7 @@ def sdpa_patch(*, always: bool = False) -> SdpaPatch:
     Arguments mean what they mean in torch: is_causal aligns the first query with the first key,
     attn_mask is bool (True where a key is visible) or added, enable_gqa, autocast. Calls that
     attention() doesn't serve (dropout, subclasses of tensors, heads of more than 256 elements,
-    broadcast batches), and all where sdpa_kernel() allows SDPBackend.MATH alone, are torch's, and so are modules that don't call it by that name, as
-    torch.nn.MultiheadAttention in eval mode. always: also where torch's is faster, for comparisons.
+    broadcast batches), and all where sdpa_kernel() allows SDPBackend.MATH alone, are torch's, and so
+    are modules that don't call it by that name, as torch.nn.MultiheadAttention in eval mode. always: also where torch's is faster, for comparisons.
     """
     return SdpaPatch(always)
