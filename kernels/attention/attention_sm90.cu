@@ -15,8 +15,6 @@ extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attent
 extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&, cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128Short>(const Attention&,
                                                                           cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape128Masked>(const Attention&,
-                                                                           cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128>(const Attention&,
                                                                      cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape192By128>(const Attention&,
@@ -99,19 +97,21 @@ void launch_attention_sm90(const Attention& call, void* stream) {
   const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
   if (larger <= 64) {
     // Of 192 rows more of a short mask's diagonal is computed in vain, and more of the last tile.
-    if ((is_masked && call.seq_q <= 1024) || 4 * 192 * tiles(192) > 5 * 128 * tiles(128)) {
+    if (call.seq_q <= (is_masked ? 4096 : 1024) || 4 * 192 * tiles(192) > 5 * 128 * tiles(128)) {
       return launch_attention_sm90_of<AttentionSm90Shape64Short>(call, on);
     }
     return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
   }
   if (larger <= 96) return launch_attention_sm90_of<AttentionSm90Shape96>(call, on);
   if (larger <= 128) {
-    if (call.seq_q <= 2048) return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
-    if (is_masked) return launch_attention_sm90_of<AttentionSm90Shape128Masked>(call, on);
+    const bool has_lengths = call.cu_seqlens_q != nullptr;
+    if (call.seq_q <= 1024 || (is_masked && has_lengths)) {
+      return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
+    }
     // Tiles of 192 rows take a twentieth less time for a row. But where the tiles of one sequence
     // are most of the work, the last round of them may leave many multiprocessors without one.
     // (Those of a batch are always the same: its sequences don't depend on each other.)
-    if (call.cu_seqlens_q != nullptr && 2 * call.total_q < 7 * call.seq_q) {
+    if (has_lengths && 2 * call.total_q < 7 * call.seq_q) {
       const auto time = [&](int64_t rows) {
         const int64_t blocks = num_multiprocessors();
         return (tiles(rows) * call.heads + blocks - 1) / blocks * rows;

@@ -16,7 +16,6 @@ if(case_LONG)
     64
     96
     128Short
-    128Masked
     128
     192By128
     192

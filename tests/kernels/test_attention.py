@@ -439,6 +439,10 @@ def hopper_calls():
     yield (5, 2049, 2049, 11, 11, 128, 128), {"causal": True}
     yield (2, 4096, 4096, 3, 3, 128, 128), {}
     yield (1, 4500, 4500, 3, 1, 128, 128), {"window": (1000, 0)}
+    # Two tiles of a block at a time.
+    yield (3, 1300, 1300, 7, 7, 64, 64), {"causal": True}
+    yield (2, 900, 1100, 40, 20, 64, 64), {}
+    yield (1, 1, 700, 1, 1, 64, 64), {}
 
 
 def test_hopper_kernel(device):
