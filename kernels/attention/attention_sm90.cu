@@ -23,6 +23,10 @@ extern template void launch_attention_sm90_of<AttentionSm90Shape192>(const Atten
                                                                      cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape256>(const Attention&,
                                                                      cudaStream_t);
+extern template void launch_attention_sm90_of<AttentionSm90Shape128Dropout>(const Attention&,
+                                                                            cudaStream_t);
+extern template void launch_attention_sm90_of<AttentionSm90Shape256Dropout>(const Attention&,
+                                                                            cudaStream_t);
 #endif
 
 namespace {
@@ -87,6 +91,7 @@ bool attention_sm90_serves_forward(const Attention& call) {
   Attention plain = call;
   plain.bias = nullptr;
   plain.alibi_slopes = nullptr;
+  plain.dropout_p = 0;
   return attention_sm90_serves(plain);
 }
 
@@ -94,6 +99,10 @@ void launch_attention_sm90(const Attention& call, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   const bool is_masked = call.window_left >= 0 || call.window_right >= 0;
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
+  if (call.dropout_p > 0) {
+    return larger <= 128 ? launch_attention_sm90_of<AttentionSm90Shape128Dropout>(call, on)
+                         : launch_attention_sm90_of<AttentionSm90Shape256Dropout>(call, on);
+  }
   const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
   if (larger <= 64) {
     // Of 192 rows more of a short mask's diagonal is computed in vain, and more of the last tile.

@@ -314,6 +314,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     if (block >= to_block) mask(std::true_type());
     if (block < from_block) mask(std::false_type());
     const bool is_rescaled = weigh<Shape::kRescalesRarely>(call, s, rows, rescale);
+    if (Shape::kHasDropout && __builtin_expect(call.threshold != 0, false)) {
+      drop_weights<Shape>(call, tile_at(t - 1), warpgroup, block, s);
+    }
     return is_rescaled;
   };
   // The scores of the tile's first block that isn't skipped.
@@ -522,6 +525,9 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.bias_query_stride = call.bias_query_stride;
   parameters.changes_scores =
       parameters.cap != 0.0f || call.bias != nullptr || call.alibi_slopes != nullptr;
+  parameters.threshold = AttentionDropout::threshold_of(call);
+  parameters.seed = call.seed;
+  parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
   parameters.num_items = static_cast<int>(num_tiles);
   const bool is_masked = parameters.is_masked();
   int device = 0, multiprocessors = 0;

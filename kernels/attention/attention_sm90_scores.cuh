@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel of attention_sm90.cuh does with a block of scores: softcap, slopes, bias, masks
-// and the softmax's weights. A thread has parts of two rows (the layout: common/hopper/wgmma.cuh).
+// What the kernel of attention_sm90.cuh does with a block of scores: softcap, slopes, bias, masks,
+// the softmax's weights and dropout. A thread has parts of two rows (the layout:
+// common/hopper/wgmma.cuh).
 #pragma once
 
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "../common/device_types.cuh"
 #include "../common/hopper/tile.cuh"
+#include "attention_dropout.cuh"
 #include "attention_sm90_schedule.cuh"
 
 namespace cudaops_kernels {
@@ -176,6 +178,26 @@ __device__ __forceinline__ bool weigh(const AttentionSm90Parameters& call, float
     rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[0] + sum[1]);
   }
   return is_rescaled;
+}
+
+// Weights that dropout drops become 0; sums have counted them.
+template <typename Shape>
+__device__ __forceinline__ void drop_weights(const AttentionSm90Parameters& call, const Tile& tile,
+                                             int warpgroup, int block,
+                                             float (&s)[Shape::kKeys / 2]) {
+  const AttentionDropout dropout(call.threshold, call.seed);
+  const int row = tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
+#pragma unroll
+  for (int first = 0; first < Shape::kKeys; first += 64) {
+    const uint32_t dropped = attention_detail::dropped_of_queries(
+        dropout, tile.batch, tile.head, row, block * Shape::kKeys + first,
+        min(4, (Shape::kKeys - first) / 16));
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      const int at = first / 2 + i;
+      if (at < Shape::kKeys / 2 && (dropped >> i & 1) != 0) s[at] = 0.0f;
+    }
+  }
 }
 
 template <int kSize>

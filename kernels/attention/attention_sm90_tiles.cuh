@@ -52,6 +52,7 @@ struct AttentionSm90Shape {
   static constexpr int kStages = kStages_;
   static constexpr int kQStages = kQStages_;
   static constexpr int kTeams = kTeams_;
+  static constexpr bool kHasDropout = false;
   // Of small blocks the multiplication of outputs is a good part of what is done beside the
   // products; of larger ones it takes longer to find out that there is none.
   static constexpr bool kRescalesRarely = kKeys <= 80 && kHeadDimV <= 128;
@@ -98,6 +99,13 @@ struct AttentionSm90Shape {
                 "more shared memory than a block can have");
 };
 
+// Dropout takes registers that the rest needs: it has shapes of its own, also for head dimensions
+// that have others without it. Its random words take longer than the products.
+template <typename Shape>
+struct WithDropout : Shape {
+  static constexpr bool kHasDropout = true;
+};
+
 // Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
 // dimensions; the rows are consumer warpgroups x keys. 64Short: two tiles at a time hide what
 // stands between two tiles; of longer sequences three warpgroups that share keys are faster.
@@ -109,6 +117,8 @@ using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
+using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
+using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
 
 // What the forward and the backward kernel are both told of a call.
 struct AttentionSm90Call {
@@ -143,6 +153,10 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   const void* bias;  // may be null; elements of a row stand side by side, pairs are aligned
   bool bias_is_float;
   int64_t bias_batch_stride, bias_head_stride, bias_query_stride;
+  // Dropout: of 65536, and 0 where nothing is dropped; what other weights are multiplied with.
+  uint32_t threshold;
+  float kept;
+  const int64_t* seed;
   int query_tiles, num_items;
   bool by_couples, by_length;
   detail::Divider by_query_tiles{1}, by_group{1};

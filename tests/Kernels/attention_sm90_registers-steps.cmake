@@ -20,6 +20,8 @@ if(case_LONG)
     192By128
     192
     256
+    128Dropout
+    256Dropout
   )
   set(
     backward_shapes

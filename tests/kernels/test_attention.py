@@ -599,6 +599,7 @@ def test_hopper_kernel_adds_slopes_and_bias(device):
                 cases.append({"bias": normal(*shape, dtype=kind, device=device, seed=4)})
         cases += [{"alibi_slopes": slopes}, {"alibi_slopes": slopes[1], "causal": True}]
         cases += [{"bias": cases[0]["bias"], "alibi_slopes": slopes, "softcap": 5.0, "window": (90, 7)}]
+        cases += [{"dropout_p": 0.3, "seed": 7}, {"dropout_p": 0.1, "seed": -(2**50), "causal": True}]
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             for options in cases:
                 check((dtype, head_dim, seq_q, options.keys()), q, k, v, 3 if "softcap" in options else 2, **options)
