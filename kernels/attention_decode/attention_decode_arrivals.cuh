@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 #include <cudaops/check.h>
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -26,12 +27,21 @@ inline unsigned int* arrivals_of(cudaStream_t stream) {
   cudaStreamCaptureStatus status;
   unsigned long long capture = 0, id = 0;
   int device = 0;
-  if (cudaStreamGetCaptureInfo(stream, &status, &capture) != cudaSuccess ||
-      cudaStreamGetId(stream, &id) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess) {
-    (void)cudaGetLastError();
+  const auto fails = [](cudaError_t error) {
+    if (error != cudaSuccess) (void)cudaGetLastError();
+    return error != cudaSuccess;
+  };
+  if (fails(cudaGetDevice(&device)) || fails(cudaStreamGetCaptureInfo(stream, &status, &capture))) {
     return nullptr;
   }
-  if (status == cudaStreamCaptureStatusNone) capture = 0;
+  if (status == cudaStreamCaptureStatusNone) {
+    capture = 0;
+    if (fails(cudaStreamGetId(stream, &id))) return nullptr;
+  } else {
+    // Asked for its number, a stream that is captured is captured no more; its handle is its own
+    // until the capture ends.
+    id = reinterpret_cast<uintptr_t>(stream);
+  }
   static std::mutex mutex;
   struct Pool {
     void* first = nullptr;
