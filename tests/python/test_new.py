@@ -77,7 +77,7 @@ def test_each_kind_has_its_parts_under_its_own_name(projects, kind):
             tomllib = pytest.importorskip("tomllib")  # of Python 3.11
             assert tomllib.loads(text)["project"]["name"] == kind + "_ops"
     presets = (projects[kind] / "CMakePresets.json").read_text()
-    assert len(presets.splitlines()) <= 40 and json.loads(presets)["version"] == 6
+    assert len(presets.splitlines()) <= 60 and json.loads(presets)["version"] == 6
     workflow = (projects[kind] / ".github/workflows/build.yml").read_text()
     assert "actions/cache" in workflow and "CCACHE_DIR" in workflow and "cmake --workflow --preset dev" in workflow
 
@@ -157,6 +157,19 @@ def test_project_builds_and_passes_its_tests_as_it_is(projects, torch_dir):
     cmake(project, "cmake", "--build", "--preset", "dev")
     shown = cmake(project, "ctest", "--preset", "dev", "-E", r"\.cuda$")
     assert "scaled_add_test.ScaledAddCpu.IsRightForAllSizes" in shown and "scaled_add.cpu" in shown and "0 tests failed" in shown
+
+
+@needs_cmake
+@pytest.mark.parametrize("preset, option", [("debug", " -G "), ("profile", " -lineinfo ")])
+def test_presets_for_tools_compile_for_them(projects, preset, option):
+    """Ninja prints the commands and runs none."""
+    project = projects["kernels"]
+    if shutil.which("nvcc") is None:
+        pytest.skip("no nvcc")
+    configure(project, preset)
+    shown = cmake(project, "cmake", "--build", "--preset", preset, "--", "-n", "-v")
+    (line,) = [line for line in shown.splitlines() if " -x cu -c " in line]
+    assert option in line
 
 
 @needs_cmake
