@@ -7,9 +7,10 @@ spills registers with, from 12.6 on: so no compile is needed to know them, and a
 """
 
 import struct
-from typing import NamedTuple, Optional
 
 from .elf import NotReadable, c_string
+from .kernel import Kernel
+from .line_table import line_at, read_lines
 
 EM_CUDA = 190
 FRAME_SIZE, MIN_STACK_SIZE, REGCOUNT = 0x11, 0x12, 0x2F  # of a symbol, in .nv.info
@@ -26,24 +27,6 @@ RESERVED_SHARED_BYTES = 1024
 STORES, LOADS = (0x187, 0x188), (0x183, 0x184)
 # Bits 73 to 75 of a load or store.
 ACCESS_BYTES = (1, 1, 2, 2, 4, 8, 16)
-
-
-class Kernel(NamedTuple):
-    """None: not known."""
-
-    mangled: str
-    arch: str
-    release: str  # of nvcc, 13.0
-    registers: int
-    static_shared_bytes: int
-    stack_bytes: int
-    spill_store_bytes: Optional[int]
-    spill_load_bytes: Optional[int]
-    constant_bytes: int
-    max_threads: Optional[int]
-    register_limit: Optional[int]  # under which it was compiled
-    barriers: int
-    spills: tuple  # offsets in its code of the instructions
 
 
 def read_kernels(elf, arch):
@@ -92,6 +75,7 @@ class _Cubin:
         for caller, callee in struct.iter_unpack("<II", self._content(".nv.callgraph")):
             if caller < len(names) and callee < len(names):
                 self._calls.setdefault(caller, set()).add(callee)
+        self._read_lines = None
         self._reserved = RESERVED_SHARED_BYTES if ".nv.shared.reserved.0" in sections else 0
 
     def _content(self, section):
@@ -131,6 +115,7 @@ class _Cubin:
         stack = self._of_symbol.get((MIN_STACK_SIZE, number), self._of_symbol.get((FRAME_SIZE, number), 0))
         shared = self._size(".nv.shared." + name)
         stores, loads, spills = self._spills(number)
+        lines = self._lines().get(name)
         if stack and release < ANNOTATIONS_SINCE:
             stores = loads = None
         return Kernel(
@@ -146,13 +131,24 @@ class _Cubin:
             max_threads=max_threads,
             register_limit=limit,
             barriers=barriers,
-            spills=spills,
+            place=lines[0][1:] if lines else None,
+            spilled_at=_sum_by_line(lines, spills) if lines else (),
         )
 
+    def _lines(self):
+        if self._read_lines is None:
+            # Either has the place first, then the symbol in the upper half.
+            begins = {}
+            for name, entry in ((".rela.debug_line", "<QQq"), (".rel.debug_line", "<QQ")):
+                for place, symbol, *_ in struct.iter_unpack(entry, self._content(name)):
+                    begins[place] = self._names[symbol >> 32]
+            self._read_lines = read_lines(self._content(".debug_line"), begins)
+        return self._read_lines
+
     def _spills(self, number):
-        """Bytes stored, bytes loaded, by the kernel and the functions that it calls, and the places in its own code."""
+        """Bytes stored, bytes loaded, by the kernel and the functions that it calls; (place, bytes) in its own code."""
         stores = loads = 0
-        places = ()
+        places = []
         todo, seen = [number], {number}
         while todo:
             function = todo.pop()
@@ -167,8 +163,8 @@ class _Cubin:
                         stores += size
                     elif low & 0x1FF in LOADS:
                         loads += size
-            if function == number:
-                places = tuple(own)
+                    if function == number:
+                        places.append((offset, size))
             for callee in self._calls.get(function, ()):
                 if callee not in seen:
                     seen.add(callee)
@@ -181,3 +177,11 @@ class _Cubin:
                 pairs = struct.iter_unpack("<II", value[: len(value) // 8 * 8])
                 return [offset for kind, offset in pairs if kind == ANNOTATION_SPILL]
         return []
+
+
+def _sum_by_line(lines, spills):
+    sums = {}
+    for offset, size in spills:
+        place = line_at(lines, offset)
+        sums[place] = sums.get(place, 0) + size
+    return tuple((*place, size) for place, size in sorted(sums.items(), key=lambda item: (-item[1], item[0])))

@@ -7,16 +7,18 @@ Python 3.8 or later, standard library only: the target cudaops_kernel_report run
 import json
 import sys
 
-from . import occupancy
-from .cubin import read_kernels
+from . import code_object, cubin, occupancy
 from .demangle import demangler
 from .elf import Elf, File, Memory, NotReadable
 from .fatbin import cuda_images
+from .hip_bundles import hip_images
 from .problem import Problem
-from .unpack import cuda_image
+from .unpack import OutOfReach, cuda_image
 from .words import clean, count, read_text
 
 FORMAT = 1
+# Of those that spill in a kernel.
+MOST_LINES = 3
 DESCRIPTION = "Says what the kernels of a library take: registers, shared memory, stack, spills, blocks a multiprocessor."
 EPILOG = """\
 What the figures mean:
@@ -34,20 +36,29 @@ Read are the library's own tables: it is neither loaded nor compiled again.
 
 
 def read_library(path, notes):
-    """The kernels of a library's CUDA device code. What has no figures is said in `notes`. Raises Problem."""
-    found, without = [], set()
+    """The kernels of a library's device code. What has no figures is said in `notes`. Raises Problem."""
+    found, without, unread = [], set(), []
     try:
         with File(path) as file:
             elf = Elf(file)
-            for image in cuda_images(elf, list(elf.sections()), None):
-                if image.kind != "cubin" or image.relocatable:
-                    without.add(image)
+            sections = list(elf.sections())
+            for image in cuda_images(elf, sections, None):
+                if image.kind == "cubin" and not image.relocatable:
+                    if image.has_code:
+                        found += cubin.read_kernels(Elf(Memory(file.path, cuda_image(file, image))), image.name)
+                # nvcc's link step adds PTX without a kernel for the architectures of the link line.
+                elif image.kind != "ptx" or b".entry" in cuda_image(file, image):
+                    without.add(_why_without(image))
+            for image in hip_images(elf, sections, unread, None, whole=True):
+                if image.relocatable or image.place.read(0, min(4, image.size), "device code") != b"\x7fELF":
+                    without.add(_why_without(image))
                 elif image.has_code:
-                    found += read_kernels(Elf(Memory(file.path, cuda_image(file, image))), image.name)
+                    found += code_object.read_kernels(Elf(image.place), image.name)
     except NotReadable as error:
         raise Problem("", str(error)) from None
-    for text in sorted({_why_without(image) for image in without if image.has_code}):
-        notes.append(text)
+    except OutOfReach:
+        raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
+    notes += sorted(without) + unread
     return found
 
 
@@ -56,7 +67,9 @@ def _why_without(image):
         return "%s: PTX, which the driver compiles when the library is loaded" % image.name
     if image.kind == "lto":
         return "%s: compiled when it is linked (-dlto)" % image.name
-    return "%s: not linked yet (-dc)" % image.name
+    if image.kind == "hip" and not image.relocatable:
+        return "%s: no code object, which the driver compiles when the library is loaded" % image.name
+    return "%s: not linked yet (%s)" % (image.name, "-fgpu-rdc" if image.kind == "hip" else "-dc")
 
 
 def rows(kernels, calculator, name_of=None):
@@ -66,14 +79,15 @@ def rows(kernels, calculator, name_of=None):
     for kernel in kernels:
         blocks = (kernel.max_threads,) if kernel.max_threads else occupancy.BLOCKS
         uses = (kernel.arch, kernel.registers, kernel.static_shared_bytes, kernel.barriers)
-        found = [calculator.row(*uses, block) for block in blocks] if calculator else []
+        known = calculator and kernel.release
+        found = [calculator.row(*uses, block) for block in blocks] if known else []
         made.append({
             "name": plain(kernel.mangled),
             "mangled": kernel.mangled,
             "arch": kernel.arch,
             "target": None,
-            "file": None,
-            "line": None,
+            "file": kernel.place[0] if kernel.place else None,
+            "line": kernel.place[1] if kernel.place else None,
             "registers": kernel.registers,
             "static_shared_bytes": kernel.static_shared_bytes,
             "stack_bytes": kernel.stack_bytes,
@@ -83,8 +97,11 @@ def rows(kernels, calculator, name_of=None):
             "max_threads": kernel.max_threads,
             "min_blocks": _min_blocks(kernel, calculator),
             "nvcc": kernel.release,
+            "spilled_at": ["%s:%d" % place[:2] for place in kernel.spilled_at[:MOST_LINES]],
             "occupancy": [row for row in found if row],
         })  # fmt: skip
+        if kernel.scalar_registers is not None:
+            made[-1].update(scalar_registers=kernel.scalar_registers, spilled_registers=kernel.spilled_registers)
     made.sort(key=lambda row: (row["name"], row["arch"]))
     return made
 
@@ -110,19 +127,27 @@ def report(path, calculator, notes):
 
 
 def spilled(row):
-    return (row["spill_store_bytes"] or 0) + (row["spill_load_bytes"] or 0)
+    return (row["spill_store_bytes"] or 0) + (row["spill_load_bytes"] or 0) + row.get("spilled_registers", 0)
+
+
+def said_of_spills(row):
+    if row.get("spilled_registers"):
+        return "%d registers" % row["spilled_registers"]
+    if row["spill_store_bytes"] is None:
+        return "?"
+    return "%d + %d" % (row["spill_store_bytes"], row["spill_load_bytes"]) if spilled(row) else "0"
 
 
 def describe(data):
     """The report for people, a line each: what spills first."""
     lines = ["%9s %6s %5s %11s %8s %7s %8s %6s  %-22s %s" % ("registers", "shared", "stack", "spills", "constant", "threads", "blocks", "warps", "limited by", "kernel")]
     for row in sorted(data["kernels"], key=lambda row: -spilled(row)):
-        spills = "?" if row["spill_store_bytes"] is None else "%d + %d" % (row["spill_store_bytes"], row["spill_load_bytes"])
-        if spills == "0 + 0":
-            spills = "0"
+        spills = said_of_spills(row)
         place = "  %s:%s" % (row["file"], row["line"]) if row["file"] else ""
         first = (row["registers"], row["static_shared_bytes"], row["stack_bytes"], spills, row["constant_bytes"])
         last = "%s  %s%s" % (row["name"], row["arch"], place)
+        if row.get("scalar_registers") is not None:
+            last += ";  %d scalar registers" % row["scalar_registers"]
         for occupied in row["occupancy"] or [None]:
             line = "%9s %6s %5s %11s %8s " % first
             if occupied:
@@ -134,6 +159,8 @@ def describe(data):
                 )
             else:
                 line += "%7s %8s %6s  %-22s " % (row["max_threads"] or "", "", "", "")
+            if last and row["spilled_at"]:
+                last += ";  spills at " + ", ".join(row["spilled_at"])
             if occupied and occupied["next"]:
                 last += "%s%s" % (";  " if last else "", occupied["next"])
             lines.append((line + last).rstrip())
@@ -153,9 +180,9 @@ def difference(old, new):
             lines.append("new      " + name)
         else:
             changes = [
-                "%s %s -> %s" % (member.replace("_", " "), before[key][member], after[key][member])
+                "%s %s -> %s" % (member.replace("_", " "), before[key].get(member), after[key].get(member))
                 for member in MEMBERS_COMPARED
-                if before[key][member] != after[key][member]
+                if before[key].get(member) != after[key].get(member)
             ]
             then = {row["block"]: row["blocks_per_multiprocessor"] for row in before[key]["occupancy"]}
             for row in after[key]["occupancy"]:
@@ -169,7 +196,7 @@ def difference(old, new):
 
 MEMBERS_COMPARED = (
     "registers", "static_shared_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "constant_bytes", "max_threads",
-    "min_blocks", "nvcc",
+    "min_blocks", "nvcc", "scalar_registers", "spilled_registers",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from .fatbin import FATBIN_LZ4, FATBIN_ZSTD, bad_fatbin
 
 COMPRESSED_HEADERS = {1: struct.Struct("<8xIQ"), 2: struct.Struct("<8xIIQ"), 3: struct.Struct("<8xQQQ")}
 MAX_BUNDLE_HEADER = 1 << 16
-# How far into a compressed bundle code objects are looked into, and what may be unpacked of a file beyond the headers.
+# How far into a compressed bundle code objects are looked into where only their headers matter, and what may be unpacked of a file beyond the headers.
 MAX_REACH = 1 << 20
 # Of one image; a damaged size field must not make us allocate what it says.
 MAX_IMAGE = 1 << 30
@@ -97,7 +97,7 @@ class OutOfReach(Exception):
     """A place in compressed code that isn't worth unpacking all that stands before it."""
 
 
-def unpack(file, at, end, budget, unread):
+def unpack(file, at, end, budget, unread, reach=MAX_REACH):
     """(reader of a compressed bundle, where the next one begins); None each where that can't be known."""
     if end - at < 8:
         raise bad_fatbin(file)
@@ -121,13 +121,13 @@ def unpack(file, at, end, budget, unread):
         if text not in unread:
             unread.append(text)
         return None, following
-    return _Unpacked(file, at + header.size, end, fields[-2], decoder, budget), following
+    return _Unpacked(file, at + header.size, end, fields[-2], decoder, budget, reach), following
 
 
 class _Unpacked:
     """Reads at positions of what a compressed bundle holds, for as long as they are near its beginning."""
 
-    def __init__(self, file, at, end, size, decoder, budget):
+    def __init__(self, file, at, end, size, decoder, budget, reach):
         self.path = file.path
         self.size = size
         self._file = file
@@ -135,6 +135,7 @@ class _Unpacked:
         self._end = end
         self._decoder = decoder
         self._budget = budget
+        self._reach = reach
         self._data = bytearray()
         self._step = 4096
 
@@ -143,7 +144,7 @@ class _Unpacked:
         if last > self.size:
             raise NotReadable("%s is damaged: its %s lies beyond its end." % (self.path, what))
         if last > max(len(self._data), MAX_BUNDLE_HEADER):
-            if last > MAX_REACH or self._budget.left <= 0:
+            if last > self._reach or self._budget.left <= 0:
                 raise OutOfReach
             self._budget.left -= last - len(self._data)
         while len(self._data) < last:

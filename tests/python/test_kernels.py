@@ -192,6 +192,35 @@ def test_text_and_difference(library, store, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("options", [["-lineinfo"], ["-lineinfo", "-rdc=true"]], ids=["compiled", "linked"])
+def test_lines(build, store, options):
+    """The line of each kernel, and of what spills in it: the first loop or the second; none without -lineinfo."""
+    path = build.cuda("lines", KERNELS, ["sm_80"], options)
+    found = {row["name"]: row for row in rows(store, path).values()}
+    text = KERNELS.splitlines()
+    for row in found.values():
+        assert row["file"] == str(build.directory / "lines.cu")
+        assert "__global__" in text[row["line"] - 1] and re.search(r"\w+(?=[<(])", row["name"].split("::")[-1]).group() in text[row["line"] - 1]
+    places = found["(anonymous namespace)::spill<64>(float*, int const*)"]["spilled_at"]
+    assert places and all("a[i]" in text[int(place.rpartition(":")[2]) - 1] for place in places)
+    out = kernels(store, path)[1].splitlines()[1]
+    assert ";  spills at " + ", ".join(places) in out
+
+
+def test_hip(build, store):
+    """VGPRs, SGPRs, LDS, scratch and spilled registers of a code object's metadata; no blocks."""
+    source = "#include <hip/hip_runtime.h>\n" + KERNELS.replace("spill<64><<<1, 1024>>>", "spill<300><<<1, 1024>>>").replace("sinf(x * 1e6f)", "x")
+    path = build.hip("kernels_hip", source, ["gfx906", "gfx90a"])
+    found = rows(store, path)
+    assert {arch for _, arch in found} == {"gfx906", "gfx90a"}
+    spill = found["(anonymous namespace)::spill<300>(float*, int const*)", "gfx906"]
+    assert spill["spilled_registers"] > 100 and spill["spill_store_bytes"] is None and spill["stack_bytes"] >= 4 * spill["spilled_registers"] / 2
+    shared = found["shared(float*)", "gfx90a"]
+    assert (shared["static_shared_bytes"], shared["max_threads"], shared["spill_store_bytes"], shared["occupancy"]) == (20000, 256, 0, [])
+    assert shared["registers"] > 0 and shared["scalar_registers"] > 0 and shared["spilled_registers"] == 0
+    assert " %d registers " % spill["spilled_registers"] in kernels(store, path)[1]
+
+
 def test_without_a_toolkit(library, store, tmp_path):
     """The figures are in the library; blocks are not known, and it says why."""
     code, out, _ = kernels(store, library, "--json", CUDA_HOME=str(tmp_path), CUDA_PATH="", CXX="/no/compiler")
