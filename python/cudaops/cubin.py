@@ -86,23 +86,26 @@ class _Cubin:
         return self._sections.get(section, (0, 0))[1]
 
     def _attributes(self, section):
-        """(attribute, its value) of each; a short value as a number."""
+        """[(attribute, its value)]; a short value as a number."""
         table = self._content(section)
+        found = []
         at = 0
         while at + 4 <= len(table):
             form, attribute, value = struct.unpack_from("<BBH", table, at)
             at += 4
             if form == WITH_BYTES:
-                yield attribute, table[at : at + value]
+                found.append((attribute, table[at : at + value]))
                 at += (value + 3) // 4 * 4
             else:
-                yield attribute, value
+                found.append((attribute, value))
+        return found
 
     def kernel(self, number, arch):
         name = self._names[number]
         release = max_threads = limit = None
         barriers = 0
-        for attribute, value in self._attributes(".nv.info." + name):
+        attributes = self._attributes(".nv.info." + name)
+        for attribute, value in attributes:
             if attribute == CUDA_API_VERSION:
                 release = divmod(struct.unpack("<I", value)[0], 10)
             elif attribute in (MAX_THREADS, REQNTID):
@@ -114,7 +117,7 @@ class _Cubin:
                 barriers = value & 0xFF
         stack = self._of_symbol.get((MIN_STACK_SIZE, number), self._of_symbol.get((FRAME_SIZE, number), 0))
         shared = self._size(".nv.shared." + name)
-        stores, loads, spills = self._spills(number)
+        stores, loads, spills = self._spills(number, attributes)
         lines = self._lines().get(name)
         if stack and release < ANNOTATIONS_SINCE:
             stores = loads = None
@@ -145,7 +148,7 @@ class _Cubin:
             self._read_lines = read_lines(self._content(".debug_line"), begins)
         return self._read_lines
 
-    def _spills(self, number):
+    def _spills(self, number, attributes):
         """Bytes stored, bytes loaded, by the kernel and the functions that it calls; (place, bytes) in its own code."""
         stores = loads = 0
         places = []
@@ -153,7 +156,7 @@ class _Cubin:
         while todo:
             function = todo.pop()
             name = self._names[function]
-            own = self._annotated(name)
+            own = _annotated(attributes if function == number else self._attributes(".nv.info." + name))
             if own:
                 code = self._content(".text." + name)
                 for offset in own:
@@ -171,12 +174,14 @@ class _Cubin:
                     todo.append(callee)
         return stores, loads, places
 
-    def _annotated(self, function):
-        for attribute, value in self._attributes(".nv.info." + function):
-            if attribute == ANNOTATIONS:
-                pairs = struct.iter_unpack("<II", value[: len(value) // 8 * 8])
-                return [offset for kind, offset in pairs if kind == ANNOTATION_SPILL]
-        return []
+
+def _annotated(attributes):
+    """The places of the instructions that ptxas has marked."""
+    for attribute, value in attributes:
+        if attribute == ANNOTATIONS:
+            pairs = struct.iter_unpack("<II", value[: len(value) // 8 * 8])
+            return [offset for kind, offset in pairs if kind == ANNOTATION_SPILL]
+    return []
 
 
 def _sum_by_line(lines, spills):

@@ -10,8 +10,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import subprocess
 from typing import NamedTuple
 
 from . import store
@@ -44,6 +42,8 @@ class _Kernel(ctypes.Structure):
 
 def find_toolkit():
     """The toolkit of CUDA_HOME, CUDA_PATH or nvcc on PATH, or the usual one; None where its header, ptxas or a C++ compiler is missing."""
+    import shutil
+
     compiler = shutil.which(os.environ.get("CXX") or "c++")
     roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
     nvcc = shutil.which("nvcc")
@@ -101,10 +101,7 @@ class Calculator:
         path = os.path.join(self._directory, "threads.%d.ptx" % os.getpid())
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
-        asked = subprocess.run(
-            [self._ptxas, "-arch=sm_" + digits, path, "-o", os.devnull],
-            capture_output=True, text=True, errors="replace", check=False,
-        )  # fmt: skip
+        asked = _run([self._ptxas, "-arch=sm_" + digits, path, "-o", os.devnull])
         store.remove(path)
         refused = {int(amount) for amount in OUT_OF_RANGE.findall(asked.stderr)}
         held = [amount for amount in amounts if amount not in refused]
@@ -172,11 +169,18 @@ class Calculator:
         return "blocks of %d threads give %d warps of %d" % (found[best], best[0], most) if best[0] > number * warps else ""
 
 
+def _run(command):
+    # Only the first time: importing it takes longer than all the rest of a budget's test.
+    import subprocess
+
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+
+
 def _compile(toolkit, library):
     temporary = "%s.%d" % (library, os.getpid())
     command = [toolkit.compiler, "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-I" + toolkit.include, SOURCE, "-o", temporary]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        done = _run(command)
     except OSError as error:
         raise Problem("", "the occupancy calculator can't be compiled.", ["found   %s: %s" % (toolkit.compiler, error.strerror)]) from None
     if done.returncode:
