@@ -123,7 +123,8 @@ def _compare_kernels(old, new, arch):
             if amount is not None and was is not None and amount > was:
                 bad.append("%s, %d in the budget" % (text, was))
         if row[BLOCKS] is not None and then[BLOCKS] is not None and row[BLOCKS] < then[BLOCKS]:
-            bad.append("%d blocks a multiprocessor, %d in the budget (%d registers, %d)" % (row[BLOCKS], then[BLOCKS], row[REGISTERS], then[REGISTERS]))
+            registers = "; %d registers, %d in the budget" % (row[REGISTERS], then[REGISTERS]) if row[REGISTERS] != then[REGISTERS] else ""
+            bad.append("%d blocks a multiprocessor, %d in the budget%s" % (row[BLOCKS], then[BLOCKS], registers))
         if bad:
             worse.append(where + "; ".join(bad))
         elif row[REGISTERS] != then[REGISTERS]:

@@ -14,7 +14,7 @@ import sys
 from . import store
 from .kernel_page import render
 from .kernel_report import FORMAT, read_library, rows, said_of_spills, spilled
-from .kernel_sources import Sources
+from .kernel_sources import ANONYMOUS, Sources
 from .kernel_targets import Target, add_toolkit_arguments, calculator_of, is_elf
 from .problem import Problem
 from .words import clean, count, short
@@ -55,7 +55,7 @@ def facts(kernels):
     lines = []
     for row in sorted((row for row in kernels if spilled(row)), key=lambda row: -spilled(row)):
         unit = "" if row.get("spilled_registers") else " bytes"
-        lines.append("%s spills: %s%s%s" % (_said(row), said_of_spills(row), unit, " at " + row["spilled_at"][0] if row["spilled_at"] else ""))
+        lines.append("%s, spills %s%s%s" % (_said(row), said_of_spills(row), unit, " at " + row["spilled_at"][0] if row["spilled_at"] else ""))
     for row in kernels:
         for occupied in row["occupancy"]:
             if not occupied["blocks_per_multiprocessor"]:
@@ -72,8 +72,18 @@ def facts(kernels):
 
 def _said(row):
     place = " (%s:%s)" % (row["file"], row["line"]) if row["file"] else ""
-    name = row["name"] if len(row["name"]) < 100 else row["name"][:97] + "..."
-    return "%s%s, %s" % (name, place, row["arch"])
+    return "%s%s, %s" % (without_parameters(row["name"]), place, row["arch"])
+
+
+def without_parameters(name):
+    """As the page shows it."""
+    name = name.replace(ANONYMOUS, "")
+    depth = 0
+    for number, character in enumerate(name):
+        depth += (character == "<") - (character == ">")
+        if character == "(" and depth == 0:
+            return name[:number]
+    return name
 
 
 def summary(data):

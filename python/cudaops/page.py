@@ -79,7 +79,7 @@ const tables = {
       (h.included_at.length > 8 ? " and " + (h.included_at.length - 8) + " places more" : ""), String, ""]] };
 """
 # Of any page: the rows of data[id] as a table that can be sorted, by its columns: name, title, value of a row,
-# text of a value and its row, class.
+# text of a value and its row, class, what is shown of the row when a pointer rests on it.
 # Rows are made a few hundred at a time: a page with thousands of files can be read and sorted meanwhile.
 TABLES = """
 for (const [id, columns] of Object.entries(tables)) {
@@ -105,6 +105,7 @@ for (const [id, columns] of Object.entries(tables)) {
           const value = c[2](rows[made]);
           cell.textContent = value === null || value === undefined ? "" : c[3](value, rows[made]);
           if (c[4]) cell.className = c[4];
+          if (c[5]) cell.title = c[5](rows[made]);
         }
         part.append(line);
       }
