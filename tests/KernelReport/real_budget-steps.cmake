@@ -7,7 +7,9 @@ endif()
 
 # write_kernels(<values> <shared bytes>): <values> are kept by each of 1024 threads, in 32 registers at most.
 function(write_kernels values shared)
-  string(CONFIGURE [==[
+  string(
+    CONFIGURE
+      [==[
 template <int kSize>
 __global__ void __launch_bounds__(1024, 2) many(float* x, const int* p) {
   float a[kSize];
@@ -30,7 +32,10 @@ void launch(float* x, int* p) {
   many<@values@><<<1, 1024>>>(x, p);
   shared<<<1, 256>>>(x);
 }
-]==] text @ONLY)
+]==]
+    text
+    @ONLY
+  )
   file(WRITE "${case_DIR}/src/kernel.cu" "${text}")
 endfunction()
 

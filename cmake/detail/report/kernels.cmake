@@ -46,7 +46,14 @@ function(_cudaops_kernel_command out module)
       endforeach()
       cmake_path(GET TOOLKIT_NVCC PARENT_PATH programs)
       _cudaops_store(store)
-      list(APPEND command "--include=${include}" --ptxas "${programs}/ptxas" --compiler "${CMAKE_CXX_COMPILER}")
+      list(
+        APPEND command
+        "--include=${include}"
+        --ptxas
+        "${programs}/ptxas"
+        --compiler
+        "${CMAKE_CXX_COMPILER}"
+      )
       list(APPEND command --cache "${store}/occupancy")
     endif()
   endif()
