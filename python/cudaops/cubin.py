@@ -42,7 +42,8 @@ def read_kernels(elf, arch):
         return [cubin.kernel(index, arch) for index in entries if ".text." + names[index] in sections]
     except (struct.error, IndexError, KeyError):
         raise NotReadable(
-            "%s: the kernels for %s are described in a way that isn't known, perhaps by a newer nvcc." % (elf.file.path, arch)
+            "%s: the kernels for %s are described in a way that isn't known, perhaps by a newer nvcc."
+            % (elf.file.path, arch)
         ) from None
 
 

@@ -4,9 +4,9 @@
 
 usage: python -I -S -B _run.py kernel_budget <option>... [--update] --budget <file> <list>
 
-The file holds, for each release of nvcc and architecture, a line a kernel: registers, stack bytes, bytes of spill stores and
-loads, blocks a multiprocessor at the launch bound (null without one). Exit code: 0; 1 where a kernel takes more; 2 where
-that can't be known.
+The file holds, for each release of nvcc and architecture, a line a kernel: registers, stack bytes, bytes of spill
+stores and loads, blocks a multiprocessor at the launch bound (null without one). Exit code: 0; 1 where a kernel takes
+more; 2 where that can't be known.
 """
 
 import argparse
@@ -30,7 +30,12 @@ def measure(target, calculator):
     """{release: {architecture: {name: figures}}}"""
     files = target.files()
     if not files:
-        raise Problem("", "%s is not built." % target.name, ["missing " + (target.library or "its objects")], ["cmake --build . --target " + target.name])
+        raise Problem(
+            "",
+            "%s is not built." % target.name,
+            ["missing " + (target.library or "its objects")],
+            ["cmake --build . --target " + target.name],
+        )
     found = {}
     plain = demangler()
     for path in files:
@@ -38,7 +43,9 @@ def measure(target, calculator):
             kernels = found.setdefault(kernel.release or NO_RELEASE, {}).setdefault(kernel.arch, {})
             blocks = None
             if calculator and kernel.max_threads and kernel.release:
-                asked = calculator.blocks(kernel.arch, kernel.registers, kernel.static_shared_bytes, kernel.barriers, kernel.max_threads)
+                asked = calculator.blocks(
+                    kernel.arch, kernel.registers, kernel.static_shared_bytes, kernel.barriers, kernel.max_threads
+                )
                 blocks = asked and asked[0]
             stores, loads = kernel.spill_store_bytes, kernel.spill_load_bytes
             if kernel.spilled_registers:
@@ -52,7 +59,12 @@ def measure(target, calculator):
                 name = "%s #%d" % (plain(kernel.mangled), number)
             kernels[name] = [kernel.registers, kernel.stack_bytes, stores, loads, blocks]
     if not found:
-        raise Problem("", "%s has no kernels." % target.name, ["found   " + files[0]], ["a budget for a target with CUDA or HIP sources"])
+        raise Problem(
+            "",
+            "%s has no kernels." % target.name,
+            ["found   " + files[0]],
+            ["a budget for a target with CUDA or HIP sources"],
+        )
     return found
 
 
@@ -77,7 +89,8 @@ def _is_table(releases):
     return isinstance(releases, dict) and all(
         isinstance(archs, dict)
         and all(
-            isinstance(kernels, dict) and all(isinstance(row, list) and len(row) == BLOCKS + 1 for row in kernels.values())
+            isinstance(kernels, dict)
+            and all(isinstance(row, list) and len(row) == BLOCKS + 1 for row in kernels.values())
             for kernels in archs.values()
         )
         for archs in releases.values()
@@ -91,7 +104,9 @@ def compare(budget, found):
         agreed = release
         if release not in budget and budget:
             agreed = max(budget, key=_order)
-            notes.append("the budget is of nvcc %s, these are kernels of %s: what follows is no failure" % (agreed, release))
+            notes.append(
+                "the budget is of nvcc %s, these are kernels of %s: what follows is no failure" % (agreed, release)
+            )
         for arch, kernels in sorted(archs.items()):
             old = budget.get(agreed, {}).get(arch)
             if old is None:
@@ -123,7 +138,11 @@ def _compare_kernels(old, new, arch):
             if amount is not None and was is not None and amount > was:
                 bad.append("%s, %d in the budget" % (text, was))
         if row[BLOCKS] is not None and then[BLOCKS] is not None and row[BLOCKS] < then[BLOCKS]:
-            registers = "; %d registers, %d in the budget" % (row[REGISTERS], then[REGISTERS]) if row[REGISTERS] != then[REGISTERS] else ""
+            registers = (
+                "; %d registers, %d in the budget" % (row[REGISTERS], then[REGISTERS])
+                if row[REGISTERS] != then[REGISTERS]
+                else ""
+            )
             bad.append("%d blocks a multiprocessor, %d in the budget%s" % (row[BLOCKS], then[BLOCKS], registers))
         if bad:
             worse.append(where + "; ".join(bad))
@@ -190,7 +209,9 @@ def main(argv):
     failures, notes = compare(budget, found)
     number = sum(len(kernels) for archs in found.values() for kernels in archs.values())
     if failures:
-        print("%s: %s of %d take more than %s allows." % (program, count(len(failures), "kernel"), number, options.budget))
+        print(
+            "%s: %s of %d take more than %s allows." % (program, count(len(failures), "kernel"), number, options.budget)
+        )
         print("\n".join("  " + line for line in failures))
         print(" Fix: the kernel; or, where it is meant so, %s" % update)
     else:

@@ -24,7 +24,7 @@ MOST_FACTS = 5
 
 
 def gather(targets, calculator, directory, root):
-    """The rows of all targets, each kernel once: of the object that has it, else of the library that it was linked into."""
+    """The rows of all targets, each kernel once: of the object that has it, else of the library that it is linked into."""
     found, notes, seen = [], [], set()
     sources = Sources(directory, root)
     for linked in (False, True):
@@ -55,18 +55,29 @@ def facts(kernels):
     lines = []
     for row in sorted((row for row in kernels if spilled(row)), key=lambda row: -spilled(row)):
         unit = "" if row.get("spilled_registers") else " bytes"
-        lines.append("%s, spills %s%s%s" % (_said(row), said_of_spills(row), unit, " at " + row["spilled_at"][0] if row["spilled_at"] else ""))
+        lines.append(
+            "%s, spills %s%s%s"
+            % (_said(row), said_of_spills(row), unit, " at " + row["spilled_at"][0] if row["spilled_at"] else "")
+        )
     for row in kernels:
         for occupied in row["occupancy"]:
             if not occupied["blocks_per_multiprocessor"]:
                 cure = ", or __launch_bounds__ with what it is launched with" if row["max_threads"] is None else ""
-                lines.append("%s can't be launched with %d threads (%s): %s%s" % (_said(row), occupied["block"], occupied["limited_by"], occupied["next"], cure))
+                lines.append(
+                    "%s can't be launched with %d threads (%s): %s%s"
+                    % (_said(row), occupied["block"], occupied["limited_by"], occupied["next"], cure)
+                )
     if not lines:
-        known = [(max(occupied["occupancy"] for occupied in row["occupancy"]), row) for row in kernels if row["occupancy"]]
+        known = [
+            (max(occupied["occupancy"] for occupied in row["occupancy"]), row) for row in kernels if row["occupancy"]
+        ]
         for share, row in sorted(known, key=lambda pair: pair[0])[:MOST_FACTS]:
             best = max(row["occupancy"], key=lambda occupied: occupied["occupancy"])
             if best["next"]:
-                lines.append("%s fills %d %% of a multiprocessor (%s): %s" % (_said(row), round(100 * share), best["limited_by"], best["next"]))
+                lines.append(
+                    "%s fills %d %% of a multiprocessor (%s): %s"
+                    % (_said(row), round(100 * share), best["limited_by"], best["next"])
+                )
     return lines[:MOST_FACTS]
 
 
@@ -114,7 +125,12 @@ def main(argv):
         if not kernels:
             if not any(is_elf(path) for target in targets for path in [target.library, *target.objects]):
                 raise Problem("", "nothing is compiled here yet.", ["found   " + options.build], ["cmake --build ."])
-            raise Problem("", "there are no kernels in what was compiled.", ["found   " + options.build] + notes, ["an op or kernels with CUDA or HIP sources"])
+            raise Problem(
+                "",
+                "there are no kernels in what was compiled.",
+                ["found   " + options.build] + notes,
+                ["an op or kernels with CUDA or HIP sources"],
+            )
         data = clean({
             "format": FORMAT,
             "build_directory": options.build,
@@ -127,7 +143,13 @@ def main(argv):
         write(os.path.join(options.build, NAME + ".json"), json.dumps(data, indent=1) + "\n")
         write(page, render(data, said, lines))
     except (Problem, OSError) as error:
-        problem = error if isinstance(error, Problem) else Problem("", "what the configure step wrote can't be read.", ["found   %s" % error], ["configure again"])
+        problem = (
+            error
+            if isinstance(error, Problem)
+            else Problem(
+                "", "what the configure step wrote can't be read.", ["found   %s" % error], ["configure again"]
+            )
+        )
         sys.stderr.write(clean(problem.text(program)) + "\n")
         return 2
     print("%s: %s   (and .json)" % (program, page))

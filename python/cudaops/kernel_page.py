@@ -79,7 +79,8 @@ def render(data, summary, facts):
         "loads (of the instructions, not of the times that they run), of constants. Bounds: launch bounds. Blocks that a "
         "multiprocessor holds, of as many threads: the launch bound, or what of 128, 256, 512 and 1024 gives the most warps.</p>",
         '<div class="scroll"><table id="kernels"></table></div>',
-        "<noscript>%s</noscript>" % items("ol", ["%s  %s" % (row["name"], row["arch"]) for row in data["kernels"][:100]]),
+        "<noscript>%s</noscript>"
+        % items("ol", ["%s  %s" % (row["name"], row["arch"]) for row in data["kernels"][:100]]),
     ]
     if data["notes"]:
         parts += ["<h2>Not counted</h2>", items("ul", data["notes"])]

@@ -17,9 +17,16 @@ from .unpack import OutOfReach, cuda_image
 from .words import clean, count, read_text
 
 FORMAT = 1
+# What --diff looks at, besides the blocks.
+MEMBERS_COMPARED = (
+    "registers", "static_shared_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "constant_bytes",
+    "max_threads", "min_blocks", "nvcc", "scalar_registers", "spilled_registers",
+)  # fmt: skip
 # Of those that spill in a kernel.
 MOST_LINES = 3
-DESCRIPTION = "Says what the kernels of a library take: registers, shared memory, stack, spills, blocks a multiprocessor."
+DESCRIPTION = (
+    "Says what the kernels of a library take: registers, shared memory, stack, spills, blocks a multiprocessor."
+)
 EPILOG = """\
 What the figures mean:
 
@@ -140,7 +147,10 @@ def said_of_spills(row):
 
 def describe(data):
     """The report for people, a line each: what spills first."""
-    lines = ["%9s %6s %5s %11s %8s %7s %8s %6s  %-22s %s" % ("registers", "shared", "stack", "spills", "constant", "threads", "blocks", "warps", "limited by", "kernel")]
+    lines = [
+        "%9s %6s %5s %11s %8s %7s %8s %6s  %-22s %s"
+        % ("registers", "shared", "stack", "spills", "constant", "threads", "blocks", "warps", "limited by", "kernel")
+    ]
     for row in sorted(data["kernels"], key=lambda row: -spilled(row)):
         spills = said_of_spills(row)
         place = "  %s:%s" % (row["file"], row["line"]) if row["file"] else ""
@@ -188,16 +198,12 @@ def difference(old, new):
             for row in after[key]["occupancy"]:
                 blocks = then.get(row["block"])
                 if blocks not in (None, row["blocks_per_multiprocessor"]):
-                    changes.append("blocks of %d threads %d -> %d" % (row["block"], blocks, row["blocks_per_multiprocessor"]))
+                    changes.append(
+                        "blocks of %d threads %d -> %d" % (row["block"], blocks, row["blocks_per_multiprocessor"])
+                    )
             if changes:
                 lines.append("changed  %s: %s" % (name, ", ".join(changes)))
     return lines
-
-
-MEMBERS_COMPARED = (
-    "registers", "static_shared_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "constant_bytes", "max_threads",
-    "min_blocks", "nvcc", "scalar_registers", "spilled_registers",
-)  # fmt: skip
 
 
 def numbered(data):
@@ -215,7 +221,9 @@ def read_report(path):
     try:
         data = json.loads(read_text(path))
     except OSError as error:
-        raise Problem("", "the report to compare with can't be read.", ["found   %s: %s" % (path, error.strerror)], cure) from None
+        raise Problem(
+            "", "the report to compare with can't be read.", ["found   %s: %s" % (path, error.strerror)], cure
+        ) from None
     except ValueError as error:
         raise Problem("", "the report to compare with is no JSON.", ["found   %s: %s" % (path, error)], cure) from None
     found = data.get("format") if isinstance(data, dict) else None
@@ -228,7 +236,10 @@ def read_report(path):
 def find_calculator(notes):
     toolkit = occupancy.find_toolkit()
     if toolkit is None:
-        notes.append("blocks a multiprocessor: no CUDA toolkit with cuda_occupancy.h and ptxas, or no C++ compiler (CUDA_HOME, PATH, CXX)")
+        notes.append(
+            "blocks a multiprocessor: no CUDA toolkit with cuda_occupancy.h and ptxas, or no C++ compiler "
+            "(CUDA_HOME, PATH, CXX)"
+        )
         return None
     return occupancy.Calculator(toolkit, occupancy.cache_directory())
 
@@ -236,7 +247,9 @@ def find_calculator(notes):
 def add_arguments(parser):
     parser.add_argument("library", help="path of a .so file")
     parser.add_argument("--json", action="store_true", help="the same for programs")
-    parser.add_argument("--diff", metavar="<old.json>", help="what is different from such a report (--json, cudaops-kernels.json)")
+    parser.add_argument(
+        "--diff", metavar="<old.json>", help="what is different from such a report (--json, cudaops-kernels.json)"
+    )
 
 
 def run(options, program):

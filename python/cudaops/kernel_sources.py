@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a kernel is written, for objects that were compiled without -lineinfo: by its name in what the compile has read."""
+"""Where a kernel is written, without -lineinfo: by its name in what the compile has read."""
 
 import os
 import re
@@ -46,13 +46,10 @@ class Sources:
         self._kernels = {}
 
     def place(self, object_path, name):
-        """(file, line) of a kernel of an object; None where its name stands in none of the project's files, or in several."""
+        """(file, line) of a kernel of an object; None where its name stands in none or several of the project's files."""
         wanted = plain_name(name)
         places = {
-            (path, line)
-            for path in self._read_for(object_path)
-            for found, line in self._in(path)
-            if found == wanted
+            (path, line) for path in self._read_for(object_path) for found, line in self._in(path) if found == wanted
         }
         return min(places) if len({path for path, _ in places}) == 1 else None
 

@@ -21,7 +21,7 @@ class Target:
                 setattr(self, {"target": "name", "library": "library"}[word], value)
 
     def files(self):
-        """What a budget reads: the library with all that is linked in, or the objects of a static one. Those that exist."""
+        """What a budget reads, as far as it is there: the library with all that is linked in, or a static one's objects."""
         return [path for path in ([self.library] if self.library else self.objects) if is_elf(path)]
 
 

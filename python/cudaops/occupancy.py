@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blocks a multiprocessor and what limits them, by the toolkit's own cuda_occupancy.h, compiled for the host.
 
-What the header must be told of an architecture is asked, too: its shared memory of the header, its threads of ptxas, which
-warns of launch bounds that no multiprocessor of it can hold. A new architecture needs no new line here.
+What the header must be told of an architecture is asked, too: its shared memory of the header, its threads of ptxas,
+which warns of launch bounds that no multiprocessor of it can hold. A new architecture needs no new line here.
 """
 
 import ctypes
@@ -41,7 +41,7 @@ class _Kernel(ctypes.Structure):
 
 
 def find_toolkit():
-    """The toolkit of CUDA_HOME, CUDA_PATH or nvcc on PATH, or the usual one; None where its header, ptxas or a C++ compiler is missing."""
+    """Of CUDA_HOME, CUDA_PATH, nvcc on PATH, or /usr/local/cuda; None where header, ptxas or a C++ compiler is missing."""
     import shutil
 
     compiler = shutil.which(os.environ.get("CXX") or "c++")
@@ -97,7 +97,11 @@ class Calculator:
         amounts = range(FEWEST_THREADS, MOST_THREADS + 1, THREADS_STEP)
         text = ".version 6.3\n.target sm_%d\n.address_size 64\n" % min(75, int(digits))
         for amount in amounts:
-            text += ".visible .entry t%d() .maxntid %d .minnctapersm %d { ret; }\n" % (amount, THREADS_STEP, amount // THREADS_STEP)
+            text += ".visible .entry t%d() .maxntid %d .minnctapersm %d { ret; }\n" % (
+                amount,
+                THREADS_STEP,
+                amount // THREADS_STEP,
+            )
         path = os.path.join(self._directory, "threads.%d.ptx" % os.getpid())
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
@@ -166,7 +170,11 @@ class Calculator:
             blocks = self.blocks(arch, kernel.registers, kernel.shared_bytes, kernel.barriers, other)[0]
             found[blocks * (other // WARP), -abs(other - block)] = other
         best = max(found)
-        return "blocks of %d threads give %d warps of %d" % (found[best], best[0], most) if best[0] > number * warps else ""
+        return (
+            "blocks of %d threads give %d warps of %d" % (found[best], best[0], most)
+            if best[0] > number * warps
+            else ""
+        )
 
 
 def _run(command):
@@ -178,11 +186,24 @@ def _run(command):
 
 def _compile(toolkit, library):
     temporary = "%s.%d" % (library, os.getpid())
-    command = [toolkit.compiler, "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-I" + toolkit.include, SOURCE, "-o", temporary]
+    command = [
+        toolkit.compiler,
+        "-std=c++17",
+        "-O1",
+        "-w",
+        "-shared",
+        "-fPIC",
+        "-I" + toolkit.include,
+        SOURCE,
+        "-o",
+        temporary,
+    ]
     try:
         done = _run(command)
     except OSError as error:
-        raise Problem("", "the occupancy calculator can't be compiled.", ["found   %s: %s" % (toolkit.compiler, error.strerror)]) from None
+        raise Problem(
+            "", "the occupancy calculator can't be compiled.", ["found   %s: %s" % (toolkit.compiler, error.strerror)]
+        ) from None
     if done.returncode:
         lines = (done.stderr.strip() or "exit code %d" % done.returncode).splitlines()
         raise Problem("", "the occupancy calculator can't be compiled.", ["found   " + line for line in lines[:3]])

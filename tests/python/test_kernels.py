@@ -44,8 +44,10 @@ void launch(float* x, int* p) {
 }
 """
 ARCHS = ["sm_80", "sm_90a", "compute_90a"]
-MEMBERS = """name mangled arch target file line registers static_shared_bytes stack_bytes spill_store_bytes spill_load_bytes
+MEMBERS = (
+    """name mangled arch target file line registers static_shared_bytes stack_bytes spill_store_bytes spill_load_bytes
     constant_bytes max_threads min_blocks occupancy""".split()
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,15 @@ def rows(store, path):
 
 def said_by_ptxas(build, arch):
     """{kernel: (registers, shared, stack, spill stores, spill loads)}; a call's stack is the kernel's."""
-    command = [build.nvcc, "-Xptxas=-v", "-arch=" + arch, "-cubin", build.directory / "kernels.cu", "-o", build.directory / "v.cubin"]
+    command = [
+        build.nvcc,
+        "-Xptxas=-v",
+        "-arch=" + arch,
+        "-cubin",
+        build.directory / "kernels.cu",
+        "-o",
+        build.directory / "v.cubin",
+    ]
     text = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True).stderr
     said, name = {}, ""
     for line in text.splitlines():
@@ -125,7 +135,10 @@ def test_members(library, store):
         (("sm_86", 16, 0, 0, 32), (16, 0.3333, "blocks", "blocks of 128 threads give 48 warps of 48")),
         (("sm_89", 32, 0, 1, 1024), (1, 0.6667, "warps", "blocks of 512 threads give 48 warps of 48")),
         (("sm_90", 80, 0, 1, 1024), (0, 0.0, "registers", "64 registers or fewer give 32 warps of 64")),
-        (("sm_90", 32, 40960, 1, 256), (5, 0.625, "shared memory", "37888 bytes of shared memory or fewer give 48 warps of 64")),
+        (
+            ("sm_90", 32, 40960, 1, 256),
+            (5, 0.625, "shared memory", "37888 bytes of shared memory or fewer give 48 warps of 64"),
+        ),
         (("sm_75", 64, 0, 1, 1024), (1, 1.0, "warps, registers", "")),
     ],
 )
@@ -152,12 +165,17 @@ def toolkit(build):
 @pytest.fixture(scope="module", params=["size", "speed"])
 def packed(request, build):
     """By zstd, and by LZ4 as releases before 12.8 do."""
-    return build.cuda("packed", KERNELS, ["sm_80"], ["--compress-mode=" + request.param, "-Xfatbin=-compress-all"], shared=False)
+    return build.cuda(
+        "packed", KERNELS, ["sm_80"], ["--compress-mode=" + request.param, "-Xfatbin=-compress-all"], shared=False
+    )
 
 
 def test_compressed(library, store, packed):
     figures = "registers spill_store_bytes stack_bytes constant_bytes".split()
-    found, plain = ({key[0]: [row[figure] for figure in figures] for key, row in rows(store, path).items() if key[1] == "sm_80"} for path in (packed, library))
+    found, plain = (
+        {key[0]: [row[figure] for figure in figures] for key, row in rows(store, path).items() if key[1] == "sm_80"}
+        for path in (packed, library)
+    )
     assert found == plain
 
 
@@ -176,7 +194,10 @@ def test_text_and_difference(library, store, tmp_path):
     code, out, err = kernels(store, library)
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert re.match(r"\s+32\s+0\s+\d+\s+\d+ \+ \d+\s+\d+\s+1024\s+2\s+100%  warps, registers +\(anonymous namespace\)::spill<64>", lines[1])
+    assert re.match(
+        r"\s+32\s+0\s+\d+\s+\d+ \+ \d+\s+\d+\s+1024\s+2\s+100%  warps, registers +\(anonymous namespace\)::spill<64>",
+        lines[1],
+    )
     assert lines[-1] == "not counted  compute_90a: PTX, which the driver compiles when the library is loaded"
     old = tmp_path / "old.json"
     old.write_text(kernels(store, library, "--json")[1])
@@ -200,7 +221,10 @@ def test_lines(build, store, options):
     text = KERNELS.splitlines()
     for row in found.values():
         assert row["file"] == str(build.directory / "lines.cu")
-        assert "__global__" in text[row["line"] - 1] and re.search(r"\w+(?=[<(])", row["name"].split("::")[-1]).group() in text[row["line"] - 1]
+        assert (
+            "__global__" in text[row["line"] - 1]
+            and re.search(r"\w+(?=[<(])", row["name"].split("::")[-1]).group() in text[row["line"] - 1]
+        )
     places = found["(anonymous namespace)::spill<64>(float*, int const*)"]["spilled_at"]
     assert places and all("a[i]" in text[int(place.rpartition(":")[2]) - 1] for place in places)
     out = kernels(store, path)[1].splitlines()[1]
@@ -209,14 +233,25 @@ def test_lines(build, store, options):
 
 def test_hip(build, store):
     """VGPRs, SGPRs, LDS, scratch and spilled registers of a code object's metadata; no blocks."""
-    source = "#include <hip/hip_runtime.h>\n" + KERNELS.replace("spill<64><<<1, 1024>>>", "spill<300><<<1, 1024>>>").replace("sinf(x * 1e6f)", "x")
+    source = "#include <hip/hip_runtime.h>\n" + KERNELS.replace(
+        "spill<64><<<1, 1024>>>", "spill<300><<<1, 1024>>>"
+    ).replace("sinf(x * 1e6f)", "x")
     path = build.hip("kernels_hip", source, ["gfx906", "gfx90a"])
     found = rows(store, path)
     assert {arch for _, arch in found} == {"gfx906", "gfx90a"}
     spill = found["(anonymous namespace)::spill<300>(float*, int const*)", "gfx906"]
-    assert spill["spilled_registers"] > 100 and spill["spill_store_bytes"] is None and spill["stack_bytes"] >= 4 * spill["spilled_registers"] / 2
+    assert (
+        spill["spilled_registers"] > 100
+        and spill["spill_store_bytes"] is None
+        and spill["stack_bytes"] >= 4 * spill["spilled_registers"] / 2
+    )
     shared = found["shared(float*)", "gfx90a"]
-    assert (shared["static_shared_bytes"], shared["max_threads"], shared["spill_store_bytes"], shared["occupancy"]) == (20000, 256, 0, [])
+    assert (shared["static_shared_bytes"], shared["max_threads"], shared["spill_store_bytes"], shared["occupancy"]) == (
+        20000,
+        256,
+        0,
+        [],
+    )
     assert shared["registers"] > 0 and shared["scalar_registers"] > 0 and shared["spilled_registers"] == 0
     assert " %d registers " % spill["spilled_registers"] in kernels(store, path)[1]
 
