@@ -60,7 +60,8 @@ SGPRs, ``spilled_registers`` stand in place of bytes, and ``occupancy`` is empty
   reported. What the file holds of other releases and architectures stays when it is written.
 
   Kernels are known by their plain names, which are the same in each checkout; kernels of one name, local to a file each, are
-  numbered in the order of the link. Without a GPU's toolkit the test is skipped.
+  numbered in the order of the link. Without a GPU's toolkit the test is skipped, and so it is where kernels are compiled
+  with ``-G``.
 
 Example:
 

@@ -135,6 +135,7 @@ class _Cubin:
             max_threads=max_threads,
             register_limit=limit,
             barriers=barriers,
+            debug=".debug_info" in self._sections,
             place=lines[0][1:] if lines else None,
             spilled_at=_sum_by_line(lines, spills) if lines else (),
         )

@@ -19,6 +19,7 @@ class Kernel(NamedTuple):
     release: Optional[str] = None  # of nvcc, 13.0
     register_limit: Optional[int] = None  # under which it was compiled
     barriers: int = 0
+    debug: bool = False  # of -G
     place: Optional[tuple] = None  # (path, line), of -lineinfo
     spilled_at: tuple = ()  # (path, line, bytes) of its own code, the most first; of -lineinfo
     scalar_registers: Optional[int] = None  # SGPRs

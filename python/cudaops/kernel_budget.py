@@ -26,6 +26,10 @@ REGISTERS, STACK, STORES, LOADS, BLOCKS = range(5)
 NO_RELEASE = "hip"
 
 
+class Debug(Exception):
+    """The kernels were compiled with -G, which optimizes nothing."""
+
+
 def measure(target, calculator):
     """{release: {architecture: {name: figures}}}"""
     files = target.files()
@@ -40,6 +44,8 @@ def measure(target, calculator):
     plain = demangler()
     for path in files:
         for kernel in read_library(path, []):
+            if kernel.debug:
+                raise Debug
             kernels = found.setdefault(kernel.release or NO_RELEASE, {}).setdefault(kernel.arch, {})
             blocks = None
             if calculator and kernel.max_threads and kernel.release:
@@ -203,6 +209,9 @@ def main(argv):
         if budget is None:
             raise Problem("", "there is no budget yet.", ["missing " + options.budget], [update])
         found = measure(target, calculator_of(options))
+    except Debug:
+        print("SKIPPED: %s: the kernels are compiled with -G, which optimizes nothing" % program)
+        return 2 if options.update else 0
     except Problem as problem:
         sys.stderr.write(clean(problem.text(program)) + "\n")
         return 2

@@ -106,6 +106,12 @@ file(WRITE "${budget}" "${text}")
 case_ctest(ARGS ${test} -V)
 expect_stdout("note: shared\\(float\\*\\), sm_80: [0-9]+ registers, 7 in the budget, without effect")
 
+# For a debugger nothing is optimized.
+case_configure(ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real -DCMAKE_CUDA_FLAGS=-G)
+case_build()
+case_ctest(ARGS ${test})
+expect_stdout("kernels\\.kernels .*Skipped")
+
 # What is no budget.
 file(WRITE "${budget}" "{\"format\": 3}")
 case_ctest(RESULT 8 ARGS ${test})
