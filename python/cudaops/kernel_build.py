@@ -12,8 +12,9 @@ import os
 import sys
 
 from . import store
+from .demangle import demangler
 from .kernel_page import render
-from .kernel_report import FORMAT, read_library, rows, said_of_spills, spilled
+from .kernel_report import FORMAT, read_library, rows, said_of_spills, spilled, unknown
 from .kernel_sources import ANONYMOUS, Sources
 from .kernel_targets import Target, add_toolkit_arguments, calculator_of, is_elf
 from .problem import Problem
@@ -27,25 +28,27 @@ def gather(targets, calculator, directory, root):
     """The rows of all targets, each kernel once: of the object that has it, else of the library that it is linked into."""
     found, notes, seen = [], [], set()
     sources = Sources(directory, root)
+    plain = demangler()
     for linked in (False, True):
         for target in targets:
             for path in [target.library] * bool(target.library) if linked else target.objects:
                 if not is_elf(path):
                     continue
                 said = []
-                made = rows(read_library(path, said), calculator)
+                kernels = read_library(path, said)
                 # What is linked says the rest.
                 notes += said if linked else [note for note in said if "not linked yet" not in note]
-                made = [row for row in made if not linked or (row["mangled"], row["arch"]) not in seen]
-                if not linked:
-                    seen.update((row["mangled"], row["arch"]) for row in made)
-                for row in made:
+                if linked:
+                    kernels = [kernel for kernel in kernels if (kernel.mangled, kernel.arch) not in seen]
+                notes += unknown(kernels, calculator)
+                seen.update((kernel.mangled, kernel.arch) for kernel in kernels)
+                for row in rows(kernels, calculator, plain):
                     row["target"] = target.name
                     if row["file"] is None and not linked:
                         row["file"], row["line"] = sources.place(path, row["name"]) or (None, None)
                     row["file"] = row["file"] and short(row["file"], root)
                     row["spilled_at"] = [short(place, root) for place in row["spilled_at"]]
-                found += made
+                    found.append(row)
     found.sort(key=lambda row: (row["name"], row["arch"], row["target"]))
     return found, sorted(set(notes))
 
@@ -60,13 +63,15 @@ def facts(kernels):
             % (_said(row), said_of_spills(row), unit, " at " + row["spilled_at"][0] if row["spilled_at"] else "")
         )
     for row in kernels:
-        for occupied in row["occupancy"]:
-            if not occupied["blocks_per_multiprocessor"]:
-                cure = ", or __launch_bounds__ with what it is launched with" if row["max_threads"] is None else ""
-                lines.append(
-                    "%s can't be launched with %d threads (%s): %s%s"
-                    % (_said(row), occupied["block"], occupied["limited_by"], occupied["next"], cure)
-                )
+        refused = [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
+        if refused:
+            threads = "%d threads%s" % (refused[0]["block"], "" if row["max_threads"] else " or more")
+            step = refused[0]["next"]
+            if not row["max_threads"]:
+                step += ", or __launch_bounds__ with what it is launched with"
+            lines.append(
+                "%s, can't be launched with %s (%s): %s" % (_said(row), threads, refused[0]["limited_by"], step)
+            )
     if not lines:
         known = [
             (max(occupied["occupancy"] for occupied in row["occupancy"]), row) for row in kernels if row["occupancy"]
@@ -75,7 +80,7 @@ def facts(kernels):
             best = max(row["occupancy"], key=lambda occupied: occupied["occupancy"])
             if best["next"]:
                 lines.append(
-                    "%s fills %d %% of a multiprocessor (%s): %s"
+                    "%s, fills %d %% of a multiprocessor (%s): %s"
                     % (_said(row), round(100 * share), best["limited_by"], best["next"])
                 )
     return lines[:MOST_FACTS]

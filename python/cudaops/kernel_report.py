@@ -44,7 +44,7 @@ Read are the library's own tables: it is neither loaded nor compiled again.
 
 def read_library(path, notes):
     """The kernels of a library's device code. What has no figures is said in `notes`. Raises Problem."""
-    found, without, unread = [], set(), []
+    found, without, unread = [], {}, []
     try:
         with File(path) as file:
             elf = Elf(file)
@@ -55,17 +55,21 @@ def read_library(path, notes):
                         found += cubin.read_kernels(Elf(Memory(file.path, cuda_image(file, image))), image.name)
                 # nvcc's link step adds PTX without a kernel for the architectures of the link line.
                 elif image.kind != "ptx" or b".entry" in cuda_image(file, image):
-                    without.add(_why_without(image))
+                    without[_why_without(image)] = image
             for image in hip_images(elf, sections, unread, None, whole=True):
                 if image.relocatable or image.place.read(0, min(4, image.size), "device code") != b"\x7fELF":
-                    without.add(_why_without(image))
+                    without[_why_without(image)] = image
                 elif image.has_code:
                     found += code_object.read_kernels(Elf(image.place), image.name)
     except NotReadable as error:
         raise Problem("", str(error)) from None
     except OutOfReach:
         raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
-    notes += sorted(without) + unread
+    # What was linked separately stays in the file beside what became of it.
+    linked = {kernel.arch for kernel in found}
+    notes += (
+        sorted(text for text, image in without.items() if not (image.relocatable and image.name in linked)) + unread
+    )
     return found
 
 
@@ -79,9 +83,8 @@ def _why_without(image):
     return "%s: not linked yet (%s)" % (image.name, "-fgpu-rdc" if image.kind == "hip" else "-dc")
 
 
-def rows(kernels, calculator, name_of=None):
-    """The kernels as the report has them, by name and architecture."""
-    plain = name_of or demangler()
+def rows(kernels, calculator, plain):
+    """The kernels as the report has them, by name and architecture; `plain`: demangle.demangler()."""
     made = []
     for kernel in kernels:
         blocks = (kernel.max_threads,) if kernel.max_threads else occupancy.BLOCKS
@@ -113,6 +116,16 @@ def rows(kernels, calculator, name_of=None):
     return made
 
 
+def unknown(kernels, calculator):
+    """A note for each architecture whose blocks aren't known."""
+    archs = {kernel.arch for kernel in kernels if kernel.release} if calculator else ()
+    return [
+        "blocks a multiprocessor of %s: this toolkit's cuda_occupancy.h or ptxas doesn't know it" % arch
+        for arch in sorted(archs)
+        if calculator.device(arch) is None
+    ]
+
+
 def _min_blocks(kernel, calculator):
     """The second launch bound, of which a cubin keeps only the registers that it leaves to a thread."""
     if not (kernel.register_limit and kernel.max_threads and calculator):
@@ -130,7 +143,8 @@ def report(path, calculator, notes):
             ["found   " + path] + ["        " + note for note in notes],
             ["the library of an op with CUDA sources, built for an architecture such as 90-real"],
         )
-    return clean({"format": FORMAT, "kernels": rows(kernels, calculator), "notes": notes})
+    notes += unknown(kernels, calculator)
+    return clean({"format": FORMAT, "kernels": rows(kernels, calculator, demangler()), "notes": notes})
 
 
 def spilled(row):

@@ -190,6 +190,19 @@ def test_packed_in_a_way_that_is_not_known(store, packed, tmp_path):
     )
 
 
+def test_architecture_that_the_toolkit_does_not_know(build, store):
+    """As of a newer nvcc: all that the library says, and a sentence in place of the blocks."""
+    path = build.cuda("newer", "__global__ void k(float* x) { *x = 1; }", ["sm_80"], shared=False)
+    content = path.read_bytes()
+    header = content.index(b"\x02\0\x01\x01\x40\0\0\0")  # of a cubin in a fatbin: 64 bytes, the architecture at 28
+    assert content[header + 28] == 80
+    path.write_bytes(content[: header + 28] + bytes([135]) + content[header + 29 :])
+    code, out, err = kernels(store, path)
+    assert (code, err) == (0, "") and re.search(r"^ +8 .* k\(float\*\)  sm_135$", out, re.M)
+    said = "blocks a multiprocessor of sm_135: this toolkit's cuda_occupancy.h or ptxas doesn't know it"
+    assert out.splitlines()[-1] == "not counted  " + said
+
+
 def test_text_and_difference(library, store, tmp_path):
     code, out, err = kernels(store, library)
     lines = out.splitlines()
