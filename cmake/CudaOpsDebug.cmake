@@ -40,6 +40,14 @@ presets.
   The property ``ON`` compiles the device code of a target with ``--use_fast_math``: division, square root and the
   functions of ``math.h`` are approximate, and denormal numbers are zero. The variable initialises the property.
 
+Targets of each op and each kernels library with device code for CUDA, never part of ``all``:
+
+``<name>.ptx``, ``<name>.sass``
+  The PTX, or the machine code, of its ``.cu`` files and those of the kernels that it links, as text between the lines of
+  the source it comes from: ``<build>/<name>.ptx/<source>.compute_90.ptx``, ``<build>/<name>.sass/<source>.sm_90.sass``.
+  Each source is compiled once more, as the build compiles it. ``.sass`` needs nvdisasm, of the toolkit or
+  of ``pip install nvidia-cuda-nvdisasm``.
+
 Example, a project without presets:
 
 .. code-block:: console
@@ -56,6 +64,12 @@ Each GPU test under all tools of compute-sanitizer, and one test under one of th
   $ cmake --build build/sanitize
   $ ctest --test-dir build/sanitize -L sanitizer --output-on-failure
   $ ctest --test-dir build/sanitize -R '^scale_test[.]racecheck$' --verbose
+
+The machine code of an op with the lines of its source:
+
+.. code-block:: console
+
+  $ cmake --build build --target my_ops.sass
 
 A file whose results may be approximate, in a project where others may not:
 
