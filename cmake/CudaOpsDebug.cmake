@@ -48,6 +48,18 @@ Targets of each op and each kernels library with device code for CUDA, never par
   Each source is compiled once more, as the build compiles it. ``.sass`` needs nvdisasm, of the toolkit or
   of ``pip install nvidia-cuda-nvdisasm``.
 
+Targets of each :command:`cudaops_add_benchmark` for CUDA, never part of ``all``:
+
+``<name>.ncu``
+  Nsight Compute on one launch of each case, after a check of its result and a launch to warm up; clocks are left as they
+  are, the L2 cache is cold. Prints time, occupancy beside the highest possible one, and the bandwidth of the device's
+  memory, by case and kernel. ``<build>/<name>.ncu/`` gets the report, with the source where ``CUDAOPS_PROFILE`` is on, and
+  :file:`roofline.png`, with matplotlib.
+``<name>.nsys``
+  Nsight Systems on the same: its tables of kernels and NVTX ranges, and a report in ``<build>/<name>.nsys/``.
+
+``BENCHMARK_FILTER`` in the environment, a regular expression, chooses cases of both.
+
 Example, a project without presets:
 
 .. code-block:: console
@@ -70,6 +82,13 @@ The machine code of an op with the lines of its source:
 .. code-block:: console
 
   $ cmake --build build --target my_ops.sass
+
+What limits a kernel:
+
+.. code-block:: console
+
+  $ cmake -S . -B build/profile -DCUDAOPS_PROFILE=ON
+  $ BENCHMARK_FILTER='square<float>' cmake --build build/profile --target square_benchmark.ncu
 
 A file whose results may be approximate, in a project where others may not:
 
