@@ -27,7 +27,7 @@ function(_cudaops_code_targets)
         add_custom_target(
           ${name}.${kind}
           COMMAND ${tool} --kind ${kind} --build "${build}" --name ${name} --toolkit "${TOOLKIT_ROOT}" -- ${objects}
-          COMMENT ""
+          COMMENT "Compiling the .cu files of ${name} to ${kind}"
           COMMAND_EXPAND_LISTS
           VERBATIM
           USES_TERMINAL

@@ -18,7 +18,7 @@ function(_cudaops_profile_targets name)
       ${name}.${tool}
       COMMAND
         ${command} --tool ${tool} --build "${build}" --name ${name} --toolkit "${TOOLKIT_ROOT}" $<TARGET_FILE:${name}>
-      COMMENT ""
+      COMMENT "Profiling ${name} with ${tool}"
       VERBATIM
       USES_TERMINAL
     )
