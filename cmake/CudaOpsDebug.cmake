@@ -36,6 +36,11 @@ presets.
   checked, and torch allocates each tensor by itself. The time limit is 20 times that of the test. Skipped, with the
   reason, where there is no compute-sanitizer or no GPU. With ``CUDAOPS_PROFILE``, places have file and line.
 
+``CUDAOPS_NVTX`` (variable, or environment variable of the same name)
+  ``ON``: ``CUDAOPS_RANGE("name")`` of :file:`cudaops/nvtx.h` is a range on the time line of Nsight Systems; without it,
+  nothing is compiled for it. Operators of torch have ranges without being built again, inside of
+  ``torch.autograd.profiler.emit_nvtx()``.
+
 ``CUDAOPS_FAST_MATH`` (variable, or environment variable of the same name; target property)
   The property ``ON`` compiles the device code of a target with ``--use_fast_math``: division, square root and the
   functions of ``math.h`` are approximate, and denormal numbers are zero. The variable initialises the property.
