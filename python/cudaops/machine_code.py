@@ -96,6 +96,7 @@ def write(options, target):
 def read_compiles(build, objects):
     """A Step with nvcc's own words for each .cu among the objects."""
     commands = {}
+    objects = sorted(map(os.path.normpath, objects))
     if os.path.exists(os.path.join(build, "build.ninja")):
         ninja = Ninja(build)
         for path in objects:
@@ -107,7 +108,8 @@ def read_compiles(build, objects):
             for entry in json.load(file):
                 words = shlex.split(entry["command"])
                 output = words[words.index("-o") + 1] if "-o" in words else ""
-                commands[os.path.join(entry["directory"], output)] = entry["command"], entry["directory"]
+                path = os.path.normpath(os.path.join(entry["directory"], output))
+                commands[path] = entry["command"], entry["directory"]
     else:
         raise Problem(
             "",
@@ -115,7 +117,7 @@ def read_compiles(build, objects):
             ["wanted  Ninja, or compile_commands.json", "in      %s" % build],
             ["-G Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"],
         )
-    for path in sorted(objects):
+    for path in objects:
         command, directory = commands.get(path, ("", ""))
         match = OBJECT.search(path)
         # CUDA_CUBINS: a file for each architecture, and one that stands for all of them.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The targets <name>.ptx and <name>.sass, and that line numbers leave the machine code as it is."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -100,7 +101,14 @@ def test_causes_for_which_there_is_nothing_to_see_are_said(tmp_path):
     assert code == 1 and "the compile commands of this build directory aren't known." in err and "-G Ninja" in err
 
 
-def test_commands_of_makefiles_and_of_separate_compilation():
+def test_commands_of_makefiles_and_of_separate_compilation(tmp_path):
+    build, path = project(tmp_path, GENERATE)
+    command = "/cuda/bin/nvcc -DA=1 %s -x cu -c /src/a.cu -o CMakeFiles/ops.dir/csrc/a.cu.o" % GENERATE
+    (build / "build.ninja").unlink()
+    (build / "compile_commands.json").write_text(json.dumps([{"directory": str(build), "command": command, "file": "/src/a.cu"}]))
+    (compiled,) = machine_code.read_compiles(str(build), [str(build / "CMakeFiles/ops.dir") + "/./csrc/a.cu.o"])
+    assert (compiled.name, compiled.source, compiled.directory) == ("csrc/a.cu", "/src/a.cu", str(build))
+    assert [step.name for step in machine_code.steps_of(compiled, "sass")] == ["csrc/a.sm_80.sass", "csrc/a.sm_90.sass"]
     words, source = machine_code.compiler_words("/l s /cuda/bin/nvcc -Ia -MD -MT o -MF o.d -x cu -dc /s/a.cu -o o")
     assert (words, source) == (["/cuda/bin/nvcc", "-Ia", "-x", "cu", "-rdc=true"], "/s/a.cu")
     assert machine_code.compiler_words("/usr/bin/c++ -c a.cpp -o o") == ([], "")
