@@ -65,16 +65,20 @@ def device_query(figure, tables):
 
 
 def threads_blocks_warps(figure, tables):
-    threads = tables[0]
+    threads, multiprocessors = tables
     xs, ys, zs, warps, lanes = (column(threads, name) for name in ("x", "y", "z", "warp", "lane"))
-    for z, axis in enumerate(figure.subplots(1, max(zs) + 1)):
+    *planes, last = figure.subplots(1, max(zs) + 2)
+    for z, axis in enumerate(planes):
         for thread in (i for i in range(len(zs)) if zs[i] == z):
             color = ORANGE if warps[thread] else BLUE
             axis.text(xs[thread], ys[thread], lanes[thread], ha="center", va="center", fontsize=8, color=color)
         axis.set(xlim=(-0.6, max(xs) + 0.6), ylim=(max(ys) + 0.6, -0.6), xlabel="x", ylabel="y")
-        axis.set_title(f"z = {z}: lane of each thread; blue: warp 0, orange: warp 1", fontsize=9)
+        axis.set_title(f"z = {z}: lanes of warp 0 (blue), 1 (orange)", fontsize=9)
         axis.set_xticks(range(max(xs) + 1))
         axis.set_yticks(range(max(ys) + 1))
+    counts = column(multiprocessors, "blocks")
+    kinds = sorted(set(counts))
+    bars(last, "multiprocessors", [f"{kind} blocks" for kind in kinds], [counts.count(kind) for kind in kinds], digits=0)
 
 
 def memory(figure, tables):
@@ -83,7 +87,7 @@ def memory(figure, tables):
     bars(left, "copy, GB/s", column(copies, "copy"), column(copies, "GB/s"), digits=1)
     bars(middle, "8 chunks in, kernel, out, ms", column(streams, "streams"), column(streams, "ms"))
     middle.set_ylabel("streams")
-    bars(right, "kernel on managed memory, ms", column(managed, "managed_kernel"), column(managed, "ms"))
+    bars(right, "managed memory, ms", column(managed, "managed_kernel"), column(managed, "ms"))
 
 
 def coalescing(figure, tables):

@@ -25,6 +25,9 @@ def test_each_is_short_and_named():
     assert [name[:2] for name in names] == ["%02d" % number for number in range(1, 11)]
     page = (REPOSITORY / "examples" / "lessons" / "README.md").read_text()
     project = (REPOSITORY / "examples" / "lessons" / "CMakeLists.txt").read_text()
+    examples = REPOSITORY / "examples"
+    for name in ("CMakePresets.json", ".clangd"):
+        assert (examples / "lessons" / name).read_text() == (examples / "04_validate_your_kernel" / name).read_text()
     for lesson in LESSONS:
         assert "](%s)" % lesson.name in page and lesson.name in project
         assert (lesson / "CMakeLists.txt").exists() and callable(getattr(draw, lesson.name[3:]))

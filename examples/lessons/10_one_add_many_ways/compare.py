@@ -4,6 +4,7 @@
 Each way is measured in a process of its own, with caches that are empty at its start.
 """
 
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -84,3 +85,10 @@ for way in sys.argv[1:] or ways.WAYS:
     empty = {name: os.path.join(caches.name, name) for name in names}
     environment = {**os.environ, "CUDAOPS_CACHE": "OFF", **empty}
     subprocess.run([sys.executable, __file__, "--measure", way], env=environment, check=True)
+
+print("\npackage version")
+for package in ("torch", "triton", "numba-cuda"):
+    try:
+        print(package, importlib.metadata.version(package))
+    except importlib.metadata.PackageNotFoundError:
+        pass
