@@ -100,6 +100,7 @@ def main():
     parser.add_argument("--out", default=OUT, help="default: bench/results/lessons")
     arguments = parser.parse_args()
     machine, failed, found = result_file.machine(), [], {}
+    os.makedirs(arguments.out, exist_ok=True)
     for name, command, environment, folder, labels in tests(arguments.build):
         lesson = os.path.basename(folder)
         wanted = not arguments.lessons or lesson in arguments.lessons
@@ -109,17 +110,16 @@ def main():
         measured = measure(lesson, command, environment, folder, labels)
         if measured is None:
             failed.append(name)
-        else:
-            found.setdefault(lesson, []).extend(measured)
-    os.makedirs(arguments.out, exist_ok=True)
-    for lesson, tables in found.items():
+            continue
+        found.setdefault(lesson, []).extend(measured)
         document = {
             "date": result_file.now(),
             "command": f"bench/lessons/measure.py {lesson}",
             "commit": result_file.commit(),
             "machine": machine,
-            "tables": tables,
+            "tables": found[lesson],
         }
+        # After each program: one that fails later leaves the others' figures.
         with open(os.path.join(arguments.out, f"{lesson}.json"), "w", encoding="utf-8") as stream:
             json.dump(document, stream, indent=1)
             stream.write("\n")
