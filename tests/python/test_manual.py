@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manual (docs/): its console blocks run, page by page, and print what the page shows.
+
+A page is a script: a code block with a caption is a file of that name, a console block's commands run in one shell, in the
+order of the page. Lines below a command are its output; `...` stands for any text.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import REPOSITORY, run_python
+
+sys.path.insert(0, str(REPOSITORY / "docs" / "manual"))
+
+import options  # noqa: E402
+from collect import name_pages  # noqa: E402
+
+from cudaops import module_help  # noqa: E402
+
+FENCE = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CAPTION = re.compile(r"(?::\w+:[^\n]*\n)*:caption: (\S+)\n")
+
+needs_builds = pytest.mark.skipif(
+    shutil.which("cmake") is None or shutil.which("ninja") is None or not os.environ.get("CUDACXX"),
+    reason="no cmake, no ninja or no nvcc",
+)
+
+
+def steps(text):
+    """[("file", name, content) or ("run", command, expected lines)] of a page."""
+    found = []
+    for head, content in FENCE.findall(text):
+        if head.startswith("{code-block}"):
+            caption = CAPTION.match(content)
+            if caption:
+                found.append(("file", caption.group(1), content[caption.end() :].lstrip("\n")))
+        elif head == "console":
+            found += console(content)
+    return found
+
+
+def console(content):
+    """[("run", command, expected lines)]; a command goes on while the shell would ask for more."""
+    found = []
+    lines = content.splitlines()
+    while lines:
+        line = lines.pop(0)
+        assert line.startswith("$ "), "output before a command: " + line
+        command = [line[2:]]
+        while unfinished("\n".join(command)):
+            command.append(lines.pop(0))
+        expected = []
+        while lines and not lines[0].startswith("$ "):
+            expected.append(lines.pop(0))
+        found.append(("run", "\n".join(command), expected))
+    return found
+
+
+def unfinished(command):
+    if command.endswith("\\") or re.sub(r"\s# .*", "", command).count("'") % 2:
+        return True
+    here = re.search(r"<<'(\w+)'", command)
+    return bool(here) and not command.endswith("\n" + here.group(1))
+
+
+def normal(text):
+    """Versions and paths are those of the machine."""
+    text = re.sub(r"\b(torch|CUDA|CudaOps|toolkit|Python) \d[\w.+]*", r"\1 <version>", text)
+    return re.sub(r"(?<![\w.])/[\w./+-]+", "<path>", text)
+
+
+def shows(expected, output):
+    """Whether the output is what the page shows, `...` for any text."""
+    pattern = "\n".join(re.escape(normal(line)).replace(r"\.\.\.", ".*" if line.strip() != "..." else "(?s:.*)") for line in expected)
+    # A line of dots may stand for none.
+    pattern = pattern.replace("(?s:.*)\n", "(?s:.*)").replace("\n(?s:.*)", "(?s:.*)")
+    return re.fullmatch(pattern, normal(output.rstrip("\n"))) is not None
+
+
+def play(page, directory, **variables):
+    """Runs a page in a directory."""
+    marker = "cudaops-manual-step"
+    script, wanted = ["set -e"], []
+    for kind, what, content in steps(page.read_text()):
+        if kind == "file":
+            path = directory / what
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        else:
+            script += ["echo %s" % marker, what]
+            wanted.append((what, content))
+    assert wanted, "%s has no command" % page.name
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment["PATH"]
+    environment.update({"CCACHE_BASEDIR": str(directory), "HOME": os.environ.get("HOME", str(directory)), **variables})
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(script)], cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    outputs = done.stdout.split(marker + "\n")[1:]
+    assert done.returncode == 0, "%s: a command fails:\n%s\n%s" % (page.name, wanted[len(outputs) - 1][0], outputs[-1])
+    for (command, expected), output in zip(wanted, outputs, strict=True):
+        assert shows(expected, output), "%s: %s\nprints\n%s" % (page.name, command, output)
+
+
+PLAYED = ["tutorial/first_op"]
+
+# Commands of other pages, and what runs them: a file of the tests, and what it says of the command.
+RUN_ELSEWHERE = {
+    r'pip install (cudaops|"cudaops\[jit\]")( torch)?( +#.*)?$': ("tests/Examples/05_pip_package-steps.cmake", "install_cudaops"),
+    r"export CudaOps_ROOT=\$\(python -m cudaops --cmake-dir\)$": ("docs/tutorial/first_op.md", "--cmake-dir"),
+    r"python -m cudaops cache \w+": ("tests/python/test_jit_docs.py", "-m cudaops cache"),
+    r"python -m cudaops build --bundle": ("tests/Examples/10_prebuilt_jit_fallback-steps.cmake", "--bundle"),
+    r"CUDAOPS_JIT_PATH=bundle ": ("tests/Examples/10_prebuilt_jit_fallback-steps.cmake", "CUDAOPS_JIT_PATH="),
+    r"python -m cudaops (doctor|report)$": ("tests/python/test_jit_doctor.py", '"doctor"'),
+    r"python -m cudaops port setup.py": ("tests/python/test_port.py", '"port"'),
+    r"cmake -G Ninja -B build -DCudaOps_ROOT=": ("tests/python/test_docs.py", "-DCudaOps_ROOT="),
+    r"cmake --build build$": ("docs/tutorial/first_op.md", "cmake --build build"),
+}
+
+
+@needs_builds
+@pytest.mark.parametrize("name", PLAYED)
+def test_page_does_what_it_shows(name, tmp_path):
+    play(REPOSITORY / "docs" / (name + ".md"), tmp_path)
+
+
+def test_each_command_of_the_manual_is_run():
+    pages = {str(path.relative_to(REPOSITORY / "docs"))[:-3]: path for path in (REPOSITORY / "docs").rglob("*.md")}
+    assert set(PLAYED) <= set(pages)
+    used = set()
+    for name in set(pages) - set(PLAYED):
+        for kind, command, _ in steps(pages[name].read_text()):
+            if kind == "run":
+                found = [pattern for pattern in RUN_ELSEWHERE if re.match(pattern, command)]
+                assert len(found) == 1, "%s: no test runs, or two run: %s" % (name, command)
+                used.update(found)
+    assert used == set(RUN_ELSEWHERE)
+    for path, words in RUN_ELSEWHERE.values():
+        assert words in (REPOSITORY / path).read_text(), "%s: %s" % (path, words)
+
+
+def test_each_option_is_documented_and_a_new_one_without_its_page_stops_the_manual(monkeypatch):
+    pages, known = name_pages(str(REPOSITORY))
+    read = options.read_options(str(REPOSITORY))
+    # One of each place that options are read in.
+    assert {"CUDAOPS_CACHE", "CUDAOPS_SKIP_HIPIFY", "CUDAOPS_JIT_PATH", "CUDAOPS_CHECK", "CUDAOPS_REQUIRE_GPU"} <= set(read)
+    assert "| {cmake:variable}`CUDAOPS_CACHE` | `AUTO` (default)" in options.table(pages, known)
+    monkeypatch.setattr(options, "read_options", lambda repository: {**read, "CUDAOPS_NEW": "cmake/New.cmake"})
+    with pytest.raises(SystemExit, match="documented nowhere.\n  found   CUDAOPS_NEW, which cmake/New.cmake reads\nFix: "):
+        options.table(pages, known)
+
+
+def test_nothing_that_is_documented_as_an_option_is_read_nowhere():
+    pages, known = name_pages(str(REPOSITORY))
+    assert set(options.documented_options(pages, known)) <= set(options.read_options(str(REPOSITORY)))
+
+
+def test_help_prints_what_the_headers_say():
+    code, out, err = run_python("-m", "cudaops", "help")
+    assert (code, err) == (0, "")
+    for module in module_help.modules():
+        assert module.name in out and all("    %s()\n" % command in out for command in module.commands)
+    code, out, err = run_python("-m", "cudaops", "help", "ADD_TORCH_OP()")
+    assert (code, err) == (0, "") and out.startswith("AddTorchOp\n----------\n")
+    assert "\n  SOURCES\n    Always built" in out and "``" not in out and ":command:`" not in out
+    code, out, err = run_python("-m", "cudaops", "help", "cudaops_target_torch")
+    assert out.startswith("cudaops_target_torch\n----") and "cudaops_target_defaults(" not in out
+    # Two modules document it: the longer text.
+    assert "CUDAOPS_STORE\n-----" in run_python("-m", "cudaops", "help", "CUDAOPS_STORE")[1]
+    code, out, err = run_python("-m", "cudaops", "help", "add_torch_ops")
+    assert (code, out) == (2, "") and err.endswith("  found   add_torch_ops\nFix: python -m cudaops help add_torch_op\n")
+
+
+def test_each_public_module_has_a_header_with_a_summary():
+    names = {path.stem for path in (REPOSITORY / "cmake").glob("*.cmake")} - {"CudaOpsConfig", "CudaOpsConfigVersion"}
+    known = module_help.modules()
+    assert {module.name for module in known} == names
+    for module in known:
+        assert len(module.summary) > 20, module.name
+        for command in module.commands:
+            assert "%s(" % command in module.commands[command], command
