@@ -24,6 +24,8 @@ cudaops_options = documented_options(_pages, _modules)
 primary_domain = "cmake"
 highlight_language = "none"
 nitpicky = True
+# Types in Python signatures are torch's and Python's own, which this site has no pages of.
+nitpick_ignore_regex = [("py:(class|obj|exc)", ".*")]
 # Files that pages link to, copied.
 exclude_patterns = ["files"]
 # A console block with a quoted text of several lines is no error.
@@ -32,6 +34,7 @@ suppress_warnings = ["misc.highlighting_failure"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["deflist", "dollarmath"]
 
+python_maximum_signature_line_length = 88
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["manual.css"]

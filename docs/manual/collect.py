@@ -3,7 +3,9 @@
 
 import os
 
+import errors
 import options
+import reference
 from cudaops import module_help
 from pages import Pages
 
@@ -22,6 +24,8 @@ def name_pages(repository, place=None):
     pages.add_page("CONTRIBUTING.md", "contributing.md")
     for module in known:
         pages.add_page("cmake/%s.cmake" % module.name, "module/%s.rst" % module.name)
+    for path in pages.files("cmake/include/cudaops/*.h"):
+        pages.add_page(path, "header/%s.rst" % os.path.basename(path)[:-2])
     return pages, known
 
 
@@ -30,5 +34,14 @@ def collect(repository, place):
     pages, known = name_pages(repository, place)
     for module in known:
         pages.write("module/%s.rst" % module.name, module.text)
+    for path in pages.files("cmake/include/cudaops/*.h"):
+        name = os.path.basename(path)[:-2]
+        pages.write("header/%s.rst" % name, reference.header_page(os.path.join(repository, path), name))
+    pages.write("modules.md", reference.modules_page(known))
+    pages.write("headers.md", reference.headers_page(pages.files("cmake/include/cudaops/*.h"), repository))
+    pages.write("python.rst", reference.python_page(repository))
+    pages.write("kernels/python.rst", reference.kernels_page(repository))
+    pages.write("command_line.rst", reference.command_line_page(repository))
+    pages.write("errors.rst", errors.page(repository))
     pages.write_markdown({"docs/options.md": {"<!-- all options -->": options.table(pages, known)}})
     return pages.remove_others()
