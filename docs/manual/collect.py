@@ -19,7 +19,8 @@ def name_pages(repository, place=None):
     pages.add_page("kernels/README.md", "kernels/index.md")
     for path in pages.files("examples/*/README.md"):
         pages.add_page(path, os.path.dirname(path) + ".md")
-    pages.add_page("README.md", "readme.md")
+    # The site's front page says what the README says.
+    pages.add_page("README.md", "index.md")
     pages.add_page("CHANGELOG.md", "changelog.md")
     pages.add_page("CONTRIBUTING.md", "contributing.md")
     for module in known:
@@ -41,6 +42,7 @@ def collect(repository, place):
     pages.write("headers.md", reference.headers_page(pages.files("cmake/include/cudaops/*.h"), repository))
     pages.write("python.rst", reference.python_page(repository))
     pages.write("kernels/python.rst", reference.kernels_page(repository))
+    pages.write("kernels/formulas.rst", reference.formulas_page(repository))
     pages.write("command_line.rst", reference.command_line_page(repository))
     pages.write("errors.rst", errors.page(repository))
     pages.write_markdown({"docs/options.md": {"<!-- all options -->": options.table(pages, known)}})

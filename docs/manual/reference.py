@@ -174,6 +174,24 @@ def shorten(declaration):
     return text if text.endswith(";") else text + ";"
 
 
+def formulas_page(repository):
+    """What each reference kernel computes: the comments at the head of their headers."""
+    lines = ["What the kernels compute", "========================", "", FORMULAS, ""]
+    folder = os.path.join(repository, "kernels")
+    for name in sorted(os.listdir(folder)):
+        for path in sorted(os.listdir(os.path.join(folder, name))) if os.path.isdir(os.path.join(folder, name)) else ():
+            if path in (name + ".h", "lion.h", "lamb.h", "adamw_8bit.h"):
+                head = re.match(r"// SPDX[^\n]*\n((?://[^\n]*\n)+)", read_text(os.path.join(folder, name, path)))
+                title = path[: -len(".h")]
+                lines += [title, "-" * len(title), "", prose(comment(head.group(1))), ""]
+    return "\n".join(lines) + "\n"
+
+
+FORMULAS = """\
+Formulas, shapes, types and what may overlap, from the header of each kernel (``<op>/<op>.h``, of ``CudaOps::<op>``). How fast
+they are is :doc:`measured </measured>`; how they are called from Python is in :doc:`python`."""
+
+
 # --- Lists of pages
 
 
