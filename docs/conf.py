@@ -17,7 +17,7 @@ author = "the CudaOps developers"
 version = release = package_version()
 html_title = "CudaOps %s" % version
 
-extensions = ["myst_parser", "sphinxcontrib.moderncmakedomain", "sphinx_copybutton", "formulas", "options"]
+extensions = ["myst_parser", "sphinxcontrib.moderncmakedomain", "sphinx_copybutton", "options"]
 _pages, _modules = name_pages(REPOSITORY)
 cudaops_options = documented_options(_pages, _modules)
 # `.. command::` in a module's header is CMake's.
@@ -32,7 +32,6 @@ exclude_patterns = ["files"]
 suppress_warnings = ["misc.highlighting_failure"]
 
 myst_heading_anchors = 4
-myst_enable_extensions = ["deflist", "dollarmath"]
 
 python_maximum_signature_line_length = 88
 html_theme = "furo"

@@ -32,6 +32,9 @@ def prose(text, language="none"):
         if lines[0].startswith("- "):
             found.append(("text", lines))
             continue
+        if re.match(r"[A-Z]\w+ {2,}\S", lines[0]):  # "Shapes   ...": a list of such words
+            found.append(("block", lines))
+            continue
         follows = True  # a block in the next paragraph goes on with one at the end of this one
         for line in lines:
             kind = "block" if line.startswith(" ") or re.search(r"\S {2,}\S", line) else "text"

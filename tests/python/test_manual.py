@@ -23,7 +23,7 @@ from collect import name_pages  # noqa: E402
 from cudaops import module_help  # noqa: E402
 
 FENCE = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-CAPTION = re.compile(r"(?::\w+:[^\n]*\n)*:caption: (\S+)\n")
+CAPTION = re.compile(r"(?::\w+:[^\n]*\n)*:caption: `(\S+)`\n")
 
 needs_builds = pytest.mark.skipif(
     shutil.which("cmake") is None or shutil.which("ninja") is None or not os.environ.get("CUDACXX"),
