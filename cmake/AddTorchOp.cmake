@@ -123,7 +123,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/finish op/link op/rpath op/sources op/state)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/debug op/finish op/link op/rpath op/sources op/state)
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
@@ -252,6 +252,7 @@ function(add_torch_op)
       # One linker for ops with .cu files and for ops whose device code comes from kernels alone: the runtime and the
       # device link come with it.
       set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
+      _cudaops_debug_launches(${name})
     elseif(state_GPU STREQUAL "HIP")
       cudaops_target_hipify(${name})
       set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)

@@ -37,6 +37,9 @@ they do nothing.
   belong to in the build tree (``INSTALL``, ``PYTHON_PACKAGE``) are on ``PYTHONPATH``. Exit code 77 means skipped.
   ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
 
+With ``CUDAOPS_SANITIZER`` each gtest program and each Python test also has tests ``<name>.<tool>``, see
+:module:`CudaOpsDebug`.
+
 GoogleTest and Google Benchmark are found by ``find_package`` (Debian's libgtest-dev and libbenchmark-dev, vcpkg,
 Conan); ``CUDAOPS_PROVIDE=GTEST;BENCHMARK`` brings them by CMake's FetchContent.
 
@@ -60,7 +63,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/state op/arguments op/finish)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/state op/arguments op/debug op/finish op/sanitizer)
 
 function(cudaops_add_gtest)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")
@@ -92,6 +95,7 @@ function(cudaops_add_gtest)
       ${${kind}_properties}
     )
   endforeach()
+  _cudaops_sanitizer_tests(${name} "" $<TARGET_FILE:${name}> "--gtest_filter=*Gpu*:*GPU*")
 endfunction()
 
 function(cudaops_add_benchmark)
@@ -152,6 +156,7 @@ function(cudaops_add_python_test)
     set(script "${built}")
   endif()
   set(environment "")
+  set(libraries "")
   set(reason "")
   foreach(op IN LISTS arg_OP)
     set(kind "")
@@ -190,6 +195,7 @@ function(cudaops_add_python_test)
     string(TOUPPER "${op}" upper)
     string(REGEX REPLACE "[^A-Z0-9_]" "_" upper "${upper}")
     list(APPEND environment "CUDAOPS_${upper}_LIBRARY=set:$<TARGET_FILE:${op}>")
+    list(APPEND libraries "$<TARGET_FILE:${op}>")
     _cudaops_target_get(${op} PYTHON_MODULE module)
     _cudaops_target_get(${op} PACKAGE package)
     if(module OR package)
@@ -233,6 +239,7 @@ function(cudaops_add_python_test)
       ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1"
       ENVIRONMENT_MODIFICATION "${environment}"
   )
+  _cudaops_sanitizer_tests(${name} "${libraries}" ${runner} "${script}" ${arg_ARGS})
 endfunction()
 
 # _cudaops_check_executable(<command> <name> <argv> <out-sources> <out-enabled>)
@@ -290,6 +297,7 @@ function(_cudaops_test_executable name)
   endif()
   if(backend STREQUAL "CUDA")
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
+    _cudaops_debug_launches(${name})
   elseif(backend STREQUAL "HIP")
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     cudaops_target_hipify(${name})

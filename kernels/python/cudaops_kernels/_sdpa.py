@@ -81,9 +81,10 @@ def _has_hopper_kernel(index: int) -> bool:
 
 def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
     """On the CPU without gradients, but for a few queries: with them nothing has been compared. On
-    Hopper where sequences are long, in 16 bits: beside what torch takes there, cuDNN's, the forward pass is
-    at 0.97 to 1.14 from 4096 tokens on, with the backward pass at 0.98 to 1.11, below that at 0.8 to
-    1.06 (H100, torch 2.11, 2026-11-25; cuDNN forced: bench/kernels/attention.py)."""
+    Hopper where sequences are long, in 16 bits: beside what torch takes there, cuDNN's, the forward
+    pass is at 0.97 to 1.14 from 4096 tokens on, with the backward pass at 0.98 to 1.11 (head_dim 192
+    and 128 of values: at least 1.09), below that at 0.8 to 1.06 (H100, torch 2.11, 2026-11-25; cuDNN
+    forced: bench/kernels/attention.py). Not the kernel for gradients that are the same each time."""
     if attn_mask is not None:
         return False
     needs_grad = torch.is_grad_enabled() and (
@@ -92,9 +93,7 @@ def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Te
     if query.device.type == "cpu":
         # A few queries are sooner done by torch's matrix products than divided among threads.
         return not needs_grad and query.shape[-2] >= _FEWEST_QUERIES_ON_CPU
-    if needs_grad and (
-        torch.are_deterministic_algorithms_enabled() or query.shape[-1] != value.shape[-1]
-    ):
+    if needs_grad and torch.are_deterministic_algorithms_enabled():
         return False
     dtype = query.dtype
     if torch.is_autocast_enabled("cuda"):

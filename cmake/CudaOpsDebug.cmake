@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+CudaOpsDebug
+------------
+
+Builds ops and kernels for debuggers, profilers and sanitizers. The options apply to ops, kernels, their test programs and
+benchmarks, and to targets with :command:`cudaops_target_defaults`; projects made by ``python -m cudaops new`` have them as
+presets.
+
+``CUDAOPS_DEBUG`` (variable, or environment variable of the same name; preset ``debug``)
+  ``ON``: compiles for cuda-gdb and gdb, whatever the build type is: device code with ``-G``, C++ with ``-O0 -g``, with
+  ``assert()``. The host code of ``.cu`` files is unoptimised with ``CMAKE_BUILD_TYPE=Debug``. ``CUDAOPS_CHECK_LAUNCH()``
+  of :file:`cudaops/check.h` waits for each kernel, so that a failure is reported where it was launched, by the kernel's
+  name (CUDA 12.3 and later), grid and block::
+
+    op my_ops: kernel scale(float*, long) <<<(4, 1, 1), (256, 1, 1)>>>, launched in launch_scale,
+    failed: cudaErrorIllegalAddress, an illegal memory access was encountered
+
+  A stream that records a CUDA graph isn't waited for. Device code with ``-G`` is many times slower, and can need more
+  registers than a launch has: its figures mean nothing.
+
+``CUDAOPS_PROFILE`` (variable, or environment variable of the same name; preset ``profile``)
+  ``ON``: adds line numbers for profilers and sanitizers (``-lineinfo``), and leaves device code uncompressed. All other
+  flags are those of the build type, and the machine code is the same, byte for byte: what is measured is what ships. Not
+  together with ``CUDAOPS_DEBUG`` or the build type ``Debug``.
+
+``CUDAOPS_SANITIZER`` (variable, or environment variable of the same name; preset ``sanitize``)
+  A list of ``memcheck``, ``racecheck``, ``initcheck`` and ``synccheck``: for each of them, a test ``<name>.<tool>`` beside
+  each :command:`cudaops_add_gtest` and each :command:`cudaops_add_python_test`, label ``sanitizer``, that runs the test
+  under that tool of compute-sanitizer. It fails where the tool finds something, in child processes too, and says again
+  at its end what and where::
+
+    racecheck: Race reported between Write access at block_sum(float *)+0x90 in sum.cu:9
+
+  Of a gtest program, the tests with ``Gpu`` or ``GPU`` in their names run; in a Python test, only the kernels of its ops are
+  checked, and torch allocates each tensor by itself. The time limit is 20 times that of the test. Skipped, with the
+  reason, where there is no compute-sanitizer or no GPU. With ``CUDAOPS_PROFILE``, places have file and line.
+
+``CUDAOPS_FAST_MATH`` (variable, or environment variable of the same name; target property)
+  The property ``ON`` compiles the device code of a target with ``--use_fast_math``: division, square root and the
+  functions of ``math.h`` are approximate, and denormal numbers are zero. The variable initialises the property.
+
+Example, a project without presets:
+
+.. code-block:: console
+
+  $ cmake -S . -B build/debug -DCMAKE_BUILD_TYPE=Debug -DCUDAOPS_DEBUG=ON
+  $ cmake --build build/debug
+  $ cuda-gdb --args build/debug/scale_test --gtest_filter='*Gpu*'
+
+Each GPU test under all tools of compute-sanitizer, and one test under one of them:
+
+.. code-block:: console
+
+  $ cmake -S . -B build/sanitize -DCUDAOPS_PROFILE=ON "-DCUDAOPS_SANITIZER=memcheck;racecheck;initcheck;synccheck"
+  $ cmake --build build/sanitize
+  $ ctest --test-dir build/sanitize -L sanitizer --output-on-failure
+  $ ctest --test-dir build/sanitize -R '^scale_test[.]racecheck$' --verbose
+
+A file whose results may be approximate, in a project where others may not:
+
+.. code-block:: cmake
+
+  cudaops_add_kernels(activations SOURCES gelu.cu)
+  set_target_properties(activations PROPERTIES CUDAOPS_FAST_MATH ON)
+#]=======================================================================]
+
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+if(NOT COMMAND _cudaops_use)
+  include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
+endif()
+_cudaops_use(CudaOpsTargets CudaOpsTesting)
