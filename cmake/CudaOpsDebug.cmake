@@ -42,6 +42,8 @@ presets.
 
 Example, a project without presets:
 
+.. run by tests/Debug/real_launches-steps.cmake: CUDAOPS_DEBUG=ON
+
 .. code-block:: console
 
   $ cmake -S . -B build/debug -DCMAKE_BUILD_TYPE=Debug -DCUDAOPS_DEBUG=ON
@@ -49,6 +51,8 @@ Example, a project without presets:
   $ cuda-gdb --args build/debug/scale_test --gtest_filter='*Gpu*'
 
 Each GPU test under all tools of compute-sanitizer, and one test under one of them:
+
+.. run by tests/Debug/sanitizer-steps.cmake: CUDAOPS_SANITIZER
 
 .. code-block:: console
 

@@ -2,11 +2,13 @@
 """Which pages the manual has, and what they are made of."""
 
 import os
+import re
 
 import errors
 import options
 import reference
 from cudaops import module_help
+from cudaops.words import read_text
 from pages import Pages
 
 
@@ -30,6 +32,13 @@ def name_pages(repository, place=None):
     return pages, known
 
 
+def unlisted(pages):
+    """The pages of docs/ that its front page doesn't name: a new one is found without an edit there."""
+    text = read_text(os.path.join(pages.repository, "docs", "index.md"))
+    names = [os.path.splitext(name)[0] for path, name in pages.by_path.items() if path.startswith("docs/")]
+    return [name for name in names if name != "index" and not re.search("^%s$" % re.escape(name), text, re.MULTILINE)]
+
+
 def collect(repository, place):
     """Writes the manual's sources into the directory `place`. Returns whether pages of an earlier run are gone."""
     pages, known = name_pages(repository, place)
@@ -45,5 +54,9 @@ def collect(repository, place):
     pages.write("kernels/formulas.rst", reference.formulas_page(repository))
     pages.write("command_line.rst", reference.command_line_page(repository))
     pages.write("errors.rst", errors.page(repository))
-    pages.write_markdown({"docs/options.md": {"<!-- all options -->": options.table(pages, known)}})
+    made = {
+        "docs/options.md": {"<!-- all options -->": options.table(pages, known)},
+        "docs/index.md": {"<!-- other pages -->": "\n".join(unlisted(pages))},
+    }
+    pages.write_markdown(made)
     return pages.remove_others()

@@ -72,7 +72,7 @@ def first_sentence(text, colon=True):
 
 def plain(text):
     """reStructuredText as `cmake --help-command` shows it: without roles, with code blocks as indented text."""
-    text = re.sub(r"^( *)\.\. code-block:: \w+\n\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^ *\.\. (code-block:: \w+|run by .*)\n\n", "", text, flags=re.MULTILINE)
     text = re.sub(r":[a-z]+:`([^`<]+?)(?: <[^>]*>)?`", r"\1", text)
     return re.sub(r"``([^`]+)``", r"\1", text)
 

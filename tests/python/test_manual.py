@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 
 import pytest
 from conftest import REPOSITORY, run_python
@@ -17,6 +18,7 @@ from jit_store import make_store
 
 sys.path.insert(0, str(REPOSITORY / "docs" / "manual"))
 
+import errors  # noqa: E402
 import options  # noqa: E402
 from collect import name_pages  # noqa: E402
 
@@ -110,24 +112,6 @@ def play(page, directory, **variables):
 
 PLAYED = ["tutorial/first_op", "tutorial/from_setup_py", "tutorial/from_load_inline", "tutorial/shared_cache", "tutorial/wheel"]
 
-# Commands of other pages, and what runs them: a file of the tests, and what it says of the command.
-RUN_ELSEWHERE = {
-    r"cmake --workflow --preset (demo|test)\b": (".ci/run", "cmake --workflow --preset test"),
-    r"python -m cudaops new my_ops +#": ("tests/python/test_new.py", '"new"'),
-    r"cd my_ops && export CudaOps_ROOT=": ("tests/python/test_new.py", "cmake --workflow --preset dev"),
-    r"cmake --preset hip && ": ("tests/Examples/07_cuda_and_rocm-steps.cmake", "example_run(hip)"),
-    r'pip install (cudaops|"cudaops\[jit\]")( torch)?( +#.*)?$': ("tests/Examples/05_pip_package-steps.cmake", "install_cudaops"),
-    r"export CudaOps_ROOT=\$\(python -m cudaops --cmake-dir\)$": ("docs/tutorial/first_op.md", "--cmake-dir"),
-    r"python -m cudaops cache \w+": ("tests/python/test_jit_docs.py", "-m cudaops cache"),
-    r"python -m cudaops build --bundle": ("tests/Examples/10_prebuilt_jit_fallback-steps.cmake", "--bundle"),
-    r"CUDAOPS_JIT_PATH=bundle ": ("tests/Examples/10_prebuilt_jit_fallback-steps.cmake", "CUDAOPS_JIT_PATH="),
-    r"python -m cudaops (doctor|report)$": ("tests/python/test_jit_doctor.py", '"doctor"'),
-    r"python -m cudaops port setup.py": ("tests/python/test_port.py", '"port"'),
-    r"cmake -G Ninja -B build -DCudaOps_ROOT=": ("tests/python/test_docs.py", "-DCudaOps_ROOT="),
-    r"cmake --build build$": ("docs/tutorial/first_op.md", "cmake --build build"),
-}
-
-
 @needs_builds
 @pytest.mark.parametrize("name", PLAYED)
 def test_page_does_what_it_shows(name, tmp_path):
@@ -143,20 +127,26 @@ def test_page_does_what_it_shows(name, tmp_path):
     play(REPOSITORY / "docs" / (name + ".md"), tmp_path / "page", PYTHONPATH=path, **variables)
 
 
-def test_each_command_of_the_manual_is_run():
-    pages = {str(path.relative_to(REPOSITORY / "docs"))[:-3]: path for path in (REPOSITORY / "docs").rglob("*.md")}
-    pages["README"] = REPOSITORY / "README.md"
-    assert set(PLAYED) <= set(pages)
-    used = set()
-    for name in set(pages) - set(PLAYED):
-        for kind, command, _ in steps(pages[name].read_text()):
-            if kind == "run":
-                found = [pattern for pattern in RUN_ELSEWHERE if re.match(pattern, command)]
-                assert len(found) == 1, "%s: no test runs, or two run: %s" % (name, command)
-                used.update(found)
-    assert used == set(RUN_ELSEWHERE)
-    for path, words in RUN_ELSEWHERE.values():
-        assert words in (REPOSITORY / path).read_text(), "%s: %s" % (path, words)
+def blocks(text, fence, comment):
+    """[(the comment above a console block, or None; its commands)]"""
+    pattern = r"(?:^%s\n+)?%s" % (comment, fence)
+    return [(match.group("by"), console(textwrap.dedent(match.group("text")).strip("\n"))) for match in re.finditer(pattern, text, re.M | re.S)]
+
+
+def test_each_console_block_of_the_manual_is_run_by_a_test():
+    """Of a page that isn't played, the line above a block says what runs it: a file of the tests, and words in it."""
+    pages = [path for path in (REPOSITORY / "docs").rglob("*.md") if str(path.relative_to(REPOSITORY / "docs"))[:-3] not in PLAYED]
+    found = []
+    for path in [*pages, REPOSITORY / "README.md"]:
+        found += [(path.name, *block) for block in blocks(path.read_text(), r"^```console\n(?P<text>.*?)^```$", r"<!-- run by (?P<by>.*?) -->")]
+    for module in module_help.modules():
+        fence = r"^\.\. code-block:: console\n\n(?P<text>(?:\n|  [^\n]*\n)+)"
+        found += [(module.name, *block) for block in blocks(module.text, fence, r"\.\. run by (?P<by>[^\n]*)")]
+    assert len(found) > 10
+    for name, by, commands in found:
+        assert by, "%s: say what runs it: <!-- run by <file of the tests>: <words in it> -->, above\n%s" % (name, commands[0][1])
+        path, _, words = by.partition(": ")
+        assert words and words in (REPOSITORY / path).read_text(), "%s: %s" % (name, by)
 
 
 def test_each_option_is_documented_and_a_new_one_without_its_page_stops_the_manual(monkeypatch):
@@ -199,3 +189,40 @@ def test_each_public_module_has_a_header_with_a_summary():
         assert len(module.summary) > 20, module.name
         for command in module.commands:
             assert "%s(" % command in module.commands[command], command
+
+
+def test_errors_are_those_of_the_code_and_of_the_tests():
+    page = errors.page(str(REPOSITORY))
+    # A call's own words, with what is filled in; a sentence that is made elsewhere, by the text that a test expects.
+    assert "add_torch_op(<name>): SOURCES and CUDA_SOURCES are both missing.\n     wanted  at least one file\n    Fix: add_torch_op(<name>" in page
+    assert "find_package(CudaTorchMatch): toolkit and torch must be of one CUDA major version.\n     toolkit  CUDA 13.0.88" in page
+    titles = page.splitlines()
+    assert len([title for title in titles if title.startswith("add\\_torch\\_op(")]) > 5
+    assert "$" + "{" not in page.replace("${archs}", "")
+
+
+def test_messages_of_a_new_call_are_on_the_page(tmp_path):
+    (tmp_path / "cmake").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "cmake" / "New.cmake").write_text(
+        'function(new_command name)\n  set(command "new_command(${name})")\n'
+        '  _cudaops_stop(\n    "${command}: the rule \\"${name}\\"."\n    FACTS "found   ${found}"\n    FIX "this"\n  )\nendfunction()\n'
+    )
+    (message,) = errors.messages(str(tmp_path))
+    assert errors.block(message) == ['new_command(<name>): the rule "<name>".', "  found   <found>", " Fix: this"]
+    (tmp_path / "tests" / "case-stderr.txt").write_text(
+        'CMake Error at <repo>/cmake/detail/base/message\\.cmake:[0-9]+ \\(message\\):\n'
+        'new_command\\(x\\): the rule "x"\\.\n  found +<case>/y\nFix: this\n'
+    )
+    (message,) = errors.messages(str(tmp_path))
+    assert errors.block(message)[0] == 'new_command(x): the rule "x".' and errors.block(message)[-1] == " Fix: this"
+
+
+def test_output_is_compared_but_for_versions_and_paths():
+    assert shows(["a ... c", "...", "torch 2.15.0+cu132 at /home/me/x"], "a b c\nanything\n\ntorch 2.10.0 at /opt/y\n")
+    assert shows(["...", "end"], "end\n") and shows([], "")
+    assert not shows(["a"], "a\nb\n") and not shows(["tensor([1.])"], "tensor([2.])\n") and not shows(["a", "..."], "b\n")
+    assert console("$ cat <<'END'\ntext\nEND\nout\n$ next \\\n  more\n") == [
+        ("run", "cat <<'END'\ntext\nEND", ["out"]),
+        ("run", "next \\\n  more", []),
+    ]
