@@ -67,6 +67,8 @@ Targets of each :command:`cudaops_add_benchmark` for CUDA, never part of ``all``
 
 Example, a project without presets:
 
+.. run by tests/Debug/real_launches-steps.cmake: CUDAOPS_DEBUG=ON
+
 .. code-block:: console
 
   $ cmake -S . -B build/debug -DCMAKE_BUILD_TYPE=Debug -DCUDAOPS_DEBUG=ON
@@ -74,6 +76,8 @@ Example, a project without presets:
   $ cuda-gdb --args build/debug/scale_test --gtest_filter='*Gpu*'
 
 Each GPU test under all tools of compute-sanitizer, and one test under one of them:
+
+.. run by tests/Debug/sanitizer-steps.cmake: CUDAOPS_SANITIZER
 
 .. code-block:: console
 

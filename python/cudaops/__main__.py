@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, kernel_report, new
+from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, kernel_report, module_help, new
 from ._arguments import Parser
 from ._port import PortError, port
 from .jit import cli as jit
@@ -22,7 +22,7 @@ def main(arguments=None):
     )
     parser.add_argument("--cmake-dir", action="store_true", help="print the directory of CudaOpsConfig.cmake")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", metavar="{new,inspect,kernels,build-report,port,build,cache,doctor,report}")
+    commands = parser.add_subparsers(dest="command", metavar="{new,inspect,kernels,build-report,port,build,cache,doctor,report,help}")
     new.add_command(commands)
     command = commands.add_parser(
         "inspect",
@@ -62,6 +62,7 @@ def main(arguments=None):
     where = "write it there (-: print it); a file that exists is left as it is"
     command.add_argument("-o", "--output", metavar="FILE", help=where)
     jit.add_commands(commands)
+    module_help.add_command(commands)
     options = parser.parse_args(arguments)
 
     if options.cmake_dir:
@@ -77,6 +78,8 @@ def main(arguments=None):
         return build_report.run(options, "cudaops build-report")
     if options.command == "port":
         return _port(options)
+    if options.command == "help":
+        return module_help.run(options)
     if options.command != "inspect":
         parser.print_help()
         return 0
