@@ -33,7 +33,7 @@ presets.
     racecheck: Race reported between Write access at block_sum(float *)+0x90 in sum.cu:9
 
   Of a gtest program, the tests with ``Gpu`` or ``GPU`` in their names run; in a Python test, only the kernels of its ops are
-  checked, and torch allocates each tensor by itself. The time limit is 20 times that of the test. Skipped, with the
+  checked (by initcheck all, since it has to see what other kernels write), and torch allocates each tensor by itself. The time limit is 20 times that of the test. Skipped, with the
   reason, where there is no compute-sanitizer or no GPU. With ``CUDAOPS_PROFILE``, places have file and line.
 
 ``CUDAOPS_NVTX`` (variable, or environment variable of the same name)

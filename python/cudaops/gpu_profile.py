@@ -112,7 +112,11 @@ def profile(command, options, report, scratch):
     said = os.path.join(scratch, "cases")
     listed = subprocess.run([options.program, "--benchmark_list_tests=true"], capture_output=True, text=True)
     if listed.returncode:
-        raise Problem("", "the benchmark fails.", listed.stderr.splitlines()[-5:], [options.program])
+        said = listed.stderr.strip().splitlines()[-5:]
+        fix = "make %s run by itself first" % options.program
+        if "error while loading shared libraries" in listed.stderr:
+            fix = "LD_LIBRARY_PATH=<directory of that library>, or link it by a path that is in the program's RUNPATH"
+        raise Problem("", "the benchmark can't list its cases.", said, [fix])
     environment = dict(os.environ, CUDAOPS_BENCHMARK_PROFILE=said, CUDAOPS_REQUIRE_GPU="1")
     done = subprocess.run(
         [*command, options.program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", text=True
@@ -131,7 +135,7 @@ def profile(command, options, report, scratch):
     if done.returncode or not os.path.exists(report):
         lines = done.stdout.strip().splitlines()
         errors = [line for line in lines if re.search(r"error|wrong|fail", line, re.IGNORECASE)]
-        raise Problem("", "the benchmark failed under %s." % options.tool, (errors or lines)[:5], ["%s, by itself" % options.program])
+        raise Problem("", "the benchmark failed under %s." % options.tool, (errors or lines)[:5], ["make %s run by itself first" % options.program])
     names, cases = listed.stdout.splitlines(), []
     with open(said, encoding="utf-8") as file:
         for line in file:

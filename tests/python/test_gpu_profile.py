@@ -130,3 +130,12 @@ def test_nsys_prints_its_tables(tmp_path, driver):
     write(tmp_path / "cuda/bin/nsys", NSYS)
     code, out, err = run(tmp_path, driver, "nsys")
     assert (code, err) == (0, "") and out.startswith("Time (%)  Name\n") and (tmp_path / "bench.nsys/bench.nsys-rep").exists()
+
+
+def test_program_that_cannot_start_is_said_with_its_cure(tmp_path, driver):
+    text = "#!/bin/sh\necho 'program: error while loading shared libraries: libbenchmark.so.1: cannot open' >&2; exit 127\n"
+    write(tmp_path / "program", text)
+    write(tmp_path / "cuda/bin/ncu", NCU % "")
+    code, out, err = run(tmp_path, driver, "ncu")
+    assert (code, out) == (1, "") and "the benchmark can't list its cases." in err and "libbenchmark.so.1" in err
+    assert "Fix: LD_LIBRARY_PATH=<directory of that library>" in err
