@@ -119,7 +119,8 @@ def summary(text):
             old = OLD_PLACE.match(place)
             entry = "%s at %s" % (head, "%s in %s" % (old.group("kernel"), old.group("file")) if old else place)
         elif head and re.search(r"error\b", head) and re.match(r"\s{4,}\S", line):
-            entry = ADDRESS.sub("", "%s: %s" % (head, line.strip()))
+            detail = "" if "host backtrace" in line else ": " + line.strip()
+            entry = ADDRESS.sub("", head.rstrip(".") + detail)
         head = line.strip() if re.match(r" [A-Z]\S* ", line) and not race else ""
         if entry:
             found[entry] = found.get(entry, 0) + 1

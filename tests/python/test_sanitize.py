@@ -34,10 +34,13 @@ REPORT = """\
 =========     Saved host backtrace up to driver entry point at error
 =========         Host Frame: cudaMemcpyAsync [0x70eec] in libcudart.so.13
 =========
+========= Program hit cudaErrorInvalidValue (error 1) due to "invalid argument" on CUDA API call to cudaMemcpy.
+=========     Saved host backtrace up to driver entry point at error
+=========
 ========= Barrier error detected. Divergent thread(s) in block
 =========     at reduce(float *)+0x20 in /src/reduce.cu:20
 =========
-========= ERROR SUMMARY: 6 errors
+========= ERROR SUMMARY: 7 errors
 """
 
 TOOL = """\
@@ -78,6 +81,7 @@ def test_summary_names_each_place_once():
         "Uninitialized __global__ memory read of size 4 bytes at sum(float *) in /src/sum.cu:7",
         "Race reported between Write access at reduce(float *)+0x90 in /src/reduce.cu:9",
         "Host API memory access error of size 1 bytes: Uninitialized access on access by cudaMemcpy source",
+        'Program hit cudaErrorInvalidValue (error 1) due to "invalid argument" on CUDA API call to cudaMemcpy',
         "Barrier error detected. Divergent thread(s) in block at reduce(float *)+0x20 in /src/reduce.cu:20",
     ]
     assert sanitize.summary("a\n========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n") == []
@@ -90,7 +94,7 @@ def test_what_is_found_fails_the_test_and_is_said_at_the_end(tmp_path, driver):
     assert (code, err) == (86, "")
     assert "arguments: --tool memcheck --error-exitcode 86 --target-processes all program --gtest_filter=*Gpu*" in out
     assert "caching: 1 expandable_segments:False" in out
-    assert out.splitlines()[-5].startswith("memcheck: Invalid __global__ write of size 4 bytes at scale(float *, long)")
+    assert out.splitlines()[-6].startswith("memcheck: Invalid __global__ write of size 4 bytes at scale(float *, long)")
 
 
 def test_without_a_tool_a_gpu_or_a_test_it_is_skipped(tmp_path, driver):
