@@ -29,11 +29,13 @@ MEMORY_CLOCK = "dram__cycles_elapsed.avg.per_second"
 THEORETICAL = "sm__maximum_warps_per_active_cycle_pct"
 ACHIEVED = "sm__warps_active.avg.pct_of_peak_sustained_active"
 CLOCK = "smsp__cycles_elapsed.avg.per_second"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 FMA = "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained"
 # Operations of float32 in a cycle: additions, products, and twice the fused ones.
 FLOPS = {"fadd": 1, "fmul": 1, "ffma": 2}
 FLOP = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum.per_cycle_elapsed"
-METRICS = [TIME, BYTES, RATE, PEAK_BYTES, MEMORY_CLOCK, THEORETICAL, ACHIEVED, CLOCK, FMA, *(FLOP % name for name in FLOPS)]
+METRICS = [TIME, BYTES, RATE, PEAK_BYTES, MEMORY_CLOCK, THEORETICAL, ACHIEVED, CONFLICTS, CLOCK, FMA]
+METRICS += [FLOP % name for name in FLOPS]
 
 CASE = re.compile(r"cudaops case (\d+)")
 PERMISSION = "ERR_NVGPUCTRPERM"
@@ -174,8 +176,8 @@ def number(text):
 
 
 def table(rows, cases):
-    head = ("us", "occupancy %", "of at most %", "memory GB/s", "of peak %")
-    lines = ["%10s %12s %13s %12s %10s  case, kernel" % head]
+    head = ("us", "occupancy %", "of at most %", "memory GB/s", "of peak %", "bank conflicts")
+    lines = ["%10s %12s %13s %12s %10s %15s  case, kernel" % head]
     for row in rows:
         figures = (
             scaled(row[TIME], 1e-3),
@@ -183,9 +185,10 @@ def table(rows, cases):
             scaled(row[THEORETICAL]),
             scaled(row[RATE], 1e-9),
             scaled(peak_share(row), 100),
+            "" if row[CONFLICTS] is None else "%d" % row[CONFLICTS],
         )
         names = [cases[row["case"]][0]] if row["case"] is not None and row["case"] < len(cases) else []
-        lines.append("%10s %12s %13s %12s %10s  %s" % (*figures, ", ".join([*names, row["kernel"]])))
+        lines.append("%10s %12s %13s %12s %10s %15s  %s" % (*figures, ", ".join([*names, row["kernel"]])))
     return "\n".join(lines)
 
 

@@ -42,8 +42,8 @@ def page(rows):
     return "==PROF== Connected\n" + "".join(",".join('"%s"' % cell for cell in line) + "\n" for line in lines)
 
 
-# time ns, bytes, bytes/s, peak bytes/cycle, memory clock, theoretical, achieved, clock, ffma/cycle, fadd, fmul, ffma
-VALUES = ["1,000", "8192", "8.192e9", "16", "1e9", "100", "81.25", "1.5e9", "128", "2", "0", "1"]
+# time ns, bytes, bytes/s, peak bytes/cycle, memory clock, theoretical, achieved, conflicts, clock, ffma/cycle, fadd, fmul, ffma
+VALUES = ["1,000", "8192", "8.192e9", "16", "1e9", "100", "81.25", "31", "1.5e9", "128", "2", "0", "1"]
 ROWS = [("square(float *)", '"cudaops case 0: square/1024"'.strip('"'), VALUES), ("square(float *)", "cudaops case 1: ", VALUES), ("fill()", "", VALUES)]
 
 
@@ -80,7 +80,7 @@ def test_ncu_runs_each_case_once_and_names_it(tmp_path, driver):
         assert option in arguments
     lines = out.splitlines()
     # 8.192 GB/s of 16 bytes in each of 10^9 cycles a second.
-    assert lines[1].split() == ["1.0", "81.2", "100.0", "8.2", "51.2", "square/1024,", "square(float", "*)"]
+    assert lines[1].split() == ["1.0", "81.2", "100.0", "8.2", "51.2", "31", "square/1024,", "square(float", "*)"]
     assert lines[2].endswith("  square/4096, square(float *)") and lines[3].endswith("  fill()")
     assert (tmp_path / "bench.ncu/bench.ncu-rep").exists()
     assert lines[-1].startswith("no roofline: ") or (tmp_path / "bench.ncu/roofline.png").exists()
