@@ -48,7 +48,9 @@ def main(arguments):
     if options.tool == "initcheck":
         names = None
     command = [sanitizer, "--tool", options.tool, "--error-exitcode", str(FOUND), "--target-processes", "all"]
-    command += [word for part in _name_parts(names or []) for word in (_filter_option(sanitizer), "kns=" + part)]
+    if names:
+        option = _filter_option(sanitizer)
+        command += [word for part in _name_parts(names) for word in (option, "kns=" + part)]
     code, text = _run(command + options.command)
     if re.search(r"^\[==========\] Running 0 tests", text, re.MULTILINE):
         return _skip("no test of the program has Gpu or GPU in its name")
