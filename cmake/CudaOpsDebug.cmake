@@ -59,7 +59,11 @@ Targets of each :command:`cudaops_add_benchmark` for CUDA, never part of ``all``
 ``<name>.ncu``
   Nsight Compute on one launch of each case, after a check of its result and a launch to warm up; clocks are left as they
   are, the L2 cache is cold. Prints time, occupancy beside the highest possible one, the bandwidth of the device's memory
-  and the bank conflicts of shared memory, by case and kernel. ``<build>/<name>.ncu/`` gets the report, with the source
+  and the bank conflicts of shared memory, by case and kernel, and where bank conflicts are::
+
+    bank conflicts: 1015808 excessive wavefronts in transpose(const float *, float *), transpose.cu:33
+
+  ``<build>/<name>.ncu/`` gets the report, with the source
   where ``CUDAOPS_PROFILE`` is on, and :file:`roofline.png`, with matplotlib.
 ``<name>.nsys``
   Nsight Systems on the same: its tables of kernels and NVTX ranges, and a report in ``<build>/<name>.nsys/``.

@@ -47,6 +47,15 @@ def read_kernels(elf, arch):
         ) from None
 
 
+def read_line_tables(elf):
+    """{kernel: (bytes of its code, [(address, path, line)...])} of a cubin; no lines without -lineinfo."""
+    sections = {name: (offset, size) for name, _, offset, size in elf.sections()}
+    names, entries = _symbols(elf, sections)
+    lines = _Cubin(elf, sections, names)._lines()
+    codes = {names[index]: sections.get(".text." + names[index]) for index in entries}
+    return {name: (code[1], lines.get(name, [])) for name, code in codes.items() if code}
+
+
 def _symbols(elf, sections):
     """The names of all symbols by their numbers, and the numbers of the kernels."""
     names, entries = [], []

@@ -10,6 +10,7 @@ clocks as they are and a cold L2 cache.
 
 import argparse
 import csv
+import io
 import json
 import os
 import re
@@ -17,8 +18,13 @@ import subprocess
 import sys
 import tempfile
 
-from . import gpu_tools
+from . import cubin, gpu_tools
+from .demangle import demangler
+from .elf import Elf, File, Memory, NotReadable
+from .fatbin import cuda_images
+from .line_table import line_at
 from .problem import Problem
+from .unpack import OutOfReach, cuda_image
 
 # What ncu calls them. Times and rates are in base units: ns, bytes, instructions a cycle.
 TIME = "gpu__time_duration.sum"
@@ -76,13 +82,17 @@ def compute(ncu, options, place, scratch):
     command += ["--import-source", "yes", "--clock-control", "none", "--target-processes", "all", "-f", "-o", report]
     cases = profile(command, options, report, scratch)
     # NVTX columns are those of ncu's page of raw values.
-    text = checked([ncu, "--import", report, "--csv", "--page", "raw", "--print-units", "base"], "ncu can't read its report")
-    rows = read_rows(text)
+    page = [ncu, "--import", report, "--csv", "--page"]
+    rows = read_rows(checked([*page, "raw", "--print-units", "base"], "ncu can't read its report"))
     if not rows:
         raise Problem("", "no kernel was launched.", ["ran     %s" % options.program])
+    lines = [table(rows, cases)]
+    if any(row[CONFLICTS] for row in rows):
+        code = checked([*page, "source", "--print-source", "sass"], "ncu can't read its report")
+        lines += conflicts(code, read_line_tables(options.program))
     kept = os.path.join(place, options.name + ".ncu-rep")
     os.replace(report, kept)
-    lines = [table(rows, cases), "%s   (ncu-ui opens it; the source is in it)" % kept]
+    lines += ["%s   (ncu-ui opens it; the source is in it)" % kept]
     data = os.path.join(scratch, "roofline.json")
     with open(data, "w", encoding="utf-8") as file:
         json.dump({"title": options.name, **roofline(rows, cases)}, file)
@@ -164,7 +174,9 @@ def read_rows(text):
     for row in rows:
         case = CASE.search(" ".join(str(value) for value in row.values()))
         values = {name: number(row.get(name)) for name in METRICS}
-        found.append({"case": int(case.group(1)) if case else None, "kernel": row.get("Kernel Name", ""), **values})
+        # ncu leaves the namespaces out, and takes "<unnamed" for one.
+        kernel = re.sub(r"^unnamed>::", "", row.get("Kernel Name", ""))
+        found.append({"case": int(case.group(1)) if case else None, "kernel": kernel, **values})
     return found
 
 
@@ -194,6 +206,57 @@ def table(rows, cases):
 
 def scaled(value, factor=1):
     return "" if value is None else "%.1f" % (value * factor)
+
+
+def read_line_tables(program):
+    """[(name of a kernel without namespace and arguments, bytes of its code, its lines)] of the kernels in a program."""
+    plain, found = demangler(), []
+    try:
+        with File(program) as file:
+            elf = Elf(file)
+            for image in cuda_images(elf, list(elf.sections()), None):
+                if image.kind == "cubin" and image.has_code and not image.relocatable:
+                    tables = cubin.read_line_tables(Elf(Memory(file.path, cuda_image(file, image))))
+                    found += [(short_name(plain(name)), size, lines) for name, (size, lines) in tables.items()]
+    except (NotReadable, OutOfReach):
+        return []
+    return found
+
+
+def short_name(name):
+    """scale of "void ops::scale<float>(float*)": compilers and ncu write the rest in ways of their own."""
+    for hidden in ("<unnamed>::", "(anonymous namespace)::"):
+        name = name.replace(hidden, "")
+    while re.search(r"<[^<>]*>", name):
+        name = re.sub(r"<[^<>]*>", "", name)
+    match = re.search(r"(\w+)\s*(?:\(|$)", name)
+    return match.group(1) if match else name
+
+
+def conflicts(text, tables):
+    """A line for each place whose accesses to shared memory take more wavefronts than they need, of ncu's page of machine code."""
+    excessive, kernel, rows = {}, "", []
+
+    def count():
+        lines = next((lines for name, size, lines in tables if name == short_name(kernel) and size == 16 * len(rows)), [])
+        for address, wavefronts in rows:
+            place = line_at(lines, address - rows[0][0]) if wavefronts else None
+            if wavefronts:
+                where = "%s:%d" % place if place else "an instruction at +0x%x" % (address - rows[0][0])
+                excessive[kernel, where] = excessive.get((kernel, where), 0) + wavefronts
+
+    column = None
+    for cells in csv.reader(io.StringIO(text)):
+        if cells[:1] == ["Kernel Name"]:
+            count()
+            kernel, rows, column = cells[1], [], None
+        elif "L1 Wavefronts Shared Excessive" in cells:
+            column = cells.index("L1 Wavefronts Shared Excessive")
+        elif column is not None and re.match(r"0x[0-9a-f]+$", cells[0] if cells else "") and column < len(cells):
+            rows.append((int(cells[0], 16), int(number(cells[column]) or 0)))
+    count()
+    ordered = sorted(excessive.items(), key=lambda item: -item[1])
+    return ["bank conflicts: %d excessive wavefronts in %s, %s" % (wavefronts, kernel, where) for (kernel, where), wavefronts in ordered]
 
 
 def peak_rate(row):
