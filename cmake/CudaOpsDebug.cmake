@@ -63,8 +63,8 @@ Targets of each :command:`cudaops_add_benchmark` for CUDA, never part of ``all``
 
     bank conflicts: 1015808 excessive wavefronts in transpose(const float *, float *), transpose.cu:33
 
-  ``<build>/<name>.ncu/`` gets the report, with the source
-  where ``CUDAOPS_PROFILE`` is on, and :file:`roofline.png`, with matplotlib.
+  ``<build>/<name>.ncu/`` gets the report, with the source where ``CUDAOPS_PROFILE`` is on, and :file:`roofline.png`,
+  with matplotlib.
 ``<name>.nsys``
   Nsight Systems on the same: its tables of kernels and NVTX ranges, and a report in ``<build>/<name>.nsys/``.
 
