@@ -22,6 +22,7 @@ from .words import clean, count, read_text
 
 FORMAT = 1
 REGISTERS, STACK, STORES, LOADS, BLOCKS = range(5)
+MOST_LINES = 40
 # Of kernels whose compiler leaves no release: HIP.
 NO_RELEASE = "hip"
 
@@ -162,6 +163,12 @@ def _compare_kernels(old, new, arch):
     return worse, notes
 
 
+def _first(lines):
+    """Another release of nvcc may change every kernel."""
+    more = len(lines) - MOST_LINES
+    return lines if more <= 0 else [*lines[:MOST_LINES], "and %d more" % more]
+
+
 def _amounts(row):
     return [
         (row[STORES], "%s bytes of spill stores" % row[STORES]),
@@ -221,11 +228,11 @@ def main(argv):
         print(
             "%s: %s of %d take more than %s allows." % (program, count(len(failures), "kernel"), number, options.budget)
         )
-        print("\n".join("  " + line for line in failures))
+        print("\n".join("  " + line for line in _first(failures)))
         print(" Fix: the kernel; or, where it is meant so, %s" % update)
     else:
         print("%s: %s, none takes more than %s allows." % (program, count(number, "kernel"), options.budget))
-    print("".join("  note: %s\n" % line for line in notes), end="")
+    print("".join("  note: %s\n" % line for line in _first(notes)), end="")
     return 1 if failures else 0
 
 

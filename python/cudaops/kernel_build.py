@@ -29,6 +29,7 @@ def gather(targets, calculator, directory, root):
     found, notes, seen = [], [], set()
     sources = Sources(directory, root)
     plain = demangler()
+    objects = [path for target in targets for path in target.objects]
     for linked in (False, True):
         for target in targets:
             for path in [target.library] * bool(target.library) if linked else target.objects:
@@ -44,8 +45,11 @@ def gather(targets, calculator, directory, root):
                 seen.update((kernel.mangled, kernel.arch) for kernel in kernels)
                 for row in rows(kernels, calculator, plain):
                     row["target"] = target.name
-                    if row["file"] is None and not linked:
-                        row["file"], row["line"] = sources.place(path, row["name"]) or (None, None)
+                    if row["file"] is None:
+                        row["file"], row["line"] = sources.place(objects if linked else [path], row["name"]) or (
+                            None,
+                            None,
+                        )
                     row["file"] = row["file"] and short(row["file"], root)
                     row["spilled_at"] = [short(place, root) for place in row["spilled_at"]]
                     found.append(row)

@@ -308,7 +308,7 @@ def test_damaged(library, store, tmp_path):
     assert re.fullmatch(r"cudaops kernels: .*lib damaged\.so is damaged or cut short: [^\n]*\n", problem(store, path))
     info = whole.index(b"\x04\x2f\x08\x00")
     path.write_bytes(whole[:info] + b"\x04\x2f\x05\x00" + whole[info + 4 :])
-    assert "are described in a way that isn't known, perhaps by a newer nvcc." in problem(store, path)
+    assert "are described in a way that isn't known, perhaps by a newer nvcc; a newer CudaOps may read them." in problem(store, path)
 
 
 def test_wrong_reports(library, store, tmp_path):
