@@ -42,8 +42,11 @@ Read are the library's own tables: it is neither loaded nor compiled again.
 """
 
 
-def read_library(path, notes):
-    """The kernels of a library's device code. What has no figures is said in `notes`. Raises Problem."""
+def read_library(path, notes, not_linked=None):
+    """The kernels of a library's device code. Raises Problem.
+
+    What has no figures is said in `notes`; what is to be linked yet in `not_linked`, by architecture, where that is given.
+    """
     found, without, unread = [], {}, []
     try:
         with File(path) as file:
@@ -67,9 +70,15 @@ def read_library(path, notes):
         raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
     # What was linked separately stays in the file beside what became of it.
     linked = {kernel.arch for kernel in found}
-    notes += (
-        sorted(text for text, image in without.items() if not (image.relocatable and image.name in linked)) + unread
-    )
+    for text, image in sorted(without.items()):
+        if not image.relocatable:
+            notes.append(text)
+        elif image.name not in linked:
+            if not_linked is None:
+                notes.append(text)
+            else:
+                not_linked[image.name] = text
+    notes += unread
     return found
 
 
