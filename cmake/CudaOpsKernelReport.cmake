@@ -28,7 +28,8 @@ or came from a compiler cache. For any library, also one that was built elsewher
   parameters and the kernel's own constants.
 ``spill_store_bytes``, ``spill_load_bytes``
   As ``ptxas -v`` counts them, and of the functions that the kernel calls; ``null`` where the kernel has a stack and
-  ``nvcc``, the release that compiled it, is older than 12.6.
+  ``nvcc``, the release that compiled it, is older than 12.6. ``next``: what would leave it more registers, empty where it
+  doesn't spill: "__launch_bounds__(512, 1) leaves 128 registers".
 ``max_threads``, ``min_blocks``
   The launch bounds; of the second a kernel keeps no more than the registers that it leaves to a thread (as
   ``-maxrregcount`` would), from which it is worked out. ``null``: none.

@@ -41,10 +41,10 @@ def measure(target, calculator):
             ["missing " + (target.library or "its objects")],
             ["cmake --build . --target " + target.name],
         )
-    found = {}
+    found, notes = {}, []
     plain = demangler()
     for path in files:
-        for kernel in read_library(path, []):
+        for kernel in read_library(path, notes):
             if kernel.debug:
                 raise Debug
             kernels = found.setdefault(kernel.release or NO_RELEASE, {}).setdefault(kernel.arch, {})
@@ -69,7 +69,7 @@ def measure(target, calculator):
         raise Problem(
             "",
             "%s has no kernels." % target.name,
-            ["found   " + files[0]],
+            ["found   " + files[0]] + ["        " + note for note in notes],
             ["a budget for a target with CUDA or HIP sources"],
         )
     return found

@@ -59,10 +59,9 @@ def facts(kernels):
     lines = []
     for row in sorted((row for row in kernels if spilled(row)), key=lambda row: -spilled(row)):
         unit = "" if row.get("spilled_registers") else " bytes"
-        lines.append(
-            "%s, spills %s%s%s"
-            % (_said(row), said_of_spills(row), unit, " at " + row["spilled_at"][0] if row["spilled_at"] else "")
-        )
+        at = " at " + row["spilled_at"][0] if row["spilled_at"] else ""
+        step = ": " + row["next"] if row["next"] else ""
+        lines.append("%s, spills %s%s%s%s" % (_said(row), said_of_spills(row), unit, at, step))
     for row in kernels:
         refused = [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
         if refused:

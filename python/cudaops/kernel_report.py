@@ -118,7 +118,10 @@ def rows(kernels, calculator, plain):
             "nvcc": kernel.release,
             "spilled_at": ["%s:%d" % place[:2] for place in kernel.spilled_at[:MOST_LINES]],
             "occupancy": [row for row in found if row],
+            "next": "",
         })  # fmt: skip
+        if spilled(made[-1]) and known:
+            made[-1]["next"] = _more_registers(kernel, made[-1]["min_blocks"], calculator)
         if kernel.scalar_registers is not None:
             made[-1].update(scalar_registers=kernel.scalar_registers, spilled_registers=kernel.spilled_registers)
     made.sort(key=lambda row: (row["name"], row["arch"]))
@@ -141,6 +144,22 @@ def _min_blocks(kernel, calculator):
         return None
     found = calculator.blocks(kernel.arch, kernel.register_limit, 0, 0, kernel.max_threads)
     return found[0] if found else None
+
+
+def _more_registers(kernel, min_blocks, calculator):
+    """What would leave more registers to a kernel that spills, in a few words."""
+    if kernel.registers >= occupancy.MOST_REGISTERS:
+        return "a thread can't have more registers: keep fewer values in each"
+    if not kernel.max_threads:
+        return "__launch_bounds__ with what it is launched with leaves more registers"
+    threads, blocks = kernel.max_threads, (min_blocks or 1) - 1
+    if not blocks:
+        threads, blocks = threads // 2, 1
+    registers = calculator.most_registers(kernel.arch, threads, blocks) if threads else 0
+    if registers <= kernel.registers:
+        return ""
+    bounds = "%d, %d" % (threads, blocks) if blocks > 1 or min_blocks else str(threads)
+    return "__launch_bounds__(%s) leaves %d registers" % (bounds, registers)
 
 
 def report(path, calculator, notes):
@@ -194,7 +213,10 @@ def describe(data):
                 line += "%7s %8s %6s  %-22s " % (row["max_threads"] or "", "", "", "")
             if last and row["spilled_at"]:
                 last += ";  spills at " + ", ".join(row["spilled_at"])
-            if occupied and occupied["next"]:
+            if last and row["next"]:
+                last += ";  " + row["next"]
+            # Fewer registers would make it spill more.
+            if occupied and occupied["next"] and not row["next"]:
                 last += "%s%s" % (";  " if last else "", occupied["next"])
             lines.append((line + last).rstrip())
             first, last = ("",) * 5, ""

@@ -19,6 +19,7 @@ SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "occupancy.cp
 HEADER = "cuda_occupancy.h"
 LIMITS = {1: "warps", 2: "registers", 4: "shared memory", 8: "blocks", 16: "barriers", 32: "virtual resources"}
 WARP = 32
+MOST_REGISTERS = 255
 # Tried where nothing else is known of a launch.
 BLOCKS = (128, 256, 512, 1024)
 # No multiprocessor has fewer, and none has had more than half of these.
@@ -134,6 +135,16 @@ class Calculator:
         kernel = _Kernel(registers, shared_bytes, barriers)
         number = self._library.cudaops_blocks(ctypes.byref(device), ctypes.byref(kernel), block, ctypes.byref(limits))
         return None if number < 0 else (number, limits.value)
+
+    def most_registers(self, arch, block, blocks):
+        """Of a thread, so that a multiprocessor holds so many blocks; 0 where that can't be known or had."""
+        for registers in range(MOST_REGISTERS, 0, -1):
+            found = self.blocks(arch, registers, 0, 0, block)
+            if found is None:
+                return 0
+            if found[0] >= blocks:
+                return registers
+        return 0
 
     def row(self, arch, registers, shared_bytes, barriers, block):
         """A row of the report: block, blocks_per_multiprocessor, occupancy, limited_by, next."""

@@ -122,6 +122,7 @@ def test_members(library, store):
     bounds = {name.partition("(float")[0]: (row["max_threads"], row["min_blocks"]) for (name, _), row in found.items()}
     assert bounds == {"(anonymous namespace)::spill<64>": (1024, 2), "shared": (256, None), "stack": (None, None)}
     assert [row["block"] for row in found["stack(float*, int)", "sm_80"]["occupancy"]] == [128, 256, 512, 1024]
+    assert {row["next"] for row in found.values()} == {"", "__launch_bounds__(1024, 1) leaves 64 registers"}
     [occupied] = found["shared(float*)", "sm_90a"]["occupancy"]
     assert occupied["limited_by"] == "warps" and occupied["occupancy"] == 1.0
 
