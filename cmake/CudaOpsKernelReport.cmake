@@ -14,7 +14,8 @@ and prints the kernels to look at first. The target exists in each build tree wi
 never part of ``all``, and builds nothing: it reads the objects and libraries of all :command:`add_torch_op` and
 :command:`cudaops_add_kernels` that are there, a few milliseconds for a hundred kernels, whether they were compiled
 or came from a compiler cache. For any library, also one that was built elsewhere: ``python -m cudaops kernels
-<library>``; ``--json`` prints the report, and ``--diff <old.json>`` what is different from an earlier one.
+<library>``; ``--json`` prints the report, and ``--diff <old.json>`` what is different from an earlier one. It needs a C++
+compiler, and a CUDA toolkit or the Triton of a torch, for the blocks a multiprocessor, and nothing for the rest.
 
 ``kernels`` of the JSON has an entry for each kernel and architecture:
 

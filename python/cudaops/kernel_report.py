@@ -283,7 +283,7 @@ def find_calculator(notes):
     if toolkit is None:
         notes.append(
             "blocks a multiprocessor: no CUDA toolkit with cuda_occupancy.h and ptxas, or no C++ compiler "
-            "(CUDA_HOME, PATH, CXX)"
+            "(CUDA_HOME, PATH, CXX; torch's Triton has the former)"
         )
         return None
     return occupancy.Calculator(toolkit, occupancy.cache_directory())

@@ -302,6 +302,24 @@ def test_without_a_toolkit(library, store, tmp_path):
     assert "no C++ compiler" in data["notes"][0]
 
 
+def test_toolkit_of_wheels(tmp_path, monkeypatch):
+    """A Python with torch for CUDA has ptxas and the header by Triton; a toolkit comes first."""
+    from cudaops import occupancy
+
+    for name in ("bin/ptxas", "include/cuda_occupancy.h"):
+        file = tmp_path / "triton" / "backends" / "nvidia" / name
+        file.parent.mkdir(parents=True)
+        file.touch()
+    (tmp_path / "triton" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("CUDA_HOME", "/first")
+    roots = occupancy.find_roots()
+    assert roots[0] == "/first" and roots[-1] == str(tmp_path / "triton" / "backends" / "nvidia")
+    monkeypatch.setattr(occupancy, "find_roots", lambda: roots[-1:])
+    monkeypatch.setenv("CXX", "sh")
+    assert occupancy.find_toolkit() == (roots[-1] + "/include", roots[-1] + "/bin/ptxas", shutil.which("sh"))
+
+
 def problem(store, *arguments):
     code, out, err = kernels(store, *arguments)
     assert (code, out) == (2, "")
