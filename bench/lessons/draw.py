@@ -17,7 +17,7 @@ import sys
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, BENCH)
 
-import readme_block  # noqa: E402
+import page_block  # noqa: E402
 
 RESULTS = os.path.join(BENCH, "results", "lessons")
 LESSONS = os.path.join(os.path.dirname(BENCH), "examples", "lessons")
@@ -219,7 +219,7 @@ def main():
             document = json.load(stream)
         folder = os.path.join(LESSONS, lesson)
         draw(lesson[3:], document["tables"], os.path.join(folder, "measured.svg"))
-        readme_block.write(os.path.join(folder, "README.md"), MARKS, block(document))
+        page_block.write(os.path.join(folder, "README.md"), MARKS, block(document))
         print(lesson)
 
 
