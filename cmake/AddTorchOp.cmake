@@ -123,7 +123,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/debug op/finish op/link op/rpath op/sources op/state)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/code op/debug op/finish op/link op/rpath op/sources op/state)
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")

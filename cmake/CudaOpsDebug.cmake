@@ -36,9 +36,34 @@ presets.
   checked, and torch allocates each tensor by itself. The time limit is 20 times that of the test. Skipped, with the
   reason, where there is no compute-sanitizer or no GPU. With ``CUDAOPS_PROFILE``, places have file and line.
 
+``CUDAOPS_NVTX`` (variable, or environment variable of the same name)
+  ``ON``: ``CUDAOPS_RANGE("name")`` of :file:`cudaops/nvtx.h` is a range on the time line of Nsight Systems; without it,
+  nothing is compiled for it. Operators of torch have ranges without being built again, inside of
+  ``torch.autograd.profiler.emit_nvtx()``.
+
 ``CUDAOPS_FAST_MATH`` (variable, or environment variable of the same name; target property)
   The property ``ON`` compiles the device code of a target with ``--use_fast_math``: division, square root and the
   functions of ``math.h`` are approximate, and denormal numbers are zero. The variable initialises the property.
+
+Targets of each op and each kernels library with device code for CUDA, never part of ``all``:
+
+``<name>.ptx``, ``<name>.sass``
+  The PTX, or the machine code, of its ``.cu`` files and those of the kernels that it links, as text between the lines of
+  the source it comes from: ``<build>/<name>.ptx/<source>.compute_90.ptx``, ``<build>/<name>.sass/<source>.sm_90.sass``.
+  Each source is compiled once more, as the build compiles it. ``.sass`` needs nvdisasm, of the toolkit or
+  of ``pip install nvidia-cuda-nvdisasm``.
+
+Targets of each :command:`cudaops_add_benchmark` for CUDA, never part of ``all``:
+
+``<name>.ncu``
+  Nsight Compute on one launch of each case, after a check of its result and a launch to warm up; clocks are left as they
+  are, the L2 cache is cold. Prints time, occupancy beside the highest possible one, and the bandwidth of the device's
+  memory, by case and kernel. ``<build>/<name>.ncu/`` gets the report, with the source where ``CUDAOPS_PROFILE`` is on, and
+  :file:`roofline.png`, with matplotlib.
+``<name>.nsys``
+  Nsight Systems on the same: its tables of kernels and NVTX ranges, and a report in ``<build>/<name>.nsys/``.
+
+``BENCHMARK_FILTER`` in the environment, a regular expression, chooses cases of both.
 
 Example, a project without presets:
 
@@ -60,6 +85,19 @@ Each GPU test under all tools of compute-sanitizer, and one test under one of th
   $ cmake --build build/sanitize
   $ ctest --test-dir build/sanitize -L sanitizer --output-on-failure
   $ ctest --test-dir build/sanitize -R '^scale_test[.]racecheck$' --verbose
+
+The machine code of an op with the lines of its source:
+
+.. code-block:: console
+
+  $ cmake --build build --target my_ops.sass
+
+What limits a kernel:
+
+.. code-block:: console
+
+  $ cmake -S . -B build/profile -DCUDAOPS_PROFILE=ON
+  $ BENCHMARK_FILTER='square<float>' cmake --build build/profile --target square_benchmark.ncu
 
 A file whose results may be approximate, in a project where others may not:
 

@@ -54,7 +54,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state match/interfaces op/arguments op/debug op/link op/provenance op/rpath op/state)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state match/interfaces op/arguments op/code op/debug op/link op/provenance op/rpath op/state)
 
 function(cudaops_add_kernels)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_kernels")

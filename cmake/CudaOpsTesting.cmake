@@ -24,7 +24,8 @@ they do nothing.
     cudaops_add_benchmark(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])
 
   The same with Google Benchmark and :file:`cudaops/benchmark.h`. The test ``<name>`` (labels ``benchmark`` and
-  ``gpu``) runs it once, to compare its results with the reference; run the executable yourself for figures.
+  ``gpu``) runs it once, to compare its results with the reference; run the executable yourself for figures. The targets
+  ``<name>.ncu`` and ``<name>.nsys`` run it under profilers, see :module:`CudaOpsDebug`.
 
 .. command:: cudaops_add_python_test
 
@@ -63,7 +64,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/state op/arguments op/debug op/finish op/sanitizer)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/state op/arguments op/debug op/finish op/profile op/sanitizer)
 
 function(cudaops_add_gtest)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")
@@ -115,6 +116,7 @@ function(cudaops_add_benchmark)
     ${name}
     PROPERTIES LABELS "benchmark;gpu" SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: " ENVIRONMENT "CUDAOPS_BENCHMARK_ONCE=1"
   )
+  _cudaops_profile_targets(${name})
 endfunction()
 
 function(cudaops_add_python_test)

@@ -2,9 +2,11 @@
 """What the programs around NVIDIA's tools share: where a tool is, whether there is a GPU, the kernels of a library."""
 
 import ctypes
+import glob
 import os
 import re
 import shutil
+import sys
 
 from .elf import Elf, File, NotReadable
 
@@ -21,13 +23,16 @@ STT_FUNC = 2
 
 
 def find_tool(name, toolkit=""):
-    """(path, ""), or (None, a sentence with the cure): in the toolkit, beside a wheel's, on PATH."""
+    """(path, ""), or (None, a sentence with the cure): in the toolkit, on PATH, among the packages of this Python."""
     places = []
     if toolkit:
         places += [os.path.join(toolkit, "bin", name), os.path.join(toolkit, name, name)]
     on_path = shutil.which(name)
     if on_path:
         places.append(on_path)
+    # Started with -S, this Python doesn't know where its packages are.
+    packages = "lib/python%d.%d/site-packages/nvidia" % sys.version_info[:2]
+    places += sorted(glob.glob(os.path.join(os.path.dirname(os.path.dirname(sys.executable)), packages, "cu*/bin", name)), reverse=True)
     for place in places:
         if os.path.isfile(place) and os.access(place, os.X_OK):
             return place, ""

@@ -28,3 +28,14 @@ CUDAOPS_DEBUG: unknown value 'yes', did you mean ON?
 ]]
   ARGS -DCUDAOPS_DEBUG=yes
 )
+misuse(
+  "add_torch_op(op SOURCES op.cpp CUDA_SOURCES op.cu)"
+  [[
+CUDAOPS_NVTX: the toolkit has no headers of NVTX.
+  wanted nvtx3/nvToolsExt.h
+  looked <case>/cuda/include <case>/cuda/include/cccl
+ Fix: apt-get install cuda-nvtx-<major>-<minor>, or pip install nvidia-nvtx into the toolkit's environment
+ or -DCUDAOPS_NVTX=OFF
+]]
+  ARGS -DCUDAOPS_PROFILE=OFF -DCMAKE_BUILD_TYPE=Release -DCUDAOPS_DEBUG=OFF -DCUDAOPS_NVTX=ON
+)

@@ -112,3 +112,23 @@ expect_stdout(
   "op library: a kernel, launched in launch_elsewhere, failed"
   "waits: 3 graph: nothing waits: 3 right: nothing waits: 4"
 )
+
+# cudaops/nvtx.h: ranges with CUDAOPS_NVTX, nothing without it.
+file(
+  WRITE "${case_DIR}/src/ranges.cpp"
+  "#include <cudaops/nvtx.h>\nvoid f() {\n  CUDAOPS_RANGE(\"f\");\n  { CUDAOPS_RANGE(\"g\"); }\n}\n"
+)
+foreach(option IN ITEMS "-DCUDAOPS_NVTX=1" "-DNOTHING")
+  case_step(
+    compile
+    COMMAND
+      c++ -Wall -Werror -c "${option}" "-I${case_REPO}/cmake/include" -isystem "${real_TOOLKIT}/include"
+      "${case_DIR}/src/ranges.cpp" -o "${case_DIR}/ranges.o"
+  )
+  case_step(symbols COMMAND nm "${case_DIR}/ranges.o")
+  if(option MATCHES "NVTX")
+    expect_stdout("nvtx")
+  else()
+    refuse_stdout("nvtx")
+  endif()
+endforeach()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the options of CudaOpsDebug add to a target: symbols for debuggers and profilers, launches that are waited for,
-# fast mathematics.
+# ranges of
+# NVTX, fast mathematics.
 
 _cudaops_use(base/message base/options base/state op/provenance)
 
@@ -22,6 +23,22 @@ function(_cudaops_debug_check debug profile)
     "CUDAOPS_PROFILE: code for a debugger isn't the code that a profile is to measure."
     FACTS "found   CUDAOPS_PROFILE=ON and ${found}"
     FIX "${fix}"
+  )
+endfunction()
+
+# _cudaops_debug_check_nvtx(): cudaops/nvtx.h would leave the ranges out without a word.
+function(_cudaops_debug_check_nvtx)
+  _cudaops_state_get(TOOLKIT_INCLUDE_DIRS includes)
+  foreach(include IN LISTS includes)
+    if(EXISTS "${include}/nvtx3/nvToolsExt.h")
+      return()
+    endif()
+  endforeach()
+  list(JOIN includes " " looked)
+  _cudaops_stop(
+    "CUDAOPS_NVTX: the toolkit has no headers of NVTX."
+    FACTS "wanted  nvtx3/nvToolsExt.h" "looked  ${looked}"
+    FIX "apt-get install cuda-nvtx-<major>-<minor>, or pip install nvidia-nvtx into the toolkit's environment" "or -DCUDAOPS_NVTX=OFF"
   )
 endfunction()
 
@@ -55,6 +72,13 @@ function(_cudaops_debug_target target)
         "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:RelWithDebInfo>>:-lineinfo>"
         "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>"
     )
+  endif()
+
+  _cudaops_option(CUDAOPS_NVTX nvtx)
+  _cudaops_state_get(BACKEND backend)
+  if(nvtx AND backend STREQUAL "CUDA")
+    _cudaops_debug_check_nvtx()
+    target_compile_definitions(${target} PRIVATE CUDAOPS_NVTX=1)
   endif()
 
   _cudaops_option(CUDAOPS_FAST_MATH fast_math)
