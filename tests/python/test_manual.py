@@ -160,6 +160,13 @@ def test_each_option_is_documented_and_a_new_one_without_its_page_stops_the_manu
         options.table(pages, known)
 
 
+def test_each_option_that_cmake_reads_is_among_those_that_misspelt_names_are_compared_with():
+    text = (REPOSITORY / "cmake" / "detail" / "base" / "options.cmake").read_text()
+    known = {name for names in options.KNOWN.findall(text) for name in names.split(";")}
+    read = {name for path in (REPOSITORY / "cmake").rglob("*.cmake") for name in re.findall(r"_cudaops_option\((CUDAOPS_\w+)", path.read_text())}
+    assert len(read) > 10 and read <= known
+
+
 def test_nothing_that_is_documented_as_an_option_is_read_nowhere():
     pages, known = name_pages(str(REPOSITORY))
     assert set(options.documented_options(pages, known)) <= set(options.read_options(str(REPOSITORY)))
