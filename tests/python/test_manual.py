@@ -167,6 +167,11 @@ def test_each_option_that_cmake_reads_is_among_those_that_misspelt_names_are_com
     assert len(read) > 10 and read <= known
 
 
+def test_each_option_has_a_line_in_how_to():
+    page = (REPOSITORY / "docs" / "howto.md").read_text()
+    assert set(re.findall(r"CUDAOPS_[A-Z_]+", page)) - {"CUDAOPS_RANGE"} == set(options.read_options(str(REPOSITORY)))
+
+
 def test_nothing_that_is_documented_as_an_option_is_read_nowhere():
     pages, known = name_pages(str(REPOSITORY))
     assert set(options.documented_options(pages, known)) <= set(options.read_options(str(REPOSITORY)))
@@ -196,6 +201,8 @@ def test_each_public_module_has_a_header_with_a_summary():
         assert len(module.summary) > 20, module.name
         for command in module.commands:
             assert "%s(" % command in module.commands[command], command
+            # A call with arguments, beside the signature.
+            assert re.search(r"^\s*%s\(\w" % command, module.text, re.MULTILINE), "%s has no example" % command
 
 
 def test_errors_are_those_of_the_code_and_of_the_tests():
