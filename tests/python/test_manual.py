@@ -193,6 +193,7 @@ def test_help_prints_what_the_headers_say():
     assert out.startswith("cudaops_target_torch\n----") and "cudaops_target_defaults(" not in out
     # Two modules document it: the longer text.
     assert "CUDAOPS_STORE\n-----" in run_python("-m", "cudaops", "help", "CUDAOPS_STORE")[1]
+    assert run_python("-m", "cudaops", "help", "port") == run_python("-m", "cudaops", "port", "--help")
     code, out, err = run_python("-m", "cudaops", "help", "add_torch_ops")
     assert (code, out) == (2, "") and err.endswith("  found   add_torch_ops\nFix: python -m cudaops help add_torch_op\n")
 
