@@ -93,11 +93,15 @@ Each GPU test under all tools of compute-sanitizer, and one test under one of th
 
 The machine code of an op with the lines of its source:
 
+.. run by tests/Debug/code-steps.cmake: sass
+
 .. code-block:: console
 
   $ cmake --build build --target my_ops.sass
 
 What limits a kernel:
+
+.. run by tests/python/test_gpu_profile.py: <benchmark>.ncu
 
 .. code-block:: console
 

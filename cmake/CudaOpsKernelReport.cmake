@@ -75,6 +75,8 @@ Example:
   add_torch_op(attention SOURCES attention.cpp CUDA_SOURCES attention_cuda.cpp attention.cu)
   cudaops_add_kernel_budget(attention FILE attention_kernels.json)
 
+.. run by tests/KernelReport/real_budget-steps.cmake: --target kernels.update_kernels
+
 .. code-block:: console
 
   $ cmake --build build --target attention.update_kernels    # once, and where a change is meant

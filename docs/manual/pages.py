@@ -22,11 +22,14 @@ class Pages:
         self.repository = repository
         self.place = place
         self.by_path = {}  # path in the repository -> name of the page in `place`, with its suffix
+        self.below = {}  # name of a page -> the pages below it in the navigation
         self.written = set()
 
-    def add_page(self, path, name):
-        """A Markdown page of the repository."""
+    def add_page(self, path, name, above=None):
+        """A page of the repository; `above`: the page that it stands below, where that one doesn't list it."""
         self.by_path[path] = name
+        if above:
+            self.below.setdefault(above, []).append(name)
 
     def write(self, name, text):
         self.written.add(name)
@@ -59,6 +62,9 @@ class Pages:
                     if text.count(mark) != 1:
                         raise SystemExit("%s: the line %s is wanted once" % (path, mark))
                     text = text.replace(mark, content)
+                if name in self.below:
+                    names = ["/" + os.path.splitext(below)[0] for below in self.below[name]]
+                    text += "\n".join(["", "```{toctree}", ":hidden:", "", *names, "```", ""])
                 self.write(name, text)
 
     def with_links(self, text, path, name):
