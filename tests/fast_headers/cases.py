@@ -5,6 +5,8 @@ CPP: functions of tensors x, y (float tensors of one kind, see kinds.py), i (an 
 is for is said by what it calls; each name that the fast headers know is in one of them (test_names.py).
 """
 
+import pathlib
+
 # name: (what the parameters are, C++)
 CPP = {
     # Facts of a tensor.
@@ -535,3 +537,30 @@ CPP = {
     "nothing": ("", "void nothing() {}"),
     "gil": ("n", "int64_t gil(int64_t n) { py::gil_scoped_release release; { py::gil_scoped_acquire acquire; } return n; }"),
 }
+
+# Ops, and calls of them (o) with x, a tensor.
+OPS = (pathlib.Path(__file__).parent / "ops.cpp").read_text(encoding="utf-8")
+OP_CALLS = """
+o.scaled(x, 2.5)
+o.scaled(x, 2, n=3)
+o.scaled(x, 2, -1)
+o.scaled(x, 2, 9)
+o.scaled(x.to("meta"), 2)
+o.scaled(x.requires_grad_(), 2)
+o.both(x, None)
+o.both(x, x * 2)
+o.both(x)
+o.joined([x, x], "abc", [1, 2])
+o.joined([], "", [])
+(o.grow(x), x)
+o.count(x)
+o.count("a")
+o.count(x.to("meta"))
+o.extra(x)
+o.extra(x.clone().requires_grad_())
+torch.func.vmap(o.extra)(torch.ones(2, 3))
+o.parts(x, 2)
+o.parts(x, 1.5, torch.float64)
+o.parts(x, True, None, False)
+(lambda y: torch.autograd.grad(o.extra(y).sum() + o.both(y, y)[1].sum(), y))(torch.ones(3, requires_grad=True))
+""".strip().split("\n")

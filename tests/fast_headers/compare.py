@@ -16,7 +16,7 @@ import warnings
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..", "python")]
 
 import torch  # noqa: E402
-from cases import CPP  # noqa: E402
+from cases import CPP, OP_CALLS, OPS  # noqa: E402
 from module import CALLS, TEXT  # noqa: E402
 
 import cudaops  # noqa: E402
@@ -30,38 +30,40 @@ def base(shape=(3, 4)):
     return (torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape) - 3) / 4
 
 
-def tensor_kinds():
-    """name: (x, y, i), made anew for each call"""
-    x, y = base(), base().flip(0) + 1
-    i = torch.arange(12).reshape(3, 4)
-    return {
-        "strided": (x.t().contiguous().t(), y, i),
-        "contiguous": (x, y, i),
-        "double": (x.double(), y.double(), i.int()),
-        "expanded": (x[:1].expand(3, 4), y, i[:1].expand(3, 4)),
-        "sliced": (base((6, 8))[1::2, 2:6], y, torch.arange(48).reshape(6, 8)[::2, ::2]),
-        "empty": (x[:0], y[:0], i[:0]),
-        "zero_dim": (x[1, 2], y[1, 2], i[1, 2]),
-        "integers": (i, i + 1, i.short()),
-        "half": (x.half(), y.half(), i.byte()),
-        "bfloat16": (x.bfloat16(), y.bfloat16(), i.to(torch.int8)),
-        "bool": (x > 0, y > 0, i > 3),
-        "complex": (torch.complex(x, y), torch.complex(y, x), i),
-        "conjugate": (torch.complex(x, y).conj(), torch.complex(y, x), i),
-        "negative": (torch.complex(x, y).conj().imag, y, i),
-        "nan": (torch.full((3, 4), float("nan")), torch.full((3, 4), float("inf")), i),
-        "other_shape": (x, base((4, 2)), i),
-        "gradient": (x.clone().requires_grad_(), y.clone().requires_grad_(), i),
-        "not_a_leaf": (x.clone().requires_grad_() * 2, y, i),
-        "channels_last": (base((2, 3, 4, 5)).to(memory_format=torch.channels_last), base((2, 3, 4, 5)), i),
-        "sparse": (x.to_sparse(), y, i),
-        "subclass": (x.as_subclass(Subclass), y.as_subclass(Subclass), i),
-        "parameter": (torch.nn.Parameter(x.clone()), y, i),
-        "meta": (x.to("meta"), y.to("meta"), i.to("meta")),
-        "quantized": (torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), y, i),
-        "none": (None, y, None),
-        "no_tensor": ("x", 3, [1]),
-    }
+# Of x, y (floats) and i (integers): x, y, i of a kind, made anew for each call.
+KINDS = {
+    "strided": lambda x, y, i: (x.t().contiguous().t(), y, i),
+    "contiguous": lambda x, y, i: (x, y, i),
+    "double": lambda x, y, i: (x.double(), y.double(), i.int()),
+    "expanded": lambda x, y, i: (x[:1].expand(3, 4), y, i[:1].expand(3, 4)),
+    "sliced": lambda x, y, i: (base((6, 8))[1::2, 2:6], y, torch.arange(48).reshape(6, 8)[::2, ::2]),
+    "empty": lambda x, y, i: (x[:0], y[:0], i[:0]),
+    "zero_dim": lambda x, y, i: (x[1, 2], y[1, 2], i[1, 2]),
+    "integers": lambda x, y, i: (i, i + 1, i.short()),
+    "half": lambda x, y, i: (x.half(), y.half(), i.byte()),
+    "bfloat16": lambda x, y, i: (x.bfloat16(), y.bfloat16(), i.to(torch.int8)),
+    "bool": lambda x, y, i: (x > 0, y > 0, i > 3),
+    "complex": lambda x, y, i: (torch.complex(x, y), torch.complex(y, x), i),
+    "conjugate": lambda x, y, i: (torch.complex(x, y).conj(), torch.complex(y, x), i),
+    "negative": lambda x, y, i: (torch.complex(x, y).conj().imag, y, i),
+    "nan": lambda x, y, i: (torch.full((3, 4), float("nan")), torch.full((3, 4), float("inf")), i),
+    "other_shape": lambda x, y, i: (x, base((4, 2)), i),
+    "gradient": lambda x, y, i: (x.clone().requires_grad_(), y.clone().requires_grad_(), i),
+    "not_a_leaf": lambda x, y, i: (x.clone().requires_grad_() * 2, y, i),
+    "channels_last": lambda x, y, i: (base((2, 3, 4, 5)).to(memory_format=torch.channels_last), base((2, 3, 4, 5)), i),
+    "sparse": lambda x, y, i: (x.to_sparse(), y, i),
+    "subclass": lambda x, y, i: (x.as_subclass(Subclass), y.as_subclass(Subclass), i),
+    "parameter": lambda x, y, i: (torch.nn.Parameter(x.clone()), y, i),
+    "meta": lambda x, y, i: (x.to("meta"), y.to("meta"), i.to("meta")),
+    "quantized": lambda x, y, i: (torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), y, i),
+    "none": lambda x, y, i: (None, y, None),
+    "no_tensor": lambda x, y, i: ("x", 3, [1]),
+}
+
+
+def tensors_of(kind):
+    x = base()
+    return KINDS[kind](x, x.flip(0) + 1, torch.arange(12).reshape(3, 4))
 
 
 ARGUMENTS = {
@@ -117,11 +119,10 @@ def resolve(value):
 def calls_of(name, parameters):
     """[(label, function that makes the arguments)]"""
     if "x" in parameters or "i" in parameters:
-        kinds = tensor_kinds()
         numbers = ARGUMENTS.get(name, [1]) if "n" in parameters else [None]
         return [
-            ("%s %s" % (kind, number), lambda kind=kind, number=number: pick(tensor_kinds()[kind], parameters, number))
-            for kind in kinds
+            ("%s %s" % (kind, number), lambda kind=kind, number=number: pick(tensors_of(kind), parameters, number))
+            for kind in KINDS
             if (name, kind) not in UNWRITTEN
             for number in numbers
         ]
@@ -256,7 +257,7 @@ class DefaultDtype:
         torch.set_default_dtype(self.before)
 
 
-def memory_after(modules, calls):
+def memory_after(module, calls):
     """(kilobytes, references to a tensor in Python, in C++) that calls leave behind."""
 
     def now():
@@ -265,20 +266,20 @@ def memory_after(modules, calls):
             return int(file.read().split()[1]) * 4
 
     x = base()
-    references = sys.getrefcount(x), modules[0].holders(x)
+    references = sys.getrefcount(x), module.holders(x)
     for number in range(calls + 2000):
         if number == 2000:
             before = now()
-        modules[0].operators(x, x)
-        modules[0].lists_of_results(x)
-        modules[0].nested_list([[1], [2, 3]])
-        modules[0].text("a text that is longer than a short one")
-        modules[1].maybe(x)
-        for failing in (lambda: modules[0].checks(x), lambda: modules[0].text(3)):
+        module.operators(x, x)
+        module.lists_of_results(x)
+        module.nested_list([[1], [2, 3]])
+        module.text("a text that is longer than a short one")
+        module.maybe(x)
+        for failing in (lambda: module.checks(x), lambda: module.text(3)):
             with contextlib.suppress(RuntimeError, TypeError):
                 failing()
     kilobytes = now() - before
-    return [kilobytes, sys.getrefcount(x) - references[0], modules[0].holders(x) - references[1]]
+    return [kilobytes, sys.getrefcount(x) - references[0], module.holders(x) - references[1]]
 
 
 def same_text(a, b):
@@ -287,15 +288,22 @@ def same_text(a, b):
     return cut(a or "") == cut(b or "")
 
 
+def whole_text(namespace):
+    """TEXT with the functions of CPP, bound as load_inline() binds those that it is given, and the ops of OPS.
+
+    One module, since torch's headers are what its compile takes so long for. A process has an op once: they are in a
+    namespace of each module.
+    """
+    bound = "".join('  m.def("%s", torch::wrap_pybind_function(%s), "%s");\n' % (name, name, name) for name in CPP)
+    start = "void more(py::module_& m) {\n"
+    assert start in TEXT
+    functions = "\n".join(code for _, code in CPP.values())
+    return functions + TEXT.replace(start, start + bound) + OPS.replace("(fast_ops,", "(%s," % namespace)
+
+
 def built(headers):
-    """The module of CPP and that of TEXT."""
-    text = "\n".join(code for _, code in CPP.values())
     # torch's headers take g++ half the time without optimisation.
-    flags = ["-O0"] if headers == "full" else []
-    return (
-        cudaops.load_inline("cases", [text], functions=list(CPP), headers=headers, extra_cflags=flags),
-        cudaops.load_inline("module", [TEXT], headers=headers, extra_cflags=flags),
-    )
+    return cudaops.load_inline("cases", [whole_text("of_" + headers)], headers=headers, extra_cflags=["-O0"] if headers == "full" else [])
 
 
 def main():
@@ -305,12 +313,12 @@ def main():
         json.dump({"leaked": memory_after(built("fast"), int(sys.argv[2]) // 7)}, sys.stdout)
         return
     modules = {headers: built(headers) for headers in ("full", "fast")}
-    which = {headers: [module.__cudaops__["headers"] for module in modules[headers]] for headers in modules}
+    which = {headers: module.__cudaops__["headers"] for headers, module in modules.items()}
     differences, texts, count = [], [], 0
     for name, (parameters, _) in CPP.items():
         for label, make in calls_of(name, parameters):
             count += 1
-            found = [outcome(getattr(modules[headers][0], name), make()) for headers in ("full", "fast")]
+            found = [outcome(getattr(modules[headers], name), make()) for headers in ("full", "fast")]
             if found[0][0] != found[1][0]:
                 differences.append([name, label, *found])
             elif not same_text(found[0][1], found[1][1]):
@@ -319,19 +327,28 @@ def main():
                 if name not in ONLY.get(way, (name,)):
                     continue
                 count += 1
-                found = [outcome(wrap(getattr(modules[headers][0], name)), make()) for headers in ("full", "fast")]
+                found = [outcome(wrap(getattr(modules[headers], name)), make()) for headers in ("full", "fast")]
                 if found[0][0] != found[1][0]:
                     differences.append([name, label + " " + way, *found])
-    for call in CALLS:
+    for call in CALLS + OP_CALLS:
         count += 1
         found = []
         for headers in ("full", "fast"):
-            space = {"m": modules[headers][1], "x": base(), "torch": torch}
-            found.append(outcome(lambda call=call, space=space: eval(call, space), ()))
+            space = {"m": modules[headers], "o": getattr(torch.ops, "of_" + headers), "x": base(), "torch": torch}
+            both = json.dumps(outcome(lambda call=call, space=space: eval(call, space), ()))
+            found.append(json.loads(both.replace("of_" + headers, "fast_ops")))
         if found[0][0] != found[1][0]:
             differences.append(["module", call, *found])
         elif not same_text(found[0][1], found[1][1]):
             texts.append(["module", call, found[0][1], found[1][1]])
+    # Bound by load_inline() itself.
+    named = cudaops.load_inline("named", [CPP["size_of"][1]], functions=["size_of"], headers="fast")
+    for ask in (lambda module: module.size_of.__doc__, lambda module: module.size_of(base(), 1), lambda module: module.size_of(base(), 2)):
+        count += 1
+        found = [outcome(ask, (module,)) for module in (modules["full"], named)]
+        found = [(result[:1] if text is None else result, text) for result, text in found]
+        if found[0] != found[1]:
+            differences.append(["size_of", "named", *found])
     leaked = memory_after(modules["fast"], 3000)
     json.dump({"leaked": leaked, "headers": which, "calls": count, "differences": differences, "texts": texts}, sys.stdout)
 

@@ -45,7 +45,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m, py::mod_gil_not_used()) {
   m.attr("answer") = 42;
   m.attr("half") = 0.5;
   m.attr("name") = "fast";
-  m.attr("flag") = true;
+  m.attr("is_true") = true;
   m.def("scaled", &scaled, "scales x", py::arg("x"), py::arg("factor") = 2, py::arg("shift") = 0);
   m.def("scaled_at", &scaled, py::arg("x"), py::arg_v("factor", 1.5, "1.5!"), py::kw_only(), py::arg("shift") = 7);
   m.def("positional", &scaled, py::arg("x"), py::pos_only(), py::arg("factor"), py::arg("shift"));
@@ -66,7 +66,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m, py::mod_gil_not_used()) {
 
 CALLS = [
     "m.__doc__",
-    "[m.answer, m.half, m.name, m.flag]",
+    "[m.answer, m.half, m.name, m.is_true]",
     "[(name, getattr(m, name).__doc__) for name in sorted(dir(m)) if not name.startswith('__')]",
     "m.functions_of_c(-0.3)",
     "m.functions_of_c(2.7)",
