@@ -2,7 +2,11 @@
 """Compiles the cases with torch's headers and with the fast ones, makes the same calls, and prints the differences as JSON.
 
 A difference in value, dtype, shape, strides, requires_grad, gradient or type of exception is one; texts of exceptions are
-listed apart. Run with the Python of any torch: python compare.py; --leaks 1000000 makes as many calls and prints what they leave behind.
+listed apart. Run with the Python of any torch:
+
+    python compare.py                   all cases
+    python compare.py --slice           some of them, which compile in a few seconds; exit code 1 where they differ
+    python compare.py --leaks 1000000   as many calls, and what they leave behind
 """
 
 import contextlib
@@ -16,7 +20,7 @@ import warnings
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..", "python")]
 
 import torch  # noqa: E402
-from cases import CPP, OP_CALLS, OPS  # noqa: E402
+from cases import CPP, OP_CALLS, OPS, SLICE  # noqa: E402
 from module import CALLS, TEXT  # noqa: E402
 
 import cudaops  # noqa: E402
@@ -93,6 +97,8 @@ ARGUMENTS = {
     "pair": [(1.5, True), [1, 0], (1,)],
     "int_array_ref": [[2, 3], (2,), [], [1.5], "ab", 3, [-1]],
     "scalar": [1, 1.5, True, 1 + 2j, "a", None, "tensor"],
+    "scalar_numbers": [0, 1, 100, 200, -1, 300, 40000, 1.5, True, 1e300, 1j],
+    "device_changed": [-1, 0, 3, 127],
     "scalar_result": [1, 1.5, True, 1 + 2j, 2**62, 2**64 - 1],
     "dtype_argument": [torch.float64, torch.bool, "float", None, torch.complex64],
     "device_argument": ["device", "cpu", None, "indexed"],
@@ -306,52 +312,67 @@ def built(headers):
     return cudaops.load_inline("cases", [whole_text("of_" + headers)], headers=headers, extra_cflags=["-O0"] if headers == "full" else [])
 
 
+def built_slice(headers):
+    flags = ["-O0"] if headers == "slim" else []
+    return cudaops.load_inline("slice", [CPP[name][1] for name in SLICE], functions=SLICE, headers=headers, extra_cflags=flags)
+
+
+class Comparison:
+    """Of calls of two modules: the one with torch's headers comes first."""
+
+    def __init__(self, modules):
+        self.modules = modules
+        self.calls, self.differences, self.texts = 0, [], []
+
+    def add(self, label, outcomes, with_texts=True):
+        self.calls += 1
+        (real, real_text), (fast, fast_text) = outcomes
+        if real != fast:
+            self.differences.append([*label, *outcomes])
+        elif with_texts and not same_text(real_text, fast_text):
+            self.texts.append([*label, real_text, fast_text])
+
+    def functions(self, names):
+        for name in names:
+            pair = [getattr(module, name) for module in self.modules]
+            self.add([name, "documentation"], [(function.__doc__, None) for function in pair])
+            for label, make in calls_of(name, CPP[name][0]):
+                self.add([name, label], [outcome(function, make()) for function in pair])
+                for way, wrap in WAYS.items() if label.split(" ")[0] in ("contiguous", "gradient") or label == "" else ():
+                    if name in ONLY.get(way, (name,)):
+                        self.add([name, label, way], [outcome(wrap(function), make()) for function in pair], with_texts=False)
+
+    def expressions(self, calls, namespaces):
+        for call in calls:
+            found = []
+            for module, name in zip(self.modules, namespaces):
+                space = {"m": module, "o": getattr(torch.ops, name), "x": base(), "torch": torch}
+                both = json.dumps(outcome(lambda call=call, space=space: eval(call, space), ()))
+                found.append(json.loads(both.replace(name, "fast_ops")))
+            self.add(["module", call], found)
+
+    def report(self, **more):
+        which = [module.__cudaops__["headers"] for module in self.modules]
+        found = {"headers": which, "calls": self.calls, "differences": self.differences, "texts": self.texts, **more}
+        json.dump(found, sys.stdout)
+        return bool(self.differences or self.texts or which[1] != "fast")
+
+
 def main():
     torch.set_warn_always(True)
     if sys.argv[1:2] == ["--leaks"]:
         # Seven calls each.
         json.dump({"leaked": memory_after(built("fast"), int(sys.argv[2]) // 7)}, sys.stdout)
-        return
-    modules = {headers: built(headers) for headers in ("full", "fast")}
-    which = {headers: module.__cudaops__["headers"] for headers, module in modules.items()}
-    differences, texts, count = [], [], 0
-    for name, (parameters, _) in CPP.items():
-        for label, make in calls_of(name, parameters):
-            count += 1
-            found = [outcome(getattr(modules[headers], name), make()) for headers in ("full", "fast")]
-            if found[0][0] != found[1][0]:
-                differences.append([name, label, *found])
-            elif not same_text(found[0][1], found[1][1]):
-                texts.append([name, label, found[0][1], found[1][1]])
-            for way, wrap in WAYS.items() if label.split(" ")[0] in ("contiguous", "gradient") or label == "" else ():
-                if name not in ONLY.get(way, (name,)):
-                    continue
-                count += 1
-                found = [outcome(wrap(getattr(modules[headers], name)), make()) for headers in ("full", "fast")]
-                if found[0][0] != found[1][0]:
-                    differences.append([name, label + " " + way, *found])
-    for call in CALLS + OP_CALLS:
-        count += 1
-        found = []
-        for headers in ("full", "fast"):
-            space = {"m": modules[headers], "o": getattr(torch.ops, "of_" + headers), "x": base(), "torch": torch}
-            both = json.dumps(outcome(lambda call=call, space=space: eval(call, space), ()))
-            found.append(json.loads(both.replace("of_" + headers, "fast_ops")))
-        if found[0][0] != found[1][0]:
-            differences.append(["module", call, *found])
-        elif not same_text(found[0][1], found[1][1]):
-            texts.append(["module", call, found[0][1], found[1][1]])
-    # Bound by load_inline() itself.
-    named = cudaops.load_inline("named", [CPP["size_of"][1]], functions=["size_of"], headers="fast")
-    for ask in (lambda module: module.size_of.__doc__, lambda module: module.size_of(base(), 1), lambda module: module.size_of(base(), 2)):
-        count += 1
-        found = [outcome(ask, (module,)) for module in (modules["full"], named)]
-        found = [(result[:1] if text is None else result, text) for result, text in found]
-        if found[0] != found[1]:
-            differences.append(["size_of", "named", *found])
-    leaked = memory_after(modules["fast"], 3000)
-    json.dump({"leaked": leaked, "headers": which, "calls": count, "differences": differences, "texts": texts}, sys.stdout)
+        return 0
+    if sys.argv[1:2] == ["--slice"]:
+        comparison = Comparison([built_slice("slim"), built_slice("fast")])
+        comparison.functions(SLICE)
+        return comparison.report()
+    comparison = Comparison([built("full"), built("fast")])
+    comparison.functions(CPP)
+    comparison.expressions(CALLS + OP_CALLS, ["of_full", "of_fast"])
+    return comparison.report(leaked=memory_after(comparison.modules[1], 3000))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -87,9 +87,10 @@ torch::Tensor packed(torch::Tensor x) {
   return out;
 }
 
+C10_DEVICE inline float square(at::Half x) { return static_cast<float>(x * x + at::Half(0.5f)); }
 __global__ void half_kernel(const at::Half* x, c10::BFloat16* out, int64_t n) {
   const int64_t i = threadIdx.x;
-  if (i < n) out[i] = static_cast<c10::BFloat16>(static_cast<float>(x[i] * x[i] + at::Half(0.5f)));
+  if (i < n && i < C10_WARP_SIZE) out[i] = static_cast<c10::BFloat16>(square(x[i]));
 }
 torch::Tensor halves(torch::Tensor x) {
   auto h = x.to(at::kHalf).flatten();
@@ -100,7 +101,7 @@ torch::Tensor halves(torch::Tensor x) {
 }
 
 std::vector<int64_t> stream_facts(torch::Tensor x) {
-  auto now = at::cuda::getCurrentCUDAStream(), of = c10::cuda::getCurrentCUDAStream(x.get_device());
+  at::cuda::CUDAStream now = at::cuda::getCurrentCUDAStream(), of = c10::cuda::getCurrentCUDAStream(x.get_device());
   return {(int64_t)now.stream(), (int64_t)of.stream(), now.device_index(), now.id(), now == of, now != of, now.device().index(), (int64_t)(cudaStream_t)now};
 }
 std::vector<int64_t> device_facts(torch::Tensor x) {

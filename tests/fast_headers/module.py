@@ -58,7 +58,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m, py::mod_gil_not_used()) {
   m.def("checked_no_gil", torch::wrap_pybind_function_no_gil(checked), "without the GIL");
   m.def("released", &scaled, py::call_guard<py::gil_scoped_release>(), py::return_value_policy::move);
   m.def("maybe", &maybe, py::arg("x"), py::arg("y") = c10::nullopt, py::arg("dtype") = torch::kFloat64);
-  m.def("maybe_none", &maybe, py::arg("x"), py::arg("y") = py::none(), py::arg("dtype"));
+  m.def("maybe_none", &maybe, py::arg("x").none(false), py::arg("y") = py::none(), py::arg("dtype"));
   using namespace py::literals;
   m.def("literal", [](const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }, "values"_a = std::vector<double>{1, 2});
 }
@@ -119,6 +119,7 @@ CALLS = [
     "m.maybe(x, 3)",
     "m.maybe(x, dtype='int')",
     "m.maybe_none(x, dtype=torch.int32)",
+    "m.maybe_none(None, dtype=torch.int32)",
     "m.literal()",
     "m.literal([3, 4.5])",
     "m.literal((3, 4))",

@@ -26,10 +26,11 @@ TORCH_LIBRARY(fast_ops, m) {
   m.def("grow(Tensor(a!) x) -> ()");
   m.def("count(Tensor x) -> int");
 }
-TORCH_LIBRARY_FRAGMENT(fast_ops, m) {
+void define_more(torch::Library& m) {
   m.def("extra(Tensor x) -> Tensor", [](at::Tensor x) { return x - 1; });
   m.def("parts(Tensor x, Scalar s, ScalarType? t=None, bool b=True) -> Tensor[]", &parts);
 }
+TORCH_LIBRARY_FRAGMENT(fast_ops, m) { define_more(m); }
 TORCH_LIBRARY_IMPL(fast_ops, CPU, m) {
   m.impl("scaled", &scaled_above_zero);
   m.impl("joined", joined);
