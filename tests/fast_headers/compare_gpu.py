@@ -282,8 +282,9 @@ def main():
         return
     fast = built("fast")
     if sys.argv[1:2] == ["--fast"]:
-        # The sanitizer reports errors of CUDA that are meant; an allocation can't be captured.
-        without = ("wrong", "a graph") if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING") else ("wrong",)
+        # The sanitizer reports errors of CUDA that are meant, and four threads don't come to an end in it; an allocation
+        # can't be captured.
+        without = ("wrong", "threads", *(["a graph"] if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING") else []))
         made = [outcome(call, (fast,)) for label, call in calls() if not label.startswith(without)]
         torch.cuda.synchronize()
         print(len(made), "calls")
