@@ -29,11 +29,12 @@ struct OnlineSoftmax {
   }
 };
 
+// The same bits if a and b change places: lanes that exchange theirs get the same.
 CUDAOPS_HOST_DEVICE inline OnlineSoftmax merged(const OnlineSoftmax& a, const OnlineSoftmax& b) {
-  OnlineSoftmax both;
-  both.max = fmaxf(a.max, b.max);
-  both.sum =
-      a.sum * detail::exp2_of(a.max - both.shift()) + b.sum * detail::exp2_of(b.max - both.shift());
+  const bool a_is_larger = a.max >= b.max;
+  const OnlineSoftmax &larger = a_is_larger ? a : b, &smaller = a_is_larger ? b : a;
+  OnlineSoftmax both = larger;
+  both.sum = fmaf(smaller.sum, detail::exp2_of(smaller.max - larger.shift()), larger.sum);
   return both;
 }
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "../per_device.cuh"
 #include "cluster_row.cuh"
 #include "looped_row.cuh"
 #include "packed_rows.cuh"
@@ -45,16 +46,17 @@ template <typename Op, int kVectors, bool kWhole>
 struct BlockRow {
   using T = typename Op::Element;
   static constexpr bool kPads = zero_pads(kRowOp<Op>, kVectors, kWhole);
-  using Type =
-      std::conditional_t<kWhole, RegisterRow<T, kVectors, kPads>, RaggedRow<T, kVectors, kPads>>;
+  static constexpr bool kPrefetches = Op::kReadsColumns && kVectors <= kVirtualVectors;
+  using Type = std::conditional_t<kWhole, RegisterRow<T, kVectors, kPads, kPrefetches>,
+                                  RaggedRow<T, kVectors, kPads>>;
 };
 template <typename Op, bool kWhole>
 struct BlockRow<Op, 0, kWhole> {
   using Type = LoopedRow<typename Op::Element, kWhole>;
 };
 
-template <typename Op, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(kMaxRowThreads, (min_row_blocks(kRowOp<Op>, kVectors, kWhole)))
+template <typename Op, int kVectors, bool kWhole, int kMaxThreads>
+__global__ void __launch_bounds__(kMaxThreads, (min_row_blocks(kRowOp<Op>, kVectors, kWhole)))
     rows_kernel(const Op op, const RowGrid grid) {
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
@@ -78,7 +80,7 @@ bool rows_are_whole(const RowGrid& grid, bool aligned) {
   return kOnlyWhole || (aligned && grid.width % Vector<typename Op::Element>::kSize == 0);
 }
 
-template <bool kOnlyWhole, int kVectors, typename Op>
+template <bool kOnlyWhole, int kVectors, int kMaxThreads = kMaxRowThreads, typename Op>
 void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_threads,
                        cudaStream_t stream) {
   const int num_rows = num_threads <= 32 ? kWarpRowsThreads / num_threads : 1;
@@ -87,11 +89,40 @@ void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_
   size_t stage_bytes = 0;
   if constexpr (kHasStage<Op>) stage_bytes = op.stage_bytes(num_rows);
   if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
-    rows_kernel<Op, kVectors, true><<<blocks, block, stage_bytes, stream>>>(op, grid);
+    rows_kernel<Op, kVectors, true, kMaxThreads><<<blocks, block, stage_bytes, stream>>>(op, grid);
   } else if constexpr (!kOnlyWhole) {
-    rows_kernel<Op, kVectors, false><<<blocks, block, stage_bytes, stream>>>(op, grid);
+    rows_kernel<Op, kVectors, false, kMaxThreads><<<blocks, block, stage_bytes, stream>>>(op, grid);
   }
   CUDAOPS_CHECK_LAUNCH();
+}
+
+// Whether there are so few rows that all threads of such a shape run at once.
+inline bool rows_are_few(int64_t num_rows, const RowShape& shape) {
+  static int known[64];
+  const int multiprocessors = known_for_device(known, [](int device) {
+    int number = 0;
+    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
+    return number;
+  });
+  return num_rows <= int64_t{multiprocessors} * kMaxWideThreadsEach / shape.threads;
+}
+
+// False where there are more.
+template <typename Op>
+bool launch_few_rows(const Op& op, const RowGrid& grid, const RowShape& shape,
+                     cudaStream_t stream) {
+  const RowShape wide = wide_shape(shape);
+  if (!rows_are_few(grid.num_rows, wide)) return false;
+  if (wide.vectors == kVirtualVectors) {
+    launch_block_rows<true, kVirtualVectors, kMaxWideThreads>(op, grid, true, wide.threads, stream);
+    return true;
+  }
+  if constexpr (Op::kNumTiles == 1) {
+    launch_block_rows<true, 2 * kVirtualVectors, kMaxWideThreads>(op, grid, true, wide.threads,
+                                                                  stream);
+    return true;
+  }
+  return false;
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -186,6 +217,12 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     }
   }
   const detail::RowShape shape = detail::row_shape(detail::kRowOp<Op>, num_vectors, is_whole);
+  if constexpr (Op::kNumTiles > 0 && !detail::kHasStage<Op>) {
+    if (is_whole && num_vectors > detail::kMaxWarpVectors && shape.vectors > 0 &&
+        detail::launch_few_rows(op, grid, shape, stream)) {
+      return;
+    }
+  }
   if (shape.vectors == 4) {
     detail::launch_block_rows<kOnlyWhole, 4>(op, grid, aligned, shape.threads, stream);
     return;

@@ -7,16 +7,19 @@
 
 namespace cudaops_kernels {
 
+// kPrefetchesColumns: for few vectors a thread, of which the columns fit in registers, too: those
+// that prefetch_columns() has named are there when the row is.
 // kZeroPadded: each thread has kVectors vectors, of which those that the row doesn't have are
 // zeros, and there is no branch around each. An op asks place.exists() before it stores.
 template <int kVectors, bool kZeroPadded>
 struct RegisterRowTraits : RowTraits<kVectors, true> {
   static constexpr bool kIsZeroPadded = kZeroPadded;
+  static constexpr int kVirtual = detail::num_virtual_threads(kVectors);
 };
 
-template <typename T, int kVectors, bool kZeroPadded>
+template <typename T, int kVectors, bool kZeroPadded, bool kPrefetchesColumns = false>
 class RegisterRow
-    : public RowBase<RegisterRow<T, kVectors, kZeroPadded>,
+    : public RowBase<RegisterRow<T, kVectors, kZeroPadded, kPrefetchesColumns>,
                      RegisterRowTraits<kVectors, kZeroPadded>, T, RegisterTile<T, kVectors>> {
   using Base =
       RowBase<RegisterRow, RegisterRowTraits<kVectors, kZeroPadded>, T, RegisterTile<T, kVectors>>;
@@ -60,9 +63,29 @@ class RegisterRow
     }
   }
 
-  template <typename U>
+  template <int kWhich = 0>
+  __device__ __forceinline__ void prefetch_columns(const void* data, DType dtype) const {
+    if constexpr (kPrefetchesColumns) {
+      if (data == nullptr) return;
+      this->each([&](const Place& place) {
+        Packed(&vectors)[kMaxVectorsOfColumns] = columns_[kWhich][place.slot];
+        if (sizeof(T) < 4 && dtype == DType::kFloat32) {
+          const float* const from =
+              vector_of(static_cast<const float*>(data), place, kMaxVectorsOfColumns);
+#pragma unroll
+          for (int i = 0; i < kMaxVectorsOfColumns; ++i) {
+            vectors[i] = load_ordered(from + i * Vector<float>::kSize);
+          }
+        } else {
+          vectors[0] = load_ordered(vector_of(static_cast<const T*>(data), place));
+        }
+      });
+    }
+  }
+  template <int kWhich, typename U>
   __device__ __forceinline__ Packed packed_columns(const U* data, const Place& place,
                                                    int first) const {
+    if constexpr (kPrefetchesColumns) return columns_[kWhich][place.slot][first / Vector<U>::kSize];
     return load_readonly(vector_of(data, place, kSize / Vector<U>::kSize) + first);
   }
 
@@ -74,6 +97,10 @@ class RegisterRow
     if constexpr (!kZeroPadded) return data + place.column;
     return data + int64_t{place.column / kSize * per_place} * (kSize / per_place);
   }
+
+  static constexpr int kMaxVectorsOfColumns = kSize / Vector<float>::kSize;
+  static constexpr int kMaxColumns = 2;  // an op's: weight and bias
+  mutable Packed columns_[kMaxColumns][kVectors][kMaxVectorsOfColumns];
 };
 
 }  // namespace cudaops_kernels

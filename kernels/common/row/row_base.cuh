@@ -4,7 +4,7 @@
 //   Self::each_before(end, body)      body(place) for each vector of the thread's that comes before
 //                                     vector `end` of the row
 //   Self::load_tiles(tiles)           the loads of several rows, all in flight at once
-//   Self::packed_columns(data, place, first)   a vector of what all rows share
+//   Self::packed_columns<which>(data, place, first)   a vector of what all rows share
 //   Self::thread(), num_threads()     among those that share the row
 //
 // A model that needs another way to do one of these, or any function below, has its own of the same
@@ -29,6 +29,7 @@ struct RowTraits {
   static constexpr int kKept = kVectors;        // vectors of a loaded tile
   static constexpr int kComputed = kVectors;    // of a computed tile, in registers
   static constexpr int kPeeledVectors = 0;      // at each end of the row, apart from the others
+  static constexpr int kVirtual = 1;            // virtual threads that each thread stands for
   static constexpr bool kIsZeroPadded = false;  // each thread has kSlots vectors; place.exists()
   // Only rows in a block's registers may take less than a warp.
   static constexpr bool kMaySplitWarps = kVectors > 0;
@@ -48,6 +49,7 @@ class RowBase : public Traits {
   using Traits::kKept;
   using Traits::kPeeledVectors;
   using Traits::kSlots;
+  using Traits::kVirtual;
   // What a body gets is a Place or, of the inner vectors of a peeled row, a PlaceOf<true>.
   template <bool kAll>
   using PlaceOf = cudaops_kernels::Place<kSize, kAll>;
@@ -205,16 +207,6 @@ class RowBase : public Traits {
     return tiles[0];
   }
 
-  // The largest of what this thread has of a tile, or of its negatives; minus infinity if nothing.
-  __device__ __forceinline__ float largest(const Tile& tile, bool of_negatives = false) const {
-    AbsMax<T> largest(-INFINITY);
-    each_shown(tile, [&](const auto& place) {
-      const Packed vector = tile.packed(place);
-      largest.add_signed(of_negatives ? negated<T>(vector) : vector);
-    });
-    return largest.value();
-  }
-
   // -------------------------------------------------------------------------------------------
   // New rows
 
@@ -267,6 +259,11 @@ class RowBase : public Traits {
   // -------------------------------------------------------------------------------------------
   // Columns: what is the same for all rows, of T or float.
 
+  // Those that an op will ask for, named when its loads of the row are in flight. Columns take the
+  // L1 cache's latency in most rows; where few rows are all there are, memory's.
+  template <int kWhich = 0>
+  __device__ __forceinline__ void prefetch_columns(const void*, DType) const {}
+
   // kWhich: of the op's, so that a thread with several rows can keep them.
   template <int kWhich = 0, typename U, bool kAll>
   __device__ __forceinline__ Numbers columns(const U* data, const PlaceOf<kAll>& place) const {
@@ -274,7 +271,7 @@ class RowBase : public Traits {
 #pragma unroll
     for (int first = 0; first < kSize; first += Vector<U>::kSize) {
       const cudaops_kernels::Numbers<U> loaded =
-          unpack<U>(self().packed_columns(data, place, first));
+          unpack<U>(self().template packed_columns<kWhich>(data, place, first));
 #pragma unroll
       for (int k = 0; k < Vector<U>::kSize; ++k) numbers[first + k] = loaded[k];
     }
@@ -344,24 +341,59 @@ class RowBase : public Traits {
   __device__ __forceinline__ float max_of_magnitudes(float value) {
     return __uint_as_float(reduce(__float_as_uint(value), 0u, detail::MaxOfBits()));
   }
-  // The sum of body(place) over the row. Where a row is taken by half of the threads that would
-  // have four vectors each, a thread adds up what two of those would have: the same bits.
+
+  // The same where bits matter: in an order that the row's width decides, however many threads take
+  // the row. It is that of virtual threads with kVirtualVectors vectors each, and a thread with
+  // more vectors stands for several of them, one in so many slots each.
+  template <typename Value>
+  using Shares = cudaops_kernels::Shares<Value, kVirtual, kSlots>;
+  template <typename Value>
+  __device__ __forceinline__ static Shares<Value> shares(const Value& value) {
+    return Shares<Value>(value);
+  }
+  template <typename Value, typename Op>
+  __device__ __forceinline__ Value reduce_shares(const Shares<Value>& shares, const Value& identity,
+                                                 const Op& op) {
+    if constexpr (kVirtual == 1) {
+      return reduce(shares.of[0], identity, op);
+    } else {
+      const int block_threads = static_cast<int>(blockDim.x);
+      if (block_threads < detail::kReduceLanes) {
+        Value value = shares.of[0];
+#pragma unroll
+        for (int i = 1; i < kVirtual; ++i) value = op(value, shares.of[i]);
+        return cudaops::warp_reduce(value, op, block_threads);
+      }
+      Value value = detail::reduce_each_over_group<detail::kReduceLanes>(shares.of, op);
+      if (block_threads > detail::kReduceLanes) {
+        return reduce_over_block<kVirtual>(value, identity, op);
+      }
+#pragma unroll
+      for (int i = kVirtual / 2; i > 0; i /= 2) {
+        value = op(value, cudaops::shfl_xor(value, i * detail::kReduceLanes / kVirtual, 32));
+      }
+      return value;
+    }
+  }
+  // The sum of body(place) over the row.
   template <typename Body>
   __device__ __forceinline__ float sum_of(const Body& body) {
-    if constexpr (kIsZeroPadded && kSlots == 8) {
-      if (blockDim.x <= detail::kMaxThreadsByFour / 2) {
-        Floats<2> halves = {};
-        // A peeled end would be one of the last threads'.
-        each([&](const auto& place) {
-          halves[place.slot == kSlots ? 1 : place.slot % 2] += body(place);
-        });
-        halves = detail::reduce_over_group<detail::kReduceLanes>(halves, detail::AddValues());
-        return reduce_over_block(halves[0] + halves[1], 0.0f, detail::AddValues());
-      }
-    }
-    float value = 0;
-    each([&](const auto& place) { value += body(place); });
-    return sum(value);
+    Shares<float> sums(0);
+    each([&](const auto& place) { sums.at(place) += body(place); });
+    return reduce_shares(sums, 0.0f, detail::AddValues());
+  }
+  // The largest of a tile, or of its negatives, of each virtual thread; minus infinity if nothing.
+  __device__ __forceinline__ Shares<float> largest(const Tile& tile,
+                                                   bool of_negatives = false) const {
+    Shares<AbsMax<T>> largest(AbsMax<T>(-INFINITY));
+    each_shown(tile, [&](const auto& place) {
+      const Packed vector = tile.packed(place);
+      largest.at(place).add_signed(of_negatives ? negated<T>(vector) : vector);
+    });
+    Shares<float> values(0);
+#pragma unroll
+    for (int i = 0; i < kVirtual; ++i) values.of[i] = largest.of[i].value();
+    return values;
   }
 
  protected:
@@ -393,7 +425,7 @@ class RowBase : public Traits {
   }
 
   // From the `first`-th element of the place on: of float, kSize elements are two vectors.
-  template <typename U, bool kAll>
+  template <int kWhich, typename U, bool kAll>
   __device__ __forceinline__ Packed packed_columns(const U* data, const PlaceOf<kAll>& place,
                                                    int first) const {
     if constexpr (kIsWhole) {
@@ -410,11 +442,11 @@ class RowBase : public Traits {
   }
 
   // What one warp, and then one block, has left. Self::reduce_over_blocks(): of a cluster.
-  template <typename Value, typename Op>
+  template <int kEach = 1, typename Value, typename Op>
   __device__ __forceinline__ Value reduce_over_block(Value value, const Value& identity,
                                                      const Op& op) {
     if (static_cast<int>(blockDim.x) == detail::kReduceLanes) return value;
-    value = detail::reduce_over_warps<kIsZeroPadded>(scratch_->warps[buffer_], value, identity, op);
+    value = detail::reduce_over_warps<kEach>(scratch_->warps[buffer_], value, identity, op);
     value = self().reduce_over_blocks(value, identity, op);
     buffer_ ^= 1;
     return value;

@@ -34,6 +34,13 @@ constexpr int kMaxRowThreads = 512;
 // barrier. 2026-11-22. Order.
 constexpr int kMaxWarpVectors = 128;
 
+// Sums over a row are those of virtual threads with so many vectors each (Row::Shares): a row has as
+// many threads as suits the number of rows, up to one a virtual thread. 2026-11-26. Order.
+constexpr int kVirtualVectors = 2;
+CUDAOPS_HOST_DEVICE constexpr int num_virtual_threads(int vectors) {
+  return vectors > kVirtualVectors ? vectors / kVirtualVectors : 1;
+}
+
 // A block of rows that take a warp or less has so many threads: two warps make room for the next
 // block sooner than more would. 2026-11-23.
 constexpr int kWarpRowsThreads = 64;
@@ -93,6 +100,17 @@ constexpr RowShape row_shape(const RowOp& op, int64_t num_vectors, bool is_whole
   if (num_inner <= 8 * kMaxRowThreads) return {8, static_cast<int>(by_eight)};
   return {RowShape::kLong, 0};
 }
+
+// Few rows: a thread for each virtual one, or each two of them; only of whole rows, which those of
+// models are. 2026-11-26.
+constexpr int kMaxWideThreads = 1024;
+constexpr RowShape wide_shape(const RowShape& shape) {
+  RowShape wide{kVirtualVectors, shape.vectors / kVirtualVectors * shape.threads};
+  while (wide.threads > kMaxWideThreads) wide = {2 * wide.vectors, wide.threads / 2};
+  return wide;
+}
+// While a multiprocessor gets no more threads than so many. 2026-11-26.
+constexpr int kMaxWideThreadsEach = 1024;
 
 // ---------------------------------------------------------------------------------------------------
 // Rows in the registers of a cluster: softmax and cross_entropy of vocabularies
