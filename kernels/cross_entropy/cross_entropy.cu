@@ -16,8 +16,7 @@ namespace {
 __global__ void __launch_bounds__(kThreads)
     count_targets_kernel(const CrossEntropyProblem problem, int* counts) {
   const Part part(problem.num_rows);
-  const int count =
-      sum_of_block(count_rows(problem, part.begin + threadIdx.x, part.end, kThreads));
+  const int count = sum_of_block(count_rows(problem, part.begin + threadIdx.x, part.end, kThreads));
   if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
 

@@ -60,8 +60,8 @@ struct Forward {
         for (int k = 0; k < Row::kSize; ++k) shares.at(place).total += place.holds(k) ? z[k] : 0;
       });
     }
-    const LogitSums sums = row.reduce_shares(
-        shares, LogitSums(), [](const LogitSums& a, const LogitSums& b) {
+    const LogitSums sums =
+        row.reduce_shares(shares, LogitSums(), [](const LogitSums& a, const LogitSums& b) {
           return LogitSums{merged(a.softmax, b.softmax), a.total + b.total};
         });
 

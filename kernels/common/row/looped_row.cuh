@@ -9,12 +9,8 @@ namespace cudaops_kernels {
 
 // Nothing but where the row is.
 template <typename T>
-class LoopedTile : public detail::TileSource<T> {
+class LoopedTile : public detail::TileSource<T>, public detail::Unpacks<LoopedTile<T>, T> {
  public:
-  template <typename Place>
-  __device__ __forceinline__ Numbers<T> at(const Place& place) const {
-    return unpack<T>(packed(place));
-  }
   template <typename Place>
   __device__ __forceinline__ Packed packed(const Place& place) const {
     Packed vector = {};

@@ -34,8 +34,8 @@ constexpr int kMaxRowThreads = 512;
 // barrier. 2026-11-22. Order.
 constexpr int kMaxWarpVectors = 128;
 
-// Sums over a row are those of virtual threads with so many vectors each (Row::Shares): a row has as
-// many threads as suits the number of rows, up to one a virtual thread. 2026-11-26. Order.
+// Sums over a row are those of virtual threads with so many vectors each (Row::Shares): a row has
+// as many threads as suits the number of rows, up to one a virtual thread. 2026-11-26. Order.
 constexpr int kVirtualVectors = 2;
 CUDAOPS_HOST_DEVICE constexpr int num_virtual_threads(int vectors) {
   return vectors > kVirtualVectors ? vectors / kVirtualVectors : 1;
