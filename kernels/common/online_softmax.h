@@ -32,9 +32,11 @@ struct OnlineSoftmax {
 // The same bits if a and b change places: lanes that exchange theirs get the same.
 CUDAOPS_HOST_DEVICE inline OnlineSoftmax merged(const OnlineSoftmax& a, const OnlineSoftmax& b) {
   const bool a_is_larger = a.max >= b.max;
-  const OnlineSoftmax &larger = a_is_larger ? a : b, &smaller = a_is_larger ? b : a;
-  OnlineSoftmax both = larger;
-  both.sum = fmaf(smaller.sum, detail::exp2_of(smaller.max - larger.shift()), larger.sum);
+  OnlineSoftmax both;
+  both.max = a_is_larger ? a.max : b.max;
+  const float smaller_max = a_is_larger ? b.max : a.max;
+  const float sum = a_is_larger ? a.sum : b.sum, smaller_sum = a_is_larger ? b.sum : a.sum;
+  both.sum = fmaf(smaller_sum, detail::exp2_of(smaller_max - both.shift()), sum);
   return both;
 }
 

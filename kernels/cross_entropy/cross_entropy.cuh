@@ -127,8 +127,8 @@ __device__ __forceinline__ void store_gradient(const CrossEntropyProblem& proble
                                                float target_logit, const GradientTerms& terms,
                                                const Rows& grad_logits) {
   const bool counts = target != problem.ignore_index;
-  row.each([&](const auto& place) {
-    const auto z = capped<kSoftcap>(problem, logits.at(place), place);
+  row.each_of(logits, [&](const auto& place, const auto& x) {
+    const auto z = capped<kSoftcap>(problem, x, place);
     const auto grad =
         map([&](float x) { return terms.template at<kSoftcap>(problem, x, false); }, z);
     row.store(grad_logits, place, counts ? grad : typename Row::Numbers());

@@ -23,7 +23,6 @@ struct Forward {
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
-    let_next_kernel_start();  // that of the losses' sum
     const CrossEntropyProblem& problem = call.problem;
     const int64_t ignored = problem.ignore_index;
     int64_t target = ignored;
@@ -45,9 +44,9 @@ struct Forward {
 #pragma unroll
       for (int i = 0; i < Row::kVirtual; ++i) shares.of[i].softmax.max = maxima.of[i] * kLog2E;
     }
-    row.each([&](const auto& place) {
+    row.each_of(logits, [&](const auto& place, const auto& x) {
       OnlineSoftmax& softmax = shares.at(place).softmax;
-      const auto z = capped<kSoftcap>(problem, logits.at(place), place);
+      const auto z = capped<kSoftcap>(problem, x, place);
       if constexpr (!kMaxFirst) softmax.raise_max(largest(z) * kLog2E);
       const float shift = softmax.shift();
       softmax.sum +=

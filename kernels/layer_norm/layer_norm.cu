@@ -21,7 +21,7 @@ struct Forward {
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
-    const float share = 1 / static_cast<float>(call.width);
+    const float share = early(1 / static_cast<float>(row.width()));
     const auto x = row.load(call.input);
     row.prefetch_columns(call.weight, call.weight_dtype);
     row.template prefetch_columns<1>(call.bias, call.weight_dtype);

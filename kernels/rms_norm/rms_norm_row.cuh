@@ -35,9 +35,10 @@ __device__ __forceinline__ typename Row::Tile rms_norm_input(const Row& row, con
 template <typename Row>
 __device__ __forceinline__ float rms_norm_rstd(Row& row, const RmsNorm& call,
                                                const typename Row::Tile& x) {
+  const float share = early(1 / static_cast<float>(row.width()));
   const float squares =
       row.sum_of([&](const auto& place) { return dot(x.at(place), x.at(place)); });
-  return rsqrtf(squares / static_cast<float>(call.width) + call.eps);
+  return rsqrtf(squares * share + call.eps);
 }
 
 // A weight of T without an offset.
@@ -56,7 +57,7 @@ __device__ __forceinline__ typename Row::Numbers rms_norm_output(const Row& row,
                                                                  bool has_plain_weight) {
   using T = typename Row::Element;
   auto y = x.at(place) * rstd;
-  if (has_plain_weight) {
+  if (__builtin_expect(has_plain_weight, true)) {
     // The usual weight apart: it would take a choice and an addition for each element.
     y = y * row.columns(static_cast<const T*>(call.weight), place);
   } else if (call.weight != nullptr) {

@@ -6,6 +6,7 @@
 #include <cudaops/gpu_compat.h>
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "../cluster.cuh"
@@ -55,6 +56,21 @@ __device__ __forceinline__ Value reduce_over_group(Value value, const Op& op) {
   }
 }
 
+// Word by word: of structs nvcc would choose an address, and have them in memory for that.
+template <typename Value>
+__device__ __forceinline__ Value chosen(bool first, const Value& a, const Value& b) {
+  static_assert(sizeof(Value) % 4 == 0, "wanted whole words");
+  constexpr int kWords = sizeof(Value) / 4;
+  uint32_t words_of_a[kWords], words_of_b[kWords];
+  memcpy(words_of_a, &a, sizeof(Value));
+  memcpy(words_of_b, &b, sizeof(Value));
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words_of_a[i] = first ? words_of_a[i] : words_of_b[i];
+  Value result;
+  memcpy(&result, words_of_a, sizeof(Value));
+  return result;
+}
+
 // Several values at once, each over kLanes neighbours: lane l gets that of
 // values[l / (kLanes / kCount)]. The same pairs as in reduce_over_group(), and at each step a lane
 // hands over the half of the values that it doesn't keep: one shuffle for two values.
@@ -69,8 +85,8 @@ __device__ __forceinline__ Value reduce_each_over_group(const Value (&values)[kC
     Value kept[kHalf];
 #pragma unroll
     for (int i = 0; i < kHalf; ++i) {
-      const Value given = keeps_upper ? values[i] : values[i + kHalf];
-      const Value own = keeps_upper ? values[i + kHalf] : values[i];
+      const Value given = chosen(keeps_upper, values[i], values[i + kHalf]);
+      const Value own = chosen(keeps_upper, values[i + kHalf], values[i]);
       kept[i] = op(own, cudaops::shfl_xor(given, kLanes / 2, kLanes));
     }
     return reduce_each_over_group<kLanes / 2>(kept, op);

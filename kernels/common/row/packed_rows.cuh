@@ -190,6 +190,7 @@ class PackedRow {
   }
 
   __device__ __forceinline__ int64_t index() const { return index_; }
+  __device__ __forceinline__ int width() const { return width_; }
   __device__ __forceinline__ bool exists() const { return rows_left_ > 0; }
   __device__ __forceinline__ static constexpr bool is_in_warp() { return true; }
   __device__ __forceinline__ bool is_leader() const { return threadIdx.x == 0 && exists(); }

@@ -3,26 +3,31 @@
 // a thread. What it offers is said in row.h.
 #pragma once
 
+#include <type_traits>
+
 #include "row_base.cuh"
 
 namespace cudaops_kernels {
 
-// kPrefetchesColumns: for few vectors a thread, of which the columns fit in registers, too: those
-// that prefetch_columns() has named are there when the row is.
 // kZeroPadded: each thread has kVectors vectors, of which those that the row doesn't have are
 // zeros, and there is no branch around each. An op asks place.exists() before it stores.
-template <int kVectors, bool kZeroPadded>
+// kIsWide: of more than a warp in any case, with few vectors a thread. kPrefetches: then the
+// columns, too, are in registers when the row is; an op names them all by prefetch_columns().
+template <int kVectors, bool kZeroPadded, bool kIsWide>
 struct RegisterRowTraits : RowTraits<kVectors, true> {
   static constexpr bool kIsZeroPadded = kZeroPadded;
   static constexpr int kVirtual = detail::num_virtual_threads(kVectors);
+  static constexpr bool kHasManyWarps = kIsWide;
+  static constexpr bool kMaySplitWarps = !kIsWide;
 };
 
-template <typename T, int kVectors, bool kZeroPadded, bool kPrefetchesColumns = false>
-class RegisterRow
-    : public RowBase<RegisterRow<T, kVectors, kZeroPadded, kPrefetchesColumns>,
-                     RegisterRowTraits<kVectors, kZeroPadded>, T, RegisterTile<T, kVectors>> {
-  using Base =
-      RowBase<RegisterRow, RegisterRowTraits<kVectors, kZeroPadded>, T, RegisterTile<T, kVectors>>;
+template <typename T, int kVectors, bool kZeroPadded, bool kIsWide = false,
+          bool kPrefetches = false>
+class RegisterRow : public RowBase<RegisterRow<T, kVectors, kZeroPadded, kIsWide, kPrefetches>,
+                                   RegisterRowTraits<kVectors, kZeroPadded, kIsWide>, T,
+                                   RegisterTile<T, kVectors, kIsWide>> {
+  using Base = RowBase<RegisterRow, RegisterRowTraits<kVectors, kZeroPadded, kIsWide>, T,
+                       RegisterTile<T, kVectors, kIsWide>>;
 
  public:
   using Base::Base;
@@ -63,29 +68,20 @@ class RegisterRow
     }
   }
 
+  // Those of T: of float, beside 16-bit rows, there would be twice as many.
   template <int kWhich = 0>
   __device__ __forceinline__ void prefetch_columns(const void* data, DType dtype) const {
-    if constexpr (kPrefetchesColumns) {
-      if (data == nullptr) return;
+    if constexpr (kPrefetches) {
+      if (data == nullptr || (sizeof(T) < 4 && dtype == DType::kFloat32)) return;
       this->each([&](const Place& place) {
-        Packed(&vectors)[kMaxVectorsOfColumns] = columns_[kWhich][place.slot];
-        if (sizeof(T) < 4 && dtype == DType::kFloat32) {
-          const float* const from =
-              vector_of(static_cast<const float*>(data), place, kMaxVectorsOfColumns);
-#pragma unroll
-          for (int i = 0; i < kMaxVectorsOfColumns; ++i) {
-            vectors[i] = load_ordered(from + i * Vector<float>::kSize);
-          }
-        } else {
-          vectors[0] = load_ordered(vector_of(static_cast<const T*>(data), place));
-        }
+        columns_[kWhich][place.slot] = load_ordered(vector_of(static_cast<const T*>(data), place));
       });
     }
   }
   template <int kWhich, typename U>
   __device__ __forceinline__ Packed packed_columns(const U* data, const Place& place,
                                                    int first) const {
-    if constexpr (kPrefetchesColumns) return columns_[kWhich][place.slot][first / Vector<U>::kSize];
+    if constexpr (kPrefetches && std::is_same<T, U>::value) return columns_[kWhich][place.slot];
     return load_readonly(vector_of(data, place, kSize / Vector<U>::kSize) + first);
   }
 
@@ -98,9 +94,8 @@ class RegisterRow
     return data + int64_t{place.column / kSize * per_place} * (kSize / per_place);
   }
 
-  static constexpr int kMaxVectorsOfColumns = kSize / Vector<float>::kSize;
   static constexpr int kMaxColumns = 2;  // an op's: weight and bias
-  mutable Packed columns_[kMaxColumns][kVectors][kMaxVectorsOfColumns];
+  mutable Packed columns_[kMaxColumns][kVectors];
 };
 
 }  // namespace cudaops_kernels

@@ -21,7 +21,8 @@
 //
 // What a Row offers (row_base.cuh has the signatures):
 //   each(body)             body(place) for each 16-byte vector of the thread's; each_shown(tile,
-//                          body): only those with a visible element
+//                          body): only those with a visible element; each_of(tile, body):
+//                          body(place, numbers), for an op that comes to each once
 //   load, load_visible     a tile: tile.at(place) are a vector's elements as floats. All loads are
 //                          issued before the first is used
 //   make, compute          a tile of what body(place) returns, rounded to T; make also stores it

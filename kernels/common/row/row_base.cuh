@@ -40,9 +40,6 @@ class RowBase : public RowColumns<Self, Traits, T, TileType> {
     return reduce_over_block(detail::reduce_over_group<detail::kReduceLanes>(value, op), identity,
                              op);
   }
-  __device__ __forceinline__ float sum(float value) {
-    return reduce(value, 0.0f, detail::AddValues());
-  }
   template <int kCount>
   __device__ __forceinline__ Floats<kCount> sum(const Floats<kCount>& values) {
     return reduce(values, Floats<kCount>(), detail::AddValues());
@@ -71,14 +68,15 @@ class RowBase : public RowColumns<Self, Traits, T, TileType> {
       return reduce(shares.of[0], identity, op);
     } else {
       const int block_threads = static_cast<int>(blockDim.x);
-      if (block_threads < detail::kReduceLanes) {
+      // Rows that no op takes by more than a warp.
+      if (kSlots <= detail::kMaxWarpSlots && block_threads <= detail::kReduceLanes) {
         Value value = shares.of[0];
 #pragma unroll
         for (int i = 1; i < kVirtual; ++i) value = op(value, shares.of[i]);
         return cudaops::warp_reduce(value, op, block_threads);
       }
       Value value = detail::reduce_each_over_group<detail::kReduceLanes>(shares.of, op);
-      if (block_threads > detail::kReduceLanes) {
+      if (kSlots <= detail::kMaxWarpSlots || block_threads > detail::kReduceLanes) {
         return reduce_over_block<kVirtual>(value, identity, op);
       }
 #pragma unroll
@@ -113,7 +111,7 @@ class RowBase : public RowColumns<Self, Traits, T, TileType> {
   template <int kEach = 1, typename Value, typename Op>
   __device__ __forceinline__ Value reduce_over_block(Value value, const Value& identity,
                                                      const Op& op) {
-    if (static_cast<int>(blockDim.x) == detail::kReduceLanes) return value;
+    if (!Traits::kHasManyWarps && blockDim.x == detail::kReduceLanes) return value;
     value = detail::reduce_over_warps<kEach>(scratch_->warps[buffer_], value, identity, op);
     value = self().reduce_over_blocks(value, identity, op);
     buffer_ ^= 1;

@@ -23,6 +23,12 @@ class RowLoads : public RowPlaces<Self, Traits, T, TileType> {
   using typename Base::Numbers;
   using typename Base::Tile;
 
+  // body(place, numbers) for each vector of this thread's: for an op that comes once to each, so
+  // that those that aren't kept are loaded several at a time.
+  template <typename Body>
+  __device__ __forceinline__ void each_of(const Tile& tile, const Body& body) const {
+    each([&](const auto& place) { body(place, tile.at(place)); });
+  }
   // body(place) for each vector of this thread's that has a visible element.
   template <typename Body>
   __device__ __forceinline__ void each_shown(const Tile& tile, const Body& body) const {

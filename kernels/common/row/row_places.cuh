@@ -21,6 +21,7 @@ struct RowTraits {
   static constexpr bool kIsZeroPadded = false;  // each thread has kSlots vectors; place.exists()
   // Only rows in a block's registers may take less than a warp.
   static constexpr bool kMaySplitWarps = kVectors > 0;
+  static constexpr bool kHasManyWarps = false;  // in any case
   // Else nvcc calculates a row's address again for each vector. Loops have no such choice.
   static constexpr bool kKeepsAddresses = kVectors > 0;
   // When a thread begins with a row.
@@ -53,7 +54,7 @@ class RowPlaces : public Traits {
         width_(static_cast<int>(width)),
         scratch_(scratch),
         thread_(static_cast<int>(threadIdx.x)),
-        exists_(index < num_rows) {
+        exists_(Traits::kHasManyWarps || index < num_rows) {
 #if !CUDAOPS_HIP && CUDAOPS_DEVICE_CODE
     if constexpr (Traits::kKeepsAddresses) asm volatile("" : "+r"(thread_));
 #endif
@@ -63,13 +64,15 @@ class RowPlaces : public Traits {
       shift_ = static_cast<int>(reinterpret_cast<uintptr_t>(anchor) % 16 / sizeof(T));
     }
     num_vectors_ = exists_ ? static_cast<int>((width + shift_ + kSize - 1) / kSize) : 0;
+    // In fewer instructions, which would have persistent loops allocate other registers.
+    if constexpr (Traits::kHasManyWarps) num_vectors_ = static_cast<int>(width) / kSize;
   }
 
   // Which half of the scratch is free: for a row that a block takes after another.
   __device__ __forceinline__ void follow(const Self& other) { buffer_ = other.buffer_; }
 
   __device__ __forceinline__ int64_t index() const { return index_; }
-  __device__ __forceinline__ int64_t width() const { return width_; }
+  __device__ __forceinline__ int width() const { return width_; }
   // A block's last rows may be none.
   __device__ __forceinline__ bool exists() const { return exists_; }
   // One thread of each row: it writes what there is once a row.

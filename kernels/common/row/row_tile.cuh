@@ -82,20 +82,23 @@ struct Unpacks {
 };
 
 // The same of vectors that are kept, by Self::get(slot).
-template <typename Self, typename T>
+template <typename Self, typename T, bool kIsShort = false>
 struct Keeps : Unpacks<Self, T> {
   template <typename Place>
   __device__ __forceinline__ Packed packed(const Place& place) const {
-    return kept_packed<T>(static_cast<const Self*>(this)->get(place.slot));
+    const Packed vector = static_cast<const Self*>(this)->get(place.slot);
+    return kIsShort ? vector : kept_packed<T>(vector);
   }
 };
+
 }  // namespace detail
 
-// In registers: kCount vectors of the thread's. get() and set() are for the models.
-template <typename T, int kCount>
+// In registers: kCount vectors of the thread's. get() and set() are for the models. kIsShort: with
+// so few vectors there is room for their numbers, too, once they are unpacked.
+template <typename T, int kCount, bool kIsShort = false>
 class RegisterTile : public detail::TileVectors<kCount>,
                      public detail::TileSource<T>,
-                     public detail::Keeps<RegisterTile<T, kCount>, T> {
+                     public detail::Keeps<RegisterTile<T, kCount, kIsShort>, T, kIsShort> {
  public:
   __device__ __forceinline__ Packed get(int slot) const { return this->vectors[slot]; }
   __device__ __forceinline__ void set(int slot, const Packed& vector) {
