@@ -67,23 +67,27 @@ class RowBase : public RowColumns<Self, Traits, T, TileType> {
     if constexpr (kVirtual == 1) {
       return reduce(shares.of[0], identity, op);
     } else {
-      const int block_threads = static_cast<int>(blockDim.x);
-      // Rows that no op takes by more than a warp.
-      if (kSlots <= detail::kMaxWarpSlots && block_threads <= detail::kReduceLanes) {
-        Value value = shares.of[0];
+      // Up to a warp: rows that no op takes by more threads, or half of those that another does.
+      constexpr bool kAreShort = kSlots <= detail::kMaxWarpSlots;
+      if constexpr (kAreShort && !Traits::kHasManyWarps) {
+        if (blockDim.x <= detail::kReduceLanes) {
+          Value value = shares.of[0];
 #pragma unroll
-        for (int i = 1; i < kVirtual; ++i) value = op(value, shares.of[i]);
-        return cudaops::warp_reduce(value, op, block_threads);
+          for (int i = 1; i < kVirtual; ++i) value = op(value, shares.of[i]);
+          return cudaops::warp_reduce(value, op, static_cast<int>(blockDim.x));
+        }
       }
       Value value = detail::reduce_each_over_group<detail::kReduceLanes>(shares.of, op);
-      if (kSlots <= detail::kMaxWarpSlots || block_threads > detail::kReduceLanes) {
-        return reduce_over_block<kVirtual>(value, identity, op);
-      }
+      if constexpr (!kAreShort) {
+        if (blockDim.x == detail::kReduceLanes) {
 #pragma unroll
-      for (int i = kVirtual / 2; i > 0; i /= 2) {
-        value = op(value, cudaops::shfl_xor(value, i * detail::kReduceLanes / kVirtual, 32));
+          for (int i = kVirtual / 2; i > 0; i /= 2) {
+            value = op(value, cudaops::shfl_xor(value, i * detail::kReduceLanes / kVirtual, 32));
+          }
+          return value;
+        }
       }
-      return value;
+      return reduce_over_block<kVirtual>(value, identity, op);
     }
   }
   // The sum of body(place) over the row.
