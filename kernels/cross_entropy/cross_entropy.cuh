@@ -10,8 +10,8 @@ namespace cudaops_kernels {
 namespace cross_entropy {
 
 constexpr int kThreads = 256;
-// Up to so many rows each warp that needs their number counts them, while its row is in flight: a
-// kernel that does it before takes as long as a small call's all (2026-11-26).
+// Up to so many rows each warp that needs to know how many count, counts them while its row is in
+// flight: a kernel of its own, before, would take longer. 2026-11-26.
 constexpr int64_t kMaxRowsCountedByAll = 1024;
 // More are counted in parts of at least so many, and losses are summed in such.
 constexpr int64_t kMinRowsPerPart = 4096;

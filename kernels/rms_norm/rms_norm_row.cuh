@@ -57,7 +57,7 @@ __device__ __forceinline__ typename Row::Numbers rms_norm_output(const Row& row,
                                                                  bool has_plain_weight) {
   using T = typename Row::Element;
   auto y = x.at(place) * rstd;
-  if (__builtin_expect(has_plain_weight, true)) {
+  if (has_plain_weight) {
     // The usual weight apart: it would take a choice and an addition for each element.
     y = y * row.columns(static_cast<const T*>(call.weight), place);
   } else if (call.weight != nullptr) {

@@ -70,7 +70,7 @@ struct Forward {
     if constexpr (kMaxFirst) {
       auto maxima = row.largest(x, factor < 0);
       // Lanes tell each other the largest sooner than they rescale each other's sums.
-      if (row.is_in_warp()) maxima = row.shares(row.max(maxima.largest()));
+      if (row.is_in_warp()) maxima = row.shares(row.max(maxima.max()));
 #pragma unroll
       for (int i = 0; i < Row::kVirtual; ++i) shares.of[i].max = maxima.of[i] * fabsf(factor);
     }

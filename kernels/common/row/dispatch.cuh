@@ -73,6 +73,8 @@ __global__ void __launch_bounds__(OneRow::kMaxThreads, OneRow::kMinBlocks)
     rows_kernel(const Op op, const RowGrid grid) {
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
+  // Launched while the kernel before it ends, as the next one may be: of few rows a launch takes as
+  // long as all of the rest. In this order at most one more kernel waits on the GPU.
   wait_for_kernels_before();
   let_next_kernel_start();
   int64_t index = blockIdx.x;

@@ -13,7 +13,7 @@
 //     template <typename Row>
 //     __device__ void operator()(Row& row) const {
 //       const auto x = row.load(input);
-//       const float largest = row.max(row.largest(x));
+//       const float largest = row.max(row.largest(x).max());
 //       row.each([&](auto place) { row.store(output, place, x.at(place) * (1 / largest)); });
 //     }
 //   };
@@ -113,11 +113,11 @@ struct Shares {
     if (kVirtual == 1) return of[0];
     return of[place.slot < kSlots ? place.slot % kVirtual : kVirtual - 1];
   }
-  __device__ __forceinline__ float largest() const {
-    float largest = of[0];
+  __device__ __forceinline__ float max() const {
+    float max = of[0];
 #pragma unroll
-    for (int i = 1; i < kVirtual; ++i) largest = fmaxf(largest, of[i]);
-    return largest;
+    for (int i = 1; i < kVirtual; ++i) max = fmaxf(max, of[i]);
+    return max;
   }
 };
 
