@@ -11,8 +11,8 @@ namespace cross_entropy {
 
 constexpr int kThreads = 256;
 // Up to so many rows each warp that needs to know how many count, counts them while its row is in
-// flight: a kernel of its own, before, would take longer. 2026-11-26.
-constexpr int64_t kMaxRowsCountedByAll = 1024;
+// flight: a kernel of its own, before, would take longer. Of 1024 it does not. 2026-11-26.
+constexpr int64_t kMaxRowsCountedByAll = 256;
 // More are counted in parts of at least so many, and losses are summed in such.
 constexpr int64_t kMinRowsPerPart = 4096;
 constexpr int kMaxParts = 32;

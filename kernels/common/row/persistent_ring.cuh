@@ -73,7 +73,6 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
   __shared__ uint64_t full[kMaxStages];
   __shared__ float row_scalars[kMaxStages][Op::kNumScalars];
   __shared__ Totals scratch[2][32];
-  wait_for_kernels_before();
   const int64_t row_bytes = grid.width * int64_t{sizeof(T)};
   const int64_t room = row_room(row_bytes, kWhole);
   const auto slot = [&](int stage, int input) {
@@ -243,8 +242,9 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
       kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
   const int bytes = static_cast<int>(stages * stage_bytes);
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
-  launch_overlapping_with(kernel, static_cast<unsigned int>(blocks), num_threads, bytes, stream, op,
-                          grid, static_cast<int>(stages));
+  kernel<<<static_cast<unsigned int>(blocks), num_threads, bytes, stream>>>(
+      op, grid, static_cast<int>(stages));
+  CUDAOPS_CHECK_LAUNCH();
   return blocks;
 }
 
