@@ -32,9 +32,16 @@ class Pages:
             self.below.setdefault(above, []).append(name)
 
     def write(self, name, text):
+        self._put(name, text.encode())
+
+    def copy(self, path, name):
+        """A file of the repository."""
+        with open(os.path.join(self.repository, path), "rb") as file:
+            self._put(name, file.read())
+
+    def _put(self, name, content):
         self.written.add(name)
         place = os.path.join(self.place, name)
-        content = text.encode()
         if os.path.exists(place):
             with open(place, "rb") as file:
                 if file.read() == content:
@@ -42,16 +49,6 @@ class Pages:
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "wb") as file:
             file.write(content)
-
-    def copy(self, path, name):
-        with open(os.path.join(self.repository, path), "rb") as file:
-            content = file.read()
-        self.written.add(name)
-        place = os.path.join(self.place, name)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        if not os.path.exists(place) or open(place, "rb").read() != content:
-            with open(place, "wb") as file:
-                file.write(content)
 
     def write_markdown(self, made):
         """The pages that add_page() has named, with the links between them. made: {path: {mark: text in its place}}"""
