@@ -33,8 +33,9 @@ presets.
     racecheck: Race reported between Write access at block_sum(float *)+0x90 in sum.cu:9
 
   Of a gtest program, the tests with ``Gpu`` or ``GPU`` in their names run; in a Python test, only the kernels of its ops are
-  checked, and torch allocates each tensor by itself. The time limit is 20 times that of the test. Skipped, with the
-  reason, where there is no compute-sanitizer or no GPU. With ``CUDAOPS_PROFILE``, places have file and line.
+  checked (by initcheck all, since it has to see what other kernels write), and torch allocates each tensor by itself. The
+  time limit is 20 times that of the test. Skipped, with the reason, where there is no compute-sanitizer or no GPU. With
+  ``CUDAOPS_PROFILE``, places have file and line.
 
 ``CUDAOPS_NVTX`` (variable, or environment variable of the same name)
   ``ON``: ``CUDAOPS_RANGE("name")`` of :file:`cudaops/nvtx.h` is a range on the time line of Nsight Systems; without it,
@@ -57,9 +58,13 @@ Targets of each :command:`cudaops_add_benchmark` for CUDA, never part of ``all``
 
 ``<name>.ncu``
   Nsight Compute on one launch of each case, after a check of its result and a launch to warm up; clocks are left as they
-  are, the L2 cache is cold. Prints time, occupancy beside the highest possible one, and the bandwidth of the device's
-  memory, by case and kernel. ``<build>/<name>.ncu/`` gets the report, with the source where ``CUDAOPS_PROFILE`` is on, and
-  :file:`roofline.png`, with matplotlib.
+  are, the L2 cache is cold. Prints time, occupancy beside the highest possible one, the bandwidth of the device's memory
+  and the bank conflicts of shared memory, by case and kernel, and where bank conflicts are::
+
+    bank conflicts: 1015808 excessive wavefronts in transpose(const float *, float *), transpose.cu:33
+
+  ``<build>/<name>.ncu/`` gets the report, with the source where ``CUDAOPS_PROFILE`` is on, and :file:`roofline.png`,
+  with matplotlib.
 ``<name>.nsys``
   Nsight Systems on the same: its tables of kernels and NVTX ranges, and a report in ``<build>/<name>.nsys/``.
 
@@ -88,11 +93,15 @@ Each GPU test under all tools of compute-sanitizer, and one test under one of th
 
 The machine code of an op with the lines of its source:
 
+.. run by tests/Debug/code-steps.cmake: sass
+
 .. code-block:: console
 
   $ cmake --build build --target my_ops.sass
 
 What limits a kernel:
+
+.. run by tests/python/test_gpu_profile.py: <benchmark>.ncu
 
 .. code-block:: console
 

@@ -51,6 +51,7 @@ Example:
   include(CTest)
   cudaops_add_kernels(my_kernels SOURCES scale.cu scale_cpu.cpp)
   cudaops_add_gtest(my_kernels_test SOURCES scale_test.cpp LINK_LIBRARIES my_kernels)
+  cudaops_add_benchmark(my_kernels_benchmark SOURCES scale_benchmark.cpp LINK_LIBRARIES my_kernels)
   cudaops_add_python_test(my_ops_test OP my_ops SCRIPT test_my_ops.py)
 #]=======================================================================]
 

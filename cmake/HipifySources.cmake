@@ -75,6 +75,13 @@ Example:
   add_library(scan ${translated})
   target_include_directories(scan PRIVATE ${translated_INCLUDE_DIRECTORIES} include)
 
+A target of your own:
+
+.. code-block:: cmake
+
+  add_library(sorting SHARED sorting.cu)
+  cudaops_target_hipify(sorting)
+
 With ``CXX=hipcc`` and without CMake's language HIP; ``-x hip`` has to follow CMake's own ``-x c++``:
 
 .. code-block:: cmake

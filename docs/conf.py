@@ -24,6 +24,8 @@ cudaops_options = documented_options(_pages, _modules)
 primary_domain = "cmake"
 highlight_language = "none"
 nitpicky = True
+# Quotes and options stay as they are typed: messages are searched for.
+smartquotes = False
 # Types in Python signatures are torch's and Python's own, which this site has no pages of.
 nitpick_ignore_regex = [("py:(class|obj|exc)", ".*")]
 # Files that pages link to, copied.

@@ -84,7 +84,7 @@ set(attention_sm90_shards attention/attention_sm90.cuh attention/attention_sm90.
 foreach(
   shape
   IN
-  ITEMS 64Short 64 96 128Short 128Masked 128 192By128 192 256
+  ITEMS 64Short 64 96 128Short 128 192By128 192 256 128Dropout 256Dropout
 )
   list(
     APPEND attention_sm90_shards

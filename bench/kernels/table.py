@@ -23,6 +23,7 @@ OURS = "cudaops"
 RIVALS = {
     "eager": "torch eager",
     "compile": "`torch.compile`",
+    "compile_max": "`torch.compile`, max-autotune",
     "fused": "`AdamW(fused=True)`",
     "foreach": "`AdamW(foreach=True)`",
     "liger": "Liger",

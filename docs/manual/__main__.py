@@ -19,14 +19,16 @@ from links import check_links  # noqa: E402
 def main(place):
     from sphinx.cmd.build import main as build
 
-    source, html = os.path.join(place, "source"), os.path.join(place, "html")
+    source, html, doctrees = (os.path.join(place, name) for name in ("source", "html", "doctrees"))
     if collect(REPOSITORY, source):
         # Sphinx leaves what it made of a page that is gone.
         shutil.rmtree(html, ignore_errors=True)
     os.environ["CUDAOPS_MANUAL_REPOSITORY"] = REPOSITORY
     arguments = ["-q", "-W", "--keep-going", "-b", "html", "-c", os.path.join(REPOSITORY, "docs")]
-    code = build([*arguments, "-d", os.path.join(place, "doctrees"), source, html])
+    code = build([*arguments, "-d", doctrees, source, html])
     if code:
+        # A page that has been read isn't read again, and its warnings would not be said again.
+        shutil.rmtree(doctrees, ignore_errors=True)
         return code
     problems = check_links(html)
     for problem in problems:

@@ -21,6 +21,9 @@ def name_pages(repository, place=None):
     pages.add_page("kernels/README.md", "kernels/index.md")
     for path in (*pages.files("examples/*/README.md"), *pages.files("examples/lessons/*/README.md")):
         pages.add_page(path, os.path.dirname(path) + ".md")
+    for path in pages.files("examples/*/*/README.md"):
+        directory = os.path.dirname(path)
+        pages.add_page(path, directory + ".md", above=os.path.dirname(directory) + ".md")
     # The site's front page says what the README says.
     pages.add_page("README.md", "index.md")
     pages.add_page("CHANGELOG.md", "changelog.md")

@@ -13,10 +13,10 @@ from cudaops.words import read_text
 
 CALL = re.compile(r"^[ \t]*_cudaops_(stop|warn)\(", re.MULTILINE)
 TOKEN = re.compile(r'\s+|#[^\n]*|"((?:[^"\\]|\\.)*)"|([^\s()"#]+)|(\()|(\))', re.DOTALL)
-MESSAGE = re.compile(r"CMake (?:Error|Warning)[^\n]*\(message\\?\):\n(.*?)(?=^CMake |\Z)", re.MULTILINE | re.DOTALL)
+MESSAGE = re.compile(r"CMake (Error|Warning)[^\n]*\(message\\?\):\n(.*?)(?=^CMake |\Z)", re.MULTILINE | re.DOTALL)
 # The sentence is a variable's: "${command}: ${error}".
 MADE_ELSEWHERE = re.compile(r"(?:[^:]*: )?(?:\$\{\w+\})+\.?")
-VARIABLE = re.compile(r"\$\{(\w+)\}|\$CACHE\{[^}]*\}|\$ENV\{(\w+)\}")
+VARIABLE = re.compile(r"\$\{(\w+)\}|\$CACHE\{(?:\$\{\w+\}|[^}])*\}|\$ENV\{(\w+)\}")
 # Suites about the tests' own tools, and of functions that only make a text.
 OF_THE_TESTS = re.compile(r"/tests/(Runner|Fakes|Versions)(/|$)")
 
@@ -112,16 +112,16 @@ def without_regex(text):
 
 
 def expected(repository):
-    """[the text of each message that a test expects]"""
+    """[("stop" or "warn", text) of each message that a test expects]"""
     found = []
     for folder, _, names in sorted(os.walk(os.path.join(repository, "tests"))):
         for name in sorted(names):
             if name.endswith("-stderr.txt") and not OF_THE_TESTS.search(folder):
-                for text in MESSAGE.findall(read_text(os.path.join(folder, name))):
+                for kind, text in MESSAGE.findall(read_text(os.path.join(folder, name))):
                     text = without_regex(text).strip("\n")
                     # Some tests expect a part of a text.
                     if "…" not in divide(text)[0] and re.search("Fix: [^…]", text):
-                        found.append(text)
+                        found.append(("stop" if kind == "Error" else "warn", text))
     return found
 
 
@@ -153,7 +153,7 @@ def messages(repository):
     # A call whose sentence is made elsewhere is known by the texts that tests expect of it.
     known = [message for message in found.values() if not MADE_ELSEWHERE.fullmatch(message.head)]
     made = set()
-    for text in expected(repository):
+    for kind, text in expected(repository):
         line = divide(text)[0]
         matching = [message for message in known if message.matches(line)]
         if matching:
@@ -162,7 +162,7 @@ def messages(repository):
             if message.example is None:
                 message.example = text
         elif kind_of(line) not in made:
-            message = Message("stop", line, [], [])
+            message = Message(kind, line, [], [])
             message.example = text
             made.add(kind_of(line))
             known.append(message)

@@ -22,16 +22,26 @@ class Pages:
         self.repository = repository
         self.place = place
         self.by_path = {}  # path in the repository -> name of the page in `place`, with its suffix
+        self.below = {}  # name of a page -> the pages below it in the navigation
         self.written = set()
 
-    def add_page(self, path, name):
-        """A Markdown page of the repository."""
+    def add_page(self, path, name, above=None):
+        """A page of the repository; `above`: the page that it stands below, where that one doesn't list it."""
         self.by_path[path] = name
+        if above:
+            self.below.setdefault(above, []).append(name)
 
     def write(self, name, text):
+        self._put(name, text.encode())
+
+    def copy(self, path, name):
+        """A file of the repository."""
+        with open(os.path.join(self.repository, path), "rb") as file:
+            self._put(name, file.read())
+
+    def _put(self, name, content):
         self.written.add(name)
         place = os.path.join(self.place, name)
-        content = text.encode()
         if os.path.exists(place):
             with open(place, "rb") as file:
                 if file.read() == content:
@@ -39,16 +49,6 @@ class Pages:
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "wb") as file:
             file.write(content)
-
-    def copy(self, path, name):
-        with open(os.path.join(self.repository, path), "rb") as file:
-            content = file.read()
-        self.written.add(name)
-        place = os.path.join(self.place, name)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        if not os.path.exists(place) or open(place, "rb").read() != content:
-            with open(place, "wb") as file:
-                file.write(content)
 
     def write_markdown(self, made):
         """The pages that add_page() has named, with the links between them. made: {path: {mark: text in its place}}"""
@@ -59,6 +59,9 @@ class Pages:
                     if text.count(mark) != 1:
                         raise SystemExit("%s: the line %s is wanted once" % (path, mark))
                     text = text.replace(mark, content)
+                if name in self.below:
+                    names = ["/" + os.path.splitext(below)[0] for below in self.below[name]]
+                    text += "\n".join(["", "```{toctree}", ":hidden:", "", *names, "```", ""])
                 self.write(name, text)
 
     def with_links(self, text, path, name):

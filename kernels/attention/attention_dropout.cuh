@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout where a warp has 16 rows and 64 columns of weights as matrix products leave them in
+// Dropout where a warp has 16 rows and up to 64 columns of weights as matrix products leave them in
 // registers: rows lane / 4 and 8 further, columns 2 * (lane % 4) and the next of every 8. The
 // fragments of mma.m16n8k16 and of wgmma.m64nNk16 are these.
 #pragma once
@@ -13,14 +13,16 @@
 namespace cudaops_kernels {
 namespace attention_detail {
 
-// Which weights of a warp's 16 rows are dropped, a bit each: n * 4 + e. Here rows are queries.
+// Which weights of a warp's 16 rows are dropped, a bit each: n * 4 + e. Here rows are queries, and
+// columns `parts` times 16 keys.
 __device__ __forceinline__ uint32_t dropped_of_queries(const AttentionDropout& dropout,
                                                        int64_t batch, int64_t head,
-                                                       int64_t first_query, int64_t first_key) {
+                                                       int64_t first_query, int64_t first_key,
+                                                       int parts = 4) {
   const int lane = threadIdx.x % 32;
   uint32_t dropped = 0;
 #pragma unroll 1
-  for (int part = 0; part < 4; ++part) {
+  for (int part = 0; part < parts; ++part) {
     const Philox words =
         dropout.words(batch, head, first_query + lane / 4, first_key + part * 16 + lane % 4 * 2);
 #pragma unroll

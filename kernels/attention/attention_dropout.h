@@ -34,8 +34,12 @@ struct AttentionDropout {
 
   // Of weights that are not dropped; the inverse of how probable that is.
   template <typename Number>
-  CUDAOPS_HOST_DEVICE Number factor() const {
+  CUDAOPS_HOST_DEVICE static Number factor_of(uint32_t threshold) {
     return threshold >= 65536 ? Number{0} : Number{65536} / static_cast<Number>(65536 - threshold);
+  }
+  template <typename Number>
+  CUDAOPS_HOST_DEVICE Number factor() const {
+    return factor_of<Number>(threshold);
   }
 
   // The bits of the eight weights that one of these is among.

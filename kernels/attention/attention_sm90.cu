@@ -15,8 +15,6 @@ extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attent
 extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&, cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128Short>(const Attention&,
                                                                           cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape128Masked>(const Attention&,
-                                                                           cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape128>(const Attention&,
                                                                      cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape192By128>(const Attention&,
@@ -25,6 +23,10 @@ extern template void launch_attention_sm90_of<AttentionSm90Shape192>(const Atten
                                                                      cudaStream_t);
 extern template void launch_attention_sm90_of<AttentionSm90Shape256>(const Attention&,
                                                                      cudaStream_t);
+extern template void launch_attention_sm90_of<AttentionSm90Shape128Dropout>(const Attention&,
+                                                                            cudaStream_t);
+extern template void launch_attention_sm90_of<AttentionSm90Shape256Dropout>(const Attention&,
+                                                                            cudaStream_t);
 #endif
 
 namespace {
@@ -89,6 +91,7 @@ bool attention_sm90_serves_forward(const Attention& call) {
   Attention plain = call;
   plain.bias = nullptr;
   plain.alibi_slopes = nullptr;
+  plain.dropout_p = 0;
   return attention_sm90_serves(plain);
 }
 
@@ -96,22 +99,28 @@ void launch_attention_sm90(const Attention& call, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   const bool is_masked = call.window_left >= 0 || call.window_right >= 0;
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
+  if (call.dropout_p > 0) {
+    return larger <= 128 ? launch_attention_sm90_of<AttentionSm90Shape128Dropout>(call, on)
+                         : launch_attention_sm90_of<AttentionSm90Shape256Dropout>(call, on);
+  }
   const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
   if (larger <= 64) {
     // Of 192 rows more of a short mask's diagonal is computed in vain, and more of the last tile.
-    if ((is_masked && call.seq_q <= 1024) || 4 * 192 * tiles(192) > 5 * 128 * tiles(128)) {
+    if (call.seq_q <= (is_masked ? 4096 : 1024) || 4 * 192 * tiles(192) > 5 * 128 * tiles(128)) {
       return launch_attention_sm90_of<AttentionSm90Shape64Short>(call, on);
     }
     return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
   }
   if (larger <= 96) return launch_attention_sm90_of<AttentionSm90Shape96>(call, on);
   if (larger <= 128) {
-    if (call.seq_q <= 2048) return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
-    if (is_masked) return launch_attention_sm90_of<AttentionSm90Shape128Masked>(call, on);
+    const bool has_lengths = call.cu_seqlens_q != nullptr;
+    if (call.seq_q <= 1024 || (is_masked && has_lengths)) {
+      return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
+    }
     // Tiles of 192 rows take a twentieth less time for a row. But where the tiles of one sequence
     // are most of the work, the last round of them may leave many multiprocessors without one.
     // (Those of a batch are always the same: its sequences don't depend on each other.)
-    if (call.cu_seqlens_q != nullptr && 2 * call.total_q < 7 * call.seq_q) {
+    if (has_lengths && 2 * call.total_q < 7 * call.seq_q) {
       const auto time = [&](int64_t rows) {
         const int64_t blocks = num_multiprocessors();
         return (tiles(rows) * call.heads + blocks - 1) / blocks * rows;

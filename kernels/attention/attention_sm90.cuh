@@ -2,11 +2,13 @@
 // Attention, forward, for sm_90a (H100, H200): 16-bit elements, head dimensions that are multiples
 // of 8. What it computes: attention.h.
 //
-// A block computes tiles of 64 * kWarpgroups query rows of a head, one after the other. Its
+// A block computes tiles of 64 * kWarpgroups query rows of a head, one after the other; of some
+// shapes it has two teams, which do so side by side, each with buffers and barriers of its own. Its
 // warpgroups have roles:
 //
-//   producer    one thread has the copy engine load Q once a tile, and the key blocks of K and V
-//               into rings of kStages buffers; the other registers are given to the consumers.
+//   producer    one thread of a team has the copy engine load Q once a tile, and the key blocks of
+//               K and V into rings of kStages buffers; the other registers are given to the
+//               consumers.
 //   consumers   64 query rows each. S = Q K^T from shared memory; P = exp2(S - max) in registers,
 //               where it is an operand of O += P V; O is divided by the sum of P at the end.
 //
@@ -51,13 +53,9 @@ namespace cudaops_kernels {
 
 namespace attention_sm90 {
 
-template <typename Shape>
-__device__ __forceinline__ AttentionSm90Order& order_of(char* shared) {
-  return *reinterpret_cast<AttentionSm90Order*>(shared + Shape::kOrderOffset);
-}
-
 template <typename Shape, bool kVarlen>
-__device__ __forceinline__ void produce(const AttentionSm90Parameters& call, char* shared,
+__device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
+                                        const AttentionSm90Order& order, int team, char* shared,
                                         const Barriers<Shape>& barriers) {
   constexpr int kTilesAhead = Shape::kTilesAhead;
   Tile* const tiles = reinterpret_cast<Tile*>(shared + Shape::kTilesOffset);
@@ -65,7 +63,7 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
   uint32_t known = 0;  // tiles that the consumers know
   bool is_end = false, has_empty = false;
   // In shared memory: the thread has few registers.
-  Schedule<Shape, kVarlen> schedule(call, order_of<Shape>(shared),
+  Schedule<Shape, kVarlen> schedule(call, order, team,
                                     *reinterpret_cast<Progress*>(shared + Shape::kProgressOffset));
   const auto find_tile = [&] {
     if (is_end) return;
@@ -152,12 +150,12 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call, cha
 // Of the tiles in which no query sees a key, by the consumers when they have done the others.
 template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void write_empty_tiles(const AttentionSm90Parameters& call,
-                                                  char* shared) {
+                                                  const AttentionSm90Order& order, int team) {
   constexpr int kThreads = Shape::kWarpgroups * kWarpgroupSize;
-  const int thread = static_cast<int>(threadIdx.x) - kWarpgroupSize;
+  const int thread = static_cast<int>(threadIdx.x) - kWarpgroupSize - team * kThreads;
   const int vectors = call.head_dim_v / 8;
   Progress progress;
-  Schedule<Shape, kVarlen> schedule(call, order_of<Shape>(shared), progress);
+  Schedule<Shape, kVarlen> schedule(call, order, team, progress);
   for (Tile tile; schedule.next(tile);) {
     if (!tile.is_empty()) continue;
     const int num_rows = min(Shape::kQueries, tile.seq_q - tile.first_query);
@@ -187,12 +185,15 @@ __device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call
 }
 
 template <typename T, typename Shape, bool kVarlen>
-__device__ __forceinline__ void consume(const AttentionSm90Parameters& call, char* shared,
+__device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
+                                        const AttentionSm90Order& order, int team, char* shared,
                                         const Barriers<Shape>& barriers, int warpgroup) {
   constexpr int kKeys = Shape::kKeys;
   constexpr int kTurnThreads = 2 * kWarpgroupSize;
-  const int turn = 1 + warpgroup;
-  const int next_turn = warpgroup + 1 == Shape::kWarpgroups ? 1 : turn + 1;
+  // Named barriers: each warpgroup of a team has one for its turn and one for itself.
+  const int first_barrier = 1 + 2 * Shape::kWarpgroups * team;
+  const int turn = first_barrier + warpgroup;
+  const int next_turn = warpgroup + 1 == Shape::kWarpgroups ? first_barrier : turn + 1;
   const bool is_first_lane = threadIdx.x % 32 == 0;
   uint32_t n = 0;  // key blocks whose scores are computed or skipped
   uint32_t t = 0;  // tiles that are begun
@@ -312,7 +313,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
     };
     if (block >= to_block) mask(std::true_type());
     if (block < from_block) mask(std::false_type());
-    weigh(call, s, rows, rescale);
+    const bool is_rescaled = weigh<Shape::kRescalesRarely>(call, s, rows, rescale);
+    if (Shape::kHasDropout && __builtin_expect(call.threshold != 0, false)) {
+      drop_weights<Shape>(call, tile_at(t - 1), warpgroup, block, s);
+    }
+    return is_rescaled;
   };
   // The scores of the tile's first block that isn't skipped.
   const auto begin_tile = [&](int to_skip) {
@@ -359,7 +364,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
         wait_for_v();
         clear_rows_from<typename Shape::VTile, kKeys>(
             shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
-            seq_k - block * kKeys, 1 + Shape::kWarpgroups + warpgroup);
+            seq_k - block * kKeys, turn + Shape::kWarpgroups);
       }
     };
     while (block > first_block()) {
@@ -376,11 +381,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
       keep(s);
       release_k();
       if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
-      scores_to_weights(block);
+      const bool is_rescaled = scores_to_weights(block);
       wait_for_wgmma<0>();
       keep(o);
       release_v(n - 2);
-      multiply_rows(o, rescale);
+      if (is_rescaled) multiply_rows(o, rescale);
       pack_all<T>(p, s);
       release_written(t - 2);
     }
@@ -426,7 +431,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call, cha
   }
   // The turn that nobody takes any more: barriers end as they began.
   if (warpgroup == 0) wait_for_turn();
-  if (tile_at(t).head != 0) write_empty_tiles<T, Shape, kVarlen>(call, shared);
+  if (tile_at(t).head != 0) write_empty_tiles<T, Shape, kVarlen>(call, order, team);
 }
 
 }  // namespace attention_sm90
@@ -440,9 +445,15 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #if CUDAOPS_HAS_WGMMA
   using namespace attention_sm90;
   extern __shared__ __align__(1024) char shared[];
-  const Barriers<Shape> barriers = {reinterpret_cast<uint64_t*>(shared + Shape::kBarriersOffset)};
+  auto& order = *reinterpret_cast<AttentionSm90Order*>(shared + Shape::kOrderOffset);
   const int warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0);
-  if (threadIdx.x == 0) {
+  // The first warps of the producer have a team each.
+  const int consumer = warp / 4 - 1;
+  const int team = Shape::kTeams == 1 ? 0 : warp < 4 ? warp : consumer / Shape::kWarpgroups;
+  char* const own = shared + team * Shape::kTeamBytes;
+  const Barriers<Shape> barriers = {reinterpret_cast<uint64_t*>(own + Shape::kBarriersOffset)};
+  const bool is_producer = warp < Shape::kTeams && threadIdx.x % 32 == 0;
+  if (is_producer) {
     prefetch_tensor_map(&call.q);
     prefetch_tensor_map(&call.k);
     prefetch_tensor_map(&call.v);
@@ -466,14 +477,15 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     }
     fence_barriers();
   }
-  if (kVarlen && call.by_length) find_order<Shape>(call, order_of<Shape>(shared));
+  if (kVarlen && call.by_length) find_order<Shape>(call, order);
   __syncthreads();
   if (warp < 4) {
     give_registers_back<Shape::kProducerRegisters>();
-    if (threadIdx.x == 0) produce<Shape, kVarlen>(call, shared, barriers);
+    if (is_producer) produce<Shape, kVarlen>(call, order, team, own, barriers);
   } else {
     take_registers<Shape::kConsumerRegisters>();
-    consume<T, Shape, kVarlen>(call, shared, barriers, warp / 4 - 1);
+    consume<T, Shape, kVarlen>(call, order, team, own, barriers,
+                               consumer - team * Shape::kWarpgroups);
   }
 #endif
 }
@@ -513,6 +525,9 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.bias_query_stride = call.bias_query_stride;
   parameters.changes_scores =
       parameters.cap != 0.0f || call.bias != nullptr || call.alibi_slopes != nullptr;
+  parameters.threshold = AttentionDropout::threshold_of(call);
+  parameters.seed = call.seed;
+  parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
   parameters.num_items = static_cast<int>(num_tiles);
   const bool is_masked = parameters.is_masked();
   int device = 0, multiprocessors = 0;
@@ -523,7 +538,8 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
     parameters.by_couples = is_masked;
   } else if (is_masked) {
     const int64_t couples = divide_up(all_heads, 2) * query_tiles;
-    const int64_t in_rounds = divide_up(couples, multiprocessors) * multiprocessors;
+    const int64_t teams = multiprocessors * Shape::kTeams;
+    const int64_t in_rounds = divide_up(couples, teams) * teams;
     parameters.by_couples = !kVarlen && Shape::kQueries == 128 && call.seq_q <= kCoupleQueries &&
                             8 * in_rounds <= 9 * couples;
     if (parameters.by_couples) parameters.num_items = static_cast<int>(couples);
@@ -536,7 +552,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::shared_bytes(kVarlen)));
-  const int64_t blocks = std::min<int64_t>(num_tiles, multiprocessors);
+  const int64_t blocks = std::min<int64_t>(divide_up(num_tiles, Shape::kTeams), multiprocessors);
   kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, Shape::shared_bytes(kVarlen),
            stream>>>(parameters);
   CUDAOPS_CHECK_LAUNCH();

@@ -9,9 +9,9 @@ namespace cudaops_kernels {
 
 // Whether the current device runs the kernel (compute capability 9.0, and the binary holds the code
 // for sm_90a) and it computes what the call says: float16 or bfloat16; head dimensions that are
-// multiples of 8; addresses and strides that are multiples of 16 bytes; no dropout (the kernel for
-// sm_80 has it); a positive scale; sizes below 2^29. The first one: without bias and slopes. The
-// forward kernel has them, a bias if its keys stand side by side and pairs of them are aligned.
+// multiples of 8; addresses and strides that are multiples of 16 bytes; a positive scale; sizes
+// below 2^29. The first one: without bias, slopes and dropout. The forward kernel has them, a bias
+// if its keys stand side by side and pairs of them are aligned.
 bool attention_sm90_serves(const Attention& call);
 bool attention_sm90_serves_forward(const Attention& call);
 

@@ -49,7 +49,7 @@ __device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call,
     const float offset = largest == -INFINITY ? 0.0f : largest;
     const float scaled = detail::exp2_of(max - offset);
     const float sum = sum_of_row(rows.sum[half]) * scaled + detail::exp2_of(sink - offset);
-    factor[half] = sum == 0.0f ? 0.0f : __fdividef(scaled, sum);
+    factor[half] = sum == 0.0f ? 0.0f : __fdividef(scaled * call.kept, sum);
     if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
       const int64_t at = first_of_lse<kVarlen>(call, tile);
       call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) * kLn2;

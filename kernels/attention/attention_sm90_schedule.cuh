@@ -78,13 +78,13 @@ struct Progress {
   bool is_second;  // the next tile is the item's second one
 };
 
-// The tiles of this block, one after the other.
+// The tiles of a block's team, one after the other.
 template <typename Shape, bool kVarlen>
 class Schedule {
  public:
   __device__ __forceinline__ Schedule(const AttentionSm90Parameters& call,
-                                      const AttentionSm90Order& order, Progress& progress)
-      : call_(call), order_(order), progress_(progress) {
+                                      const AttentionSm90Order& order, int team, Progress& progress)
+      : call_(call), order_(order), team_(team), progress_(progress) {
     progress = {};
   }
 
@@ -129,12 +129,13 @@ class Schedule {
     int num_items = call_.num_items;
     if (kVarlen && call_.by_length) num_items = order_.first_item[call_.batch];
     for (;;) {
-      const int first = progress_.round * static_cast<int>(gridDim.x);
+      const int teams = static_cast<int>(gridDim.x) * Shape::kTeams;
+      const int team = static_cast<int>(blockIdx.x) * Shape::kTeams + team_;
+      const int first = progress_.round * teams;
       if (first >= num_items) return -1;
       const bool is_reverse =
           (progress_.round & 1) != 0 && (call_.section != 0 || (kVarlen && call_.by_length));
-      const int index =
-          first + static_cast<int>(is_reverse ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+      const int index = first + (is_reverse ? teams - 1 - team : team);
       ++progress_.round;
       if (index < num_items) return index;
     }
@@ -173,6 +174,7 @@ class Schedule {
 
   const AttentionSm90Parameters& call_;
   const AttentionSm90Order& order_;
+  const int team_;
   Progress& progress_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel of attention_sm90.cuh does with a block of scores: softcap, slopes, bias, masks
-// and the softmax's weights. A thread has parts of two rows (the layout: common/hopper/wgmma.cuh).
+// What the kernel of attention_sm90.cuh does with a block of scores: softcap, slopes, bias, masks,
+// the softmax's weights and dropout. A thread has parts of two rows (the layout:
+// common/hopper/wgmma.cuh).
 #pragma once
 
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "../common/device_types.cuh"
 #include "../common/hopper/tile.cuh"
+#include "attention_dropout.cuh"
 #include "attention_sm90_schedule.cuh"
 
 namespace cudaops_kernels {
@@ -17,7 +19,8 @@ namespace cudaops_kernels {
 
 namespace attention_sm90 {
 
-// The two rows of a thread: the largest score and the thread's part of the sum of exp.
+// The two rows of a thread: the score that exponents are relative to, which is the largest one or
+// not far below it, and the thread's part of the sum of exp.
 struct Rows {
   float max[2];
   float sum[2];
@@ -126,23 +129,42 @@ __device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
   }
 }
 
-// Scores to weights. `rescale`: by what sums and outputs up to now are to be multiplied.
-template <int kSize>
-__device__ __forceinline__ void weigh(const AttentionSm90Parameters& call, float (&s)[kSize],
+// Scores to weights, relative to a row's largest score up to now. `rescale`: by what sums and
+// outputs up to now are to be multiplied. Returns whether outputs are, the same for all of a warp.
+// kRarely: only where a row's largest score has grown by so much that a weight of more than
+// 2^kGrowth would come out; else the row's weights stay relative to what they were.
+template <bool kRarely, int kSize>
+__device__ __forceinline__ bool weigh(const AttentionSm90Parameters& call, float (&s)[kSize],
                                       Rows& rows, float (&rescale)[2]) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
+  constexpr float kGrowth = 8.0f;
+  const auto largest_of = [&](int half) {
     float largest[2] = {s[2 * half], s[2 * half + 1]};
 #pragma unroll
     for (int i = 1; i < kSize / 4; ++i) {
       largest[0] = fmaxf(largest[0], s[4 * i + 2 * half]);
       largest[1] = fmaxf(largest[1], s[4 * i + 2 * half + 1]);
     }
-    const float max = max_of_row(fmaxf(rows.max[half], fmaxf(largest[0], largest[1])));
+    return max_of_row(fmaxf(rows.max[half], fmaxf(largest[0], largest[1])));
+  };
+  float max[2];
+  bool is_rescaled = true;
+  if constexpr (kRarely) {
+    bool grows[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      max[half] = largest_of(half);
+      grows[half] = (max[half] - rows.max[half]) * call.factor > kGrowth;
+      if (!grows[half]) max[half] = rows.max[half];
+    }
+    is_rescaled = __any_sync(0xFFFFFFFF, grows[0] || grows[1]);
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    if constexpr (!kRarely) max[half] = largest_of(half);
     // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
-    const float offset = max == -INFINITY ? 0.0f : max * call.factor;
-    rescale[half] = detail::exp2_of(rows.max[half] * call.factor - offset);
-    rows.max[half] = max;
+    const float offset = max[half] == -INFINITY ? 0.0f : max[half] * call.factor;
+    rescale[half] = is_rescaled ? detail::exp2_of(rows.max[half] * call.factor - offset) : 1.0f;
+    rows.max[half] = max[half];
     float sum[2] = {0.0f, 0.0f};
 #pragma unroll
     for (int i = 0; i < kSize / 4; ++i) {
@@ -154,6 +176,27 @@ __device__ __forceinline__ void weigh(const AttentionSm90Parameters& call, float
       }
     }
     rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[0] + sum[1]);
+  }
+  return is_rescaled;
+}
+
+// Weights that dropout drops become 0; sums have counted them.
+template <typename Shape>
+__device__ __forceinline__ void drop_weights(const AttentionSm90Parameters& call, const Tile& tile,
+                                             int warpgroup, int block,
+                                             float (&s)[Shape::kKeys / 2]) {
+  const AttentionDropout dropout(call.threshold, call.seed);
+  const int row = tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
+#pragma unroll
+  for (int first = 0; first < Shape::kKeys; first += 64) {
+    const uint32_t dropped = attention_detail::dropped_of_queries(
+        dropout, tile.batch, tile.head, row, block * Shape::kKeys + first,
+        min(4, (Shape::kKeys - first) / 16));
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      const int at = first / 2 + i;
+      if (at < Shape::kKeys / 2 && (dropped >> i & 1) != 0) s[at] = 0.0f;
+    }
   }
 }
 

@@ -37,10 +37,12 @@ struct AttentionSm90Order {
 };
 
 // kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
-// engine fills up with zeros. kWarpgroups: consumers. kKeys: rows of a key block. kStages,
-// kQStages: buffers for K and for V, and for Q: three where tiles are so short that the one whose
-// outputs are being written and the next one don't hide the loading.
-template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_>
+// engine fills up with zeros. kWarpgroups: consumers of a tile. kKeys: rows of a key block.
+// kStages, kQStages: buffers for K and for V, and for Q: three where tiles are so short that the
+// one whose outputs are being written and the next one don't hide the loading. kTeams: tiles that a
+// block computes at a time, each by consumers and with buffers of its own.
+template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_,
+          int kTeams_ = 1>
 struct AttentionSm90Shape {
   static constexpr int kHeadDim = kHeadDim_;
   static constexpr int kHeadDimV = kHeadDimV_;
@@ -49,23 +51,29 @@ struct AttentionSm90Shape {
   static constexpr int kKeys = kKeys_;
   static constexpr int kStages = kStages_;
   static constexpr int kQStages = kQStages_;
+  static constexpr int kTeams = kTeams_;
+  static constexpr bool kHasDropout = false;
+  // Of small blocks the multiplication of outputs is a good part of what is done beside the
+  // products; of larger ones it takes longer to find out that there is none.
+  static constexpr bool kRescalesRarely = kKeys <= 80 && kHeadDimV <= 128;
   // Whether the scores of the next tile's first block are computed while a tile is written: with
   // one buffer for Q they would have to wait for it. Outputs go through that buffer then.
   static constexpr bool kOverlapsTiles = kQStages > 1;
   // Whether a tile is written while the next one's second products are computed: the first ones are
-  // as short as a softmax. Its outputs are kept in registers until then.
-  static constexpr bool kWritesLate = kOverlapsTiles && kWarpgroups == 2;
+  // as short as a softmax. Its outputs are kept in registers until then, if there are enough.
+  static constexpr bool kWritesLate = kOverlapsTiles && kWarpgroups == 2 && kTeams == 1;
   // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
   static constexpr int kTilesAhead = 4;
-  static constexpr int kThreads = kWarpgroupSize * (1 + kWarpgroups);
+  static constexpr int kConsumers = kTeams * kWarpgroups;
+  static constexpr int kThreads = kWarpgroupSize * (1 + kConsumers);
   // A thread's registers, in steps of 8. The block starts with as many for each thread as there are
   // on a multiprocessor; consumers wait for ever for more than the producer gives back.
   static constexpr int kStartRegisters = 65536 / kThreads / 8 * 8;
-  static constexpr int kProducerRegisters = kWarpgroups == 2 ? 40 : 32;
-  static constexpr int kConsumerRegisters = kWarpgroups == 2 ? 232 : 160;
-  static_assert(kWarpgroups == 2 || kWarpgroups == 3, "registers are shared out for these");
-  static_assert(kProducerRegisters + kWarpgroups * kConsumerRegisters <=
-                    (1 + kWarpgroups) * kStartRegisters,
+  static constexpr int kProducerRegisters = kConsumers == 2 ? 40 : 32;
+  static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : kConsumers == 3 ? 160 : 112;
+  static_assert(2 <= kConsumers && kConsumers <= 4, "registers are shared out for these");
+  static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <=
+                    (1 + kConsumers) * kStartRegisters,
                 "more registers than the block has");
   static_assert(!kOverlapsTiles || kHeadDimV <= kHeadDim, "outputs take the place of queries");
 
@@ -80,7 +88,10 @@ struct AttentionSm90Shape {
   static constexpr int kTilesOffset = (kBarriersOffset + 8 * kNumBarriers + 15) / 16 * 16;
   static constexpr int kProgressOffset =
       kTilesOffset + kTilesAhead * static_cast<int>(sizeof(AttentionSm90Tile));
-  static constexpr int kOrderOffset = kProgressOffset + 16;
+  // All this for each team; the order of sequences of different lengths is the block's.
+  static constexpr int kTeamBytes =
+      kTeams == 1 ? kProgressOffset + 16 : (kProgressOffset + 16 + 1023) / 1024 * 1024;
+  static constexpr int kOrderOffset = kTeams * kTeamBytes;
   static constexpr int shared_bytes(bool varlen) {
     return kOrderOffset + (varlen ? static_cast<int>(sizeof(AttentionSm90Order)) : 0);
   }
@@ -88,17 +99,26 @@ struct AttentionSm90Shape {
                 "more shared memory than a block can have");
 };
 
-// Measured on an H200, 16384 tokens: bench/kernels/attention.py. Names: head dimensions; the rows
-// are consumer warpgroups x keys.
-using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 128, 3, 3>;
+// Dropout takes registers that the rest needs: it has shapes of its own, also for head dimensions
+// that have others without it. Its random words take longer than the products.
+template <typename Shape>
+struct WithDropout : Shape {
+  static constexpr bool kHasDropout = true;
+};
+
+// Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
+// dimensions; the rows are consumer warpgroups x keys. 64Short: two tiles at a time hide what
+// stands between two tiles; of longer sequences three warpgroups that share keys are faster.
+using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 3, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 3>;
-using AttentionSm90Shape128Masked = AttentionSm90Shape<128, 128, 2, 176, 2, 1>;
 using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
+using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
+using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
 
 // What the forward and the backward kernel are both told of a call.
 struct AttentionSm90Call {
@@ -133,6 +153,10 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   const void* bias;  // may be null; elements of a row stand side by side, pairs are aligned
   bool bias_is_float;
   int64_t bias_batch_stride, bias_head_stride, bias_query_stride;
+  // Dropout: of 65536, and 0 where nothing is dropped; what other weights are multiplied with.
+  uint32_t threshold;
+  float kept;
+  const int64_t* seed;
   int query_tiles, num_items;
   bool by_couples, by_length;
   detail::Divider by_query_tiles{1}, by_group{1};

@@ -4,6 +4,9 @@
 #include "../common/per_device.cuh"
 #endif
 #include "attention_decode.cuh"
+#if !CUDAOPS_HIP
+#include "attention_decode_arrivals.cuh"
+#endif
 #include "attention_decode.h"
 
 namespace cudaops_kernels {
@@ -116,9 +119,12 @@ Plan plan_of(const AttentionDecode& call) {
   plan.per_sequence = static_cast<int>(call.num_kv_heads) * plan.row_tiles;
   // Beyond all lengths it is none.
   const int64_t most = call.blocks_per_sequence * call.page_size;
+  plan.most_keys = static_cast<int>(most < 0x7fffffff ? most : 0x7fffffff);
   if (call.window_left >= most || call.window_left > 0x7fffffff - 2 * kMostDecodeTokens) {
     plan.call.window_left = -1;
   }
+  plan.unit_shift = 0;
+  while ((1 << plan.unit_shift) < kTile) ++plan.unit_shift;
   plan.page_shift = -1;
   for (int shift = 0; shift < 31; ++shift) {
     if (call.page_size == int64_t{1} << shift) plan.page_shift = shift;
@@ -158,28 +164,28 @@ bool has_chunks(const AttentionDecode& call) {
 }
 
 // What a device runs of a kernel: its blocks at a time, 0 where there is no code for it or too
-// little shared memory; and tiles of a warp. Found out once for each device.
+// little shared memory; tiles of a warp. Found out once for each device.
 struct Fit {
-  int blocks, stages;
+  int blocks, stages, unit_shift;
 };
 
 template <typename T, typename Cache, int kDim>
 Fit find_fit(int device) {
-  using M = Memory<Cache, kDim>;
+  using M = PartMemory<Cache, kDim>;
   const auto kernel = decode_kernel<T, Cache, kDim>;
-  if (!is_compiled_for_mma()) return {0, 0};
+  if (!is_compiled_for_mma()) return {0, 0, 0};
   int most = 0, multiprocessors = 0, blocks = 0;
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   int stages = M::kStages;
   // 2 KiB are the kernel's own.
   while (stages >= M::kFewestStages && M::bytes(stages) + 2048 > most) --stages;
-  if (stages < M::kFewestStages) return {0, 0};
+  if (stages < M::kFewestStages) return {0, 0, 0};
   CUDAOPS_CHECK(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(stages)));
-  CUDAOPS_CHECK(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, M::bytes(stages)));
-  return {blocks * multiprocessors, stages};
+  CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, M::kThreads,
+                                                              M::bytes(stages)));
+  return {blocks * multiprocessors, stages, 0};
 }
 
 template <typename T, typename Cache, int kDim>
@@ -189,13 +195,15 @@ Fit fit() {
     const Fit found = find_fit<T, Cache, kDim>(device);
     return found.blocks * 8 + found.stages;
   });
-  return {value / 8, value % 8};
+  int unit_shift = 0;
+  while ((1 << unit_shift) < PartMemory<Cache, kDim>::kUnit) ++unit_shift;
+  return {value / 8, value % 8, unit_shift};
 }
 
 // The most units that there can be.
 int64_t most_units(const Plan& plan) {
   const int64_t most_keys = plan.call.blocks_per_sequence * plan.call.page_size;
-  const int64_t units = (most_keys + kUnit - 1) / kUnit + 1;
+  const int64_t units = ((most_keys - 1) >> plan.unit_shift) + 2;
   return units * plan.per_sequence * plan.call.num_batches;
 }
 
@@ -207,8 +215,10 @@ int side_by_side_of(const Plan& plan, int slots) {
   return 1;
 }
 
-// Of the units, for so many blocks at a time.
-void cut(Plan* plan, int slots) {
+// Of the units, for the blocks that run at a time.
+void cut(Plan* plan, const Fit& fit) {
+  const int slots = fit.blocks;
+  plan->unit_shift = fit.unit_shift;
   plan->side_by_side = side_by_side_of(*plan, slots);
   plan->columns = plan->per_sequence / plan->side_by_side;
   const int64_t units = most_units(*plan) / plan->side_by_side;
@@ -233,15 +243,20 @@ int64_t workspace_bytes(const Plan& plan) {
 
 template <typename T, typename Cache, int kDim>
 void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) {
-  cut(&plan, fit.blocks);
+  using M = PartMemory<Cache, kDim>;
+  cut(&plan, fit);
   plan.stages = fit.stages;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + 2 * num_blocks(plan) * kRows * plan.call.head_dim;
-  launch_overlapping_with(decode_kernel<T, Cache, kDim>,
-                          dim3(static_cast<unsigned int>(num_blocks(plan))), dim3(kThreads),
-                          Memory<Cache, kDim>::bytes(fit.stages), stream, plan);
   const int64_t items = plan.per_sequence * plan.call.num_batches;
-  const dim3 grid(static_cast<unsigned int>(items), merge_blocks(plan, fit.blocks / items));
+  if (M::kMergesItself && items <= kArrivalsOfStream) plan.arrivals = arrivals_of(stream);
+  launch_overlapping_with(decode_kernel<T, Cache, kDim>,
+                          dim3(static_cast<unsigned int>(num_blocks(plan))), dim3(M::kThreads),
+                          M::bytes(fit.stages), stream, plan);
+  if (plan.arrivals != nullptr) return;
+  // As many rows at a time as in the first kernel, where that merges: the same bits.
+  const int64_t most = M::kMergesItself ? 0 : fit.blocks / items;
+  const dim3 grid(static_cast<unsigned int>(items), merge_blocks(plan, most));
   launch_overlapping(merge_kernel<T, kDim>, grid, dim3(32 * kMergeWarps), stream, plan);
 }
 
@@ -296,7 +311,7 @@ int64_t attention_decode_workspace_bytes(const AttentionDecode& call) {
   if (is_empty(call)) return 0;
   Plan plan = plan_of(call);
   with_kernel(call, [&](const Fit& fit, auto) {
-    cut(&plan, fit.blocks);
+    cut(&plan, fit);
     bytes = workspace_bytes(plan);
   });
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second kernel of attention_decode.cuh: it adds the sums of an item's parts.
+// How the sums of an item's parts are added, and the second kernel of attention_decode.cuh, which
+// does that alone.
 #pragma once
 
 #include "../common/activations.h"
@@ -30,48 +31,51 @@ __device__ __forceinline__ void fetch_parameters(const Plan& plan) {
   }
 }
 
-// A block has some rows of an item, and ends at once where one block has had all of that. A row has
-// as many warps as there are, a team; each adds the sums of every so-manieth part, and then the
-// warps' are added.
-template <typename T, int kDim>
-__global__ void __launch_bounds__(32 * kMergeWarps)
-    merge_kernel(const __grid_constant__ Plan plan) {
+// From the second-level cache: other blocks of the same kernel may have written them.
+template <int kDim>
+__device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
+  LaneElements<kDim> elements;
+  if constexpr (elements.kCount == 2) {
+    const float2 pair = __ldcg(reinterpret_cast<const float2*>(from));
+    elements.at[0] = pair.x;
+    elements.at[1] = pair.y;
+  } else {
+#pragma unroll
+    for (int i = 0; i < elements.kCount; i += 4) {
+      const float4 four = __ldcg(reinterpret_cast<const float4*>(from + i));
+      elements.at[i] = four.x;
+      elements.at[i + 1] = four.y;
+      elements.at[i + 2] = four.z;
+      elements.at[i + 3] = four.w;
+    }
+  }
+  return elements;
+}
+
+// The results of some rows of an item, by all warps of a block: a row has as many as there are, a
+// team; each adds the sums of every so-manieth part, and then the warps' are added.
+template <typename T, int kDim, int kWarps>
+__device__ __forceinline__ void merge_parts(const Plan& plan, const Item& item, const Parts& parts,
+                                            int first_row, int num_rows,
+                                            LaneElements<kDim> (&sums_of)[kWarps][32]) {
 #if CUDAOPS_HAS_MMA
   using Elements = LaneElements<kDim>;
   constexpr int kEach = Elements::kCount;
   constexpr int kAtOnce = 4;
-  __shared__ Elements sums_of[kMergeWarps][32];
-  const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
-  const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
-  let_next_kernel_start();
-  fetch_parameters(plan);
-  const Schedule schedule(plan);
-  const Item item = item_of(plan, batch, index);
-  const int column = index / plan.side_by_side, aside = index - column * plan.side_by_side;
-  const int begin = schedule.begin_of(batch) + column * item.num_units;
-  const int per_part = schedule.per_part();
-  const int first = begin / per_part, count = (begin + item.num_units - 1) / per_part - first + 1;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int head_dim = static_cast<int>(plan.call.head_dim);
-  const int rows_of_item = min(kRows, plan.num_rows - item.first_row);
-  const int blocks = static_cast<int>(gridDim.y);
-  const int rows_of_block = (rows_of_item + blocks - 1) / blocks;
-  const int team = kMergeWarps / rows_of_block;  // warps of a row
-  const int row = static_cast<int>(blockIdx.y) * rows_of_block + warp / team;
+  const int team = kWarps / max(num_rows, 1);  // warps of a row
+  const int row = first_row + warp / team;
   const int place = warp % team;
-  const bool is_busy = warp / team < rows_of_block && row < rows_of_item;
+  const bool is_busy = warp / team < num_rows;
   const Query query = query_of(plan, item, is_busy ? row : 0);
   const Ending ending(plan, item, query);
   T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
-  // Where a part's row lies; its slot is the block's second one where the item begins in it.
-  const auto row_of = [&](int part) {
-    const int slot = 2 * ((first + part) * plan.side_by_side + aside) +
-                     (begin >= (first + part) * per_part ? 1 : 0);
-    return slot * kRows + row;
-  };
+  const int count = parts.count;
+  const auto row_of = [&](int part) { return parts.slot_of(part) * kRows + row; };
   const float* const states = plan.states;
   const float* const sums = plan.sums;
-  wait_for_kernels_before();
+  if (plan.arrivals == nullptr) wait_for_kernels_before();
   if (count == 1) return;
   Elements sum{};
   Finish finish{};
@@ -82,12 +86,11 @@ __global__ void __launch_bounds__(32 * kMergeWarps)
         const int part = some + i * team;
         part_sum[i] = {};
         if (part < end && lane * kEach < head_dim) {
-          part_sum[i] = *reinterpret_cast<const Elements*>(sums + int64_t{row_of(part)} * head_dim +
-                                                           lane * kEach);
+          part_sum[i] = load_elements<kDim>(sums + int64_t{row_of(part)} * head_dim + lane * kEach);
         }
       }
     };
-    // What the first 32 parts have is on its way at once.
+    // What the first 32 parts have is in flight at once.
     Elements part_sum[kAtOnce];
     load(place, min(count, 32), part_sum);
     float largest_here = -INFINITY, total_here = 0;
@@ -95,7 +98,7 @@ __global__ void __launch_bounds__(32 * kMergeWarps)
       largest_here = -INFINITY;
       total_here = 0;
       if (part < count) {
-        const float2 state = *reinterpret_cast<const float2*>(states + 2 * row_of(part));
+        const float2 state = __ldcg(reinterpret_cast<const float2*>(states + 2 * row_of(part)));
         largest_here = state.x;
         total_here = state.y;
       }
@@ -139,6 +142,30 @@ __global__ void __launch_bounds__(32 * kMergeWarps)
     out[at] = from_float<T>(all * finish.factor);
   }
   if (place == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
+#endif
+}
+
+// A block has some rows of an item, and ends at once where one block has had all of that.
+template <typename T, int kDim>
+__global__ void __launch_bounds__(32 * kMergeWarps)
+    merge_kernel(const __grid_constant__ Plan plan) {
+#if CUDAOPS_HAS_MMA
+  __shared__ LaneElements<kDim> sums_of[kMergeWarps][32];
+  const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
+  const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
+  let_next_kernel_start();
+  fetch_parameters(plan);
+  const Schedule schedule(plan);
+  const Item item = item_of(plan, batch, index);
+  const int column = index / plan.side_by_side, aside = index - column * plan.side_by_side;
+  const Parts parts(plan, item, schedule.begin_of(batch) + column * item.num_units,
+                    schedule.per_part(), aside);
+  const int rows_of_item = min(kRows, plan.num_rows - item.first_row);
+  const int blocks = static_cast<int>(gridDim.y);
+  const int rows_of_block = (rows_of_item + blocks - 1) / blocks;
+  const int first_row = static_cast<int>(blockIdx.y) * rows_of_block;
+  merge_parts<T, kDim, kMergeWarps>(plan, item, parts, first_row,
+                                    max(0, min(rows_of_block, rows_of_item - first_row)), sums_of);
 #endif
 }
 

@@ -12,10 +12,7 @@ namespace cudaops_kernels {
 namespace decode {
 
 constexpr int kRows = 16;
-constexpr int kWarps = 4;
-constexpr int kThreads = 32 * kWarps;
 constexpr int kTile = 16;  // keys of a warp at a time
-constexpr int kUnit = kWarps * kTile;
 constexpr int kMostSideBySide = 16;
 constexpr int kMergeWarps = 8;
 constexpr float kLog2e = 1.4426950408889634f;
@@ -42,30 +39,34 @@ struct Plan {
   int side_by_side;  // items whose units are one: a divisor of per_sequence
   int columns;       // per_sequence / side_by_side
   int page_shift;    // page_size = 1 << page_shift; -1 where it is no power of two
+  int unit_shift;    // a unit is 1 << unit_shift keys: a tile of each of a block's warps
   int stages;        // tiles of a warp
+  int most_keys;     // that a row of the table has room for
   int parts;         // of all units; blocks of the grid: parts * side_by_side
   float scale_log2;  // scale * log2(e)
   float* sums;       // two for a block, of parts of items: [kRows][head_dim]
   float* states;     // two for a block: largest, total [kRows]
+  // One for each item, 0 before and after the kernel: parts of it that are done. Null: a second
+  // kernel adds the parts.
+  unsigned int* arrivals;
   detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1};
 };
 
 __device__ __forceinline__ int length_of(const Plan& plan, int batch) {
-  const int64_t most = plan.call.blocks_per_sequence * plan.call.page_size;
-  const int length = max(plan.call.lengths[batch], 0);
-  return static_cast<int64_t>(length) < most ? length : static_cast<int>(most);
+  return min(max(plan.call.lengths[batch], 0), plan.most_keys);
 }
 
 // The first unit with a key that one of the sequence's queries sees.
 __device__ __forceinline__ int first_unit_of(const Plan& plan, int length) {
   if (plan.call.window_left < 0) return 0;
   const int64_t first = length - plan.call.q_length - plan.call.window_left;
-  return first > 0 ? static_cast<int>(first / kUnit) : 0;
+  return first > 0 ? static_cast<int>(first) >> plan.unit_shift : 0;
 }
 
 // One where there are none: the result is written all the same.
 __device__ __forceinline__ int units_of(const Plan& plan, int length) {
-  const int count = (length + kUnit - 1) / kUnit - first_unit_of(plan, length);
+  const int64_t end = (int64_t{length} + (1 << plan.unit_shift) - 1) >> plan.unit_shift;
+  const int count = static_cast<int>(end) - first_unit_of(plan, length);
   return count > 0 ? count : 1;
 }
 
@@ -79,6 +80,26 @@ __device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index) 
   item.num_units = units_of(plan, item.length);
   return item;
 }
+
+// The parts of an item, one behind the other, and where their sums lie: a block's second slot is
+// that of the item that begins in its part.
+struct Parts {
+  int first, count;
+  int begin, per_part;  // the item's first unit of all
+  int side_by_side, aside;
+
+  __device__ Parts(const Plan& plan, const Item& item, int begin, int per_part, int aside)
+      : first(begin / per_part),
+        count((begin + item.num_units - 1) / per_part - first + 1),
+        begin(begin),
+        per_part(per_part),
+        side_by_side(plan.side_by_side),
+        aside(aside) {}
+  __device__ int slot_of(int part) const {
+    return 2 * ((first + part) * side_by_side + aside) +
+           (begin >= (first + part) * per_part ? 1 : 0);
+  }
+};
 
 // A query of an item: its head, token and position.
 struct Query {

@@ -67,7 +67,8 @@ class trace:
         if torch.cuda.is_available():
             kinds.append(torch.profiler.ProfilerActivity.CUDA)
             torch.cuda.synchronize()
-        self._profile = torch.profiler.profile(activities=kinds, record_shapes=True)
+        # acc_events: without it a warning says that events of earlier cycles are dropped; there is one.
+        self._profile = torch.profiler.profile(activities=kinds, record_shapes=True, acc_events=True)
         self._profile.__enter__()
         return self
 

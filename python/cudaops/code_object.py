@@ -25,8 +25,8 @@ def read_kernels(elf, arch):
                     return [_kernel(found, arch) for found in metadata.get("amdhsa.kernels", [])]
                 except (AttributeError, KeyError, IndexError, TypeError, ValueError, struct.error):
                     raise NotReadable(
-                        "%s: the kernels for %s are described in a way that isn't known, perhaps by a newer compiler."
-                        % (elf.file.path, arch)
+                        "%s: the kernels for %s are described in a way that isn't known, perhaps by a newer compiler; a newer "
+                        "CudaOps may read them." % (elf.file.path, arch)
                     ) from None
     raise NotReadable("%s: its device code for %s has lost its metadata." % (elf.file.path, arch))
 

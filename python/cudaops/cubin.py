@@ -6,6 +6,7 @@ with what `ptxas -v` says of the same kernel (releases 12.4 to 13.5). ptxas itse
 spills registers with, from 12.6 on: so no compile is needed to know them, and a compiler cache can't lose them.
 """
 
+import re
 import struct
 
 from .elf import NotReadable, c_string
@@ -21,8 +22,8 @@ NO_REGISTER_LIMIT = 0xFF
 SYMBOL_IS_ENTRY = 0x10  # of st_other
 ANNOTATION_SPILL = 1
 ANNOTATIONS_SINCE = (12, 6)
-# Since sm_90 the section of a kernel's shared memory begins with what the driver keeps there.
-RESERVED_SHARED_BYTES = 1024
+# From sm_90 on the section of a kernel's shared memory begins with what the driver keeps there.
+RESERVED_SHARED_BYTES, RESERVED_SINCE = 1024, 90
 # The lower nine bits of an instruction: STL STS, LDL LDS.
 STORES, LOADS = (0x187, 0x188), (0x183, 0x184)
 # Bits 73 to 75 of a load or store.
@@ -38,13 +39,22 @@ def read_kernels(elf, arch):
     if not names:
         raise NotReadable("%s: its device code for %s has lost its symbols." % (elf.file.path, arch))
     try:
-        cubin = _Cubin(elf, sections, names)
+        cubin = _Cubin(elf, sections, names, arch)
         return [cubin.kernel(index, arch) for index in entries if ".text." + names[index] in sections]
     except (struct.error, IndexError, KeyError):
         raise NotReadable(
-            "%s: the kernels for %s are described in a way that isn't known, perhaps by a newer nvcc."
-            % (elf.file.path, arch)
+            "%s: the kernels for %s are described in a way that isn't known, perhaps by a newer nvcc; a newer CudaOps may "
+            "read them." % (elf.file.path, arch)
         ) from None
+
+
+def read_line_tables(elf):
+    """{kernel: (bytes of its code, [(address, path, line)...])} of a cubin; no lines without -lineinfo."""
+    sections = {name: (offset, size) for name, _, offset, size in elf.sections()}
+    names, entries = _symbols(elf, sections)
+    lines = _Cubin(elf, sections, names)._lines()
+    codes = {names[index]: sections.get(".text." + names[index]) for index in entries}
+    return {name: (code[1], lines.get(name, [])) for name, code in codes.items() if code}
 
 
 def _symbols(elf, sections):
@@ -63,7 +73,7 @@ def _symbols(elf, sections):
 
 
 class _Cubin:
-    def __init__(self, elf, sections, names):
+    def __init__(self, elf, sections, names, arch):
         self._elf = elf
         self._sections = sections
         self._names = names
@@ -77,7 +87,7 @@ class _Cubin:
             if caller < len(names) and callee < len(names):
                 self._calls.setdefault(caller, set()).add(callee)
         self._read_lines = None
-        self._reserved = RESERVED_SHARED_BYTES if ".nv.shared.reserved.0" in sections else 0
+        self._reserved = RESERVED_SHARED_BYTES if int(re.sub(r"\D", "", arch)) >= RESERVED_SINCE else 0
 
     def _content(self, section):
         offset, size = self._sections.get(section, (0, 0))

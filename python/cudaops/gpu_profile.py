@@ -10,6 +10,7 @@ clocks as they are and a cold L2 cache.
 
 import argparse
 import csv
+import io
 import json
 import os
 import re
@@ -17,8 +18,13 @@ import subprocess
 import sys
 import tempfile
 
-from . import gpu_tools
+from . import cubin, gpu_tools
+from .demangle import demangler
+from .elf import Elf, File, Memory, NotReadable
+from .fatbin import cuda_images
+from .line_table import line_at
 from .problem import Problem
+from .unpack import OutOfReach, cuda_image
 
 # What ncu calls them. Times and rates are in base units: ns, bytes, instructions a cycle.
 TIME = "gpu__time_duration.sum"
@@ -29,11 +35,13 @@ MEMORY_CLOCK = "dram__cycles_elapsed.avg.per_second"
 THEORETICAL = "sm__maximum_warps_per_active_cycle_pct"
 ACHIEVED = "sm__warps_active.avg.pct_of_peak_sustained_active"
 CLOCK = "smsp__cycles_elapsed.avg.per_second"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 FMA = "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained"
 # Operations of float32 in a cycle: additions, products, and twice the fused ones.
 FLOPS = {"fadd": 1, "fmul": 1, "ffma": 2}
 FLOP = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum.per_cycle_elapsed"
-METRICS = [TIME, BYTES, RATE, PEAK_BYTES, MEMORY_CLOCK, THEORETICAL, ACHIEVED, CLOCK, FMA, *(FLOP % name for name in FLOPS)]
+METRICS = [TIME, BYTES, RATE, PEAK_BYTES, MEMORY_CLOCK, THEORETICAL, ACHIEVED, CONFLICTS, CLOCK, FMA]
+METRICS += [FLOP % name for name in FLOPS]
 
 CASE = re.compile(r"cudaops case (\d+)")
 PERMISSION = "ERR_NVGPUCTRPERM"
@@ -74,13 +82,17 @@ def compute(ncu, options, place, scratch):
     command += ["--import-source", "yes", "--clock-control", "none", "--target-processes", "all", "-f", "-o", report]
     cases = profile(command, options, report, scratch)
     # NVTX columns are those of ncu's page of raw values.
-    text = checked([ncu, "--import", report, "--csv", "--page", "raw", "--print-units", "base"], "ncu can't read its report")
-    rows = read_rows(text)
+    page = [ncu, "--import", report, "--csv", "--page"]
+    rows = read_rows(checked([*page, "raw", "--print-units", "base"], "ncu can't read its report"))
     if not rows:
         raise Problem("", "no kernel was launched.", ["ran     %s" % options.program])
+    lines = [table(rows, cases)]
+    if any(row[CONFLICTS] for row in rows):
+        code = checked([*page, "source", "--print-source", "sass"], "ncu can't read its report")
+        lines += conflicts(code, read_line_tables(options.program))
     kept = os.path.join(place, options.name + ".ncu-rep")
     os.replace(report, kept)
-    lines = [table(rows, cases), "%s   (ncu-ui opens it; the source is in it)" % kept]
+    lines += ["%s   (ncu-ui opens it; the source is in it)" % kept]
     data = os.path.join(scratch, "roofline.json")
     with open(data, "w", encoding="utf-8") as file:
         json.dump({"title": options.name, **roofline(rows, cases)}, file)
@@ -112,7 +124,11 @@ def profile(command, options, report, scratch):
     said = os.path.join(scratch, "cases")
     listed = subprocess.run([options.program, "--benchmark_list_tests=true"], capture_output=True, text=True)
     if listed.returncode:
-        raise Problem("", "the benchmark fails.", listed.stderr.splitlines()[-5:], [options.program])
+        said = listed.stderr.strip().splitlines()[-5:]
+        fix = "make %s run by itself first" % options.program
+        if "error while loading shared libraries" in listed.stderr:
+            fix = "LD_LIBRARY_PATH=<directory of that library>, or link it by a path that is in the program's RUNPATH"
+        raise Problem("", "the benchmark can't list its cases.", said, [fix])
     environment = dict(os.environ, CUDAOPS_BENCHMARK_PROFILE=said, CUDAOPS_REQUIRE_GPU="1")
     done = subprocess.run(
         [*command, options.program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", text=True
@@ -131,7 +147,7 @@ def profile(command, options, report, scratch):
     if done.returncode or not os.path.exists(report):
         lines = done.stdout.strip().splitlines()
         errors = [line for line in lines if re.search(r"error|wrong|fail", line, re.IGNORECASE)]
-        raise Problem("", "the benchmark failed under %s." % options.tool, (errors or lines)[:5], ["%s, by itself" % options.program])
+        raise Problem("", "the benchmark failed under %s." % options.tool, (errors or lines)[:5], ["make %s run by itself first" % options.program])
     names, cases = listed.stdout.splitlines(), []
     with open(said, encoding="utf-8") as file:
         for line in file:
@@ -158,7 +174,9 @@ def read_rows(text):
     for row in rows:
         case = CASE.search(" ".join(str(value) for value in row.values()))
         values = {name: number(row.get(name)) for name in METRICS}
-        found.append({"case": int(case.group(1)) if case else None, "kernel": row.get("Kernel Name", ""), **values})
+        # ncu leaves the namespaces out, and takes "<unnamed" for one.
+        kernel = re.sub(r"^unnamed>::", "", row.get("Kernel Name", ""))
+        found.append({"case": int(case.group(1)) if case else None, "kernel": kernel, **values})
     return found
 
 
@@ -170,8 +188,8 @@ def number(text):
 
 
 def table(rows, cases):
-    head = ("us", "occupancy %", "of at most %", "memory GB/s", "of peak %")
-    lines = ["%10s %12s %13s %12s %10s  case, kernel" % head]
+    head = ("us", "occupancy %", "of at most %", "memory GB/s", "of peak %", "bank conflicts")
+    lines = ["%10s %12s %13s %12s %10s %15s  case, kernel" % head]
     for row in rows:
         figures = (
             scaled(row[TIME], 1e-3),
@@ -179,14 +197,66 @@ def table(rows, cases):
             scaled(row[THEORETICAL]),
             scaled(row[RATE], 1e-9),
             scaled(peak_share(row), 100),
+            "" if row[CONFLICTS] is None else "%d" % row[CONFLICTS],
         )
         names = [cases[row["case"]][0]] if row["case"] is not None and row["case"] < len(cases) else []
-        lines.append("%10s %12s %13s %12s %10s  %s" % (*figures, ", ".join([*names, row["kernel"]])))
+        lines.append("%10s %12s %13s %12s %10s %15s  %s" % (*figures, ", ".join([*names, row["kernel"]])))
     return "\n".join(lines)
 
 
 def scaled(value, factor=1):
     return "" if value is None else "%.1f" % (value * factor)
+
+
+def read_line_tables(program):
+    """[(name of a kernel without namespace and arguments, bytes of its code, its lines)] of the kernels in a program."""
+    plain, found = demangler(), []
+    try:
+        with File(program) as file:
+            elf = Elf(file)
+            for image in cuda_images(elf, list(elf.sections()), None):
+                if image.kind == "cubin" and image.has_code and not image.relocatable:
+                    tables = cubin.read_line_tables(Elf(Memory(file.path, cuda_image(file, image))))
+                    found += [(short_name(plain(name)), size, lines) for name, (size, lines) in tables.items()]
+    except (NotReadable, OutOfReach):
+        return []
+    return found
+
+
+def short_name(name):
+    """scale of "void ops::scale<float>(float*)": compilers and ncu write the rest in ways of their own."""
+    for hidden in ("<unnamed>::", "(anonymous namespace)::"):
+        name = name.replace(hidden, "")
+    while re.search(r"<[^<>]*>", name):
+        name = re.sub(r"<[^<>]*>", "", name)
+    match = re.search(r"(\w+)\s*(?:\(|$)", name)
+    return match.group(1) if match else name
+
+
+def conflicts(text, tables):
+    """A line for each place whose accesses to shared memory take more wavefronts than they need, of ncu's page of machine code."""
+    excessive, kernel, rows = {}, "", []
+
+    def count():
+        lines = next((lines for name, size, lines in tables if name == short_name(kernel) and size == 16 * len(rows)), [])
+        for address, wavefronts in rows:
+            place = line_at(lines, address - rows[0][0]) if wavefronts else None
+            if wavefronts:
+                where = "%s:%d" % place if place else "an instruction at +0x%x" % (address - rows[0][0])
+                excessive[kernel, where] = excessive.get((kernel, where), 0) + wavefronts
+
+    column = None
+    for cells in csv.reader(io.StringIO(text)):
+        if cells[:1] == ["Kernel Name"]:
+            count()
+            kernel, rows, column = cells[1], [], None
+        elif "L1 Wavefronts Shared Excessive" in cells:
+            column = cells.index("L1 Wavefronts Shared Excessive")
+        elif column is not None and re.match(r"0x[0-9a-f]+$", cells[0] if cells else "") and column < len(cells):
+            rows.append((int(cells[0], 16), int(number(cells[column]) or 0)))
+    count()
+    ordered = sorted(excessive.items(), key=lambda item: -item[1])
+    return ["bank conflicts: %d excessive wavefronts in %s, %s" % (wavefronts, kernel, where) for (kernel, where), wavefronts in ordered]
 
 
 def peak_rate(row):

@@ -22,6 +22,7 @@ from .words import clean, count, read_text
 
 FORMAT = 1
 REGISTERS, STACK, STORES, LOADS, BLOCKS = range(5)
+MOST_LINES = 40
 # Of kernels whose compiler leaves no release: HIP.
 NO_RELEASE = "hip"
 
@@ -40,10 +41,10 @@ def measure(target, calculator):
             ["missing " + (target.library or "its objects")],
             ["cmake --build . --target " + target.name],
         )
-    found = {}
+    found, notes = {}, []
     plain = demangler()
     for path in files:
-        for kernel in read_library(path, []):
+        for kernel in read_library(path, notes):
             if kernel.debug:
                 raise Debug
             kernels = found.setdefault(kernel.release or NO_RELEASE, {}).setdefault(kernel.arch, {})
@@ -68,7 +69,7 @@ def measure(target, calculator):
         raise Problem(
             "",
             "%s has no kernels." % target.name,
-            ["found   " + files[0]],
+            ["found   " + files[0]] + ["        " + note for note in notes],
             ["a budget for a target with CUDA or HIP sources"],
         )
     return found
@@ -162,6 +163,12 @@ def _compare_kernels(old, new, arch):
     return worse, notes
 
 
+def _first(lines):
+    """Another release of nvcc may change every kernel."""
+    more = len(lines) - MOST_LINES
+    return lines if more <= 0 else [*lines[:MOST_LINES], "and %d more" % more]
+
+
 def _amounts(row):
     return [
         (row[STORES], "%s bytes of spill stores" % row[STORES]),
@@ -221,11 +228,11 @@ def main(argv):
         print(
             "%s: %s of %d take more than %s allows." % (program, count(len(failures), "kernel"), number, options.budget)
         )
-        print("\n".join("  " + line for line in failures))
+        print("\n".join("  " + line for line in _first(failures)))
         print(" Fix: the kernel; or, where it is meant so, %s" % update)
     else:
         print("%s: %s, none takes more than %s allows." % (program, count(number, "kernel"), options.budget))
-    print("".join("  note: %s\n" % line for line in notes), end="")
+    print("".join("  note: %s\n" % line for line in _first(notes)), end="")
     return 1 if failures else 0
 
 

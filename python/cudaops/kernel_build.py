@@ -26,31 +26,32 @@ MOST_FACTS = 5
 
 def gather(targets, calculator, directory, root):
     """The rows of all targets, each kernel once: of the object that has it, else of the library that it is linked into."""
-    found, notes, seen = [], [], set()
+    found, notes, waiting, seen = [], [], {}, set()
     sources = Sources(directory, root)
     plain = demangler()
+    objects = [path for target in targets for path in target.objects]
     for linked in (False, True):
         for target in targets:
             for path in [target.library] * bool(target.library) if linked else target.objects:
                 if not is_elf(path):
                     continue
-                said = []
-                kernels = read_library(path, said)
-                # What is linked says the rest.
-                notes += said if linked else [note for note in said if "not linked yet" not in note]
+                kernels = read_library(path, notes, {} if linked else waiting)
                 if linked:
                     kernels = [kernel for kernel in kernels if (kernel.mangled, kernel.arch) not in seen]
+                    for kernel in kernels:
+                        waiting.pop(kernel.arch, None)
                 notes += unknown(kernels, calculator)
                 seen.update((kernel.mangled, kernel.arch) for kernel in kernels)
                 for row in rows(kernels, calculator, plain):
                     row["target"] = target.name
-                    if row["file"] is None and not linked:
-                        row["file"], row["line"] = sources.place(path, row["name"]) or (None, None)
+                    place = row["file"] is None and sources.place(objects if linked else [path], row["name"])
+                    if place:
+                        row["file"], row["line"] = place
                     row["file"] = row["file"] and short(row["file"], root)
                     row["spilled_at"] = [short(place, root) for place in row["spilled_at"]]
                     found.append(row)
     found.sort(key=lambda row: (row["name"], row["arch"], row["target"]))
-    return found, sorted(set(notes))
+    return found, sorted({*notes, *waiting.values()})
 
 
 def facts(kernels):
@@ -58,10 +59,9 @@ def facts(kernels):
     lines = []
     for row in sorted((row for row in kernels if spilled(row)), key=lambda row: -spilled(row)):
         unit = "" if row.get("spilled_registers") else " bytes"
-        lines.append(
-            "%s, spills %s%s%s"
-            % (_said(row), said_of_spills(row), unit, " at " + row["spilled_at"][0] if row["spilled_at"] else "")
-        )
+        at = " at " + row["spilled_at"][0] if row["spilled_at"] else ""
+        step = ": " + row["next"] if row["next"] else ""
+        lines.append("%s, spills %s%s%s%s" % (_said(row), said_of_spills(row), unit, at, step))
     for row in kernels:
         refused = [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
         if refused:
@@ -145,16 +145,10 @@ def main(argv):
         })  # fmt: skip
         page = os.path.join(options.build, NAME + ".html")
         said, lines = summary(data), facts(data["kernels"])
+        text = render(data, said, lines)
         write(os.path.join(options.build, NAME + ".json"), json.dumps(data, indent=1) + "\n")
-        write(page, render(data, said, lines))
-    except (Problem, OSError) as error:
-        problem = (
-            error
-            if isinstance(error, Problem)
-            else Problem(
-                "", "what the configure step wrote can't be read.", ["found   %s" % error], ["configure again"]
-            )
-        )
+        write(page, text)
+    except Problem as problem:
         sys.stderr.write(clean(problem.text(program)) + "\n")
         return 2
     print("%s: %s   (and .json)" % (program, page))

@@ -47,7 +47,7 @@ const tables = {
     ["blocks", "Blocks", k => of(k, "blocks_per_multiprocessor"), (x, k) => x + " of " + of(k, "block"), "number"],
     ["occupancy", "Warps", k => of(k, "occupancy"), x => (100 * x).toFixed(0) + " %", "number"],
     ["limit", "Limited by", k => of(k, "limited_by") || "", String, ""],
-    ["next", "Next step", k => of(k, "next") || "", String, "name"],
+    ["next", "Next step", k => k.next || of(k, "next") || "", String, "name"],
     ["name", "Kernel", k => k.name, plain, "name", k => k.name],
     ["arch", "For", k => k.arch, String, ""],
     ["place", "Written at", k => k.file ? k.file + ":" + k.line : "", String, ""],

@@ -42,8 +42,11 @@ Read are the library's own tables: it is neither loaded nor compiled again.
 """
 
 
-def read_library(path, notes):
-    """The kernels of a library's device code. What has no figures is said in `notes`. Raises Problem."""
+def read_library(path, notes, not_linked=None):
+    """The kernels of a library's device code. Raises Problem.
+
+    What has no figures is said in `notes`; what is to be linked yet in `not_linked`, by architecture, where that is given.
+    """
     found, without, unread = [], {}, []
     try:
         with File(path) as file:
@@ -67,9 +70,15 @@ def read_library(path, notes):
         raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
     # What was linked separately stays in the file beside what became of it.
     linked = {kernel.arch for kernel in found}
-    notes += (
-        sorted(text for text, image in without.items() if not (image.relocatable and image.name in linked)) + unread
-    )
+    for text, image in sorted(without.items()):
+        if not image.relocatable:
+            notes.append(text)
+        elif image.name not in linked:
+            if not_linked is None:
+                notes.append(text)
+            else:
+                not_linked[image.name] = text
+    notes += unread
     return found
 
 
@@ -109,7 +118,10 @@ def rows(kernels, calculator, plain):
             "nvcc": kernel.release,
             "spilled_at": ["%s:%d" % place[:2] for place in kernel.spilled_at[:MOST_LINES]],
             "occupancy": [row for row in found if row],
+            "next": "",
         })  # fmt: skip
+        if spilled(made[-1]) and known:
+            made[-1]["next"] = _more_registers(kernel, made[-1]["min_blocks"], calculator)
         if kernel.scalar_registers is not None:
             made[-1].update(scalar_registers=kernel.scalar_registers, spilled_registers=kernel.spilled_registers)
     made.sort(key=lambda row: (row["name"], row["arch"]))
@@ -132,6 +144,22 @@ def _min_blocks(kernel, calculator):
         return None
     found = calculator.blocks(kernel.arch, kernel.register_limit, 0, 0, kernel.max_threads)
     return found[0] if found else None
+
+
+def _more_registers(kernel, min_blocks, calculator):
+    """What would leave more registers to a kernel that spills, in a few words."""
+    if kernel.registers >= occupancy.MOST_REGISTERS:
+        return "a thread can't have more registers: keep fewer values in each"
+    if not kernel.max_threads:
+        return "__launch_bounds__ with what it is launched with leaves more registers"
+    threads, blocks = kernel.max_threads, (min_blocks or 1) - 1
+    if not blocks:
+        threads, blocks = threads // 2, 1
+    registers = calculator.most_registers(kernel.arch, threads, blocks) if threads else 0
+    if registers <= kernel.registers:
+        return ""
+    bounds = "%d, %d" % (threads, blocks) if blocks > 1 or min_blocks else str(threads)
+    return "__launch_bounds__(%s) leaves %d registers" % (bounds, registers)
 
 
 def report(path, calculator, notes):
@@ -185,7 +213,10 @@ def describe(data):
                 line += "%7s %8s %6s  %-22s " % (row["max_threads"] or "", "", "", "")
             if last and row["spilled_at"]:
                 last += ";  spills at " + ", ".join(row["spilled_at"])
-            if occupied and occupied["next"]:
+            if last and row["next"]:
+                last += ";  " + row["next"]
+            # Fewer registers would make it spill more.
+            if occupied and occupied["next"] and not row["next"]:
                 last += "%s%s" % (";  " if last else "", occupied["next"])
             lines.append((line + last).rstrip())
             first, last = ("",) * 5, ""
@@ -252,7 +283,7 @@ def find_calculator(notes):
     if toolkit is None:
         notes.append(
             "blocks a multiprocessor: no CUDA toolkit with cuda_occupancy.h and ptxas, or no C++ compiler "
-            "(CUDA_HOME, PATH, CXX)"
+            "(CUDA_HOME, PATH, CXX; torch's Triton has the former)"
         )
         return None
     return occupancy.Calculator(toolkit, occupancy.cache_directory())

@@ -43,14 +43,13 @@ class Sources:
         self._deps = read_deps(os.path.join(directory, ".ninja_deps"))
         self._headers = Headers(self._deps, directory, root)
         self._directory = directory
-        self._kernels = {}
+        self._files, self._kernels = {}, {}
 
-    def place(self, object_path, name):
-        """(file, line) of a kernel of an object; None where its name stands in none or several of the project's files."""
+    def place(self, objects, name):
+        """(file, line) of a kernel in one of the objects; None where its name stands in none or several project files."""
         wanted = plain_name(name)
-        places = {
-            (path, line) for path in self._read_for(object_path) for found, line in self._in(path) if found == wanted
-        }
+        paths = {path for one in objects for path in self._read_for(one)}
+        places = {(path, line) for path in paths for found, line in self._in(path) if found == wanted}
         return min(places) if len({path for path, _ in places}) == 1 else None
 
     def _in(self, path):
@@ -60,6 +59,11 @@ class Sources:
 
     def _read_for(self, object_path):
         """The project's own files, as Ninja or the compiler noted them."""
+        if object_path not in self._files:
+            self._files[object_path] = self._look_up(object_path)
+        return self._files[object_path]
+
+    def _look_up(self, object_path):
         numbers = self._deps.of(os.path.relpath(object_path, self._directory))
         if numbers is None:
             names = depfile.read(file_text(object_path + ".d"))

@@ -6,6 +6,7 @@ Of each target a list: lines of a word, a tab and a value; `target`, `library` (
 
 from . import occupancy
 from .elf import Elf, File, NotReadable
+from .problem import Problem
 from .words import read_text
 
 
@@ -13,7 +14,12 @@ class Target:
     def __init__(self, path):
         self.name = self.library = ""
         self.objects = []
-        for line in read_text(path).splitlines():
+        try:
+            text = read_text(path)
+        except OSError as error:
+            facts = ["found   %s: %s" % (path, error.strerror)]
+            raise Problem("", "what the configure step wrote can't be read.", facts, ["cmake ."]) from None
+        for line in text.splitlines():
             word, _, value = line.partition("\t")
             if word == "object":
                 self.objects.append(value)
@@ -26,7 +32,7 @@ class Target:
 
 
 def is_elf(path):
-    """Parts that are compiled an architecture at a time, and sources that aren't compiled yet, are none."""
+    """What isn't compiled yet is none."""
     try:
         with File(path) as file:
             Elf(file)

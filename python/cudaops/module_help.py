@@ -121,10 +121,11 @@ def add_command(commands):
         "help",
         help="print the documentation of a CMake command, module or option",
         description="Prints what the module's header says of a command, a module or an option, as cmake --help-command "
-        "does. Without a name it lists them all.",
+        "does; of a command of this program its --help. Without a name it lists those of CMake.",
         epilog="Exit code: 0; 2 where nothing has this name.",
     )
     command.add_argument("name", nargs="?", help="add_torch_op, CudaOpsCache, CUDAOPS_STORE, ...")
+    command.set_defaults(programs=commands.choices)
 
 
 def run(options):
@@ -132,11 +133,15 @@ def run(options):
     if options.name is None:
         sys.stdout.write(overview(known))
         return 0
+    if options.name in options.programs:
+        options.programs[options.name].print_help()
+        return 0
     text = text_of(options.name, known)
     if text is not None:
         sys.stdout.write(text.rstrip("\n") + "\n")
         return 0
     names = [name for module in known for name in (module.name, *module.commands, *module.options)]
+    names += options.programs
     by_lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(options.name.removesuffix("()").lower(), by_lower, 1)
     fix = "python -m cudaops help %s" % by_lower[near[0]] if near else "python -m cudaops help   (lists all names)"

@@ -19,6 +19,7 @@ SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "occupancy.cp
 HEADER = "cuda_occupancy.h"
 LIMITS = {1: "warps", 2: "registers", 4: "shared memory", 8: "blocks", 16: "barriers", 32: "virtual resources"}
 WARP = 32
+MOST_REGISTERS = 255
 # Tried where nothing else is known of a launch.
 BLOCKS = (128, 256, 512, 1024)
 # No multiprocessor has fewer, and none has had more than half of these.
@@ -41,22 +42,35 @@ class _Kernel(ctypes.Structure):
 
 
 def find_toolkit():
-    """Of CUDA_HOME, CUDA_PATH, nvcc on PATH, or /usr/local/cuda; None where header, ptxas or a C++ compiler is missing."""
+    """The first of find_roots() with header and ptxas; None where there is none, or no C++ compiler."""
     import shutil
 
     compiler = shutil.which(os.environ.get("CXX") or "c++")
-    roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
-    nvcc = shutil.which("nvcc")
-    if nvcc:
-        roots.append(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))))
-    roots.append("/usr/local/cuda")
-    for root in filter(None, roots):
+    for root in find_roots():
         ptxas = os.path.join(root, "bin", "ptxas")
         for include in ("include", "targets/%s-linux/include" % os.uname().machine):
             include = os.path.join(root, include)
             if compiler and os.path.exists(ptxas) and os.path.exists(os.path.join(include, HEADER)):
                 return Toolkit(include, ptxas, compiler)
     return None
+
+
+def find_roots():
+    """CUDA_HOME, CUDA_PATH, that of nvcc on PATH, /usr/local/cuda, and of this Python's wheels: nvcc's, Triton's."""
+    import glob
+    import importlib.util
+    import shutil
+
+    roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
+    nvcc = shutil.which("nvcc")
+    if nvcc:
+        roots.append(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))))
+    roots.append("/usr/local/cuda")
+    for package, pattern in (("nvidia", "cu[0-9]*"), ("triton", "backends/nvidia")):
+        spec = importlib.util.find_spec(package)
+        for place in (spec and spec.submodule_search_locations) or ():
+            roots += sorted(glob.glob(os.path.join(glob.escape(place), pattern)), reverse=True)
+    return [root for root in roots if root]
 
 
 def cache_directory():
@@ -75,7 +89,12 @@ class Calculator:
         try:
             header = store.content(os.path.join(toolkit.include, HEADER))
             if header is None:
-                raise Problem("", "%s can't be read." % HEADER, ["looked  " + toolkit.include])
+                raise Problem(
+                    "",
+                    "the toolkit has no %s, which says how many blocks a multiprocessor holds." % HEADER,
+                    ["ptxas   " + toolkit.ptxas],
+                    ["a toolkit with the headers of the CUDA runtime (cuda-cudart-dev, nvidia-cuda-runtime)"],
+                )
             key = hashlib.sha1(header + store.content(SOURCE))
             key.update(repr((toolkit, store.stamp(toolkit.ptxas))).encode())
             self._directory = os.path.join(cache, key.hexdigest()[:20])
@@ -134,6 +153,16 @@ class Calculator:
         kernel = _Kernel(registers, shared_bytes, barriers)
         number = self._library.cudaops_blocks(ctypes.byref(device), ctypes.byref(kernel), block, ctypes.byref(limits))
         return None if number < 0 else (number, limits.value)
+
+    def most_registers(self, arch, block, blocks):
+        """Of a thread, so that a multiprocessor holds so many blocks; 0 where that can't be known or had."""
+        for registers in range(MOST_REGISTERS, 0, -1):
+            found = self.blocks(arch, registers, 0, 0, block)
+            if found is None:
+                return 0
+            if found[0] >= blocks:
+                return registers
+        return 0
 
     def row(self, arch, registers, shared_bytes, barriers, block):
         """A row of the report: block, blocks_per_multiprocessor, occupancy, limited_by, next."""

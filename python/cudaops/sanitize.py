@@ -3,7 +3,7 @@
 
 usage: _run.py sanitize --tool <tool> [--toolkit <dir>] [--library <file>...] -- <command>...
 
-With libraries, their kernels alone are checked. Exit code: the command's own, or 86 where the tool found something, 77
+With libraries, their kernels alone are checked; not by initcheck, which has to see what other kernels write. Exit code: the command's own, or 86 where the tool found something, 77
 where there is no such tool or no GPU. What was found is said again at the end, a line for each place in the code.
 """
 
@@ -14,16 +14,17 @@ import subprocess
 import sys
 
 from . import gpu_tools
-from .elf import NotReadable
+from .kernel_report import read_library
+from .problem import Problem
 
 FOUND = 86
-PREFIX = "========="
-# "Invalid __global__ write of size 4 bytes", then "at scale(float *)+0x70 in scale.cu:12" in the next line; racecheck says
-# both in one.
-PLACE = re.compile(r"^\s+at (?P<place>.+)$")
+# A report's head stands one blank from the border ("Invalid __global__ write of size 4 bytes"), and the line below it says
+# where ("    at scale(float *)+0x70 in scale.cu:12"), or more; racecheck says both in one. pytest's dots may stand before.
+LINE = re.compile(r"^[.sFExX]*=========(?P<text>.*)$")
 RACE = re.compile(r"(?P<what>Race reported) between (?P<place>.+)$")
 # The releases differ in the order: "0x70 in /a/scale.cu:12:scale(float *)" came before 2022.
 OLD_PLACE = re.compile(r"^0x[0-9a-f]+ in (?P<file>.+?:\d+):(?P<kernel>.+)$")
+ADDRESS = re.compile(r" (at host access )?(to )?0x[0-9a-f]{6,}")
 
 
 def main(arguments):
@@ -38,20 +39,32 @@ def main(arguments):
     if problem:
         return _skip(problem)
     try:
-        names = sorted({name for library in options.library for name in gpu_tools.kernel_names(library)})
-    except NotReadable as error:
-        print("%s: %s Fix: build it without -s and strip" % (options.tool, error), file=sys.stderr)
+        names = kernel_names(options.library)
+    except Problem as error:
+        print(error.text(options.tool), file=sys.stderr)
         return 1
-    if options.library and not names:
+    if options.library and names == []:
         return _skip("%s holds no kernel" % ", ".join(map(os.path.basename, options.library)))
+    if options.tool == "initcheck":
+        names = None
     command = [sanitizer, "--tool", options.tool, "--error-exitcode", str(FOUND), "--target-processes", "all"]
-    command += [word for part in _name_parts(names) for word in (_filter_option(sanitizer), "kns=" + part)]
+    if names:
+        option = _filter_option(sanitizer)
+        command += [word for part in _name_parts(names) for word in (option, "kns=" + part)]
     code, text = _run(command + options.command)
     if re.search(r"^\[==========\] Running 0 tests", text, re.MULTILINE):
         return _skip("no test of the program has Gpu or GPU in its name")
     for line in summary(text):
         print("%s: %s" % (options.tool, line))
     return code
+
+
+def kernel_names(libraries):
+    """The mangled names of their kernels; None where some of them aren't compiled yet (PTX). Raises Problem."""
+    names, notes = set(), []
+    for library in libraries:
+        names.update(kernel.mangled for kernel in read_library(library, notes))
+    return None if notes else sorted(names)
 
 
 def _skip(reason):
@@ -94,21 +107,23 @@ def _run(command):
 
 def summary(text):
     """What the tool found: ["Invalid __global__ write of size 4 bytes at scale(float *)+0x70 in scale.cu:12 (32 times)"]"""
-    found, what = {}, ""
+    found, head = {}, ""
     for line in text.splitlines():
-        if not line.startswith(PREFIX):
+        match = LINE.match(line)
+        if not match:
             continue
-        line = line[len(PREFIX) :]
-        race, place = RACE.search(line), PLACE.match(line)
+        line = match.group("text")
+        race, entry = RACE.search(line), ""
         if race:
             entry = "%s between %s" % (race.group("what"), race.group("place"))
-        elif place and what:
-            old = OLD_PLACE.match(place.group("place"))
-            entry = "%s at %s" % (what, "%s in %s" % (old.group("kernel"), old.group("file")) if old else place.group("place"))
-            what = ""
-        else:
-            # The head of a report stands one blank from the border.
-            what = line.strip() if re.match(r" \S", line) else what
-            continue
-        found[entry] = found.get(entry, 0) + 1
+        elif head and re.match(r"\s+at \S", line):
+            place = re.sub(r"^\s+at ", "", line)
+            old = OLD_PLACE.match(place)
+            entry = "%s at %s" % (head, "%s in %s" % (old.group("kernel"), old.group("file")) if old else place)
+        elif head and re.search(r"error\b", head) and re.match(r"\s{4,}\S", line):
+            detail = "" if "host backtrace" in line else ": " + line.strip()
+            entry = ADDRESS.sub("", head.rstrip(".") + detail)
+        head = line.strip() if re.match(r" [A-Z]\S* ", line) and not race else ""
+        if entry:
+            found[entry] = found.get(entry, 0) + 1
     return [entry + (" (%d times)" % count if count > 1 else "") for entry, count in found.items()]

@@ -22,13 +22,7 @@ endforeach()
 flags_of(src/op.cpp flags)
 case_not_match("the host compiler" "${flags}" "lineinfo|compress| -g| -O0")
 
-# Twice the same option would be an error of nvcc's.
-configure("${ops}" ARGS -DCUDAOPS_PROFILE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo)
-case_build(ARGS --verbose -- -n)
-flags_of(op.cu flags)
-case_not_match("-lineinfo, once" "${flags}" "lineinfo.*lineinfo")
-
-foreach(type IN ITEMS Debug Release "")
+foreach(type IN ITEMS Debug Release)
   configure("${ops}" ARGS -DCUDAOPS_DEBUG=ON -DCUDAOPS_PROFILE=OFF "-DCMAKE_BUILD_TYPE=${type}")
   case_build(ARGS --verbose -- -n)
   foreach(file IN ITEMS op.cu more.cu)

@@ -16,11 +16,12 @@ if(case_LONG)
     64
     96
     128Short
-    128Masked
     128
     192By128
     192
     256
+    128Dropout
+    256Dropout
   )
   set(
     backward_shapes

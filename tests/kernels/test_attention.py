@@ -439,6 +439,10 @@ def hopper_calls():
     yield (5, 2049, 2049, 11, 11, 128, 128), {"causal": True}
     yield (2, 4096, 4096, 3, 3, 128, 128), {}
     yield (1, 4500, 4500, 3, 1, 128, 128), {"window": (1000, 0)}
+    # Two tiles of a block at a time.
+    yield (3, 1300, 1300, 7, 7, 64, 64), {"causal": True}
+    yield (2, 900, 1100, 40, 20, 64, 64), {}
+    yield (1, 1, 700, 1, 1, 64, 64), {}
 
 
 def test_hopper_kernel(device):
@@ -595,6 +599,7 @@ def test_hopper_kernel_adds_slopes_and_bias(device):
                 cases.append({"bias": normal(*shape, dtype=kind, device=device, seed=4)})
         cases += [{"alibi_slopes": slopes}, {"alibi_slopes": slopes[1], "causal": True}]
         cases += [{"bias": cases[0]["bias"], "alibi_slopes": slopes, "softcap": 5.0, "window": (90, 7)}]
+        cases += [{"dropout_p": 0.3, "seed": 7}, {"dropout_p": 0.1, "seed": -(2**50), "causal": True}]
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             for options in cases:
                 check((dtype, head_dim, seq_q, options.keys()), q, k, v, 3 if "softcap" in options else 2, **options)

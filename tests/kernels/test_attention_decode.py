@@ -279,6 +279,34 @@ def test_graph_with_other_lengths(device):
                 assert torch.equal(actual, wanted), lengths
 
 
+def test_many_streams_and_graphs(device):
+    """Blocks count themselves with counters of their stream or capture; where there are no more of
+    them, a second kernel gives the same."""
+    if device == "cpu":
+        return
+    case = Case(device, torch.bfloat16, [700, 3000, 100], heads=8, kv_heads=2)
+    wanted = case.run()
+    streams = [torch.cuda.Stream() for _ in range(8)]
+    torch.cuda.synchronize()
+    results = []
+    for _ in range(5):
+        for stream in streams:
+            with torch.cuda.stream(stream):
+                results.append(case.run())
+    torch.cuda.synchronize()
+    assert all(torch.equal(output, wanted[0]) for output, _ in results)
+    with torch.cuda.stream(streams[0]):
+        for _ in range(300):
+            graph = torch.cuda.CUDAGraph()
+            graph.capture_begin()
+            captured = case.run()
+            graph.capture_end()
+            for _ in range(2):
+                captured[0].fill_(math.nan)
+                graph.replay()
+                assert torch.equal(captured[0], wanted[0])
+
+
 def test_modes(device):
     case = Case(device, torch.bfloat16, [70, 20], q_len=2)
     arguments = (*case.arguments, 0.125)

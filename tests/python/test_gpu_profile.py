@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -19,7 +20,7 @@ echo "wrong result: out[3] is 7"
 
 # The last word is the program; the report follows -o. With --import it prints the page.
 NCU = """#!/bin/sh
-test "$1" = --import && { cat "$(dirname "$0")/page.csv"; exit 0; }
+test "$1" = --import && case "$*" in *sass) cat "$(dirname "$0")/sass.csv";; *) cat "$(dirname "$0")/page.csv";; esac && exit 0
 echo "$*" > "$(dirname "$0")/arguments"
 for word in "$@"; do test "$last" = -o && report="$word"; last="$word"; done
 "$last" || exit 1
@@ -42,9 +43,9 @@ def page(rows):
     return "==PROF== Connected\n" + "".join(",".join('"%s"' % cell for cell in line) + "\n" for line in lines)
 
 
-# time ns, bytes, bytes/s, peak bytes/cycle, memory clock, theoretical, achieved, clock, ffma/cycle, fadd, fmul, ffma
-VALUES = ["1,000", "8192", "8.192e9", "16", "1e9", "100", "81.25", "1.5e9", "128", "2", "0", "1"]
-ROWS = [("square(float *)", '"cudaops case 0: square/1024"'.strip('"'), VALUES), ("square(float *)", "cudaops case 1: ", VALUES), ("fill()", "", VALUES)]
+# time ns, bytes, bytes/s, peak bytes/cycle, memory clock, theoretical, achieved, conflicts, clock, ffma/cycle, fadd, fmul, ffma
+VALUES = ["1,000", "8192", "8.192e9", "16", "1e9", "100", "81.25", "31", "1.5e9", "128", "2", "0", "1"]
+ROWS = [("square(float *)", '"cudaops case 0: square/1024"'.strip('"'), VALUES), ("square(float *)", "cudaops case 1: ", VALUES), ("unnamed>::fill()", "", VALUES)]
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +74,16 @@ def test_ncu_runs_each_case_once_and_names_it(tmp_path, driver):
     write(tmp_path / "program", BENCHMARK)
     write(tmp_path / "cuda/bin/ncu", NCU % "")
     (tmp_path / "cuda/bin/page.csv").write_text(page(ROWS))
+    sass = '"Kernel Name","square(float *)",\n"Address","Source","L1 Wavefronts Shared Excessive"\n"0x7f10","LDS","31"\n'
+    (tmp_path / "cuda/bin/sass.csv").write_text(sass)
     code, out, err = run(tmp_path, driver, "ncu")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "") and "bank conflicts: 31 excessive wavefronts in square(float *), an instruction at +0x0" in out
     arguments = (tmp_path / "cuda/bin/arguments").read_text()
     for option in ("--profile-from-start off", "--nvtx", "--import-source yes", "--clock-control none", "--target-processes all"):
         assert option in arguments
     lines = out.splitlines()
     # 8.192 GB/s of 16 bytes in each of 10^9 cycles a second.
-    assert lines[1].split() == ["1.0", "81.2", "100.0", "8.2", "51.2", "square/1024,", "square(float", "*)"]
+    assert lines[1].split() == ["1.0", "81.2", "100.0", "8.2", "51.2", "31", "square/1024,", "square(float", "*)"]
     assert lines[2].endswith("  square/4096, square(float *)") and lines[3].endswith("  fill()")
     assert (tmp_path / "bench.ncu/bench.ncu-rep").exists()
     assert lines[-1].startswith("no roofline: ") or (tmp_path / "bench.ncu/roofline.png").exists()
@@ -130,3 +133,47 @@ def test_nsys_prints_its_tables(tmp_path, driver):
     write(tmp_path / "cuda/bin/nsys", NSYS)
     code, out, err = run(tmp_path, driver, "nsys")
     assert (code, err) == (0, "") and out.startswith("Time (%)  Name\n") and (tmp_path / "bench.nsys/bench.nsys-rep").exists()
+
+
+def test_program_that_cannot_start_is_said_with_its_cure(tmp_path, driver):
+    text = "#!/bin/sh\necho 'program: error while loading shared libraries: libbenchmark.so.1: cannot open' >&2; exit 127\n"
+    write(tmp_path / "program", text)
+    write(tmp_path / "cuda/bin/ncu", NCU % "")
+    code, out, err = run(tmp_path, driver, "ncu")
+    assert (code, out) == (1, "") and "the benchmark can't list its cases." in err and "libbenchmark.so.1" in err
+    assert "Fix: LD_LIBRARY_PATH=<directory of that library>" in err
+
+
+CONFLICT = """__global__ void turn(const float* in, float* out) {
+  __shared__ float tile[32][32];
+  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+  __syncthreads();
+  out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@pytest.mark.parametrize("options", [[], ["-lineinfo"]])
+def test_bank_conflict_has_its_line(tmp_path, options):
+    (tmp_path / "turn.cu").write_text("namespace {\n" + CONFLICT + "}\nvoid f() { turn<<<1, dim3(32, 32)>>>(nullptr, nullptr); }\n")
+    program = tmp_path / "turn.so"
+    generate = "--generate-code=arch=compute_90,code=sm_90"
+    subprocess.run(["nvcc", "-shared", "-Xcompiler=-fPIC", *options, generate, tmp_path / "turn.cu", "-o", program], check=True)
+    tables = gpu_profile.read_line_tables(str(program))
+    ((name, size, lines),) = tables
+    assert name == "turn" and bool(lines) == bool(options)
+    # As ncu has it: each instruction; the load of the second line is the first after the barrier's.
+    load = next((address for address, _, line in lines if line == 6), 0x90)
+    code = ['"0x%x","LDS","%d"' % (0x7F1000 + 16 * i, 992 if 16 * i == load else 0) for i in range(size // 16)]
+    text = '"Kernel Name","<unnamed>::turn(const float *, float *)",\n"Address","Source","L1 Wavefronts Shared Excessive"\n'
+    (found,) = gpu_profile.conflicts(text + "\n".join(code) + "\n", tables)
+    where = "%s:6" % (tmp_path / "turn.cu") if options else "an instruction at +0x90"
+    assert found == "bank conflicts: 992 excessive wavefronts in <unnamed>::turn(const float *, float *), " + where
+
+
+@pytest.mark.parametrize(
+    "name", ["scale", "void ops::scale<float>(float*)", "ops::<unnamed>::scale(const float *)", "ops::(anonymous namespace)::scale<a<b>>(x<y>)"]
+)
+def test_short_name_is_the_functions_own(name):
+    assert gpu_profile.short_name(name) == "scale"

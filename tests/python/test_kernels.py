@@ -122,6 +122,7 @@ def test_members(library, store):
     bounds = {name.partition("(float")[0]: (row["max_threads"], row["min_blocks"]) for (name, _), row in found.items()}
     assert bounds == {"(anonymous namespace)::spill<64>": (1024, 2), "shared": (256, None), "stack": (None, None)}
     assert [row["block"] for row in found["stack(float*, int)", "sm_80"]["occupancy"]] == [128, 256, 512, 1024]
+    assert {row["next"] for row in found.values()} == {"", "__launch_bounds__(1024, 1) leaves 64 registers"}
     [occupied] = found["shared(float*)", "sm_90a"]["occupancy"]
     assert occupied["limited_by"] == "warps" and occupied["occupancy"] == 1.0
 
@@ -265,12 +266,58 @@ def test_hip(build, store):
     assert " %d registers " % spill["spilled_registers"] in kernels(store, path)[1]
 
 
+def test_place_in_the_sources(tmp_path):
+    """Without -lineinfo: the line of the name behind __global__, in the files that the compile's dependency file names."""
+    from cudaops.kernel_sources import Sources
+
+    (tmp_path / "one.cuh").write_text(
+        "// __global__ void scale(int);\ntemplate <class T>\n__global__ void __launch_bounds__(32 * (1 + 1), 2)\n    scale(T* x) {}\n"
+    )
+    (tmp_path / "two.cu").write_text(
+        'extern "C" __global__ BOUNDS(64) void twice(int);\nconst char* s = "__global__ void s(";\n'
+    )
+    (tmp_path / "other.cu").write_text("__global__ void twice(float*) {}\n")
+    (tmp_path / "build").mkdir()
+    paths = []
+    for name, read in (("two", "two.cu one.cuh"), ("other", "other.cu one.cuh")):
+        paths.append(str(tmp_path / "build" / (name + ".o")))
+        inputs = " ".join(str(tmp_path / file) for file in [*read.split(), "/usr/include/stdio.h"])
+        (tmp_path / "build" / (name + ".o.d")).write_text("%s.o: %s\n" % (name, inputs))
+    sources = Sources(str(tmp_path / "build"), str(tmp_path))
+    assert sources.place(paths[:1], "void a::(anonymous namespace)::scale<b::C<int> >(b::C<int>*)"[5:]) == (
+        str(tmp_path / "one.cuh"),
+        4,
+    )
+    assert sources.place(paths[:1], "twice") == (str(tmp_path / "two.cu"), 1)
+    # Of which file isn't known.
+    assert sources.place(paths, "twice") is None
+    assert sources.place(paths, "s(int)") is None
+
+
 def test_without_a_toolkit(library, store, tmp_path):
     """The figures are in the library; blocks are not known, and it says why."""
     code, out, _ = kernels(store, library, "--json", CUDA_HOME=str(tmp_path), CUDA_PATH="", CXX="/no/compiler")
     data = json.loads(out)
     assert code == 0 and data["kernels"][0]["occupancy"] == [] and data["kernels"][0]["registers"] > 0
     assert "no C++ compiler" in data["notes"][0]
+
+
+def test_toolkit_of_wheels(tmp_path, monkeypatch):
+    """A Python with torch for CUDA has ptxas and the header by Triton; a toolkit comes first."""
+    from cudaops import occupancy
+
+    for name in ("bin/ptxas", "include/cuda_occupancy.h"):
+        file = tmp_path / "triton" / "backends" / "nvidia" / name
+        file.parent.mkdir(parents=True)
+        file.touch()
+    (tmp_path / "triton" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("CUDA_HOME", "/first")
+    roots = occupancy.find_roots()
+    assert roots[0] == "/first" and roots[-1] == str(tmp_path / "triton" / "backends" / "nvidia")
+    monkeypatch.setattr(occupancy, "find_roots", lambda: roots[-1:])
+    monkeypatch.setenv("CXX", "sh")
+    assert occupancy.find_toolkit() == (roots[-1] + "/include", roots[-1] + "/bin/ptxas", shutil.which("sh"))
 
 
 def problem(store, *arguments):
@@ -308,7 +355,10 @@ def test_damaged(library, store, tmp_path):
     assert re.fullmatch(r"cudaops kernels: .*lib damaged\.so is damaged or cut short: [^\n]*\n", problem(store, path))
     info = whole.index(b"\x04\x2f\x08\x00")
     path.write_bytes(whole[:info] + b"\x04\x2f\x05\x00" + whole[info + 4 :])
-    assert "are described in a way that isn't known, perhaps by a newer nvcc." in problem(store, path)
+    assert (
+        "are described in a way that isn't known, perhaps by a newer nvcc; a newer CudaOps may read them."
+        in problem(store, path)
+    )
 
 
 def test_wrong_reports(library, store, tmp_path):

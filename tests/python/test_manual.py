@@ -115,6 +115,10 @@ PLAYED = ["tutorial/first_op", "tutorial/from_setup_py", "tutorial/from_load_inl
 @needs_builds
 @pytest.mark.parametrize("name", PLAYED)
 def test_page_does_what_it_shows(name, tmp_path):
+    if name == "tutorial/shared_cache" and shutil.which("ccache") is None:
+        pytest.skip("no ccache")
+    if name == "tutorial/wheel" and not os.path.exists(os.environ.get("CUDAOPS_TEST_TOOLS", "") + "/pip_package/.complete"):
+        pytest.skip("no pip, no scikit-build-core")
     # What is built at first use goes to a store of the page's own; facts about the machine are taken from the user's.
     store = make_store(tmp_path / "store")
     (tmp_path / "page").mkdir()
@@ -160,6 +164,18 @@ def test_each_option_is_documented_and_a_new_one_without_its_page_stops_the_manu
         options.table(pages, known)
 
 
+def test_each_option_that_cmake_reads_is_among_those_that_misspelt_names_are_compared_with():
+    text = (REPOSITORY / "cmake" / "detail" / "base" / "options.cmake").read_text()
+    known = {name for names in options.KNOWN.findall(text) for name in names.split(";")}
+    read = {name for path in (REPOSITORY / "cmake").rglob("*.cmake") for name in re.findall(r"_cudaops_option\((CUDAOPS_\w+)", path.read_text())}
+    assert len(read) > 10 and read <= known
+
+
+def test_each_option_has_a_line_in_how_to():
+    page = (REPOSITORY / "docs" / "howto.md").read_text()
+    assert set(re.findall(r"CUDAOPS_[A-Z_]+", page)) - {"CUDAOPS_RANGE"} == set(options.read_options(str(REPOSITORY)))
+
+
 def test_nothing_that_is_documented_as_an_option_is_read_nowhere():
     pages, known = name_pages(str(REPOSITORY))
     assert set(options.documented_options(pages, known)) <= set(options.read_options(str(REPOSITORY)))
@@ -177,6 +193,7 @@ def test_help_prints_what_the_headers_say():
     assert out.startswith("cudaops_target_torch\n----") and "cudaops_target_defaults(" not in out
     # Two modules document it: the longer text.
     assert "CUDAOPS_STORE\n-----" in run_python("-m", "cudaops", "help", "CUDAOPS_STORE")[1]
+    assert run_python("-m", "cudaops", "help", "port") == run_python("-m", "cudaops", "port", "--help")
     code, out, err = run_python("-m", "cudaops", "help", "add_torch_ops")
     assert (code, out) == (2, "") and err.endswith("  found   add_torch_ops\nFix: python -m cudaops help add_torch_op\n")
 
@@ -189,6 +206,8 @@ def test_each_public_module_has_a_header_with_a_summary():
         assert len(module.summary) > 20, module.name
         for command in module.commands:
             assert "%s(" % command in module.commands[command], command
+            # A call with arguments, beside the signature.
+            assert re.search(r"^\s*%s\(\w" % command, module.text, re.MULTILINE), "%s has no example" % command
 
 
 def test_errors_are_those_of_the_code_and_of_the_tests():

@@ -134,7 +134,7 @@ function(_cudaops_check_option_names)
   list(APPEND known "CUDAOPS_CUDA_JOB_MEMORY;CUDAOPS_VERSION_POLICY;CUDAOPS_COMPATIBLE_VERSIONS;CUDAOPS_BACKEND")
   list(APPEND known "CUDAOPS_BUILD_TRACE;CUDAOPS_HIPIFY;CUDAOPS_PRECOMPILE;CUDAOPS_PROVIDE;CUDAOPS_TORCH_VERSION")
   list(APPEND known "CUDAOPS_STORE;CUDAOPS_SEED_COMPILERS;CUDAOPS_DEBUG;CUDAOPS_PROFILE;CUDAOPS_SANITIZER")
-  list(APPEND known "CUDAOPS_FAST_MATH")
+  list(APPEND known "CUDAOPS_FAST_MATH;CUDAOPS_NVTX")
   # CMake is not to say "not used by the project" of an option that has nothing to do here, such as a cache where nothing
   # is compiled.
   foreach(entry IN LISTS known)

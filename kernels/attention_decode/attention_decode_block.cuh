@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a block of attention_decode's kernels does with its keys of an item (attention_decode.cuh).
+#pragma once
+
+#include <cudaops/check.h>
+
+#include "../common/activations.h"
+#include "../common/device_types.cuh"
+#include "../common/hopper.cuh"
+#include "../common/mma.cuh"
+#include "attention_decode_merge.cuh"
+#include "attention_decode_plan.cuh"
+
+namespace cudaops_kernels {
+namespace decode {
+
+#if !CUDAOPS_HIP
+
+// Shared memory of a block: queries, each warp's tiles of keys and values, kStages of them; sums of
+// the warps take the tiles' place when a part of an item ends.
+template <typename Cache, int kDim, int kWarps_, int kStages_>
+struct Memory {
+  static constexpr int kWarps = kWarps_;
+  static constexpr int kStages = kStages_;
+  static constexpr int kThreads = 32 * kWarps;
+  static constexpr int kRowBytes = kDim * static_cast<int>(sizeof(Cache));
+  static constexpr int kTileBytes = 2 * kTile * kRowBytes;
+  static constexpr int kQueryBytes = kRows * kDim * 2;
+  static constexpr int kSumsBytes = kWarps * kRows * (kDim + 4) * 4;
+
+  static constexpr int bytes(int stages) {
+    const int tiles = kWarps * stages * kTileBytes;
+    return kQueryBytes + (tiles > kSumsBytes ? tiles : kSumsBytes);
+  }
+
+  // Chunks of 16 bytes are spread so that a column of eight rows meets all banks.
+  __device__ static uint32_t at(int row, int chunk) {
+    constexpr int kChunks = kRowBytes / 16;
+    const int spread = kChunks >= 8 ? row % 8 : row / 2 % 4;
+    return static_cast<uint32_t>(row * kRowBytes + (chunk ^ spread) * 16);
+  }
+  __device__ static uint32_t query_at(int row, int chunk) {
+    return static_cast<uint32_t>(row * kDim * 2 + (chunk ^ row % 8) * 16);
+  }
+};
+
+#if CUDAOPS_HAS_MMA
+
+struct Four {
+  uint32_t word[4];
+};
+
+// Two float8 as two float16.
+__device__ __forceinline__ uint32_t halves_of(uint32_t two) {
+#if __CUDA_ARCH__ >= 890
+  uint32_t word;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(word) : "h"(static_cast<uint16_t>(two)));
+  return word;
+#else
+  // As the bits of a float16 whose exponent has another bias: times 2^8. NaN is the only number
+  // with all bits set.
+  uint32_t result = 0;
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t bits = two >> (8 * i) & 0xffu, magnitude = bits & 0x7fu;
+    __half value = __ushort_as_half(static_cast<unsigned short>(magnitude << 7));
+    value = __hmul(value, __ushort_as_half(0x5c00));
+    uint32_t half = magnitude == 0x7fu ? 0x7e00u : uint32_t{__half_as_ushort(value)};
+    half |= (bits & 0x80u) << 8;
+    result |= half << (16 * i);
+  }
+  return result;
+#endif
+}
+
+// How a cache's numbers come from shared memory into products of type Math.
+template <typename T, typename Cache>
+struct Reader {
+  using Math = T;
+  // Keys: words 2i and 2i + 1 are B of keys 8i …, for the 16 elements of `step`.
+  template <typename M>
+  __device__ static Four keys(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    Four f;
+    load_matrices(f.word, tile + M::at(i / 2 * 8 + lane % 8, 2 * step + i % 2));
+    return f;
+  }
+  // Values: words 2i and 2i + 1 are B of elements 16 * step + 8i ….
+  template <typename M>
+  __device__ static Four values(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    Four f;
+    load_transposed(f.word, tile + M::at(i % 2 * 8 + lane % 8, 2 * step + i / 2));
+    return f;
+  }
+  // The elements of sums 0 … 3 of a lane's two C of a step: C[0][0], C[0][1], C[1][0], C[1][1].
+  __device__ static int element(int sum, int t) { return sum / 2 * 8 + 2 * t + sum % 2; }
+};
+
+// A word of a matrix's row has two elements more than products expect: elements change places, in
+// queries as in keys, and in the sums.
+template <typename T>
+struct Reader<T, Float8> {
+  using Math = __half;
+  template <typename M>
+  __device__ static Four keys(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    // Two matrices, each of 8 keys' 16 elements; the other two are the same again.
+    Four f;
+    load_matrices(f.word, tile + M::at(i % 2 * 8 + lane % 8, step));
+    return {{halves_of(f.word[0]), halves_of(f.word[0] >> 16), halves_of(f.word[1]),
+             halves_of(f.word[1] >> 16)}};
+  }
+  template <typename M>
+  __device__ static Four values(uint32_t tile, int step, int lane) {
+    const int i = lane / 8;
+    Four f;
+    load_transposed(f.word, tile + M::at(i % 2 * 8 + lane % 8, step));
+    // Of keys 2t and 2t + 1, elements 2g and 2g + 1 each.
+    const uint32_t a0 = halves_of(f.word[0]), a1 = halves_of(f.word[0] >> 16);
+    const uint32_t b0 = halves_of(f.word[1]), b1 = halves_of(f.word[1] >> 16);
+    return {{__byte_perm(a0, a1, 0x5410), __byte_perm(b0, b1, 0x5410), __byte_perm(a0, a1, 0x7632),
+             __byte_perm(b0, b1, 0x7632)}};
+  }
+  __device__ static int element(int sum, int t) { return 4 * t + sum % 2 * 2 + sum / 2; }
+};
+
+// Keys of a warp: tiles that begin at a key and every so-manieth one from there on.
+struct Tiles {
+  int first, stride, count;
+};
+
+// One block's work.
+template <typename T, typename Cache, int kDim, typename M>
+class Block {
+  static constexpr int kWarps = M::kWarps;
+  using R = Reader<T, Cache>;
+  using Math = typename R::Math;
+  static constexpr int kSteps = kDim / 16;
+  static constexpr int kChunks = M::kRowBytes / 16;
+
+ public:
+  __device__ Block(const Plan& plan, char* memory)
+      : plan_(plan),
+        memory_(memory),
+        queries_(shared_address(memory)),
+        warp_(threadIdx.x / 32),
+        lane_(threadIdx.x % 32),
+        buffers_(queries_ + M::kQueryBytes + warp_ * plan.stages * M::kTileBytes) {}
+
+  // The warps' tiles of an item. take(row, query, largest, total, sums) gets each of its rows, by a
+  // warp of which each lane has some sums; they may stay at sums_of(row). Barriers are the
+  // caller's.
+  template <typename Take>
+  __device__ void run(const Item& item, const Tiles& tiles, const Take& take) {
+    item_ = item;
+    tiles_ = tiles;
+    table_ = plan_.call.block_table + item.batch * plan_.call.block_table_stride;
+    const int stages = plan_.stages;
+    find_blocks(0);
+    load_queries();
+#pragma unroll 1
+    for (int ahead = 0; ahead < stages - 1; ++ahead) copy(ahead, ahead);
+    // The queries are in the first group.
+    wait(stages - 2);
+    __syncthreads();
+    reset();
+    int stage = 0;
+#pragma unroll 1
+    for (int i = 0; i < tiles_.count; ++i) {
+      wait(stages - 2);
+      __syncwarp();
+      // Into the tile that all lanes have left.
+      copy(i + stages - 1, stage == 0 ? stages - 1 : stage - 1);
+      const bool is_block = (are_blocks_ >> (stages - 1) & 1) != 0;
+      add(token_of(i), buffers_ + static_cast<uint32_t>(stage * M::kTileBytes), is_block);
+      stage = stage + 1 == stages ? 0 : stage + 1;
+    }
+    wait_for_groups<0>();
+    merge(take);
+  }
+
+  // The sums of a row of all warps.
+  __device__ LaneElements<kDim>* sums_of(int row) const {
+    return reinterpret_cast<LaneElements<kDim>*>(warp_sums() + row * kPitch);
+  }
+
+ private:
+  // Until at most so many groups are under way.
+  template <int kMost = M::kStages - 2>
+  __device__ __forceinline__ static void wait(int groups) {
+    if constexpr (kMost > 0) {
+      if (groups < kMost) return wait<kMost - 1>(groups);
+    }
+    wait_for_groups<kMost>();
+  }
+
+  // The first key of the warp's i-th tile.
+  __device__ __forceinline__ int token_of(int i) const { return tiles_.first + i * tiles_.stride; }
+
+  // The blocks with the keys of 32 tiles from this one on, a lane each. Not up to the sequence's
+  // length: its length is not waited for.
+  __device__ __forceinline__ void find_blocks(int i) {
+    const int64_t token = token_of(i) + int64_t{lane_} * tiles_.stride;
+    found_ = -1;
+    if (token < plan_.most_keys) found_ = table_[page_of(static_cast<int>(token))];
+  }
+
+  // The warp's tiles come one after the other. What a tile must not hold comes as zeros.
+  __device__ __forceinline__ void copy(int i, int stage) {
+    are_blocks_ *= 2;
+    if (i < tiles_.count) {
+      if (i % 32 == 0 && i != 0) find_blocks(i);
+      const AttentionDecode& call = plan_.call;
+      const int token = token_of(i);
+      const int in_page = token - page_of(token) * static_cast<int>(call.page_size);
+      const int block = __shfl_sync(~0u, found_, i % 32);
+      const bool is_there = block >= 0 && block < call.num_blocks;
+      // Rows of the tile that are to be copied.
+      const int count = is_there ? item_.length - token : 0;
+      const uint32_t tile = buffers_ + static_cast<uint32_t>(stage * M::kTileBytes);
+      copy_tile(tile, call.k, is_there ? block : 0, in_page, count);
+      copy_tile(tile + kTile * M::kRowBytes, call.v, is_there ? block : 0, in_page, count);
+      are_blocks_ += is_there ? 1 : 0;
+    }
+    close_copies();
+  }
+
+  // A lane has one chunk of every so-manieth row.
+  __device__ __forceinline__ void copy_tile(uint32_t tile, const PagedCache& cache, int block,
+                                            int in_page, int count) {
+    constexpr int kPerChunk = 16 / sizeof(Cache);
+    constexpr int kRowsAtOnce = 32 / kChunks;
+    static_assert(kRowsAtOnce >= 1 && kTile % kRowsAtOnce == 0, "");
+    const int row = lane_ / kChunks, chunk = lane_ % kChunks;
+    const char* from = reinterpret_cast<const char*>(
+        static_cast<const Cache*>(cache.data) + block * cache.block_stride +
+        (in_page + row) * cache.token_stride + item_.kv_head * cache.head_stride +
+        chunk * kPerChunk);
+    const int64_t step = kRowsAtOnce * cache.token_stride * static_cast<int>(sizeof(Cache));
+    const bool is_chunk = chunk * kPerChunk < plan_.call.head_dim;
+    if (count >= kTile && kDim == plan_.call.head_dim) {
+#pragma unroll
+      for (int i = 0; i < kTile; i += kRowsAtOnce) {
+        begin_copy(tile + M::at(i + row, chunk), from);
+        from += step;
+      }
+      return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < kTile; i += kRowsAtOnce) {
+      const bool is_there = is_chunk && i + row < count;
+      begin_copy(tile + M::at(i + row, chunk), is_there ? from : cache.data, is_there);
+      from += step;
+    }
+  }
+
+  __device__ __forceinline__ int page_of(int token) const {
+    return plan_.page_shift >= 0 ? token >> plan_.page_shift
+                                 : token / static_cast<int>(plan_.call.page_size);
+  }
+
+  // A thread has eight elements of a row. float8's products are of float16, which has not
+  // bfloat16's range: a row is divided by the power of two that its largest element needs.
+  __device__ __forceinline__ void load_queries() {
+    const AttentionDecode& call = plan_.call;
+    constexpr int kLanes = kDim / 8;  // of a row
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < kRows * kLanes; i += M::kThreads) {
+      const int row = i / kLanes, chunk = i % kLanes;
+      const Query query = query_of(plan_, item_, row);
+      const bool is_there = query.is_there && chunk * 8 < call.head_dim;
+      const T* const from = static_cast<const T*>(call.q) + item_.batch * call.q_batch_stride +
+                            query.token * call.q_token_stride + query.head * call.q_head_stride +
+                            chunk * 8;
+      if constexpr (sizeof(Cache) != 1) {
+        begin_copy(queries_ + M::query_at(row, chunk), is_there ? from : call.q, is_there);
+      } else {
+        Vector<T> vector{};
+        if (is_there) vector = *vectors_at(from);
+        float value[8], largest = 0;
+        for (int k = 0; k < 8; ++k) {
+          value[k] = to_float(vector.element[k]);
+          largest = fmaxf(largest, fabsf(value[k]));
+        }
+        for (int step = kLanes / 2; step > 0; step /= 2) {
+          largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
+        }
+        // 2^exponent is not less than the largest, nor so far from 1 that its inverse isn't there.
+        int exponent = (__float_as_int(largest) >> 23) - 126;
+        exponent = largest < INFINITY ? min(max(exponent, -120), 120) : 0;
+        const float factor = __int_as_float((127 - exponent) << 23);
+        if (chunk == 0) query_scale()[row] = __int_as_float((127 + exponent) << 23);
+        uint32_t word[4];
+        for (int k = 0; k < 4; ++k) {
+          word[k] = detail::pack_pair<Math>(value[2 * k] * factor, value[2 * k + 1] * factor);
+        }
+        // Elements 4t … 4t + 3 are columns 2t, 2t + 1, 8 + 2t, 9 + 2t of their sixteen.
+        char* const to = memory_ + chunk % 2 * 8;
+        *reinterpret_cast<uint2*>(to + M::query_at(row, chunk / 2 * 2)) =
+            make_uint2(word[0], word[2]);
+        *reinterpret_cast<uint2*>(to + M::query_at(row, chunk / 2 * 2 + 1)) =
+            make_uint2(word[1], word[3]);
+      }
+    }
+  }
+
+  __device__ float* query_scale() const {
+    __shared__ float scales[kRows];
+    return scales;
+  }
+
+  __device__ __forceinline__ void reset() {
+    const int g = lane_ / 4;
+    const PagedCache& k = plan_.call.k;
+    const float k_scale = k.scale == nullptr ? 1.0f : k.scale[item_.kv_head * k.scale_stride];
+    const int window_left = static_cast<int>(plan_.call.window_left);
+    halves_ = plan_.num_rows - item_.first_row > 8 ? 2 : 1;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Query query = query_of(plan_, item_, g + 8 * half);
+      position_[half] = query.is_there ? query.position : -1;
+      first_[half] = window_left < 0 ? 0 : query.position - window_left;
+      largest_[half] = -INFINITY;
+      total_[half] = 0;
+      scale_[half] = plan_.scale_log2 * k_scale;
+      if constexpr (sizeof(Cache) == 1) scale_[half] *= query_scale()[g + 8 * half];
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * kSteps; ++i) {
+#pragma unroll
+      for (int k2 = 0; k2 < 4; ++k2) sums_[i][k2] = 0;
+    }
+    // All queries see keys from last_first on, up to first_last.
+    last_first_ = window_left < 0 ? 0 : item_.length - 1 - window_left;
+    first_last_ = item_.length - static_cast<int>(plan_.call.q_length);
+  }
+
+  // `token`: the tile's first key. `is_block`: there is one with its keys.
+  __device__ __forceinline__ void add(int token, uint32_t tile, bool is_block) {
+    const int t = lane_ % 4;
+    float scores[2][4] = {};
+    // Row lane % 16 of the queries; the matrices of columns 8 … behind those of columns 0 ….
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      Four q;
+      load_matrices(q.word, queries_ + M::query_at(lane_ % 16, 2 * step + lane_ / 16));
+      const Four k = R::template keys<M>(tile, step, lane_);
+      multiply_add<Math>(scores[0], q.word, k.word[0], k.word[1]);
+      multiply_add<Math>(scores[1], q.word, k.word[2], k.word[3]);
+    }
+    // Whole tiles, but for the ends of what queries see and for blocks that aren't there.
+    const bool is_partly_seen = token < last_first_ || token + kTile - 1 > first_last_ || !is_block;
+    bool grows = false;
+    float base[2] = {}, kept[2] = {};
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (half < halves_) {
+        float* const s0 = &scores[0][2 * half];
+        float* const s1 = &scores[1][2 * half];
+        const float scale = scale_[half], softcap = plan_.call.softcap;
+        if (softcap > 0) {
+          const float factor = scale * (kLn2 / softcap);
+          s0[0] = capped(s0[0] * factor, softcap);
+          s0[1] = capped(s0[1] * factor, softcap);
+          s1[0] = capped(s1[0] * factor, softcap);
+          s1[1] = capped(s1[1] * factor, softcap);
+        } else {
+          s0[0] *= scale;
+          s0[1] *= scale;
+          s1[0] *= scale;
+          s1[1] *= scale;
+        }
+        if (is_partly_seen) {
+          const int key = token + 2 * t, last = is_block ? position_[half] : -1;
+          s0[0] = key >= first_[half] && key <= last ? s0[0] : -INFINITY;
+          s0[1] = key + 1 >= first_[half] && key + 1 <= last ? s0[1] : -INFINITY;
+          s1[0] = key + 8 >= first_[half] && key + 8 <= last ? s1[0] : -INFINITY;
+          s1[1] = key + 9 >= first_[half] && key + 9 <= last ? s1[1] : -INFINITY;
+        }
+        float largest = fmaxf(fmaxf(s0[0], s0[1]), fmaxf(s1[0], s1[1]));
+        largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
+        largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
+        largest = fmaxf(largest, largest_[half]);
+        base[half] = largest == -INFINITY ? 0.0f : largest;
+        kept[half] = detail::exp2_of(largest_[half] - base[half]);
+        grows = grows || largest > largest_[half];
+        largest_[half] = largest;
+      }
+    }
+    if (__any_sync(~0u, grows)) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        if (half < halves_) {
+          total_[half] *= kept[half];
+#pragma unroll
+          for (int i = 0; i < 2 * kSteps; ++i) {
+            sums_[i][2 * half] *= kept[half];
+            sums_[i][2 * half + 1] *= kept[half];
+          }
+        }
+      }
+    }
+    Four p{};
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (half < halves_) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const float p0 = detail::exp2_of(scores[i][2 * half] - base[half]);
+          const float p1 = detail::exp2_of(scores[i][2 * half + 1] - base[half]);
+          total_[half] += p0 + p1;
+          p.word[2 * i + half] = detail::pack_pair<Math>(p0, p1);
+        }
+      }
+    }
+    const uint32_t values = tile + kTile * M::kRowBytes;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const Four v = R::template values<M>(values, step, lane_);
+      multiply_add<Math>(sums_[2 * step], p.word, v.word[0], v.word[1]);
+      multiply_add<Math>(sums_[2 * step + 1], p.word, v.word[2], v.word[3]);
+    }
+  }
+
+  // softcap * tanh(x), times log2(e): to 1e-6 of softcap.
+  __device__ __forceinline__ static float capped(float x, float softcap) {
+    const float power = detail::exp2_of(2 * kLog2e * x);
+    return (softcap * kLog2e) * (1.0f - __fdividef(2.0f, 1.0f + power));
+  }
+
+  static constexpr int kPitch = kDim + 4;
+  __device__ float* warp_sums() const { return reinterpret_cast<float*>(memory_ + M::kQueryBytes); }
+
+  // The warps' sums become one.
+  template <typename Take>
+  __device__ void merge(const Take& take) {
+    const int g = lane_ / 4, t = lane_ % 4;
+    __shared__ float largest_of[kWarps][kRows], total_of[kWarps][kRows];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float total = total_[half];
+      total += __shfl_xor_sync(~0u, total, 1);
+      total += __shfl_xor_sync(~0u, total, 2);
+      if (t == 0) {
+        largest_of[warp_][g + 8 * half] = largest_[half];
+        total_of[warp_][g + 8 * half] = total;
+      }
+    }
+    // All tiles have been read, and no copy is on its way.
+    __syncthreads();
+    float* const sums = warp_sums();
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (half >= halves_) break;
+      const int row = g + 8 * half;
+      float largest = -INFINITY;
+      for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
+      const float kept = detail::exp2_of(largest_[half] - (largest == -INFINITY ? 0.0f : largest));
+      float* const own = sums + (warp_ * kRows + row) * kPitch;
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        float sum[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sum[i] = sums_[2 * step + i / 2][2 * half + i % 2] * kept;
+        if constexpr (sizeof(Cache) != 1) {
+#pragma unroll
+          for (int i = 0; i < 4; i += 2) {
+            *reinterpret_cast<float2*>(own + 16 * step + R::element(i, t)) =
+                make_float2(sum[i], sum[i + 1]);
+          }
+        } else {
+#pragma unroll
+          for (int i = 0; i < 4; ++i) own[16 * step + R::element(i, t)] = sum[i];
+        }
+      }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int row = warp_; row < kRows; row += kWarps) {
+      const Query query = query_of(plan_, item_, row);
+      if (!query.is_there) break;
+      float largest = -INFINITY, total = 0;
+#pragma unroll
+      for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
+      const float base = largest == -INFINITY ? 0.0f : largest;
+#pragma unroll
+      for (int warp = 0; warp < kWarps; ++warp) {
+        total += total_of[warp][row] * detail::exp2_of(largest_of[warp][row] - base);
+      }
+      // A lane's elements; those beyond head_dim are none.
+      LaneElements<kDim> all{};
+#pragma unroll
+      for (int warp = 0; warp < kWarps; ++warp) {
+        const LaneElements<kDim> own = reinterpret_cast<const LaneElements<kDim>*>(
+            sums + (warp * kRows + row) * kPitch)[lane_];
+#pragma unroll
+        for (int i = 0; i < all.kCount; ++i) all.at[i] += own.at[i];
+      }
+      take(row, query, largest, total, all);
+    }
+  }
+
+  const Plan& plan_;
+  char* const memory_;
+  const uint32_t queries_;
+  const int warp_, lane_;
+  const uint32_t buffers_;
+  Item item_;
+  Tiles tiles_;
+  const int32_t* table_;
+  int found_;
+  uint32_t are_blocks_ = 0;  // of the tiles copied last, the lowest bit of the last one
+  int halves_;               // 1: rows 8 … 15 are none
+  int position_[2], first_[2];
+  int last_first_, first_last_;
+  float largest_[2], total_[2], scale_[2];
+  float sums_[2 * kSteps][4];
+};
+
+#endif
+
+#endif
+
+}  // namespace decode
+}  // namespace cudaops_kernels
