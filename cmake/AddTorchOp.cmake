@@ -84,7 +84,7 @@ AddTorchOp
     (:variable:`CUDAOPS_STORE`). Where another header comes before it, the configure step says so. The precompiled
     header is not used where a header in it has changed, where options or macros differ, with sccache or a shared
     cache, with ``CMAKE_DISABLE_PRECOMPILE_HEADERS``, with headers that the target precompiles itself, or with
-    ``CUDAOPS_PRECOMPILE=OFF`` (variable, or environment variable of the same name).
+    :variable:`CUDAOPS_PRECOMPILE` off.
   * The op is linked against stubs of torch's libraries, by gold where that works; by the compiler's default linker with
     torch's libraries where it fails, where the project sets ``RULE_LAUNCH_LINK``, or where options mean different
     things to different linkers (scripts, plug-ins, LTO). Choose a linker as for any target: ``CMAKE_LINKER_TYPE``
@@ -97,6 +97,10 @@ AddTorchOp
   The state of the op is ``BUILT``, ``CPU_ONLY`` or ``NOT_BUILT``, with a reason code, in the table at the end of the
   configure step and in ``cudaops-report.json``. A NOT_BUILT target exists, is not part of ``all``, and fails with the
   reason when it is built. The test ``<name>.architectures`` compares the built file's device code with the request.
+
+``CUDAOPS_PRECOMPILE`` (variable, or environment variable of the same name)
+  ``ON`` (default): ops of the stable ABI are compiled with torch's headers precompiled where that is possible (above).
+  ``OFF``: without.
 
 Example:
 
@@ -119,7 +123,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/finish op/link op/rpath op/sources op/state)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/hooks base/message base/state op/arguments op/code op/debug op/finish op/link op/rpath op/sources op/state)
 
 function(add_torch_op)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.add_torch_op")
@@ -248,6 +252,7 @@ function(add_torch_op)
       # One linker for ops with .cu files and for ops whose device code comes from kernels alone: the runtime and the
       # device link come with it.
       set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
+      _cudaops_debug_launches(${name})
     elseif(state_GPU STREQUAL "HIP")
       cudaops_target_hipify(${name})
       set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)

@@ -44,19 +44,19 @@ use it; these two commands are for other targets.
 
   Every spelling is accepted, in lists with blanks, commas or semicolons:
 
-  ========================  ==================================================
-  ``90`` ``90a`` ``100f``   real and virtual (PTX), as CMake reads them
-  ``90a-real``              real only
-  ``120-virtual``           PTX only
-  ``9.0`` ``9.0a``          real only, as torch reads them
-  ``12.0+PTX``              real and PTX
-  ``Hopper`` ``Ampere+PTX`` the compute capabilities of that name; with +PTX
-                            the last one has PTX
-  ``native``                the GPUs of this machine
-  ``common``                what both toolkit and torch were made for, PTX for
-                            the newest
-  ``all`` ``all-major``     what nvcc's options of these names mean
-  ========================  ==================================================
+  =========================  =================================================
+  ``90`` ``90a`` ``100f``    real and virtual (PTX), as CMake reads them
+  ``90a-real``               real only
+  ``120-virtual``            PTX only
+  ``9.0`` ``9.0a``           real only, as torch reads them
+  ``12.0+PTX``               real and PTX
+  ``Hopper`` ``Ampere+PTX``  the compute capabilities of that name; with +PTX
+                             the last one has PTX
+  ``native``                 the GPUs of this machine
+  ``common``                 what both toolkit and torch were made for, PTX for
+                             the newest
+  ``all`` ``all-major``      what nvcc's options of these names mean
+  =========================  =================================================
 
 .. command:: cudaops_target_architectures
 

@@ -16,7 +16,7 @@ if(NOT CMAKE_CURRENT_LIST_DIR IN_LIST CMAKE_MODULE_PATH)
 endif()
 
 _cudaops_use(AddTorchOp HipifySources)
-_cudaops_use(CudaOpsArchitectures CudaOpsCache CudaOpsCubins CudaOpsKernels CudaOpsReport CudaOpsShard)
+_cudaops_use(CudaOpsArchitectures CudaOpsCache CudaOpsCubins CudaOpsDebug CudaOpsKernelReport CudaOpsKernels CudaOpsReport CudaOpsShard)
 _cudaops_use(CudaOpsReferenceKernels CudaOpsTargets CudaOpsTesting)
 # What makes builds quick; without this folder they come to the same result.
 if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/accelerate/accelerate.cmake")

@@ -24,11 +24,12 @@ advice is about this build only: headers that are most of what a compiler reads 
 compiled one after the other, the file that the rest of the build waited for, a slow linker, a missing compiler cache.
 
 ``CUDAOPS_BUILD_TRACE`` (variable, or environment variable of the same name)
-  ``OFF`` (default). ``ON``: each compile of ops, kernels and targets with :command:`cudaops_target_defaults` also notes
-  its peak memory (of the largest of its processes), its processor time, and with ccache whether it was a hit, a miss or
-  not cached, and why; a compile takes a millisecond longer. The report then compiles the most expensive headers alone,
-  for two minutes at most, and gives their cost in seconds. ``PHASES``: nvcc's own phases as well (``--time``); such an
-  object is not cached. Changing the value compiles everything again.
+  Whether compiles are measured: ``OFF`` (default), ``ON`` or ``PHASES``. ``ON``: each compile of ops, kernels and
+  targets with :command:`cudaops_target_defaults` also notes its peak memory (of the largest of its processes), its
+  processor time, and with ccache whether it was a hit, a miss or not cached, and why; a compile takes a millisecond
+  longer. The report then compiles the most expensive headers alone, for two minutes at most, and gives their cost in
+  seconds. ``PHASES``: nvcc's own phases as well (``--time``); such an object is not cached. Changing the value
+  compiles everything again.
 
 .. command:: cudaops_target_build_trace
 

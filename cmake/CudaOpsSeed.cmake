@@ -6,6 +6,8 @@ CudaOpsSeed
 Configures a fresh build tree in the time of an unchanged one: CMake's detection of the compilers is done once for each
 user and machine.
 
+.. run by tests/Seed/suite.cmake: TOP_LEVEL_INCLUDES
+
 .. code-block:: console
 
   $ cmake -S . -B build -DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=<prefix>/share/cmake/CudaOps/CudaOpsSeed.cmake

@@ -29,7 +29,7 @@ The steps that :command:`add_torch_op` is made of, for targets of your own.
     cudaops_target_defaults(<target>)
 
   Compiles ``<target>`` as Release where ``CMAKE_BUILD_TYPE`` is empty; adds ``-lineinfo`` (RelWithDebInfo) and ``-G``
-  (Debug) for CUDA; compiles it through a compiler cache where there is one (:module:`CudaOpsCache`). In a wheel build
+  (Debug) for CUDA, and what the options of :module:`CudaOpsDebug` ask for; compiles it through a compiler cache where there is one (:module:`CudaOpsCache`). In a wheel build
   (``SKBUILD``) nvcc 13 and later compress device code for size (``--compress-mode=size``: half the library), unless
   ``CMAKE_CUDA_FLAGS`` names a mode.
 
@@ -67,7 +67,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(arch/spell base/hooks base/message base/options base/state match/languages match/torch_targets op/arguments op/compile_options)
+_cudaops_use(arch/spell base/hooks base/message base/options base/state match/languages match/torch_targets op/arguments op/compile_options op/debug)
 
 function(cudaops_target_torch)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_torch")
@@ -259,7 +259,8 @@ function(cudaops_target_defaults)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_defaults")
   _cudaops_check_one_target(cudaops_target_defaults target ${ARGC} "${ARGV}")
   get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
-  if(NOT multi AND "${CMAKE_BUILD_TYPE}" STREQUAL "")
+  _cudaops_option(CUDAOPS_DEBUG debug)
+  if(NOT multi AND "${CMAKE_BUILD_TYPE}" STREQUAL "" AND NOT debug)
     # Without optimisation a host loop can be 100 times slower. An -O option of the user is kept.
     foreach(language IN ITEMS CXX CUDA HIP)
       if(NOT " ${CMAKE_${language}_FLAGS}" MATCHES " -O")
@@ -273,15 +274,12 @@ function(cudaops_target_defaults)
       _cudaops_status("CudaOps: CMAKE_BUILD_TYPE is empty: ops and kernels are compiled as Release")
     endif()
   endif()
-  target_compile_options(
-    ${target}
-    PRIVATE
-      "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:RelWithDebInfo>>:-lineinfo>"
-      "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>"
-  )
+  _cudaops_debug_target(${target})
   _cudaops_wheel_build(wheel)
+  _cudaops_option(CUDAOPS_PROFILE profile)
   if(
     wheel
+    AND NOT profile
     AND "${CMAKE_CUDA_COMPILER_ID}" STREQUAL "NVIDIA"
     AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13
     AND NOT CMAKE_CUDA_FLAGS MATCHES "compress-mode"

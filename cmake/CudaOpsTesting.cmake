@@ -24,7 +24,8 @@ they do nothing.
     cudaops_add_benchmark(<name> SOURCES <file>... [LINK_LIBRARIES <target>...])
 
   The same with Google Benchmark and :file:`cudaops/benchmark.h`. The test ``<name>`` (labels ``benchmark`` and
-  ``gpu``) runs it once, to compare its results with the reference; run the executable yourself for figures.
+  ``gpu``) runs it once, to compare its results with the reference; run the executable yourself for figures. The targets
+  ``<name>.ncu`` and ``<name>.nsys`` run it under profilers, see :module:`CudaOpsDebug`.
 
 .. command:: cudaops_add_python_test
 
@@ -37,6 +38,9 @@ they do nothing.
   belong to in the build tree (``INSTALL``, ``PYTHON_PACKAGE``) are on ``PYTHONPATH``. Exit code 77 means skipped.
   ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
 
+With ``CUDAOPS_SANITIZER`` each gtest program and each Python test also has tests ``<name>.<tool>``, see
+:module:`CudaOpsDebug`.
+
 GoogleTest and Google Benchmark are found by ``find_package`` (Debian's libgtest-dev and libbenchmark-dev, vcpkg,
 Conan); ``CUDAOPS_PROVIDE=GTEST;BENCHMARK`` brings them by CMake's FetchContent.
 
@@ -47,6 +51,7 @@ Example:
   include(CTest)
   cudaops_add_kernels(my_kernels SOURCES scale.cu scale_cpu.cpp)
   cudaops_add_gtest(my_kernels_test SOURCES scale_test.cpp LINK_LIBRARIES my_kernels)
+  cudaops_add_benchmark(my_kernels_benchmark SOURCES scale_benchmark.cpp LINK_LIBRARIES my_kernels)
   cudaops_add_python_test(my_ops_test OP my_ops SCRIPT test_my_ops.py)
 #]=======================================================================]
 
@@ -60,7 +65,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/state op/arguments op/finish)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/state op/arguments op/debug op/finish op/profile op/sanitizer)
 
 function(cudaops_add_gtest)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")
@@ -92,6 +97,7 @@ function(cudaops_add_gtest)
       ${${kind}_properties}
     )
   endforeach()
+  _cudaops_sanitizer_tests(${name} "" $<TARGET_FILE:${name}> "--gtest_filter=*Gpu*:*GPU*")
 endfunction()
 
 function(cudaops_add_benchmark)
@@ -111,6 +117,7 @@ function(cudaops_add_benchmark)
     ${name}
     PROPERTIES LABELS "benchmark;gpu" SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: " ENVIRONMENT "CUDAOPS_BENCHMARK_ONCE=1"
   )
+  _cudaops_profile_targets(${name})
 endfunction()
 
 function(cudaops_add_python_test)
@@ -152,6 +159,7 @@ function(cudaops_add_python_test)
     set(script "${built}")
   endif()
   set(environment "")
+  set(libraries "")
   set(reason "")
   foreach(op IN LISTS arg_OP)
     set(kind "")
@@ -190,6 +198,7 @@ function(cudaops_add_python_test)
     string(TOUPPER "${op}" upper)
     string(REGEX REPLACE "[^A-Z0-9_]" "_" upper "${upper}")
     list(APPEND environment "CUDAOPS_${upper}_LIBRARY=set:$<TARGET_FILE:${op}>")
+    list(APPEND libraries "$<TARGET_FILE:${op}>")
     _cudaops_target_get(${op} PYTHON_MODULE module)
     _cudaops_target_get(${op} PACKAGE package)
     if(module OR package)
@@ -233,6 +242,7 @@ function(cudaops_add_python_test)
       ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1"
       ENVIRONMENT_MODIFICATION "${environment}"
   )
+  _cudaops_sanitizer_tests(${name} "${libraries}" ${runner} "${script}" ${arg_ARGS})
 endfunction()
 
 # _cudaops_check_executable(<command> <name> <argv> <out-sources> <out-enabled>)
@@ -290,6 +300,7 @@ function(_cudaops_test_executable name)
   endif()
   if(backend STREQUAL "CUDA")
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
+    _cudaops_debug_launches(${name})
   elseif(backend STREQUAL "HIP")
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     cudaops_target_hipify(${name})

@@ -49,18 +49,21 @@ to the translation, too. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE H
 find_package(CudaTorchMatch) does. An explicit ``LANGUAGE`` wins, on the source (where ``CUDA`` means ``HIP``) before or
 after the call, or on the translation after :command:`hipify_sources`; use it where hipcc is the C++ compiler.
 
-Code with its own branches for HIP needs no translation. The property ``CUDAOPS_SKIP_HIPIFY``, ON, leaves code
-unchanged: on a target, all of its sources; on a source, that one, which then includes the untranslated headers; on a
-header, where the header is listed among the sources. Such code is compiled in the same language as a translation. For
-:command:`hipify_sources` set it before the call. It has no effect for other backends.
+``CUDAOPS_SKIP_HIPIFY`` (property of a target or of a source)
+  ``ON`` leaves code unchanged that has its own branches for HIP: on a target, all of its sources; on a source, that one,
+  which then includes the untranslated headers; on a header, where the header is listed among the sources. Such code is
+  compiled in the same language as a translation. For :command:`hipify_sources` set it before the call. It has no effect
+  for other backends.
 
 Comments and strings are not changed: a string may be the name of an op. Kernel launches stay ``<<<...>>>``. A condition
 on ``__CUDA_ARCH__``, which HIP's compiler doesn't define, is a warning at build time.
 
 The translator is torch/utils/hipify, loaded without importing torch, of the torch that find_package(CudaTorchMatch) has
-found or would find; without torch, hipify-perl on ``PATH``, in ``ROCM_PATH`` or in ``/opt/rocm*``. ``CUDAOPS_HIPIFY``
-(variable or environment) names another: the path of hipify-perl, or of the Python, the site-packages or the directory
-of a torch 2.9 or later.
+found or would find; without torch, hipify-perl on ``PATH``, in ``ROCM_PATH`` or in ``/opt/rocm*``.
+
+``CUDAOPS_HIPIFY`` (variable, or environment variable of the same name)
+  Another translator: the path of hipify-perl, or of the Python, the site-packages or the directory of a torch 2.9 or
+  later.
 
 Example:
 
@@ -71,6 +74,13 @@ Example:
   hipify_sources(translated SOURCES scan.cu host.cpp INCLUDE_DIRECTORIES include)
   add_library(scan ${translated})
   target_include_directories(scan PRIVATE ${translated_INCLUDE_DIRECTORIES} include)
+
+A target of your own:
+
+.. code-block:: cmake
+
+  add_library(sorting SHARED sorting.cu)
+  cudaops_target_hipify(sorting)
 
 With ``CXX=hipcc`` and without CMake's language HIP; ``-x hip`` has to follow CMake's own ``-x c++``:
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fetches the tools of the tests into the build directory, unless they are there.
-#   cmake -Dpython=<python3> -Dtools=<dir> -Dcmakes=<versions> -P tools.cmake
+#   cmake -Dpython=<python3> -Dtools=<dir> -Dcmakes=<versions> [-Donly=<name>] -P tools.cmake
 
 cmake_minimum_required(VERSION 3.25)
 
 # install(<name> <pip argument>...): pip's --target needs no venv, no ensurepip and no writable Python.
 function(install name)
+  if(only AND NOT name STREQUAL only)
+    return()
+  endif()
   string(SHA1 wanted "${ARGN}")
   if(ARGV1 STREQUAL "-r")
     file(SHA1 "${ARGV2}" wanted)
@@ -44,6 +47,7 @@ function(install name)
 endfunction()
 
 install(format -r "${CMAKE_CURRENT_LIST_DIR}/requirements.txt")
+install(docs -r "${CMAKE_CURRENT_LIST_DIR}/../docs/requirements.txt")
 install(pytest "pytest==8.*" "hatchling==1.*")
 install(plot "matplotlib==3.*")
 install(pip_package pip "scikit-build-core==1.*" "hatchling==1.*")

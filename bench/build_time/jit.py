@@ -3,7 +3,7 @@
 """Seconds of cudaops.load(), load_inline() and OpLibrary beside torch.utils.cpp_extension's, one op in one run.
 
     bench/build_time/jit.py --python <python with torch> [--rounds 3] [--hits 20] [--rows stable ...] [--out FILE]
-    bench/build_time/jit.py --results FILE --readme README.md
+    bench/build_time/jit.py --results FILE --page docs/measured.md
 
   stable   examples/00_minimal_op (torch/csrc/stable): by torch's load() and by ours
   full     bench/build_time/extension (torch/extension.h): by torch's load(), by ours, and by ours with headers="fast"
@@ -13,8 +13,8 @@
   bundle   examples/10_prebuilt_jit_fallback from a bundle, with a PATH that holds no program
 
 Situations: from nothing, .cu edited, .cpp edited (a line that changes the code), found again by a new process (--hits times,
-the ways in turn). Without --rows all of them: a quarter of an hour on two cores. --out writes JSON, --readme the table
-between the README's marks: of what is measured now, or of an earlier --out (--results).
+the ways in turn). Without --rows all of them: a quarter of an hour on two cores. --out writes JSON, --page the table
+between its marks: of what is measured now, or of an earlier --out (--results).
 
 Each time is from `import cudaops` (or from the import of cpp_extension) to the loaded op, in a process that has imported
 torch: on the clock, and of processors, with all processes that were started, which a busy machine changes less. "From
@@ -38,7 +38,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.dirname(HERE))
 
-import readme_block  # noqa: E402
+import page_block  # noqa: E402
 
 ROWS = ("stable", "full", "inline", "inline_cuda", "bundle")
 SITUATIONS = ("from nothing", ".cu edited", ".cpp edited", "found again")
@@ -266,7 +266,7 @@ def document(bench):
 
 
 def table(measured):
-    """Of document()'s: the README's block."""
+    """Of document()'s: docs/measured.md's block."""
     medians = {}
     for one in measured["times"]:
         medians[one["row"], one["way"], one["situation"]] = 1000 * statistics.median(one["clock_s"])
@@ -288,7 +288,7 @@ def main():
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS)
     parser.add_argument("--out", help="the JSON file")
     parser.add_argument("--results", help="the JSON file of an earlier --out: nothing is measured")
-    parser.add_argument("--readme", help="the file whose block is written anew")
+    parser.add_argument("--page", help="the file whose block is written anew")
     options = parser.parse_args()
     if (options.python is None) == (options.results is None):
         parser.error("wanted --python <python with torch>, or --results FILE")
@@ -300,8 +300,8 @@ def main():
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
             json.dump(measured, file, indent=1)
-    if options.readme:
-        readme_block.write(options.readme, MARKS, table(measured))
+    if options.page:
+        page_block.write(options.page, MARKS, table(measured))
 
 
 def measure(options):

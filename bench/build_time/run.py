@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seconds from sources to a loaded op, side by side: torch's own tool, torch's CMake package, CudaOps.
 
-    bench/build_time/run.py --python <python with torch> [--out bench/results/build_time.json] [--readme README.md]
+    bench/build_time/run.py --python <python with torch> [--out bench/results/build_time.json] [--page docs/measured.md]
 
 One add op, CPU and CUDA, in each way:
 
@@ -46,7 +46,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.dirname(HERE))
 
-import readme_block  # noqa: E402
+import page_block  # noqa: E402
 
 WAYS = ("load", "load_inline", "pybind", "setup", "find_package", "full", "stable")
 OURS = ("pybind", "full", "stable")
@@ -224,7 +224,7 @@ def said(command):
 
 
 def table(figures, versions):
-    """The README's block."""
+    """docs/measured.md's block."""
     names = {
         "load": "`torch.utils.cpp_extension.load`",
         "load_inline": "`load_inline`",
@@ -277,7 +277,7 @@ def main():
     parser.add_argument("--no-seed", dest="seed", action="store_false", help="without CudaOpsSeed.cmake")
     parser.add_argument("--scratch", help="where to build (default: a temporary directory)")
     parser.add_argument("--out", help="the JSON file")
-    parser.add_argument("--readme", help="the file whose block is written anew")
+    parser.add_argument("--page", help="the file whose block is written anew")
     parser.add_argument("--log", help="what the builds print")
     options = parser.parse_args()
     options.toolkit = os.path.realpath(options.toolkit)
@@ -340,8 +340,8 @@ def main():
         with open(options.out, "w") as file:
             json.dump(document, file, indent=1)
             file.write("\n")
-    if options.readme:
-        readme_block.write(options.readme, MARKS, text)
+    if options.page:
+        page_block.write(options.page, MARKS, text)
 
 
 if __name__ == "__main__":

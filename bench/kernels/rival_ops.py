@@ -38,6 +38,12 @@ ROWS = {
         (131072, 1000),
         (1048576, 127),
     ),
+    # Of inference, in no benchmark program.
+    "few": tuple(
+        (rows, width)
+        for rows in (1, 128, 1024)
+        for width in (2880, 4096, 7168, 8192, 18432)
+    ),
 }
 # As shapes() in softmax_benchmark.cpp and cross_entropy_benchmark.cpp.
 SCORES = {
@@ -51,6 +57,7 @@ CLASSES = {
     "large": ((8192, 32000), (4096, 128256)),
     "awkward": ((8192, 50257),),
     "more": ((4096, 152064), (1024, 262144)),
+    "few": tuple((rows, width) for rows in (1, 128, 1024) for width in (32000, 128256)),
 }
 # As lists() in adamw_benchmark.cpp.
 LISTS = {

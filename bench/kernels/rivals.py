@@ -32,7 +32,8 @@ import kernels_package
 import result_file
 
 OURS = "cudaops"
-SIZES = ("small", "medium", "large", "awkward", "more")
+MAX_AUTOTUNE = "max-autotune-no-cudagraphs"
+SIZES = ("small", "medium", "large", "awkward", "more", "few")
 # As in cudaops/benchmark.h; what torch enqueues for a call may be a dozen kernels, so fewer calls.
 SAMPLES = 31
 BATCH_S = 2e-3
@@ -61,7 +62,7 @@ def parser():
     result.add_argument(
         "--sizes",
         default="small,medium,large,awkward",
-        help=f"some of {','.join(SIZES)} (default: all but more)",
+        help=f"some of {','.join(SIZES)} (default: all but the last two)",
     )
     result.add_argument("--dtypes", help="of the table's only some of BFloat16,Float16,float")
     result.add_argument("--seconds", type=float, default=300, help="for one op (default: 300)")
@@ -255,6 +256,8 @@ class FunctionCases:
         self.sets = [tuple(map(self._leaf, first, range(len(first)))) for _ in range(num_sets)]
         torch._dynamo.reset()  # or the ninth shape would run uncompiled
         self.functions = {OURS: op.ours, "eager": op.torch, "compile": self._compiled(op.torch)}
+        if not options.quick:
+            self.functions["compile_max"] = self._compiled(op.torch, MAX_AUTOTUNE)
         self.without_backward = set()
         for other, package in op.others.items():
             function = package.function()
@@ -285,10 +288,10 @@ class FunctionCases:
     def _leaves(inputs):
         return [t for t in inputs if t.requires_grad]
 
-    def _compiled(self, function):
+    def _compiled(self, function, mode=None):
         if self.options.quick:
-            return self.torch.compile(function, backend="aot_eager", fullgraph=True, dynamic=False)
-        return self.torch.compile(function, fullgraph=True, dynamic=False)
+            return self.torch.compile(function, backend="eager", fullgraph=True, dynamic=False)
+        return self.torch.compile(function, fullgraph=True, dynamic=False, mode=mode)
 
     def _gradients(self, outputs, inputs, grads):
         return self.torch.autograd.grad(outputs, inputs, grads, retain_graph=True)
@@ -417,7 +420,7 @@ class OptimizerCases:
         return steps[0]
 
     def _compiled(self, step):
-        backend = {"backend": "aot_eager"} if self.options.quick else {}
+        backend = {"backend": "eager"} if self.options.quick else {}
         return self.torch.compile(step, dynamic=False, **backend)
 
     def _steps(self, name):
@@ -496,7 +499,7 @@ def measure_op(name, options):
     report = {"date": result_file.now(), "cases": []}
     shapes = op.quick
     if not options.quick:
-        shapes = [shape for size in options.sizes.split(",") for shape in op.shapes[size]]
+        shapes = [shape for size in options.sizes.split(",") for shape in op.shapes.get(size, ())]
     kind = OptimizerCases if isinstance(op, table.Optimizer) else FunctionCases
     given_up = {}
     wanted = options.dtypes and options.dtypes.split(",")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the README's table of what was measured, from bench/results. Columns for rivals are there
+"""Writes docs/measured.md's table of what was measured, from bench/results. Columns for rivals are there
 where the files hold figures of them.
 
-    bench/kernels/table.py bench/results/NVIDIA_H200*.json --readme README.md
+    bench/kernels/table.py bench/results/NVIDIA_H200*.json --page docs/measured.md
 
 What several files hold is taken from the newest.
 """
@@ -16,13 +16,14 @@ import result_file
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-import readme_block  # noqa: E402
+import page_block  # noqa: E402
 
 MARKS = ("<!-- kernels: written by bench/kernels/table.py -->", "<!-- kernels: end -->")
 OURS = "cudaops"
 RIVALS = {
     "eager": "torch eager",
     "compile": "`torch.compile`",
+    "compile_max": "`torch.compile`, max-autotune",
     "fused": "`AdamW(fused=True)`",
     "foreach": "`AdamW(foreach=True)`",
     "liger": "Liger",
@@ -86,7 +87,7 @@ ROWS = (
 
 
 def table(documents):
-    """The README's block."""
+    """docs/measured.md's block."""
     ours, others = result_file.benchmarks(documents), result_file.rivals(documents)
     shown = [row for row in ROWS if row[2] in ours or OURS in others.get(row[2], {}).get("us", {})]
     ways = [
@@ -147,13 +148,13 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("results", nargs="+", help="<device>.json")
-    parser.add_argument("--readme", help="the file whose block is written anew")
+    parser.add_argument("--page", help="the file whose block is written anew")
     arguments = parser.parse_args()
     text = table(result_file.read_all(arguments.results))
     print(text)
-    if not arguments.readme:
+    if not arguments.page:
         return
-    readme_block.write(arguments.readme, MARKS, text)
+    page_block.write(arguments.page, MARKS, text)
 
 
 if __name__ == "__main__":

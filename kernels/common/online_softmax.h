@@ -29,11 +29,14 @@ struct OnlineSoftmax {
   }
 };
 
+// The same bits if a and b change places: lanes that exchange theirs get the same.
 CUDAOPS_HOST_DEVICE inline OnlineSoftmax merged(const OnlineSoftmax& a, const OnlineSoftmax& b) {
+  const bool a_is_larger = a.max >= b.max;
   OnlineSoftmax both;
-  both.max = fmaxf(a.max, b.max);
-  both.sum =
-      a.sum * detail::exp2_of(a.max - both.shift()) + b.sum * detail::exp2_of(b.max - both.shift());
+  both.max = a_is_larger ? a.max : b.max;
+  const float smaller_max = a_is_larger ? b.max : a.max;
+  const float sum = a_is_larger ? a.sum : b.sum, smaller_sum = a_is_larger ? b.sum : a.sum;
+  both.sum = fmaf(smaller_sum, detail::exp2_of(smaller_max - both.shift()), sum);
   return both;
 }
 

@@ -188,6 +188,16 @@ __device__ __forceinline__ Packed kept_packed(Packed packed) {
   return packed;
 }
 
+// The same number, worked out here, while loads are in flight: nvcc would do it where it is used.
+__device__ __forceinline__ float early(float number) {
+#if CUDAOPS_HIP
+  asm volatile("" : "+v"(number));
+#else
+  asm volatile("" : "+f"(number));
+#endif
+  return number;
+}
+
 // Over groups of `num_lanes` neighbours, a power of two up to 32; `lanes` are there.
 __device__ __forceinline__ float max_over_lanes(float largest, int num_lanes,
                                                 cudaops::LaneMask lanes = cudaops::kAllLanes) {

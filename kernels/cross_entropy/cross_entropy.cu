@@ -16,31 +16,32 @@ namespace {
 __global__ void __launch_bounds__(kThreads)
     count_targets_kernel(const CrossEntropyProblem problem, int* counts) {
   const Part part(problem.num_rows);
-  int count = 0;
-#pragma unroll 8
-  for (int64_t index = part.begin + threadIdx.x; index < part.end; index += kThreads) {
-    count += target_of(problem, index) != problem.ignore_index ? 1 : 0;
-  }
-  count = sum_of_block(count);
+  const int count = sum_of_block(count_rows(problem, part.begin + threadIdx.x, part.end, kThreads));
   if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
 
 struct LossSums {
   const CrossEntropyProblem problem;
   const float* row_loss;
-  const int* counts;
+  int* counts;
   double* sums;
   float* loss;
 
+  __device__ __forceinline__ bool is_mean() const { return problem.reduction == Reduction::kMean; }
   __device__ __forceinline__ void finish(double sum, int64_t count) const {
-    const bool is_mean = problem.reduction == Reduction::kMean;
-    *loss = static_cast<float>(is_mean ? sum / static_cast<double>(count) : sum);
+    *loss = static_cast<float>(is_mean() ? sum / static_cast<double>(count) : sum);
   }
 };
 
-// sums[part] of row_loss; the loss itself where there is one part.
+// sums[part] of row_loss and counts[part]; the loss itself where there is one part. It starts while
+// the rows' last blocks run; targets were there before those.
 __global__ void __launch_bounds__(kThreads) sum_losses_kernel(const LossSums call) {
   const Part part(call.problem.num_rows);
+  int count = 0;
+  if (call.is_mean()) {
+    count = sum_of_block(count_rows(call.problem, part.begin + threadIdx.x, part.end, kThreads));
+  }
+  wait_for_kernels_before();
   double sum = 0;
 #pragma unroll 8
   for (int64_t index = part.begin + threadIdx.x; index < part.end; index += kThreads) {
@@ -49,9 +50,10 @@ __global__ void __launch_bounds__(kThreads) sum_losses_kernel(const LossSums cal
   sum = sum_of_block(sum);
   if (threadIdx.x != 0) return;
   if (gridDim.x == 1) {
-    call.finish(sum, call.problem.reduction == Reduction::kMean ? call.counts[0] : 0);
+    call.finish(sum, count);
   } else {
     call.sums[blockIdx.x] = sum;
+    call.counts[blockIdx.x] = count;
   }
 }
 
@@ -60,7 +62,7 @@ __global__ void finish_loss_kernel(const LossSums call, int num_parts) {
   int64_t count = 0;
   for (int part = 0; part < num_parts; ++part) {
     sum += call.sums[part];
-    if (call.problem.reduction == Reduction::kMean) count += call.counts[part];
+    count += call.counts[part];
   }
   call.finish(sum, count);
 }
@@ -75,7 +77,7 @@ struct LaunchForward {
 }  // namespace
 
 void count_targets(const CrossEntropyProblem& problem, int* counts, cudaStream_t stream) {
-  if (problem.reduction != Reduction::kMean) return;
+  if (problem.reduction != Reduction::kMean || problem.num_rows <= kMaxRowsCountedByAll) return;
   count_targets_kernel<<<num_parts(problem.num_rows), kThreads, 0, stream>>>(problem, counts);
   CUDAOPS_CHECK_LAUNCH();
 }
@@ -90,13 +92,15 @@ void launch_cross_entropy(const CrossEntropy& call, void* workspace, void* strea
   const CrossEntropyProblem& problem = call.problem;
   const cudaStream_t cuda_stream = static_cast<cudaStream_t>(stream);
   const cross_entropy::Workspace parts(workspace);
-  cross_entropy::count_targets(problem, parts.counts, cuda_stream);
+  if (call.grad_logits.data != nullptr) {
+    cross_entropy::count_targets(problem, parts.counts, cuda_stream);
+  }
   for_device_type<cross_entropy::LaunchForward>(problem.dtype, call, parts.counts, cuda_stream);
   if (problem.reduction == Reduction::kNone) return;
   const int num_sums = cross_entropy::num_parts(problem.num_rows);
   const cross_entropy::LossSums sums{problem, call.row_loss, parts.counts, parts.sums, call.loss};
-  cross_entropy::sum_losses_kernel<<<num_sums, cross_entropy::kThreads, 0, cuda_stream>>>(sums);
-  CUDAOPS_CHECK_LAUNCH();
+  launch_overlapping(&cross_entropy::sum_losses_kernel, num_sums, cross_entropy::kThreads,
+                     cuda_stream, sums);
   if (num_sums == 1) return;
   cross_entropy::finish_loss_kernel<<<1, 1, 0, cuda_stream>>>(sums, num_sums);
   CUDAOPS_CHECK_LAUNCH();

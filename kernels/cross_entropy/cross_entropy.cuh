@@ -10,7 +10,10 @@ namespace cudaops_kernels {
 namespace cross_entropy {
 
 constexpr int kThreads = 256;
-// Rows are counted and summed in parts of at least so many.
+// Up to so many rows each warp that needs to know how many count, counts them while its row is in
+// flight: a kernel of its own, before, would take longer. Of 1024 it does not. 2026-11-26.
+constexpr int64_t kMaxRowsCountedByAll = 256;
+// More are counted in parts of at least so many, and losses are summed in such.
 constexpr int64_t kMinRowsPerPart = 4096;
 constexpr int kMaxParts = 32;
 
@@ -40,12 +43,29 @@ __device__ __forceinline__ Value sum_of_block(Value value) {
   return value;
 }
 
-// The factor of gradients; every lane of a warp calls it.
+// Of the rows from `first` on, one in `step`, those that count.
+__device__ __forceinline__ int count_rows(const CrossEntropyProblem& problem, int64_t first,
+                                          int64_t end, int step) {
+  int count = 0;
+#pragma unroll 8
+  for (int64_t index = first; index < end; index += step) {
+    count += target_of(problem, index) != problem.ignore_index ? 1 : 0;
+  }
+  return count;
+}
+
+// The factor of gradients; every lane of a warp calls it. `counts`: of count_targets().
 __device__ __forceinline__ float gradient_factor(const CrossEntropyProblem& problem,
                                                  const int* counts, int num_counts) {
   if (problem.reduction != Reduction::kMean) return 1;
   const int lane = static_cast<int>((threadIdx.y * blockDim.x + threadIdx.x) % 32);
-  return 1 / static_cast<float>(cudaops::warp_sum(lane < num_counts ? counts[lane] : 0, 32));
+  int count = 0;
+  if (problem.num_rows <= kMaxRowsCountedByAll) {
+    count = count_rows(problem, lane, problem.num_rows, 32);
+  } else if (lane < num_counts) {
+    count = counts[lane];
+  }
+  return 1 / static_cast<float>(cudaops::warp_sum(count, 32));
 }
 
 // What logits become before anything else; where the row has none minus infinity stays.
@@ -107,8 +127,8 @@ __device__ __forceinline__ void store_gradient(const CrossEntropyProblem& proble
                                                float target_logit, const GradientTerms& terms,
                                                const Rows& grad_logits) {
   const bool counts = target != problem.ignore_index;
-  row.each([&](const auto& place) {
-    const auto z = capped<kSoftcap>(problem, logits.at(place), place);
+  row.each_of(logits, [&](const auto& place, const auto& x) {
+    const auto z = capped<kSoftcap>(problem, x, place);
     const auto grad =
         map([&](float x) { return terms.template at<kSoftcap>(problem, x, false); }, z);
     row.store(grad_logits, place, counts ? grad : typename Row::Numbers());
@@ -151,7 +171,7 @@ struct Workspace {
       : sums(static_cast<double*>(data)), counts(reinterpret_cast<int*>(sums + kMaxParts)) {}
 };
 
-// Launches nothing where the rows' number is not asked for.
+// For gradient_factor(). Launches nothing where that doesn't ask for it.
 void count_targets(const CrossEntropyProblem& problem, int* counts, cudaStream_t stream);
 
 }  // namespace cross_entropy

@@ -36,27 +36,33 @@ struct Forward {
     float factor = 1;
     if constexpr (kGradient) factor = gradient_factor(problem, counts, num_counts);
 
-    LogitSums sums;
+    auto shares = row.shares(LogitSums());
     // Rows in registers are looked through for their largest first, which takes little.
     constexpr bool kMaxFirst = Row::kSlots > 0 && !kSoftcap;
-    if constexpr (kMaxFirst) sums.softmax.max = row.largest(logits) * kLog2E;
-    row.each([&](const auto& place) {
-      const auto z = capped<kSoftcap>(problem, logits.at(place), place);
-      if constexpr (!kMaxFirst) sums.softmax.raise_max(largest(z) * kLog2E);
-      const float shift = sums.softmax.shift();
-      sums.softmax.sum +=
+    if constexpr (kMaxFirst) {
+      const auto maxima = row.largest(logits);
+#pragma unroll
+      for (int i = 0; i < Row::kVirtual; ++i) shares.of[i].softmax.max = maxima.of[i] * kLog2E;
+    }
+    row.each_of(logits, [&](const auto& place, const auto& x) {
+      OnlineSoftmax& softmax = shares.at(place).softmax;
+      const auto z = capped<kSoftcap>(problem, x, place);
+      if constexpr (!kMaxFirst) softmax.raise_max(largest(z) * kLog2E);
+      const float shift = softmax.shift();
+      softmax.sum +=
           total(map([&](float x) { return detail::exp2_of(fmaf(x, kLog2E, -shift)); }, z));
     });
     if (problem.label_smoothing != 0) {
       row.each([&](const auto& place) {
         const auto z = capped<kSoftcap>(problem, logits.at(place), place);
 #pragma unroll
-        for (int k = 0; k < Row::kSize; ++k) sums.total += place.holds(k) ? z[k] : 0;
+        for (int k = 0; k < Row::kSize; ++k) shares.at(place).total += place.holds(k) ? z[k] : 0;
       });
     }
-    sums = row.reduce(sums, LogitSums(), [](const LogitSums& a, const LogitSums& b) {
-      return LogitSums{merged(a.softmax, b.softmax), a.total + b.total};
-    });
+    const LogitSums sums =
+        row.reduce_shares(shares, LogitSums(), [](const LogitSums& a, const LogitSums& b) {
+          return LogitSums{merged(a.softmax, b.softmax), a.total + b.total};
+        });
 
     const float shift = sums.softmax.shift();
     const float lse = shift * kLn2 + logf(sums.softmax.sum);

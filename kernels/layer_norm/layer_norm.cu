@@ -21,21 +21,20 @@ struct Forward {
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
-    const float share = 1 / static_cast<float>(call.width);
+    const float share = early(1 / static_cast<float>(row.width()));
     const auto x = row.load(call.input);
-    float sum = 0;
-    row.each([&](const auto& place) { sum += total(x.at(place)); });
-    const float mean = row.sum(sum) * share;
-    float squares = 0;
-    row.each([&](const auto& place) {
+    row.prefetch_columns(call.weight, call.weight_dtype);
+    row.template prefetch_columns<1>(call.bias, call.weight_dtype);
+    const float mean = row.sum_of([&](const auto& place) { return total(x.at(place)); }) * share;
+    const float squares = row.sum_of([&](const auto& place) {
       auto centred = x.at(place) - mean;
       if (!place.is_whole()) {
 #pragma unroll
         for (int k = 0; k < Row::kSize; ++k) centred[k] = place.holds(k) ? centred[k] : 0;
       }
-      squares += dot(centred, centred);
+      return dot(centred, centred);
     });
-    const float rstd = rsqrtf(row.sum(squares) * share + call.eps);
+    const float rstd = rsqrtf(squares * share + call.eps);
     if (row.is_leader()) {
       if (call.mean != nullptr) call.mean[row.index()] = mean;
       if (call.rstd != nullptr) call.rstd[row.index()] = rstd;

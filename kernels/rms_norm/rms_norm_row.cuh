@@ -15,26 +15,30 @@ bool rms_norm_is_aligned(const RmsNorm& call) {
          rows_are_aligned<T>(call.weight, 0);
 }
 
-// x: input, or the sum, which is written.
+// x: input, or the sum, which is written. The weight is in flight with it.
 template <bool kResidual, typename Row>
 __device__ __forceinline__ typename Row::Tile rms_norm_input(const Row& row, const RmsNorm& call) {
   if constexpr (kResidual) {
     const ConstRows rows[2] = {call.input, call.residual};
     typename Row::Tile x[2];
     row.load(rows, x);
+    row.prefetch_columns(call.weight, call.weight_dtype);
     return row.make(call.residual_out,
                     [&](const auto& place) { return x[0].at(place) + x[1].at(place); });
   } else {
-    return row.load(call.input);
+    const auto x = row.load(call.input);
+    row.prefetch_columns(call.weight, call.weight_dtype);
+    return x;
   }
 }
 
 template <typename Row>
 __device__ __forceinline__ float rms_norm_rstd(Row& row, const RmsNorm& call,
                                                const typename Row::Tile& x) {
+  const float share = early(1 / static_cast<float>(row.width()));
   const float squares =
       row.sum_of([&](const auto& place) { return dot(x.at(place), x.at(place)); });
-  return rsqrtf(squares / static_cast<float>(call.width) + call.eps);
+  return rsqrtf(squares * share + call.eps);
 }
 
 // A weight of T without an offset.

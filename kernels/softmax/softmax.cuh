@@ -64,25 +64,33 @@ struct Forward {
     const int64_t mask_offset = kMask ? call.mask.row_offset(row.index()) : 0;
     // Whatever the factor's sign, what is hidden becomes minus infinity.
     const auto x = row.load_visible(call.input, visible, factor < 0 ? INFINITY : -INFINITY);
-    OnlineSoftmax softmax;
+    auto shares = row.shares(OnlineSoftmax());
     // Rows in registers are looked through for their largest first, which takes little.
     constexpr bool kMaxFirst = Row::kSlots > 0 && !kMask;
-    // Lanes tell each other the largest sooner than they rescale each other's sums.
-    const bool is_shared = kMaxFirst && row.is_in_warp();
-    if constexpr (kMaxFirst) softmax.max = row.largest(x, factor < 0) * fabsf(factor);
-    if (is_shared) softmax.max = row.max(softmax.max);
+    if constexpr (kMaxFirst) {
+      auto maxima = row.largest(x, factor < 0);
+      // Lanes tell each other the largest sooner than they rescale each other's sums.
+      if (row.is_in_warp()) maxima = row.shares(row.max(maxima.max()));
+#pragma unroll
+      for (int i = 0; i < Row::kVirtual; ++i) shares.of[i].max = maxima.of[i] * fabsf(factor);
+    }
     row.each_shown(x, [&](const auto& place) {
+      OnlineSoftmax& share = shares.at(place);
       typename Row::Numbers mask;
       if constexpr (kMask) mask = added(row, mask_offset, place);
       const auto numbers = x.at(place);
-      if constexpr (!kMaxFirst) softmax.raise_max(largest(arguments<Row>(numbers, mask, 0)));
-      softmax.sum += total(map([](float argument) { return detail::exp2_of(argument); },
-                               arguments<Row>(numbers, mask, softmax.shift())));
+      if constexpr (!kMaxFirst) share.raise_max(largest(arguments<Row>(numbers, mask, 0)));
+      share.sum += total(map([](float argument) { return detail::exp2_of(argument); },
+                             arguments<Row>(numbers, mask, share.shift())));
     });
-    if (is_shared) {
-      softmax.sum = row.sum(softmax.sum);
+    OnlineSoftmax softmax;
+    if (kMaxFirst && row.is_in_warp()) {
+      auto sums = row.shares(0.0f);
+#pragma unroll
+      for (int i = 0; i < Row::kVirtual; ++i) sums.of[i] = shares.of[i].sum;
+      softmax = {shares.of[0].max, row.reduce_shares(sums, 0.0f, detail::AddValues())};
     } else {
-      softmax = row.reduce(softmax, OnlineSoftmax(), merged);
+      softmax = row.reduce_shares(shares, OnlineSoftmax(), merged);
     }
     const float inverse = softmax.is_empty() ? 0 : 1 / softmax.sum;
     row.each([&](const auto& place) {

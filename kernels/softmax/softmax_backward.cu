@@ -28,11 +28,9 @@ struct Backward {
     typename Row::Tile tiles[2];
     row.load_visible(rows, visible, 0, tiles);
     const auto &grad_output = tiles[0], &output = tiles[1];
-    float products = 0;
-    row.each([&](const auto& place) {
-      if (grad_output.shows(place)) products += dot(grad_output.at(place), output.at(place));
+    const float sum = row.sum_of([&](const auto& place) {
+      return grad_output.shows(place) ? dot(grad_output.at(place), output.at(place)) : 0;
     });
-    const float sum = row.sum(products);
     row.each([&](const auto& place) {
       typename Row::Numbers grad = {};
       if (grad_output.shows(place)) {

@@ -6,6 +6,7 @@
     module = cudaops.load_inline("v", cuda_sources=text, functions=["add"])
     cudaops.load_library("build/sm90/libmy_ops.so")   # torch.ops.load_library, or one line that says why not
     cudaops.inspect("build/sm90/libmy_ops.so")        # what the library holds, without loading it
+    with cudaops.trace("out.json"): ...               # a chrome trace, and a table by kernel
     cudaops.cmake_dir()                               # for -DCudaOps_ROOT=...
 
 Importing this package imports nothing: each name brings its module when it is first used. Builds start this package
@@ -27,6 +28,7 @@ _PLACES = {
     "jit_policy": "jit.policy",
     "load": "jit.api",
     "load_inline": "jit.api",
+    "trace": "_trace",
     "warm_up": "jit.library",
 }
 

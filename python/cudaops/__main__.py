@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, new
+from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, kernel_report, module_help, new
 from ._arguments import Parser
 from ._port import PortError, port
 from .jit import cli as jit
@@ -16,13 +16,13 @@ def main(arguments=None):
     parser = Parser(
         prog="python -m cudaops",
         description="Operators for torch in C++, CUDA and HIP, built with CMake: where the CMake package is, a new "
-        "project, what a built library holds, where the time of a build went, and a CMakeLists.txt for a setup.py.",
+        "project, what a built library holds, what its kernels take, where the time of a build went, and a CMakeLists.txt for a setup.py.",
         epilog="In CMake: find_package(CudaOps REQUIRED), configured with "
         "-DCudaOps_ROOT=$(python -m cudaops --cmake-dir)",
     )
     parser.add_argument("--cmake-dir", action="store_true", help="print the directory of CudaOpsConfig.cmake")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", metavar="{new,inspect,build-report,port,build,cache,doctor,report}")
+    commands = parser.add_subparsers(dest="command", metavar="{new,inspect,kernels,build-report,port,build,cache,doctor,report,help}")
     new.add_command(commands)
     command = commands.add_parser(
         "inspect",
@@ -33,6 +33,14 @@ def main(arguments=None):
     )
     command.add_argument("library", nargs="+", help="path of a .so file")
     command.add_argument("--json", action="store_true", help="the same and more, for programs")
+    command = commands.add_parser(
+        "kernels",
+        help="say what the kernels of a library take, and what limits them",
+        description=kernel_report.DESCRIPTION,
+        epilog=kernel_report.EPILOG,
+        formatter_class=build_report.FORMATTER,
+    )
+    kernel_report.add_arguments(command)
     command = commands.add_parser(
         "build-report",
         help="say where the time of a build went",
@@ -54,6 +62,7 @@ def main(arguments=None):
     where = "write it there (-: print it); a file that exists is left as it is"
     command.add_argument("-o", "--output", metavar="FILE", help=where)
     jit.add_commands(commands)
+    module_help.add_command(commands)
     options = parser.parse_args(arguments)
 
     if options.cmake_dir:
@@ -63,10 +72,14 @@ def main(arguments=None):
         return jit.run(options)
     if options.command == "new":
         return new.run(options)
+    if options.command == "kernels":
+        return kernel_report.run(options, "cudaops kernels")
     if options.command == "build-report":
         return build_report.run(options, "cudaops build-report")
     if options.command == "port":
         return _port(options)
+    if options.command == "help":
+        return module_help.run(options)
     if options.command != "inspect":
         parser.print_help()
         return 0

@@ -67,6 +67,20 @@ class File:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+class Memory:
+    """What is already in memory, read like a file."""
+
+    def __init__(self, path, data):
+        self.path = path
+        self.size = len(data)
+        self._data = data
+
+    def read(self, offset, size, what):
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise NotReadable("%s is damaged or cut short: its %s lies beyond its end." % (self.path, what))
+        return self._data[offset : offset + size]
+
+
 class Elf:
     """The header and the two tables of a 64-bit little-endian ELF file that starts at `base`."""
 

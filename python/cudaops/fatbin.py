@@ -2,6 +2,7 @@
 """Device code of CUDA: the images in .nv_fatbin, by their headers, and the names of architectures."""
 
 import struct
+from typing import NamedTuple
 
 from .elf import SHT_NOBITS, Elf, NotReadable
 
@@ -11,15 +12,26 @@ ARCH_PREFIX = {"ptx": "compute_", "cubin": "sm_", "lto": "lto_", "hip": ""}
 # Flags of an entry, as nvcc 12.8 to 13.2 write them.
 FATBIN_SPECIFIC = 0x100000  # the a of 90a
 FATBIN_FAMILY = 0x200000  # the f of 100f
+FATBIN_LZ4 = 0x2000
+FATBIN_ZSTD = 0x8000
 # nvcc's link step adds a cubin without code for each architecture that the *link* line names. Compressed ones can only
 # be told by their size (about 1500 bytes; the smallest with code 2100).
 SMALLEST_CUBIN_WITH_CODE = 2000
 
 
+class Place(NamedTuple):
+    """Where the content of an image lies in the file, and how it is packed."""
+
+    offset: int
+    size: int
+    original_size: int  # 0: not packed
+    flags: int
+
+
 class Image:
     """One cubin, PTX or LTO text in a fatbin, or one code object of HIP."""
 
-    __slots__ = ("kind", "arch", "container", "size", "compressed", "relocatable", "has_code")
+    __slots__ = ("kind", "arch", "container", "size", "compressed", "relocatable", "has_code", "place")
 
     @property
     def name(self):
@@ -58,7 +70,7 @@ def cuda_images(elf, sections, max_containers):
                     if entry + 64 > at:
                         raise bad_fatbin(file)
                     ahead = file.read(entry, 64, "device code")
-                number, _, entry_size, payload_size = struct.unpack_from("<HHIQ", ahead)
+                number, _, entry_size, payload_size, packed_size = struct.unpack_from("<HHIQI", ahead)
                 arch, flags, original_size = struct.unpack_from("<I8xQ8xQ", ahead, 28)
                 payload = entry + entry_size
                 if entry_size < 64 or payload + payload_size > at:
@@ -75,6 +87,7 @@ def cuda_images(elf, sections, max_containers):
                     image.compressed = original_size != 0
                     image.relocatable = name == "__nv_relfatbin"
                     image.has_code = True
+                    image.place = Place(payload, packed_size or payload_size, original_size, flags)
                     if image.kind == "cubin":
                         if image.compressed:
                             image.has_code = original_size >= SMALLEST_CUBIN_WITH_CODE

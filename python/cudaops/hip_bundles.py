@@ -8,7 +8,7 @@ import struct
 
 from .elf import SHT_NOBITS, Elf, NotReadable
 from .fatbin import Image, bad_fatbin
-from .unpack import MAX_BUNDLE_HEADER, Budget, OutOfReach, unpack
+from .unpack import MAX_BUNDLE_HEADER, MAX_REACH, Budget, OutOfReach, unpack
 
 BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED_MAGIC = b"CCOB"
@@ -41,8 +41,11 @@ HIP_FEATURES = {"xnack": 8, "sramecc": 10}
 HIP_FEATURE_OFF, HIP_FEATURE_ON = 2, 3
 
 
-def hip_images(elf, sections, unread, max_containers):
-    """Every code object in the file; what can't be read is added to `unread`, a sentence each."""
+def hip_images(elf, sections, unread, max_containers, whole=False):
+    """Every code object in the file; what can't be read is added to `unread`, a sentence each.
+
+    With `whole` each image's place is a file that can be read to its end.
+    """
     file = elf.file
     names = {name for name, kind, _, _ in sections if kind != SHT_NOBITS}
     if ".rocm_kpack_ref" in names:
@@ -76,7 +79,7 @@ def hip_images(elf, sections, unread, max_containers):
             if start == BUNDLE_MAGIC:
                 source, base, limit, following = file, at, end, None
             elif start[:4] == COMPRESSED_MAGIC:
-                source, following = unpack(file, at, end, budget, unread)
+                source, following = unpack(file, at, end, budget, unread, MAX_UNPACKED if whole else MAX_REACH)
                 if source is None:
                     if following is None:
                         return
@@ -90,7 +93,8 @@ def hip_images(elf, sections, unread, max_containers):
                 arch = _hip_arch(entry, unread)
                 if arch:
                     image = _hip_image(arch, count, entry_size, source is not file, False)
-                    _check_code_object(file, _Window(source, base + offset, entry_size), image)
+                    image.place = _Window(source, base + offset, entry_size)
+                    _check_code_object(file, image.place, image)
                     yield image
             if source is file:
                 at += used
@@ -119,6 +123,7 @@ def _hip_image(arch, container, size, compressed, relocatable):
     image.compressed = compressed
     image.relocatable = relocatable
     image.has_code = True
+    image.place = None
     return image
 
 

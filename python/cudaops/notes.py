@@ -10,7 +10,7 @@ NOTE_OWNER = b"CudaOps\0"
 NOTE_TYPE = 1
 
 
-def _notes(data, align):
+def read_notes(data, align):
     """(owner, type, descriptor) of each note in the bytes of a segment or section."""
     at = 0
     while at + 12 <= len(data):
@@ -31,7 +31,7 @@ def find(elf, sections):
     ]
     for offset, size, align in places:
         data = elf.file.read(offset, size, "note")
-        for owner, kind, text in _notes(data, 8 if align == 8 else 4):
+        for owner, kind, text in read_notes(data, 8 if align == 8 else 4):
             if owner == NOTE_OWNER and kind == NOTE_TYPE:
                 return text
     return None
@@ -52,7 +52,7 @@ def in_memory(start, read):
         # A note outside what is loaded isn't there in memory.
         if kind == PT_NOTE and any(first <= begin and begin + size <= last for first, last in loaded):
             address = start + begin - loaded[0][0] // 4096 * 4096
-            for owner, number, text in _notes(read(address, size), 8 if align == 8 else 4):
+            for owner, number, text in read_notes(read(address, size), 8 if align == 8 else 4):
                 if owner == NOTE_OWNER and number == NOTE_TYPE:
                     return text
     return None

@@ -36,7 +36,6 @@ svg text { font: 10px system-ui, sans-serif; }
 .key.other { background: var(--other); }
 details { margin: .6rem 0; } summary { cursor: pointer; } .more { margin: .6rem 0; }
 """
-# Rows are made a few hundred at a time: a page with thousands of files can be read and sorted meanwhile.
 SCRIPT = """
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -78,6 +77,11 @@ const tables = {
     ["name", "Header", h => h.header, String, "name"],
     ["at", "Included at", h => h.included_at.slice(0, 8).join(", ") +
       (h.included_at.length > 8 ? " and " + (h.included_at.length - 8) + " places more" : ""), String, ""]] };
+"""
+# Of any page: the rows of data[id] as a table that can be sorted, by its columns: name, title, value of a row,
+# text of a value and its row, class, what is shown of the row when a pointer rests on it.
+# Rows are made a few hundred at a time: a page with thousands of files can be read and sorted meanwhile.
+TABLES = """
 for (const [id, columns] of Object.entries(tables)) {
   const table = document.getElementById(id), all = data[id];
   // A column without a value is not shown.
@@ -99,8 +103,9 @@ for (const [id, columns] of Object.entries(tables)) {
         for (const c of shown) {
           const cell = line.insertCell();
           const value = c[2](rows[made]);
-          cell.textContent = value === null || value === undefined ? "" : c[3](value);
+          cell.textContent = value === null || value === undefined ? "" : c[3](value, rows[made]);
           if (c[4]) cell.className = c[4];
+          if (c[5]) cell.title = c[5](rows[made]);
         }
         part.append(line);
       }
@@ -256,7 +261,7 @@ def render(data, summary):
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     parts += [
         '<script type="application/json" id="data">%s</script>' % text,
-        "<script>%s</script>" % SCRIPT,
+        "<script>%s</script>" % (SCRIPT + TABLES),
         "</body></html>",
     ]
     return "\n".join(parts) + "\n"

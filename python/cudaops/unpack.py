@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the compressed bundles of HIP's device code, as far as their headers.
+"""Reads what is compressed in device code: bundles of HIP as far as their headers, images of CUDA as a whole.
 
 zstd is Python's own from 3.14 on, before that the system's libzstd by ctypes. Builds run it in a Python without packages,
 so the package zstandard could replace neither.
@@ -8,12 +8,84 @@ so the package zstandard could replace neither.
 import struct
 
 from .elf import NotReadable, find_library
-from .fatbin import bad_fatbin
+from .fatbin import FATBIN_LZ4, FATBIN_ZSTD, bad_fatbin
 
 COMPRESSED_HEADERS = {1: struct.Struct("<8xIQ"), 2: struct.Struct("<8xIIQ"), 3: struct.Struct("<8xQQQ")}
 MAX_BUNDLE_HEADER = 1 << 16
-# How far into a compressed bundle code objects are looked into, and what may be unpacked of a file beyond the headers.
+# How far into a compressed bundle code objects are looked into where only their headers matter, and what may be unpacked of a file beyond the headers.
 MAX_REACH = 1 << 20
+# Of one image; a damaged size field must not make us allocate what it says.
+MAX_IMAGE = 1 << 30
+
+
+def cuda_image(file, image):
+    """The content of an image of CUDA: a cubin, or PTX. Raises NotReadable."""
+    offset, size, original_size, flags = image.place
+    data = file.read(offset, size, "device code")
+    if not original_size:
+        return data
+    if original_size > MAX_IMAGE:
+        raise _bad_packed(file.path, "its header claims %d bytes" % original_size)
+    if flags & FATBIN_ZSTD:
+        decoder = make_decoder(1)
+        if decoder is None:
+            raise NotReadable(
+                "%s: its device code for %s is compressed with zstd, which takes Python 3.14 or libzstd.so.1 to read."
+                % (file.path, image.name)
+            )
+        try:
+            data = decoder.step(data, original_size)
+        except Exception as error:  # each decoder has exceptions of its own
+            raise _bad_packed(file.path, error) from None
+    elif flags & FATBIN_LZ4:
+        try:
+            data = lz4_block(data)
+        except IndexError:
+            raise _bad_packed(file.path, "it ends too early") from None
+    else:
+        raise NotReadable(
+            "%s: its device code for %s is packed in a way that isn't known (flags 0x%x), perhaps by a newer nvcc; "
+            "-Xfatbin -no-compress leaves it plain." % (file.path, image.name, flags)
+        )
+    if len(data) != original_size:
+        raise _bad_packed(file.path, "%d bytes come out where its header says %d" % (len(data), original_size))
+    return data
+
+
+def lz4_block(data):
+    """https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md"""
+    out = bytearray()
+    at, end = 0, len(data)
+    while True:
+        token = data[at]
+        at += 1
+        length = token >> 4
+        if length == 15:
+            more = 255
+            while more == 255:
+                more = data[at]
+                at += 1
+                length += more
+        out += data[at : at + length]
+        at += length
+        if at >= end:
+            return bytes(out)
+        distance = data[at] | data[at + 1] << 8
+        at += 2
+        length = (token & 15) + 4
+        if length == 19:
+            more = 255
+            while more == 255:
+                more = data[at]
+                at += 1
+                length += more
+        if not 0 < distance <= len(out):
+            raise IndexError
+        begin = len(out) - distance
+        if length <= distance:
+            out += out[begin : begin + length]
+        else:
+            out += (out[begin:] * (length // distance + 1))[:length]
 
 
 class Budget:
@@ -25,7 +97,7 @@ class OutOfReach(Exception):
     """A place in compressed code that isn't worth unpacking all that stands before it."""
 
 
-def unpack(file, at, end, budget, unread):
+def unpack(file, at, end, budget, unread, reach=MAX_REACH):
     """(reader of a compressed bundle, where the next one begins); None each where that can't be known."""
     if end - at < 8:
         raise bad_fatbin(file)
@@ -49,13 +121,13 @@ def unpack(file, at, end, budget, unread):
         if text not in unread:
             unread.append(text)
         return None, following
-    return _Unpacked(file, at + header.size, end, fields[-2], decoder, budget), following
+    return _Unpacked(file, at + header.size, end, fields[-2], decoder, budget, reach), following
 
 
 class _Unpacked:
     """Reads at positions of what a compressed bundle holds, for as long as they are near its beginning."""
 
-    def __init__(self, file, at, end, size, decoder, budget):
+    def __init__(self, file, at, end, size, decoder, budget, reach):
         self.path = file.path
         self.size = size
         self._file = file
@@ -63,6 +135,7 @@ class _Unpacked:
         self._end = end
         self._decoder = decoder
         self._budget = budget
+        self._reach = reach
         self._data = bytearray()
         self._step = 4096
 
@@ -71,7 +144,7 @@ class _Unpacked:
         if last > self.size:
             raise NotReadable("%s is damaged: its %s lies beyond its end." % (self.path, what))
         if last > max(len(self._data), MAX_BUNDLE_HEADER):
-            if last > MAX_REACH or self._budget.left <= 0:
+            if last > self._reach or self._budget.left <= 0:
                 raise OutOfReach
             self._budget.left -= last - len(self._data)
         while len(self._data) < last:

@@ -11,15 +11,6 @@ file(WRITE plain.cpp "")
 add_library(plain OBJECT plain.cpp)
 ]==]
 )
-# flags_of(<file> <out>): its compile line in the last step's output.
-function(flags_of file out)
-  string(REGEX MATCH "[^\n]* -c [^\n]*/${file}[^\n]*" line "${case_STEP_STDOUT}")
-  if(line STREQUAL "")
-    case_fail("no compile line of ${file}")
-  endif()
-  set(${out} "${line}" PARENT_SCOPE)
-endfunction()
-
 configure("${ops}")
 string(REGEX MATCHALL "CMAKE_BUILD_TYPE is empty" said "${case_STEP_STDOUT}")
 list(LENGTH said count)

@@ -5,6 +5,8 @@ CPP: functions of tensors x, y (float tensors of one kind, see kinds.py), i (an 
 is for is said by what it calls; each name that the fast headers know is in one of them (test_names.py).
 """
 
+import pathlib
+
 # name: (what the parameters are, C++)
 CPP = {
     # Facts of a tensor.
@@ -66,8 +68,45 @@ CPP = {
         """std::vector<std::string> old_type_as_options(torch::Tensor x) {
           torch::TensorOptions o = x.type();
           std::ostringstream stream;
-          stream << o << x.type().options() << x.type().options(2) << at::empty({2}, x.type()).options() << (int)x.type().layout() << x.type().is_sparse() << (x.type() == x.type());
+          stream << o << x.type().options() << x.type().options(2) << at::empty({2}, x.type()).options() << (int)x.type().layout() << x.type().is_sparse() << (x.type() == x.type()) << (int)x.type().device_type() << x.type().typeMeta().name();
           return {stream.str()};
+        }""",
+    ),
+    "options_asked": (
+        "x",
+        """std::vector<std::string> options_asked(torch::Tensor x) {
+          std::vector<std::string> found;
+          const auto all = x.options().requires_grad(true).pinned_memory(false).memory_format(at::MemoryFormat::ChannelsLast);
+          const auto of_gpu = torch::dtype(torch::kHalf).layout(torch::kStrided).device(torch::kCUDA, 1);
+          for (const torch::TensorOptions& o : {torch::TensorOptions(), x.options(), all, of_gpu, torch::TensorOptions(torch::kCPU), all.requires_grad(false), all.memory_format(c10::nullopt).dtype(at::kLong)}) {
+            found.push_back(c10::str(o.has_requires_grad(), o.has_pinned_memory(), o.has_memory_format(), o.has_dtype(), o.has_device(), o.has_layout(), o.requires_grad_opt().value_or(false),
+                                     o.pinned_memory_opt().value_or(true), (int)o.layout_opt().value_or(torch::kStrided), o.device_opt() ? o.device_opt()->str() : "none",
+                                     o.dtype_opt() ? c10::toString(o.dtype_opt()->toScalarType()) : "none", (int)o.memory_format_opt().value_or(at::MemoryFormat::Preserve)));
+          }
+          return found;
+        }""",
+    ),
+    "device_changed": (
+        "n",
+        """std::vector<std::string> device_changed(int64_t n) {
+          torch::Device d(torch::kCUDA);
+          d.set_index((at::DeviceIndex)n);
+          return {d.str(), c10::str(d.is_mps(), d.is_xpu(), torch::Device(at::DeviceType::MPS).is_mps(), torch::Device(at::DeviceType::XPU).is_xpu())};
+        }""",
+    ),
+    "scalar_numbers": (
+        "n",
+        """std::vector<double> scalar_numbers(const at::Scalar& n) {
+          return {(double)n.toByte(), (double)n.toChar(), (double)n.toShort(), (double)n.toFloat()};
+        }""",
+    ),
+    "optional_list": (
+        "x",
+        """std::vector<int64_t> optional_list(torch::Tensor x) {
+          at::OptionalIntArrayRef none, some(x.sizes());
+          std::vector<int64_t> found(some.value().cbegin(), some->cend());
+          found.push_back(none.has_value());
+          return found;
         }""",
     ),
     "suggested_formats": ("x", "std::vector<int64_t> suggested_formats(torch::Tensor x) { return {(int64_t)x.suggest_memory_format(), (int64_t)x.suggest_memory_format(true)}; }"),
@@ -535,3 +574,36 @@ CPP = {
     "nothing": ("", "void nothing() {}"),
     "gil": ("n", "int64_t gil(int64_t n) { py::gil_scoped_release release; { py::gil_scoped_acquire acquire; } return n; }"),
 }
+
+# Of each kind of name one or two, with few ops: torch's own headers take g++ seconds for these.
+SLICE = (
+    "facts size_of undefined dtype_names device_texts old_type_as_options grad_mode elements accessors operators in_place lists "
+    "options checks_index throws text optional_tensor nested_list scalar"
+).split()
+
+# Ops, and calls of them (o) with x, a tensor.
+OPS = (pathlib.Path(__file__).parent / "ops.cpp").read_text(encoding="utf-8")
+OP_CALLS = """
+o.scaled(x, 2.5)
+o.scaled(x, 2, n=3)
+o.scaled(x, 2, -1)
+o.scaled(x, 2, 9)
+o.scaled(x.to("meta"), 2)
+o.scaled(x.requires_grad_(), 2)
+o.both(x, None)
+o.both(x, x * 2)
+o.both(x)
+o.joined([x, x], "abc", [1, 2])
+o.joined([], "", [])
+(o.grow(x), x)
+o.count(x)
+o.count("a")
+o.count(x.to("meta"))
+o.extra(x)
+o.extra(x.clone().requires_grad_())
+torch.func.vmap(o.extra)(torch.ones(2, 3))
+o.parts(x, 2)
+o.parts(x, 1.5, torch.float64)
+o.parts(x, True, None, False)
+(lambda y: torch.autograd.grad(o.extra(y).sum() + o.both(y, y)[1].sum(), y))(torch.ones(3, requires_grad=True))
+""".strip().split("\n")

@@ -2,7 +2,11 @@
 """Compiles the cases with torch's headers and with the fast ones, makes the same calls, and prints the differences as JSON.
 
 A difference in value, dtype, shape, strides, requires_grad, gradient or type of exception is one; texts of exceptions are
-listed apart. Run with the Python of any torch: python compare.py; --leaks 1000000 makes as many calls and prints what they leave behind.
+listed apart. Run with the Python of any torch:
+
+    python compare.py                   all cases
+    python compare.py --slice           some of them, which compile in a few seconds; exit code 1 where they differ
+    python compare.py --leaks 1000000   as many calls, and what they leave behind
 """
 
 import contextlib
@@ -16,7 +20,7 @@ import warnings
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "..", "python")]
 
 import torch  # noqa: E402
-from cases import CPP  # noqa: E402
+from cases import CPP, OP_CALLS, OPS, SLICE  # noqa: E402
 from module import CALLS, TEXT  # noqa: E402
 
 import cudaops  # noqa: E402
@@ -30,38 +34,40 @@ def base(shape=(3, 4)):
     return (torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape) - 3) / 4
 
 
-def tensor_kinds():
-    """name: (x, y, i), made anew for each call"""
-    x, y = base(), base().flip(0) + 1
-    i = torch.arange(12).reshape(3, 4)
-    return {
-        "strided": (x.t().contiguous().t(), y, i),
-        "contiguous": (x, y, i),
-        "double": (x.double(), y.double(), i.int()),
-        "expanded": (x[:1].expand(3, 4), y, i[:1].expand(3, 4)),
-        "sliced": (base((6, 8))[1::2, 2:6], y, torch.arange(48).reshape(6, 8)[::2, ::2]),
-        "empty": (x[:0], y[:0], i[:0]),
-        "zero_dim": (x[1, 2], y[1, 2], i[1, 2]),
-        "integers": (i, i + 1, i.short()),
-        "half": (x.half(), y.half(), i.byte()),
-        "bfloat16": (x.bfloat16(), y.bfloat16(), i.to(torch.int8)),
-        "bool": (x > 0, y > 0, i > 3),
-        "complex": (torch.complex(x, y), torch.complex(y, x), i),
-        "conjugate": (torch.complex(x, y).conj(), torch.complex(y, x), i),
-        "negative": (torch.complex(x, y).conj().imag, y, i),
-        "nan": (torch.full((3, 4), float("nan")), torch.full((3, 4), float("inf")), i),
-        "other_shape": (x, base((4, 2)), i),
-        "gradient": (x.clone().requires_grad_(), y.clone().requires_grad_(), i),
-        "not_a_leaf": (x.clone().requires_grad_() * 2, y, i),
-        "channels_last": (base((2, 3, 4, 5)).to(memory_format=torch.channels_last), base((2, 3, 4, 5)), i),
-        "sparse": (x.to_sparse(), y, i),
-        "subclass": (x.as_subclass(Subclass), y.as_subclass(Subclass), i),
-        "parameter": (torch.nn.Parameter(x.clone()), y, i),
-        "meta": (x.to("meta"), y.to("meta"), i.to("meta")),
-        "quantized": (torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), y, i),
-        "none": (None, y, None),
-        "no_tensor": ("x", 3, [1]),
-    }
+# Of x, y (floats) and i (integers): x, y, i of a kind, made anew for each call.
+KINDS = {
+    "strided": lambda x, y, i: (x.t().contiguous().t(), y, i),
+    "contiguous": lambda x, y, i: (x, y, i),
+    "double": lambda x, y, i: (x.double(), y.double(), i.int()),
+    "expanded": lambda x, y, i: (x[:1].expand(3, 4), y, i[:1].expand(3, 4)),
+    "sliced": lambda x, y, i: (base((6, 8))[1::2, 2:6], y, torch.arange(48).reshape(6, 8)[::2, ::2]),
+    "empty": lambda x, y, i: (x[:0], y[:0], i[:0]),
+    "zero_dim": lambda x, y, i: (x[1, 2], y[1, 2], i[1, 2]),
+    "integers": lambda x, y, i: (i, i + 1, i.short()),
+    "half": lambda x, y, i: (x.half(), y.half(), i.byte()),
+    "bfloat16": lambda x, y, i: (x.bfloat16(), y.bfloat16(), i.to(torch.int8)),
+    "bool": lambda x, y, i: (x > 0, y > 0, i > 3),
+    "complex": lambda x, y, i: (torch.complex(x, y), torch.complex(y, x), i),
+    "conjugate": lambda x, y, i: (torch.complex(x, y).conj(), torch.complex(y, x), i),
+    "negative": lambda x, y, i: (torch.complex(x, y).conj().imag, y, i),
+    "nan": lambda x, y, i: (torch.full((3, 4), float("nan")), torch.full((3, 4), float("inf")), i),
+    "other_shape": lambda x, y, i: (x, base((4, 2)), i),
+    "gradient": lambda x, y, i: (x.clone().requires_grad_(), y.clone().requires_grad_(), i),
+    "not_a_leaf": lambda x, y, i: (x.clone().requires_grad_() * 2, y, i),
+    "channels_last": lambda x, y, i: (base((2, 3, 4, 5)).to(memory_format=torch.channels_last), base((2, 3, 4, 5)), i),
+    "sparse": lambda x, y, i: (x.to_sparse(), y, i),
+    "subclass": lambda x, y, i: (x.as_subclass(Subclass), y.as_subclass(Subclass), i),
+    "parameter": lambda x, y, i: (torch.nn.Parameter(x.clone()), y, i),
+    "meta": lambda x, y, i: (x.to("meta"), y.to("meta"), i.to("meta")),
+    "quantized": lambda x, y, i: (torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), y, i),
+    "none": lambda x, y, i: (None, y, None),
+    "no_tensor": lambda x, y, i: ("x", 3, [1]),
+}
+
+
+def tensors_of(kind):
+    x = base()
+    return KINDS[kind](x, x.flip(0) + 1, torch.arange(12).reshape(3, 4))
 
 
 ARGUMENTS = {
@@ -91,6 +97,8 @@ ARGUMENTS = {
     "pair": [(1.5, True), [1, 0], (1,)],
     "int_array_ref": [[2, 3], (2,), [], [1.5], "ab", 3, [-1]],
     "scalar": [1, 1.5, True, 1 + 2j, "a", None, "tensor"],
+    "scalar_numbers": [0, 1, 100, 200, -1, 300, 40000, 1.5, True, 1e300, 1j],
+    "device_changed": [-1, 0, 3, 127],
     "scalar_result": [1, 1.5, True, 1 + 2j, 2**62, 2**64 - 1],
     "dtype_argument": [torch.float64, torch.bool, "float", None, torch.complex64],
     "device_argument": ["device", "cpu", None, "indexed"],
@@ -117,11 +125,10 @@ def resolve(value):
 def calls_of(name, parameters):
     """[(label, function that makes the arguments)]"""
     if "x" in parameters or "i" in parameters:
-        kinds = tensor_kinds()
         numbers = ARGUMENTS.get(name, [1]) if "n" in parameters else [None]
         return [
-            ("%s %s" % (kind, number), lambda kind=kind, number=number: pick(tensor_kinds()[kind], parameters, number))
-            for kind in kinds
+            ("%s %s" % (kind, number), lambda kind=kind, number=number: pick(tensors_of(kind), parameters, number))
+            for kind in KINDS
             if (name, kind) not in UNWRITTEN
             for number in numbers
         ]
@@ -256,7 +263,7 @@ class DefaultDtype:
         torch.set_default_dtype(self.before)
 
 
-def memory_after(modules, calls):
+def memory_after(module, calls):
     """(kilobytes, references to a tensor in Python, in C++) that calls leave behind."""
 
     def now():
@@ -265,20 +272,20 @@ def memory_after(modules, calls):
             return int(file.read().split()[1]) * 4
 
     x = base()
-    references = sys.getrefcount(x), modules[0].holders(x)
+    references = sys.getrefcount(x), module.holders(x)
     for number in range(calls + 2000):
         if number == 2000:
             before = now()
-        modules[0].operators(x, x)
-        modules[0].lists_of_results(x)
-        modules[0].nested_list([[1], [2, 3]])
-        modules[0].text("a text that is longer than a short one")
-        modules[1].maybe(x)
-        for failing in (lambda: modules[0].checks(x), lambda: modules[0].text(3)):
+        module.operators(x, x)
+        module.lists_of_results(x)
+        module.nested_list([[1], [2, 3]])
+        module.text("a text that is longer than a short one")
+        module.maybe(x)
+        for failing in (lambda: module.checks(x), lambda: module.text(3)):
             with contextlib.suppress(RuntimeError, TypeError):
                 failing()
     kilobytes = now() - before
-    return [kilobytes, sys.getrefcount(x) - references[0], modules[0].holders(x) - references[1]]
+    return [kilobytes, sys.getrefcount(x) - references[0], module.holders(x) - references[1]]
 
 
 def same_text(a, b):
@@ -287,15 +294,68 @@ def same_text(a, b):
     return cut(a or "") == cut(b or "")
 
 
+def whole_text(namespace):
+    """TEXT with the functions of CPP, bound as load_inline() binds those that it is given, and the ops of OPS.
+
+    One module, since torch's headers are what its compile takes so long for. A process has an op once: they are in a
+    namespace of each module.
+    """
+    bound = "".join('  m.def("%s", torch::wrap_pybind_function(%s), "%s");\n' % (name, name, name) for name in CPP)
+    start = "void more(py::module_& m) {\n"
+    assert start in TEXT
+    functions = "\n".join(code for _, code in CPP.values())
+    return functions + TEXT.replace(start, start + bound) + OPS.replace("(fast_ops,", "(%s," % namespace)
+
+
 def built(headers):
-    """The module of CPP and that of TEXT."""
-    text = "\n".join(code for _, code in CPP.values())
     # torch's headers take g++ half the time without optimisation.
-    flags = ["-O0"] if headers == "full" else []
-    return (
-        cudaops.load_inline("cases", [text], functions=list(CPP), headers=headers, extra_cflags=flags),
-        cudaops.load_inline("module", [TEXT], headers=headers, extra_cflags=flags),
-    )
+    return cudaops.load_inline("cases", [whole_text("of_" + headers)], headers=headers, extra_cflags=["-O0"] if headers == "full" else [])
+
+
+def built_slice(headers):
+    flags = ["-O0"] if headers == "slim" else []
+    return cudaops.load_inline("slice", [CPP[name][1] for name in SLICE], functions=SLICE, headers=headers, extra_cflags=flags)
+
+
+class Comparison:
+    """Of calls of two modules: the one with torch's headers comes first."""
+
+    def __init__(self, modules):
+        self.modules = modules
+        self.calls, self.differences, self.texts = 0, [], []
+
+    def add(self, label, outcomes, with_texts=True):
+        self.calls += 1
+        (real, real_text), (fast, fast_text) = outcomes
+        if real != fast:
+            self.differences.append([*label, *outcomes])
+        elif with_texts and not same_text(real_text, fast_text):
+            self.texts.append([*label, real_text, fast_text])
+
+    def functions(self, names):
+        for name in names:
+            pair = [getattr(module, name) for module in self.modules]
+            self.add([name, "documentation"], [(function.__doc__, None) for function in pair])
+            for label, make in calls_of(name, CPP[name][0]):
+                self.add([name, label], [outcome(function, make()) for function in pair])
+                for way, wrap in WAYS.items() if label.split(" ")[0] in ("contiguous", "gradient") or label == "" else ():
+                    if name in ONLY.get(way, (name,)):
+                        self.add([name, label, way], [outcome(wrap(function), make()) for function in pair], with_texts=False)
+
+    def expressions(self, calls, namespaces):
+        for call in calls:
+            found = []
+            for module, name in zip(self.modules, namespaces):
+                space = {"m": module, "o": getattr(torch.ops, name), "x": base(), "torch": torch}
+                both = json.dumps(outcome(lambda call=call, space=space: eval(call, space), ()))
+                found.append(json.loads(both.replace(name, "fast_ops")))
+            self.add(["module", call], found)
+
+    def report(self, **more):
+        which = [module.__cudaops__["headers"] for module in self.modules]
+        found = {"headers": which, "calls": self.calls, "differences": self.differences, "texts": self.texts, **more}
+        json.dump(found, sys.stdout)
+        return bool(self.differences or self.texts or which[1] != "fast")
 
 
 def main():
@@ -303,38 +363,16 @@ def main():
     if sys.argv[1:2] == ["--leaks"]:
         # Seven calls each.
         json.dump({"leaked": memory_after(built("fast"), int(sys.argv[2]) // 7)}, sys.stdout)
-        return
-    modules = {headers: built(headers) for headers in ("full", "fast")}
-    which = {headers: [module.__cudaops__["headers"] for module in modules[headers]] for headers in modules}
-    differences, texts, count = [], [], 0
-    for name, (parameters, _) in CPP.items():
-        for label, make in calls_of(name, parameters):
-            count += 1
-            found = [outcome(getattr(modules[headers][0], name), make()) for headers in ("full", "fast")]
-            if found[0][0] != found[1][0]:
-                differences.append([name, label, *found])
-            elif not same_text(found[0][1], found[1][1]):
-                texts.append([name, label, found[0][1], found[1][1]])
-            for way, wrap in WAYS.items() if label.split(" ")[0] in ("contiguous", "gradient") or label == "" else ():
-                if name not in ONLY.get(way, (name,)):
-                    continue
-                count += 1
-                found = [outcome(wrap(getattr(modules[headers][0], name)), make()) for headers in ("full", "fast")]
-                if found[0][0] != found[1][0]:
-                    differences.append([name, label + " " + way, *found])
-    for call in CALLS:
-        count += 1
-        found = []
-        for headers in ("full", "fast"):
-            space = {"m": modules[headers][1], "x": base(), "torch": torch}
-            found.append(outcome(lambda call=call, space=space: eval(call, space), ()))
-        if found[0][0] != found[1][0]:
-            differences.append(["module", call, *found])
-        elif not same_text(found[0][1], found[1][1]):
-            texts.append(["module", call, found[0][1], found[1][1]])
-    leaked = memory_after(modules["fast"], 3000)
-    json.dump({"leaked": leaked, "headers": which, "calls": count, "differences": differences, "texts": texts}, sys.stdout)
+        return 0
+    if sys.argv[1:2] == ["--slice"]:
+        comparison = Comparison([built_slice("slim"), built_slice("fast")])
+        comparison.functions(SLICE)
+        return comparison.report()
+    comparison = Comparison([built("full"), built("fast")])
+    comparison.functions(CPP)
+    comparison.expressions(CALLS + OP_CALLS, ["of_full", "of_fast"])
+    return comparison.report(leaked=memory_after(comparison.modules[1], 3000))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,7 +2,8 @@
 """compare.py on a GPU: streams, two at once, guards, device code, errors of launches, graphs. Prints the differences as JSON.
 
     python compare_gpu.py            the same calls with torch's headers (as few of them as the text names) and the fast ones
-    python compare_gpu.py --fast     the calls with the fast ones alone, for compute-sanitizer
+    python compare_gpu.py --fast     the calls with the fast ones alone, for compute-sanitizer; with PYTORCH_NO_CUDA_MEMORY_CACHING=1
+                                     each tensor is an allocation of its own, and it sees what lies beyond one
 """
 
 import json
@@ -66,7 +67,8 @@ __global__ void sum(const T* x, T* out, int64_t n) {
 }
 torch::Tensor summed(torch::Tensor x) {
   const c10::cuda::CUDAGuard guard(x.device());
-  auto out = torch::zeros({}, x.options());
+  // Of four elements: gpuAtomicAdd() of a byte reads and writes the 4 bytes around it.
+  auto out = torch::zeros({4}, x.options());
   AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "summed", [&] {
     sum<scalar_t><<<(x.numel() + 127) / 128, 128, 0, c10::cuda::getCurrentCUDAStream().stream()>>>(x.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), x.numel());
   });
@@ -85,9 +87,10 @@ torch::Tensor packed(torch::Tensor x) {
   return out;
 }
 
+C10_DEVICE inline float square(at::Half x) { return static_cast<float>(x * x + at::Half(0.5f)); }
 __global__ void half_kernel(const at::Half* x, c10::BFloat16* out, int64_t n) {
   const int64_t i = threadIdx.x;
-  if (i < n) out[i] = static_cast<c10::BFloat16>(static_cast<float>(x[i] * x[i] + at::Half(0.5f)));
+  if (i < n && i < C10_WARP_SIZE) out[i] = static_cast<c10::BFloat16>(square(x[i]));
 }
 torch::Tensor halves(torch::Tensor x) {
   auto h = x.to(at::kHalf).flatten();
@@ -98,7 +101,7 @@ torch::Tensor halves(torch::Tensor x) {
 }
 
 std::vector<int64_t> stream_facts(torch::Tensor x) {
-  auto now = at::cuda::getCurrentCUDAStream(), of = c10::cuda::getCurrentCUDAStream(x.get_device());
+  at::cuda::CUDAStream now = at::cuda::getCurrentCUDAStream(), of = c10::cuda::getCurrentCUDAStream(x.get_device());
   return {(int64_t)now.stream(), (int64_t)of.stream(), now.device_index(), now.id(), now == of, now != of, now.device().index(), (int64_t)(cudaStream_t)now};
 }
 std::vector<int64_t> device_facts(torch::Tensor x) {
@@ -279,11 +282,12 @@ def main():
         return
     fast = built("fast")
     if sys.argv[1:2] == ["--fast"]:
-        for label, call in calls():
-            # It reports errors of CUDA that are meant.
-            if not label.startswith("wrong"):
-                outcome(call, (fast,))
+        # The sanitizer reports errors of CUDA that are meant, and four threads don't come to an end in it; an allocation
+        # can't be captured.
+        without = ("wrong", "threads", *(["a graph"] if os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING") else []))
+        made = [outcome(call, (fast,)) for label, call in calls() if not label.startswith(without)]
         torch.cuda.synchronize()
+        print(len(made), "calls")
         return
     real = built("slim")
     differences, texts, number = [], [], 0

@@ -45,7 +45,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m, py::mod_gil_not_used()) {
   m.attr("answer") = 42;
   m.attr("half") = 0.5;
   m.attr("name") = "fast";
-  m.attr("flag") = true;
+  m.attr("is_true") = true;
   m.def("scaled", &scaled, "scales x", py::arg("x"), py::arg("factor") = 2, py::arg("shift") = 0);
   m.def("scaled_at", &scaled, py::arg("x"), py::arg_v("factor", 1.5, "1.5!"), py::kw_only(), py::arg("shift") = 7);
   m.def("positional", &scaled, py::arg("x"), py::pos_only(), py::arg("factor"), py::arg("shift"));
@@ -58,7 +58,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m, py::mod_gil_not_used()) {
   m.def("checked_no_gil", torch::wrap_pybind_function_no_gil(checked), "without the GIL");
   m.def("released", &scaled, py::call_guard<py::gil_scoped_release>(), py::return_value_policy::move);
   m.def("maybe", &maybe, py::arg("x"), py::arg("y") = c10::nullopt, py::arg("dtype") = torch::kFloat64);
-  m.def("maybe_none", &maybe, py::arg("x"), py::arg("y") = py::none(), py::arg("dtype"));
+  m.def("maybe_none", &maybe, py::arg("x").none(false), py::arg("y") = py::none(), py::arg("dtype"));
   using namespace py::literals;
   m.def("literal", [](const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }, "values"_a = std::vector<double>{1, 2});
 }
@@ -66,7 +66,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m, py::mod_gil_not_used()) {
 
 CALLS = [
     "m.__doc__",
-    "[m.answer, m.half, m.name, m.flag]",
+    "[m.answer, m.half, m.name, m.is_true]",
     "[(name, getattr(m, name).__doc__) for name in sorted(dir(m)) if not name.startswith('__')]",
     "m.functions_of_c(-0.3)",
     "m.functions_of_c(2.7)",
@@ -119,6 +119,7 @@ CALLS = [
     "m.maybe(x, 3)",
     "m.maybe(x, dtype='int')",
     "m.maybe_none(x, dtype=torch.int32)",
+    "m.maybe_none(None, dtype=torch.int32)",
     "m.literal()",
     "m.literal([3, 4.5])",
     "m.literal((3, 4))",

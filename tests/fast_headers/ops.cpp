@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops for test_library.py.
+// Ops for compare.py and test_library.py.
 #include <torch/library.h>
 #include <torch/types.h>
-at::Tensor scaled(const at::Tensor& x, double s, int64_t n) {
+at::Tensor scaled_above_zero(const at::Tensor& x, double s, int64_t n) {
   TORCH_CHECK(n > 0, "n ", n);
   TORCH_CHECK_INDEX(n < 9, "index");
   return x * s + n;
@@ -26,12 +26,13 @@ TORCH_LIBRARY(fast_ops, m) {
   m.def("grow(Tensor(a!) x) -> ()");
   m.def("count(Tensor x) -> int");
 }
-TORCH_LIBRARY_FRAGMENT(fast_ops, m) {
+void define_more(torch::Library& m) {
   m.def("extra(Tensor x) -> Tensor", [](at::Tensor x) { return x - 1; });
   m.def("parts(Tensor x, Scalar s, ScalarType? t=None, bool b=True) -> Tensor[]", &parts);
 }
+TORCH_LIBRARY_FRAGMENT(fast_ops, m) { define_more(m); }
 TORCH_LIBRARY_IMPL(fast_ops, CPU, m) {
-  m.impl("scaled", &scaled);
+  m.impl("scaled", &scaled_above_zero);
   m.impl("joined", joined);
   m.impl("grow", &grow);
   m.impl("count", &count);

@@ -22,12 +22,13 @@ def test_what_functions_do_is_the_same_as_with_torchs_headers(python):
     # Nothing here is CUDA's: a torch for another toolkit will do.
     environment = {**os.environ, "CUDAOPS_VERSION_POLICY": "WARN"}
     done = subprocess.run([python, HERE / "compare.py"], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    assert done.stdout, done.stderr
     found = json.loads(done.stdout)
-    assert found["headers"] == {"full": ["full", "full"], "fast": ["fast", "fast"]}, done.stderr
+    assert found["headers"] == ["full", "fast"], done.stderr
     assert found["calls"] > 2000
     kilobytes, references, holders = found["leaked"]
     assert kilobytes < 4000
     assert (references, holders) == (0, 0)
     assert found["differences"] == []
     assert found["texts"] == []
+    assert done.returncode == 0

@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each name that the fast headers know is in a differential case; each op's declaration that can be had compiles."""
 
+import ast
 import os
+import pathlib
 import re
 import subprocess
 
 import pytest
-from cases import CPP
+from cases import CPP, OPS
 from module import TEXT
 
 from cudaops.jit import fast, fast_ops
 from cudaops.jit.key import torch_directory
 
-TEXTS = "\n".join(code for _, code in CPP.values()) + TEXT
+HERE = pathlib.Path(__file__).parent
+TEXTS = "\n".join(code for _, code in CPP.values()) + TEXT + OPS
+
+
+def gpu_texts():
+    """Of compare_gpu.py, which imports torch."""
+    tree = ast.parse((HERE / "compare_gpu.py").read_text(encoding="utf-8"))
+    assigned = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
+    return assigned["CPP"].value, assigned["CUDA"].value
 
 
 @pytest.fixture(scope="module")
@@ -27,28 +37,30 @@ def names(texts, pattern):
 
 
 def test_each_known_name_has_a_case():
-    words = names(TEXTS, r"\w+")
+    words = names(TEXTS + "".join(gpu_texts()), r"\w+")
     known = fast._AT | fast._CHECKS | fast._TORCH_ONLY | fast._CONSTANTS | fast._TORCH_CONSTANTS | fast._PYTHON | fast._MACROS
     known |= {name for nested in fast._NESTED.values() for name in nested}
-    assert sorted(known - words - NEEDS_A_DEVICE) == []
+    assert sorted(known - words) == []
 
 
-# Of other devices, of dtypes that no code here computes with, of nvcc, and of ops (test_library.py).
-NEEDS_A_DEVICE = set(
-    "RestrictPtrTraits C10_HOST_DEVICE C10_HOST C10_DEVICE XPU MPS HPU PrivateUse1 Sparse SparseCsr Mkldnn SparseCsc SparseBsr "
-    "SparseBsc Jagged MaybeSetDevice getCurrentDeviceProperties getDeviceProperties warp_size getCurrentCUDAStream CUDAStream CUDAGuard OptionalCUDAGuard current_device C10_CUDA_CHECK AT_CUDA_CHECK "
-    "C10_CUDA_KERNEL_LAUNCH_CHECK C10_WARP_SIZE DeviceGuard OptionalDeviceGuard device_of Library TORCH_LIBRARY TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY_IMPL".split()
-)
+# What texts don't name: the headers' own.
+INTERNAL = set("Op Results NumberResults Text Deleter TorchLibraryInit arg_v mod_gil_not_used".split())
+INTERNAL_MEMBERS = set("bits steal unsafe_release sign module_pointer cudaStream_t".split())
 
 
-def test_each_member_of_a_tensor_has_a_case():
-    with open(os.path.join(fast.INCLUDE, "cudaops_fast", "tensor.h"), encoding="utf-8") as file:
-        text = file.read()
-    body = text[text.index("class Tensor {") : text.index(" private:\n  Tensor convert")]
-    members = names(body, r"\b(\w+)\((?:[^()]|\([^()]*\))*\) (?:const|&&|const&)")
-    members -= {"Tensor", "TORCH_CHECK", "bits", "operator", "static_assert"}
-    assert len(members) > 40
-    assert sorted(members - names(TEXTS, r"[.](\w+)")) == []
+def test_each_member_of_a_class_has_a_case():
+    called = names(TEXTS + "".join(gpu_texts()), r"(?:[.]|->)(\w+)")
+    found = {}
+    for path in pathlib.Path(fast.INCLUDE, "cudaops_fast").glob("*.h"):
+        if path.name in ("bridge.h", "binder.h"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        for name, body in re.findall(r"^(?:class|struct) (\w+)[^;{]*\{\n(.*?)^(?: private:|\};)", text, re.MULTILINE | re.DOTALL):
+            members = names(body, r"(?<![~\w])([a-z]\w*[a-z])\((?:[^()]|\([^()]*\))*\) (?:const|noexcept|&&|const&|\{)")
+            found.setdefault(name, set()).update(members - {name, "bool"})
+    assert len(found["Tensor"]) > 40 and len(found["TensorOptions"]) > 15
+    missing = ["%s.%s" % (name, member) for name in found.keys() - INTERNAL for member in found[name] - called - INTERNAL_MEMBERS]
+    assert sorted(missing) == []
 
 
 def test_each_kind_of_parameter_and_result_of_ops_has_a_case(include):

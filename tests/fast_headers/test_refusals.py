@@ -152,7 +152,8 @@ def test_a_text_is_read_in_a_millisecond():
 
 def test_a_refused_text_gets_torchs_headers_and_one_line(jit, capfd):  # noqa: F811
     text = "#include <string>\nstd::string f(std::string a) { return a; }\npy::int_ g() { return 3; }"
-    module = jit.load("refused", text, functions=["f", "g"], headers="fast", inline=True)
+    arguments = {"functions": ["f", "g"], "headers": "fast", "inline": True, "extra_cflags": ["-O0"]}
+    module = jit.load("refused", text, **arguments)
     assert (module.f("a"), module.g(), module.__cudaops__["headers"]) == ("a", 3, "slim")
     lines = [line for line in capfd.readouterr().err.split("\n") if "fast" in line]
     assert lines == [
@@ -160,7 +161,7 @@ def test_a_refused_text_gets_torchs_headers_and_one_line(jit, capfd):  # noqa: F
         "refused.cpp_sources[0]:3: the fast headers don't know py::int_"
     ]
     with jit.no_process():
-        jit.load("refused", text, functions=["f", "g"], headers="fast", inline=True)
+        jit.load("refused", text, **arguments)
 
 
 def test_an_error_of_the_users_is_shown_at_once(jit):  # noqa: F811

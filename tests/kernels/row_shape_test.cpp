@@ -7,9 +7,12 @@
 
 namespace {
 
+using cudaops_kernels::detail::max_wide_threads;
+using cudaops_kernels::detail::num_virtual_threads;
 using cudaops_kernels::detail::row_shape;
 using cudaops_kernels::detail::RowOp;
 using cudaops_kernels::detail::RowShape;
+using cudaops_kernels::detail::wide_shape;
 
 // num_tiles, reads_columns, element_bytes, allows_padding
 constexpr RowOp kNorm{1, true, 2, false}, kNormQuantize{1, true, 2, true},
@@ -140,6 +143,22 @@ TEST(RowShape, HasRoomForTheWholeRow) {
         EXPECT_GE(int64_t{shape.vectors} * shape.threads, num_vectors - peeled) << num_vectors;
         if (!is_whole) EXPECT_GE(shape.threads, num_vectors < 4 ? num_vectors : 4) << num_vectors;
       }
+    }
+  }
+}
+
+// Few rows are spread over more threads, for the same virtual ones: the order of a sum is theirs.
+TEST(RowShape, WideRowsHaveTheSameVirtualThreads) {
+  for (const RowOp& op : {kNorm, kNormQuantize, kAddNorm, kSoftmax}) {
+    for (int64_t num_vectors = 129; num_vectors <= 4096; ++num_vectors) {
+      const RowShape shape = row_shape(op, num_vectors, true);
+      const RowShape wide = wide_shape(shape);
+      EXPECT_EQ(wide.threads * num_virtual_threads(wide.vectors),
+                shape.threads * num_virtual_threads(shape.vectors))
+          << num_vectors;
+      EXPECT_LE(wide.threads, max_wide_threads(wide.vectors)) << num_vectors;
+      EXPECT_GE(wide.threads, shape.threads) << num_vectors;
+      EXPECT_GE(int64_t{wide.threads} * wide.vectors, num_vectors);
     }
   }
 }

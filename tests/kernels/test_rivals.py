@@ -117,7 +117,7 @@ def test_help_and_misuse(device):
         ),
         (
             ["--device", device, "--library", LIBRARY, "--sizes", "tiny"],
-            "rivals.py: --sizes: found tiny, wanted some of small, medium, large, awkward, more\n",
+            "rivals.py: --sizes: found tiny, wanted some of small, medium, large, awkward, more, few\n",
         ),
     ):
         code, output = program(*arguments)

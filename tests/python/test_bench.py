@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What shows measurements: the README's table and the plot, from bench/results and from a document with rivals."""
+"""What shows measurements: the tables of docs/measured.md and the plot, from bench/results and from a document with rivals."""
 
 import json
 import os
@@ -70,21 +70,21 @@ def run(program, *arguments, python=sys.executable, path=""):
     return done.returncode, done.stdout, done.stderr
 
 
-def test_readme_shows_what_the_results_hold():
+def test_page_shows_what_the_results_hold():
     assert RESULTS
-    page = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "measured.md").read_text(encoding="utf-8")
     block = page.split(table.MARKS[0])[1].split(table.MARKS[1])[0]
     assert block == "\n%s\n" % table.table(result_file.read_all(RESULTS)), (
-        "write it anew: bench/kernels/table.py bench/results/NVIDIA_H200*.json --readme README.md"
+        "write it anew: bench/kernels/table.py bench/results/NVIDIA_H200*.json --page docs/measured.md"
     )
 
 
-def test_readme_shows_the_times_of_builds_at_first_use():
-    page = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+def test_page_shows_the_times_of_builds_at_first_use():
+    page = (REPOSITORY / "docs" / "measured.md").read_text(encoding="utf-8")
     block = page.split(jit.MARKS[0])[1].split(jit.MARKS[1])[0]
     results = REPOSITORY / "bench" / "results" / "jit.json"
     assert block == "\n%s\n" % jit.table(json.loads(results.read_text())), (
-        "write it anew: bench/build_time/jit.py --results bench/results/jit.json --readme README.md"
+        "write it anew: bench/build_time/jit.py --results bench/results/jit.json --page docs/measured.md"
     )
 
 
@@ -114,11 +114,11 @@ def test_table_writes_its_block_only(tmp_path):
     results, page = tmp_path / "results.json", tmp_path / "page.md"
     results.write_text(json.dumps(DOCUMENT))
     page.write_text("before\n%s\nold\n%s\nafter\n" % table.MARKS)
-    assert run("table.py", results, "--readme", page)[0] == 0
+    assert run("table.py", results, "--page", page)[0] == 0
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n<!--") and text.endswith("-->\nafter\n") and "old" not in text
     page.write_text("no block")
-    code, _, error = run("table.py", results, "--readme", page)
+    code, _, error = run("table.py", results, "--page", page)
     assert code == 1 and error.startswith("table.py: %s has no block" % page)
     assert page.read_text() == "no block"
 

@@ -84,7 +84,7 @@ def test_cmake_takes_it(tmp_path, torch_dir):
 
 def test_links():
     """A relative link leads to a file of the repository, or to a heading of it."""
-    for path in [*(REPOSITORY / "docs").glob("*.md"), REPOSITORY / "README.md"]:
+    for path in [*(REPOSITORY / "docs").rglob("*.md"), REPOSITORY / "README.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", path.read_text()):
             name, _, heading = target.partition("#")
             file = path.parent / name if name else path

@@ -60,6 +60,7 @@ def test_each_kind_has_its_parts_under_its_own_name(projects, kind):
         "README.md",
         ".clangd",
         ".gitignore",
+        ".vscode/launch.json",
         ".github/workflows/build.yml",
         "csrc/scaled_add.cu",
         "tests/scaled_add_test.cpp",
@@ -77,7 +78,7 @@ def test_each_kind_has_its_parts_under_its_own_name(projects, kind):
             tomllib = pytest.importorskip("tomllib")  # of Python 3.11
             assert tomllib.loads(text)["project"]["name"] == kind + "_ops"
     presets = (projects[kind] / "CMakePresets.json").read_text()
-    assert len(presets.splitlines()) <= 40 and json.loads(presets)["version"] == 6
+    assert len(presets.splitlines()) <= 70 and json.loads(presets)["version"] == 6
     workflow = (projects[kind] / ".github/workflows/build.yml").read_text()
     assert "actions/cache" in workflow and "CCACHE_DIR" in workflow and "cmake --workflow --preset dev" in workflow
 
@@ -157,6 +158,24 @@ def test_project_builds_and_passes_its_tests_as_it_is(projects, torch_dir):
     cmake(project, "cmake", "--build", "--preset", "dev")
     shown = cmake(project, "ctest", "--preset", "dev", "-E", r"\.cuda$")
     assert "scaled_add_test.ScaledAddCpu.IsRightForAllSizes" in shown and "scaled_add.cpu" in shown and "0 tests failed" in shown
+
+
+@needs_cmake
+@pytest.mark.parametrize("preset, option", [("debug", " -G "), ("sanitize", " -lineinfo ")])
+def test_presets_for_tools_compile_for_them(projects, preset, option):
+    """Ninja prints the commands and runs none."""
+    project = projects["kernels"]
+    if shutil.which("nvcc") is None:
+        pytest.skip("no nvcc")
+    configure(project, preset)
+    shown = cmake(project, "cmake", "--build", "--preset", preset, "--", "-n", "-v")
+    (line,) = [line for line in shown.splitlines() if " -x cu -c " in line]
+    assert option in line
+    launch = json.loads((project / ".vscode/launch.json").read_text())
+    (program,) = {entry["program"].replace("${workspaceFolder}", str(project)) for entry in launch["configurations"]}
+    assert os.path.relpath(program.replace("build/debug", "build/" + preset), project / "build" / preset) in shown
+    tests = cmake(project, "ctest", "--preset", preset, "-N")
+    assert ("scaled_add_test.initcheck" in tests) == (preset == "sanitize")
 
 
 @needs_cmake

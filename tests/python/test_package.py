@@ -58,8 +58,8 @@ def test_help():
 @pytest.mark.parametrize(
     "words, said",
     [
-        ("look", "cudaops: unknown command. found look wanted new inspect build-report port build doctor report cache Fix: python -m cudaops --help"),
-        ("buld x", "cudaops: unknown command. found buld wanted new inspect build-report port build doctor report cache Fix: python -m cudaops build"),
+        ("look", "cudaops: unknown command. found look wanted new inspect kernels build-report port build doctor report cache help Fix: python -m cudaops --help"),
+        ("buld x", "cudaops: unknown command. found buld wanted new inspect kernels build-report port build doctor report cache help Fix: python -m cudaops build"),
         ("cache lst", "cudaops cache: unknown command. found lst wanted list why verify trim export import Fix: python -m cudaops cache list"),
         ("cache why a b", "cudaops cache why: unknown argument. found b usage python -m cudaops cache why [-h] [--json] name Fix: python -m cudaops cache why --help"),
         ("new a --pybnd", "cudaops new: unknown argument. found --pybnd usage python -m cudaops new [-h] [--pybind | --kernels-only] name Fix: python -m cudaops new --pybind"),

@@ -26,6 +26,11 @@
 // the program prints SKIPPED and its exit code is 0, or 1 with CUDAOPS_REQUIRE_GPU=1.
 // CUDAOPS_BENCHMARK_ONCE=1 checks every case and times it once, for tests.
 //
+// CUDAOPS_BENCHMARK_PROFILE=<file> is for profilers (the targets <benchmark>.ncu and .nsys): each
+// case is checked, then launched twice, the second time between cudaProfilerStart() and
+// cudaProfilerStop(), in an NVTX range with its number and name. The file gets a line for each
+// case: number, bytes and flops. There are no figures.
+//
 // The GPU parts need CUDAOPS_WITH_CUDA=1 and the CUDA runtime, which cudaops_add_benchmark() gives
 // where CUDA is on; .cu files have them. With HIP the same code uses HIP's runtime. The additional
 // cache level of some AMD GPUs is not kept cold.
@@ -51,6 +56,18 @@
 #include <vector>
 
 #include "detail/gpu_call.h"
+
+#if defined(CUDAOPS_HAS_GPU_RUNTIME) && !CUDAOPS_HIP
+// The runtime's own declarations stand in a header that not every toolkit has.
+extern "C" cudaError_t CUDARTAPI cudaProfilerStart(void);
+extern "C" cudaError_t CUDARTAPI cudaProfilerStop(void);
+#if defined(__has_include)
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define CUDAOPS_BENCHMARK_NVTX 1
+#endif
+#endif
+#endif
 
 namespace cudaops {
 namespace benchmark {
@@ -356,12 +373,59 @@ inline double copy_seconds(double bytes) {
   return known[bytes] = best;
 }
 
+namespace detail {
+
+// The name of the running benchmark; before Google Benchmark 1.8 it isn't told.
+template <typename State>
+auto name_of(const State& state, int) -> decltype(std::string(state.name())) {
+  return state.name();
+}
+template <typename State>
+std::string name_of(const State&, long) {
+  return "";
+}
+
+// One launch for a profiler. The cases are numbered from 0 in the order in which they run, which is
+// that of --benchmark_list_tests.
+inline void profile(int number, const std::string& name, const Case& benchmark_case,
+                    const char* path) {
+  std::FILE* file = std::fopen(path, "a");
+  if (file == nullptr) {
+    throw std::runtime_error(std::string("CUDAOPS_BENCHMARK_PROFILE can't be written: ") + path);
+  }
+  std::fprintf(file, "%d\t%.0f\t%.0f\n", number, benchmark_case.bytes, benchmark_case.flops);
+  std::fclose(file);
+  const Stream stream;
+  const auto launch = [&](int set) {
+    benchmark_case.launch(set % benchmark_case.num_sets, stream);
+    cudaops::detail::require(CUDAOPS_GPU(StreamSynchronize)(stream), "the profiled kernels");
+  };
+  launch(0);
+#if defined(CUDAOPS_BENCHMARK_NVTX)
+  nvtxRangePushA(("cudaops case " + std::to_string(number) + ": " + name).c_str());
+#endif
+#if !CUDAOPS_HIP
+  CUDAOPS_GPU_CALL(ProfilerStart);
+#endif
+  launch(1);
+#if !CUDAOPS_HIP
+  CUDAOPS_GPU_CALL(ProfilerStop);
+#endif
+#if defined(CUDAOPS_BENCHMARK_NVTX)
+  nvtxRangePop();
+#endif
+}
+
+}  // namespace detail
+
 // Checks the op, times it, and sets time and counters.
 inline void run(::benchmark::State& state, const Case& benchmark_case) {
   const auto fail = [&](const std::string& why) {
     ++detail::num_failed();
     state.SkipWithError(why.c_str());
   };
+  static int num_cases = 0;
+  const int number = num_cases++;
   try {
     if (!benchmark_case.verify) return fail("no verify: an op is not timed unchecked");
     {
@@ -371,6 +435,15 @@ inline void run(::benchmark::State& state, const Case& benchmark_case) {
     }
     const std::string wrong = benchmark_case.verify();
     if (!wrong.empty()) return fail("wrong result: " + wrong);
+    const char* const profile = std::getenv("CUDAOPS_BENCHMARK_PROFILE");
+    if (profile != nullptr && *profile != '\0') {
+      detail::profile(number, detail::name_of(state, 0), benchmark_case, profile);
+      for (auto iteration : state) {
+        (void)iteration;
+        state.SetIterationTime(1);
+      }
+      return;
+    }
     const Measurement measured =
         measure(benchmark_case.launch, benchmark_case.num_sets, benchmark_case.bytes);
     for (auto iteration : state) {

@@ -21,6 +21,12 @@
 // Without them, the message has the file's __CUDA_ARCH_LIST__ (nvcc; without PTX) and the name of
 // the function with the check. The texts are made by pure functions, which need no GPU and no CUDA
 // headers. A check without an error costs the call and a comparison.
+//
+// With CUDAOPS_DEBUG=1, which the CMake option of that name defines, CUDAOPS_CHECK_LAUNCH() also
+// waits for the kernel, so that a failure is reported where it was launched, with its name:
+//
+//   op my_ops: kernel scale(float*, long) <<<(4, 1, 1), (256, 1, 1)>>>, launched in launch_scale,
+//   failed: cudaErrorIllegalAddress, an illegal memory access was encountered
 #pragma once
 
 #include <cstdlib>
@@ -32,6 +38,9 @@
 #endif
 
 #include "detail/gpu_runtime.h"
+#if defined(CUDAOPS_DEBUG)
+#include "detail/debug_launch.h"
+#endif
 
 // Error paths are compiled for size and kept apart from other code.
 #if defined(__GNUC__)
@@ -367,6 +376,25 @@ inline void check_launch(const char* op, const char* architectures, const char* 
   }
 }
 
+#if defined(CUDAOPS_DEBUG)
+
+// check_launch(), and waits for the kernel: its failure has its name.
+CUDAOPS_HIDDEN inline void check_kernel(const char* op, const char* architectures,
+                                        const char* where) {
+  check_launch(op, architectures, where);
+  ErrorText kernel;
+  const detail::RuntimeError error = detail::wait_for_launch(kernel);
+  if (error == CUDAOPS_GPU(Success)) return;
+  kernel << ", launched in " << where << ",";
+  ErrorText why;
+  why << CUDAOPS_GPU(GetErrorName)(error) << ", " << CUDAOPS_GPU(GetErrorString)(error);
+  detail::throw_runtime_error(
+      launch_error_text(op, "", kernel.c_str(), LaunchError::kOther, why.c_str(), Device())
+          .c_str());
+}
+
+#endif
+
 #endif  // CUDAOPS_GPU
 
 }  // namespace cudaops
@@ -396,7 +424,12 @@ extern "C" const char CUDAOPS_ARCHITECTURES_SYMBOL[];
 #define CUDAOPS_CHECK_ARCHITECTURES ""
 #endif
 
+#if defined(CUDAOPS_DEBUG)
+#define CUDAOPS_CHECK_LAUNCH() \
+  ::cudaops::check_kernel(CUDAOPS_CHECK_OP, CUDAOPS_CHECK_ARCHITECTURES, __func__)
+#else
 #define CUDAOPS_CHECK_LAUNCH() \
   ::cudaops::check_launch(CUDAOPS_CHECK_OP, CUDAOPS_CHECK_ARCHITECTURES, __func__)
+#endif
 #define CUDAOPS_CHECK(call) \
   ::cudaops::check((call), CUDAOPS_CHECK_OP, CUDAOPS_CHECK_ARCHITECTURES, #call)

@@ -6,6 +6,7 @@
 #include <cudaops/gpu_compat.h>
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "../cluster.cuh"
@@ -18,7 +19,8 @@ namespace cudaops_kernels {
 // reduction is enough.
 struct RowScratch {
   static constexpr int kMaxValueBytes = 16;
-  alignas(16) char warps[2][32 * kMaxValueBytes];
+  static constexpr int kMaxValues = 64;  // one for each 32 virtual threads
+  alignas(16) char warps[2][kMaxValues * kMaxValueBytes];
   alignas(16) char blocks[2][kMaxClusterSize * kMaxValueBytes];
 };
 
@@ -54,22 +56,65 @@ __device__ __forceinline__ Value reduce_over_group(Value value, const Op& op) {
   }
 }
 
-// The block's value, from one a warp. kMayBeFew: blocks of up to four warps shuffle twice rather
-// than five times; pairs are added in the same order, except those that don't exist.
-template <bool kMayBeFew, typename Value, typename Op>
+// Word by word: of structs nvcc would choose an address, and have them in memory for that.
+template <typename Value>
+__device__ __forceinline__ Value chosen(bool first, const Value& a, const Value& b) {
+  static_assert(sizeof(Value) % 4 == 0, "wanted whole words");
+  constexpr int kWords = sizeof(Value) / 4;
+  uint32_t words_of_a[kWords], words_of_b[kWords];
+  memcpy(words_of_a, &a, sizeof(Value));
+  memcpy(words_of_b, &b, sizeof(Value));
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words_of_a[i] = first ? words_of_a[i] : words_of_b[i];
+  Value result;
+  memcpy(&result, words_of_a, sizeof(Value));
+  return result;
+}
+
+// Several values at once, each over kLanes neighbours: lane l gets that of
+// values[l / (kLanes / kCount)]. The same pairs as in reduce_over_group(), and at each step a lane
+// hands over the half of the values that it doesn't keep: one shuffle for two values.
+template <int kLanes, int kCount, typename Value, typename Op>
+__device__ __forceinline__ Value reduce_each_over_group(const Value (&values)[kCount],
+                                                        const Op& op) {
+  if constexpr (kCount == 1) {
+    return reduce_over_group<kLanes>(values[0], op);
+  } else {
+    constexpr int kHalf = kCount / 2;
+    const bool keeps_upper = threadIdx.x % kLanes >= kLanes / 2;
+    Value kept[kHalf];
+#pragma unroll
+    for (int i = 0; i < kHalf; ++i) {
+      const Value given = chosen(keeps_upper, values[i], values[i + kHalf]);
+      const Value own = chosen(keeps_upper, values[i + kHalf], values[i]);
+      kept[i] = op(own, cudaops::shfl_xor(given, kLanes / 2, kLanes));
+    }
+    return reduce_each_over_group<kLanes / 2>(kept, op);
+  }
+}
+
+// The block's value, from kEach values a warp: lane l has that of l / (kReduceLanes / kEach). They
+// are combined in the order of the virtual threads that they stand for (row_base.cuh), so that the
+// result depends on the number of those alone. Up to eight take three shuffles, others five.
+template <int kEach, typename Value, typename Op>
 __device__ __forceinline__ Value reduce_over_warps(void* buffer, Value value, const Value& identity,
                                                    const Op& op) {
-  constexpr int kFewWarps = 4;
-  Value* const warps = static_cast<Value*>(buffer);
-  const int block_threads = blockDim.x;
-  const int lane = threadIdx.x % kReduceLanes, num_warps = block_threads / kReduceLanes;
-  if (lane == 0) warps[threadIdx.x / kReduceLanes] = value;
+  constexpr int kFew = 8, kLanesEach = kReduceLanes / kEach;
+  Value* const values = static_cast<Value*>(buffer);
+  const int lane = threadIdx.x % kReduceLanes, warp = threadIdx.x / kReduceLanes;
+  const int num_warps = static_cast<int>(blockDim.x) / kReduceLanes, count = kEach * num_warps;
+  if (lane % kLanesEach == 0) values[lane / kLanesEach * num_warps + warp] = value;
   __syncthreads();
-  const bool are_few = kMayBeFew && num_warps <= kFewWarps;
-  const int own = are_few ? lane % kFewWarps : lane;
-  value = own < num_warps ? warps[own] : identity;
-  return are_few ? reduce_over_group<kFewWarps>(value, op)
-                 : reduce_over_group<kReduceLanes>(value, op);
+  const bool are_few = count <= kFew;
+  const int own = are_few ? lane % kFew : lane;
+  value = own < count ? values[own] : identity;
+  if (are_few) return reduce_over_group<kFew>(value, op);
+#pragma unroll
+  for (int other = kReduceLanes; kEach > 1 && other < RowScratch::kMaxValues;
+       other += kReduceLanes) {
+    if (own + other < count) value = op(value, values[own + other]);
+  }
+  return reduce_over_group<kReduceLanes>(value, op);
 }
 
 }  // namespace detail

@@ -19,17 +19,9 @@ struct TileStash {
 template <typename T, int kInRegisters>
 class StashedTile : public detail::TileVectors<kInRegisters>,
                     public detail::TileStash,
-                    public detail::TileSource<T> {
+                    public detail::TileSource<T>,
+                    public detail::Keeps<StashedTile<T, kInRegisters>, T> {
  public:
-  template <typename Place>
-  __device__ __forceinline__ Numbers<T> at(const Place& place) const {
-    return unpack<T>(packed(place));
-  }
-  template <typename Place>
-  __device__ __forceinline__ Packed packed(const Place& place) const {
-    return kept_packed<T>(get(place.slot));
-  }
-
   // Each thread reads only what it has written.
   __device__ __forceinline__ Packed* stashed(int slot) const {
     return this->stash + (slot - kInRegisters) * static_cast<int>(blockDim.x);
@@ -93,16 +85,6 @@ class ClusterRow : public RowBase<ClusterRow<T, kVectors, kStashed, kWhole>,
 #else
     return static_cast<int>(blockDim.x);
 #endif
-  }
-
-  template <typename Body>
-  __device__ __forceinline__ void each_before(int end, const Body& body) const {
-#pragma unroll
-    for (int slot = 0; slot < kVectors; ++slot) {
-      const int vector = this->vector_at(slot);
-      if (vector >= end) break;
-      body(this->place_of(slot, vector));
-    }
   }
 
   __device__ __forceinline__ Tile tile_at(const T* data, int64_t stride) const {

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "../hopper.cuh"
+#include "../per_device.cuh"
 #include "cluster_row.cuh"
 #include "looped_row.cuh"
 #include "packed_rows.cuh"
@@ -45,22 +47,40 @@ template <typename Op, int kVectors, bool kWhole>
 struct BlockRow {
   using T = typename Op::Element;
   static constexpr bool kPads = zero_pads(kRowOp<Op>, kVectors, kWhole);
+  static constexpr bool kIsOneABlock = false;
+  static constexpr int kMaxThreads = kMaxRowThreads;
+  static constexpr int kMinBlocks = min_row_blocks(kRowOp<Op>, kVectors, kWhole);
   using Type =
       std::conditional_t<kWhole, RegisterRow<T, kVectors, kPads>, RaggedRow<T, kVectors, kPads>>;
 };
 template <typename Op, bool kWhole>
 struct BlockRow<Op, 0, kWhole> {
+  static constexpr bool kIsOneABlock = false;
+  static constexpr int kMaxThreads = kMaxRowThreads;
+  static constexpr int kMinBlocks = 0;
   using Type = LoopedRow<typename Op::Element, kWhole>;
 };
+template <typename Op, int kVectors>
+struct WideRow {
+  static constexpr bool kIsOneABlock = true;
+  static constexpr int kMaxThreads = max_wide_threads(kVectors);
+  static constexpr int kMinBlocks = min_wide_blocks(kVectors);
+  using Type = RegisterRow<typename Op::Element, kVectors, false, true, Op::kReadsColumns>;
+};
 
-template <typename Op, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(kMaxRowThreads, (min_row_blocks(kRowOp<Op>, kVectors, kWhole)))
+template <typename Op, typename OneRow>
+__global__ void __launch_bounds__(OneRow::kMaxThreads, OneRow::kMinBlocks)
     rows_kernel(const Op op, const RowGrid grid) {
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
-  const int64_t index = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-  typename BlockRow<Op, kVectors, kWhole>::Type row(index, grid.num_rows, grid.width,
-                                                    grid.anchor.template row<T>(index), &scratch);
+  // Launched while the kernel before it ends, as the next one may be: of few rows a launch takes as
+  // long as all of the rest. In this order at most one more kernel waits on the GPU.
+  wait_for_kernels_before();
+  let_next_kernel_start();
+  int64_t index = blockIdx.x;
+  if constexpr (!OneRow::kIsOneABlock) index = index * blockDim.y + threadIdx.y;
+  typename OneRow::Type row(index, grid.num_rows, grid.width, grid.anchor.template row<T>(index),
+                            &scratch);
   op(row);
 }
 
@@ -84,14 +104,49 @@ void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_
   const int num_rows = num_threads <= 32 ? kWarpRowsThreads / num_threads : 1;
   const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
   const unsigned int blocks = num_blocks(grid.num_rows, num_rows);
-  size_t stage_bytes = 0;
-  if constexpr (kHasStage<Op>) stage_bytes = op.stage_bytes(num_rows);
+  int stage_bytes = 0;
+  if constexpr (kHasStage<Op>) stage_bytes = static_cast<int>(op.stage_bytes(num_rows));
   if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
-    rows_kernel<Op, kVectors, true><<<blocks, block, stage_bytes, stream>>>(op, grid);
+    launch_overlapping_with(&rows_kernel<Op, BlockRow<Op, kVectors, true>>, blocks, block,
+                            stage_bytes, stream, op, grid);
   } else if constexpr (!kOnlyWhole) {
-    rows_kernel<Op, kVectors, false><<<blocks, block, stage_bytes, stream>>>(op, grid);
+    launch_overlapping_with(&rows_kernel<Op, BlockRow<Op, kVectors, false>>, blocks, block,
+                            stage_bytes, stream, op, grid);
   }
-  CUDAOPS_CHECK_LAUNCH();
+}
+
+// Whether there are so few rows that all threads of such a shape run at once.
+inline bool rows_are_few(int64_t num_rows, const RowShape& shape) {
+  static int known[64];
+  const int multiprocessors = known_for_device(known, [](int device) {
+    int number = 0;
+    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
+    return number;
+  });
+  return num_rows <= int64_t{multiprocessors} * kMaxWideThreadsEach / shape.threads;
+}
+
+template <int kVectors, typename Op>
+void launch_wide_rows(const Op& op, const RowGrid& grid, int num_threads, cudaStream_t stream) {
+  launch_overlapping(&rows_kernel<Op, WideRow<Op, kVectors>>, num_blocks(grid.num_rows, 1),
+                     num_threads, stream, op, grid);
+}
+
+// False where there are more, or where a row has as many threads anyway.
+template <typename Op>
+bool launch_few_rows(const Op& op, const RowGrid& grid, const RowShape& shape,
+                     cudaStream_t stream) {
+  const RowShape wide = wide_shape(shape);
+  if (wide.vectors == shape.vectors || !rows_are_few(grid.num_rows, wide)) return false;
+  if (wide.vectors == kVirtualVectors) {
+    launch_wide_rows<kVirtualVectors>(op, grid, wide.threads, stream);
+    return true;
+  }
+  if constexpr (wide_rows_by_four(kRowOp<Op>)) {
+    launch_wide_rows<2 * kVirtualVectors>(op, grid, wide.threads, stream);
+    return true;
+  }
+  return false;
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -106,6 +161,7 @@ __global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>)
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
   extern __shared__ Packed stash[];
+  let_next_kernel_start();
   const int64_t index = blockIdx.x / cluster_size();
   ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>), kWhole> row(
       index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch, stash);
@@ -186,6 +242,12 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     }
   }
   const detail::RowShape shape = detail::row_shape(detail::kRowOp<Op>, num_vectors, is_whole);
+  if constexpr (Op::kNumTiles > 0 && !detail::kHasStage<Op>) {
+    if (is_whole && num_vectors > detail::kMaxWarpVectors && shape.vectors > 0 &&
+        detail::launch_few_rows(op, grid, shape, stream)) {
+      return;
+    }
+  }
   if (shape.vectors == 4) {
     detail::launch_block_rows<kOnlyWhole, 4>(op, grid, aligned, shape.threads, stream);
     return;

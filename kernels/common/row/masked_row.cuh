@@ -18,16 +18,6 @@ class MaskedRow : public RowBase<MaskedRow<T, kVectors>, RowTraits<kVectors, fal
   using Base::Base;
   using typename Base::Tile;
 
-  template <typename Body>
-  __device__ __forceinline__ void each_before(int end, const Body& body) const {
-#pragma unroll
-    for (int slot = 0; slot < kVectors; ++slot) {
-      const int vector = this->vector_at(slot);
-      if (vector >= end) break;
-      body(this->place_of(slot, vector));
-    }
-  }
-
   template <int kCount>
   __device__ __forceinline__ void load_tiles(Tile (&tiles)[kCount]) const {
     this->load_tiles_by(tiles, [](Tile& tile, const auto& place, const T* data) {

@@ -134,7 +134,10 @@ class PackedRow {
   using Numbers = Floats<kPackedElements>;
   static constexpr int kSize = kPackedElements;
   static constexpr int kSlots = 1;
+  static constexpr int kVirtual = 1;
   static constexpr bool kIsWhole = false;
+  template <typename Value>
+  using Shares = cudaops_kernels::Shares<Value, kVirtual, kSlots>;
 
   class Tile {
    public:
@@ -187,6 +190,7 @@ class PackedRow {
   }
 
   __device__ __forceinline__ int64_t index() const { return index_; }
+  __device__ __forceinline__ int width() const { return width_; }
   __device__ __forceinline__ bool exists() const { return rows_left_ > 0; }
   __device__ __forceinline__ static constexpr bool is_in_warp() { return true; }
   __device__ __forceinline__ bool is_leader() const { return threadIdx.x == 0 && exists(); }
@@ -231,7 +235,8 @@ class PackedRow {
     for (int i = 0; i < kCount; ++i) tiles[i] = load_visible(rows[i], visible, hidden);
   }
 
-  __device__ __forceinline__ float largest(const Tile& tile, bool of_negatives = false) const {
+  __device__ __forceinline__ Shares<float> largest(const Tile& tile,
+                                                   bool of_negatives = false) const {
     float largest = -INFINITY;
     each_shown(tile, [&](const auto& place) {
       const float sign = of_negatives ? -1.0f : 1.0f;
@@ -239,7 +244,7 @@ class PackedRow {
 #pragma unroll
       for (int k = 0; k < kSize; ++k) largest = fmaxf(largest, numbers[k] * sign);
     });
-    return largest;
+    return Shares<float>(largest);
   }
 
   template <typename Body>
@@ -259,6 +264,9 @@ class PackedRow {
       if (place.holds(k)) own[k * kLanes] = from_float<T>(numbers[k]);
     }
   }
+
+  template <int kWhich = 0>
+  __device__ __forceinline__ void prefetch_columns(const void*, DType) const {}
 
   // Kept from the thread's first row on.
   template <int kWhich = 0, typename U>
@@ -296,15 +304,21 @@ class PackedRow {
   __device__ __forceinline__ Value reduce(const Value& value, const Value&, const Op& op) const {
     return cudaops::warp_reduce(value, op, kLanes);
   }
-  __device__ __forceinline__ float sum(float value) const {
-    return reduce(value, 0.0f, [](float a, float b) { return a + b; });
+  template <typename Value>
+  __device__ __forceinline__ static Shares<Value> shares(const Value& value) {
+    return Shares<Value>(value);
+  }
+  template <typename Value, typename Op>
+  __device__ __forceinline__ Value reduce_shares(const Shares<Value>& shares, const Value& identity,
+                                                 const Op& op) const {
+    return reduce(shares.of[0], identity, op);
   }
   __device__ __forceinline__ float max(float value) const {
     return reduce(value, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
   }
   template <typename Body>
   __device__ __forceinline__ float sum_of(const Body& body) const {
-    return sum(body(place()));
+    return reduce(body(place()), 0.0f, [](float a, float b) { return a + b; });
   }
   template <int kCount>
   __device__ __forceinline__ Floats<kCount> sum(const Floats<kCount>& values) const {

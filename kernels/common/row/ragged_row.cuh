@@ -19,6 +19,7 @@ struct RaggedRowTraits : RowTraits<kVectors, false> {
   static constexpr int kComputed = kKept;
   static constexpr int kPeeledVectors = 2;
   static constexpr bool kIsZeroPadded = kZeroPadded;
+  static constexpr int kVirtual = detail::num_virtual_threads(kVectors);
 };
 
 template <typename T, int kVectors, bool kZeroPadded>
@@ -127,7 +128,7 @@ class RaggedRow
     }
   }
 
-  template <typename U, bool kAll>
+  template <int kWhich, typename U, bool kAll>
   __device__ __forceinline__ Packed packed_columns(const U* columns, const PlaceOf<kAll>& place,
                                                    int first) const {
     constexpr int kPart = Vector<U>::kSize;
@@ -144,7 +145,7 @@ class RaggedRow
       const auto part = Base::template part_of<kPart>(place, first);
       return load_elements(columns + part.column, part.begin, part.end);
     } else {
-      return Base::packed_columns(columns, place, first);
+      return Base::template packed_columns<kWhich>(columns, place, first);
     }
   }
 

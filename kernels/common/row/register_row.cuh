@@ -3,23 +3,31 @@
 // a thread. What it offers is said in row.h.
 #pragma once
 
+#include <type_traits>
+
 #include "row_base.cuh"
 
 namespace cudaops_kernels {
 
 // kZeroPadded: each thread has kVectors vectors, of which those that the row doesn't have are
 // zeros, and there is no branch around each. An op asks place.exists() before it stores.
-template <int kVectors, bool kZeroPadded>
+// kIsWide: of more than a warp in any case, with few vectors a thread. kPrefetches: then the
+// columns, too, are in registers when the row is; an op names them all by prefetch_columns().
+template <int kVectors, bool kZeroPadded, bool kIsWide>
 struct RegisterRowTraits : RowTraits<kVectors, true> {
   static constexpr bool kIsZeroPadded = kZeroPadded;
+  static constexpr int kVirtual = detail::num_virtual_threads(kVectors);
+  static constexpr bool kHasManyWarps = kIsWide;
+  static constexpr bool kMaySplitWarps = !kIsWide;
 };
 
-template <typename T, int kVectors, bool kZeroPadded>
-class RegisterRow
-    : public RowBase<RegisterRow<T, kVectors, kZeroPadded>,
-                     RegisterRowTraits<kVectors, kZeroPadded>, T, RegisterTile<T, kVectors>> {
-  using Base =
-      RowBase<RegisterRow, RegisterRowTraits<kVectors, kZeroPadded>, T, RegisterTile<T, kVectors>>;
+template <typename T, int kVectors, bool kZeroPadded, bool kIsWide = false,
+          bool kPrefetches = false>
+class RegisterRow : public RowBase<RegisterRow<T, kVectors, kZeroPadded, kIsWide, kPrefetches>,
+                                   RegisterRowTraits<kVectors, kZeroPadded, kIsWide>, T,
+                                   RegisterTile<T, kVectors, kIsWide>> {
+  using Base = RowBase<RegisterRow, RegisterRowTraits<kVectors, kZeroPadded, kIsWide>, T,
+                       RegisterTile<T, kVectors, kIsWide>>;
 
  public:
   using Base::Base;
@@ -60,9 +68,20 @@ class RegisterRow
     }
   }
 
-  template <typename U>
+  // Those of T: of float, beside 16-bit rows, there would be twice as many.
+  template <int kWhich = 0>
+  __device__ __forceinline__ void prefetch_columns(const void* data, DType dtype) const {
+    if constexpr (kPrefetches) {
+      if (data == nullptr || (sizeof(T) < 4 && dtype == DType::kFloat32)) return;
+      this->each([&](const Place& place) {
+        columns_[kWhich][place.slot] = load_ordered(vector_of(static_cast<const T*>(data), place));
+      });
+    }
+  }
+  template <int kWhich, typename U>
   __device__ __forceinline__ Packed packed_columns(const U* data, const Place& place,
                                                    int first) const {
+    if constexpr (kPrefetches && std::is_same<T, U>::value) return columns_[kWhich][place.slot];
     return load_readonly(vector_of(data, place, kSize / Vector<U>::kSize) + first);
   }
 
@@ -74,6 +93,9 @@ class RegisterRow
     if constexpr (!kZeroPadded) return data + place.column;
     return data + int64_t{place.column / kSize * per_place} * (kSize / per_place);
   }
+
+  static constexpr int kMaxColumns = 2;  // an op's: weight and bias
+  mutable Packed columns_[kMaxColumns][kVectors];
 };
 
 }  // namespace cudaops_kernels

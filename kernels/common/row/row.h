@@ -13,7 +13,7 @@
 //     template <typename Row>
 //     __device__ void operator()(Row& row) const {
 //       const auto x = row.load(input);
-//       const float largest = row.max(row.largest(x));
+//       const float largest = row.max(row.largest(x).max());
 //       row.each([&](auto place) { row.store(output, place, x.at(place) * (1 / largest)); });
 //     }
 //   };
@@ -21,19 +21,24 @@
 //
 // What a Row offers (row_base.cuh has the signatures):
 //   each(body)             body(place) for each 16-byte vector of the thread's; each_shown(tile,
-//                          body): only those with a visible element
+//                          body): only those with a visible element; each_of(tile, body):
+//                          body(place, numbers), for an op that comes to each once
 //   load, load_visible     a tile: tile.at(place) are a vector's elements as floats. All loads are
 //                          issued before the first is used
 //   make, compute          a tile of what body(place) returns, rounded to T; make also stores it
 //   store(rows, place, x)  rounds to T
-//   columns(data, place)   what all rows share, of T or float
-//   sum, max, reduce       over the row's threads; every thread of the block must call them
+//   prefetch_columns, columns(data, place)   what all rows share, of T or float
+//   sum_of(body)           of all body(place); shares and reduce_shares: the same for other values
+//                          and operations. The order depends on the row's width alone
+//   max, reduce            over the row's threads, where the order makes no difference; every
+//                          thread of the block must call them, and the two above
 //   index, width, exists, is_leader, owns(column)
 //
 // How a row is spread: vector i * threads + t belongs to thread t, so that each load of a warp is
 // contiguous. Up to 128 vectors a row belongs to a warp or a part of one, up to 4096 to a block,
 // up to 32768 (16384 if the op holds several rows at once) to a cluster of blocks. Blocks are
-// short-lived: with one row each they keep more loads in flight than a persistent grid does.
+// short-lived: with one row each they keep more loads in flight than a persistent grid does. Rows
+// too few to fill the GPU are wide: up to four times the threads, with two vectors each.
 //
 //   RegisterRow  (register_row.cuh)  a whole aligned row, in registers: read this one first
 //   RaggedRow    (ragged_row.cuh)    in registers, starts and ends anywhere: peeled head and tail
@@ -90,6 +95,31 @@ template <typename Body>
 __device__ __forceinline__ Conditional<Body> conditional(bool condition, const Body& body) {
   return {body, condition};
 }
+
+// What a thread brings to a reduction over the row whose order is the same for any number of
+// threads: a value for each of the kVirtual virtual threads that it stands for, in turns of its
+// kSlots vectors.
+template <typename Value, int kVirtual, int kSlots>
+struct Shares {
+  Value of[kVirtual];
+
+  __device__ __forceinline__ explicit Shares(const Value& value) {
+#pragma unroll
+    for (int i = 0; i < kVirtual; ++i) of[i] = value;
+  }
+  // That of the vector at this place; a peeled one comes last.
+  template <typename Place>
+  __device__ __forceinline__ Value& at(const Place& place) {
+    if (kVirtual == 1) return of[0];
+    return of[place.slot < kSlots ? place.slot % kVirtual : kVirtual - 1];
+  }
+  __device__ __forceinline__ float max() const {
+    float max = of[0];
+#pragma unroll
+    for (int i = 1; i < kVirtual; ++i) max = fmaxf(max, of[i]);
+    return max;
+  }
+};
 
 template <typename Body, typename Use>
 __device__ __forceinline__ void dispatch_condition(const Body& body, const Use& use) {

@@ -72,20 +72,34 @@ struct TileVectors {
   Packed vectors[kCount];
 };
 
-}  // namespace detail
-
-// In registers: kCount vectors of the thread's. get() and set() are for the models.
-template <typename T, int kCount>
-class RegisterTile : public detail::TileVectors<kCount>, public detail::TileSource<T> {
- public:
+// What every tile offers, by Self::packed(place).
+template <typename Self, typename T>
+struct Unpacks {
   template <typename Place>
   __device__ __forceinline__ Numbers<T> at(const Place& place) const {
-    return unpack<T>(packed(place));
+    return unpack<T>(static_cast<const Self*>(this)->packed(place));
   }
+};
+
+// The same of vectors that are kept, by Self::get(slot).
+template <typename Self, typename T, bool kIsShort = false>
+struct Keeps : Unpacks<Self, T> {
   template <typename Place>
   __device__ __forceinline__ Packed packed(const Place& place) const {
-    return kept_packed<T>(get(place.slot));
+    const Packed vector = static_cast<const Self*>(this)->get(place.slot);
+    return kIsShort ? vector : kept_packed<T>(vector);
   }
+};
+
+}  // namespace detail
+
+// In registers: kCount vectors of the thread's. get() and set() are for the models. kIsShort: with
+// so few vectors there is room for their numbers, too, once they are unpacked.
+template <typename T, int kCount, bool kIsShort = false>
+class RegisterTile : public detail::TileVectors<kCount>,
+                     public detail::TileSource<T>,
+                     public detail::Keeps<RegisterTile<T, kCount, kIsShort>, T, kIsShort> {
+ public:
   __device__ __forceinline__ Packed get(int slot) const { return this->vectors[slot]; }
   __device__ __forceinline__ void set(int slot, const Packed& vector) {
     this->vectors[slot] = vector;
@@ -95,30 +109,19 @@ class RegisterTile : public detail::TileVectors<kCount>, public detail::TileSour
 // What Row::compute() returns: rows that no array holds. In registers, or calculated again each
 // time where there are none to spare (kCount 0).
 template <typename T, int kCount, typename Body>
-class ComputedTile {
+class ComputedTile : public detail::Keeps<ComputedTile<T, kCount, Body>, T> {
  public:
   __device__ __forceinline__ explicit ComputedTile(const Body&) {}
-  template <typename Place>
-  __device__ __forceinline__ Numbers<T> at(const Place& place) const {
-    return unpack<T>(packed(place));
-  }
-  template <typename Place>
-  __device__ __forceinline__ Packed packed(const Place& place) const {
-    return kept_packed<T>(vectors_[place.slot]);
-  }
+  __device__ __forceinline__ Packed get(int slot) const { return vectors_[slot]; }
   __device__ __forceinline__ void set(int slot, const Packed& vector) { vectors_[slot] = vector; }
 
  private:
   Packed vectors_[kCount];
 };
 template <typename T, typename Body>
-class ComputedTile<T, 0, Body> {
+class ComputedTile<T, 0, Body> : public detail::Unpacks<ComputedTile<T, 0, Body>, T> {
  public:
   __device__ __forceinline__ explicit ComputedTile(const Body& body) : body_(body) {}
-  template <typename Place>
-  __device__ __forceinline__ Numbers<T> at(const Place& place) const {
-    return unpack<T>(packed(place));
-  }
   template <typename Place>
   __device__ __forceinline__ Packed packed(const Place& place) const {
     return pack<T>(body_(place));

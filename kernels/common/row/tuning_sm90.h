@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was measured for rows: how they are spread over threads, and where one way of doing it ends
 // and the next begins. Measured on an H200 (sm_90, CUDA 13.0) with the ops' programs in
-// bench/kernels (`<op>_benchmark`, all of them by run_gpu.py); each constant names the day, which
-// is that of the commit that has it. Older and newer GPUs use the same numbers: another generation
-// gets a file like this one.
+// bench/kernels (`<op>_benchmark`, all of them by run_gpu.py), those of 2026-11-26 on an H100 in
+// CUDA graphs of one op; each constant names the day, which is that of the commit that has it.
+// Older and newer GPUs use the same numbers: another generation gets a file like this one.
 //
 // Constants marked "order" decide in which order a row is added up: to change one changes the last
 // bits of results.
@@ -33,6 +33,14 @@ constexpr int kMaxRowThreads = 512;
 // Rows of up to so many vectors belong to a warp or a part of one, so that their sums take no
 // barrier. 2026-11-22. Order.
 constexpr int kMaxWarpVectors = 128;
+constexpr int kMaxWarpSlots = kMaxWarpVectors / 32;
+
+// Sums over a row are those of virtual threads with so many vectors each (Row::Shares): a row has
+// as many threads as suits the number of rows, up to one a virtual thread. 2026-11-26. Order.
+constexpr int kVirtualVectors = 2;
+CUDAOPS_HOST_DEVICE constexpr int num_virtual_threads(int vectors) {
+  return vectors > kVirtualVectors ? vectors / kVirtualVectors : 1;
+}
 
 // A block of rows that take a warp or less has so many threads: two warps make room for the next
 // block sooner than more would. 2026-11-23.
@@ -68,6 +76,10 @@ CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, b
   return op.num_tiles > 1 && vectors == 4 && !is_whole ? 1 : 0;
 }
 
+// Of a row that is read in a loop, those of a thread whose loads are in flight at once: few rows
+// would wait for each of them. 2026-11-26.
+constexpr int kVectorsAtOnce = 4;
+
 // The table of all this, by the row's number of vectors. is_whole: else head and tail are peeled,
 // two vectors each, and four threads have one more.
 constexpr RowShape row_shape(const RowOp& op, int64_t num_vectors, bool is_whole) {
@@ -93,6 +105,29 @@ constexpr RowShape row_shape(const RowOp& op, int64_t num_vectors, bool is_whole
   if (num_inner <= 8 * kMaxRowThreads) return {8, static_cast<int>(by_eight)};
   return {RowShape::kLong, 0};
 }
+
+// Few rows: wide ones, with a thread for each virtual one or each two of them. Only whole rows,
+// which those of models are. 2026-11-26.
+constexpr RowShape wide_shape(const RowShape& shape) {
+  const int threads = shape.vectors / kVirtualVectors * shape.threads;
+  if (threads <= kMaxRowThreads) return {kVirtualVectors, threads};
+  return {2 * kVirtualVectors, threads / 2};
+}
+// For __launch_bounds__: 42 registers for two vectors, 64 for four.
+CUDAOPS_HOST_DEVICE constexpr int max_wide_threads(int vectors) {
+  return vectors == kVirtualVectors ? kMaxRowThreads : 2 * kMaxRowThreads;
+}
+CUDAOPS_HOST_DEVICE constexpr int min_wide_blocks(int vectors) {
+  return vectors == kVirtualVectors ? 3 : 1;
+}
+// Four vectors: for norms. Of softmax and cross_entropy rows so long wait for exponentials, and a
+// merge of sums takes two of them. Two tiles never have so many virtual threads.
+CUDAOPS_HOST_DEVICE constexpr bool wide_rows_by_four(const RowOp& op) {
+  return op.num_tiles == 1 && op.reads_columns;
+}
+// While a multiprocessor gets no more threads than so many, a bit more than it runs twice.
+// 2026-11-26.
+constexpr int kMaxWideThreadsEach = 4608;
 
 // ---------------------------------------------------------------------------------------------------
 // Rows in the registers of a cluster: softmax and cross_entropy of vocabularies

@@ -42,29 +42,27 @@ def _pairs(values: dict) -> Iterator[Any]:
         yield q.shape[0] * q.shape[1] * k.shape[1]
 
 
+def _formula(name: str, of_keys: int, of_values: int) -> Any:
+    arguments = [argument.name for argument in getattr(ops, name).default._schema.arguments]
+
+    def flops(*args: Any, out_val: Any = None, **kwargs: Any) -> Any:
+        values = {**dict(zip(arguments, args)), **kwargs}
+        q, v = values["q"], values["v"]
+        width = of_keys * q.shape[-1] + of_values * v.shape[-1]
+        return 2 * q.shape[-2] * width * sum(_pairs(values))
+
+    return flops
+
+
 def _register(module: Any) -> None:
-    for name, (of_keys, of_values) in {
+    for name, products in {
         "attention": _FORWARD,
         "attention_varlen": _FORWARD,
         "attention_backward": _BACKWARD,
         "attention_varlen_backward": _BACKWARD,
     }.items():
-        arguments = [argument.name for argument in getattr(ops, name).default._schema.arguments]
-
-        def formula(
-            *args: Any,
-            out_val: Any = None,
-            arguments: list = arguments,
-            weights: tuple = (of_keys, of_values),
-            **kwargs: Any,
-        ) -> Any:
-            values = {**dict(zip(arguments, args)), **kwargs}
-            q, v = values["q"], values["v"]
-            width = weights[0] * q.shape[-1] + weights[1] * v.shape[-1]
-            return 2 * q.shape[-2] * width * sum(_pairs(values))
-
         packets = [getattr(ops, op_or_twin) for op_or_twin in with_twin(name)]
-        module.register_flop_formula(packets, get_raw=True)(formula)
+        module.register_flop_formula(packets, get_raw=True)(_formula(name, *products))
 
 
 class _WhenImported(importlib.abc.MetaPathFinder):

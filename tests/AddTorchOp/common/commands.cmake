@@ -223,3 +223,12 @@ function(archs_on_compile_lines out)
   list(SORT archs)
   set(${out} "${archs}" PARENT_SCOPE)
 endfunction()
+
+# flags_of(<file> <out>): its compile line in the last step's output.
+function(flags_of file out)
+  string(REGEX MATCH "[^\n]* -c [^\n]*/${file}[^\n]*" line "${case_STEP_STDOUT}")
+  if(line STREQUAL "")
+    case_fail("no compile line of ${file}")
+  endif()
+  set(${out} "${line}" PARENT_SCOPE)
+endfunction()

@@ -80,10 +80,10 @@ Bridge table() {
     return name.c_str();
   };
   made.convert = convert;
-  made.new_below = []() -> void* { return new at::AutoDispatchBelowADInplaceOrView(); };
-  made.delete_below = [](void* guard) {
-    delete static_cast<at::AutoDispatchBelowADInplaceOrView*>(guard);
-  };
+  using Below = at::AutoDispatchBelowADInplaceOrView;
+  static_assert(sizeof(Below) <= size_of_below && alignof(Below) <= alignof(void*));
+  made.enter_below = [](void* place) { new (place) Below(); };
+  made.leave_below = [](void* place) { static_cast<Below*>(place)->~Below(); };
   made.fail = fail;
   made.fail_py = fail_py;
   made.check_tensors = check_tensors;

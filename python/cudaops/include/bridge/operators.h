@@ -4,14 +4,16 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
+#include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "typed_ops.h"
 #include "values.h"
 
 namespace {
@@ -105,258 +107,200 @@ Value of_ivalue(c10::IValue&& value) {
   TORCH_CHECK(false, "fast headers: a value of type ", value.tagKind());
 }
 
-// How torch's headers declare an op: by a C++ type, which its schema says. The ops of these types
-// are called as torch's headers call them; all others through a stack of IValues.
-using MaybeDtype = std::optional<at::ScalarType>;
-template <class F>
-using Handle = c10::TypedOperatorHandle<F>;
-#define CUDAOPS_OPTIONS                                                                \
-  std::optional<at::ScalarType>, std::optional<at::Layout>, std::optional<at::Device>, \
-      std::optional<bool>
-using Typed = std::variant<
-    std::monostate, Handle<at::Tensor(const at::Tensor&)>,
-    Handle<at::Tensor(const at::Tensor&, const at::Tensor&)>,
-    Handle<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>,
-    Handle<at::Tensor(const at::Tensor&, const at::Scalar&)>,
-    Handle<at::Tensor(const at::Tensor&, const at::Scalar&, const at::Scalar&)>,
-    Handle<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)>,
-    Handle<at::Tensor&(at::Tensor&)>, Handle<at::Tensor&(at::Tensor&, const at::Tensor&)>,
-    Handle<at::Tensor&(at::Tensor&, const at::Tensor&, const at::Scalar&)>,
-    Handle<at::Tensor&(at::Tensor&, const at::Scalar&)>,
-    Handle<at::Tensor&(at::Tensor&, const at::Tensor&, bool)>,
-    Handle<at::Tensor(const at::Tensor&, int64_t)>,
-    Handle<at::Tensor(const at::Tensor&, int64_t, int64_t)>,
-    Handle<at::Tensor(const at::Tensor&, int64_t, c10::SymInt)>,
-    Handle<at::Tensor(const at::Tensor&, c10::SymIntArrayRef)>,
-    Handle<at::Tensor(const at::Tensor&, at::MemoryFormat)>,
-    Handle<at::Tensor(const at::Tensor&, MaybeDtype)>,
-    Handle<at::Tensor(const at::Tensor&, at::OptionalIntArrayRef, bool, MaybeDtype)>,
-    Handle<at::Tensor(const at::Tensor&, CUDAOPS_OPTIONS, std::optional<at::MemoryFormat>)>,
-    Handle<at::Tensor(const at::Tensor&, at::ScalarType, bool, bool,
-                      std::optional<at::MemoryFormat>)>,
-    Handle<at::Tensor(const at::Tensor&, CUDAOPS_OPTIONS, bool, bool,
-                      std::optional<at::MemoryFormat>)>,
-    Handle<at::Tensor(c10::SymIntArrayRef, CUDAOPS_OPTIONS, std::optional<at::MemoryFormat>)>,
-    Handle<at::Tensor(c10::SymIntArrayRef, CUDAOPS_OPTIONS)>>;
-#undef CUDAOPS_OPTIONS
+// The ops that texts name most are called as torch's headers call them, by their functions of C++
+// types in at::_ops; all others through a stack of IValues.
 
-// Of an argument's type in C++: its code, what a schema says for it, and the argument of a Value.
+// Of an argument's type in C++: the argument of a Value.
 template <class A>
 struct As;
 template <>
 struct As<const at::Tensor&> {
-  static std::string code() { return "t"; }
   static const at::Tensor& get(const Value& value) { return tensor(value); }
 };
 template <>
 struct As<at::Tensor&> {
-  static std::string code() { return "T"; }
   static at::Tensor& get(const Value& value) { return const_cast<at::Tensor&>(tensor(value)); }
 };
 template <>
-struct As<const at::Scalar&> {
-  static std::string code() { return "S"; }
+struct As<at::Tensor> : As<const at::Tensor&> {};
+template <>
+struct As<at::Scalar> {
   static at::Scalar get(const Value& value) { return scalar(value); }
 };
 template <>
+struct As<const at::Scalar&> : As<at::Scalar> {};
+template <>
 struct As<int64_t> {
-  static std::string code() { return "i"; }
   static int64_t get(const Value& value) { return value.i; }
 };
 template <>
 struct As<c10::SymInt> {
-  static std::string code() { return "n"; }
   static c10::SymInt get(const Value& value) { return value.i; }
 };
 template <>
 struct As<bool> {
-  static std::string code() { return "b"; }
   static bool get(const Value& value) { return value.i != 0; }
 };
 template <>
 struct As<at::ScalarType> {
-  static std::string code() { return "y"; }
   static at::ScalarType get(const Value& value) { return static_cast<at::ScalarType>(value.i); }
 };
 template <>
 struct As<at::Layout> {
-  static std::string code() { return "l"; }
   static at::Layout get(const Value& value) { return static_cast<at::Layout>(value.i); }
 };
 template <>
 struct As<at::Device> {
-  static std::string code() { return "D"; }
   static at::Device get(const Value& value) { return device(value); }
 };
 template <>
 struct As<at::MemoryFormat> {
-  static std::string code() { return "m"; }
   static at::MemoryFormat get(const Value& value) { return static_cast<at::MemoryFormat>(value.i); }
 };
-at::IntArrayRef integers(const Value& value) {
-  return at::IntArrayRef(static_cast<const int64_t*>(value.p), static_cast<size_t>(value.n));
-}
+template <>
+struct As<at::IntArrayRef> {
+  static at::IntArrayRef get(const Value& value) {
+    return at::IntArrayRef(static_cast<const int64_t*>(value.p), static_cast<size_t>(value.n));
+  }
+};
 template <>
 struct As<c10::SymIntArrayRef> {
-  static std::string code() { return "N"; }
   static c10::SymIntArrayRef get(const Value& value) {
-    return c10::fromIntArrayRefSlow(integers(value));
+    return c10::fromIntArrayRefSlow(As<at::IntArrayRef>::get(value));
   }
 };
 template <>
 struct As<at::OptionalIntArrayRef> {
-  static std::string code() { return "?I"; }
   static at::OptionalIntArrayRef get(const Value& value) {
-    return value.kind == k_none ? at::OptionalIntArrayRef()
-                                : at::OptionalIntArrayRef(integers(value));
+    return value.kind == k_none ? at::OptionalIntArrayRef() : As<at::IntArrayRef>::get(value);
   }
+};
+template <>
+struct As<at::TensorList> {
+  static at::TensorList get(const Value& value) {
+    return at::TensorList(static_cast<const at::Tensor*>(value.p), static_cast<size_t>(value.n));
+  }
+};
+template <>
+struct As<const at::ITensorListRef&> {
+  static at::ITensorListRef get(const Value& value) { return As<at::TensorList>::get(value); }
 };
 template <class T>
 struct As<std::optional<T>> {
-  static std::string code() { return "?" + As<T>::code(); }
   static std::optional<T> get(const Value& value) {
     return value.kind == k_none ? std::optional<T>() : std::optional<T>(As<T>::get(value));
   }
 };
-// The code of what a schema says for an argument; " " for what isn't among these types.
-std::string code_of(const c10::Type& type, bool is_written) {
-  switch (type.kind()) {
-    case c10::TypeKind::TensorType:
-      return is_written ? "T" : "t";
-    case c10::TypeKind::NumberType:
-      return "S";
-    case c10::TypeKind::IntType:
-      return "i";
-    case c10::TypeKind::SymIntType:
-      return "n";
-    case c10::TypeKind::BoolType:
-      return "b";
-    case c10::TypeKind::ScalarTypeType:
-      return "y";
-    case c10::TypeKind::LayoutType:
-      return "l";
-    case c10::TypeKind::DeviceObjType:
-      return "D";
-    case c10::TypeKind::MemoryFormatType:
-      return "m";
-    case c10::TypeKind::ListType: {
-      const auto element = type.castRaw<c10::ListType>()->getElementType()->kind();
-      return element == c10::TypeKind::SymIntType ? "N"
-             : element == c10::TypeKind::IntType  ? "I"
-                                                  : " ";
-    }
-    case c10::TypeKind::OptionalType: {
-      const auto element = type.castRaw<c10::OptionalType>()->getElementType();
-      return "?" + code_of(*element, false);
-    }
-    default:
-      return " ";
-  }
-}
+template <class T>
+struct As<const std::optional<T>&> : As<std::optional<T>> {};
 
-std::string code_of(const c10::FunctionSchema& schema) {
-  std::string code;
-  const auto written = [](const c10::Argument& argument) {
-    return argument.alias_info() && argument.alias_info()->isWrite();
-  };
-  for (const c10::Argument& argument : schema.returns())
-    code += code_of(*argument.real_type(), written(argument));
-  code += ">";
-  for (const c10::Argument& argument : schema.arguments())
-    code += code_of(*argument.real_type(), written(argument));
-  return code;
+void put(at::Tensor result, Value* results) { *results = of_tensor(std::move(result)); }
+void put(const at::Scalar& result, Value* results) { *results = of_scalar(result); }
+void put(bool result, Value* results) { *results = of_int(k_bool, result); }
+void put(std::vector<at::Tensor> result, Value* results) {
+  *results = of_list(result.size());
+  for (size_t i = 0; i < result.size(); ++i) item(*results, i) = of_tensor(std::move(result[i]));
 }
-
-// An op, found once; defaults: of the arguments that a call may leave out.
-struct Operator {
-  c10::OperatorHandle handle;
-  Typed typed;
-  std::vector<Value> defaults;
-};
-
-template <class R, class... A>
-void find_typed(const Handle<R(A...)>*, Operator& op, const std::string& code) {
-  std::string text = std::is_reference_v<R> ? "T>" : "t>";
-  ((text += As<A>::code()), ...);
-  if (text == code) op.typed = op.handle.typed<R(A...)>();
-}
-template <size_t... I>
-void find_typed(Operator& op, const std::string& code, std::index_sequence<I...>) {
-  (find_typed(static_cast<const std::variant_alternative_t<I + 1, Typed>*>(nullptr), op, code),
-   ...);
-}
-
-const void* find_op(const char* name, const char* overload) {
-  auto made = std::make_unique<Operator>(
-      Operator{c10::Dispatcher::singleton().findSchemaOrThrow(name, overload), {}, {}});
-  const auto& schema = made->handle.schema();
-  bool all_known = true;
-  for (const c10::Argument& argument : schema.arguments()) {
-    Value value{};
-    if (const auto& of = argument.default_value()) {
-      if (of->isBool()) {
-        value = of_int(k_bool, of->toBool());
-      } else if (of->isInt()) {
-        value = of_int(k_int, of->toInt());
-      } else {
-        all_known = all_known && of->isNone();
-      }
-    }
-    made->defaults.push_back(value);
-  }
-  if (all_known)
-    find_typed(*made, code_of(schema), std::make_index_sequence<std::variant_size_v<Typed> - 1>());
-  return made.release();
+template <class... T>
+void put(std::tuple<T...> result, Value* results) {
+  std::apply([&](T&... one) { (put(std::move(one), results++), ...); }, result);
 }
 
 template <class R, class... A, size_t... I>
-void call_typed(const Handle<R(A...)>& handle, const Value* values, Value* result,
+void call_typed(R (*function)(A...), const Value* values, Value* results,
                 std::index_sequence<I...>) {
-  if (result) {
-    *result = of_tensor(handle.call(As<A>::get(values[I])...));
+  if (results) {
+    put(function(As<A>::get(values[I])...), results);
   } else {
-    handle.call(As<A>::get(values[I])...);
+    function(As<A>::get(values[I])...);
   }
 }
 template <class R, class... A>
-void call_typed(const Handle<R(A...)>& handle, const Operator& op, const Value* arguments,
-                int64_t count, Value* result) {
-  constexpr size_t all = sizeof...(A);
-  if (static_cast<size_t>(count) == all)
-    return call_typed(handle, arguments, result, std::make_index_sequence<all>());
-  Value values[all];
-  for (size_t i = 0; i < all; ++i)
-    values[i] = static_cast<int64_t>(i) < count ? arguments[i] : op.defaults[i];
-  call_typed(handle, values, result, std::make_index_sequence<all>());
+void call_typed(void (*function)(), const Value* values, Value* results) {
+  call_typed(reinterpret_cast<R (*)(A...)>(function), values, results,
+             std::index_sequence_for<A...>());
 }
 
-void call_boxed(const Operator& op, const Value* arguments, int64_t count, Value* results,
-                int64_t result_count) {
+constexpr size_t most_arguments = 8;
+struct Typed {
+  const char* name;
+  const char* overload;
+  size_t count;  // of its arguments
+  void (*function)();
+  void (*call)(void (*function)(), const Value* arguments, Value* results);
+};
+template <class R, class... A>
+Typed typed(const char* name, const char* overload, R (*function)(A...)) {
+  static_assert(sizeof...(A) <= most_arguments);
+  return {name, overload, sizeof...(A), reinterpret_cast<void (*)()>(function),
+          &call_typed<R, A...>};
+}
+const Typed* find_typed(const char* name, const char* overload) {
+#define CUDAOPS_TYPED(op) \
+  typed(at::_ops::op::name, at::_ops::op::overload_name, at::_ops::op::call),
+  static const Typed all[] = {CUDAOPS_TYPED_OPS(CUDAOPS_TYPED)};
+#undef CUDAOPS_TYPED
+  for (const Typed& one : all)
+    if (!std::strcmp(one.name, name) && !std::strcmp(one.overload, overload)) return &one;
+  return nullptr;
+}
+
+// An op, found once.
+struct Operator {
+  c10::OperatorHandle handle;
+  const Typed* typed;
+  std::vector<Value> defaults;  // of the arguments that a call may leave out
+  size_t required;              // arguments that it may not, or whose default is no Value
+};
+
+const void* find_op(const char* name, const char* overload) {
+  auto made = std::make_unique<Operator>(
+      Operator{c10::Dispatcher::singleton().findSchemaOrThrow(name, overload),
+               find_typed(name, overload),
+               {},
+               0});
+  for (const c10::Argument& argument : made->handle.schema().arguments()) {
+    Value value{};
+    const auto& of = argument.default_value();
+    if (of && of->isBool()) {
+      value = of_int(k_bool, of->toBool());
+    } else if (of && of->isInt()) {
+      value = of_int(k_int, of->toInt());
+    } else if (!of || !of->isNone()) {
+      made->required = made->defaults.size() + 1;
+    }
+    made->defaults.push_back(value);
+  }
+  return made.release();
+}
+
+void call_boxed(const Operator& op, const Value* arguments, size_t count, Value* results,
+                size_t result_count) {
   const auto& formal = op.handle.schema().arguments();
   torch::jit::Stack stack;
   stack.reserve(formal.size());
-  for (int64_t i = 0; i < count; ++i)
-    stack.push_back(to_ivalue(arguments[i], formal[static_cast<size_t>(i)].type().get()));
-  for (size_t i = static_cast<size_t>(count); i < formal.size(); ++i)
-    stack.push_back(*formal[i].default_value());
+  for (size_t i = 0; i < count; ++i)
+    stack.push_back(to_ivalue(arguments[i], formal[i].type().get()));
+  for (size_t i = count; i < formal.size(); ++i) stack.push_back(*formal[i].default_value());
   op.handle.callBoxed(stack);
-  TORCH_INTERNAL_ASSERT(static_cast<int64_t>(stack.size()) >= result_count);
-  for (int64_t i = 0; i < result_count; ++i)
-    results[i] = of_ivalue(std::move(stack[static_cast<size_t>(i)]));
+  TORCH_INTERNAL_ASSERT(stack.size() >= result_count);
+  for (size_t i = 0; i < result_count; ++i) results[i] = of_ivalue(std::move(stack[i]));
 }
 
-void call_op(const void* found, const Value* arguments, int64_t count, Value* results,
+void call_op(const void* found, const Value* arguments, int64_t given, Value* results,
              int64_t result_count) {
   const auto& op = *static_cast<const Operator*>(found);
-  std::visit(
-      [&](const auto& handle) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(handle)>, std::monostate>) {
-          call_boxed(op, arguments, count, results, result_count);
-        } else {
-          call_typed(handle, op, arguments, count, results);
-        }
-      },
-      op.typed);
+  const auto count = static_cast<size_t>(given);
+  if (!op.typed || count < op.required) {
+    call_boxed(op, arguments, count, results, static_cast<size_t>(result_count));
+  } else if (count == op.typed->count) {
+    op.typed->call(op.typed->function, arguments, results);
+  } else {
+    Value values[most_arguments];
+    std::copy_n(arguments, count, values);
+    std::copy(op.defaults.begin() + given, op.defaults.end(), values + count);
+    op.typed->call(op.typed->function, values, results);
+  }
 }
 
 }  // namespace

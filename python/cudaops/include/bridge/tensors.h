@@ -91,6 +91,14 @@ int64_t query(Ref ref, Query what) {
       return static_cast<int64_t>(self.suggest_memory_format(true));
     case q_type:
       return self.type().is_cuda();
+    case q_options: {
+      const auto byte = [](auto one, int place) {
+        return static_cast<int64_t>(static_cast<uint8_t>(one)) << 8 * place;
+      };
+      const c10::Device device = self.device();
+      return byte(self.scalar_type(), 0) | byte(self.layout(), 1) | byte(device.type(), 2) |
+             byte(device.index(), 3);
+    }
   }
   return 0;
 }

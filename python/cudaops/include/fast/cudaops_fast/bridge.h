@@ -13,7 +13,7 @@
 namespace cudaops_fast {
 
 // Changes with the layout of anything below.
-constexpr int64_t bridge_version = 2;
+constexpr int64_t bridge_version = 3;
 
 // A tensor: the bits of an at::Tensor, which is one pointer (the bridge asserts it).
 using Impl = void*;
@@ -81,7 +81,12 @@ enum Query : int32_t {
   q_is_signed,
   q_suggest_memory_format,
   q_suggest_memory_format_exactly,
-  q_type,  // throws where Tensor::type() does
+  q_type,     // throws where Tensor::type() does
+  q_options,  // dtype, layout, device's type and index, a byte each from the lowest one on
+};
+
+struct OptionsOfTensor {
+  uint64_t bits;
 };
 
 enum Error : int32_t { e_error, e_index, e_value, e_type, e_not_implemented, e_assert };
@@ -170,6 +175,9 @@ struct Function {
   bool release_gil;
 };
 
+// Bytes of an at::AutoDispatchBelowADInplaceOrView (the bridge asserts it).
+constexpr size_t size_of_below = 16;
+
 struct Bridge {
   int64_t version;
   Impl undefined;
@@ -193,9 +201,9 @@ struct Bridge {
   const void* (*find_op)(const char* name, const char* overload);
   void (*call)(const void* op, const Value* args, int64_t count, Value* results,
                int64_t result_count);
-  // As an at::AutoDispatchBelowADInplaceOrView, until it is deleted.
-  void* (*new_below)();
-  void (*delete_below)(void*);
+  // An at::AutoDispatchBelowADInplaceOrView, made and ended in this memory.
+  void (*enter_below)(void* place);
+  void (*leave_below)(void* place);
   // The C++ default dtype, of torch.set_default_dtype().
   int32_t (*default_dtype)();
   const char* (*dtype_name)(int32_t dtype);

@@ -11,21 +11,27 @@
 namespace c10 {
 inline namespace cudaops_fast_1 {
 
+// In one register: its parts set one by one and copied as a whole would wait for one another.
 struct TensorOptions {
   TensorOptions() = default;
-  TensorOptions(Layout layout) : layout_(layout) {}
+  // Of a tensor: as cudaops_fast::q_options has them.
+  explicit TensorOptions(cudaops_fast::OptionsOfTensor found)
+      : bits_(found.bits | 0xfull << (8 * flags)) {}
+  TensorOptions(Layout layout) : TensorOptions(TensorOptions().layout(layout)) {}
   template <class T, class = std::enable_if_t<std::is_same<std::decay_t<T>, Device>::value>>
-  TensorOptions(T&& device) : device_(std::forward<T>(device)) {}
+  TensorOptions(T&& device)
+      : TensorOptions(TensorOptions().device(std::optional<Device>(device))) {}
   // What a Device can be made of: a DeviceType, a text.
   template <class... Args,
             class = std::enable_if_t<std::is_constructible<Device, Args&&...>::value>, class = void>
   TensorOptions(Args&&... args) : TensorOptions(Device(std::forward<Args>(args)...)) {}
-  TensorOptions(TypeMeta dtype) : dtype_(dtype) {}
-  TensorOptions(ScalarType dtype) : dtype_(TypeMeta(dtype)) {}
-  TensorOptions(MemoryFormat format) : memory_format_(format) {}
+  TensorOptions(TypeMeta dtype) : TensorOptions(TensorOptions().dtype(std::optional(dtype))) {}
+  TensorOptions(ScalarType dtype) : TensorOptions(TypeMeta(dtype)) {}
+  TensorOptions(MemoryFormat format) : TensorOptions(TensorOptions().memory_format(format)) {}
 
   TensorOptions device(std::optional<Device> device) const noexcept {
-    return with(&TensorOptions::device_, device);
+    return with<type_of_device>(device ? std::optional(device->type()) : std::nullopt)
+        .with<index_of_device>(device ? std::optional(device->index()) : std::nullopt);
   }
   template <class... Args>
   TensorOptions device(Args&&... args) const noexcept {
@@ -35,60 +41,84 @@ struct TensorOptions {
     return device(Device(DeviceType::CUDA, index));
   }
   TensorOptions dtype(std::optional<TypeMeta> dtype) const noexcept {
-    return with(&TensorOptions::dtype_, dtype);
+    return with<dtype_>(dtype ? std::optional(dtype->toScalarType()) : std::nullopt);
   }
   TensorOptions dtype(std::optional<ScalarType> dtype) const noexcept {
-    return with(&TensorOptions::dtype_, dtype ? std::optional<TypeMeta>(*dtype) : std::nullopt);
+    return with<dtype_>(dtype);
   }
   template <class T>
   TensorOptions dtype() const {
     return dtype(std::optional<ScalarType>(CppTypeToScalarType<T>::value));
   }
-  TensorOptions layout(std::optional<Layout> layout) const noexcept {
-    return with(&TensorOptions::layout_, layout);
-  }
+  TensorOptions layout(std::optional<Layout> value) const noexcept { return with<layout_>(value); }
   TensorOptions requires_grad(std::optional<bool> value) const noexcept {
-    return with(&TensorOptions::requires_grad_, value);
+    return with<requires_grad_>(value);
   }
   TensorOptions pinned_memory(std::optional<bool> value) const noexcept {
-    return with(&TensorOptions::pinned_memory_, value);
+    return with<pinned_memory_>(value);
   }
   TensorOptions memory_format(std::optional<MemoryFormat> value) const noexcept {
-    return with(&TensorOptions::memory_format_, value);
+    return with<memory_format_>(value);
   }
 
-  Device device() const noexcept { return device_ ? *device_ : Device(kCPU); }
-  bool has_device() const noexcept { return device_.has_value(); }
-  std::optional<Device> device_opt() const noexcept { return device_; }
-  TypeMeta dtype() const noexcept {
-    return dtype_ ? *dtype_ : TypeMeta(get_default_dtype_as_scalartype());
+  Device device() const noexcept { return device_opt().value_or(Device(kCPU)); }
+  bool has_device() const noexcept { return has(type_of_device); }
+  std::optional<Device> device_opt() const noexcept {
+    if (!has_device()) return std::nullopt;
+    return Device(get<DeviceType>(type_of_device), get<DeviceIndex>(index_of_device));
   }
-  bool has_dtype() const noexcept { return dtype_.has_value(); }
-  std::optional<TypeMeta> dtype_opt() const noexcept { return dtype_; }
-  Layout layout() const noexcept { return layout_ ? *layout_ : kStrided; }
-  bool has_layout() const noexcept { return layout_.has_value(); }
-  std::optional<Layout> layout_opt() const noexcept { return layout_; }
-  bool requires_grad() const noexcept { return requires_grad_ ? *requires_grad_ : false; }
-  bool has_requires_grad() const noexcept { return requires_grad_.has_value(); }
-  std::optional<bool> requires_grad_opt() const noexcept { return requires_grad_; }
-  bool pinned_memory() const noexcept { return pinned_memory_ ? *pinned_memory_ : false; }
-  bool has_pinned_memory() const noexcept { return pinned_memory_.has_value(); }
-  std::optional<bool> pinned_memory_opt() const noexcept { return pinned_memory_; }
-  bool has_memory_format() const noexcept { return memory_format_.has_value(); }
-  std::optional<MemoryFormat> memory_format_opt() const noexcept { return memory_format_; }
+  TypeMeta dtype() const noexcept {
+    return TypeMeta(has_dtype() ? get<ScalarType>(dtype_) : get_default_dtype_as_scalartype());
+  }
+  bool has_dtype() const noexcept { return has(dtype_); }
+  std::optional<TypeMeta> dtype_opt() const noexcept {
+    return has_dtype() ? std::optional(TypeMeta(get<ScalarType>(dtype_))) : std::nullopt;
+  }
+  Layout layout() const noexcept { return layout_opt().value_or(kStrided); }
+  bool has_layout() const noexcept { return has(layout_); }
+  std::optional<Layout> layout_opt() const noexcept { return opt<Layout>(layout_); }
+  bool requires_grad() const noexcept { return requires_grad_opt().value_or(false); }
+  bool has_requires_grad() const noexcept { return has(requires_grad_); }
+  std::optional<bool> requires_grad_opt() const noexcept { return opt<bool>(requires_grad_); }
+  bool pinned_memory() const noexcept { return pinned_memory_opt().value_or(false); }
+  bool has_pinned_memory() const noexcept { return has(pinned_memory_); }
+  std::optional<bool> pinned_memory_opt() const noexcept { return opt<bool>(pinned_memory_); }
+  bool has_memory_format() const noexcept { return has(memory_format_); }
+  std::optional<MemoryFormat> memory_format_opt() const noexcept {
+    return opt<MemoryFormat>(memory_format_);
+  }
 
  private:
-  template <class M, class V>
-  TensorOptions with(M member, const V& value) const {
-    TensorOptions made = *this;
-    made.*member = value;
+  // Bytes from the lowest one on; the last one has a bit for each that there is.
+  enum Part {
+    dtype_,
+    layout_,
+    type_of_device,
+    index_of_device,
+    requires_grad_,
+    pinned_memory_,
+    memory_format_,
+    flags
+  };
+  bool has(Part part) const { return bits_ >> (8 * flags + part) & 1; }
+  template <class T>
+  T get(Part part) const {
+    return static_cast<T>(static_cast<int8_t>(bits_ >> 8 * part));
+  }
+  template <class T>
+  std::optional<T> opt(Part part) const {
+    return has(part) ? std::optional<T>(get<T>(part)) : std::nullopt;
+  }
+  template <Part part, class T>
+  TensorOptions with(std::optional<T> value) const {
+    TensorOptions made;
+    made.bits_ = bits_ & ~(0xffull << 8 * part | 1ull << (8 * flags + part));
+    if (value)
+      made.bits_ |= static_cast<uint64_t>(static_cast<uint8_t>(*value)) << 8 * part |
+                    1ull << (8 * flags + part);
     return made;
   }
-  std::optional<Device> device_;
-  std::optional<TypeMeta> dtype_;
-  std::optional<Layout> layout_;
-  std::optional<bool> requires_grad_, pinned_memory_;
-  std::optional<MemoryFormat> memory_format_;
+  uint64_t bits_ = 0;
 };
 inline TensorOptions dtype(ScalarType value) { return TensorOptions().dtype(value); }
 inline TensorOptions dtype(TypeMeta value) { return TensorOptions().dtype(value); }

@@ -211,7 +211,8 @@ class Tensor {
   }
   int64_t get_device() const { return query(cudaops_fast::q_get_device); }
   TensorOptions options() const {
-    return TensorOptions().dtype(dtype()).device(device()).layout(layout());
+    return TensorOptions(
+        cudaops_fast::OptionsOfTensor{static_cast<uint64_t>(query(cudaops_fast::q_options))});
   }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
     return cudaops_fast::bridge()->is_contiguous(&bits_, static_cast<int32_t>(format));
@@ -593,12 +594,12 @@ inline DeprecatedTypeProperties Tensor::type() const {
 
 class AutoDispatchBelowADInplaceOrView {
  public:
-  AutoDispatchBelowADInplaceOrView() : guard_(cudaops_fast::bridge()->new_below()) {}
-  ~AutoDispatchBelowADInplaceOrView() { cudaops_fast::bridge()->delete_below(guard_); }
+  AutoDispatchBelowADInplaceOrView() { cudaops_fast::bridge()->enter_below(place_); }
+  ~AutoDispatchBelowADInplaceOrView() { cudaops_fast::bridge()->leave_below(place_); }
   AutoDispatchBelowADInplaceOrView(const AutoDispatchBelowADInplaceOrView&) = delete;
 
  private:
-  void* guard_;
+  alignas(void*) unsigned char place_[cudaops_fast::size_of_below];
 };
 
 class AutoGradMode {

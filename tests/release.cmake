@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Python tests of the reference library, as it was built here, with another release of torch: one library serves
-# all of them.
+# A script with another release of torch: the Python tests of the reference library (one library, built here, serves all
+# releases), the slice of fast headers' cases.
 #
-#   cmake -Drepo=<checkout> -Dversion=<torch> -Dscript=<file> -Dtests=<file>... -P release.cmake
+#   cmake -Drepo=<checkout> -Dversion=<torch> -Dscript=<file> -Dtests=<argument>... -P release.cmake
 #
 # A torch that the store doesn't have is brought where CUDAOPS_TEST_LONG=1 or CUDAOPS_TEST_RELEASES (a list) asks for it
 # in the environment: some 3 GB each.

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The target cudaops_kernel_report: the kernels of all ops and kernels of a build directory, as a page and as JSON.
+
+usage: python -I -S -B _run.py kernel_build <option>... <list>...
+
+The lists: kernel_targets.py.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+from . import store
+from .demangle import demangler
+from .kernel_page import render
+from .kernel_report import FORMAT, read_library, rows, said_of_spills, spilled, unknown
+from .kernel_sources import ANONYMOUS, Sources
+from .kernel_targets import Target, add_toolkit_arguments, calculator_of, is_elf
+from .problem import Problem
+from .words import clean, count, short
+
+NAME = "cudaops-kernels"
+MOST_FACTS = 5
+
+
+def gather(targets, calculator, directory, root):
+    """The rows of all targets, each kernel once: of the object that has it, else of the library that it is linked into."""
+    found, notes, waiting, seen = [], [], {}, set()
+    sources = Sources(directory, root)
+    plain = demangler()
+    objects = [path for target in targets for path in target.objects]
+    for linked in (False, True):
+        for target in targets:
+            for path in [target.library] * bool(target.library) if linked else target.objects:
+                if not is_elf(path):
+                    continue
+                kernels = read_library(path, notes, {} if linked else waiting)
+                if linked:
+                    kernels = [kernel for kernel in kernels if (kernel.mangled, kernel.arch) not in seen]
+                    for kernel in kernels:
+                        waiting.pop(kernel.arch, None)
+                notes += unknown(kernels, calculator)
+                seen.update((kernel.mangled, kernel.arch) for kernel in kernels)
+                for row in rows(kernels, calculator, plain):
+                    row["target"] = target.name
+                    place = row["file"] is None and sources.place(objects if linked else [path], row["name"])
+                    if place:
+                        row["file"], row["line"] = place
+                    row["file"] = row["file"] and short(row["file"], root)
+                    row["spilled_at"] = [short(place, root) for place in row["spilled_at"]]
+                    found.append(row)
+    found.sort(key=lambda row: (row["name"], row["arch"], row["target"]))
+    return found, sorted({*notes, *waiting.values()})
+
+
+def facts(kernels):
+    """The kernels to look at first: what spills, then what can't be launched, then the lowest occupancy."""
+    lines = []
+    for row in sorted((row for row in kernels if spilled(row)), key=lambda row: -spilled(row)):
+        unit = "" if row.get("spilled_registers") else " bytes"
+        at = " at " + row["spilled_at"][0] if row["spilled_at"] else ""
+        step = ": " + row["next"] if row["next"] else ""
+        lines.append("%s, spills %s%s%s%s" % (_said(row), said_of_spills(row), unit, at, step))
+    for row in kernels:
+        refused = [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
+        if refused:
+            threads = "%d threads%s" % (refused[0]["block"], "" if row["max_threads"] else " or more")
+            step = refused[0]["next"]
+            if not row["max_threads"]:
+                step += ", or __launch_bounds__ with what it is launched with"
+            lines.append(
+                "%s, can't be launched with %s (%s): %s" % (_said(row), threads, refused[0]["limited_by"], step)
+            )
+    if not lines:
+        known = [
+            (max(occupied["occupancy"] for occupied in row["occupancy"]), row) for row in kernels if row["occupancy"]
+        ]
+        for share, row in sorted(known, key=lambda pair: pair[0])[:MOST_FACTS]:
+            best = max(row["occupancy"], key=lambda occupied: occupied["occupancy"])
+            if best["next"]:
+                lines.append(
+                    "%s, fills %d %% of a multiprocessor (%s): %s"
+                    % (_said(row), round(100 * share), best["limited_by"], best["next"])
+                )
+    return lines[:MOST_FACTS]
+
+
+def _said(row):
+    place = " (%s:%s)" % (row["file"], row["line"]) if row["file"] else ""
+    return "%s%s, %s" % (without_parameters(row["name"]), place, row["arch"])
+
+
+def without_parameters(name):
+    """As the page shows it."""
+    name = name.replace(ANONYMOUS, "")
+    depth = 0
+    for number, character in enumerate(name):
+        depth += (character == "<") - (character == ">")
+        if character == "(" and depth == 0:
+            return name[:number]
+    return name
+
+
+def summary(data):
+    archs = sorted({row["arch"] for row in data["kernels"]})
+    text = "%s for %s" % (count(len(data["kernels"]), "kernel"), " ".join(archs))
+    number = sum(spilled(row) > 0 for row in data["kernels"])
+    return text + ("; %d of them spill" % number if number else "; none spills")
+
+
+def write(path, text):
+    try:
+        store.replace(path, text.encode())
+    except OSError as error:
+        raise Problem("", "the report can't be written.", ["found   %s: %s" % (path, error.strerror)]) from None
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="kernel_build")
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--source", required=True)
+    add_toolkit_arguments(parser)
+    parser.add_argument("lists", nargs="*")
+    options = parser.parse_args(argv)
+    program = "cudaops_kernel_report"
+    try:
+        targets = [Target(path) for path in options.lists]
+        kernels, notes = gather(targets, calculator_of(options), options.build, options.source)
+        if not kernels:
+            if not any(is_elf(path) for target in targets for path in [target.library, *target.objects]):
+                raise Problem("", "nothing is compiled here yet.", ["found   " + options.build], ["cmake --build ."])
+            raise Problem(
+                "",
+                "there are no kernels in what was compiled.",
+                ["found   " + options.build] + notes,
+                ["an op or kernels with CUDA or HIP sources"],
+            )
+        data = clean({
+            "format": FORMAT,
+            "build_directory": options.build,
+            "source_directory": options.source,
+            "kernels": kernels,
+            "notes": notes,
+        })  # fmt: skip
+        page = os.path.join(options.build, NAME + ".html")
+        said, lines = summary(data), facts(data["kernels"])
+        text = render(data, said, lines)
+        write(os.path.join(options.build, NAME + ".json"), json.dumps(data, indent=1) + "\n")
+        write(page, text)
+    except Problem as problem:
+        sys.stderr.write(clean(problem.text(program)) + "\n")
+        return 2
+    print("%s: %s   (and .json)" % (program, page))
+    print("  " + said)
+    for number, line in enumerate(lines, 1):
+        print("  %d. %s" % (number, line))
+    for note in notes:
+        print("  not counted: " + note)
+    return 0

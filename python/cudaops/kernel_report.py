@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Says what each kernel of a library takes, how many blocks a multiprocessor holds, what limits them, what would help.
+
+Python 3.8 or later, standard library only: the target cudaops_kernel_report runs it.
+"""
+
+import json
+import sys
+
+from . import code_object, cubin, occupancy
+from .demangle import demangler
+from .elf import Elf, File, Memory, NotReadable
+from .fatbin import cuda_images
+from .hip_bundles import hip_images
+from .problem import Problem
+from .unpack import OutOfReach, cuda_image
+from .words import clean, count, read_text
+
+FORMAT = 1
+# What --diff looks at, besides the blocks.
+MEMBERS_COMPARED = (
+    "registers", "static_shared_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "constant_bytes",
+    "max_threads", "min_blocks", "nvcc", "scalar_registers", "spilled_registers",
+)  # fmt: skip
+# Of those that spill in a kernel.
+MOST_LINES = 3
+DESCRIPTION = (
+    "Says what the kernels of a library take: registers, shared memory, stack, spills, blocks a multiprocessor."
+)
+EPILOG = """\
+What the figures mean:
+
+  registers, shared, stack
+              of a thread, of a block (static alone: what a launch asks for besides isn't known here), of a thread
+  spills      bytes stored and loaded because registers ran out, as ptxas -v counts them: of the instructions, not of
+              the times that they run; unknown (null) where the kernel has a stack and nvcc is older than 12.6
+  constant    bytes of the parameters and of the kernel's own constants
+  threads     the launch bound; without one 128, 256, 512 and 1024
+  blocks      that a multiprocessor holds, and the warps of these blocks, by the CUDA toolkit's cuda_occupancy.h
+
+Read are the library's own tables: it is neither loaded nor compiled again.
+"""
+
+
+def read_library(path, notes, not_linked=None):
+    """The kernels of a library's device code. Raises Problem.
+
+    What has no figures is said in `notes`; what is to be linked yet in `not_linked`, by architecture, where that is given.
+    """
+    found, without, unread = [], {}, []
+    try:
+        with File(path) as file:
+            elf = Elf(file)
+            sections = list(elf.sections())
+            for image in cuda_images(elf, sections, None):
+                if image.kind == "cubin" and not image.relocatable:
+                    if image.has_code:
+                        found += cubin.read_kernels(Elf(Memory(file.path, cuda_image(file, image))), image.name)
+                # nvcc's link step adds PTX without a kernel for the architectures of the link line.
+                elif image.kind != "ptx" or b".entry" in cuda_image(file, image):
+                    without[_why_without(image)] = image
+            for image in hip_images(elf, sections, unread, None, whole=True):
+                if image.relocatable or image.place.read(0, min(4, image.size), "device code") != b"\x7fELF":
+                    without[_why_without(image)] = image
+                elif image.has_code:
+                    found += code_object.read_kernels(Elf(image.place), image.name)
+    except NotReadable as error:
+        raise Problem("", str(error)) from None
+    except OutOfReach:
+        raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
+    # What was linked separately stays in the file beside what became of it.
+    linked = {kernel.arch for kernel in found}
+    for text, image in sorted(without.items()):
+        if not image.relocatable:
+            notes.append(text)
+        elif image.name not in linked:
+            if not_linked is None:
+                notes.append(text)
+            else:
+                not_linked[image.name] = text
+    notes += unread
+    return found
+
+
+def _why_without(image):
+    if image.kind == "ptx":
+        return "%s: PTX, which the driver compiles when the library is loaded" % image.name
+    if image.kind == "lto":
+        return "%s: compiled when it is linked (-dlto)" % image.name
+    if image.kind == "hip" and not image.relocatable:
+        return "%s: no code object, which the driver compiles when the library is loaded" % image.name
+    return "%s: not linked yet (%s)" % (image.name, "-fgpu-rdc" if image.kind == "hip" else "-dc")
+
+
+def rows(kernels, calculator, plain):
+    """The kernels as the report has them, by name and architecture; `plain`: demangle.demangler()."""
+    made = []
+    for kernel in kernels:
+        blocks = (kernel.max_threads,) if kernel.max_threads else occupancy.BLOCKS
+        uses = (kernel.arch, kernel.registers, kernel.static_shared_bytes, kernel.barriers)
+        known = calculator and kernel.release
+        found = [calculator.row(*uses, block) for block in blocks] if known else []
+        made.append({
+            "name": plain(kernel.mangled),
+            "mangled": kernel.mangled,
+            "arch": kernel.arch,
+            "target": None,
+            "file": kernel.place[0] if kernel.place else None,
+            "line": kernel.place[1] if kernel.place else None,
+            "registers": kernel.registers,
+            "static_shared_bytes": kernel.static_shared_bytes,
+            "stack_bytes": kernel.stack_bytes,
+            "spill_store_bytes": kernel.spill_store_bytes,
+            "spill_load_bytes": kernel.spill_load_bytes,
+            "constant_bytes": kernel.constant_bytes,
+            "max_threads": kernel.max_threads,
+            "min_blocks": _min_blocks(kernel, calculator),
+            "nvcc": kernel.release,
+            "spilled_at": ["%s:%d" % place[:2] for place in kernel.spilled_at[:MOST_LINES]],
+            "occupancy": [row for row in found if row],
+            "next": "",
+        })  # fmt: skip
+        if spilled(made[-1]) and known:
+            made[-1]["next"] = _more_registers(kernel, made[-1]["min_blocks"], calculator)
+        if kernel.scalar_registers is not None:
+            made[-1].update(scalar_registers=kernel.scalar_registers, spilled_registers=kernel.spilled_registers)
+    made.sort(key=lambda row: (row["name"], row["arch"]))
+    return made
+
+
+def unknown(kernels, calculator):
+    """A note for each architecture whose blocks aren't known."""
+    archs = {kernel.arch for kernel in kernels if kernel.release} if calculator else ()
+    return [
+        "blocks a multiprocessor of %s: this toolkit's cuda_occupancy.h or ptxas doesn't know it" % arch
+        for arch in sorted(archs)
+        if calculator.device(arch) is None
+    ]
+
+
+def _min_blocks(kernel, calculator):
+    """The second launch bound, of which a cubin keeps only the registers that it leaves to a thread."""
+    if not (kernel.register_limit and kernel.max_threads and calculator):
+        return None
+    found = calculator.blocks(kernel.arch, kernel.register_limit, 0, 0, kernel.max_threads)
+    return found[0] if found else None
+
+
+def _more_registers(kernel, min_blocks, calculator):
+    """What would leave more registers to a kernel that spills, in a few words."""
+    if kernel.registers >= occupancy.MOST_REGISTERS:
+        return "a thread can't have more registers: keep fewer values in each"
+    if not kernel.max_threads:
+        return "__launch_bounds__ with what it is launched with leaves more registers"
+    threads, blocks = kernel.max_threads, (min_blocks or 1) - 1
+    if not blocks:
+        threads, blocks = threads // 2, 1
+    registers = calculator.most_registers(kernel.arch, threads, blocks) if threads else 0
+    if registers <= kernel.registers:
+        return ""
+    bounds = "%d, %d" % (threads, blocks) if blocks > 1 or min_blocks else str(threads)
+    return "__launch_bounds__(%s) leaves %d registers" % (bounds, registers)
+
+
+def report(path, calculator, notes):
+    kernels = read_library(path, notes)
+    if not kernels:
+        raise Problem(
+            "",
+            "there is no device code with figures in it.",
+            ["found   " + path] + ["        " + note for note in notes],
+            ["the library of an op with CUDA sources, built for an architecture such as 90-real"],
+        )
+    notes += unknown(kernels, calculator)
+    return clean({"format": FORMAT, "kernels": rows(kernels, calculator, demangler()), "notes": notes})
+
+
+def spilled(row):
+    return (row["spill_store_bytes"] or 0) + (row["spill_load_bytes"] or 0) + row.get("spilled_registers", 0)
+
+
+def said_of_spills(row):
+    if row.get("spilled_registers"):
+        return "%d registers" % row["spilled_registers"]
+    if row["spill_store_bytes"] is None:
+        return "?"
+    return "%d + %d" % (row["spill_store_bytes"], row["spill_load_bytes"]) if spilled(row) else "0"
+
+
+def describe(data):
+    """The report for people, a line each: what spills first."""
+    lines = [
+        "%9s %6s %5s %11s %8s %7s %8s %6s  %-22s %s"
+        % ("registers", "shared", "stack", "spills", "constant", "threads", "blocks", "warps", "limited by", "kernel")
+    ]
+    for row in sorted(data["kernels"], key=lambda row: -spilled(row)):
+        spills = said_of_spills(row)
+        place = "  %s:%s" % (row["file"], row["line"]) if row["file"] else ""
+        first = (row["registers"], row["static_shared_bytes"], row["stack_bytes"], spills, row["constant_bytes"])
+        last = "%s  %s%s" % (row["name"], row["arch"], place)
+        if row.get("scalar_registers") is not None:
+            last += ";  %d scalar registers" % row["scalar_registers"]
+        for occupied in row["occupancy"] or [None]:
+            line = "%9s %6s %5s %11s %8s " % first
+            if occupied:
+                line += "%7s %8s %5.0f%%  %-22s " % (
+                    occupied["block"],
+                    occupied["blocks_per_multiprocessor"],
+                    100 * occupied["occupancy"],
+                    occupied["limited_by"],
+                )
+            else:
+                line += "%7s %8s %6s  %-22s " % (row["max_threads"] or "", "", "", "")
+            if last and row["spilled_at"]:
+                last += ";  spills at " + ", ".join(row["spilled_at"])
+            if last and row["next"]:
+                last += ";  " + row["next"]
+            # Fewer registers would make it spill more.
+            if occupied and occupied["next"] and not row["next"]:
+                last += "%s%s" % (";  " if last else "", occupied["next"])
+            lines.append((line + last).rstrip())
+            first, last = ("",) * 5, ""
+    return lines + ["not counted  " + note for note in data["notes"]]
+
+
+def difference(old, new):
+    """What is different between two reports, a line each."""
+    lines = []
+    before, after = ({(row["name"], row["arch"], number): row for number, row in numbered(data)} for data in (old, new))
+    for key in sorted(set(before) | set(after)):
+        name = "%s  %s" % key[:2]
+        if key not in after:
+            lines.append("gone     " + name)
+        elif key not in before:
+            lines.append("new      " + name)
+        else:
+            changes = [
+                "%s %s -> %s" % (member.replace("_", " "), before[key].get(member), after[key].get(member))
+                for member in MEMBERS_COMPARED
+                if before[key].get(member) != after[key].get(member)
+            ]
+            then = {row["block"]: row["blocks_per_multiprocessor"] for row in before[key]["occupancy"]}
+            for row in after[key]["occupancy"]:
+                blocks = then.get(row["block"])
+                if blocks not in (None, row["blocks_per_multiprocessor"]):
+                    changes.append(
+                        "blocks of %d threads %d -> %d" % (row["block"], blocks, row["blocks_per_multiprocessor"])
+                    )
+            if changes:
+                lines.append("changed  %s: %s" % (name, ", ".join(changes)))
+    return lines
+
+
+def numbered(data):
+    """(number, row): several kernels may have one name, local to a file each."""
+    seen = {}
+    for row in data["kernels"]:
+        key = row["name"], row["arch"]
+        seen[key] = seen.get(key, 0) + 1
+        yield seen[key], row
+
+
+def read_report(path):
+    """A report that was written before. Raises Problem."""
+    cure = ["python -m cudaops kernels <library> --json > <file>"]
+    try:
+        data = json.loads(read_text(path))
+    except OSError as error:
+        raise Problem(
+            "", "the report to compare with can't be read.", ["found   %s: %s" % (path, error.strerror)], cure
+        ) from None
+    except ValueError as error:
+        raise Problem("", "the report to compare with is no JSON.", ["found   %s: %s" % (path, error)], cure) from None
+    found = data.get("format") if isinstance(data, dict) else None
+    if found != FORMAT or not isinstance(data.get("kernels"), list):
+        facts = ["found   %s, format %s" % (path, found), "wanted  format %d" % FORMAT]
+        raise Problem("", "the file to compare with is no report of kernels.", facts, cure)
+    return data
+
+
+def find_calculator(notes):
+    toolkit = occupancy.find_toolkit()
+    if toolkit is None:
+        notes.append(
+            "blocks a multiprocessor: no CUDA toolkit with cuda_occupancy.h and ptxas, or no C++ compiler "
+            "(CUDA_HOME, PATH, CXX; torch's Triton has the former)"
+        )
+        return None
+    return occupancy.Calculator(toolkit, occupancy.cache_directory())
+
+
+def add_arguments(parser):
+    parser.add_argument("library", help="path of a .so file")
+    parser.add_argument("--json", action="store_true", help="the same for programs")
+    parser.add_argument(
+        "--diff", metavar="<old.json>", help="what is different from such a report (--json, cudaops-kernels.json)"
+    )
+
+
+def run(options, program):
+    """Exit code: 0, or 2 where there is nothing to report on."""
+    try:
+        old = read_report(options.diff) if options.diff else None
+        notes = []
+        data = report(options.library, find_calculator(notes), notes)
+    except Problem as problem:
+        sys.stderr.write(clean(problem.text(program)) + "\n")
+        return 2
+    if old:
+        lines = difference(old, data)
+        print("\n".join(lines) or "%s: no difference" % count(len(data["kernels"]), "kernel"))
+    elif options.json:
+        print(json.dumps(data, indent=1))
+    else:
+        print("\n".join(describe(data)))
+    return 0

@@ -1,0 +1,1 @@
+include("${case_TESTS_DIR}/AddTorchOp/common/commands.cmake")

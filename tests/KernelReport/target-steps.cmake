@@ -1,0 +1,22 @@
+# Without device code: the target says what is missing and writes nothing, the budget's test is skipped with the reason.
+machine(CPU)
+file(WRITE "${case_DIR}/src/op.cpp" "int op() { return 1; }\n")
+configure([[
+cudaops_add_kernels(parts STATIC SOURCES op.cpp)
+cudaops_add_kernel_budget(parts FILE budget.json)
+]]
+)
+set(code 1)
+if(case_GENERATOR MATCHES "Makefiles")
+  set(code 2)
+endif()
+case_build(RESULT ${code} ARGS --target cudaops_kernel_report)
+expect_stderr("^cudaops_kernel_report: nothing is compiled here yet\\. found ${case_BUILD_DIR} Fix: cmake --build \\.")
+case_build()
+refuse_stdout("cudaops_kernel_report|Looking what")
+case_build(RESULT ${code} ARGS --target cudaops_kernel_report)
+expect_stderr("^cudaops_kernel_report: there are no kernels in what was compiled\\. found ${case_BUILD_DIR} Fix: an op or kernels with CUDA or HIP sources")
+file(GLOB written "${case_BUILD_DIR}/cudaops-kernels*")
+case_equal("files of a report of nothing" "${written}" "")
+case_ctest(ARGS -R "^parts\\.kernels$")
+expect_stdout("parts\\.kernels .*Skipped")
