@@ -290,7 +290,7 @@ class FunctionCases:
 
     def _compiled(self, function, mode=None):
         if self.options.quick:
-            return self.torch.compile(function, backend="aot_eager", fullgraph=True, dynamic=False)
+            return self.torch.compile(function, backend="eager", fullgraph=True, dynamic=False)
         return self.torch.compile(function, fullgraph=True, dynamic=False, mode=mode)
 
     def _gradients(self, outputs, inputs, grads):
@@ -420,7 +420,7 @@ class OptimizerCases:
         return steps[0]
 
     def _compiled(self, step):
-        backend = {"backend": "aot_eager"} if self.options.quick else {}
+        backend = {"backend": "eager"} if self.options.quick else {}
         return self.torch.compile(step, dynamic=False, **backend)
 
     def _steps(self, name):

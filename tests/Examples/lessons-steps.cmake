@@ -31,3 +31,17 @@ set(
 foreach(test IN LISTS gpu_tests ITEMS lesson_saxpy.cuda one_add.cuda one_add.Triton one_add.Numba)
   example_expect(${test} "Passed|Skipped")
 endforeach()
+
+# One of them alone, as a project of its own.
+set(alone "${case_DIR}/alone")
+set(settings "-DPython_EXECUTABLE=${example_PYTHON}" -DCMAKE_CUDA_ARCHITECTURES=90-real)
+if(example_TOOLKIT)
+  list(APPEND settings "-DCUDAToolkit_ROOT=${example_TOOLKIT}")
+endif()
+case_step(
+  configure_alone
+  COMMAND "${case_CMAKE}" -G Ninja -S "${example_DIR}/02_threads_blocks_warps" -B "${alone}" ${settings}
+)
+case_step(build_alone COMMAND "${case_CMAKE}" --build "${alone}")
+file(GLOB library "${alone}/libwho_am_i.*")
+case_match("what it builds" "${library}" "libwho_am_i\\.so$")

@@ -71,7 +71,7 @@ def test_benchmarks_are_read():
 
 
 def test_a_skipped_lesson_is_not_measured(tmp_path):
-    """One test of each kind: a figure, a skip, a failure."""
+    """One test of each kind: a figure, a skip, a failure, a program that isn't there."""
     scripts = {"07_works": "print('a b'); print('1 2.5')", "08_skips": "raise SystemExit(77)", "09_fails": "1 / 0"}
     build = tmp_path / "build"
     lines = []
@@ -82,11 +82,18 @@ def test_a_skipped_lesson_is_not_measured(tmp_path):
             % (lesson, sys.executable, script, lesson, build / lesson)
         )
         lines.append("subdirs(%s)" % lesson)
+    lesson = build / "06_not_built"
+    lesson.mkdir()
+    (lesson / "CTestTestfile.cmake").write_text(
+        'add_test(06_not_built "%s")\nset_tests_properties(06_not_built PROPERTIES WORKING_DIRECTORY "%s")\n'
+        % (lesson / "program", lesson)
+    )
+    lines.append("subdirs(06_not_built)")
     (build / "CTestTestfile.cmake").write_text("\n".join(lines))
     program = REPOSITORY / "bench" / "lessons" / "measure.py"
     command = [sys.executable, program, build, "--out", tmp_path / "out"]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert ran.returncode == 1 and "measured 1 lessons; failed: 08_skips, 09_fails" in ran.stdout
+    assert ran.returncode == 1 and "measured 1 lessons; failed: 08_skips, 09_fails, 06_not_built" in ran.stdout
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["07_works.json"]
     document = json.loads((tmp_path / "out" / "07_works.json").read_text())
     assert document["tables"] == [{"columns": ["a", "b"], "rows": [[1, 2.5]]}] and document["date"]

@@ -48,20 +48,11 @@ __device__ unsigned sum_of_warp(unsigned x) {
 
 template <int kStep>
 __global__ void reduce(const unsigned* input, unsigned* sum, int64_t num_elements) {
-  const int64_t first = int64_t{blockIdx.x} * kBlockSize + threadIdx.x;
-  const int64_t stride = int64_t{gridDim.x} * kBlockSize;
+  const int64_t first = int64_t{blockIdx.x} * kBlockSize;
   unsigned total = 0;
-  if (kStep < 5) {
-    for (int64_t i = first; i < num_elements; i += stride) {
-      // From step 4 on each thread first adds up its own numbers.
-      total += kStep < 4 ? sum_of_block<kStep>(input[i]) : input[i];
-    }
-  } else {
-    const auto* fours = reinterpret_cast<const uint4*>(input);  // 16 bytes a load
-    for (int64_t i = first; i < num_elements / 4; i += stride) {
-      const uint4 x = fours[i];
-      total += x.x + x.y + x.z + x.w;
-    }
+  for (int64_t i = first; i < num_elements; i += int64_t{gridDim.x} * kBlockSize) {
+    const unsigned x = input[i + threadIdx.x];
+    total += kStep < 4 ? sum_of_block<kStep>(x) : x;  // from step 4 on each thread adds up its own
   }
   if (kStep == 4) total = sum_of_block<kStep>(total);
   if (kStep == 5) total = sum_of_warp(total);

@@ -15,7 +15,7 @@ import ways
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = 1 << 28  # 1 GiB an array
-COLUMNS = ("build_s", "call_us", "kernel_us", "TB/s")
+COLUMNS = ("build_s", "call_us", "large_us", "TB/s")
 
 
 def build_by_cmake():
@@ -29,18 +29,17 @@ def build_by_cmake():
     return time.perf_counter() - start
 
 
-def kernel_ms(torch, add, a, b):
-    """Of ten calls in a row: the host is ahead of the GPU then, and its part isn't seen. Median of five."""
+def median_ms(torch, function, calls):
+    """Of one call between two events: what the host needs before its launch is in it."""
     times = []
-    for _ in range(5):
+    for _ in range(calls):
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
-        for _ in range(10):
-            add(a, b)
+        function()
         stop.record()
         stop.synchronize()
-        times.append(start.elapsed_time(stop) / 10)
-    return sorted(times)[2]
+        times.append(start.elapsed_time(stop))
+    return sorted(times)[calls // 2]
 
 
 def measure(way):
@@ -69,7 +68,7 @@ def measure(way):
         add(*small)
     torch.cuda.synchronize()
     call_us = (time.perf_counter() - start) * 1e3
-    large_ms = kernel_ms(torch, add, *large)
+    large_ms = median_ms(torch, lambda: add(*large), 20)
     print(f"{way:14} {build_s:8.2f} {call_us:8.1f} {1e3 * large_ms:9.0f} {3 * 4 * SIZE / large_ms / 1e9:6.2f}", flush=True)
 
 

@@ -81,7 +81,7 @@ class RowColumns : public RowLoads<Self, Traits, T, TileType> {
     if constexpr (kIsWhole) {
       return load_readonly(data + place.column + first);
     } else {
-      const auto part = part_of<Vector<U>::kSize>(place, first);
+      const auto part = Base::template part_of<Vector<U>::kSize>(place, first);
       const U* const own = data + part.column;
       // Each row needs its ends, and what lies around columns isn't known to be readable.
       if (part.column >= part.kSize - 1 && part.column + 2 * part.kSize - 1 <= width_) {
@@ -92,7 +92,6 @@ class RowColumns : public RowLoads<Self, Traits, T, TileType> {
   }
 
  protected:
-  using Base::part_of;
   using Base::self;
   using Base::width_;
 

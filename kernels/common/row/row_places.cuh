@@ -69,7 +69,9 @@ class RowPlaces : public Traits {
   }
 
   // Which half of the scratch is free: for a row that a block takes after another.
-  __device__ __forceinline__ void follow(const Self& other) { buffer_ = other.buffer_; }
+  __device__ __forceinline__ void follow(const Self& other) {
+    buffer_ = static_cast<const RowPlaces&>(other).buffer_;
+  }
 
   __device__ __forceinline__ int64_t index() const { return index_; }
   __device__ __forceinline__ int width() const { return width_; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was measured for rows: how they are spread over threads, and where one way of doing it ends
 // and the next begins. Measured on an H200 (sm_90, CUDA 13.0) with the ops' programs in
-// bench/kernels (`<op>_benchmark`, all of them by run_gpu.py); each constant names the day, which
-// is that of the commit that has it. Older and newer GPUs use the same numbers: another generation
-// gets a file like this one.
+// bench/kernels (`<op>_benchmark`, all of them by run_gpu.py), those of 2026-11-26 on an H100 in
+// CUDA graphs of one op; each constant names the day, which is that of the commit that has it.
+// Older and newer GPUs use the same numbers: another generation gets a file like this one.
 //
 // Constants marked "order" decide in which order a row is added up: to change one changes the last
 // bits of results.
