@@ -19,7 +19,7 @@ def name_pages(repository, place=None):
     for path in (*pages.files("docs/*.md"), *pages.files("docs/*/*.md")):
         pages.add_page(path, os.path.relpath(path, "docs"))
     pages.add_page("kernels/README.md", "kernels/index.md")
-    for path in (*pages.files("examples/*/README.md"), *pages.files("examples/lessons/*/README.md")):
+    for path in pages.files("examples/*/README.md"):
         pages.add_page(path, os.path.dirname(path) + ".md")
     for path in pages.files("examples/*/*/README.md"):
         directory = os.path.dirname(path)
