@@ -13,6 +13,7 @@ BENCH = REPOSITORY / "bench" / "kernels"
 RESULTS = sorted((REPOSITORY / "bench" / "results").glob("NVIDIA_H200*.json"))
 sys.path[:0] = [str(BENCH), str(BENCH.parent / "build_time")]
 
+import attention_table  # noqa: E402
 import jit  # noqa: E402
 import plot  # noqa: E402
 import result_file  # noqa: E402
@@ -88,6 +89,15 @@ def test_page_shows_the_times_of_builds_at_first_use():
     )
 
 
+def test_page_shows_attention_as_measured():
+    page = (REPOSITORY / "kernels" / "README.md").read_text(encoding="utf-8")
+    for marks, made in attention_table.TABLES.items():
+        block = page.split(marks[0])[1].split(marks[1])[0]
+        assert block == "\n%s\n" % made(REPOSITORY / "bench" / "results"), (
+            "write it anew: bench/kernels/attention_table.py bench/results --page kernels/README.md"
+        )
+
+
 def test_table_with_rivals():
     lines = table.table([DOCUMENT]).splitlines()
     assert lines[0] == (
@@ -156,7 +166,7 @@ def test_plot(tmp_path):
     assert code == 1 and "plot.py: no benchmark in these files" in error
 
 
-@pytest.mark.parametrize("program", ["plot.py", "table.py", "rivals.py", "run_gpu.py"])
+@pytest.mark.parametrize("program", ["attention_table.py", "plot.py", "table.py", "rivals.py", "run_gpu.py"])
 def test_help(program):
     code, output, error = run(program, "--help")
     assert (code, error) == (0, "") and output.startswith("usage: %s" % program)
