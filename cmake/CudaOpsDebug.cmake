@@ -22,7 +22,8 @@ presets.
 ``CUDAOPS_PROFILE`` (variable, or environment variable of the same name; preset ``profile``)
   ``ON``: adds line numbers for profilers and sanitizers (``-lineinfo``), and leaves device code uncompressed. All other
   flags are those of the build type, and the machine code is the same, byte for byte: what is measured is what ships. Not
-  together with ``CUDAOPS_DEBUG`` or the build type ``Debug``.
+  together with ``CUDAOPS_DEBUG`` or the build type ``Debug``; in a build directory of several build types, ``Debug`` is
+  built as without it.
 
 ``CUDAOPS_SANITIZER`` (variable, or environment variable of the same name; preset ``sanitize``)
   A list of ``memcheck``, ``racecheck``, ``initcheck`` and ``synccheck``: for each of them, a test ``<name>.<tool>`` beside
@@ -32,10 +33,12 @@ presets.
 
     racecheck: Race reported between Write access at block_sum(float *)+0x90 in sum.cu:9
 
-  Of a gtest program, the tests with ``Gpu`` or ``GPU`` in their names run; in a Python test, only the kernels of its ops are
-  checked (by initcheck all, since it has to see what other kernels write), and torch allocates each tensor by itself. The
-  time limit is 20 times that of the test. Skipped, with the reason, where there is no compute-sanitizer or no GPU. With
-  ``CUDAOPS_PROFILE``, places have file and line.
+  Of a gtest program, the tests with ``Gpu`` or ``GPU`` in their names run; a Python test with the word ``cpu`` in its name,
+  such as ``my_ops.cpu``, has no such tests, since it uses no GPU. In the others, only the kernels of their ops are checked
+  (by initcheck all, since it has to see what other kernels write), and torch allocates each tensor by itself. The time limit
+  is 20 times that of the test. Skipped, with the reason, where there is no compute-sanitizer or no GPU: ``ctest -V`` prints
+  it. Failed where the tool saw no call of CUDA, so that nothing was checked. With ``CUDAOPS_PROFILE``, places have file and
+  line.
 
 ``CUDAOPS_NVTX`` (variable, or environment variable of the same name)
   ``ON``: ``CUDAOPS_RANGE("name")`` of :file:`cudaops/nvtx.h` is a range on the time line of Nsight Systems; without it,

@@ -38,8 +38,10 @@ they do nothing.
   belong to in the build tree (``INSTALL``, ``PYTHON_PACKAGE``) are on ``PYTHONPATH``. Exit code 77 means skipped.
   ``PYTEST`` runs it with pytest. Where an op is NOT_BUILT the test is skipped with the reason.
 
-With ``CUDAOPS_SANITIZER`` each gtest program and each Python test also has tests ``<name>.<tool>``, see
-:module:`CudaOpsDebug`.
+With ``CUDAOPS_SANITIZER`` each gtest program, and each Python test without the word ``cpu`` in its name
+(``my_ops_test.cpu``), also has tests ``<name>.<tool>``, see :module:`CudaOpsDebug`.
+
+``ctest`` says of a skipped test that it was skipped; ``ctest -V -R <name>`` prints the reason.
 
 GoogleTest and Google Benchmark are found by ``find_package`` (Debian's libgtest-dev and libbenchmark-dev, vcpkg,
 Conan); ``CUDAOPS_PROVIDE=GTEST;BENCHMARK`` brings them by CMake's FetchContent.
@@ -65,7 +67,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/state op/arguments op/debug op/finish op/profile op/sanitizer)
+_cudaops_use(CudaOpsArchitectures CudaOpsTargets HipifySources base/message base/options base/programs base/state op/arguments op/debug op/finish op/profile op/sanitizer)
 
 function(cudaops_add_gtest)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_add_gtest")
@@ -230,7 +232,8 @@ function(cudaops_add_python_test)
   endif()
   set(runner "${python}")
   if(arg_PYTEST)
-    list(APPEND runner -m pytest -p no:cacheprovider)
+    _cudaops_python_package(package)
+    list(APPEND runner "${package}/_run_pytest.py" -p no:cacheprovider)
   endif()
   add_test(NAME ${name} COMMAND ${runner} "${script}" ${arg_ARGS})
   set_tests_properties(
@@ -242,7 +245,9 @@ function(cudaops_add_python_test)
       ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1"
       ENVIRONMENT_MODIFICATION "${environment}"
   )
-  _cudaops_sanitizer_tests(${name} "${libraries}" ${runner} "${script}" ${arg_ARGS})
+  if(NOT name MATCHES "(^|[^A-Za-z0-9])[Cc][Pp][Uu]($|[^A-Za-z0-9])")
+    _cudaops_sanitizer_tests(${name} "${libraries}" ${runner} "${script}" ${arg_ARGS})
+  endif()
 endfunction()
 
 # _cudaops_check_executable(<command> <name> <argv> <out-sources> <out-enabled>)

@@ -3,13 +3,15 @@
 
 usage: _run.py sanitize --tool <tool> [--toolkit <dir>] [--library <file>...] -- <command>...
 
-With libraries, their kernels alone are checked; not by initcheck, which has to see what other kernels write. Exit code: the command's own, or 86 where the tool found something, 77
-where there is no such tool or no GPU. What was found is said again at the end, a line for each place in the code.
+With libraries, their kernels alone are checked; not by initcheck, which has to see what other kernels write. Exit code: the
+command's own, or 86 where the tool found something or saw no call of CUDA, 77 where there is no such tool or no GPU. What
+was found is said again at the end, a line for each place in the code.
 """
 
 import argparse
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -24,6 +26,7 @@ LINE = re.compile(r"^[.sFExX]*=========(?P<text>.*)$")
 RACE = re.compile(r"(?P<what>Race reported) between (?P<place>.+)$")
 # The releases differ in the order: "0x70 in /a/scale.cu:12:scale(float *)" came before 2022.
 OLD_PLACE = re.compile(r"^0x[0-9a-f]+ in (?P<file>.+?:\d+):(?P<kernel>.+)$")
+NOTHING_SEEN = "Target application terminated before first instrumented API call"
 ADDRESS = re.compile(r" (at host access )?(to )?0x[0-9a-f]{6,}")
 
 
@@ -56,6 +59,18 @@ def main(arguments):
         return _skip("no test of the program has Gpu or GPU in its name")
     for line in summary(text):
         print("%s: %s" % (options.tool, line))
+    if NOTHING_SEEN in text:
+        problem = Problem(
+            options.tool,
+            "nothing was checked: the tool saw no call of CUDA.",
+            ["found   %s" % sanitizer, "in      %s" % shlex.join(options.command)],
+            [
+                "where the test uses no GPU, the word cpu in its name: my_ops.cpu",
+                "where it uses one, another compute-sanitizer: %s" % gpu_tools.SOURCES["compute-sanitizer"],
+            ],
+        )
+        print(problem.text(), file=sys.stderr)
+        return code or FOUND
     return code
 
 

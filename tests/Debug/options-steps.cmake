@@ -41,6 +41,20 @@ foreach(type IN ITEMS Debug Release)
   case_not_match("the project's own target" "${flags}" "CUDAOPS_DEBUG|-O0")
 endforeach()
 
+# Several build types in one directory: the profile is of those that ship, and Debug is for a debugger.
+configure("${ops}" ARGS -G "Ninja Multi-Config" -B "${case_DIR}/multi" -DCUDAOPS_DEBUG=OFF -DCUDAOPS_PROFILE=ON)
+foreach(type IN ITEMS Debug Release)
+  case_step(commands COMMAND "${CMAKE_COMMAND}" --build "${case_DIR}/multi" --config ${type} --verbose -- -n)
+  flags_of(op.cu flags)
+  if(type STREQUAL "Debug")
+    case_match("${type}" "${flags}" " -G( |$)")
+    case_not_match("${type}" "${flags}" "lineinfo|no-compress")
+  else()
+    case_match("${type}" "${flags}" "-O3 -DNDEBUG.* -lineinfo --no-compress( |$)")
+    case_not_match("${type}" "${flags}" " -G( |$)")
+  endif()
+endforeach()
+
 # The variable sets the property, and a property that is set stays.
 configure(
   "${ops}

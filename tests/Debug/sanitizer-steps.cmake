@@ -10,11 +10,16 @@ add_library(GTest::gtest_main INTERFACE IMPORTED)
 add_torch_op(my_op SOURCES op.cpp CUDA_SOURCES op.cu)
 cudaops_add_python_test(python OP my_op SCRIPT test_op.py ARGS "a b")
 set_tests_properties(python PROPERTIES TIMEOUT 7 WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+cudaops_add_python_test(my_op.cpu OP my_op SCRIPT test_op.py)
+cudaops_add_python_test(cpu_python OP my_op SCRIPT test_op.py)
 cudaops_add_gtest(program SOURCES op_cuda.cpp)
 ]==]
 )
 configure("${tests}" ARGS "-DCUDAOPS_SANITIZER=memcheck,racecheck")
 case_ctest(ARGS --show-only=json-v1)
+# A test of the CPU launches no kernel: nothing would be checked.
+expect_stdout("\"my_op\\.cpu\"" "\"cpu_python\"")
+refuse_stdout("cpu\\.memcheck" "cpu_python\\.memcheck")
 # The first line says where ctest is.
 string(FIND "${case_STEP_STDOUT}" "{" begin)
 string(SUBSTRING "${case_STEP_STDOUT}" ${begin} -1 tests)

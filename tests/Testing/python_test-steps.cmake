@@ -17,6 +17,13 @@ sys.exit(int(sys.argv[3]) if len(sys.argv) > 3 else 0)
 file(WRITE "${case_DIR}/src/arguments.py" "import sys; assert sys.argv[1:] == ['a b', 'c', '--d=e'], sys.argv\n")
 file(WRITE "${case_DIR}/src/import_fails.py" "import torch\n")
 file(WRITE "${case_DIR}/src/one.py" "import sys; assert len(sys.argv) == 1\n")
+# A pytest that says how it was called, and none.
+file(
+  WRITE "${case_DIR}/src/pytest/pytest.py"
+  "import os, sys\ndef console_main():\n  print('pytest', sys.argv[1:3], sys.argv[3:] == ['${case_DIR}/src/test_op.py', 'a'])\n"
+  "  print('at', sys.path[0] == os.getcwd())\n  return 77\n"
+)
+file(WRITE "${case_DIR}/src/no_pytest/pytest.py" "raise ModuleNotFoundError('No module named pytest', name='pytest')\n")
 configure(
   [==[
 add_torch_op(my-op.x SOURCES op.cpp)
@@ -32,6 +39,10 @@ add_custom_command(OUTPUT no_arguments.py COMMAND "${CMAKE_COMMAND}" -E copy "${
 add_custom_target(generate ALL DEPENDS no_arguments.py)
 cudaops_add_python_test(no_arguments OP my-op.x SCRIPT no_arguments.py ARGS ${nothing})
 cudaops_add_python_test(no_torch OP my-op.x SCRIPT import_fails.py)
+foreach(name IN ITEMS pytest no_pytest)
+  cudaops_add_python_test(${name} OP my-op.x SCRIPT test_op.py PYTEST ARGS a)
+  set_tests_properties(${name} PROPERTIES WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/${name}")
+endforeach()
 set_tests_properties(plain PROPERTIES ENVIRONMENT_MODIFICATION "MINE=set:1")
 ]==]
 )
@@ -46,6 +57,10 @@ expect_stdout(
   "no_arguments \\.+ +Passed"
   "this torch must not be imported"
   "no_torch \\.+\\*\\*\\*Failed"
+  "pytest \\['-p', 'no:cacheprovider'\\] True 9: at True"
+  " pytest \\.+\\*\\*\\*Skipped"
+  "cudaops_add_python_test\\(\\.\\.\\. PYTEST\\): this Python has no pytest\\. 10: found <case>/venv/bin/python 10: Fix: <case>/venv/bin/python -m pip install pytest"
+  "no_pytest \\.+\\*\\*\\*Failed"
 )
 expect_stderr("Errors while running CTest")
 if(EXISTS "${case_DIR}/src/__pycache__")

@@ -109,6 +109,16 @@ def test_without_a_tool_a_gpu_or_a_test_it_is_skipped(tmp_path, driver):
     assert (code, err) == (77, "") and out == "SKIPPED: no GPU can be used here (the driver's error is 100): check nvidia-smi and CUDA_VISIBLE_DEVICES\n"
 
 
+@pytest.mark.parametrize("ending, expected", [(0, 86), (255, 255)])
+def test_a_test_without_a_call_of_cuda_fails_with_the_cures(tmp_path, driver, ending, expected):
+    said = "========= Error: Target application terminated before first instrumented API call"
+    toolkit = tool(tmp_path, 'echo "%s"\nexit %d\n' % (said, ending))
+    code, out, err = run(toolkit, driver, "--", "program", "a b")
+    assert code == expected
+    assert err.startswith("memcheck: nothing was checked: the tool saw no call of CUDA.\n  found   %s/bin/compute-sanitizer\n" % tmp_path)
+    assert "  in      program 'a b'\n Fix: where the test uses no GPU, the word cpu in its name: my_ops.cpu\n      where it uses one, " in err
+
+
 def test_exit_code_of_the_test_itself_is_kept(tmp_path, driver):
     toolkit = tool(tmp_path, "exit 3\n")
     assert run(toolkit, driver, "--", "program")[0] == 3

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the options of CudaOpsDebug add to a target: symbols for debuggers and profilers, launches that are waited for,
-# ranges of
-# NVTX, fast mathematics.
+# ranges of NVTX, fast mathematics.
 
 _cudaops_use(base/message base/options base/state op/provenance)
 
@@ -58,20 +57,22 @@ function(_cudaops_debug_target target)
         "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-G;-g;-UNDEBUG>"
         "$<$<COMPILE_LANG_AND_ID:CUDA,Clang>:--cuda-noopt-device-debug;-O0;-g;-UNDEBUG>"
     )
-  elseif(profile)
-    target_compile_options(
-      ${target}
-      PRIVATE
-        "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-lineinfo;--no-compress>"
-        "$<$<OR:$<COMPILE_LANG_AND_ID:CUDA,Clang>,$<COMPILE_LANGUAGE:HIP>>:-gline-tables-only>"
-    )
   else()
-    target_compile_options(
-      ${target}
-      PRIVATE
-        "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:RelWithDebInfo>>:-lineinfo>"
-        "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>"
-    )
+    if(profile)
+      # Debug is one of several build types here, else it was refused.
+      target_compile_options(
+        ${target}
+        PRIVATE
+          "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<NOT:$<CONFIG:Debug>>>:-lineinfo;--no-compress>"
+          "$<$<OR:$<COMPILE_LANG_AND_ID:CUDA,Clang>,$<COMPILE_LANGUAGE:HIP>>:-gline-tables-only>"
+      )
+    else()
+      target_compile_options(
+        ${target}
+        PRIVATE "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:RelWithDebInfo>>:-lineinfo>"
+      )
+    endif()
+    target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CONFIG:Debug>>:-G>")
   endif()
 
   _cudaops_option(CUDAOPS_NVTX nvtx)
