@@ -71,18 +71,24 @@ def resolve(line, function, depth=3):
     return [VARIABLE.sub(fill, line)]
 
 
-def alternatives(name, function):
-    """[lines]: what a function sets a list to, or appends to it, in its branches."""
+def alternatives(name, function, texts):
+    """[lines]: what a function sets a list to, or appends to it, in its branches, or what the calls of it pass for it, in the texts of all files."""
     if name.lower().endswith("usage"):
         return ["<the command's usage>"]
     found = []
+    head = re.match(r"\s*function\(([^)]*)\)", function)
+    called, *parameters = head.group(1).split() if head else [""]
+    if name in parameters:
+        for match in re.finditer(r"(?m)^[ \t]*%s\(" % called, texts):
+            passed = arguments(texts, match.end())[0]
+            found += passed[parameters.index(name) : parameters.index(name) + 1]
     for match in re.finditer(r"(?m)^[ \t]*(?:set\(\s*|list\(APPEND )%s\b" % re.escape(name), function):
         found += [word for word in arguments(function, match.end())[0] if word not in ("", "PARENT_SCOPE")]
     return list(dict.fromkeys(found))
 
 
-def calls(text):
-    """[Message] of a CMake file."""
+def calls(text, texts):
+    """[Message] of a CMake file; `texts` are those of all files."""
     found = []
     for match in CALL.finditer(text):
         words, _ = arguments(text, match.end())
@@ -96,7 +102,7 @@ def calls(text):
                 lines = resolve(word, text[start : match.start()])
                 variable = re.fullmatch(r"\$\{(\w+)\}", lines[0])
                 if variable and part == "FIX":
-                    lines = alternatives(variable.group(1), text[start : match.start()])
+                    lines = alternatives(variable.group(1), text[start : match.start()], texts)
                 parts[part] += lines
         found.append(Message(match.group(1), parts["HEAD"][0], parts["FACTS"], parts["FIX"]))
     return found
@@ -144,12 +150,13 @@ def kind_of(head):
 
 def messages(repository):
     """[Message], those of one first line once, with their examples."""
-    found = {}
+    texts = []
     for folder, _, names in sorted(os.walk(os.path.join(repository, "cmake"))):
-        for name in sorted(names):
-            if name.endswith(".cmake") and name != "message.cmake":
-                for message in calls(read_text(os.path.join(folder, name))):
-                    found.setdefault(shown(message.head), message)
+        texts += [read_text(os.path.join(folder, name)) for name in sorted(names) if name.endswith(".cmake") and name != "message.cmake"]
+    found = {}
+    for text in texts:
+        for message in calls(text, "\n".join(texts)):
+            found.setdefault(shown(message.head), message)
     # A call whose sentence is made elsewhere is known by the texts that tests expect of it.
     known = [message for message in found.values() if not MADE_ELSEWHERE.fullmatch(message.head)]
     made = set()

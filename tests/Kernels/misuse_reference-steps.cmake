@@ -7,7 +7,11 @@ set(
 )
 misuse(
   [[cudaops_add_reference_kernels(rms_norm rms_norn)]]
-  "cudaops_add_reference_kernels: there is no op of this name. found rms_norn wanted one of ${names}"
+  "cudaops_add_reference_kernels: there is no op of this name. found rms_norn wanted one of ${names} Fix: cudaops_add_reference_kernels(rms_norm)"
+)
+misuse(
+  [[cudaops_add_reference_kernels(gemm)]]
+  "cudaops_add_reference_kernels: there is no op of this name. found gemm wanted one of ${names} Fix: cudaops_add_reference_kernels(<name>)"
 )
 misuse(
   [[cudaops_add_reference_kernels()]]

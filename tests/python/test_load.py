@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """cudaops.load_library with the real torch of this Python: what it saves the user from, and what it lets through."""
 
+import runpy
 import shutil
 
 import pytest
-from conftest import run_python
+from conftest import REPOSITORY, run_python
 
 OP = """
 #include <torch/csrc/stable/library.h>
@@ -194,3 +195,11 @@ def test_no_lock_is_held(build):
         "print([name for name, _, _ in _library._loaded_notes()])",
     )
     assert (code, output, error) == (0, "[%r]\n" % str(path), "")
+
+
+def test_the_demo_uses_a_gpu_that_the_library_has_code_for():
+    has_code_for = runpy.run_path(str(REPOSITORY / "kernels" / "demo.py"))["has_code_for"]
+    assert has_code_for(["sm_89"], 8, 9) and has_code_for(["sm_80"], 8, 6) and has_code_for(["compute_80"], 12, 0)
+    # On these the launch would fail.
+    assert not has_code_for(["sm_89"], 9, 0) and not has_code_for(["sm_89"], 8, 6) and not has_code_for(["compute_90"], 8, 9)
+    assert not has_code_for([], 9, 0)

@@ -218,6 +218,8 @@ def test_errors_are_those_of_the_code_and_of_the_tests():
     titles = page.splitlines()
     assert len([title for title in titles if title.startswith("add\\_torch\\_op(")]) > 5
     assert "$" + "{" not in page.replace("${archs}", "")
+    without = [text for text in map(errors.block, errors.messages(str(REPOSITORY))) if not any(line.startswith(" Fix: ") for line in text)]
+    assert not without, "no FIX: %s" % without[0]
 
 
 def test_messages_of_a_new_call_are_on_the_page(tmp_path):

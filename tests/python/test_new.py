@@ -150,9 +150,15 @@ needs_cmake = pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("
 
 
 @needs_cmake
-def test_project_builds_and_passes_its_tests_as_it_is(projects, torch_dir):
+def test_project_builds_and_passes_its_tests_with_a_copy_of_its_op(projects, torch_dir):
     """Compiles all of it and runs its tests: 15 s of CPU without a compiler cache, half of that torch's imports."""
     project = projects["stable"]
+    # torch ends a process in which two files define one namespace as a whole.
+    binding = (project / "csrc/scaled_add_torch.cpp").read_text()
+    (project / "csrc/twin_torch.cpp").write_text(binding.replace('"scaled_add(', '"twin(').replace('"scaled_add"', '"twin"'))
+    listed = (project / "CMakeLists.txt").read_text()
+    assert listed.count("SOURCES csrc/scaled_add_torch.cpp\n") == 1
+    (project / "CMakeLists.txt").write_text(listed.replace("csrc/scaled_add_torch.cpp\n", "csrc/scaled_add_torch.cpp csrc/twin_torch.cpp\n"))
     shown = configure(project, "dev")
     assert "STABLE 2.10" in shown
     cmake(project, "cmake", "--build", "--preset", "dev")

@@ -21,7 +21,8 @@ Tensor scaled_add_cpu(const Tensor& a, const Tensor& b, double scale) {
 
 }  // namespace
 
-STABLE_TORCH_LIBRARY(my_ops, library) {
+// FRAGMENT: another op of my_ops, in a file of its own, has such a block as well.
+STABLE_TORCH_LIBRARY_FRAGMENT(my_ops, library) {
   library.def("scaled_add(Tensor a, Tensor b, float scale) -> Tensor");
 }
 
