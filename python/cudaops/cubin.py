@@ -126,8 +126,8 @@ class _Cubin:
             elif attribute == NUM_BARRIERS:
                 barriers = value & 0xFF
         stack = self._of_symbol.get((MIN_STACK_SIZE, number), self._of_symbol.get((FRAME_SIZE, number), 0))
+        shared = self._size(".nv.shared." + name)
         reserved = RESERVED_SHARED_BYTES if int(re.sub(r"\D", "", arch)) >= RESERVED_SINCE else 0
-        shared = max(0, self._size(".nv.shared." + name) - reserved)
         stores, loads, spills = self._spills(number, attributes)
         lines = self._lines().get(name)
         if stack and release < ANNOTATIONS_SINCE:
@@ -137,7 +137,7 @@ class _Cubin:
             arch=arch,
             release="%d.%d" % release,
             registers=self._of_symbol[REGCOUNT, number],
-            static_shared_bytes=shared,
+            static_shared_bytes=max(0, shared - reserved),
             stack_bytes=stack,
             spill_store_bytes=stores,
             spill_load_bytes=loads,
