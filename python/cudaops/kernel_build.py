@@ -66,11 +66,9 @@ def facts(kernels):
         refused = [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
         if refused:
             threads = "%d threads%s" % (refused[0]["block"], "" if row["max_threads"] else " or more")
-            step = refused[0]["next"]
-            if not row["max_threads"]:
-                step += ", or __launch_bounds__ with what it is launched with"
             lines.append(
-                "%s, can't be launched with %s (%s): %s" % (_said(row), threads, refused[0]["limited_by"], step)
+                "%s, can't be launched with %s (%s): %s"
+                % (_said(row), threads, refused[0]["limited_by"], refused[0]["next"])
             )
     if not lines:
         known = [
@@ -79,9 +77,10 @@ def facts(kernels):
         for share, row in sorted(known, key=lambda pair: pair[0])[:MOST_FACTS]:
             best = max(row["occupancy"], key=lambda occupied: occupied["occupancy"])
             if best["next"]:
+                bounds = "" if row["max_threads"] else ", without launch bounds"
                 lines.append(
-                    "%s, fills %d %% of a multiprocessor (%s): %s"
-                    % (_said(row), round(100 * share), best["limited_by"], best["next"])
+                    "%s%s, fills %d %% of a multiprocessor (%s): %s"
+                    % (_said(row), bounds, round(100 * share), best["limited_by"], best["next"])
                 )
     return lines[:MOST_FACTS]
 
