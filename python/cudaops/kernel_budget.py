@@ -71,7 +71,7 @@ def measure(target, calculator):
             "",
             "%s has no kernels." % target.name,
             ["found   " + files[0]] + ["        " + note for note in notes],
-            ["a budget for a target with CUDA or HIP sources"],
+            ["a target with CUDA or HIP sources, built for an architecture such as 90-real"],
         )
     return found
 
@@ -116,8 +116,9 @@ def _is_row(row):
 
 
 def compare(budget, found):
-    """(failures, notes), a line each."""
+    """(failures, notes), a line each, and how many kernels were compared."""
     failures, notes = [], []
+    compared = 0
     for release, archs in sorted(found.items()):
         agreed = release
         if release not in budget and budget:
@@ -130,10 +131,11 @@ def compare(budget, found):
             if old is None:
                 notes.append("not in the budget: %s for %s of nvcc %s" % (count(len(kernels), "kernel"), arch, release))
                 continue
+            compared += len(kernels)
             worse, said = _compare_kernels(old, kernels, arch)
             (failures if agreed == release else notes).extend(worse)
             notes += said
-    return failures, notes
+    return failures, notes, compared
 
 
 def _order(release):
@@ -243,7 +245,7 @@ def main(argv):
     except Problem as problem:
         sys.stderr.write(clean(problem.text(program)) + "\n")
         return 2
-    failures, notes = compare(budget, found)
+    failures, notes, compared = compare(budget, found)
     number = sum(len(kernels) for archs in found.values() for kernels in archs.values())
     if failures:
         print(
@@ -252,7 +254,8 @@ def main(argv):
         print("\n".join("  " + line for line in _first(failures)))
         print(" Fix: the kernel; or, where it is meant so, %s" % update)
     else:
-        print("%s: %s, none takes more than %s allows." % (program, count(number, "kernel"), options.budget))
+        kernels = count(number, "kernel") if compared == number else "%d of %d kernels compared" % (compared, number)
+        print("%s: %s, none takes more than %s allows." % (program, kernels, options.budget))
     print("".join("  note: %s\n" % line for line in _first(notes)), end="")
     return 1 if failures else 0
 

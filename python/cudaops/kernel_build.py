@@ -30,6 +30,10 @@ def gather(targets, calculator, directory, root):
     sources = Sources(directory, root)
     plain = demangler()
     objects = [path for target in targets for path in target.objects]
+    for target in targets:
+        missing = sum(not os.path.exists(path) for path in target.objects)
+        if missing:
+            notes.append("%s: %d of %s not compiled yet" % (target.name, missing, count(len(target.objects), "object")))
     for linked in (False, True):
         for target in targets:
             for path in [target.library] * bool(target.library) if linked else target.objects:
@@ -133,7 +137,7 @@ def main(argv):
                 "",
                 "there are no kernels in what was compiled.",
                 ["found   " + options.build] + notes,
-                ["an op or kernels with CUDA or HIP sources"],
+                ["an op or kernels with CUDA or HIP sources, built for an architecture such as 90-real"],
             )
         data = clean({
             "format": FORMAT,

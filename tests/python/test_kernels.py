@@ -234,6 +234,16 @@ def test_without_launch_bounds(build, tmp_path_factory):
     assert said.startswith("k (k.cu:7), sm_90, without launch bounds, fills 50 % of a multiprocessor (registers): 56 ")
 
 
+def test_what_is_not_compiled_yet(library, tmp_path):
+    """A report of a part says so."""
+    from cudaops.kernel_build import gather
+    from cudaops.kernel_targets import Target
+
+    (tmp_path / "k.txt").write_text("target\tk\nobject\t%s\nobject\t%s\n" % (library, tmp_path / "no.o"))
+    found, notes = gather([Target(str(tmp_path / "k.txt"))], None, str(tmp_path), str(tmp_path))
+    assert len(found) == 6 and "k: 1 of 2 objects not compiled yet" in notes
+
+
 def test_packed_in_a_way_that_is_not_known(store, packed, tmp_path):
     content = packed.read_bytes()
     [flags] = [flags for flags in (b"\x11\x80\0\0", b"\x11\x20\0\0") if flags in content]
@@ -408,7 +418,10 @@ def test_budget(then, now, failures, notes):
     from cudaops.kernel_budget import compare
 
     lines = [["k(int), sm_80: " + line for line in part] for part in (failures, notes)]
-    assert list(compare({"13.0": {"sm_80": {"k(int)": then}}}, {"13.0": {"sm_80": {"k(int)": now}}})) == lines
+    found = {"13.0": {"sm_80": {"k(int)": now}}}
+    assert compare({"13.0": {"sm_80": {"k(int)": then}}}, found) == (*lines, 1)
+    said = "not in the budget: 1 kernel for sm_80 of nvcc 13.0"
+    assert compare({"13.0": {"sm_86": {"k(int)": then}}}, found) == ([], [said], 0)
 
 
 @pytest.mark.parametrize("row", ['["40", 0, 0, 0, 4]', "[null, 0, 0, 0, 4]", "[40, 0, 0, 0]", "4"])
