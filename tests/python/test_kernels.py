@@ -370,6 +370,16 @@ def test_without_a_toolkit(library, store, tmp_path):
     assert "no C++ compiler" in data["notes"][0]
 
 
+def test_store_that_cannot_be_written(build, library):
+    if build.nvcc is None:
+        pytest.skip("no nvcc: set CUDACXX")
+    assert problem("/dev/null", library).splitlines() == [
+        "cudaops kernels: the occupancy calculator can't be made.",
+        "  found   [Errno 20] Not a directory: '/dev/null/occupancy'",
+        " Fix: remove /dev/null/occupancy, or set CUDAOPS_STORE to a directory that can be written",
+    ]
+
+
 def test_toolkit_of_wheels(tmp_path, monkeypatch):
     """A Python with torch for CUDA has ptxas and the header by Triton; a toolkit comes first."""
     from cudaops import occupancy
