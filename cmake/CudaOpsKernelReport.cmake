@@ -13,9 +13,10 @@ writes ``<build>/cudaops-kernels.html``, a self-contained page, and ``<build>/cu
 and prints the kernels to look at first. The target exists in each build tree with ``find_package(CudaTorchMatch)``, is
 never part of ``all``, and builds nothing: it reads the objects and libraries of all :command:`add_torch_op` and
 :command:`cudaops_add_kernels` that are there, a few milliseconds for a hundred kernels, whether they were compiled
-or came from a compiler cache. For any library, also one that was built elsewhere: ``python -m cudaops kernels
-<library>``; ``--json`` prints the report, and ``--diff <old.json>`` what is different from an earlier one. It needs a C++
-compiler, and a CUDA toolkit or the Triton of a torch, for the blocks a multiprocessor, and nothing for the rest.
+or came from a compiler cache. For any library, program, object file or ``.cubin``, also one that was built elsewhere or by
+another tool: ``python -m cudaops kernels <file>``; ``--json`` prints the report, and ``--diff <old.json>`` what is different
+from an earlier one. It needs a C++ compiler, and a CUDA toolkit or the Triton of a torch, for the blocks a multiprocessor,
+and nothing for the rest.
 
 ``kernels`` of the JSON has an entry for each kernel and architecture:
 
@@ -38,8 +39,9 @@ compiler, and a CUDA toolkit or the Triton of a torch, for the blocks a multipro
   At the launch bound, without one for blocks of 128, 256, 512 and 1024 threads: ``block``,
   ``blocks_per_multiprocessor``, ``occupancy`` (share of the warps that a multiprocessor holds), ``limited_by``
   (``warps``, ``registers``, ``shared memory``, ``blocks``, ``barriers``) and ``next``, what would give more: "32 registers
-  or fewer give 64 warps of 64". Worked out by the toolkit's own ``cuda_occupancy.h``, which is compiled once a user and
-  toolkit; they are the figures of ``cudaOccupancyMaxActiveBlocksPerMultiprocessor()`` without dynamic shared memory (compared
+  or fewer give 64 warps of 64", and of a kernel without launch bounds for a block that can't be launched
+  "__launch_bounds__(1024) leaves 64 registers". Worked out by the toolkit's own ``cuda_occupancy.h``, which is compiled once
+  a user and toolkit; they are the figures of ``cudaOccupancyMaxActiveBlocksPerMultiprocessor()`` without dynamic shared memory (compared
   for 405 reference kernels on an H100, nvcc 13.0, 2026-11-26, by :file:`tests/kernels/test_kernel_report.py`: no difference).
 
 For AMD GPUs ``registers`` are VGPRs, ``static_shared_bytes`` LDS and ``stack_bytes`` scratch; ``scalar_registers`` are
@@ -52,14 +54,14 @@ SGPRs, ``spilled_registers`` stand in place of bytes, and ``occupancy`` is empty
     cudaops_add_kernel_budget(<target> FILE <budget.json>)
 
   Adds the test ``<target>.kernels``, which needs no GPU and compiles nothing. It fails where a kernel of ``<target>``, an
-  op, kernels, or another library or program with device code, spills more than the file says, has a larger stack or
-  fewer blocks a multiprocessor at its launch bound, and where a kernel that the file doesn't know spills or has a stack.
-  A change of registers that changes no blocks is a note. The test of the 966 reference
-  kernels takes 0.09 s of processor time (``ctest -R cudaops_kernels.kernels``, AMD EPYC, Python 3.11, nvcc 13.0,
+  op, kernels, or another library or program with device code, spills more than the file says, has a larger stack,
+  fewer blocks a multiprocessor at its launch bound, or no launch bound any more, and where a kernel that the file doesn't
+  know spills or has a stack. A change of registers that changes no blocks is a note. The test of the 966 reference kernels
+  takes 0.09 s of processor time (``ctest -R cudaops_kernels.kernels``, AMD EPYC, Python 3.11, nvcc 13.0,
   2026-11-26). Call ``enable_testing()`` or ``include(CTest)`` in the top-level ``CMakeLists.txt``.
 
-  ``FILE`` is committed. The target ``<target>.update_kernels`` writes it, a line for each kernel; the test of a missing file
-  fails and says so. Figures are kept for each release of nvcc and architecture: another release's kernels are compared
+  ``FILE`` is committed. The target ``<target>.update_kernels`` writes it and its folder, a line for each kernel; the test of a
+  missing file fails and says so. Figures are kept for each release of nvcc and architecture: another release's kernels are compared
   with those of the newest in the file and reported, and fail nothing; architectures that the file doesn't know are
   reported. What the file holds of other releases and architectures stays when it is written.
 

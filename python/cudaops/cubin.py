@@ -14,6 +14,9 @@ from .kernel import Kernel
 from .line_table import line_at, read_lines
 
 EM_CUDA = 190
+# Of a cubin's header, by LLVM's ELF.h: where the architecture stands in e_flags, and the a of sm_90a.
+ABI_OF_BLACKWELL, EF_ACCELERATORS = 8, 0x800
+TOLD_ARCH = re.compile(rb"-arch (sm_\d+[af]?)\b")
 FRAME_SIZE, MIN_STACK_SIZE, REGCOUNT = 0x11, 0x12, 0x2F  # of a symbol, in .nv.info
 MAX_THREADS, MAXREG_COUNT, REQNTID = 0x05, 0x1B, 0x10  # of a function, in .nv.info.<function>
 CUDA_API_VERSION, NUM_BARRIERS, ANNOTATIONS = 0x37, 0x4C, 0x55
@@ -46,6 +49,18 @@ def read_kernels(elf, arch):
             "%s: the kernels for %s are described in a way that isn't known, perhaps by a newer nvcc; a newer CudaOps may "
             "read them." % (elf.file.path, arch)
         ) from None
+
+
+def arch_of(elf):
+    """sm_90a, of a cubin that is a file of its own: as its compiler was told, else as the header has it."""
+    for name, _, offset, size in elf.sections():
+        if name == ".note.nv.tkinfo":
+            told = TOLD_ARCH.search(elf.file.read(elf.base + offset, size, "section " + name))
+            if told:
+                return told.group(1).decode()
+    if elf.abi_version >= ABI_OF_BLACKWELL:
+        return "sm_%d" % (elf.flags >> 8 & 0xFF)
+    return "sm_%d%s" % (elf.flags & 0xFF, "a" if elf.flags & EF_ACCELERATORS else "")
 
 
 def read_line_tables(elf):
@@ -125,6 +140,8 @@ class _Cubin:
                 limit = value & 0xFF
             elif attribute == NUM_BARRIERS:
                 barriers = value & 0xFF
+        if release is None:
+            raise KeyError(CUDA_API_VERSION)
         stack = self._of_symbol.get((MIN_STACK_SIZE, number), self._of_symbol.get((FRAME_SIZE, number), 0))
         shared = self._size(".nv.shared." + name)
         reserved = RESERVED_SHARED_BYTES if int(re.sub(r"\D", "", arch)) >= RESERVED_SINCE else 0

@@ -12,6 +12,7 @@ import sys
 
 # A damaged size field must not make us allocate what it says.
 MAX_TABLE_BYTES = 256 << 20
+ET_REL = 1
 PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
 SHT_NOBITS = 8
 DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 4, 5, 6, 10, 14, 15, 29

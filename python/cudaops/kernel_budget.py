@@ -11,11 +11,12 @@ more; 2 where that can't be known.
 
 import argparse
 import json
+import os
 import sys
 
 from . import store
 from .demangle import demangler
-from .kernel_report import read_library
+from .kernel_report import read_library, wrong_format
 from .kernel_targets import Target, add_toolkit_arguments, calculator_of
 from .problem import Problem
 from .words import clean, count, read_text
@@ -70,25 +71,25 @@ def measure(target, calculator):
             "",
             "%s has no kernels." % target.name,
             ["found   " + files[0]] + ["        " + note for note in notes],
-            ["a budget for a target with CUDA or HIP sources"],
+            ["a target with CUDA or HIP sources, built for an architecture such as 90-real"],
         )
     return found
 
 
 def read_budget(path, update):
     """None where there is none."""
+    anew = "remove it, then " + update
     try:
         budget = json.loads(read_text(path))
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Problem("", "the budget can't be read.", ["found   %s: %s" % (path, error.strerror)]) from None
+        raise Problem("", "the budget can't be read.", ["found   %s: %s" % (path, error.strerror)], [anew]) from None
     except ValueError as error:
-        raise Problem("", "the budget is no JSON.", ["found   %s: %s" % (path, error)], [update]) from None
+        raise Problem("", "the budget is no JSON.", ["found   %s: %s" % (path, error)], [anew]) from None
     found = budget.get("format") if isinstance(budget, dict) else None
     if found != FORMAT or not _is_table(budget.get("nvcc")):
-        facts = ["found   %s, format %s" % (path, found), "wanted  format %d" % FORMAT]
-        raise Problem("", "this is no budget of kernels.", facts, ["remove it, then " + update])
+        raise Problem("", "this is no budget of kernels.", wrong_format(path, found, FORMAT), [anew])
     return budget["nvcc"]
 
 
@@ -97,16 +98,27 @@ def _is_table(releases):
         isinstance(archs, dict)
         and all(
             isinstance(kernels, dict)
-            and all(isinstance(row, list) and len(row) == BLOCKS + 1 for row in kernels.values())
+            and all(_is_row(row) for row in kernels.values())
             for kernels in archs.values()
         )
         for archs in releases.values()
     )
 
 
+def _is_row(row):
+    if not isinstance(row, list) or len(row) != BLOCKS + 1:
+        return False
+    # Spills that a compiler doesn't say and blocks without a launch bound are null.
+    return all(
+        isinstance(figure, int) or (figure is None and number in (STORES, LOADS, BLOCKS))
+        for number, figure in enumerate(row)
+    )
+
+
 def compare(budget, found):
-    """(failures, notes), a line each."""
+    """(failures, notes), a line each, and how many kernels were compared."""
     failures, notes = [], []
+    compared = 0
     for release, archs in sorted(found.items()):
         agreed = release
         if release not in budget and budget:
@@ -119,10 +131,11 @@ def compare(budget, found):
             if old is None:
                 notes.append("not in the budget: %s for %s of nvcc %s" % (count(len(kernels), "kernel"), arch, release))
                 continue
+            compared += len(kernels)
             worse, said = _compare_kernels(old, kernels, arch)
             (failures if agreed == release else notes).extend(worse)
             notes += said
-    return failures, notes
+    return failures, notes, compared
 
 
 def _order(release):
@@ -141,8 +154,11 @@ def _compare_kernels(old, new, arch):
         if then == row:
             continue
         bad = []
+        unknown = []
         for (was, _), (amount, text) in zip(_amounts(then), _amounts(row)):
-            if amount is not None and was is not None and amount > was:
+            if amount and was is None:
+                unknown.append("%s, not known in the budget" % text)
+            elif amount is not None and was is not None and amount > was:
                 bad.append("%s, %d in the budget" % (text, was))
         if row[BLOCKS] is not None and then[BLOCKS] is not None and row[BLOCKS] < then[BLOCKS]:
             registers = (
@@ -151,10 +167,16 @@ def _compare_kernels(old, new, arch):
                 else ""
             )
             bad.append("%d blocks a multiprocessor, %d in the budget%s" % (row[BLOCKS], then[BLOCKS], registers))
+        elif row[BLOCKS] is None and then[BLOCKS] is not None:
+            bad.append("no launch bound, one with %d blocks a multiprocessor in the budget" % then[BLOCKS])
         if bad:
             worse.append(where + "; ".join(bad))
+        elif unknown:
+            notes.append(where + "; ".join(unknown))
         elif row[REGISTERS] != then[REGISTERS]:
             notes.append(where + "%d registers, %d in the budget, without effect" % (row[REGISTERS], then[REGISTERS]))
+        elif row[BLOCKS] is not None and then[BLOCKS] is None:
+            notes.append(where + "a launch bound, none in the budget")
         else:
             notes.append(where + "less than in the budget")
     gone = len(set(old) - set(new))
@@ -193,6 +215,7 @@ def write_budget(path, budget):
     lines[-1] = "}"
     lines.append("}}\n")
     try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         store.replace(path, "\n".join(lines).encode())
     except OSError as error:
         raise Problem("", "the budget can't be written.", ["found   %s: %s" % (path, error.strerror)]) from None
@@ -222,7 +245,7 @@ def main(argv):
     except Problem as problem:
         sys.stderr.write(clean(problem.text(program)) + "\n")
         return 2
-    failures, notes = compare(budget, found)
+    failures, notes, compared = compare(budget, found)
     number = sum(len(kernels) for archs in found.values() for kernels in archs.values())
     if failures:
         print(
@@ -231,7 +254,8 @@ def main(argv):
         print("\n".join("  " + line for line in _first(failures)))
         print(" Fix: the kernel; or, where it is meant so, %s" % update)
     else:
-        print("%s: %s, none takes more than %s allows." % (program, count(number, "kernel"), options.budget))
+        kernels = count(number, "kernel") if compared == number else "%d of %d kernels compared" % (compared, number)
+        print("%s: %s, none takes more than %s allows." % (program, kernels, options.budget))
     print("".join("  note: %s\n" % line for line in _first(notes)), end="")
     return 1 if failures else 0
 

@@ -30,6 +30,10 @@ def gather(targets, calculator, directory, root):
     sources = Sources(directory, root)
     plain = demangler()
     objects = [path for target in targets for path in target.objects]
+    for target in targets:
+        missing = sum(not os.path.exists(path) for path in target.objects)
+        if missing:
+            notes.append("%s: %d of %s not compiled yet" % (target.name, missing, count(len(target.objects), "object")))
     for linked in (False, True):
         for target in targets:
             for path in [target.library] * bool(target.library) if linked else target.objects:
@@ -66,11 +70,9 @@ def facts(kernels):
         refused = [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
         if refused:
             threads = "%d threads%s" % (refused[0]["block"], "" if row["max_threads"] else " or more")
-            step = refused[0]["next"]
-            if not row["max_threads"]:
-                step += ", or __launch_bounds__ with what it is launched with"
             lines.append(
-                "%s, can't be launched with %s (%s): %s" % (_said(row), threads, refused[0]["limited_by"], step)
+                "%s, can't be launched with %s (%s): %s"
+                % (_said(row), threads, refused[0]["limited_by"], refused[0]["next"])
             )
     if not lines:
         known = [
@@ -79,9 +81,10 @@ def facts(kernels):
         for share, row in sorted(known, key=lambda pair: pair[0])[:MOST_FACTS]:
             best = max(row["occupancy"], key=lambda occupied: occupied["occupancy"])
             if best["next"]:
+                bounds = "" if row["max_threads"] else ", without launch bounds"
                 lines.append(
-                    "%s, fills %d %% of a multiprocessor (%s): %s"
-                    % (_said(row), round(100 * share), best["limited_by"], best["next"])
+                    "%s%s, fills %d %% of a multiprocessor (%s): %s"
+                    % (_said(row), bounds, round(100 * share), best["limited_by"], best["next"])
                 )
     return lines[:MOST_FACTS]
 
@@ -134,7 +137,7 @@ def main(argv):
                 "",
                 "there are no kernels in what was compiled.",
                 ["found   " + options.build] + notes,
-                ["an op or kernels with CUDA or HIP sources"],
+                ["an op or kernels with CUDA or HIP sources, built for an architecture such as 90-real"],
             )
         data = clean({
             "format": FORMAT,

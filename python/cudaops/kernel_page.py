@@ -17,6 +17,10 @@ function best(k) {
   return k.occupancy.reduce((a, b) => a && a.occupancy >= b.occupancy ? a : b, null);
 }
 function of(k, member) { const b = best(k); return b === null ? null : b[member]; }
+function refused(k) {
+  const none = k.occupancy.find(o => !o.blocks_per_multiprocessor);
+  return none && none.next ? "blocks of " + none.block + " threads can't be launched: " + none.next : "";
+}
 function spilled(k) { return (k.spill_store_bytes || 0) + (k.spill_load_bytes || 0) + (k.spilled_registers || 0); }
 function spills(k) {
   if (k.spilled_registers) return k.spilled_registers + " registers";
@@ -37,6 +41,8 @@ function plain(name) {
 data.kernels.sort((a, b) => spilled(b) - spilled(a) || of(a, "occupancy") - of(b, "occupancy"));
 const tables = {
   kernels: [
+    ["name", "Kernel", k => k.name, plain, "name", k => k.name],
+    ["arch", "For", k => k.arch, String, ""],
     ["registers", "Registers", k => k.registers, String, "number"],
     ["scalar", "Scalar", k => k.scalar_registers === undefined ? null : k.scalar_registers, String, "number"],
     ["shared", "Shared", k => k.static_shared_bytes, String, "number"],
@@ -47,9 +53,7 @@ const tables = {
     ["blocks", "Blocks", k => of(k, "blocks_per_multiprocessor"), (x, k) => x + " of " + of(k, "block"), "number"],
     ["occupancy", "Warps", k => of(k, "occupancy"), x => (100 * x).toFixed(0) + " %", "number"],
     ["limit", "Limited by", k => of(k, "limited_by") || "", String, ""],
-    ["next", "Next step", k => k.next || of(k, "next") || "", String, "name"],
-    ["name", "Kernel", k => k.name, plain, "name", k => k.name],
-    ["arch", "For", k => k.arch, String, ""],
+    ["next", "Next step", k => k.next || refused(k) || of(k, "next") || "", String, "name"],
     ["place", "Written at", k => k.file ? k.file + ":" + k.line : "", String, ""],
     ["target", "Target", k => k.target || "", String, ""]] };
 """

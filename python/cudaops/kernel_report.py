@@ -8,10 +8,11 @@ import json
 import sys
 
 from . import code_object, cubin, occupancy
+from .code_object import DEFAULT_MAX_THREADS
 from .demangle import demangler
-from .elf import Elf, File, Memory, NotReadable
+from .elf import ET_REL, Elf, File, Memory, NotReadable
 from .fatbin import cuda_images
-from .hip_bundles import hip_images
+from .hip_bundles import EM_AMDGPU, HIP_MACHINES, hip_images
 from .problem import Problem
 from .unpack import OutOfReach, cuda_image
 from .words import clean, count, read_text
@@ -22,6 +23,9 @@ MEMBERS_COMPARED = (
     "registers", "static_shared_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "constant_bytes",
     "max_threads", "min_blocks", "nvcc", "scalar_registers", "spilled_registers",
 )  # fmt: skip
+OCCUPANCY_COMPARED = "block", "blocks_per_multiprocessor"
+NOT_LINKED = "%s: not linked yet (%s)"
+WANTED = "a library, a program or an object file with device code, or a .cubin"
 # Of those that spill in a kernel.
 MOST_LINES = 3
 DESCRIPTION = (
@@ -43,15 +47,25 @@ Read are the library's own tables: it is neither loaded nor compiled again.
 
 
 def read_library(path, notes, not_linked=None):
-    """The kernels of a library's device code. Raises Problem.
+    """The kernels of a library's device code, or of a cubin or code object. Raises Problem.
 
     What has no figures is said in `notes`; what is to be linked yet in `not_linked`, by architecture, where that is given.
     """
     found, without, unread = [], {}, []
+    elf = None
     try:
         with File(path) as file:
             elf = Elf(file)
             sections = list(elf.sections())
+            if not sections:
+                notes.append("its table of sections, by which device code is found, was stripped off")
+            if elf.machine == cubin.EM_CUDA:
+                if elf.type == ET_REL:
+                    notes.append(NOT_LINKED % (cubin.arch_of(elf), "-dc"))
+                elif sections:
+                    found += cubin.read_kernels(elf, cubin.arch_of(elf))
+            elif elf.machine == EM_AMDGPU:
+                found += code_object.read_kernels(elf, HIP_MACHINES.get(elf.flags & 0xFF, "gfx?"))
             for image in cuda_images(elf, sections, None):
                 if image.kind == "cubin" and not image.relocatable:
                     if image.has_code:
@@ -65,7 +79,7 @@ def read_library(path, notes, not_linked=None):
                 elif image.has_code:
                     found += code_object.read_kernels(Elf(image.place), image.name)
     except NotReadable as error:
-        raise Problem("", str(error)) from None
+        raise Problem("", str(error), (), [] if elf else [WANTED]) from None
     except OutOfReach:
         raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
     # What was linked separately stays in the file beside what became of it.
@@ -89,7 +103,7 @@ def _why_without(image):
         return "%s: compiled when it is linked (-dlto)" % image.name
     if image.kind == "hip" and not image.relocatable:
         return "%s: no code object, which the driver compiles when the library is loaded" % image.name
-    return "%s: not linked yet (%s)" % (image.name, "-fgpu-rdc" if image.kind == "hip" else "-dc")
+    return NOT_LINKED % (image.name, "-fgpu-rdc" if image.kind == "hip" else "-dc")
 
 
 def rows(kernels, calculator, plain):
@@ -100,6 +114,8 @@ def rows(kernels, calculator, plain):
         uses = (kernel.arch, kernel.registers, kernel.static_shared_bytes, kernel.barriers)
         known = calculator and kernel.release
         found = [calculator.row(*uses, block) for block in blocks] if known else []
+        if known and not kernel.max_threads:
+            _say_bounds(kernel, found, calculator)
         made.append({
             "name": plain(kernel.mangled),
             "mangled": kernel.mangled,
@@ -120,12 +136,21 @@ def rows(kernels, calculator, plain):
             "occupancy": [row for row in found if row],
             "next": "",
         })  # fmt: skip
-        if spilled(made[-1]) and known:
-            made[-1]["next"] = _more_registers(kernel, made[-1]["min_blocks"], calculator)
         if kernel.scalar_registers is not None:
             made[-1].update(scalar_registers=kernel.scalar_registers, spilled_registers=kernel.spilled_registers)
+        if spilled(made[-1]):
+            made[-1]["next"] = _more_registers(kernel, made[-1]["min_blocks"], known and calculator)
     made.sort(key=lambda row: (row["name"], row["arch"]))
     return made
+
+
+def _say_bounds(kernel, found, calculator):
+    """A kernel without launch bounds may take more registers than the blocks that it is launched with can have."""
+    for row in found:
+        if row and not row["blocks_per_multiprocessor"]:
+            registers = calculator.most_registers(kernel.arch, row["block"], 1)
+            if 0 < registers < kernel.registers:
+                row["next"] = "__launch_bounds__(%d) leaves %d registers" % (row["block"], registers)
 
 
 def unknown(kernels, calculator):
@@ -148,10 +173,13 @@ def _min_blocks(kernel, calculator):
 
 def _more_registers(kernel, min_blocks, calculator):
     """What would leave more registers to a kernel that spills, in a few words."""
-    if kernel.registers >= occupancy.MOST_REGISTERS:
+    if calculator and kernel.registers >= occupancy.MOST_REGISTERS:
         return "a thread can't have more registers: keep fewer values in each"
     if not kernel.max_threads:
-        return "__launch_bounds__ with what it is launched with leaves more registers"
+        bound = "with what it is launched with" if kernel.release else "of fewer than %d threads" % DEFAULT_MAX_THREADS
+        return "__launch_bounds__ %s leaves more registers" % bound
+    if not calculator:
+        return ""
     threads, blocks = kernel.max_threads, (min_blocks or 1) - 1
     if not blocks:
         threads, blocks = threads // 2, 1
@@ -239,7 +267,7 @@ def difference(old, new):
                 for member in MEMBERS_COMPARED
                 if before[key].get(member) != after[key].get(member)
             ]
-            then = {row["block"]: row["blocks_per_multiprocessor"] for row in before[key]["occupancy"]}
+            then = dict(tuple(row[member] for member in OCCUPANCY_COMPARED) for row in before[key]["occupancy"])
             for row in after[key]["occupancy"]:
                 blocks = then.get(row["block"])
                 if blocks not in (None, row["blocks_per_multiprocessor"]):
@@ -272,10 +300,26 @@ def read_report(path):
     except ValueError as error:
         raise Problem("", "the report to compare with is no JSON.", ["found   %s: %s" % (path, error)], cure) from None
     found = data.get("format") if isinstance(data, dict) else None
-    if found != FORMAT or not isinstance(data.get("kernels"), list):
-        facts = ["found   %s, format %s" % (path, found), "wanted  format %d" % FORMAT]
+    if found != FORMAT or not _is_rows(data.get("kernels")):
+        facts = wrong_format(path, found, FORMAT)
         raise Problem("", "the file to compare with is no report of kernels.", facts, cure)
     return data
+
+
+def _is_rows(kernels):
+    return isinstance(kernels, list) and all(
+        isinstance(row, dict)
+        and all(isinstance(row.get(member), str) for member in ("name", "arch"))
+        and isinstance(row.get("occupancy"), list)
+        and all(isinstance(occupied, dict) and set(OCCUPANCY_COMPARED) <= set(occupied) for occupied in row["occupancy"])
+        for row in kernels
+    )
+
+
+def wrong_format(path, found, wanted):
+    """Facts of a file that isn't what it is given for."""
+    other = ", with entries that are none of that format" if found == wanted else ""
+    return ["found   %s, format %s%s" % (path, found, other), "wanted  format %d" % wanted]
 
 
 def find_calculator(notes):
@@ -290,7 +334,7 @@ def find_calculator(notes):
 
 
 def add_arguments(parser):
-    parser.add_argument("library", help="path of a .so file")
+    parser.add_argument("library", help="path of a .so file, a program, an object file or a cubin")
     parser.add_argument("--json", action="store_true", help="the same for programs")
     parser.add_argument(
         "--diff", metavar="<old.json>", help="what is different from such a report (--json, cudaops-kernels.json)"

@@ -107,7 +107,8 @@ class Calculator:
             self._threads_file = os.path.join(self._directory, "threads.json")
             self._threads = json.loads(store.content(self._threads_file) or b"{}")
         except (OSError, ValueError) as error:
-            raise Problem("", "the occupancy calculator can't be made.", ["found   %s" % error]) from None
+            cure = "remove %s, or set CUDAOPS_STORE to a directory that can be written" % cache
+            raise Problem("", "the occupancy calculator can't be made.", ["found   %s" % error], [cure]) from None
 
     def _threads_of(self, digits):
         """Threads of a multiprocessor; 0 where ptxas doesn't know the architecture."""

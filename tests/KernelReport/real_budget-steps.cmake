@@ -44,13 +44,14 @@ void launch(float* x, int* p) {
 endfunction()
 
 set(test -R "^kernels\\.kernels$")
-set(budget "${case_DIR}/src/budget.json")
+# Of a folder that isn't there yet.
+set(budget "${case_DIR}/src/budgets/kernels.json")
 write_kernels(4 4096)
 # The kernels of a static library are in its objects.
 configure(
   [[
 cudaops_add_kernels(kernels STATIC SOURCES kernel.cu)
-cudaops_add_kernel_budget(kernels FILE budget.json)
+cudaops_add_kernel_budget(kernels FILE budgets/kernels.json)
 ]]
   ARGS -DCMAKE_CUDA_ARCHITECTURES=80-real
 )
@@ -110,7 +111,10 @@ case_build()
 case_ctest(ARGS ${test})
 expect_stdout("kernels\\.kernels .*Skipped")
 
-# What is no budget.
+# What is no budget, and the way out.
+file(WRITE "${budget}" "{")
+case_ctest(RESULT 8 ARGS ${test})
+expect_stdout("kernels\\.kernels: the budget is no JSON\\. found ${budget}: .* Fix: remove it, then cmake --build \\. --target kernels\\.update_kernels")
 file(WRITE "${budget}" "{\"format\": 3}")
 case_ctest(RESULT 8 ARGS ${test})
 expect_stdout("kernels\\.kernels: this is no budget of kernels\\. found ${budget}, format 3 wanted format 1 Fix: remove it, then cmake --build \\. --target kernels\\.update_kernels")

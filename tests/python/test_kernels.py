@@ -180,6 +180,70 @@ def test_compressed(library, store, packed):
     assert found == plain
 
 
+def code_of(library, arch):
+    """The device code of a library for one architecture, as a file of its own would have it."""
+    from cudaops.elf import Elf, File
+    from cudaops.fatbin import cuda_images
+    from cudaops.hip_bundles import hip_images
+    from cudaops.unpack import cuda_image
+
+    with File(library) as file:
+        elf = Elf(file)
+        sections = list(elf.sections())
+        for image in cuda_images(elf, sections, None):
+            if image.name == arch and image.has_code:
+                return cuda_image(file, image)
+        [image] = [image for image in hip_images(elf, sections, [], None, whole=True) if image.name == arch]
+        return image.place.read(0, image.size, "code object")
+
+
+def test_cubin(library, store, tmp_path):
+    """nvcc -cubin, Triton's cache: the architecture is in what the compiler was told, or in the header."""
+    path = tmp_path / "k.cubin"
+    expected = [row for (_, arch), row in rows(store, library).items() if arch == "sm_90a"]
+    path.write_bytes(code_of(library, "sm_90a"))
+    assert list(rows(store, path).values()) == expected
+    content = bytearray(path.read_bytes().replace(b"-arch sm_90a", b"............"))
+    for abi, flags, arch in ((7, 0x5A0D5A, "sm_90a"), (7, 0x50055A, "sm_90"), (8, 0x6006402, "sm_100")):
+        content[8], content[48:52] = abi, flags.to_bytes(4, "little")
+        path.write_bytes(content)
+        assert {found for _, found in rows(store, path)} == {arch}
+    content[16] = 1  # relocatable
+    path.write_bytes(content)
+    assert "\n          sm_100: not linked yet (-dc)\n" in problem(store, path)
+
+
+def test_without_launch_bounds(build, tmp_path_factory):
+    """A launch that no multiprocessor can hold is said with the bound that makes it one."""
+    from cudaops import kernel_build, kernel_report, occupancy
+    from cudaops.kernel import Kernel
+
+    if build.nvcc is None:
+        pytest.skip("no nvcc: set CUDACXX")
+    calculator = occupancy.Calculator(toolkit(build), str(tmp_path_factory.getbasetemp() / "calculator"))
+    kernel = Kernel("k", "sm_90", 96, 0, 0, 0, 0, 0, None, "13.0", place=("k.cu", 7))
+    [row] = kernel_report.rows([kernel], calculator, str)
+    assert [(occupied["blocks_per_multiprocessor"], occupied["next"]) for occupied in row["occupancy"][2:]] == [
+        (1, "64 registers or fewer give 32 warps of 64"),
+        (0, "__launch_bounds__(1024) leaves 64 registers"),
+    ]
+    said = "k (k.cu:7), sm_90, can't be launched with 1024 threads or more (registers): " + row["occupancy"][3]["next"]
+    assert kernel_build.facts([row]) == [said]
+    [row] = kernel_report.rows([kernel._replace(registers=64)], calculator, str)
+    [said] = kernel_build.facts([row])
+    assert said.startswith("k (k.cu:7), sm_90, without launch bounds, fills 50 % of a multiprocessor (registers): 56 ")
+
+
+def test_what_is_not_compiled_yet(library, tmp_path):
+    """A report of a part says so."""
+    from cudaops.kernel_build import gather
+    from cudaops.kernel_targets import Target
+
+    (tmp_path / "k.txt").write_text("target\tk\nobject\t%s\nobject\t%s\n" % (library, tmp_path / "no.o"))
+    found, notes = gather([Target(str(tmp_path / "k.txt"))], None, str(tmp_path), str(tmp_path))
+    assert len(found) == 6 and "k: 1 of 2 objects not compiled yet" in notes
+
+
 def test_packed_in_a_way_that_is_not_known(store, packed, tmp_path):
     content = packed.read_bytes()
     [flags] = [flags for flags in (b"\x11\x80\0\0", b"\x11\x20\0\0") if flags in content]
@@ -254,6 +318,7 @@ def test_hip(build, store):
     found = rows(store, path)
     assert {arch for _, arch in found} == {"gfx906"}
     spill = found["(anonymous namespace)::spill<96>(float*, int const*)", "gfx906"]
+    assert spill["next"] == "__launch_bounds__ of fewer than 1024 threads leaves more registers"
     assert spill["spilled_registers"] > 100 and spill["spill_store_bytes"] is None and spill["stack_bytes"] > 0
     shared = found["shared(float*)", "gfx906"]
     assert (shared["static_shared_bytes"], shared["max_threads"], shared["spill_store_bytes"], shared["occupancy"]) == (
@@ -264,6 +329,9 @@ def test_hip(build, store):
     )
     assert shared["registers"] > 0 and shared["scalar_registers"] > 0 and shared["spilled_registers"] == 0
     assert " %d registers " % spill["spilled_registers"] in kernels(store, path)[1]
+    code = build.directory / "kernels_hip.co"
+    code.write_bytes(code_of(path, "gfx906"))
+    assert rows(store, code) == found
 
 
 def test_place_in_the_sources(tmp_path):
@@ -302,6 +370,16 @@ def test_without_a_toolkit(library, store, tmp_path):
     assert "no C++ compiler" in data["notes"][0]
 
 
+def test_store_that_cannot_be_written(build, library):
+    if build.nvcc is None:
+        pytest.skip("no nvcc: set CUDACXX")
+    assert problem("/dev/null", library).splitlines() == [
+        "cudaops kernels: the occupancy calculator can't be made.",
+        "  found   [Errno 20] Not a directory: '/dev/null/occupancy'",
+        " Fix: remove /dev/null/occupancy, or set CUDAOPS_STORE to a directory that can be written",
+    ]
+
+
 def test_toolkit_of_wheels(tmp_path, monkeypatch):
     """A Python with torch for CUDA has ptxas and the header by Triton; a toolkit comes first."""
     from cudaops import occupancy
@@ -337,6 +415,56 @@ def test_no_device_code(build, store):
     assert "compute_80: PTX, which the driver compiles when the library is loaded\n" in problem(store, ptx)
 
 
+@pytest.mark.parametrize(
+    "then, now, failures, notes",
+    [
+        ([40, 0, 0, 0, 4], [40, 0, 0, 0, None], ["no launch bound, one with 4 blocks a multiprocessor in the budget"], []),
+        ([40, 0, 0, 0, None], [40, 0, 0, 0, 4], [], ["a launch bound, none in the budget"]),
+        ([40, 0, 0, 0, 4], [40, 0, 0, 0, 5], [], ["less than in the budget"]),
+        ([40, 0, None, 0, 4], [40, 0, 8, 0, 4], [], ["8 bytes of spill stores, not known in the budget"]),
+    ],
+)
+def test_budget(then, now, failures, notes):
+    from cudaops.kernel_budget import compare
+
+    lines = [["k(int), sm_80: " + line for line in part] for part in (failures, notes)]
+    found = {"13.0": {"sm_80": {"k(int)": now}}}
+    assert compare({"13.0": {"sm_80": {"k(int)": then}}}, found) == (*lines, 1)
+    said = "not in the budget: 1 kernel for sm_80 of nvcc 13.0"
+    assert compare({"13.0": {"sm_86": {"k(int)": then}}}, found) == ([], [said], 0)
+
+
+@pytest.mark.parametrize("row", ['["40", 0, 0, 0, 4]', "[null, 0, 0, 0, 4]", "[40, 0, 0, 0]", "4"])
+def test_rows_that_are_none_of_a_budget(tmp_path, row):
+    from cudaops.kernel_budget import read_budget
+    from cudaops.problem import Problem
+
+    path = tmp_path / "budget.json"
+    path.write_text('{"format": 1, "nvcc": {"13.0": {"sm_80": {"k": %s}}}}' % row)
+    with pytest.raises(Problem) as caught:
+        read_budget(str(path), "make k.update_kernels")
+    assert caught.value.facts[0].endswith("format 1, with entries that are none of that format")
+    assert caught.value.fix == ["remove it, then make k.update_kernels"]
+
+
+def test_no_library(store, tmp_path):
+    wanted = " Fix: a library, a program or an object file with device code, or a .cubin\n"
+    text = tmp_path / "k.ptx"
+    text.write_text(".version 8.0\n")
+    for path, said in ((text, "is not an ELF file"), (tmp_path, "is not a file"), (tmp_path / "no", "can't be read")):
+        err = problem(store, path)
+        assert err.startswith("cudaops kernels: %s %s" % (path, said)) and err.endswith(wanted)
+
+
+def test_without_sections(build, store):
+    """Without the table device code can't be told from none."""
+    content = bytearray(build.library("plain").read_bytes())
+    content[40:48], content[60:64] = bytes(8), bytes(4)
+    path = build.directory / "libnosections.so"
+    path.write_bytes(content)
+    assert "its table of sections, by which device code is found, was stripped off\n" in problem(store, path)
+
+
 def test_stripped(build, library, store):
     """strip takes the host's symbols; those of the device code lie in a section of their own."""
     strip = shutil.which("strip")
@@ -366,6 +494,9 @@ def test_wrong_reports(library, store, tmp_path):
     assert "the report to compare with can't be read." in problem(store, library, "--diff", old)
     old.write_text("{")
     assert "the report to compare with is no JSON." in problem(store, library, "--diff", old)
+    for row in ("1", "{}", '{"name": "k", "arch": "sm_80", "occupancy": [{}]}'):
+        old.write_text('{"format": 1, "kernels": [%s]}' % row)
+        assert ", format 1, with entries that are none of that format\n" in problem(store, library, "--diff", old)
     old.write_text('{"format": 2, "kernels": []}')
     assert problem(store, library, "--diff", old).splitlines() == [
         "cudaops kernels: the file to compare with is no report of kernels.",
