@@ -59,10 +59,15 @@ class trace:
         directory = os.path.dirname(os.path.abspath(self.path))
         if not os.path.isdir(directory):
             raise ValueError("cudaops.trace: there is no directory %s. Fix: make it, or another path than %s" % (directory, self.path))
+        if os.path.isdir(self.path):
+            raise ValueError("cudaops.trace: %s is a directory. Fix: %s" % (self.path, os.path.join(self.path, "out.json")))
 
     def __enter__(self):
         import torch
 
+        # A second one would end the first, without its file.
+        if torch.autograd._profiler_enabled():
+            raise RuntimeError("cudaops.trace: a profiler of torch's is running already. Fix: one trace or profile at a time")
         kinds = [torch.profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available():
             kinds.append(torch.profiler.ProfilerActivity.CUDA)
@@ -232,6 +237,8 @@ def fake_arguments(torch, schema, recorded, device):
 
 def table(path, rows):
     lines = ["trace: %s (opens in https://ui.perfetto.dev)" % path]
+    if not rows:
+        return lines[0] + "\n  no operator was called"
     lines.append("  %6s %11s %10s %11s %9s  op, kernel" % ("calls", "total ms", "mean us", "MB a call", "GB/s"))
     for row in rows[:SHOWN_ROWS]:
         megabytes = "" if row["bytes"] is None else "%.3f" % (row["bytes"] / row["calls"] / 1e6)

@@ -39,7 +39,7 @@ def read_kernels(elf, arch):
     if not names:
         raise NotReadable("%s: its device code for %s has lost its symbols." % (elf.file.path, arch))
     try:
-        cubin = _Cubin(elf, sections, names, arch)
+        cubin = _Cubin(elf, sections, names)
         return [cubin.kernel(index, arch) for index in entries if ".text." + names[index] in sections]
     except (struct.error, IndexError, KeyError):
         raise NotReadable(
@@ -73,7 +73,7 @@ def _symbols(elf, sections):
 
 
 class _Cubin:
-    def __init__(self, elf, sections, names, arch):
+    def __init__(self, elf, sections, names):
         self._elf = elf
         self._sections = sections
         self._names = names
@@ -87,7 +87,6 @@ class _Cubin:
             if caller < len(names) and callee < len(names):
                 self._calls.setdefault(caller, set()).add(callee)
         self._read_lines = None
-        self._reserved = RESERVED_SHARED_BYTES if int(re.sub(r"\D", "", arch)) >= RESERVED_SINCE else 0
 
     def _content(self, section):
         offset, size = self._sections.get(section, (0, 0))
@@ -127,7 +126,8 @@ class _Cubin:
             elif attribute == NUM_BARRIERS:
                 barriers = value & 0xFF
         stack = self._of_symbol.get((MIN_STACK_SIZE, number), self._of_symbol.get((FRAME_SIZE, number), 0))
-        shared = self._size(".nv.shared." + name)
+        reserved = RESERVED_SHARED_BYTES if int(re.sub(r"\D", "", arch)) >= RESERVED_SINCE else 0
+        shared = max(0, self._size(".nv.shared." + name) - reserved)
         stores, loads, spills = self._spills(number, attributes)
         lines = self._lines().get(name)
         if stack and release < ANNOTATIONS_SINCE:
@@ -137,7 +137,7 @@ class _Cubin:
             arch=arch,
             release="%d.%d" % release,
             registers=self._of_symbol[REGCOUNT, number],
-            static_shared_bytes=max(0, shared - self._reserved),
+            static_shared_bytes=shared,
             stack_bytes=stack,
             spill_store_bytes=stores,
             spill_load_bytes=loads,

@@ -14,6 +14,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -129,6 +130,16 @@ def profile(command, options, report, scratch):
         if "error while loading shared libraries" in listed.stderr:
             fix = "LD_LIBRARY_PATH=<directory of that library>, or link it by a path that is in the program's RUNPATH"
         raise Problem("", "the benchmark can't list its cases.", said, [fix])
+    skipped = re.match("SKIPPED: (.*)", listed.stdout)
+    if skipped:
+        raise Problem("", skipped.group(1) + ".")
+    if not listed.stdout.strip():
+        raise Problem(
+            "",
+            "the benchmark has no such case.",
+            ["found   BENCHMARK_FILTER=%s" % os.environ.get("BENCHMARK_FILTER", ""), *listed.stderr.strip().splitlines()[-1:]],
+            ["BENCHMARK_FILTER=<regular expression>; %s --benchmark_list_tests=true lists the cases" % shlex.quote(options.program)],
+        )
     environment = dict(os.environ, CUDAOPS_BENCHMARK_PROFILE=said, CUDAOPS_REQUIRE_GPU="1")
     done = subprocess.run(
         [*command, options.program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", text=True

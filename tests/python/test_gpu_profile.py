@@ -153,6 +153,18 @@ CONFLICT = """__global__ void turn(const float* in, float* out) {
 """
 
 
+@pytest.mark.parametrize("listed, said", [
+    ("echo 'Failed to match any benchmarks against regex: no(ne' >&2", "the benchmark has no such case.\n  found   BENCHMARK_FILTER=no(ne\n  Failed to match any"),
+    ("echo 'SKIPPED: no GPU can be used here: driver too old'", "no GPU can be used here: driver too old.\n"),
+])
+def test_benchmark_without_a_case_is_not_profiled(tmp_path, driver, listed, said):
+    write(tmp_path / "program", "#!/bin/sh\n%s\n" % listed)
+    write(tmp_path / "cuda/bin/ncu", NCU % "")
+    code, out, err = run(tmp_path, driver, "ncu", BENCHMARK_FILTER="no(ne")
+    assert (code, out) == (1, "") and err.startswith("bench.ncu: " + said)
+    assert not list((tmp_path / "bench.ncu").iterdir())
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 @pytest.mark.parametrize("options", [[], ["-lineinfo"]])
 def test_bank_conflict_has_its_line(tmp_path, options):

@@ -49,15 +49,32 @@ try:
     cudaops.trace(PATH + "/nowhere/out.json")
 except ValueError as error:
     print(error)
+try:
+    cudaops.trace(DIRECTORY)
+except ValueError as error:
+    print(error)
+with torch.profiler.profile() as outer:
+    try:
+        with cudaops.trace(PATH + ".inner"):
+            pass
+    except RuntimeError as error:
+        print(error)
+    torch.ones(3)
+assert "aten::ones" in [event.key for event in outer.key_averages()], "the first profiler goes on"
+with cudaops.trace(PATH + ".empty"):
+    pass
 """
 
 
 def test_operators_on_the_cpu(torch_dir, tmp_path):
-    code, out, err = run_python("-c", "PATH = %r\n" % str(tmp_path / "out.json") + PROGRAM)
+    code, out, err = run_python("-c", "PATH, DIRECTORY = %r, %r\n" % (str(tmp_path / "out.json"), str(tmp_path)) + PROGRAM)
     assert code == 0 and "Warning" not in err, err
     assert "trace: %s (opens in" % (tmp_path / "out.json") in out and "trace_ops::scale, on the CPU" in out
     assert "cudaops.trace: there is no directory %s/out.json/nowhere. Fix: make it" % tmp_path in out
-    assert [path.name for path in tmp_path.iterdir()] == ["out.json"], "no part of a file is left"
+    assert "cudaops.trace: %s is a directory. Fix: %s/out.json\n" % (tmp_path, tmp_path) in out
+    assert "cudaops.trace: a profiler of torch's is running already. Fix: one trace" in out
+    assert out.endswith("perfetto.dev)\n  no operator was called\n")
+    assert {path.name for path in tmp_path.iterdir()} == {"out.json", "out.json.empty"}, "no part of a file is left"
     assert any(event.get("name") == "trace_ops::scale" for event in json.loads((tmp_path / "out.json").read_text())["traceEvents"])
 
 
