@@ -206,6 +206,7 @@ function(add_torch_op)
   if(abi STREQUAL "STABLE")
     _cudaops_check_stable_sources("${command}" ${host} ${cuda_host} ${device})
   endif()
+  _cudaops_check_namespaces("${command}" ${host} ${cuda_host} ${device})
 
   _cudaops_op_state(
     state
