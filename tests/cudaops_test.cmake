@@ -4,23 +4,25 @@
 include_guard(GLOBAL)
 
 # cudaops_add_case_suite(<Suite> [PROJECT] [LABELS <label>...] [EVERY_CMAKE] [EVERY_GENERATOR] [FOR_EACH_TORCH]
-#                        [OTHER_CMAKE_CASES <regex>] [TIMEOUT <s>] [QUICK [NOT_QUICK <regex>]] [PATH_WITH_BLANK])
+#                        [OTHER_CMAKE_CASES <regex>] [OTHER_GENERATOR_CASES <regex>] [TIMEOUT <s>]
+#                        [QUICK [NOT_QUICK <regex>]] [BLANK_CASES <regex>])
 #
 # One test "<Suite>.<case>" for each case in tests/<Suite>. A case is <case>.cmake or <case>-steps.cmake; they are
 # collected from the folder, because a case that stands in the folder but not in a list would never run and nobody
 # would notice. PROJECT: <case>.cmake is the body of a project; else a script. EVERY_CMAKE repeats the suite with the
 # other CMake versions ("@4.4"), or only the cases that match OTHER_CMAKE_CASES, where the others don't come to anything
-# that CMake releases do differently; EVERY_GENERATOR with Makefiles ("@make"), FOR_EACH_TORCH once for each Python in
-# CUDAOPS_TEST_TORCHES (variable case_TORCH in the case). QUICK gives the label `quick` to the cases of the main CMake
+# that CMake releases do differently; EVERY_GENERATOR with Makefiles ("@make"), or only the cases that match
+# OTHER_GENERATOR_CASES, where the others don't come to a build rule of the package's; FOR_EACH_TORCH once for each Python
+# in CUDAOPS_TEST_TORCHES (variable case_TORCH in the case). QUICK gives the label `quick` to the cases of the main CMake
 # and generator, but for those with the real compilers (real_*), with generated inputs (generated_*), and NOT_QUICK:
-# together with the rest that has the label they take 90 s at most. PATH_WITH_BLANK repeats the suite in directories
-# with a blank in their path ("@blank").
+# together with the rest that has the label they take 90 s at most. BLANK_CASES are repeated in directories with a blank
+# in their path ("@blank").
 function(cudaops_add_case_suite suite)
   cmake_parse_arguments(
     PARSE_ARGV 1
     arg
-    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH;QUICK;PATH_WITH_BLANK"
-    "TIMEOUT;OTHER_CMAKE_CASES;NOT_QUICK"
+    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH;QUICK"
+    "TIMEOUT;OTHER_CMAKE_CASES;OTHER_GENERATOR_CASES;BLANK_CASES;NOT_QUICK"
     "LABELS"
   )
   if(arg_UNPARSED_ARGUMENTS)
@@ -75,7 +77,7 @@ function(cudaops_add_case_suite suite)
       list(APPEND variants "@ninja|${CUDAOPS_TEST_CMAKE}|Ninja|")
     endif()
   endif()
-  if(arg_PATH_WITH_BLANK)
+  if(arg_BLANK_CASES)
     list(APPEND variants "@blank|${CUDAOPS_TEST_CMAKE}|${CUDAOPS_TEST_GENERATOR}|")
   endif()
   if(arg_FOR_EACH_TORCH)
@@ -98,6 +100,16 @@ function(cudaops_add_case_suite suite)
       list(GET variant 2 generator)
       list(GET variant 3 torch)
       if(suffix MATCHES "^@[0-9]" AND arg_OTHER_CMAKE_CASES AND NOT case MATCHES "${arg_OTHER_CMAKE_CASES}")
+        continue()
+      endif()
+      if(
+        suffix MATCHES "^@(make|ninja)$"
+        AND arg_OTHER_GENERATOR_CASES
+        AND NOT case MATCHES "${arg_OTHER_GENERATOR_CASES}"
+      )
+        continue()
+      endif()
+      if(suffix STREQUAL "@blank" AND NOT case MATCHES "${arg_BLANK_CASES}")
         continue()
       endif()
       set(name "${suite}.${case}${suffix}")

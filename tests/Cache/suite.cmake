@@ -122,7 +122,7 @@ endmacro()
 
 # shared(<scenario> [<name>=<value>...]): common/shared.py, with Redis where use_redis() was called.
 function(shared scenario)
-  set(options ${ARGN})
+  set(options "seed=${case_SEED_DIR}" ${ARGN})
   if(suite_redis)
     # Not below the case: the path of a socket has 107 characters at most.
     execute_process(COMMAND mktemp -d OUTPUT_VARIABLE sockets OUTPUT_STRIP_TRAILING_WHITESPACE)

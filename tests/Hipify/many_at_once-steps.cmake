@@ -1,8 +1,10 @@
 # Four targets that share headers, translated with -j64 again and again: the same bytes in all of them. (vllm#43329)
 fake_torch("${case_DIR}/venv" VERSION 2.13.0 CPU)
-set(rounds 50)
-if(case_GENERATOR MATCHES "Makefiles" OR NOT case_DIR MATCHES "/many_at_once$")
-  # The other generator and the other CMakes start the same commands.
+set(rounds 15)
+if(case_LONG)
+  set(rounds 50)
+elseif(case_GENERATOR MATCHES "Makefiles")
+  # The other generator starts the same commands.
   set(rounds 3)
 endif()
 foreach(number RANGE 1 3)

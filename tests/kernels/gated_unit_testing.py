@@ -2,8 +2,9 @@
 """What the tests of swiglu and geglu share. Each check takes the op's functions and an activation of
 torch, which gives the reference in float64."""
 
-import torch
 from kernel_testing import DTYPES, assert_close, normal, opcheck, refusal, shapes
+
+import torch
 
 
 def inputs(*shape, dtype, device):

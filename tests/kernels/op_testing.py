@@ -50,6 +50,7 @@ def refuse(reason):
 def library(variable):
     """The path in an environment variable; without one nothing here can be tested."""
     if gpu_asked_in_vain():
+        assert "torch" not in sys.modules, "a test imports kernel_testing or example_testing before torch"
         refuse("this machine has no GPU")
     path = os.environ.get(variable)
     if not path:

@@ -13,10 +13,11 @@ import sys
 import tempfile
 import unittest
 
-import torch
-import torch.nn.functional as F
 from kernel_testing import DTYPES, assert_close, kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
+import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 

@@ -2,10 +2,11 @@
 """What holds for the arguments of all ops: one device, nothing that is overwritten behind autograd's
 back or twice, no second derivative, no None."""
 
-import torch
-import torch.nn.functional as F
 from kernel_testing import kernels, main, normal, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
+import torch.nn.functional as F
 
 
 def table(device):

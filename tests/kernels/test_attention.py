@@ -3,9 +3,10 @@
 
 import math
 
-import torch
 from kernel_testing import DTYPES, generated_calls, kernels, looking_at_numbers, main, normal, opcheck, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 

@@ -4,9 +4,9 @@
 import math
 import random
 
-import torch
-
 from kernel_testing import DTYPES, generated_calls, kernels, looking_at_numbers, main, normal, opcheck, ops, pytest_generate_tests, refusal  # noqa: F401
+
+import torch
 
 FLOAT8 = torch.float8_e4m3fn
 

@@ -4,10 +4,11 @@
 import os
 import unittest
 
-import torch
 from kernel_testing import kernels, main
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from op_testing import refuse
+
+import torch
 
 HEADS, HEAD_DIM = 64, 128
 TOKENS = (1 << 31) // (HEADS * HEAD_DIM) + 40

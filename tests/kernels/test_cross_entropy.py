@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.cudaops.cross_entropy against float64 and torch."""
 
-import torch
 from kernel_testing import DTYPES, assert_close, kernels, main, normal, opcheck, ops, refusal, shapes
 from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
 from torch.nn import functional
 
 SHAPES = shapes("cross_entropy")

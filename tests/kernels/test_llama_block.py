@@ -2,10 +2,11 @@
 """A block of Llama made of the kernels, under torch.compile(fullgraph=True), against the same block
 in plain torch and float64: output, gradients, one step of the optimizer."""
 
-import torch
-import torch.nn.functional as F
 from kernel_testing import kernels, main, normal, ops
 from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
+import torch.nn.functional as F
 from torch import nn
 
 HIDDEN, INTERMEDIATE = 96, 136

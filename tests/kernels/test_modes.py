@@ -8,10 +8,11 @@ import os
 import pickle
 import unittest
 
-import torch
-import torch.nn.functional as F
 from kernel_testing import kernels, main, normal, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
+import torch.nn.functional as F
 from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 from torch.autograd import forward_ad

@@ -4,9 +4,10 @@
 import copy
 import unittest
 
-import torch
 from kernel_testing import DTYPES, kernels, main, normal, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
 
 
 def trained(make, device, reference, steps=4, dtype=torch.float32):

@@ -3,9 +3,9 @@
 
 import random
 
-import torch
-
 from kernel_testing import DTYPES, assert_close, kernels, looking_at_numbers, main, normal, opcheck, ops, pytest_generate_tests, refusal  # noqa: F401
+
+import torch
 
 FLOAT8 = torch.float8_e4m3fn
 PAGES = 3  # of a sequence

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.cudaops.softmax against float64 and torch."""
 
-import torch
 from kernel_testing import DTYPES, assert_close, kernels, main, normal, opcheck, ops, refusal, shapes
 from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
 
 SHAPES = shapes("softmax")
 INFINITY = float("inf")

@@ -3,7 +3,8 @@
 
   shared.py <scenario> <case directory> <cmake> <repo> [<name>=<value>...]
 
-Scenarios: kinds, failing, machines, killed, sccache; with redis=<redis-server> those of Redis, without it the others. The environment is the case's; servers are started here and end with us.
+Scenarios: kinds, failing, machines, killed, sccache; with redis=<redis-server> those of Redis, without it the others;
+seed=<directory of the fixture tests.seed>. The environment is the case's; servers are started here and end with us.
 """
 
 import collections
@@ -39,6 +40,9 @@ def check(what, true, *about):
 class Machine:
     """A place to configure and build in: its own home, checkout, build tree, store and local cache."""
 
+    # CMake code that starts from the compiler detection of the fixture tests.seed, as cases do.
+    seed = ""
+
     def __init__(self, case, name, cmake, repo, prefix=(), args=()):
         self.root = case / name
         self.cmake = cmake
@@ -64,7 +68,7 @@ class Machine:
         self.source.mkdir(parents=True, exist_ok=True)
         (self.source / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\n"
-            f"set(CudaOps_ROOT [==[{self.repo}]==])\nproject(shared LANGUAGES CXX)\nfind_package(CudaOps REQUIRED)\n{text}\n"
+            f"{self.seed}set(CudaOps_ROOT [==[{self.repo}]==])\nproject(shared LANGUAGES CXX)\nfind_package(CudaOps REQUIRED)\n{text}\n"
         )
         for name, body in files.items():
             (self.source / name).write_text(body)
@@ -760,6 +764,8 @@ def main():
     options = dict(option.split("=", 1) for option in options)
     scratch = pathlib.Path(case).resolve() / "shared"
     scratch.mkdir()
+    fixture = pathlib.Path(__file__).resolve().parents[2] / "fixtures/use_seed.txt"
+    Machine.seed = f"set(case_SEED_DIR [==[{options['seed']}]==])\ninclude([==[{fixture}]==])\n"
     try:
         {"kinds": kinds, "failing": failing, "machines": machines, "killed": killed, "sccache": sccache}[scenario](
             scratch, cmake, repo, options
