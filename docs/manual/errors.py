@@ -17,6 +17,8 @@ MESSAGE = re.compile(r"CMake (Error|Warning)[^\n]*\(message\\?\):\n(.*?)(?=^CMak
 # The sentence is a variable's: "${command}: ${error}".
 MADE_ELSEWHERE = re.compile(r"(?:[^:]*: )?(?:\$\{\w+\})+\.?")
 VARIABLE = re.compile(r"\$\{(\w+)\}|\$CACHE\{(?:\$\{\w+\}|[^}])*\}|\$ENV\{(\w+)\}")
+# A part of a match, or a variable whose name is made.
+SAYS_LESS = re.compile(r"\$\{CMAKE_MATCH_\d\}|\$\{\w*\$\{\w+\}\w*\}")
 # Suites about the tests' own tools, and of functions that only make a text.
 OF_THE_TESTS = re.compile(r"/tests/(Runner|Fakes|Versions)(/|$)")
 
@@ -50,9 +52,12 @@ def arguments(text, at):
 
 
 def local_value(function, name):
-    """The value that a function sets a variable to, [lines], where it sets it once."""
+    """The value that a function sets a variable to, [lines], where it sets it once, to more than another variable that says
+    less than its own name."""
     calls = [arguments(function, match.end())[0] for match in re.finditer(r"(?m)^[ \t]*set\(\s*%s\b" % re.escape(name), function)]
-    return calls[0] if len(calls) == 1 and calls[0] and "PARENT_SCOPE" not in calls[0] else None
+    if len(calls) != 1 or not calls[0] or "PARENT_SCOPE" in calls[0] or SAYS_LESS.fullmatch(calls[0][0]):
+        return None
+    return calls[0]
 
 
 def resolve(line, function, depth=3):

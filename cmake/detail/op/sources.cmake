@@ -54,9 +54,10 @@ function(_cudaops_check_namespaces command)
     set(name "${CMAKE_MATCH_2}")
     set(variable "${CMAKE_MATCH_3}")
     if(DEFINED _cudaops_block_of_${name})
+      set(first "${_cudaops_block_of_${name}}")
       _cudaops_stop(
         "${command}: two sources define the namespace ${name} as a whole."
-        FACTS "found   TORCH_LIBRARY(${name}, ...) in ${_cudaops_block_of_${name}}" "        and in ${path}"
+        FACTS "found   TORCH_LIBRARY(${name}, ...) in ${first}" "        and in ${path}"
               "wanted  one such block, or fragments: torch ends the process that loads a second one"
         FIX "${prefix}TORCH_LIBRARY_FRAGMENT(${name}, ${variable})   (in both)"
       )
