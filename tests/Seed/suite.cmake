@@ -2,6 +2,8 @@
 #
 # Compilers here are scripts that count their calls: a detection runs its compiler, a seed doesn't.
 
+# Projects here find their tools themselves: of what they find, the seeds know.
+set(case_NO_SEED TRUE)
 set(seed_MODULE "${case_REPO}/cmake/CudaOpsSeed.cmake")
 case_environment("SEED_CALLS=${case_DIR}/calls")
 
