@@ -59,7 +59,7 @@ expect_stdout(
   "no_torch \\.+\\*\\*\\*Failed"
   "pytest \\['-p', 'no:cacheprovider'\\] True 9: at True"
   " pytest \\.+\\*\\*\\*Skipped"
-  "cudaops_add_python_test\\(\\.\\.\\. PYTEST\\): this Python has no pytest\\. 10: found <case>/venv/bin/python 10: Fix: <case>/venv/bin/python -m pip install pytest"
+  "cudaops_add_python_test\\(\\.\\.\\. PYTEST\\): this Python has no pytest\\. 10: found <case>/venv/bin/python 10: Fix: '?<case>/venv/bin/python'? -m pip install pytest"
   "no_pytest \\.+\\*\\*\\*Failed"
 )
 expect_stderr("Errors while running CTest")
