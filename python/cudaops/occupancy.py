@@ -75,10 +75,7 @@ def find_roots():
 
 def cache_directory():
     """Of the user's store, where the calculator lies once it was compiled."""
-    base = os.environ.get("CUDAOPS_STORE")
-    if not base:
-        base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "cudaops")
-    return os.path.join(os.path.expanduser(base), "occupancy")
+    return os.path.join(store.location()[0], "occupancy")
 
 
 class Calculator:

@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that several processes read and write at once: nobody ever reads half of one."""
+"""The user's store, and files that several processes read and write at once: nobody ever reads half of one."""
 
 import fcntl
 import os
+
+
+def location():
+    """<store>, where CMake's part keeps its things too; and the variable that says so."""
+    for name, below in (("CUDAOPS_STORE", ""), ("TORCH_EXTENSIONS_DIR", "cudaops"), ("XDG_CACHE_HOME", "cudaops")):
+        value = os.environ.get(name)
+        if value:
+            return os.path.join(os.path.abspath(value), below).rstrip("/"), name
+    return os.path.join(os.path.expanduser("~"), ".cache", "cudaops"), "HOME"
 
 
 def stamp(path):

@@ -10,20 +10,12 @@
 
 import os
 
+from ..store import location
 from . import manifest, stamps
 
 MAX_SIZE = 10 << 30
 # Of a manifest: two hundred files are sooner compared than a library is loaded.
 IN_C_BYTES = 20_000
-
-
-def location():
-    """<store>, where CMake's part keeps its things too; and the variable that says so."""
-    for name, below in (("CUDAOPS_STORE", ""), ("TORCH_EXTENSIONS_DIR", "cudaops"), ("XDG_CACHE_HOME", "cudaops")):
-        value = os.environ.get(name)
-        if value:
-            return os.path.join(os.path.abspath(value), below).rstrip("/"), name
-    return os.path.join(os.path.expanduser("~"), ".cache", "cudaops"), "HOME"
 
 
 def user_store():
