@@ -2,10 +2,9 @@
 """The report of kernels as one HTML file that needs nothing else."""
 
 import html
-import json
 import os
 
-from .page import STYLE, TABLES
+from .page import STYLE, end_of_page
 
 # Wider than the build report: a row has many numbers and a long name.
 STYLE_OF_KERNELS = "body { max-width: 1800px; }"
@@ -88,11 +87,4 @@ def render(data, summary, facts):
     ]
     if data["notes"]:
         parts += ["<h2>Not counted</h2>", items("ul", data["notes"])]
-    # "</script>" in a name would end the element.
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    parts += [
-        '<script type="application/json" id="data">%s</script>' % text,
-        "<script>%s</script>" % (SCRIPT + TABLES),
-        "</body></html>",
-    ]
-    return "\n".join(parts) + "\n"
+    return "\n".join(parts + end_of_page(data, SCRIPT)) + "\n"

@@ -257,11 +257,15 @@ def render(data, summary):
     ]
     if data["notes"]:
         parts += ["<h2>Notes</h2>", items("ul", data["notes"])]
-    # "</script>" in a file's name would end the element.
+    return "\n".join(parts + end_of_page(data, SCRIPT)) + "\n"
+
+
+def end_of_page(data, script):
+    """The data, and the code that shows it."""
+    # "</script>" in a name would end the element.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    parts += [
+    return [
         '<script type="application/json" id="data">%s</script>' % text,
-        "<script>%s</script>" % (SCRIPT + TABLES),
+        "<script>%s</script>" % (script + TABLES),
         "</body></html>",
     ]
-    return "\n".join(parts) + "\n"

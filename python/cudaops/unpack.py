@@ -56,29 +56,27 @@ def lz4_block(data):
     """https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md"""
     out = bytearray()
     at, end = 0, len(data)
+
+    def length_of(bits):
+        nonlocal at
+        length, more = bits, 255 * (bits == 15)
+        while more == 255:
+            more = data[at]
+            at += 1
+            length += more
+        return length
+
     while True:
         token = data[at]
         at += 1
-        length = token >> 4
-        if length == 15:
-            more = 255
-            while more == 255:
-                more = data[at]
-                at += 1
-                length += more
+        length = length_of(token >> 4)
         out += data[at : at + length]
         at += length
         if at >= end:
             return bytes(out)
         distance = data[at] | data[at + 1] << 8
         at += 2
-        length = (token & 15) + 4
-        if length == 19:
-            more = 255
-            while more == 255:
-                more = data[at]
-                at += 1
-                length += more
+        length = length_of(token & 15) + 4
         if not 0 < distance <= len(out):
             raise IndexError
         begin = len(out) - distance
