@@ -1,9 +1,5 @@
 # Kernels that are whole only after a device link are read from the library that has them linked, each once, and named with
 # their file; of architectures that are compiled apart each counts.
-if(NOT case_GENERATOR MATCHES "Ninja")
-  case_skip("the same with each generator")
-  return()
-endif()
 real_machine()
 if(NOT real_TORCH)
   return()
