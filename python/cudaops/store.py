@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The user's store, and files that several processes read and write at once: nobody ever reads half of one."""
 
-import fcntl
 import os
 
 
@@ -24,6 +23,8 @@ class Lock:
         self.path = path
 
     def __enter__(self):
+        import fcntl  # Here: what load() finds again takes no lock, and imports only what it uses.
+
         self.file = open(self.path, "ab")
         fcntl.flock(self.file, fcntl.LOCK_EX)
 
