@@ -10,8 +10,8 @@ import sys
 import pytest
 from conftest import REPOSITORY, RUN
 
-from cudaops import machine_code
-from cudaops.elf import Elf, File
+from cudaops.nvidia_tools import machine_code
+from cudaops.binaries.elf import Elf, File
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 KERNEL = """#include <cstdint>
@@ -28,7 +28,7 @@ printf '\\t//## File "%s", line 4\\n        /*0000*/                   FADD R5, 
 
 
 def run(kind, build, *objects, path="/usr/bin:/bin", toolkit=""):
-    command = [sys.executable, *RUN, "machine_code", "--kind", kind, "--build", build, "--name", "ops", "--toolkit", toolkit, "--", *objects]
+    command = [sys.executable, *RUN, "nvidia_tools.machine_code", "--kind", kind, "--build", build, "--name", "ops", "--toolkit", toolkit, "--", *objects]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PATH=path))
     return done.returncode, done.stdout, done.stderr
 

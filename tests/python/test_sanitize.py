@@ -9,7 +9,7 @@ import sys
 import pytest
 from conftest import REPOSITORY
 
-from cudaops import sanitize
+from cudaops.nvidia_tools import sanitize
 
 REPORT = """\
 ========= COMPUTE-SANITIZER
@@ -61,7 +61,7 @@ def driver(tmp_path_factory):
 
 
 def run(toolkit, driver, *arguments):
-    command = [sys.executable, "-I", "-S", "-B", REPOSITORY / "python" / "cudaops" / "_run.py", "sanitize", "--tool", "memcheck"]
+    command = [sys.executable, "-I", "-S", "-B", REPOSITORY / "python" / "cudaops" / "_run.py", "nvidia_tools.sanitize", "--tool", "memcheck"]
     environment = dict(os.environ, PATH="/usr/bin:/bin", LD_LIBRARY_PATH=str(driver), PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True")
     done = subprocess.run([*command, "--toolkit", toolkit, *arguments], env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
