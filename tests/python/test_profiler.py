@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -112,7 +113,8 @@ def test_roofline_takes_the_operations_of_the_case_or_those_counted(tmp_path):
 def test_missing_permission_and_missing_tool_are_said_with_their_cure(tmp_path, driver):
     write(tmp_path / "program", BENCHMARK)
     code, out, err = run(tmp_path, driver, "ncu")
-    assert (code, out) == (1, "") and err.startswith("bench.ncu: ncu was not found in %s/cuda/bin and PATH: it comes with" % tmp_path)
+    assert (code, out) == (1, "") and err.startswith("bench.ncu: ncu was not found.\n  searched  %s/cuda/bin\n            PATH\n            /" % tmp_path)
+    assert re.search(r"/site-packages/nvidia/cu\*/bin\n Fix: apt-get install nsight-compute\n      conda install .*\n      or a whole CUDA toolkit", err)
     write(tmp_path / "cuda/bin/ncu", NCU % 'echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission"; exit 9')
     code, out, err = run(tmp_path, driver, "ncu")
     assert (code, out) == (1, "") and "only root may read this GPU's counters (ERR_NVGPUCTRPERM)." in err

@@ -62,9 +62,7 @@ def write(options, target):
     """(names of the files, their directory)"""
     disassembler = ""
     if options.kind == "sass":
-        disassembler, missing = common.find_tool("nvdisasm", options.toolkit)
-        if missing:
-            raise Problem("", missing)
+        disassembler = common.find_tool("nvdisasm", options.toolkit)
     compiles = list(read_compiles(options.build, options.objects))
     steps = [step for compiled in compiles for step in steps_of(compiled, options.kind)]
     if not steps:

@@ -59,10 +59,8 @@ def main(arguments):
     options = parser.parse_args(arguments)
     target = "%s.%s" % (options.name, options.tool)
     try:
-        tool, problem = common.find_tool(options.tool, options.toolkit)
-        problem = problem or common.missing_gpu()
-        if problem:
-            raise Problem("", problem)
+        tool = common.find_tool(options.tool, options.toolkit)
+        common.require_gpu()
         place = os.path.join(options.build, target)
         os.makedirs(place, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place) as scratch:
