@@ -43,6 +43,7 @@ and nothing for the rest.
   "__launch_bounds__(1024) leaves 64 registers". Worked out by the toolkit's own ``cuda_occupancy.h``, which is compiled once
   a user and toolkit; they are the figures of ``cudaOccupancyMaxActiveBlocksPerMultiprocessor()`` without dynamic shared memory (compared
   for 405 reference kernels on an H100, nvcc 13.0, 2026-11-26, by :file:`tests/kernels/test_kernel_report.py`: no difference).
+  ``python -m cudaops kernels <library> --kernel scale --dynamic-shared 65536`` has them with that much of it.
 
 For AMD GPUs ``registers`` are VGPRs, ``static_shared_bytes`` LDS and ``stack_bytes`` scratch; ``scalar_registers`` are
 SGPRs, ``spilled_registers`` stand in place of bytes, and ``occupancy`` is empty.

@@ -127,6 +127,19 @@ def test_members(library, store):
     assert occupied["limited_by"] == "warps" and occupied["occupancy"] == 1.0
 
 
+def test_dynamic_shared_memory_and_one_kernel(library, store):
+    code, out, err = kernels(store, library, "--json", "--kernel", "shared(", "--dynamic-shared", "60000")
+    data = json.loads(out)
+    assert (code, err) == (0, "") and data["dynamic_shared_bytes"] == 60000
+    row = data["kernels"][1]
+    assert (len(data["kernels"]), row["name"], row["arch"], row["static_shared_bytes"]) == (2, "shared(float*)", "sm_90a", 20000)
+    # 228 KB, of which each block takes 20000 + 60000 bytes and 1 KB that the driver keeps.
+    assert row["occupancy"][0]["blocks_per_multiprocessor"] == 2 and row["occupancy"][0]["limited_by"] == "shared memory"
+    text = problem(store, library, "--kernel", "shard")
+    assert text.startswith("cudaops kernels: no kernel has this in its name.\n  found   shard\n  wanted  part of a name such as\n          shared(float*)\n")
+    assert "argument --dynamic-shared: wanted a number of bytes, found -1.\n" in problem(store, library, "--dynamic-shared=-1")
+
+
 @pytest.mark.parametrize(
     "kernel, expected",
     [
@@ -481,7 +494,7 @@ def test_damaged(library, store, tmp_path):
     whole = library.read_bytes()
     path = tmp_path / "lib damaged.so"
     path.write_bytes(whole[: len(whole) // 2])
-    assert re.fullmatch(r"cudaops kernels: .*lib damaged\.so is damaged or cut short: [^\n]*\n", problem(store, path))
+    assert re.fullmatch(r"cudaops kernels: .*lib damaged\.so is damaged or cut short: [^\n]*\n Fix: build it again, [^\n]*\n", problem(store, path))
     info = whole.index(b"\x04\x2f\x08\x00")
     path.write_bytes(whole[:info] + b"\x04\x2f\x05\x00" + whole[info + 4 :])
     assert (

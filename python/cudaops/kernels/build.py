@@ -17,7 +17,7 @@ from ..binaries.kernels import read_library
 from ..problem import Problem
 from ..words import clean, count, short
 from .page import render
-from .report import FORMAT, rows, said_of_spills, spilled, unknown
+from .report import FORMAT, of_them_spill, refused, rows, said_of_spills, spilled, unknown
 from .sources import ANONYMOUS, Sources
 from .targets import Target, add_toolkit_arguments, calculator_of, is_elf
 
@@ -68,12 +68,10 @@ def facts(kernels):
         step = ": " + row["next"] if row["next"] else ""
         lines.append("%s, spills %s%s%s%s" % (_said(row), said_of_spills(row), unit, at, step))
     for row in kernels:
-        refused = [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
-        if refused:
-            threads = "%d threads%s" % (refused[0]["block"], "" if row["max_threads"] else " or more")
+        for first in refused(row)[:1]:
+            threads = "%d threads%s" % (first["block"], "" if row["max_threads"] else " or more")
             lines.append(
-                "%s, can't be launched with %s (%s): %s"
-                % (_said(row), threads, refused[0]["limited_by"], refused[0]["next"])
+                "%s, can't be launched with %s (%s): %s" % (_said(row), threads, first["limited_by"], first["next"])
             )
     if not lines:
         known = [
@@ -110,7 +108,7 @@ def summary(data):
     archs = sorted({row["arch"] for row in data["kernels"]})
     text = "%s for %s" % (count(len(data["kernels"]), "kernel"), " ".join(archs))
     number = sum(spilled(row) > 0 for row in data["kernels"])
-    return text + ("; %d of them spill" % number if number else "; none spills")
+    return text + (of_them_spill(number) or "; none spills")
 
 
 def write(path, text):

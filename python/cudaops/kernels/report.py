@@ -4,6 +4,8 @@
 Python 3.8 or later, standard library only: the target cudaops_kernel_report runs it.
 """
 
+import argparse
+import difflib
 import json
 import sys
 
@@ -30,23 +32,25 @@ EPILOG = """\
 What the figures mean:
 
   registers, shared, stack
-              of a thread, of a block (static alone: what a launch asks for besides isn't known here), of a thread
+              of a thread, of a block (static alone), of a thread
   spills      bytes stored and loaded because registers ran out, as ptxas -v counts them: of the instructions, not of
               the times that they run; unknown (null) where the kernel has a stack and nvcc is older than 12.6
   constant    bytes of the parameters and of the kernel's own constants
   threads     the launch bound; without one 128, 256, 512 and 1024
-  blocks      that a multiprocessor holds, and the warps of these blocks, by the CUDA toolkit's cuda_occupancy.h
+  blocks      that a multiprocessor holds, and the warps of these blocks, by the CUDA toolkit's cuda_occupancy.h;
+              with the dynamic shared memory of --dynamic-shared, which the library doesn't know
 
 Read are the library's own tables: it is neither loaded nor compiled again.
 """
 
 
-def rows(kernels, calculator, plain):
-    """The kernels as the report has them, by name and architecture; `plain`: demangle.demangler()."""
+def rows(kernels, calculator, plain, dynamic_shared=0):
+    """The kernels as the report has them, by name and architecture; `plain`: demangle.demangler(). `dynamic_shared`: bytes that
+    a launch asks for."""
     made = []
     for kernel in kernels:
         blocks = (kernel.max_threads,) if kernel.max_threads else occupancy.BLOCKS
-        uses = (kernel.arch, kernel.registers, kernel.static_shared_bytes, kernel.barriers)
+        uses = (kernel.arch, kernel.registers, kernel.static_shared_bytes + dynamic_shared, kernel.barriers)
         known = calculator and kernel.release
         found = [calculator.row(*uses, block) for block in blocks] if known else []
         if known and not kernel.max_threads:
@@ -125,7 +129,8 @@ def _more_registers(kernel, min_blocks, calculator):
     return "__launch_bounds__(%s) leaves %d registers" % (bounds, registers)
 
 
-def report(path, calculator, notes):
+def report(path, calculator, notes, part="", dynamic_shared=0):
+    """`part`: of the names of the kernels that are reported on."""
     kernels = read_library(path, notes)
     if not kernels:
         raise Problem(
@@ -134,12 +139,30 @@ def report(path, calculator, notes):
             ["found   " + path] + ["        " + note for note in notes],
             ["the library of an op with CUDA sources, built for an architecture such as 90-real"],
         )
-    notes += unknown(kernels, calculator)
-    return clean({"format": FORMAT, "kernels": rows(kernels, calculator, demangler()), "notes": notes})
+    plain = demangler()
+    chosen = [kernel for kernel in kernels if part in plain(kernel.mangled)]
+    if not chosen:
+        near = difflib.get_close_matches(part, {plain(kernel.mangled) for kernel in kernels}, 3, 0)
+        facts = ["found   " + part, "wanted  part of a name such as", *("        " + name for name in near)]
+        raise Problem("", "no kernel has this in its name.", facts, ["without --kernel all are listed"])
+    notes += unknown(chosen, calculator)
+    data = {"format": FORMAT, "kernels": rows(chosen, calculator, plain, dynamic_shared), "notes": notes}
+    if dynamic_shared:
+        data["dynamic_shared_bytes"] = dynamic_shared
+    return clean(data)
 
 
 def spilled(row):
     return (row["spill_store_bytes"] or 0) + (row["spill_load_bytes"] or 0) + row.get("spilled_registers", 0)
+
+
+def refused(row):
+    """Of its occupancy, the blocks of which a multiprocessor holds none."""
+    return [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
+
+
+def of_them_spill(number):
+    return "; %d of them %s" % (number, "spills" if number == 1 else "spill") if number else ""
 
 
 def said_of_spills(row):
@@ -151,12 +174,12 @@ def said_of_spills(row):
 
 
 def describe(data):
-    """The report for people, a line each: what spills first."""
+    """The report for people, a line each: what spills first, then what can't be launched with some block."""
     lines = [
         "%9s %6s %5s %11s %8s %7s %8s %6s  %-22s %s"
         % ("registers", "shared", "stack", "spills", "constant", "threads", "blocks", "warps", "limited by", "kernel")
     ]
-    for row in sorted(data["kernels"], key=lambda row: -spilled(row)):
+    for row in sorted(data["kernels"], key=lambda row: (-spilled(row), not refused(row))):
         spills = said_of_spills(row)
         place = "  %s:%s" % (row["file"], row["line"]) if row["file"] else ""
         first = (row["registers"], row["static_shared_bytes"], row["stack_bytes"], spills, row["constant_bytes"])
@@ -271,9 +294,23 @@ def find_calculator(notes):
 def add_arguments(parser):
     parser.add_argument("library", help="path of a .so file, a program, an object file or a cubin")
     parser.add_argument("--json", action="store_true", help="the same for programs")
+    parser.add_argument("--kernel", metavar="<text>", default="", help="only the kernels with this in their names")
+    parser.add_argument(
+        "--dynamic-shared",
+        metavar="<bytes>",
+        type=_bytes,
+        default=0,
+        help="the dynamic shared memory of a block, which the launch asks for",
+    )
     parser.add_argument(
         "--diff", metavar="<old.json>", help="what is different from such a report (--json, cudaops-kernels.json)"
     )
+
+
+def _bytes(text):
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("wanted a number of bytes, found %s" % text)
+    return int(text)
 
 
 def run(options, program):
@@ -281,7 +318,7 @@ def run(options, program):
     try:
         old = read_report(options.diff) if options.diff else None
         notes = []
-        data = report(options.library, find_calculator(notes), notes)
+        data = report(options.library, find_calculator(notes), notes, options.kernel, options.dynamic_shared)
     except Problem as problem:
         sys.stderr.write(clean(problem.text(program)) + "\n")
         return 2
