@@ -46,7 +46,10 @@ and nothing for the rest.
   ``python -m cudaops kernels <library> --kernel scale --dynamic-shared 65536`` has them with that much of it.
 
 For AMD GPUs ``registers`` are VGPRs, ``static_shared_bytes`` LDS and ``stack_bytes`` scratch; ``scalar_registers`` are
-SGPRs, ``spilled_registers`` stand in place of bytes, and ``occupancy`` is empty.
+SGPRs, ``spilled_registers`` stand in place of bytes, and ``occupancy`` is empty. ``waves_per_simd`` is what the registers
+leave to a SIMD, of at most ``most_waves_per_simd``; ``waves_limited_by`` (``VGPRs``, ``SGPRs``), and in ``waves_next``
+"96 VGPRs or fewer give 5 waves of 8". They are clang's own figures, asked once an architecture: of the compiler for HIP in a
+build, else of ``HIPCXX``, ``ROCM_PATH`` or ``PATH``. LDS, which limits waves as well, is not in them.
 
 .. command:: cudaops_add_kernel_budget
 

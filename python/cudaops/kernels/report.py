@@ -5,7 +5,6 @@ Python 3.8 or later, standard library only: the target cudaops_kernel_report run
 """
 
 import argparse
-import difflib
 import json
 import sys
 
@@ -15,12 +14,13 @@ from ..binaries.kernels import read_library
 from ..problem import Problem
 from ..words import clean, count, read_text
 from . import occupancy
+from .waves import Waves, find_compilers
 
 FORMAT = 1
 # What --diff looks at, besides the blocks.
 MEMBERS_COMPARED = (
     "registers", "static_shared_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "constant_bytes",
-    "max_threads", "min_blocks", "nvcc", "scalar_registers", "spilled_registers",
+    "max_threads", "min_blocks", "nvcc", "scalar_registers", "spilled_registers", "waves_per_simd",
 )  # fmt: skip
 OCCUPANCY_COMPARED = "block", "blocks_per_multiprocessor"
 # Of those that spill in a kernel.
@@ -39,12 +39,13 @@ What the figures mean:
   threads     the launch bound; without one 128, 256, 512 and 1024
   blocks      that a multiprocessor holds, and the warps of these blocks, by the CUDA toolkit's cuda_occupancy.h;
               with the dynamic shared memory of --dynamic-shared, which the library doesn't know
+  waves       of AMD GPUs: that the registers leave to a SIMD, by clang (HIPCXX, ROCM_PATH, PATH)
 
 Read are the library's own tables: it is neither loaded nor compiled again.
 """
 
 
-def rows(kernels, calculator, plain, dynamic_shared=0):
+def rows(kernels, calculator, plain, waves=None, dynamic_shared=0):
     """The kernels as the report has them, by name and architecture; `plain`: demangle.demangler(). `dynamic_shared`: bytes that
     a launch asks for."""
     made = []
@@ -77,6 +78,7 @@ def rows(kernels, calculator, plain, dynamic_shared=0):
         })  # fmt: skip
         if kernel.scalar_registers is not None:
             made[-1].update(scalar_registers=kernel.scalar_registers, spilled_registers=kernel.spilled_registers)
+            made[-1].update(waves.row(kernel) if waves else {})
         if spilled(made[-1]):
             made[-1]["next"] = _more_registers(kernel, made[-1]["min_blocks"], known and calculator)
     made.sort(key=lambda row: (row["name"], row["arch"]))
@@ -92,14 +94,14 @@ def _say_bounds(kernel, found, calculator):
                 row["next"] = "__launch_bounds__(%d) leaves %d registers" % (row["block"], registers)
 
 
-def unknown(kernels, calculator):
-    """A note for each architecture whose blocks aren't known."""
+def unknown(kernels, calculator, waves):
+    """A note for each architecture whose blocks or waves aren't known."""
     archs = {kernel.arch for kernel in kernels if kernel.release} if calculator else ()
     return [
         "blocks a multiprocessor of %s: this toolkit's cuda_occupancy.h or ptxas doesn't know it" % arch
         for arch in sorted(archs)
         if calculator.device(arch) is None
-    ]
+    ] + (waves.unknown(kernels) if waves else [])
 
 
 def _min_blocks(kernel, calculator):
@@ -129,7 +131,7 @@ def _more_registers(kernel, min_blocks, calculator):
     return "__launch_bounds__(%s) leaves %d registers" % (bounds, registers)
 
 
-def report(path, calculator, notes, part="", dynamic_shared=0):
+def report(path, calculator, notes, waves=None, part="", dynamic_shared=0):
     """`part`: of the names of the kernels that are reported on."""
     kernels = read_library(path, notes)
     if not kernels:
@@ -142,11 +144,13 @@ def report(path, calculator, notes, part="", dynamic_shared=0):
     plain = demangler()
     chosen = [kernel for kernel in kernels if part in plain(kernel.mangled)]
     if not chosen:
+        import difflib
+
         near = difflib.get_close_matches(part, {plain(kernel.mangled) for kernel in kernels}, 3, 0)
         facts = ["found   " + part, "wanted  part of a name such as", *("        " + name for name in near)]
         raise Problem("", "no kernel has this in its name.", facts, ["without --kernel all are listed"])
-    notes += unknown(chosen, calculator)
-    data = {"format": FORMAT, "kernels": rows(chosen, calculator, plain, dynamic_shared), "notes": notes}
+    notes += unknown(chosen, calculator, waves)
+    data = {"format": FORMAT, "kernels": rows(chosen, calculator, plain, waves, dynamic_shared), "notes": notes}
     if dynamic_shared:
         data["dynamic_shared_bytes"] = dynamic_shared
     return clean(data)
@@ -186,6 +190,11 @@ def describe(data):
         last = "%s  %s%s" % (row["name"], row["arch"], place)
         if row.get("scalar_registers") is not None:
             last += ";  %d scalar registers" % row["scalar_registers"]
+        if "waves_per_simd" in row:
+            limits = " (%s)" % row["waves_limited_by"] if row["waves_limited_by"] else ""
+            last += ";  %d waves of %d a SIMD%s" % (row["waves_per_simd"], row["most_waves_per_simd"], limits)
+            # Fewer registers would make it spill more.
+            last += ";  " + row["waves_next"] if row["waves_next"] and not row["next"] else ""
         for occupied in row["occupancy"] or [None]:
             line = "%9s %6s %5s %11s %8s " % first
             if occupied:
@@ -318,7 +327,8 @@ def run(options, program):
     try:
         old = read_report(options.diff) if options.diff else None
         notes = []
-        data = report(options.library, find_calculator(notes), notes, options.kernel, options.dynamic_shared)
+        waves = Waves(find_compilers(), occupancy.cache_directory())
+        data = report(options.library, find_calculator(notes), notes, waves, options.kernel, options.dynamic_shared)
     except Problem as problem:
         sys.stderr.write(clean(problem.text(program)) + "\n")
         return 2
