@@ -3,7 +3,7 @@
 """Writes docs/measured.md's table of what was measured, from bench/results. Columns for rivals are there
 where the files hold figures of them.
 
-    bench/kernels/table.py bench/results/NVIDIA_H200*.json --page docs/measured.md
+    bench/kernels/table.py bench/results/NVIDIA_*.json --page docs/measured.md
 
 What several files hold is taken from the newest.
 """

@@ -10,10 +10,11 @@ import pytest
 from conftest import REPOSITORY
 
 BENCH = REPOSITORY / "bench" / "kernels"
-RESULTS = sorted((REPOSITORY / "bench" / "results").glob("NVIDIA_H200*.json"))
+RESULTS = sorted((REPOSITORY / "bench" / "results").glob("NVIDIA_*.json"))
 sys.path[:0] = [str(BENCH), str(BENCH.parent / "build_time")]
 
 import attention_table  # noqa: E402
+import below_table  # noqa: E402
 import jit  # noqa: E402
 import plot  # noqa: E402
 import result_file  # noqa: E402
@@ -76,7 +77,7 @@ def test_page_shows_what_the_results_hold():
     page = (REPOSITORY / "docs" / "measured.md").read_text(encoding="utf-8")
     block = page.split(table.MARKS[0])[1].split(table.MARKS[1])[0]
     assert block == "\n%s\n" % table.table(result_file.read_all(RESULTS)), (
-        "write it anew: bench/kernels/table.py bench/results/NVIDIA_H200*.json --page docs/measured.md"
+        "write it anew: bench/kernels/table.py bench/results/NVIDIA_*.json --page docs/measured.md"
     )
 
 
@@ -96,6 +97,73 @@ def test_page_shows_attention_as_measured():
         assert block == "\n%s\n" % made(REPOSITORY / "bench" / "results"), (
             "write it anew: bench/kernels/attention_table.py bench/results --page kernels/README.md"
         )
+
+
+def test_pages_show_all_that_is_below_the_aim():
+    documents = result_file.read_all(RESULTS)
+    for page, tables in (("kernels/README.md", "readme"), ("docs/measured.md", "measured")):
+        text = (REPOSITORY / page).read_text(encoding="utf-8")
+        for name, made in below_table.TABLES[tables].items():
+            marks = below_table.MARKS[name]
+            assert text.split(marks[0])[1].split(marks[1])[0] == "\n%s\n" % made(documents), (
+                "write it anew: bench/kernels/below_table.py bench/results/NVIDIA_*.json "
+                "--readme kernels/README.md --measured docs/measured.md"
+            )
+
+
+def entry(name, part):
+    figures = {"median_us": 1.0, "TB/s": 4 * part, "copy_TB/s": 4.0, "of_copy": part}
+    return {"name": name + "/iterations:1/manual_time", **figures}
+
+
+def test_every_row_below_the_aim_is_listed(tmp_path):
+    """Of two devices, and the newest of two files."""
+    sizes = "rms_norm<float>/rows:%d/width:%d"
+    benchmarks = [
+        entry(sizes % (64, 4096), 0.7999),
+        entry(sizes % (64, 4097), 0.6399),
+        entry(sizes % (64, 127), 0.5),  # nothing aligned is as long
+        entry(sizes % (128, 4096), 0.8),
+        entry("square<float>/bytes:1048576", 1.0),
+        entry("square_unaligned<float>/bytes:1048576", 0.81),
+        {"name": "empty_kernel/iterations:1/manual_time", "median_us": 1.3},
+    ]
+    old = {"date": "2030-01-01T00:00:00", "machine": {"name": "A"}, "benchmarks": [entry(sizes % (64, 4096), 0.1)]}
+    new = {"date": "2030-01-02T00:00:00", "machine": {"name": "A"}, "benchmarks": benchmarks}
+    other = {"date": "2030-01-02T00:00:00", "machine": {"name": "B"}, "benchmarks": benchmarks[3:4]}
+    assert below_table.below_copy([old, new, other]).splitlines() == [
+        "One A, 2030-01-01 and 2030-01-02: 3 of 6 rows are below 0.8 of a copy.",
+        "",
+        "| op | sizes | part of a copy |",
+        "|---|---|---|",
+        "| `rms_norm<float>` | rows × width | 64 × 4096: 0.79; 64 × 4097: 0.63; 64 × 127: 0.50 |",
+        "",
+        "One B, 2030-01-02: 0 of 1 rows are below 0.8 of a copy.",
+    ]
+    assert below_table.below_aligned([new]).splitlines()[0::4] == [
+        "One A, 2030-01-02: 1 of 2 rows are below 0.8 of the aligned case.",
+        "| `rms_norm<float>` | rows × width | 64 × 4097: 0.79 |",
+    ]
+    assert below_table.odd([new]).splitlines()[2:] == [
+        "| op | 4097 |",
+        "|---|---|",
+        "| `rms_norm<float>` | 0.79 |",
+    ]
+    assert below_table.odd([other]) == below_table.below_rivals([new]) == "No results hold such rows yet."
+
+
+def test_rows_in_which_a_rival_takes_less_time():
+    document = json.loads(json.dumps(DOCUMENT))
+    cases = document["rivals"]["ops"]["swiglu"]["cases"]
+    document["rivals"]["ops"]["swiglu"]["date"] = "2030-01-03T00:00:00"
+    cases[0]["ratio"]["compile"], cases[0]["us"]["compile"] = 0.979, 98.9
+    assert below_table.below_rivals([document]).splitlines() == [
+        "One A GPU, 2030-01-03: in 1 of 2 rows the best rival takes less than 0.98 of our time.",
+        "",
+        "| op | size | ours, µs | the best rival, µs | part of our time |",
+        "|---|---|---|---|---|",
+        "| `swiglu<BFloat16>` | 32768 × 4096 | 101.0 | `torch.compile` 98.9 | 0.97 |",
+    ]
 
 
 def test_table_with_rivals():
@@ -166,7 +234,7 @@ def test_plot(tmp_path):
     assert code == 1 and "plot.py: no benchmark in these files" in error
 
 
-@pytest.mark.parametrize("program", ["attention_table.py", "plot.py", "table.py", "rivals.py", "run_gpu.py"])
+@pytest.mark.parametrize("program", ["attention_table.py", "below_table.py", "plot.py", "table.py", "rivals.py", "run_gpu.py"])
 def test_help(program):
     code, output, error = run(program, "--help")
     assert (code, error) == (0, "") and output.startswith("usage: %s" % program)
