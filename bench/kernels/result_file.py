@@ -42,8 +42,21 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
 
 
-def commit():
-    return first_line(["git", "-C", SOURCE, "rev-parse", "HEAD"], r"^([0-9a-f]{40})$")
+def commit(told=None):
+    """What is measured: `told` (the option --commit), else the checkout's commit, with "-dirty" behind it where files were
+    changed since (but those of bench/results, which are written meanwhile)."""
+    if told:
+        return told
+    git = ["git", "-C", SOURCE]
+    found = first_line([*git, "rev-parse", "HEAD"]) or "no git"
+    if not re.fullmatch(r"[0-9a-f]{40}", found):
+        program = os.path.basename(sys.argv[0])
+        raise SystemExit(
+            f"{program}: the commit that is measured isn't known.\n  found   {found}\n"
+            "Fix: --commit=<what `git rev-parse HEAD` prints where the sources come from>"
+        )
+    changed = [*git, "status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)bench/results"]
+    return found + "-dirty" * bool(first_line(changed))
 
 
 def device_path(folder, facts):

@@ -579,6 +579,7 @@ def measure(options, document, save, commit=None):
 
     if options.device == "cuda" and not torch.cuda.is_available():
         raise SystemExit("rivals.py: torch sees no GPU (--device cpu --quick checks the table)")
+    commit = result_file.commit(commit or options.commit)
     names = chosen(options, table, torch.ops.cudaops)
     document["rivals"] = {
         "date": result_file.now(),
@@ -596,7 +597,7 @@ def measure(options, document, save, commit=None):
             # Importing torch anew takes longer than tiny shapes.
             why = measure_op(name, options) if options.quick else run_child(name, options)
             report = result_file.read(options.part) or {"date": result_file.now(), "cases": []}
-        report["commit"] = commit or options.commit or result_file.commit()
+        report["commit"] = commit
         report["torch"] = torch.__version__
         report["seconds"] = round(time.monotonic() - begin, 1)
         if why:

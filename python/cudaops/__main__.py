@@ -6,10 +6,11 @@ import os
 import signal
 import sys
 
-from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, kernel_report, module_help, new
+from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, module_help, new
 from ._arguments import Parser
 from ._port import PortError, port
 from .jit import cli as jit
+from .kernels import report as kernel_report
 
 
 def main(arguments=None):

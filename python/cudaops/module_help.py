@@ -11,7 +11,8 @@ import sys
 import textwrap
 
 from ._package import cmake_dir
-from .words import read_text
+from .problem import Problem
+from .words import clean, read_text
 
 HEADER = re.compile(r"^#\[(=*)\[\.rst:\n(.*?)^#?\]\1\]", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\.\. command:: (\w+)\n((?:\n|[ \t].*\n)*)", re.MULTILINE)
@@ -144,6 +145,7 @@ def run(options):
     names += options.programs
     by_lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(options.name.removesuffix("()").lower(), by_lower, 1)
-    fix = "python -m cudaops help %s" % by_lower[near[0]] if near else "python -m cudaops help   (lists all names)"
-    print("cudaops help: there is no command, module or option of this name.\n  found   %s\nFix: %s" % (options.name, fix), file=sys.stderr)
+    fix = "python -m cudaops help" + (" " + by_lower[near[0]] if near else "   (lists all names)")
+    problem = Problem("", "there is no command, module or option of this name.", ["found   " + options.name], [fix])
+    sys.stderr.write(clean(problem.text("cudaops help")) + "\n")
     return 2

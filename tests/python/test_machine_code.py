@@ -10,8 +10,8 @@ import sys
 import pytest
 from conftest import REPOSITORY, RUN
 
-from cudaops import machine_code
-from cudaops.elf import Elf, File
+from cudaops.nvidia_tools import machine_code
+from cudaops.binaries.elf import Elf, File
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 KERNEL = """#include <cstdint>
@@ -28,7 +28,7 @@ printf '\\t//## File "%s", line 4\\n        /*0000*/                   FADD R5, 
 
 
 def run(kind, build, *objects, path="/usr/bin:/bin", toolkit=""):
-    command = [sys.executable, *RUN, "machine_code", "--kind", kind, "--build", build, "--name", "ops", "--toolkit", toolkit, "--", *objects]
+    command = [sys.executable, *RUN, "nvidia_tools.machine_code", "--kind", kind, "--build", build, "--name", "ops", "--toolkit", toolkit, "--", *objects]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PATH=path))
     return done.returncode, done.stdout, done.stderr
 
@@ -88,7 +88,8 @@ def test_causes_for_which_there_is_nothing_to_see_are_said(tmp_path):
     packages = "/lib/python%d.%d/site-packages" % sys.version_info[:2]
     if not os.path.exists(os.path.dirname(os.path.dirname(sys.executable)) + packages + "/nvidia/cu13/bin/nvdisasm"):
         code, out, err = run("sass", build, path)
-        assert (code, out) == (1, "") and err.startswith("ops.sass: nvdisasm was not found in PATH: it comes with a whole CUDA toolkit, pip")
+        assert (code, out) == (1, "") and err.startswith("ops.sass: nvdisasm was not found.\n  searched  PATH\n")
+        assert " Fix: pip install nvidia-cuda-nvdisasm\n" in err
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/nvdisasm").write_text("#!/bin/sh\n")
     (tmp_path / "bin/nvdisasm").chmod(0o755)

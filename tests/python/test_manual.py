@@ -195,7 +195,7 @@ def test_help_prints_what_the_headers_say():
     assert "CUDAOPS_STORE\n-----" in run_python("-m", "cudaops", "help", "CUDAOPS_STORE")[1]
     assert run_python("-m", "cudaops", "help", "port") == run_python("-m", "cudaops", "port", "--help")
     code, out, err = run_python("-m", "cudaops", "help", "add_torch_ops")
-    assert (code, out) == (2, "") and err.endswith("  found   add_torch_ops\nFix: python -m cudaops help add_torch_op\n")
+    assert (code, out) == (2, "") and err.endswith("  found   add_torch_ops\n Fix: python -m cudaops help add_torch_op\n")
 
 
 def test_each_public_module_has_a_header_with_a_summary():

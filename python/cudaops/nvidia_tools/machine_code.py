@@ -2,7 +2,7 @@
 """The PTX or the machine code of a target's .cu files, as text with the lines of the source: its targets <name>.ptx and
 <name>.sass.
 
-usage: _run.py machine_code --kind ptx|sass --build <dir> --name <target> [--toolkit <dir>] <object>...
+usage: _run.py nvidia_tools.machine_code --kind ptx|sass --build <dir> --name <target> [--toolkit <dir>] <object>...
 
 Each file is compiled as the build compiles it, for one architecture at a time; line numbers leave the machine code as it is.
 Files go to <build>/<target>.<kind>/, one for each source and architecture. All of them are written, or none.
@@ -18,11 +18,11 @@ import subprocess
 import sys
 import tempfile
 
-from . import gpu_tools
-from .build_jobs import GENERATE_CODE
-from .ninja_log import Ninja
-from .problem import Problem
-from .words import read_text
+from ..build_jobs import GENERATE_CODE
+from ..ninja_log import Ninja
+from ..problem import Problem
+from ..words import read_text
+from . import common
 
 # What CMake writes before the path of a source of the project's.
 OBJECT = re.compile(r"(?:^|/)CMakeFiles/[^/]+\.dir/(?:[A-Z]\w*/)?(.+)\.o(?:bj)?$")
@@ -32,7 +32,7 @@ LINE = re.compile(r'^\s*//## File "([^"]+)", line (\d+)')
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="machine_code")
+    parser = argparse.ArgumentParser(prog="nvidia_tools.machine_code")
     parser.add_argument("--kind", choices=("ptx", "sass"), required=True)
     parser.add_argument("--build", required=True)
     parser.add_argument("--name", required=True)
@@ -62,9 +62,7 @@ def write(options, target):
     """(names of the files, their directory)"""
     disassembler = ""
     if options.kind == "sass":
-        disassembler, missing = gpu_tools.find_tool("nvdisasm", options.toolkit)
-        if missing:
-            raise Problem("", missing)
+        disassembler = common.find_tool("nvdisasm", options.toolkit)
     compiles = list(read_compiles(options.build, options.objects))
     steps = [step for compiled in compiles for step in steps_of(compiled, options.kind)]
     if not steps:
