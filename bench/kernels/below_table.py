@@ -33,15 +33,6 @@ AIM_OF_RIVALS = 0.98
 ALMOST = 0.01
 
 
-def devices(documents):
-    """Name → its documents, the oldest first."""
-    found = {}
-    for document in documents:
-        name = document.get("machine", {}).get("name") or document.get("device") or "unknown device"
-        found.setdefault(name, []).append(document)
-    return found
-
-
 def kind(name):
     """(function, sides' names, sides) of `rms_norm<float>/rows:8/width:16`; None of what isn't like that."""
     function, *sides = name.split("/")
@@ -60,11 +51,6 @@ def size_text(sides, sizes):
 def part_text(part):
     """Rounded down: what is below the aim doesn't read as if it were reached."""
     return f"{int(part * 100 + 1e-9) / 100:.2f}"
-
-
-def lines_of(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def grouped(parts):
@@ -89,7 +75,7 @@ def when(documents):
 def each_device(documents, made):
     """made(documents) → text, for each device; what it gives None for was not measured there."""
     texts = []
-    for device, its in devices(documents).items():
+    for device, its in result_file.devices(documents).items():
         text = made(its)
         if text is not None:
             texts.append(f"One {device}, {text}")
@@ -103,7 +89,7 @@ def below_copy(documents):
             return None
         below = {name: part for name, part in parts.items() if part < AIM}
         text = f"{when(its)}: {len(below)} of {len(parts)} rows are below {AIM} of a copy."
-        return text + "\n\n" + lines_of(("op", "sizes", "part of a copy"), grouped(below)) if below else text
+        return text + "\n\n" + table.lines_of(("op", "sizes", "part of a copy"), grouped(below)) if below else text
 
     return each_device(documents, made)
 
@@ -140,7 +126,7 @@ def below_aligned(documents):
             return None
         below = {name: part for name, part in parts.items() if part < AIM}
         text = f"{when(its)}: {len(below)} of {len(parts)} rows are below {AIM} of the aligned case."
-        return text + "\n\n" + lines_of(("op", "sizes", "part of the aligned case"), grouped(below)) if below else text
+        return text + "\n\n" + table.lines_of(("op", "sizes", "part of the aligned case"), grouped(below)) if below else text
 
     return each_device(documents, made)
 
@@ -167,7 +153,7 @@ def odd(documents):
             (title, *(part_text(row[width]) if width in row else "not measured" for width in widths))
             for title, row in chosen.items()
         ]
-        return f"{when(its)}:\n\n" + lines_of(("op", *map(str, widths)), rows)
+        return f"{when(its)}:\n\n" + table.lines_of(("op", *map(str, widths)), rows)
 
     return each_device(documents, made)
 
@@ -185,10 +171,11 @@ def below_rivals(documents):
                 us = case["us"]
                 words = [f"`{function}`", size_text(sides, sizes), f"{us[OURS]:.1f}"]
                 rows.append((*words, f"{table.RIVALS.get(way, way)} {us[way]:.1f}", part_text(case["ratio"][way])))
-        dates = sorted({op["date"][:10] for d in its for op in d.get("rivals", {}).get("ops", {}).values()})
-        text = f"{' and '.join(dates)}: in {len(rows)} of {len(cases)} rows the best rival takes less than {AIM_OF_RIVALS} of our time."
+        dates = sorted({report["date"][:10] for report in result_file.rival_reports(its)})
+        count = f"in {len(rows)} of {len(cases)} rows the best rival takes less than {AIM_OF_RIVALS} of our time"
+        text = f"{' and '.join(dates)}: {count}."
         head = ("op", "size", "ours, µs", "the best rival, µs", "part of our time")
-        return text + "\n\n" + lines_of(head, rows) if rows else text
+        return text + "\n\n" + table.lines_of(head, rows) if rows else text
 
     return each_device(documents, made)
 
