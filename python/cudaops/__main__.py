@@ -126,8 +126,10 @@ def _write_new(path, text):
             "port: -o doesn't overwrite a file.\n  found   %s\nFix: -o <directory>/CMakeLists.txt (paths are then relative to it), or without -o to see it" % path
         ) from None
     except OSError as error:
+        place = os.path.dirname(path)
+        fix = "a place where it can be written" if os.path.isdir(place or ".") else "mkdir -p " + place
         raise PortError(
-            "port: the file can't be written.\n  found   %s: %s" % (path, os.strerror(error.errno))
+            "port: the file can't be written.\n  found   %s: %s\nFix: %s" % (path, os.strerror(error.errno), fix)
         ) from None
 
 
