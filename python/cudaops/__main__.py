@@ -112,6 +112,8 @@ def _port(options):
     if not output:
         sys.stdout.write(text)
     extensions = "%d extension%s" % (facts["ops"], "s" * (facts["ops"] != 1))
+    if facts["unmade"]:
+        extensions += " (%d without sources that could be read: comments, too)" % facts["unmade"]
     comments = "%d comment%s" % (facts["comments"], "s" * (facts["comments"] != 1))
     print("cudaops port: %s: %s, %s to look at" % (facts["file"], extensions, comments), file=sys.stderr)
     return 0

@@ -202,7 +202,8 @@ class Writer:
         lines += [""] * bool(tests) + tests
         content = "\n".join(lines) + "\n"
         comments = sum(line.lstrip().startswith("# %s:" % name) for line in lines for name in self.names(lines))
-        return content, {"ops": len(ops), "comments": comments, "file": self.file}
+        unmade = sum(not op.made for op in ops)
+        return content, {"ops": len(ops), "unmade": unmade, "comments": comments, "file": self.file}
 
     def names(self, lines):
         """Files that comments name."""

@@ -818,6 +818,9 @@ def test_tests_of_an_op_that_became_a_comment(project):
     assert "# add_torch_op(pkg_C\n" in content
     assert content.endswith("# tests/test_pkg.py imports the package pkg: install it, then run pytest.\n")
     assert "cudaops_add_python_test" not in content
+    assert run_python("-m", "cudaops", "port", project.directory / "setup.py")[2] == (
+        "cudaops port: setup.py: 1 extension (1 without sources that could be read: comments, too), 1 comment to look at\n"
+    )
 
 
 def test_include_directory_of_one_compiler(project):
