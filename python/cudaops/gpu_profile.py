@@ -58,10 +58,8 @@ def main(arguments):
     options = parser.parse_args(arguments)
     target = "%s.%s" % (options.name, options.tool)
     try:
-        tool, problem = gpu_tools.find_tool(options.tool, options.toolkit)
-        problem = problem or gpu_tools.missing_gpu()
-        if problem:
-            raise Problem("", problem)
+        tool = gpu_tools.find_tool(options.tool, options.toolkit)
+        gpu_tools.require_gpu()
         place = os.path.join(options.build, target)
         os.makedirs(place, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place) as scratch:

@@ -7,18 +7,20 @@ import os
 import shutil
 import sys
 
-# How each comes to a machine: CUDA's toolkit has all of them, pip and conda some.
+from .problem import Problem
+
+# How each comes to a machine where there is no whole toolkit, which has all of them.
 SOURCES = {
-    "compute-sanitizer": "a whole CUDA toolkit, apt-get install cuda-sanitizer-<major>-<minor>, or conda install -c nvidia cuda-sanitizer-api",
-    "ncu": "a whole CUDA toolkit, apt-get install nsight-compute, or conda install -c nvidia nsight-compute",
-    "nsys": "a whole CUDA toolkit, apt-get install nsight-systems, or conda install -c conda-forge nsight-systems-cli",
-    "nvdisasm": "a whole CUDA toolkit, pip install nvidia-cuda-nvdisasm, or conda install -c nvidia cuda-nvdisasm",
+    "compute-sanitizer": ("apt-get install cuda-sanitizer-<major>-<minor>", "conda install -c nvidia cuda-sanitizer-api"),
+    "ncu": ("apt-get install nsight-compute", "conda install -c nvidia nsight-compute"),
+    "nsys": ("apt-get install nsight-systems", "conda install -c conda-forge nsight-systems-cli"),
+    "nvdisasm": ("pip install nvidia-cuda-nvdisasm", "conda install -c nvidia cuda-nvdisasm"),
 }
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 
 
 def find_tool(name, toolkit=""):
-    """(path, ""), or (None, a sentence with the cure): in the toolkit, on PATH, among the packages of this Python."""
+    """Its path: in the toolkit, on PATH, among the packages of this Python. Raises Problem where it is in none of them."""
     places = []
     if toolkit:
         places += [os.path.join(toolkit, "bin", name), os.path.join(toolkit, name, name)]
@@ -30,21 +32,39 @@ def find_tool(name, toolkit=""):
     places += sorted(glob.glob(os.path.join(os.path.dirname(os.path.dirname(sys.executable)), packages, "cu*/bin", name)), reverse=True)
     for place in places:
         if os.path.isfile(place) and os.access(place, os.X_OK):
-            return place, ""
-    looked = "%s/bin and PATH" % toolkit if toolkit else "PATH"
-    return None, "%s was not found in %s: it comes with %s" % (name, looked, SOURCES[name])
+            return place
+    looked = ", ".join([os.path.join(toolkit, "bin")] * bool(toolkit) + ["PATH", "the packages of %s" % sys.executable])
+    raise Problem("", "%s was not found." % name, ["looked  %s" % looked], how_to_get(name))
 
 
-def missing_gpu():
-    """Why no GPU can be used here, in a sentence; "" where one can."""
+def how_to_get(name):
+    """Lines of a `Fix:`."""
+    return ["a whole CUDA toolkit, with -DCUDAToolkit_ROOT=<dir>", *SOURCES[name]]
+
+
+def require_gpu():
+    """Raises Problem where no GPU can be used here."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
-        return "no GPU can be used here: there is no NVIDIA driver (libcuda.so.1)"
+        raise Problem(
+            "",
+            "no GPU can be used here.",
+            ["found   no NVIDIA driver (libcuda.so.1)"],
+            ["run it on a machine with an NVIDIA GPU; in a container, docker run --gpus all"],
+        ) from None
     error = driver.cuInit(0)
     count = ctypes.c_int(0)
     if error == 0:
         error = driver.cuDeviceGetCount(ctypes.byref(count))
     if error or count.value == 0:
-        return "no GPU can be used here (the driver's error is %d): check nvidia-smi and CUDA_VISIBLE_DEVICES" % error
-    return ""
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        raise Problem(
+            "",
+            "no GPU can be used here.",
+            [
+                "found   %d GPUs, the driver's error %d" % (count.value, error),
+                "with    CUDA_VISIBLE_DEVICES %s" % ("is not set" if visible is None else "= '%s'" % visible),
+            ],
+            ["nvidia-smi -L   (lists the GPUs that the driver sees)"],
+        )

@@ -37,10 +37,12 @@ def main(arguments):
     parser.add_argument("--library", action="append", default=[])
     parser.add_argument("command", nargs="+")
     options = parser.parse_args(arguments)
-    sanitizer, problem = gpu_tools.find_tool("compute-sanitizer", options.toolkit)
-    problem = problem or gpu_tools.missing_gpu()
-    if problem:
-        return _skip(problem)
+    try:
+        sanitizer = gpu_tools.find_tool("compute-sanitizer", options.toolkit)
+        gpu_tools.require_gpu()
+    except Problem as problem:
+        print(problem.text("SKIPPED"))
+        return gpu_tools.SKIPPED
     try:
         names = kernel_names(options.library)
     except Problem as error:
@@ -66,7 +68,8 @@ def main(arguments):
             ["found   %s" % sanitizer, "in      %s" % shlex.join(options.command)],
             [
                 "where the test uses no GPU, the word cpu in its name: my_ops.cpu",
-                "where it uses one, another compute-sanitizer: %s" % gpu_tools.SOURCES["compute-sanitizer"],
+                "where it uses one, another compute-sanitizer:",
+                *gpu_tools.how_to_get("compute-sanitizer"),
             ],
         )
         print(problem.text(), file=sys.stderr)

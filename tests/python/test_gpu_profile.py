@@ -112,7 +112,8 @@ def test_roofline_takes_the_operations_of_the_case_or_those_counted(tmp_path):
 def test_missing_permission_and_missing_tool_are_said_with_their_cure(tmp_path, driver):
     write(tmp_path / "program", BENCHMARK)
     code, out, err = run(tmp_path, driver, "ncu")
-    assert (code, out) == (1, "") and err.startswith("bench.ncu: ncu was not found in %s/cuda/bin and PATH: it comes with" % tmp_path)
+    assert (code, out) == (1, "") and err.startswith("bench.ncu: ncu was not found.\n  looked  %s/cuda/bin, PATH, " % tmp_path)
+    assert "\n Fix: a whole CUDA toolkit, with -DCUDAToolkit_ROOT=<dir>\n      apt-get install nsight-compute\n" in err
     write(tmp_path / "cuda/bin/ncu", NCU % 'echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission"; exit 9')
     code, out, err = run(tmp_path, driver, "ncu")
     assert (code, out) == (1, "") and "only root may read this GPU's counters (ERR_NVGPUCTRPERM)." in err

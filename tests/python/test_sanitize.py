@@ -99,14 +99,16 @@ def test_what_is_found_fails_the_test_and_is_said_at_the_end(tmp_path, driver):
 
 def test_without_a_tool_a_gpu_or_a_test_it_is_skipped(tmp_path, driver):
     code, out, err = run(tmp_path, driver, "--", "program")
-    assert (code, err) == (77, "") and out.startswith("SKIPPED: compute-sanitizer was not found in %s/bin and PATH: it comes" % tmp_path)
+    assert (code, err) == (77, "") and out.startswith("SKIPPED: compute-sanitizer was not found.\n  looked  %s/bin, PATH, " % tmp_path)
+    assert "\n Fix: a whole CUDA toolkit" in out
     toolkit = tool(tmp_path, 'echo "[==========] Running 0 tests from 0 test suites."\n')
     code, out, err = run(toolkit, driver, "--", "program")
     assert (code, err) == (77, "") and out.endswith("SKIPPED: no test of the program has Gpu or GPU in its name\n")
     (tmp_path / "driver").mkdir()
     subprocess.run(["cc", "-shared", "-o", tmp_path / "driver/libcuda.so.1", "-x", "c", "-"], input="int cuInit(unsigned f) { return 100; }", text=True, check=True)
     code, out, err = run(toolkit, tmp_path / "driver", "--", "program")
-    assert (code, err) == (77, "") and out == "SKIPPED: no GPU can be used here (the driver's error is 100): check nvidia-smi and CUDA_VISIBLE_DEVICES\n"
+    assert (code, err) == (77, "") and out.startswith("SKIPPED: no GPU can be used here.\n  found   0 GPUs, the driver's error 100\n")
+    assert "  with    CUDA_VISIBLE_DEVICES " in out and "\n Fix: nvidia-smi -L" in out
 
 
 @pytest.mark.parametrize("ending, expected", [(0, 86), (255, 255)])
