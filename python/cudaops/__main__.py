@@ -10,6 +10,7 @@ from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspe
 from ._arguments import Parser
 from ._port import PortError, port
 from .jit import cli as jit
+from .problem import Problem
 
 
 def main(arguments=None):
@@ -88,7 +89,8 @@ def main(arguments=None):
         try:
             info = inspect(path)
         except LibraryError as error:
-            print("cudaops inspect: %s" % error, file=sys.stderr)
+            problem = Problem("", str(error), (), ["the path of a .so file; one that is damaged has to be built or copied again"])
+            print(problem.text("cudaops inspect"), file=sys.stderr)
             code = 2
             continue
         if options.json:
@@ -127,7 +129,7 @@ def _write_new(path, text):
         ) from None
     except OSError as error:
         raise PortError(
-            "port: the file can't be written.\n  found   %s: %s" % (path, os.strerror(error.errno))
+            "port: the file can't be written.\n  found   %s: %s\nFix: -o <directory that can be written>/CMakeLists.txt" % (path, os.strerror(error.errno))
         ) from None
 
 

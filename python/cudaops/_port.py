@@ -46,8 +46,8 @@ def read(path):
         reader = Reader(path)
         reader.read()
     except OSError as error:
-        fix = "\nFix: python -m cudaops port %s" % os.path.join(path, "setup.py") if os.path.isdir(path) else ""
-        raise PortError("port(%s): the file can't be read.\n  found   %s%s" % (path, error.strerror, fix)) from None
+        fix = "python -m cudaops port %s" % (os.path.join(path, "setup.py") if os.path.isdir(path) else "<setup.py>")
+        raise PortError("port(%s): the file can't be read.\n  found   %s\nFix: %s" % (path, error.strerror, fix)) from None
     except (SyntaxError, ValueError) as error:
         line = ":%d" % error.lineno if getattr(error, "lineno", None) else ""
         raise PortError(

@@ -26,6 +26,7 @@ MEMBERS_COMPARED = (
 OCCUPANCY_COMPARED = "block", "blocks_per_multiprocessor"
 NOT_LINKED = "%s: not linked yet (%s)"
 WANTED = "a library, a program or an object file with device code, or a .cubin"
+AGAIN = "build or copy again what is damaged; what a newer compiler has built takes a newer CudaOps"
 # Of those that spill in a kernel.
 MOST_LINES = 3
 DESCRIPTION = (
@@ -79,7 +80,7 @@ def read_library(path, notes, not_linked=None):
                 elif image.has_code:
                     found += code_object.read_kernels(Elf(image.place), image.name)
     except NotReadable as error:
-        raise Problem("", str(error), (), [] if elf else [WANTED]) from None
+        raise Problem("", str(error), (), [AGAIN] if elf else [WANTED]) from None
     except OutOfReach:
         raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
     # What was linked separately stays in the file beside what became of it.
