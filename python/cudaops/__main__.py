@@ -11,6 +11,7 @@ from ._arguments import Parser
 from ._port import PortError, port
 from .jit import cli as jit
 from .kernels import report as kernel_report
+from .problem import Problem
 
 
 def main(arguments=None):
@@ -89,7 +90,8 @@ def main(arguments=None):
         try:
             info = inspect(path)
         except LibraryError as error:
-            print("cudaops inspect: %s" % error, file=sys.stderr)
+            problem = Problem("", str(error), (), ["the path of a .so file; one that is damaged has to be built or copied again"])
+            print(problem.text("cudaops inspect"), file=sys.stderr)
             code = 2
             continue
         if options.json:

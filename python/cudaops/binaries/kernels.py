@@ -10,6 +10,7 @@ from .unpack import OutOfReach, cuda_image
 
 NOT_LINKED = "%s: not linked yet (%s)"
 WANTED = "a library, a program or an object file with device code, or a .cubin"
+AGAIN = "build or copy again what is damaged; what a newer compiler has built takes a newer CudaOps"
 
 
 def read_library(path, notes, not_linked=None):
@@ -45,7 +46,7 @@ def read_library(path, notes, not_linked=None):
                 elif image.has_code:
                     found += code_object.read_kernels(Elf(image.place), image.name)
     except NotReadable as error:
-        raise Problem("", str(error), (), [] if elf else [WANTED]) from None
+        raise Problem("", str(error), (), [AGAIN] if elf else [WANTED]) from None
     except OutOfReach:
         raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
     # What was linked separately stays in the file beside what became of it.
