@@ -32,7 +32,12 @@ def machine():
     facts["cmake"] = first_line(["cmake", "--version"], r"cmake version (\S+)")
     facts["compiler"] = first_line(["c++", "--version"])
     facts["compute-sanitizer"] = first_line(["compute-sanitizer", "--version"], r"Version (\S+)")
-    facts["torch"] = first_line([sys.executable, "-c", "import torch; print(torch.__version__)"])
+    torch = sys.modules.get("torch")  # importing it anew takes seconds
+    facts["torch"] = (
+        torch.__version__
+        if torch
+        else first_line([sys.executable, "-c", "import torch; print(torch.__version__)"])
+    )
     facts["python"] = platform.python_version()
     facts["system"] = platform.platform()
     return facts
@@ -107,10 +112,27 @@ def benchmarks(documents):
 
 
 def rivals(documents):
-    """name → case of rivals.py, in which ours was measured beside the others."""
+    """name → case of rivals.py, in which ours was measured beside the others; the newest of several."""
+    found = {}
+    for report in sorted(rival_reports(documents), key=lambda report: report["date"]):
+        for case in report["cases"]:
+            found[case["name"]] = case
+    return found
+
+
+def rival_reports(documents):
+    """Of rivals.py, one a run and op."""
+    return [
+        report
+        for document in documents
+        for report in document.get("rivals", {}).get("ops", {}).values()
+    ]
+
+
+def devices(documents):
+    """Name → its documents, the oldest first. Figures of two devices don't stand in one row."""
     found = {}
     for document in documents:
-        for op in document.get("rivals", {}).get("ops", {}).values():
-            for case in op["cases"]:
-                found[case["name"]] = case
+        name = document.get("machine", {}).get("name") or document.get("device") or "unknown device"
+        found.setdefault(name, []).append(document)
     return found

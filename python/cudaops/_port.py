@@ -46,19 +46,26 @@ def read(path):
         reader = Reader(path)
         reader.read()
     except OSError as error:
-        fix = "\nFix: python -m cudaops port %s" % os.path.join(path, "setup.py") if os.path.isdir(path) else ""
-        raise PortError("port(%s): the file can't be read.\n  found   %s%s" % (path, error.strerror, fix)) from None
+        inside = os.path.join(path, "setup.py")
+        fix = "python -m cudaops port " + (inside if os.path.isfile(inside) else "<setup.py, or a file that calls load()>")
+        raise PortError("port(%s): the file can't be read.\n  found   %s\nFix: %s" % (path, error.strerror, fix)) from None
     except (SyntaxError, ValueError) as error:
         line = ":%d" % error.lineno if getattr(error, "lineno", None) else ""
+        fix = "the setup.py, or the file that calls load()"
+        if os.path.basename(path) == "CMakeLists.txt":
+            fix = "what each line of it becomes: docs/porting.md, \"find_package(Torch) of your own\""
         raise PortError(
-            "port(%s): this is no Python.\n  found   %s%s: %s\nFix: the setup.py, or the file that calls load()"
-            % (path, path, line, getattr(error, "msg", error))
+            "port(%s): this is no Python.\n  found   %s%s: %s\nFix: %s"
+            % (path, path, line, getattr(error, "msg", error), fix)
         ) from None
     if not reader.calls:
-        found = ["%s (line %d)" % (one.text, one.line) for one in reader.foreign[:3]]
+        stops = uncaught(reader)[:1]
+        found = ["%s (line %d)" % (one.text, one.line) for one in stops or reader.foreign[:3]]
         if os.path.isfile(os.path.join(reader.root, "CMakeLists.txt")):
             found.append("a CMakeLists.txt beside it")
         fix = "the file that names one; a find_package(Torch) or add_library() of your own: docs/porting.md"
+        if stops:
+            fix = "do what that line asks for, and run port again: by what is here, setup.py would end there"
         raise PortError(
             "port(%s): no extension of torch's is made here.\n  found   %s\n"
             "  wanted  CUDAExtension, CppExtension, load() or load_inline() of torch.utils.cpp_extension\nFix: %s"
@@ -75,6 +82,12 @@ def read(path):
             reader = Reader(path, reader.root)
             reader.read()
     return reader
+
+
+def uncaught(reader):
+    """Where a run for CUDA would end: Unknown."""
+    found = [one for guard, one in reader.raised if classify(guard).kind in ("always", "cuda")]
+    return list({one.line: one for one in found}.values())
 
 
 def found_sources(reader):
@@ -94,6 +107,7 @@ class Op:
         self.calls = [call]
         self.target = ""
         self.guard = call.test
+        self.made = True  # False: a comment, no source of it was read
 
     @property
     def module(self):
@@ -188,7 +202,8 @@ class Writer:
         lines += [""] * bool(tests) + tests
         content = "\n".join(lines) + "\n"
         comments = sum(line.lstrip().startswith("# %s:" % name) for line in lines for name in self.names(lines))
-        return content, {"ops": len(ops), "comments": comments, "file": self.file}
+        unmade = sum(not op.made for op in ops)
+        return content, {"ops": len(ops), "unmade": unmade, "comments": comments, "file": self.file}
 
     def names(self, lines):
         """Files that comments name."""
@@ -307,6 +322,7 @@ class Writer:
         lines = self.command(op, sources, abi, is_module)
         if not sources:
             # CMake would stop: the lines are there for whoever writes the sources down.
+            op.made = False
             return (
                 self.comments.get("op", [])
                 + ["# No source of %s was read:" % op.name]
@@ -562,6 +578,8 @@ class Writer:
                 language = "" if everywhere else "CXX" if side == "cxx" else "CUDA"
                 if kind == "option" and not (both and everywhere) and self.cuda:
                     language = "CXX" if side == "cxx" else "CUDA"
+                if kind == "include" and language and not value.startswith(("/", HOME, TORCH)):
+                    value = HERE + "/" + value  # CMake leaves paths in generator expressions as they are
                 self.at(condition).add(
                     kind, generator(language, value) if kind in ("definition", "option", "include") else value
                 )
@@ -822,7 +840,7 @@ class Writer:
             for condition, block in self.block.items():
                 found = block.lines.get(section, [])
                 bare = [one for one in found if not one.startswith("$<")]
-                found = [one for one in found if not any(one.endswith(":%s>" % other) for other in bare)]
+                found = [one for one in found if not any(one.endswith((":%s>" % other, ":%s/%s>" % (HERE, other))) for other in bare)]
                 if section == "library" and block.lines.get("openmp"):
                     found.append("CudaOps::openmp")
                 if not found:
@@ -856,14 +874,15 @@ class Writer:
 
     def tests(self, ops):
         """Python tests that import a module built here, and nothing else of the project."""
-        modules = {op.module: op for op in ops if not op.directory}
+        made = [op for op in ops if op.made]
+        modules = {op.module: op for op in made if not op.directory}
         packages = {
             name
             for name in os.listdir(self.reader.root)
             if os.path.isfile(os.path.join(self.reader.root, name, "__init__.py"))
         }
         packages |= {op.directory.split("/")[0] for op in ops if op.directory}
-        built = {op.directory: op for op in reversed(ops) if self.package(op)}
+        built = {op.directory: op for op in reversed(made) if self.package(op)}
         lines = []
         for folder in ("", "test", "tests"):
             directory = os.path.join(self.reader.root, folder)
@@ -873,7 +892,7 @@ class Writer:
                 imported = imports(os.path.join(directory, name))
                 path = self.relative(os.path.join(directory, name))
                 if imported & packages and imported & packages <= set(built):
-                    used = [op for op in ops if op.directory in imported or op.module in imported & set(modules)]
+                    used = [op for op in made if op.directory in imported or op.module in imported & set(modules)]
                     # A test is skipped where one of its ops isn't built; a package may do without those for CUDA.
                     used = [op.target for op in [op for op in used if not op.only_cuda] or used]
                     test = "cudaops_add_python_test(%s OP %s SCRIPT %s PYTEST)"

@@ -265,9 +265,9 @@ def test_packed_in_a_way_that_is_not_known(store, packed, tmp_path):
     [flags] = [flags for flags in (b"\x11\x80\0\0", b"\x11\x20\0\0") if flags in content]
     path = tmp_path / "packed.o"
     path.write_bytes(content.replace(flags, b"\x11\0\x04\0"))
-    assert problem(store, path) == (
+    assert problem(store, path).startswith(
         "cudaops kernels: %s: its device code for sm_80 is packed in a way that isn't known (flags 0x40011), perhaps by a "
-        "newer nvcc; -Xfatbin -no-compress leaves it plain.\n" % path
+        "newer nvcc; -Xfatbin -no-compress leaves it plain.\n Fix: " % path
     )
 
 
@@ -539,7 +539,7 @@ def test_damaged(library, store, tmp_path):
     whole = library.read_bytes()
     path = tmp_path / "lib damaged.so"
     path.write_bytes(whole[: len(whole) // 2])
-    assert re.fullmatch(r"cudaops kernels: .*lib damaged\.so is damaged or cut short: [^\n]*\n Fix: build it again, [^\n]*\n", problem(store, path))
+    assert re.fullmatch(r"cudaops kernels: .*lib damaged\.so is damaged or cut short: [^\n]*\n Fix: build or copy again what is damaged; [^\n]*\n", problem(store, path))
     info = whole.index(b"\x04\x2f\x08\x00")
     path.write_bytes(whole[:info] + b"\x04\x2f\x05\x00" + whole[info + 4 :])
     assert (

@@ -14,7 +14,8 @@ from cudaops.nvidia_tools import machine_code
 from cudaops.binaries.elf import Elf, File
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
-KERNEL = """#include <cstdint>
+KERNEL = """// Scales by 2, in \u00b5s.
+#include <cstdint>
 __global__ void scale(float* out, int64_t n) {
   if (threadIdx.x < n)
     out[threadIdx.x] *= 2;
@@ -23,7 +24,7 @@ __global__ void scale(float* out, int64_t n) {
 # Names the source in place of a cubin's table of lines.
 DISASSEMBLER = """#!/bin/sh
 test "$1 $2" = "-g -c" && test -s "$3" || exit 3
-printf '\\t//## File "%s", line 4\\n        /*0000*/                   FADD R5, R0, R0 ;\\n\\t//## File "/nowhere.cu", line 2\\n'
+printf '\\t//## File "%s", line 5\\n        /*0000*/                   FADD R5, R0, R0 ;\\n\\t//## File "/nowhere.cu", line 2\\n'
 """
 
 
@@ -49,6 +50,8 @@ GENERATE = "--generate-code=arch=compute_80,code=[sm_80] --generate-code=arch=co
 
 @needs_nvcc
 def test_ptx_has_the_source_and_a_file_for_each_architecture(tmp_path):
+    tmp_path = tmp_path / "\u00fcbung"
+    tmp_path.mkdir()
     build, path = project(tmp_path, GENERATE)
     (tmp_path / "ops.ptx" / "csrc").mkdir(parents=True)
     (tmp_path / "ops.ptx" / "csrc" / "scale.compute_70.ptx").write_text("of yesterday")
@@ -58,7 +61,7 @@ def test_ptx_has_the_source_and_a_file_for_each_architecture(tmp_path):
     found = sorted(str(file.relative_to(tmp_path / "ops.ptx")) for file in (tmp_path / "ops.ptx").rglob("*") if file.is_file())
     assert found == ["csrc/scale.compute_80.ptx", "csrc/scale.compute_90.ptx", "notes.txt"]
     text = (tmp_path / "ops.ptx/csrc/scale.compute_90.ptx").read_text()
-    assert ".target sm_90" in text and "scale.cu:4     out[threadIdx.x] *= 2;" in text
+    assert ".target sm_90" in text and "scale.cu:5 out[threadIdx.x] *= 2;" in text
 
 
 @needs_nvcc
@@ -71,7 +74,7 @@ def test_machine_code_has_the_source(tmp_path):
     code, out, err = run("sass", build, path, path=os.environ["PATH"], toolkit=tmp_path / "toolkit")
     assert (code, err) == (0, "") and "csrc/scale.sm_80.sass" in out and "csrc/scale.sm_90.sass" in out
     lines = (tmp_path / "ops.sass/csrc/scale.sm_90.sass").read_text().splitlines()
-    assert lines[0].endswith('scale.cu", line 4: out[threadIdx.x] *= 2;') and lines[2].endswith('"/nowhere.cu", line 2')
+    assert lines[0].endswith('scale.cu", line 5: out[threadIdx.x] *= 2;') and lines[2].endswith('"/nowhere.cu", line 2')
 
 
 @needs_nvcc

@@ -79,8 +79,31 @@ def test_each_kind_has_its_parts_under_its_own_name(projects, kind):
             assert tomllib.loads(text)["project"]["name"] == kind + "_ops"
     presets = (projects[kind] / "CMakePresets.json").read_text()
     assert len(presets.splitlines()) <= 70 and json.loads(presets)["version"] == 6
+    names = {part: [preset["name"] for preset in json.loads(presets)[part + "Presets"]] for part in ("configure", "build", "test", "workflow")}
+    assert names["configure"] == names["build"] == names["test"] == names["workflow"]
     workflow = (projects[kind] / ".github/workflows/build.yml").read_text()
     assert "actions/cache" in workflow and "CCACHE_DIR" in workflow and "cmake --workflow --preset dev" in workflow
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_workflow_installs_cudaops_from_where_the_repository_says(projects, kind, tmp_path):
+    """It is not on PyPI: no word of a command there may be its bare name."""
+    workflow = (projects[kind] / ".github/workflows/build.yml").read_text()
+    (step,) = [line.split("run: ", 1)[1] for line in workflow.splitlines() if "run: pip install" in line]
+    (tmp_path / "pip").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    (tmp_path / "pip").chmod(0o755)
+
+    def run(**variables):
+        environment = {"PATH": "%s:%s" % (tmp_path, os.environ["PATH"]), **variables}
+        return subprocess.run(["bash", "-e", "-c", step], env=environment, capture_output=True, text=True)
+
+    unset = run(CUDAOPS="")  # as a variable is that the repository doesn't have
+    assert unset.returncode != 0 and unset.stdout == "" and "git+<URL of CudaOps>" in unset.stderr
+    place = "git+https://example.org/CudaOps@v1"
+    words = run(CUDAOPS=place).stdout.splitlines()
+    assert words[:2] == ["install", place] and "cudaops" not in words
+    readme = (projects[kind] / "README.md").read_text()
+    assert "pip install <CudaOps> " in readme and "`<CudaOps>` is the path of a clone" in readme
 
 
 @pytest.mark.parametrize(

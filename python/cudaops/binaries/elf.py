@@ -24,10 +24,6 @@ class NotReadable(Exception):
     """The file is no library that can be read; the text is one sentence that names it."""
 
 
-class Damaged(NotReadable):
-    """The file isn't as its linker has written it."""
-
-
 class File:
     """Bounds-checked reads at positions of a file."""
 
@@ -55,9 +51,9 @@ class File:
 
     def read(self, offset, size, what):
         if offset < 0 or size < 0 or offset + size > self.size:
-            raise Damaged("%s is damaged or cut short: its %s lies beyond its end." % (self.path, what))
+            raise NotReadable("%s is damaged or cut short: its %s lies beyond its end." % (self.path, what))
         if size > MAX_TABLE_BYTES:
-            raise Damaged("%s is damaged: its %s claims %d bytes." % (self.path, what, size))
+            raise NotReadable("%s is damaged: its %s claims %d bytes." % (self.path, what, size))
         parts = []
         while size:
             try:
@@ -82,7 +78,7 @@ class Memory:
 
     def read(self, offset, size, what):
         if offset < 0 or size < 0 or offset + size > self.size:
-            raise Damaged("%s is damaged or cut short: its %s lies beyond its end." % (self.path, what))
+            raise NotReadable("%s is damaged or cut short: its %s lies beyond its end." % (self.path, what))
         return self._data[offset : offset + size]
 
 
@@ -98,7 +94,7 @@ class Elf:
                 raise NotReadable("%s is a static archive: give the library that was linked from it." % file.path)
             raise NotReadable("%s is not an ELF file." % file.path)
         if len(start) < 64:
-            raise Damaged("%s is damaged or cut short: its header lies beyond its end." % file.path)
+            raise NotReadable("%s is damaged or cut short: its header lies beyond its end." % file.path)
         if start[4:6] != b"\x02\x01":
             raise NotReadable("%s is not a 64-bit little-endian ELF file." % file.path)
         self.abi, self.abi_version = start[7], start[8]
@@ -107,7 +103,7 @@ class Elf:
         self._phoff, self._shoff = struct.unpack_from("<QQ", start, 32)
         phentsize, self._phnum, shentsize, self._shnum, self._shstrndx = struct.unpack_from("<HHHHH", start, 54)
         if (self._phnum and phentsize != 56) or (self._shoff and shentsize != 64):
-            raise Damaged("%s is damaged: its header tables have entries of an unknown size." % file.path)
+            raise NotReadable("%s is damaged: its header tables have entries of an unknown size." % file.path)
 
     def segments(self):
         """(type, offset, address, size in the file, alignment) of each program header."""

@@ -4,7 +4,7 @@
 import struct
 from typing import NamedTuple
 
-from .elf import SHT_NOBITS, Damaged, Elf, NotReadable
+from .elf import SHT_NOBITS, Elf, NotReadable
 
 FATBIN_MAGIC = 0xBA55ED50
 FATBIN_KINDS = {1: "ptx", 2: "cubin", 8: "lto"}
@@ -47,7 +47,7 @@ def cuda_images(elf, sections, max_containers):
             continue
         end = at + size
         if end > file.size:
-            raise Damaged("%s is damaged or cut short: its device code lies beyond its end." % file.path)
+            raise NotReadable("%s is damaged or cut short: its device code lies beyond its end." % file.path)
         while at + 16 <= end:
             # Usually the header of the container and that of its first image in one read.
             ahead = file.read(at, min(16 + 64, end - at), "device code")
@@ -99,7 +99,7 @@ def cuda_images(elf, sections, max_containers):
 
 
 def bad_fatbin(file):
-    return Damaged("%s is damaged: its device code has no valid headers." % file.path)
+    return NotReadable("%s is damaged: its device code has no valid headers." % file.path)
 
 
 def _has_code(file, offset):

@@ -6,7 +6,7 @@ compressed), by their headers.
 import re
 import struct
 
-from .elf import SHT_NOBITS, Damaged, Elf
+from .elf import SHT_NOBITS, Elf, NotReadable
 from .fatbin import Image, bad_fatbin
 from .unpack import MAX_BUNDLE_HEADER, MAX_REACH, Budget, OutOfReach, unpack
 
@@ -67,7 +67,7 @@ def hip_images(elf, sections, unread, max_containers, whole=False):
             continue
         end = at + size
         if end > file.size:
-            raise Damaged("%s is damaged or cut short: its device code lies beyond its end." % file.path)
+            raise NotReadable("%s is damaged or cut short: its device code lies beyond its end." % file.path)
         while True:
             at = _after_zeros(file, at, end)
             if at >= end or (max_containers is not None and count >= max_containers):
@@ -216,7 +216,7 @@ def _check_code_object(file, code, image):
                 sign = {HIP_FEATURE_OFF: "-", HIP_FEATURE_ON: "+"}.get(bits, sign)
             made_for.append(feature[:-1] + sign)
         if ":".join(made_for) != image.arch:
-            raise Damaged(
+            raise NotReadable(
                 "%s is damaged: what it calls device code for %s was made for %s."
                 % (file.path, image.arch, ":".join(made_for))
             )

@@ -3,14 +3,14 @@
 
 from ..problem import Problem
 from . import code_object, cubin
-from .elf import ET_REL, Damaged, Elf, File, Memory, NotReadable
+from .elf import ET_REL, Elf, File, Memory, NotReadable
 from .fatbin import cuda_images
 from .hip_bundles import EM_AMDGPU, HIP_MACHINES, hip_images
 from .unpack import OutOfReach, cuda_image
 
 NOT_LINKED = "%s: not linked yet (%s)"
 WANTED = "a library, a program or an object file with device code, or a .cubin"
-BUILD_AGAIN = "build it again, or copy it again from where it was built"
+AGAIN = "build or copy again what is damaged; what a newer compiler has built takes a newer CudaOps"
 
 
 def read_library(path, notes, not_linked=None):
@@ -46,8 +46,7 @@ def read_library(path, notes, not_linked=None):
                 elif image.has_code:
                     found += code_object.read_kernels(Elf(image.place), image.name)
     except NotReadable as error:
-        fix = [BUILD_AGAIN] if isinstance(error, Damaged) else [] if elf else [WANTED]
-        raise Problem("", str(error), (), fix) from None
+        raise Problem("", str(error), (), [AGAIN] if elf else [WANTED]) from None
     except OutOfReach:
         raise Problem("", "%s has more compressed device code than can be unpacked." % path) from None
     # What was linked separately stays in the file beside what became of it.

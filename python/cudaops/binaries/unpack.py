@@ -7,7 +7,7 @@ so the package zstandard could replace neither.
 
 import struct
 
-from .elf import Damaged, NotReadable, find_library
+from .elf import NotReadable, find_library
 from .fatbin import FATBIN_LZ4, FATBIN_ZSTD, bad_fatbin
 
 COMPRESSED_HEADERS = {1: struct.Struct("<8xIQ"), 2: struct.Struct("<8xIIQ"), 3: struct.Struct("<8xQQQ")}
@@ -140,7 +140,7 @@ class _Unpacked:
     def read(self, offset, size, what):
         last = offset + size
         if last > self.size:
-            raise Damaged("%s is damaged: its %s lies beyond its end." % (self.path, what))
+            raise NotReadable("%s is damaged: its %s lies beyond its end." % (self.path, what))
         if last > max(len(self._data), MAX_BUNDLE_HEADER):
             if last > self._reach or self._budget.left <= 0:
                 raise OutOfReach
@@ -180,7 +180,7 @@ class _Unpacked:
 
 
 def _bad_packed(path, why):
-    return Damaged("%s is damaged: its compressed device code can't be unpacked (%s)." % (path, why))
+    return NotReadable("%s is damaged: its compressed device code can't be unpacked (%s)." % (path, why))
 
 
 def make_decoder(method):
