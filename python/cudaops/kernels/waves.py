@@ -2,8 +2,8 @@
 """Waves that the registers of a kernel leave to a SIMD of an AMD GPU, as the compiler has them.
 
 No rule of an architecture is written here: clang compiles kernels that take just so many registers, and says of each
-"Occupancy" in its assembly text. A new architecture needs no new line. LDS limits waves, too: that isn't asked, since LLVM
-before 21 takes the waves of a whole compute unit for those of one SIMD there.
+"Occupancy" in its assembly text. A new architecture needs no new line. LDS limits waves, too: that isn't asked, since clang 14
+and 15 take the waves of a whole compute unit for those of one SIMD there.
 """
 
 import hashlib
@@ -90,11 +90,14 @@ class Waves:
         path = os.path.join(self._cache, "waves-%s.json" % digest)
         try:
             kept = store.content(path)
-            if kept is None:
-                kept = json.dumps(_compile(command, text)).encode()
+            if kept is not None:
+                return [{int(number): waves for number, waves in table.items()} for table in json.loads(kept)]
+            tables = _compile(command, text)
+            # A failure may have another cause than the architecture.
+            if tables[0]:
                 os.makedirs(self._cache, exist_ok=True)
-                store.replace(path, kept)
-            return [{int(number): waves for number, waves in table.items()} for table in json.loads(kept)]
+                store.replace(path, json.dumps(tables).encode())
+            return tables
         except (OSError, ValueError) as error:
             cure = "remove %s, or set CUDAOPS_STORE to a directory that can be written" % self._cache
             raise Problem("", "what the compiler says of waves can't be kept.", ["found   %s" % error], [cure]) from None
@@ -115,8 +118,11 @@ def _compile(command, text):
     # Where the answer isn't kept already.
     import subprocess
 
-    done = subprocess.run(command, input=text, capture_output=True, text=True, errors="replace", check=False)
     vgprs, sgprs = {}, {}
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, text=True, errors="replace", check=False)
+    except OSError:
+        return vgprs, sgprs
     for letter, number, all_sgprs, waves in FUNCTION.findall(done.stdout if done.returncode == 0 else ""):
         if letter == "v":
             vgprs[int(number)] = int(waves)
