@@ -69,6 +69,14 @@ def refuse_types(name: str, kinds: Kinds, args: Sequence[Any]) -> None:
         raise TypeError(sentence)
 
 
+def as_number(value: Any) -> float:
+    """float(value); of what is no number NaN, which lies in no range."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
 def raise_again(
     error: Exception, name: str = "", kinds: Kinds = (), args: Sequence[Any] = ()
 ) -> NoReturn:
