@@ -48,7 +48,9 @@ const char map_options[] = "-fmacro-prefix-map=/* -ffile-prefix-map=/* -fdebug-p
 const char rocm_options[] =
     "--rocm-path=* --rocm-device-lib-path=* --hip-device-lib-path=* --hip-path=*";
 
-const char levels_of_optimisation[] = "-O -O[0-3sgz] -Ofast";
+const char levels_of_optimisation[] = "-O -O[0-3sgz]";
+// Where these stand before or behind a level counts for clang.
+const char level_may_reach[] = "-Ofast -f*vectorize";
 // What CMake puts before a build type's flags.
 const char before_flags[] = "-D* -I* -isystem* -iquote* -ccbin=* -forward-unknown-to-host-compiler";
 const char with_a_value[] =
@@ -203,7 +205,8 @@ Words with_build_type_in_place(const Words& words) {
   for (const std::string& word : words) {
     const bool is_level = matches_any(levels_of_optimisation, word);
     const bool is_definition = word == "-DNDEBUG";
-    const bool is_other = !is_definition && holds(word, "NDEBUG");
+    const bool is_other =
+        (!is_definition && holds(word, "NDEBUG")) || matches_any(level_may_reach, word);
     if (is_other || ((is_level || is_definition) && matches_any(with_a_value, previous))) return words;
     previous = word;
     levels += is_level;

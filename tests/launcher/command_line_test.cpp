@@ -209,7 +209,8 @@ TEST(CommandLine, build_types_words_stay_where_their_order_counts_or_they_are_va
   for (const char* words :
        {"-Iinc -DNDEBUG -O2 -O3 -c a.cpp", "-Iinc -UNDEBUG -O3 -DNDEBUG -c a.cpp",
         "-fPIC -DNDEBUG -O3 -DNDEBUG=2 -c a.cpp", "-fPIC -DNDEBUG -DNDEBUG -O3", "-fPIC -O3",
-        "-fPIC -DNDEBUG", "-fPIC -DNDEBUG -Xptxas -O3 -c a.cu", "-fPIC -O3 -D NDEBUG -c a.cpp"}) {
+        "-fPIC -DNDEBUG", "-fPIC -DNDEBUG -Xptxas -O3 -c a.cu", "-fPIC -O3 -D NDEBUG -c a.cpp",
+        "-fno-vectorize -O3 -DNDEBUG -c a.cpp", "-ffast-math -Ofast -DNDEBUG -c a.cpp"}) {
     EXPECT_EQ(with_build_type_in_place(split_blanks(words)), split_blanks(words)) << words;
   }
 }
