@@ -120,7 +120,7 @@ class Settings:
         self.places.sort(key=lambda place: (-len(place[0]), place[1] is None))
 
     def searched(self, directory):
-        """The mirror of an include directory, where the compiler is given it: hipify.cmake says when it is not."""
+        """The mirror of an include directory, where the compiler is given it: hipify/places.cmake says when it is not."""
         mirror = self.mirror_of(directory)
         if directory not in self.plain and mirror:
             root, place = self.roots[0]
