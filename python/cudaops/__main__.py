@@ -8,7 +8,7 @@ import sys
 
 from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, kernel_report, module_help, new
 from ._arguments import Parser
-from ._port import PortError, port
+from .port import PortError, port
 from .jit import cli as jit
 
 

@@ -11,11 +11,11 @@ import ast
 import glob
 import os
 
-from ._setup_tools import (
-    argument, as_load, catches, choices, elements, env_test, flatten, guarded_items, hashable, join, joined,
+from .branches import (
+    as_load, catches, choices, elements, env_test, flatten, guarded_items, hashable, join, joined,
     known_sequence, makes_extension, merge, parents, path_text, product, public, restore, spread, unknown_in,
 )
-from ._setup_values import (
+from .values import (
     DEPTH, EXTENSIONS, FALSY, HOLDERS, HOME, LIMIT, MISSING, TORCH, Call, Catch, Choice, Class, Env, Function, Instance,
     Later, Machine, Module, Name, Scope, Simd, Splice, Stop, Super, Test, Text, Unknown, combine, negate, text,
 )
@@ -61,7 +61,7 @@ class Reader:
         for item in makers if isinstance(this, Instance) else []:
             self.guarded(self.invoke, self.bind(item, this, kind), [], {})
         # A base class that can't say what it builds is no op of its own.
-        self.calls = before + [call for call in self.calls if flatten(argument(call, "sources"))]
+        self.calls = before + [call for call in self.calls if flatten(call.argument("sources"))]
 
     def guarded(self, function, *arguments):
         try:
