@@ -70,16 +70,6 @@ def parents(value):
     return found
 
 
-def product(values):
-    rows = [(True, ())]
-    for value in values:
-        items = list(guarded_items(value))
-        if len(rows) * len(items) > 10000:
-            return NotImplemented
-        rows = [(combine("and", [test, more]), (*row, item)) for test, row in rows for more, item in items]
-    return [row if test is True else Splice(test, [row]) for test, row in rows]
-
-
 def hashable(value):
     return isinstance(value, (str, int, float, bool, type(None))) or (
         isinstance(value, tuple) and all(hashable(item) for item in value)
