@@ -17,8 +17,10 @@ function(_cudaops_hipify_command settings source output mirror)
   string(REPLACE "$<COMPILE_LANGUAGE>" "${language}" settings "${settings}")
   _cudaops_python_command(command "${python}" hipify)
   _cudaops_python_package(package)
-  set(modules hipify.py includes.py store.py translators.py)
-  list(TRANSFORM modules PREPEND "${package}/")
+  set(modules __init__ search settings text translation translators)
+  list(TRANSFORM modules PREPEND "hipify/")
+  list(APPEND modules includes store)
+  list(TRANSFORM modules REPLACE "(.+)" "${package}/\\1.py")
   cmake_path(RELATIVE_PATH output BASE_DIRECTORY "${mirror}" OUTPUT_VARIABLE relative)
   set(depfile "${mirror}/.hipify/depfiles/${relative}.d")
   set(headers DEPFILE "${depfile}")
@@ -226,7 +228,7 @@ function(_cudaops_hipify_target target)
 endfunction()
 
 # A .cu among the INTERFACE sources of a library that <target> links would be compiled as it is. Those of libraries behind
-# that one are known later: cudaops/hipify.py stops.
+# that one are known later: cudaops/hipify stops.
 function(_cudaops_hipify_no_interface_sources command target)
   get_target_property(libraries ${target} LINK_LIBRARIES)
   foreach(library IN LISTS libraries)

@@ -77,7 +77,7 @@ endfunction()
 
 # _cudaops_hipify_mirror_of(<prefix> <path> <out>)
 #
-# Where the translation of <path> lies, or empty. The deepest directory that holds it decides, as in cudaops/hipify.py.
+# Where the translation of <path> lies, or empty. The deepest directory that holds it decides, as in cudaops/hipify.
 function(_cudaops_hipify_mirror_of prefix path out)
   set(best "")
   set(best_length -1)
@@ -131,7 +131,7 @@ endfunction()
 # evaluates no function for each element of a list, but it evaluates a text twice ($<GENEX_EVAL>): the first time $<JOIN>
 # puts $<PATH:...> around each directory. <expression> may stand there once only: within one evaluation CMake gives what a
 # target requires of its users a single time. So the other roots have no mirrors here, nor have directories with what
-# separates in expressions; cudaops/hipify.py makes #include lines lead to their headers.
+# separates in expressions; cudaops/hipify makes #include lines lead to their headers.
 function(_cudaops_hipify_mirror_expression prefix out expression)
   list(GET ${prefix}_ROOTS 0 root)
   list(GET ${prefix}_MIRRORS 0 mirror)

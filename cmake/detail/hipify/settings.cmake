@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What cudaops/hipify.py reads of a target: places, include directories, libraries whose headers stay as they are.
+# What cudaops/hipify reads of a target: places, include directories, libraries whose headers stay as they are.
 
 _cudaops_use(base/paths base/state hipify/places)
 
 # _cudaops_hipify_settings(<prefix> <mirror> <out-file> TEXT <line>... [TARGET <target>])
 #
-# Writes what cudaops/hipify.py reads: places and translator, then TEXT, whose generator expressions CMake evaluates. The
+# Writes what cudaops/hipify reads: places and translator, then TEXT, whose generator expressions CMake evaluates. The
 # name holds a hash of what is written here: other include directories are another command. $<COMPILE_LANGUAGE> in the
 # name stands for the language of a translation.
 function(_cudaops_hipify_settings prefix mirror out)
