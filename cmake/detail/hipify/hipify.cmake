@@ -17,7 +17,15 @@ function(_cudaops_hipify_command settings source output mirror)
   string(REPLACE "$<COMPILE_LANGUAGE>" "${language}" settings "${settings}")
   _cudaops_python_command(command "${python}" hipify)
   _cudaops_python_package(package)
-  set(modules __init__ search settings text translation translators)
+  set(
+    modules
+    __init__
+    search
+    settings
+    text
+    translation
+    translators
+  )
   list(TRANSFORM modules PREPEND "hipify/")
   list(APPEND modules includes store)
   list(TRANSFORM modules REPLACE "(.+)" "${package}/\\1.py")
