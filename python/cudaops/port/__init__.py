@@ -11,8 +11,7 @@
 import os
 
 from .branches import flatten
-from .errors import PortError
-from .project import Project
+from .project import PortError, Project
 from .reader import Reader
 
 

@@ -7,11 +7,14 @@ import re
 from .branches import choices
 from .cmake_text import imports, join_blocks, quote
 from .conditions import classify, option_name
-from .errors import PortError
 from .op import Op, op_lines
 from .values import HOME, TORCH, Unknown, combine
 
 CMAKE_TARGETS = "all help install clean test package edit_cache rebuild_cache".split()
+
+
+class PortError(Exception):
+    """The message says what is wrong; the facts and the way out follow on lines of their own."""
 
 
 class Project:
