@@ -104,7 +104,7 @@ The machine code of an op with the lines of its source:
 
 What limits a kernel:
 
-.. run by tests/python/test_gpu_profile.py: <benchmark>.ncu
+.. run by tests/python/test_profiler.py: <benchmark>.ncu
 
 .. code-block:: console
 

@@ -274,6 +274,7 @@ function(cudaops_target_defaults)
       _cudaops_status("CudaOps: CMAKE_BUILD_TYPE is empty: ops and kernels are compiled as Release")
     endif()
   endif()
+  _cudaops_host_compiler_target(${target})
   _cudaops_debug_target(${target})
   _cudaops_wheel_build(wheel)
   _cudaops_option(CUDAOPS_PROFILE profile)
@@ -290,6 +291,25 @@ function(cudaops_target_defaults)
   _cudaops_announce(target ${target})
   # A later find_package(Torch) of this directory reaches all its targets.
   cmake_language(DEFER CALL _cudaops_language_clean_flags)
+endfunction()
+
+# _cudaops_host_compiler_target(<target>)
+#
+# CMake's rules name the host compiler that was known when CUDA was enabled. Where that was before
+# find_package(CudaTorchMatch) and none was known, nvcc would take gcc from the PATH: another one than CXX perhaps, checked by
+# nobody.
+function(_cudaops_host_compiler_target target)
+  _cudaops_state_get(BACKEND backend)
+  _cudaops_state_get(HOST_COMPILER_GIVEN given)
+  if(
+    backend STREQUAL "CUDA"
+    AND given
+    AND "${CMAKE_CUDA_COMPILER_ID}" STREQUAL "NVIDIA"
+    AND NOT "${CMAKE_CUDA_COMPILE_OBJECT}" MATCHES "-ccbin"
+  )
+    _cudaops_state_get(HOST_COMPILER host)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-ccbin=${host}>")
+  endif()
 endfunction()
 
 # _cudaops_link_headers(<target> <op> <archs>): cudaops/*.h, and what check.h prints. Called for targets that may hold device code.

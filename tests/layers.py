@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layers of cmake/: no file calls one of a layer above its own, and each names the modules that it calls.
+"""The layers of cmake/: no file calls one of a layer above its own, and each names the modules that it calls. The folders of
+python/cudaops/: each imports what FOLDERS names.
 
 usage: layers.py <checkout>
 
@@ -7,6 +8,7 @@ cmake/detail/<layer>/ from the lowest to the highest, then the public modules be
 launch alone, and nothing calls it: the core only announces what happens (detail/base/hooks.cmake).
 """
 
+import ast
 import os
 import re
 import sys
@@ -14,6 +16,16 @@ import sys
 ORDER = ["base", "launch", "facts", "search", "arch", "match", "hipify", "op", "report", "public"]
 # What a project may begin with, without anything of ours before.
 MAY_CALL_ACCELERATE = {"CudaOpsSeed.cmake"}
+# Of python/cudaops/: what a folder's modules import besides each other; "": the modules beside the folders.
+FOLDERS = {
+    "binaries": {"problem"},
+    "kernels": {"binaries", ""},
+    "nvidia_tools": {"binaries", ""},
+    "jit": {"binaries", ""},
+    "": {"binaries", "jit"},
+}
+# The command line brings all of it together.
+MAY_IMPORT_ALL = {"__main__.py"}
 
 
 def layer(path):
@@ -93,8 +105,46 @@ def check(top):
     return problems
 
 
+def imports(tree, folder):
+    """The modules of cudaops that a module of a folder names, such as binaries.elf or problem."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            if node.level == 0 and node.module.split(".")[0] != "cudaops":
+                continue
+            names = node.module.split(".") if node.module else []
+            if node.level == 0:
+                names = names[1:]
+            elif node.level == 1 and folder:
+                names = [folder, *names]
+            yield from [".".join(names)] if names and names != [folder] else [".".join([*names, name.name]) for name in node.names]
+        elif isinstance(node, ast.Import):
+            yield from (name.name.partition(".")[2] for name in node.names if name.name.startswith("cudaops."))
+
+
+def check_python(top):
+    package = os.path.join(top, "python", "cudaops")
+    problems, number = [], 0
+    for place, folders, names in os.walk(package):
+        folders[:] = [name for name in folders if name not in ("include", "templates", "__pycache__")]
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(place, name), package).replace(os.sep, "/")
+            if not name.endswith(".py") or path in MAY_IMPORT_ALL:
+                continue
+            folder = os.path.dirname(path)
+            with open(os.path.join(place, name), encoding="utf-8") as file:
+                tree = ast.parse(file.read())
+            for module in imports(tree, folder):
+                number += 1
+                theirs = module.split(".")[0] if module.split(".")[0] in FOLDERS else ""
+                if theirs != folder and theirs not in FOLDERS.get(folder, ()) and module not in FOLDERS.get(folder, ()):
+                    problems.append("python/cudaops/%s imports cudaops.%s" % (path, module))
+    if number < 200:
+        problems.append("only %d imports are seen in %s: the check would prove nothing" % (number, package))
+    return problems
+
+
 def main():
-    problems = check(sys.argv[1])
+    problems = check(sys.argv[1]) + check_python(sys.argv[1])
     for problem in problems:
         print(problem)
     return 1 if problems else 0

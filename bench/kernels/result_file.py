@@ -32,7 +32,12 @@ def machine():
     facts["cmake"] = first_line(["cmake", "--version"], r"cmake version (\S+)")
     facts["compiler"] = first_line(["c++", "--version"])
     facts["compute-sanitizer"] = first_line(["compute-sanitizer", "--version"], r"Version (\S+)")
-    facts["torch"] = first_line([sys.executable, "-c", "import torch; print(torch.__version__)"])
+    torch = sys.modules.get("torch")  # importing it anew takes seconds
+    facts["torch"] = (
+        torch.__version__
+        if torch
+        else first_line([sys.executable, "-c", "import torch; print(torch.__version__)"])
+    )
     facts["python"] = platform.python_version()
     facts["system"] = platform.platform()
     return facts
@@ -42,8 +47,21 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
 
 
-def commit():
-    return first_line(["git", "-C", SOURCE, "rev-parse", "HEAD"], r"^([0-9a-f]{40})$")
+def commit(told=None):
+    """What is measured: `told` (the option --commit), else the checkout's commit, with "-dirty" behind it where files were
+    changed since (but those of bench/results, which are written meanwhile)."""
+    if told:
+        return told
+    git = ["git", "-C", SOURCE]
+    found = first_line([*git, "rev-parse", "HEAD"]) or "no git"
+    if not re.fullmatch(r"[0-9a-f]{40}", found):
+        program = os.path.basename(sys.argv[0])
+        raise SystemExit(
+            f"{program}: the commit that is measured isn't known.\n  found   {found}\n"
+            "Fix: --commit=<what `git rev-parse HEAD` prints where the sources come from>"
+        )
+    changed = [*git, "status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)bench/results"]
+    return found + "-dirty" * bool(first_line(changed))
 
 
 def device_path(folder, facts):
@@ -94,10 +112,27 @@ def benchmarks(documents):
 
 
 def rivals(documents):
-    """name → case of rivals.py, in which ours was measured beside the others."""
+    """name → case of rivals.py, in which ours was measured beside the others; the newest of several."""
+    found = {}
+    for report in sorted(rival_reports(documents), key=lambda report: report["date"]):
+        for case in report["cases"]:
+            found[case["name"]] = case
+    return found
+
+
+def rival_reports(documents):
+    """Of rivals.py, one a run and op."""
+    return [
+        report
+        for document in documents
+        for report in document.get("rivals", {}).get("ops", {}).values()
+    ]
+
+
+def devices(documents):
+    """Name → its documents, the oldest first. Figures of two devices don't stand in one row."""
     found = {}
     for document in documents:
-        for op in document.get("rivals", {}).get("ops", {}).values():
-            for case in op["cases"]:
-                found[case["name"]] = case
+        name = document.get("machine", {}).get("name") or document.get("device") or "unknown device"
+        found.setdefault(name, []).append(document)
     return found

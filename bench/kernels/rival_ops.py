@@ -7,6 +7,7 @@ names: `<name><BFloat16>/rows:…/width:…`, with `_backward` behind the name f
 """
 
 import dataclasses
+import functools
 import importlib
 import math
 import typing
@@ -88,20 +89,37 @@ QUICK = {"rows": ((3, 8), (5, 33)), "lists": ((3, 40),)}
 
 @dataclasses.dataclass
 class Other:
-    """A function of a package that may be here; with backward=False it has no gradient, or one that
-    writes over its inputs, so that it can't be called again on them."""
+    """A function of a package of PACKAGES. backward=False: it has no gradient, or one that writes
+    over its inputs, so that it can't be called again on them; writes: it writes over them itself,
+    and is called without gradients on copies."""
 
-    module: str
     call: typing.Callable  # (module, *inputs)
     backward: bool = True
+    writes: bool = False
 
-    def function(self):
-        """None where the package isn't here."""
+
+# The name in results → the module whose functions are called.
+PACKAGES = {
+    "liger": "liger_kernel.transformers.functional",
+    "flash_attn": "flash_attn.ops.triton.layer_norm",
+    "flashinfer": "flashinfer",
+    "quack": "quack",
+    "apex": "apex.normalization.fused_layer_norm",
+    "transformer_engine": "transformer_engine.pytorch",
+    "vllm": "vllm._custom_ops",
+}
+
+
+@functools.cache
+def modules():
+    """(name → module, name → why it could not be had) of PACKAGES."""
+    found, missing = {}, {}
+    for name, module in PACKAGES.items():
         try:
-            module = importlib.import_module(self.module)
-        except Exception:  # there, but not for this torch
-            return None
-        return lambda *inputs: self.call(module, *inputs)
+            found[name] = importlib.import_module(module)
+        except Exception as error:  # there, but not for this torch, say
+            missing[name] = f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]
+    return found, missing
 
 
 @dataclasses.dataclass
@@ -291,8 +309,38 @@ def our_adamw(params):
     return optimizer(optim.AdamW)(params)
 
 
-LIGER = "liger_kernel.transformers.functional"
-FLASH = "flash_attn.ops.triton.layer_norm"
+def into(like, call):
+    """call(output, ...) of a new tensor, for functions that are given it."""
+    output = torch.empty_like(like)
+    call(output)
+    return output
+
+
+def written(call, *inputs):
+    """The inputs, after a function that writes its results over them."""
+    call(*inputs)
+    return inputs
+
+
+@functools.cache
+def engine_norm(kind, width, dtype):
+    """A module of TransformerEngine, without parameters of its own."""
+    return kind(width, eps=EPS, device="meta", dtype=dtype)
+
+
+def by_engine(kind, input, **parameters):
+    module = engine_norm(kind, input.shape[-1], input.dtype)
+    return torch.func.functional_call(module, parameters, (input,))
+
+
+def halves(packed):
+    return packed.chunk(2, -1)
+
+
+def silu_of_halves(packed):
+    gate, up = halves(packed)
+    return F.silu(gate) * up
+
 
 OPS = {
     "rms_norm": Op(
@@ -303,8 +351,15 @@ OPS = {
         2,
         3,
         {
-            "liger": Other(LIGER, lambda m, x, w: m.liger_rms_norm(x, w, EPS, in_place=False)),
-            "flash_attn": Other(FLASH, lambda m, x, w: m.rms_norm_fn(x, w, None, eps=EPS)),
+            "liger": Other(lambda m, x, w: m.liger_rms_norm(x, w, EPS, in_place=False)),
+            "flash_attn": Other(lambda m, x, w: m.rms_norm_fn(x, w, None, eps=EPS)),
+            "flashinfer": Other(lambda m, x, w: m.norm.rmsnorm(x, w, EPS), backward=False),
+            "quack": Other(lambda m, x, w: m.rmsnorm(x, w, eps=EPS)),
+            "apex": Other(lambda m, x, w: m.fused_rms_norm_affine(x, w, w.shape, EPS)),
+            "transformer_engine": Other(lambda m, x, w: by_engine(m.RMSNorm, x, weight=w)),
+            "vllm": Other(
+                lambda m, x, w: into(x, lambda y: m.rms_norm(y, x, w, EPS)), backward=False
+            ),
         },
     ),
     "fused_add_rms_norm": Op(
@@ -315,9 +370,22 @@ OPS = {
         4,
         4,
         {
+            "liger": Other(
+                lambda m, x, r, w: m.liger_fused_add_rms_norm(x, r, w, EPS, in_place=False)
+            ),
             "flash_attn": Other(
-                FLASH,
-                lambda m, x, r, w: m.rms_norm_fn(x, w, None, residual=r, eps=EPS, prenorm=True),
+                lambda m, x, r, w: m.rms_norm_fn(x, w, None, residual=r, eps=EPS, prenorm=True)
+            ),
+            "quack": Other(lambda m, x, r, w: m.rmsnorm(x, w, residual=r, eps=EPS, prenorm=True)),
+            "flashinfer": Other(
+                lambda m, x, r, w: written(
+                    lambda x, r: m.norm.fused_add_rmsnorm(x, r, w, EPS), x, r
+                ),
+                writes=True,
+            ),
+            "vllm": Other(
+                lambda m, x, r, w: written(lambda x, r: m.fused_add_rms_norm(x, r, w, EPS), x, r),
+                writes=True,
             ),
         },
         dtypes=("BFloat16",),
@@ -330,8 +398,12 @@ OPS = {
         2,
         3,
         {
-            "liger": Other(LIGER, lambda m, x, w, b: m.liger_layer_norm(x, w, b, EPS)),
-            "flash_attn": Other(FLASH, lambda m, x, w, b: m.layer_norm_fn(x, w, b, eps=EPS)),
+            "liger": Other(lambda m, x, w, b: m.liger_layer_norm(x, w, b, EPS)),
+            "flash_attn": Other(lambda m, x, w, b: m.layer_norm_fn(x, w, b, eps=EPS)),
+            "apex": Other(lambda m, x, w, b: m.fused_layer_norm_affine(x, w, b, w.shape, EPS)),
+            "transformer_engine": Other(
+                lambda m, x, w, b: by_engine(m.LayerNorm, x, weight=w, bias=b)
+            ),
         },
     ),
     "softmax": Op(
@@ -341,6 +413,10 @@ OPS = {
         lambda input: torch.softmax(input, -1),
         2,
         3,
+        {
+            "liger": Other(lambda m, x: m.liger_softmax(x)),
+            "quack": Other(lambda m, x: m.softmax(x)),
+        },
         shapes=SCORES,
     ),
     "cross_entropy": Op(
@@ -350,6 +426,14 @@ OPS = {
         cross_entropy,
         1,
         2,
+        {
+            # Its gradients are written over the logits, by the forward pass.
+            "liger": Other(
+                lambda m, logits, target: m.liger_cross_entropy(logits, target),
+                writes=True,
+            ),
+            "quack": Other(lambda m, logits, target: m.cross_entropy(logits, target)),
+        },
         shapes=CLASSES,
         constants=1,
     ),
@@ -361,11 +445,27 @@ OPS = {
         3,
         5,
         # Its gradients are written over gate and up.
-        {"liger": Other(LIGER, lambda m, gate, up: m.liger_swiglu(gate, up), backward=False)},
+        {"liger": Other(lambda m, gate, up: m.liger_swiglu(gate, up), backward=False)},
+    ),
+    "swiglu_of_halves": Op(
+        "swiglu",
+        lambda shape, new: (new(*shape[:-1], 2 * shape[-1]),),
+        lambda packed: ops.swiglu(*halves(packed)),
+        silu_of_halves,
+        3,
+        None,
+        {
+            "flashinfer": Other(lambda m, x: m.activation.silu_and_mul(x), backward=False),
+            "vllm": Other(
+                lambda m, x: into(halves(x)[0], lambda y: torch.ops._C.silu_and_mul(y, x)),
+                backward=False,
+            ),
+        },
+        dtypes=("BFloat16",),
     ),
     "geglu_erf": geglu("none", {}),
     "geglu_tanh": geglu(
-        "tanh", {"liger": Other(LIGER, lambda m, gate, up: m.liger_geglu(gate, up), backward=False)}
+        "tanh", {"liger": Other(lambda m, gate, up: m.liger_geglu(gate, up), backward=False)}
     ),
     "bias_gelu_erf": bias_gelu("none", ("BFloat16", "float")),
     "bias_gelu_tanh": bias_gelu("tanh", ("BFloat16",)),

@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The reference kernels beside torch eager, torch.compile and, where they are installed,
-liger_kernel and flash_attn: one process, one GPU, the same tensors, forward and backward.
+"""The reference kernels beside torch eager, torch.compile (its default and max-autotune) and the
+packages of rival_ops.PACKAGES that are installed: one process, one GPU, the same tensors, forward
+and backward. "missing" names the packages that could not be had, and why.
 
     bench/kernels/rivals.py --library build/gpu/kernels/libcudaops_kernels.so --out bench/results
 
 What is timed is what the GPU does, as cudaops/benchmark.h does it: the median over samples of the
 time between two events, the stream held back while a batch is enqueued, inputs and outputs rotating
 through sets that together exceed the L2 cache. The samples of all ways of doing an op take turns.
-Nothing is timed whose result differs from the one in float64. The figures go into
-<out>/<device>.json as "rivals"; without --out they are printed only. Each op has a process of its
-own and --seconds for all of it. The exit code is 1 where an op of ours failed.
+"host_us" is the CPU's time to enqueue a call meanwhile, the least of the batches' means: the GPU
+isn't waited for. Nothing is timed whose result differs from the one in float64. The figures go into
+<out>/<device>.json as "rivals", beside those of runs with other --sizes; without --out they are
+printed only. Each op has a process of its own and --seconds for all of it. The exit code is 1 where
+an op of ours failed.
 
 Measured on a CPU (--device cpu) the figures say nothing; --quick checks the table of ops there.
 """
 
 import argparse
+import functools
 import gc
 import json
 import math
@@ -34,6 +38,7 @@ import result_file
 OURS = "cudaops"
 MAX_AUTOTUNE = "max-autotune-no-cudagraphs"
 SIZES = ("small", "medium", "large", "awkward", "more", "few")
+USUAL_SIZES = "small,medium,large,awkward"
 # As in cudaops/benchmark.h; what torch enqueues for a call may be a dozen kernels, so fewer calls.
 SAMPLES = 31
 BATCH_S = 2e-3
@@ -61,7 +66,7 @@ def parser():
     result.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     result.add_argument(
         "--sizes",
-        default="small,medium,large,awkward",
+        default=USUAL_SIZES,
         help=f"some of {','.join(SIZES)} (default: all but the last two)",
     )
     result.add_argument("--dtypes", help="of the table's only some of BFloat16,Float16,float")
@@ -117,25 +122,23 @@ class Clock:
 
     def batch(self, way, num_calls, flush):
         """Seconds a call."""
-        if not self.cuda:
-            begin = time.perf_counter()
-            for _ in range(num_calls):
-                way.call()
-            return (time.perf_counter() - begin) / num_calls
-        if flush:
-            self.flush.zero_()
-        # Long enough for all of the batch to be enqueued behind it.
-        hold_s = min(1.5 * way.enqueue_s * num_calls + 1e-4, 1.0)
-        self.torch.cuda._sleep(int(hold_s * self.cycles_per_s))
 
         def calls():
             begin = time.perf_counter()
             for _ in range(num_calls):
                 way.call()
-            # The least: who finds the stream full waits for the hold's end.
             took = (time.perf_counter() - begin) / num_calls
-            way.enqueue_s = min(way.enqueue_s or took, took)
+            # The least: who finds the stream full waits for the hold's end.
+            way.host_s = min(way.host_s or took, took)
+            return took
 
+        if not self.cuda:
+            return calls()
+        if flush:
+            self.flush.zero_()
+        # Long enough for all of the batch to be enqueued behind it.
+        hold_s = min(1.5 * way.host_s * num_calls + 1e-4, 1.0)
+        self.torch.cuda._sleep(int(hold_s * self.cycles_per_s))
         return self._seconds(calls) / num_calls
 
     def measure(self, ways, num_bytes):
@@ -172,7 +175,7 @@ class Way:
         self.function, self.sets = function, sets
         self.held = [None] * len(sets)
         self.next = 0
-        self.enqueue_s = 0.0  # for a call, as far as it is known
+        self.host_s = 0.0  # to enqueue a call, as far as it is known
 
     def call(self):
         at = self.next
@@ -258,13 +261,14 @@ class FunctionCases:
         self.functions = {OURS: op.ours, "eager": op.torch, "compile": self._compiled(op.torch)}
         if not options.quick:
             self.functions["compile_max"] = self._compiled(op.torch, MAX_AUTOTUNE)
-        self.without_backward = set()
-        for other, package in op.others.items():
-            function = package.function()
-            if function is not None:
-                self.functions[other] = function
-                if not package.backward:
-                    self.without_backward.add(other)
+        modules, _ = table.modules()
+        others = {other: entry for other, entry in op.others.items() if other in modules}
+        for other, entry in others.items():
+            self.functions[other] = functools.partial(entry.call, modules[other])
+        self.writes = {other for other, entry in others.items() if entry.writes}
+        self.without_backward = self.writes | {
+            other for other, entry in others.items() if not entry.backward
+        }
 
         # In float64, once: the reference of all.
         exact = [
@@ -293,12 +297,18 @@ class FunctionCases:
             return self.torch.compile(function, backend="eager", fullgraph=True, dynamic=False)
         return self.torch.compile(function, fullgraph=True, dynamic=False, mode=mode)
 
+    def _sets_of(self, name, count):
+        """The first sets; a copy where inputs are written over."""
+        if name not in self.writes:
+            return self.sets[:count]
+        return [tuple(t.detach().clone() for t in inputs) for inputs in self.sets[:count]]
+
     def _gradients(self, outputs, inputs, grads):
         return self.torch.autograd.grad(outputs, inputs, grads, retain_graph=True)
 
     def _check(self, name):
         """Runs one way forward and backward on the first set, and compares."""
-        outputs = tensors(self.functions[name](*self.sets[0]))
+        outputs = tensors(self.functions[name](*self._sets_of(name, 1)[0]))
         require_close([t.detach() for t in outputs], self.wanted, self.dtype)
         if self.op.backward and name not in self.without_backward:
             found = self._gradients(outputs, self._leaves(self.sets[0]), self.grads)
@@ -320,7 +330,10 @@ class FunctionCases:
         yield (
             self.label(""),
             self.forward_bytes,
-            {name: Way(function, self.sets) for name, function in self.functions.items()},
+            {
+                name: Way(function, self._sets_of(name, len(self.sets)))
+                for name, function in self.functions.items()
+            },
         )
         if not self.op.backward:
             return
@@ -462,11 +475,12 @@ def clocks_under_load(cuda):
     return dict(zip(query.split(","), (value.strip() for value in (row or "").split(","))))
 
 
-def figures(samples, num_bytes):
+def figures(samples, ways, num_bytes):
     medians = {name: statistics.median(values) for name, values in samples.items()}
     result = {
         "bytes": num_bytes,
         "us": {name: round(seconds * 1e6, 3) for name, seconds in medians.items()},
+        "host_us": {name: round(way.host_s * 1e6, 3) for name, way in ways.items()},
         "TB/s": {name: round(num_bytes / s / 1e12, 4) for name, s in medians.items()},
     }
     if OURS in medians:
@@ -489,6 +503,17 @@ def keep(report, path):
 def measure_op(name, options):
     """Every shape and dtype of one op; what is done so far stands in options.part."""
     table = load_table(options.library)
+    import torch._dynamo  # noqa: F401
+
+    # What was imported stays: collecting garbage between cases would go through all of it.
+    gc.freeze()
+    try:
+        measure_cases(name, options, table)
+    finally:
+        gc.unfreeze()
+
+
+def measure_cases(name, options, table):
     import torch
     import torch._functorch.config
 
@@ -496,7 +521,8 @@ def measure_op(name, options):
     torch._functorch.config.donated_buffer = False
     op = table.OPS[name]
     clock = Clock(options.device, options.quick)
-    report = {"date": result_file.now(), "cases": []}
+    _, missing = table.modules()
+    report = {"date": result_file.now(), "missing": missing, "cases": []}
     shapes = op.quick
     if not options.quick:
         shapes = [shape for size in options.sizes.split(",") for shape in op.shapes.get(size, ())]
@@ -511,7 +537,7 @@ def measure_op(name, options):
                 cases = kind(name, op, shape, dtype, clock, options, table)
                 cases.check(failed, given_up)
                 for label, num_bytes, ways in cases.passes():
-                    case = {"name": label, **figures(clock.measure(ways, num_bytes), num_bytes)}
+                    case = {"name": label, **figures(clock.measure(ways, num_bytes), ways, num_bytes)}
                     if failed:
                         case["failed"] = failed
                     report["cases"].append(case)
@@ -568,7 +594,7 @@ def chosen(options, table, registered):
 
 
 def measure(options, document, save, commit=None):
-    """Makes document["rivals"], and saves it after each op; other ops' figures stay."""
+    """Makes document["rivals"], and saves it after each op; figures of other ops and sizes stay."""
     unknown = [size for size in options.sizes.split(",") if size not in SIZES]
     if unknown:
         raise SystemExit(
@@ -579,6 +605,7 @@ def measure(options, document, save, commit=None):
 
     if options.device == "cuda" and not torch.cuda.is_available():
         raise SystemExit("rivals.py: torch sees no GPU (--device cpu --quick checks the table)")
+    commit = result_file.commit(commit or options.commit)
     names = chosen(options, table, torch.ops.cudaops)
     document["rivals"] = {
         "date": result_file.now(),
@@ -596,13 +623,14 @@ def measure(options, document, save, commit=None):
             # Importing torch anew takes longer than tiny shapes.
             why = measure_op(name, options) if options.quick else run_child(name, options)
             report = result_file.read(options.part) or {"date": result_file.now(), "cases": []}
-        report["commit"] = commit or options.commit or result_file.commit()
+        report["commit"] = commit
         report["torch"] = torch.__version__
         report["seconds"] = round(time.monotonic() - begin, 1)
         if why:
             report["failed"] = why
             print(f"  {why}", flush=True)
-        document["rivals"]["ops"][name] = report
+        key = name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"
+        document["rivals"]["ops"][key] = report
         save()
 
 

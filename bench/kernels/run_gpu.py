@@ -334,7 +334,7 @@ def main():
     document.update(
         date=result_file.now(),
         command=shlex.join(["bench/kernels/run_gpu.py", *sys.argv[1:]]),
-        commit=arguments.commit or result_file.commit(),
+        commit=result_file.commit(arguments.commit),
         machine=facts,
     )
 

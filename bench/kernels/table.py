@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/measured.md's table of what was measured, from bench/results. Columns for rivals are there
-where the files hold figures of them.
+"""Writes docs/measured.md's tables of what was measured, from bench/results: ours beside a copy and beside rivals, and
+what a call of few rows takes. torch's ways and the time on the host always have a column, packages where there are
+figures of them; what was not measured is said.
 
-    bench/kernels/table.py bench/results/NVIDIA_H200*.json --page docs/measured.md
+    bench/kernels/table.py bench/results/NVIDIA_*.json --page docs/measured.md
 
-What several files hold is taken from the newest.
+What several files of a device hold is taken from the newest.
 """
 
 import argparse
 import os
+import re
 import sys
 
 import result_file
@@ -19,16 +21,31 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import page_block  # noqa: E402
 
 MARKS = ("<!-- kernels: written by bench/kernels/table.py -->", "<!-- kernels: end -->")
+FEW_MARKS = ("<!-- few_rows: written by bench/kernels/table.py -->", "<!-- few_rows: end -->")
 OURS = "cudaops"
-RIVALS = {
+# torch's own ways of any op, and packages.
+TORCH = {
     "eager": "torch eager",
     "compile": "`torch.compile`",
     "compile_max": "`torch.compile`, max-autotune",
-    "fused": "`AdamW(fused=True)`",
-    "foreach": "`AdamW(foreach=True)`",
+}
+PACKAGES = {
     "liger": "Liger",
     "flash_attn": "flash-attn",
+    "flashinfer": "FlashInfer",
+    "quack": "quack",
+    "apex": "Apex",
+    "transformer_engine": "TransformerEngine",
+    "vllm": "vLLM",
 }
+RIVALS = {
+    **TORCH,
+    "fused": "`AdamW(fused=True)`",
+    "foreach": "`AdamW(foreach=True)`",
+    **PACKAGES,
+}
+NOT_MEASURED = "–"
+MOST_FEW_ROWS = 1024
 LARGE = "rows:32768/width:4096"
 # What is shown: op, size, the benchmark.
 ROWS = (
@@ -86,34 +103,107 @@ ROWS = (
 )
 
 
+def lines_of(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def ways_of(cases):
+    """The columns of these cases: torch's ways, and the others that have a figure."""
+    measured = {way for case in cases for way in case.get("ratio", {})}
+    return [way for way in RIVALS if way in TORCH or way in measured]
+
+
+def rival_cells(case, ways, digits):
+    """µs and how many times as long as ours; what failed is told apart from what was not measured."""
+    cells = []
+    for way in ways:
+        ratio = case.get("ratio", {}).get(way)
+        if ratio is not None:
+            cells.append(f"{case['us'][way]:.{digits}f} ({ratio:.2f} ×)")
+        else:
+            cells.append("failed" if way in case.get("failed", {}) else NOT_MEASURED)
+    return cells
+
+
+def host_cells(case):
+    """µs of ours, and of the rival that takes least."""
+    times = dict(case.get("host_us", {}))
+    if OURS not in times:
+        return [NOT_MEASURED, NOT_MEASURED]
+    ours = f"{times.pop(OURS):.1f}"
+    if not times:
+        return [ours, NOT_MEASURED]
+    way = min(times, key=times.get)
+    return [ours, f"{times[way]:.1f} ({RIVALS.get(way, way)})"]
+
+
+HOST_HEAD = ["on the host, µs", "the least of the others"]
+
+
 def table(documents):
-    """docs/measured.md's block."""
+    """docs/measured.md's block: a table for each device."""
+    tables = filter(None, map(device_table, result_file.devices(documents).values()))
+    return "\n\n".join(tables)
+
+
+def device_table(documents):
     ours, others = result_file.benchmarks(documents), result_file.rivals(documents)
     shown = [row for row in ROWS if row[2] in ours or OURS in others.get(row[2], {}).get("us", {})]
-    ways = [
-        way
-        for way in RIVALS
-        if any(way in others.get(name, {}).get("ratio", {}) for _, _, name in shown)
-    ]
-    titles = ["op", "size", "µs", "TB/s", "copy of as many bytes, TB/s", "ratio"]
-    lines = [
-        "| " + " | ".join(titles + [RIVALS[way] for way in ways]) + " |",
-        "|---" * (len(titles) + len(ways)) + "|",
-    ]
+    if not shown:
+        return None
+    ways = ways_of([others.get(name, {}) for _, _, name in shown])
+    head = ["op", "size", "µs", "TB/s", "copy of as many bytes, TB/s", "ratio"]
+    rows = []
     for title, size, name in shown:
-        beside = others.get(name, {})
+        case = others.get(name, {})
         entry = ours.get(name) or {
-            "median_us": beside["us"][OURS],
-            "TB/s": beside["TB/s"][OURS],
+            "median_us": case["us"][OURS],
+            "TB/s": case["TB/s"][OURS],
         }
         cells = [title, size, f"{entry['median_us']:.0f}", f"{entry['TB/s']:.2f}"]
-        copied = "copy_TB/s" in entry
-        cells += [f"{entry['copy_TB/s']:.2f}", f"{entry['of_copy']:.2f}"] if copied else ["", ""]
-        for way in ways:
-            ratio = beside.get("ratio", {}).get(way)
-            cells.append(f"{beside['us'][way]:.0f} ({ratio:.2f} ×)" if ratio else "")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n\n" + note(documents, ways)
+        if "copy_TB/s" in entry:
+            cells += [f"{entry['copy_TB/s']:.2f}", f"{entry['of_copy']:.2f}"]
+        else:
+            cells += [NOT_MEASURED, NOT_MEASURED]
+        rows.append(cells + rival_cells(case, ways, 0) + host_cells(case))
+    head += [RIVALS[way] for way in ways] + HOST_HEAD
+    return lines_of(head, rows) + "\n\n" + note(documents, ways)
+
+
+def few_rows(name):
+    """rows × width of a benchmark's name with at most MOST_FEW_ROWS; None of others."""
+    found = re.fullmatch(r"\w+<[^>]+>/rows:(\d+)/width:(\d+)", name)
+    return f"{found[1]} × {found[2]}" if found and int(found[1]) <= MOST_FEW_ROWS else None
+
+
+def few_table(documents):
+    """docs/measured.md's block of calls of few rows, from rivals.py."""
+    texts = []
+    for its in result_file.devices(documents).values():
+        cases = {
+            name: case
+            for name, case in result_file.rivals(its).items()
+            if few_rows(name) and OURS in case.get("us", {})
+        }
+        if not cases:
+            continue
+        ways = ways_of(cases.values())
+        rows = [
+            [
+                f"`{name.split('/')[0]}`",
+                few_rows(name),
+                f"{case['us'][OURS]:.2f}",
+                *rival_cells(case, ways, 2),
+                *host_cells(case),
+            ]
+            for name, case in cases.items()
+        ]
+        head = ["op", "rows × width", "µs", *(RIVALS[way] for way in ways), *HOST_HEAD]
+        texts.append(lines_of(head, rows) + "\n\n" + rivals_note(its, ways))
+    return "\n\n".join(texts) or (
+        "No results hold few rows yet: `bench/kernels/rivals.py --sizes few --out bench/results` on a GPU makes them."
+    )
 
 
 def note(documents, ways):
@@ -133,14 +223,35 @@ def note(documents, ways):
         f"{' and '.join(sorted(dates))}), bfloat16 where nothing else is said, inputs not in L2, "
         "median of event times; `bench/kernels/run_gpu.py`."
     )
-    if ways:
-        runs = [document["rivals"] for document in documents if "rivals" in document]
-        torches = sorted({op["torch"] for run in runs for op in run["ops"].values()})
-        text += (
-            f" Rivals: torch {', '.join(torches)}, {runs[-1]['date'][:10]}, µs and how many times as "
-            "long as ours beside them in the same process (`bench/kernels/rivals.py`)."
-        )
+    return f"{text} {rivals_note(documents, ways)}"
+
+
+def rivals_note(documents, ways):
+    """Which rivals, when, and which could not be had."""
+    reports = result_file.rival_reports(documents)
+    if not reports:
+        return f"Rivals were not measured on it ({NOT_MEASURED})."
+    torches = sorted({report["torch"] for report in reports})
+    dates = sorted({report["date"][:10] for report in reports})
+    devices = " and ".join(result_file.devices(documents))
+    text = (
+        f"Rivals: {devices}, torch {', '.join(torches)}, {' and '.join(dates)}, µs and how many times as long as "
+        f"ours beside them in the same process (`bench/kernels/rivals.py`); {NOT_MEASURED}: not measured."
+    )
+    missing = {}
+    for report in sorted(reports, key=lambda report: report["date"]):
+        missing.update(report.get("missing", {}))
+    absent = [way for way in PACKAGES if way not in ways]
+    known = [f"{PACKAGES[way]} ({missing[way]})" for way in absent if way in missing]
+    unknown = [PACKAGES[way] for way in absent if way not in missing]
+    if known:
+        text += f" Could not be had: {', '.join(known)}."
+    if unknown:
+        text += f" Not tried in these runs: {', '.join(unknown)}."
     return text
+
+
+TABLES = {MARKS: table, FEW_MARKS: few_table}
 
 
 def main():
@@ -148,13 +259,14 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("results", nargs="+", help="<device>.json")
-    parser.add_argument("--page", help="the file whose block is written anew")
+    parser.add_argument("--page", help="the file whose blocks are written anew")
     arguments = parser.parse_args()
-    text = table(result_file.read_all(arguments.results))
-    print(text)
-    if not arguments.page:
-        return
-    page_block.write(arguments.page, MARKS, text)
+    documents = result_file.read_all(arguments.results)
+    for marks, made in TABLES.items():
+        text = made(documents)
+        print(text)
+        if arguments.page:
+            page_block.write(arguments.page, marks, text)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 to one JSON file each: bench/results/lessons/<lesson>.json.
 
     cmake --preset native -S examples/lessons && cmake --build examples/lessons/build/native
-    bench/lessons/measure.py examples/lessons/build/native [--out DIR] [<lesson>...]
+    bench/lessons/measure.py examples/lessons/build/native [--out DIR] [--commit HASH] [<lesson>...]
 
 A lesson that fails, is skipped or isn't built writes no file, and the exit code is 1.
 """
@@ -99,7 +99,9 @@ def main():
     parser.add_argument("build", help="a build directory of examples/lessons")
     parser.add_argument("lessons", nargs="*", help="default: all")
     parser.add_argument("--out", default=OUT, help="default: bench/results/lessons")
+    parser.add_argument("--commit", help="what is measured, where there is no git here")
     arguments = parser.parse_args()
+    commit = result_file.commit(arguments.commit)
     machine, failed, found = result_file.machine(), [], {}
     os.makedirs(arguments.out, exist_ok=True)
     for name, command, environment, folder, labels in tests(arguments.build):
@@ -116,7 +118,7 @@ def main():
         document = {
             "date": result_file.now(),
             "command": f"bench/lessons/measure.py {lesson}",
-            "commit": result_file.commit(),
+            "commit": commit,
             "machine": machine,
             "tables": found[lesson],
         }

@@ -187,7 +187,7 @@ void adamw_on(const AdamWState& state, const TensorList& grads, const TensorList
   const int64_t count = static_cast<int64_t>(tensors.size());
   if constexpr (Device::kIsGpu) {
     const Tensor param = state.params[0].tensor();
-    const Device device(param);
+    const Device device(param, op);
     const Workspace workspace(param, adamw_workspace_bytes(count));
     launch_adamw(call, tensors.data(), count, workspace.data(), device.stream());
   } else {
@@ -348,7 +348,7 @@ void release(int64_t prepared) { PreparedAdamWs::all().release(prepared); }
 template <typename Device>
 void run_prepared_on_gpu(PreparedAdamW& prepared, const AdamW& call) {
   const Tensor param = prepared.state.params[0].tensor();
-  const Device device(param);
+  const Device device(param, "adamw_");
   void* const stream = device.stream();
   const int64_t count = static_cast<int64_t>(prepared.tensors.size());
   const auto write = [&](const Tensor& memory) {

@@ -18,13 +18,33 @@
 #include <torch/csrc/stable/accelerator.h>
 #endif
 
+#include <cudaops/nvtx.h>
+
+#include <cstring>
+
 #include "torch_binding.h"
 
 namespace cudaops_kernels {
 
-struct OnCpu {
+// With CUDAOPS_NVTX, what profilers show of an op: a range as long as its device lives. Its name is
+// that of the function which makes the device, without template arguments.
+#ifdef CUDAOPS_HAS_NVTX
+struct OpRange : cudaops::Range {
+  explicit OpRange(const char* op) : Range(std::string(op, std::strcspn(op, "<")).c_str()) {}
+};
+#else
+struct OpRange {
+  explicit OpRange(const char*) {}
+};
+#endif
+
+class OnCpu {
+ public:
   static constexpr bool kIsGpu = false;
-  explicit OnCpu(const Tensor&) {}
+  explicit OnCpu(const Tensor&, const char* op = __builtin_FUNCTION()) : range_(op) {}
+
+ private:
+  [[no_unique_address]] OpRange range_;
 };
 
 #ifdef USE_CUDA
@@ -32,7 +52,8 @@ struct OnCpu {
 class OnCuda {
  public:
   static constexpr bool kIsGpu = true;
-  explicit OnCuda(const Tensor& tensor) : index_(tensor.get_device_index()), guard_(index_) {}
+  explicit OnCuda(const Tensor& tensor, const char* op = __builtin_FUNCTION())
+      : range_(op), index_(tensor.get_device_index()), guard_(index_) {}
 
   // The one that torch's caller has made current there. From torch 2.13 on the stable ABI has a
   // typed way to it; the C function is what 2.10 offers.
@@ -46,6 +67,7 @@ class OnCuda {
   }
 
  private:
+  [[no_unique_address]] OpRange range_;
   int32_t index_;
   torch::stable::accelerator::DeviceGuard guard_;
 };

@@ -196,7 +196,7 @@ std::tuple<Tensor, Tensor> rope_on(const RopeNames& names, const Tensor& q, cons
                                    const Tensor& cos, const Tensor& sin,
                                    const OptionalTensor& positions, bool interleaved,
                                    bool backward) {
-  const Device device(q);
+  const Device device(q, names.op);
   TensorRope rope = checked_rope(names, q, k, cos, sin, positions, interleaved);
   const Tensor q_out = empty_of_shape(q), k_out = empty_of_shape(k);
   rope.call.backward = backward;

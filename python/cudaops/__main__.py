@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 
-from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, kernel_report, module_help, new
+from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, module_help, new
 from ._arguments import Parser
 from .port import PortError, port
 from .jit import cli as jit
+from .kernels import report as kernel_report
+from .problem import Problem
 
 
 def main(arguments=None):
@@ -88,7 +90,8 @@ def main(arguments=None):
         try:
             info = inspect(path)
         except LibraryError as error:
-            print("cudaops inspect: %s" % error, file=sys.stderr)
+            problem = Problem("", str(error), (), ["the path of a .so file; one that is damaged has to be built or copied again"])
+            print(problem.text("cudaops inspect"), file=sys.stderr)
             code = 2
             continue
         if options.json:
@@ -112,6 +115,8 @@ def _port(options):
     if not output:
         sys.stdout.write(text)
     extensions = "%d extension%s" % (facts["ops"], "s" * (facts["ops"] != 1))
+    if facts["unmade"]:
+        extensions += " (%d without sources that could be read: comments, too)" % facts["unmade"]
     comments = "%d comment%s" % (facts["comments"], "s" * (facts["comments"] != 1))
     print("cudaops port: %s: %s, %s to look at" % (facts["file"], extensions, comments), file=sys.stderr)
     return 0
@@ -126,8 +131,10 @@ def _write_new(path, text):
             "port: -o doesn't overwrite a file.\n  found   %s\nFix: -o <directory>/CMakeLists.txt (paths are then relative to it), or without -o to see it" % path
         ) from None
     except OSError as error:
+        place = os.path.dirname(path)
+        fix = "a place where it can be written" if os.path.isdir(place or ".") else "mkdir -p " + place
         raise PortError(
-            "port: the file can't be written.\n  found   %s: %s" % (path, os.strerror(error.errno))
+            "port: the file can't be written.\n  found   %s: %s\nFix: %s" % (path, os.strerror(error.errno), fix)
         ) from None
 
 

@@ -8,8 +8,8 @@ import re
 import sys
 
 from . import inspect_library as reader
-from . import notes
-from .elf import NotReadable
+from .binaries import notes
+from .binaries.elf import NotReadable
 
 
 class LibraryError(RuntimeError):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a module of this package where it stands, installed or not.
 
-usage: python -I -S -B _run.py <module> <argument>...
+usage: python -I -S -B _run.py <module> <argument>...          hipify, kernels.build
 
 So do the CMake modules while they configure and build. With -I and -S Python's own library is all there is; without them
 `cudaops` is still the package of this directory, whatever else that Python has under the name.
@@ -17,12 +17,13 @@ def main():
     if sys.path and os.path.realpath(sys.path[0]) == here:
         del sys.path[0]
     sys.path.insert(0, os.path.dirname(here))
-    import cudaops
+    import cudaops  # noqa: F401
 
     # The directory above is site-packages in a wheel. The modules are found through the package from now on.
     del sys.path[0]
-    __import__("cudaops." + sys.argv[1])
-    return getattr(cudaops, sys.argv[1]).main(sys.argv[2:])
+    name = "cudaops." + sys.argv[1]
+    __import__(name)
+    return sys.modules[name].main(sys.argv[2:])
 
 
 if __name__ == "__main__":

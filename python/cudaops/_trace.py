@@ -54,6 +54,8 @@ class trace:
     """
 
     def __init__(self, path: "str | os.PathLike"):
+        if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+            raise ValueError('cudaops.trace: the path is %r. Fix: with cudaops.trace("out.json"):' % (path,))
         self.path = os.fspath(path)
         self.rows = []
         directory = os.path.dirname(os.path.abspath(self.path))
@@ -61,6 +63,9 @@ class trace:
             raise ValueError("cudaops.trace: there is no directory %s. Fix: make it, or another path than %s" % (directory, self.path))
         if os.path.isdir(self.path):
             raise ValueError("cudaops.trace: %s is a directory. Fix: %s" % (self.path, os.path.join(self.path, "out.json")))
+        # Here, not when the block has run.
+        if not os.access(directory, os.W_OK):
+            raise PermissionError("cudaops.trace: nothing can be written in %s. Fix: another path than %s" % (directory, self.path))
 
     def __enter__(self):
         import torch

@@ -21,10 +21,10 @@ import os
 import signal
 import sys
 
-from . import notes
-from .elf import Dynamic, Elf, File, NotReadable
-from .fatbin import arch_key, cuda_images, runnable
-from .hip_bundles import hip_images, hip_name
+from .binaries import notes
+from .binaries.elf import Dynamic, Elf, File, NotReadable
+from .binaries.fatbin import arch_key, cuda_images, runnable
+from .binaries.hip_bundles import hip_images, hip_name
 
 FILE_TYPES = {1: "relocatable object", 2: "executable", 3: "shared library"}
 MACHINES = {62: "x86_64", 183: "aarch64", 190: "CUDA"}

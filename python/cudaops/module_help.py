@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m cudaops help: what stands at the head of each CMake module, as text.
+"""python -m cudaops help: what stands at the head of each CMake module, as text, and what Python's docstrings say.
 
 A module's header is a bracket comment in reStructuredText (`#[==[.rst:`). The manual's reference is made of the same text.
 """
 
 import difflib
+import inspect
 import os
 import re
 import sys
 import textwrap
 
+import cudaops
+
 from ._package import cmake_dir
-from .words import read_text
+from .problem import Problem
+from .words import clean, read_text
 
 HEADER = re.compile(r"^#\[(=*)\[\.rst:\n(.*?)^#?\]\1\]", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\.\. command:: (\w+)\n((?:\n|[ \t].*\n)*)", re.MULTILINE)
@@ -101,6 +105,24 @@ def text_of(name, known):
     return None
 
 
+def python_names():
+    """What the package has for Python, without its version."""
+    return [name for name in cudaops.__all__ if not name.startswith("__")]
+
+
+def python_text(name):
+    """Signature and docstring of what has this name in Python, or None."""
+    name = name.removesuffix("()").removeprefix("cudaops.")
+    if name not in python_names():
+        return None
+    found = getattr(cudaops, name)
+    try:
+        signature = str(inspect.signature(found))
+    except ValueError:  # of an exception
+        signature = ""
+    return _titled("cudaops.%s" % name, "cudaops.%s%s\n\n%s" % (name, signature, inspect.getdoc(found)))
+
+
 def overview(known):
     """All modules with their commands and options, a line each."""
     lines = ["Modules, their commands and options; `python -m cudaops help <name>` prints one."]
@@ -108,15 +130,17 @@ def overview(known):
         lines += ["", "%s" % module.name, "  " + plain(module.summary)]
         lines += ["    %s()" % command for command in module.commands]
         lines += ["    %s" % option for option in module.options]
+    lines += ["", "Python"]
+    lines += ["    cudaops.%s" % name for name in sorted(python_names())]
     return "\n".join(lines) + "\n"
 
 
 def add_command(commands):
     command = commands.add_parser(
         "help",
-        help="print the documentation of a CMake command, module or option",
+        help="print the documentation of a CMake command, module or option, or of a Python function",
         description="Prints what the module's header says of a command, a module or an option, as cmake --help-command "
-        "does; of a command of this program its --help. Without a name it lists those of CMake.",
+        "does; of a Python function its docstring, of a command of this program its --help. Without a name it lists those of CMake and of Python.",
         epilog="Exit code: 0; 2 where nothing has this name.",
     )
     command.add_argument("name", nargs="?", help="add_torch_op, CudaOpsCache, CUDAOPS_STORE, ...")
@@ -131,14 +155,19 @@ def run(options):
     if options.name in options.programs:
         options.programs[options.name].print_help()
         return 0
-    text = text_of(options.name, known)
+    text = text_of(options.name, known) or python_text(options.name)
     if text is not None:
         sys.stdout.write(text.rstrip("\n") + "\n")
         return 0
     names = [name for module in known for name in (module.name, *module.commands, *module.options)]
-    names += options.programs
+    names += [*options.programs, *("cudaops." + name for name in python_names())]
     by_lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(options.name.removesuffix("()").lower(), by_lower, 1)
-    fix = "python -m cudaops help %s" % by_lower[near[0]] if near else "python -m cudaops help   (lists all names)"
-    print("cudaops help: there is no command, module or option of this name.\n  found   %s\nFix: %s" % (options.name, fix), file=sys.stderr)
+    fix = "python -m cudaops help" + (" " + by_lower[near[0]] if near else "   (lists all names)")
+    word = re.compile(r"\b%s\b" % re.escape(options.name))
+    named = [name for name in python_names() if word.search(getattr(cudaops, name).__doc__ or "")]
+    if named and options.name:
+        fix = "python -m cudaops help %s   (names it)" % named[0]
+    problem = Problem("", "there is no command, module, option or function of this name.", ["found   " + options.name], [fix])
+    sys.stderr.write(clean(problem.text("cudaops help")) + "\n")
     return 2

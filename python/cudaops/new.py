@@ -80,7 +80,7 @@ def make(name, kind, parent):
                 file.write(text)
     except OSError as error:
         raise NewError(
-            "new: the project can't be written.\n  found   %s: %s"
+            "new: the project can't be written.\n  found   %s: %s\nFix: cd <a directory where files can be made>"
             % (error.filename or directory, os.strerror(error.errno) if error.errno else error)
         ) from None
     return len(files)
@@ -130,5 +130,5 @@ def texts(name, kind):
                 with open(path, encoding="utf-8") as source:
                     found[below] = source.read().replace("my_ops", name).replace("MY_OPS", name.upper())
     if not found:
-        raise NewError("new: the templates are not installed.\n  found   nothing in %s" % TEMPLATES)
+        raise NewError("new: the templates are not installed.\n  found   nothing in %s\nFix: pip install --force-reinstall <checkout>" % TEMPLATES)
     return dict(sorted(found.items()))

@@ -16,12 +16,12 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
-from cudaops import occupancy  # noqa: E402
-from cudaops.cubin import read_kernels  # noqa: E402
-from cudaops.elf import Elf, File, Memory  # noqa: E402
-from cudaops.fatbin import cuda_images  # noqa: E402
-from cudaops.kernel_report import rows  # noqa: E402
-from cudaops.unpack import cuda_image  # noqa: E402
+from cudaops.kernels import occupancy  # noqa: E402
+from cudaops.binaries.cubin import read_kernels  # noqa: E402
+from cudaops.binaries.elf import Elf, File, Memory  # noqa: E402
+from cudaops.binaries.fatbin import cuda_images  # noqa: E402
+from cudaops.kernels.report import rows  # noqa: E402
+from cudaops.binaries.unpack import cuda_image  # noqa: E402
 
 SHARED_BYTES, REGISTERS = 1, 4  # CU_FUNC_ATTRIBUTE_
 MAJOR, MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_

@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from unittest import mock
 
 import kernel_testing  # noqa: F401  (first: the library)
 from kernel_testing import main
 from kernel_testing import pytest_generate_tests  # noqa: F401
+from torch.nn import functional as F
 
 BENCH = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "bench", "kernels")
 sys.path.insert(0, BENCH)
@@ -57,6 +59,7 @@ def test_every_op_agrees(device):
         for case in report["cases"]:
             assert "failed" not in case, case
             assert set(case["us"]) == set(case["TB/s"]) == {rivals.OURS, *ways}, case
+            assert set(case["host_us"]) == set(case["us"]) and min(case["host_us"].values()) > 0
             assert set(case["ratio"]) == ways, case
             assert case["bytes"] > 0
 
@@ -106,15 +109,42 @@ def test_a_wrong_result_gets_no_figure(device):
         assert len(rivals.failures({"ops": {"tried": {"cases": cases}}})) == 2
 
 
+def test_packages(device):
+    """One that writes over its inputs gets copies and has no gradient; one that isn't here is named."""
+    import torch.nn.functional as F
+
+    missing = {"vllm": "ModuleNotFoundError: No module named 'vllm'"}
+    writes = rival_ops.Other(lambda m, gate, up: gate.copy_(m.silu(gate) * up), writes=True)
+    absent = rival_ops.Other(lambda m, gate, up: m.swiglu(gate, up))
+    op = dataclasses.replace(
+        rival_ops.OPS["swiglu"],
+        dtypes=("float",),
+        quick=((3, 8),),
+        others={"liger": writes, "vllm": absent},
+    )
+    with mock.patch.object(rival_ops, "modules", lambda: ({"liger": F}, missing)):
+        report = measured(op, device)
+    assert report["missing"] == missing
+    ways = [set(case["us"]) for case in report["cases"]]
+    assert ways == [{rivals.OURS, "eager", "compile", "liger"}, {rivals.OURS, "eager", "compile"}]
+    assert not any("failed" in case for case in report["cases"])
+
+
+def test_sizes_stand_side_by_side(device):
+    document = {}
+    with mock.patch.object(rivals.result_file, "machine", dict):
+        for sizes in (["--sizes", "few"], []):
+            arguments = ["--device", device, "--quick", "--library", LIBRARY, "--ops", "transpose"]
+            options = rivals.parser().parse_args(arguments + sizes)
+            rivals.measure(options, document, lambda: None)
+    assert list(document["rivals"]["ops"]) == ["transpose, few", "transpose"]
+
+
 def test_help_and_misuse(device):
     code, output = program("--help")
     assert code == 0 and "--compile-seconds" in output and "--child" not in output
     for arguments, sentence in (
         (["--library", ""], "rivals.py: which library? --library <libcudaops_kernels.so>\n"),
-        (
-            ["--device", device, "--library", LIBRARY, "--ops", "rms_norm,rsm_norm"],
-            f"rivals.py: --ops: found rsm_norm, wanted some of {', '.join(rival_ops.OPS)}\n",
-        ),
         (
             ["--device", device, "--library", LIBRARY, "--sizes", "tiny"],
             "rivals.py: --sizes: found tiny, wanted some of small, medium, large, awkward, more, few\n",
@@ -122,6 +152,12 @@ def test_help_and_misuse(device):
     ):
         code, output = program(*arguments)
         assert (code, output) == (1, sentence), output
+    options = rivals.parser().parse_args(["--ops", "rms_norm,rsm_norm"])
+    try:
+        found = rivals.chosen(options, rival_ops, kernel_testing.ops)
+    except SystemExit as stop:
+        found = str(stop)
+    assert found == f"rivals.py: --ops: found rsm_norm, wanted some of {', '.join(rival_ops.OPS)}"
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ file(
   GLOB_RECURSE package
   RELATIVE "${case_REPO}"
   "${case_REPO}/python/cudaops/*.py"
-  "${case_REPO}/python/cudaops/occupancy.cpp"
+  "${case_REPO}/python/cudaops/kernels/occupancy.cpp"
   "${case_REPO}/python/cudaops/templates/*"
 )
 list(REMOVE_DUPLICATES package)

@@ -10,10 +10,11 @@ import pytest
 from conftest import REPOSITORY
 
 BENCH = REPOSITORY / "bench" / "kernels"
-RESULTS = sorted((REPOSITORY / "bench" / "results").glob("NVIDIA_H200*.json"))
+RESULTS = sorted((REPOSITORY / "bench" / "results").glob("NVIDIA_*.json"))
 sys.path[:0] = [str(BENCH), str(BENCH.parent / "build_time")]
 
 import attention_table  # noqa: E402
+import below_table  # noqa: E402
 import jit  # noqa: E402
 import plot  # noqa: E402
 import result_file  # noqa: E402
@@ -38,6 +39,7 @@ DOCUMENT = {
         "date": "2030-01-03T00:00:00+00:00",
         "ops": {
             "swiglu": {
+                "date": "2030-01-03T00:00:00+00:00",
                 "torch": "2.15.0",
                 "cases": [
                     {
@@ -74,10 +76,10 @@ def run(program, *arguments, python=sys.executable, path=""):
 def test_page_shows_what_the_results_hold():
     assert RESULTS
     page = (REPOSITORY / "docs" / "measured.md").read_text(encoding="utf-8")
-    block = page.split(table.MARKS[0])[1].split(table.MARKS[1])[0]
-    assert block == "\n%s\n" % table.table(result_file.read_all(RESULTS)), (
-        "write it anew: bench/kernels/table.py bench/results/NVIDIA_H200*.json --page docs/measured.md"
-    )
+    for marks, made in table.TABLES.items():
+        assert page.split(marks[0])[1].split(marks[1])[0] == "\n%s\n" % made(result_file.read_all(RESULTS)), (
+            "write it anew: bench/kernels/table.py bench/results/NVIDIA_*.json --page docs/measured.md"
+        )
 
 
 def test_page_shows_the_times_of_builds_at_first_use():
@@ -98,18 +100,124 @@ def test_page_shows_attention_as_measured():
         )
 
 
+def test_pages_show_all_that_is_below_the_aim():
+    documents = result_file.read_all(RESULTS)
+    for page, tables in (("kernels/README.md", "readme"), ("docs/measured.md", "measured")):
+        text = (REPOSITORY / page).read_text(encoding="utf-8")
+        for name, made in below_table.TABLES[tables].items():
+            marks = below_table.MARKS[name]
+            assert text.split(marks[0])[1].split(marks[1])[0] == "\n%s\n" % made(documents), (
+                "write it anew: bench/kernels/below_table.py bench/results/NVIDIA_*.json "
+                "--readme kernels/README.md --measured docs/measured.md"
+            )
+
+
+def entry(name, part):
+    figures = {"median_us": 1.0, "TB/s": 4 * part, "copy_TB/s": 4.0, "of_copy": part}
+    return {"name": name + "/iterations:1/manual_time", **figures}
+
+
+def test_every_row_below_the_aim_is_listed(tmp_path):
+    """Of two devices, and the newest of two files."""
+    sizes = "rms_norm<float>/rows:%d/width:%d"
+    benchmarks = [
+        entry(sizes % (64, 4096), 0.7999),
+        entry(sizes % (64, 4097), 0.6399),
+        entry(sizes % (64, 127), 0.5),  # nothing aligned is as long
+        entry(sizes % (128, 4096), 0.8),
+        entry("square<float>/bytes:1048576", 1.0),
+        entry("square_unaligned<float>/bytes:1048576", 0.81),
+        {"name": "empty_kernel/iterations:1/manual_time", "median_us": 1.3},
+    ]
+    old = {"date": "2030-01-01T00:00:00", "machine": {"name": "A"}, "benchmarks": [entry(sizes % (64, 4096), 0.1)]}
+    new = {"date": "2030-01-02T00:00:00", "machine": {"name": "A"}, "benchmarks": benchmarks}
+    other = {"date": "2030-01-02T00:00:00", "machine": {"name": "B"}, "benchmarks": benchmarks[3:4]}
+    assert below_table.below_copy([old, new, other]).splitlines() == [
+        "One A, 2030-01-01 and 2030-01-02: 3 of 6 rows are below 0.8 of a copy.",
+        "",
+        "| op | sizes | part of a copy |",
+        "|---|---|---|",
+        "| `rms_norm<float>` | rows × width | 64 × 4096: 0.79; 64 × 4097: 0.63; 64 × 127: 0.50 |",
+        "",
+        "One B, 2030-01-02: 0 of 1 rows are below 0.8 of a copy.",
+    ]
+    assert below_table.below_aligned([new]).splitlines()[0::4] == [
+        "One A, 2030-01-02: 1 of 2 rows are below 0.8 of the aligned case.",
+        "| `rms_norm<float>` | rows × width | 64 × 4097: 0.79 |",
+    ]
+    assert below_table.odd([new]).splitlines()[2:] == [
+        "| op | 4097 |",
+        "|---|---|",
+        "| `rms_norm<float>` | 0.79 |",
+    ]
+    assert below_table.odd([other]) == below_table.below_rivals([new]) == "No results hold such rows yet."
+
+
+def test_rows_in_which_a_rival_takes_less_time():
+    document = json.loads(json.dumps(DOCUMENT))
+    cases = document["rivals"]["ops"]["swiglu"]["cases"]
+    cases[0]["ratio"]["compile"], cases[0]["us"]["compile"] = 0.979, 98.9
+    assert below_table.below_rivals([document]).splitlines() == [
+        "One A GPU, 2030-01-03: in 1 of 2 rows the best rival takes less than 0.98 of our time.",
+        "",
+        "| op | size | ours, µs | the best rival, µs | part of our time |",
+        "|---|---|---|---|---|",
+        "| `swiglu<BFloat16>` | 32768 × 4096 | 101.0 | `torch.compile` 98.9 | 0.97 |",
+    ]
+
+
 def test_table_with_rivals():
     lines = table.table([DOCUMENT]).splitlines()
     assert lines[0] == (
-        "| op | size | µs | TB/s | copy of as many bytes, TB/s | ratio | torch eager | `torch.compile` |"
+        "| op | size | µs | TB/s | copy of as many bytes, TB/s | ratio | torch eager | `torch.compile` "
+        "| `torch.compile`, max-autotune | on the host, µs | the least of the others |"
     )
     assert lines[2:5] == [
-        "| `swiglu` | 32768 × 4096 | 100 | 4.00 | 4.20 | 0.95 | 303 (3.00 ×) | 111 (1.10 ×) |",
-        "| `swiglu`, backward | 32768 × 4096 | 100 | 4.00 | 4.20 | 0.95 |  |  |",
-        "| `geglu` by tanh | 32768 × 4096 | 102 | 3.80 |  |  | 304 (2.98 ×) |  |",
+        "| `swiglu` | 32768 × 4096 | 100 | 4.00 | 4.20 | 0.95 | 303 (3.00 ×) | 111 (1.10 ×) | – | – | – |",
+        "| `swiglu`, backward | 32768 × 4096 | 100 | 4.00 | 4.20 | 0.95 | – | – | – | – | – |",
+        "| `geglu` by tanh | 32768 × 4096 | 102 | 3.80 | – | – | 304 (2.98 ×) | failed | – | – | – |",
     ]
     assert "One A GPU (CUDA 13.0.88, driver 580.1, 2030-01-02)" in lines[-1]
-    assert "Rivals: torch 2.15.0, 2030-01-03, µs and" in lines[-1]
+    assert "Rivals: A GPU, torch 2.15.0, 2030-01-03, µs and" in lines[-1]
+    assert "Not tried in these runs: Liger, flash-attn, FlashInfer, quack, Apex, TransformerEngine, vLLM." in lines[-1]
+
+
+def few_report(date, ours, missing):
+    us = {"cudaops": ours, "eager": 4.0, "compile": 3.0, "compile_max": 2.5, "quack": 2.2}
+    case = {
+        "name": "rms_norm<BFloat16>/rows:128/width:4096",
+        "bytes": 2 << 20,
+        "us": us,
+        "TB/s": {way: 2.1 / time for way, time in us.items()},
+        "host_us": {"cudaops": 6.54, "eager": 7.0, "compile": 21.0, "quack": 5.0},
+        "ratio": {way: time / ours for way, time in us.items() if way != "cudaops"},
+    }
+    large = {**case, "name": "rms_norm<BFloat16>/rows:1025/width:4096"}
+    return {"date": date, "torch": "2.15.0", "missing": missing, "cases": [case, large]}
+
+
+def test_table_of_few_rows():
+    """The newest run of a case counts, each device has its own table, and what was not measured is said."""
+    missing = {"vllm": "ModuleNotFoundError: No module named 'vllm'"}
+    new = few_report("2030-02-02T00:00:00", 2.0, missing)
+    old = few_report("2030-02-01T00:00:00", 8.0, {})
+    document = {"date": "2030-02-02", "machine": {"name": "B"}, "rivals": {"ops": {"rms_norm": new, "rms_norm, few": old}}}
+    text = table.few_table([DOCUMENT, document])
+    lines = text.splitlines()
+    assert lines[0] == (
+        "| op | rows × width | µs | torch eager | `torch.compile` | `torch.compile`, max-autotune | quack "
+        "| on the host, µs | the least of the others |"
+    )
+    assert lines[2:4] == [
+        "| `rms_norm<BFloat16>` | 128 × 4096 | 2.00 | 4.00 (2.00 ×) | 3.00 (1.50 ×) | 2.50 (1.25 ×) | 2.20 (1.10 ×) "
+        "| 6.5 | 5.0 (quack) |",
+        "",
+    ]
+    assert lines[4].startswith("Rivals: B, torch 2.15.0, 2030-02-01 and 2030-02-02, ")
+    assert "Could not be had: vLLM (ModuleNotFoundError: No module named 'vllm')." in lines[4]
+    assert lines[4].endswith("Not tried in these runs: Liger, flash-attn, FlashInfer, Apex, TransformerEngine.")
+    assert len(lines) == 5
+    assert table.few_table([DOCUMENT]).startswith("No results hold few rows yet: ")
 
 
 def test_newest_file_wins(tmp_path):
@@ -123,10 +231,10 @@ def test_newest_file_wins(tmp_path):
 def test_table_writes_its_block_only(tmp_path):
     results, page = tmp_path / "results.json", tmp_path / "page.md"
     results.write_text(json.dumps(DOCUMENT))
-    page.write_text("before\n%s\nold\n%s\nafter\n" % table.MARKS)
+    page.write_text("before\n%s\nold\n%s\n%s\n%s\nafter\n" % (*table.MARKS, *table.FEW_MARKS))
     assert run("table.py", results, "--page", page)[0] == 0
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n<!--") and text.endswith("-->\nafter\n") and "old" not in text
+    assert text.startswith("before\n<!--") and text.endswith("-->\nafter\n") and "\nold\n" not in text
     page.write_text("no block")
     code, _, error = run("table.py", results, "--page", page)
     assert code == 1 and error.startswith("table.py: %s has no block" % page)
@@ -166,7 +274,7 @@ def test_plot(tmp_path):
     assert code == 1 and "plot.py: no benchmark in these files" in error
 
 
-@pytest.mark.parametrize("program", ["attention_table.py", "plot.py", "table.py", "rivals.py", "run_gpu.py"])
+@pytest.mark.parametrize("program", ["attention_table.py", "below_table.py", "plot.py", "table.py", "rivals.py", "run_gpu.py"])
 def test_help(program):
     code, output, error = run(program, "--help")
     assert (code, error) == (0, "") and output.startswith("usage: %s" % program)

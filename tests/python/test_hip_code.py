@@ -14,7 +14,7 @@ import tracemalloc
 import hip_files as hip
 import pytest
 from conftest import RUN, execute, run_python
-from cudaops import unpack
+from cudaops.binaries import unpack
 
 KERNEL = """
 #include <hip/hip_runtime.h>

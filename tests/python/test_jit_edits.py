@@ -124,7 +124,7 @@ __global__ void edited(float* out) {
 
 def device_code(path):
     """The bytes that the driver gets."""
-    from cudaops.elf import Elf, File
+    from cudaops.binaries.elf import Elf, File
 
     with File(path) as file:
         for name, _, offset, size in Elf(file).sections():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """add_torch_op(... RECIPE) and cudaops.OpLibrary(): the four states of a package's op."""
 
+import gzip
+import io
 import json
 import os
 import pathlib
@@ -9,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import warnings
 
 import pytest
@@ -336,7 +339,7 @@ def test_commands_of_the_store(jit, tmp_path):  # noqa: F811
     assert "1 libraries, 0 damaged" in command("verify")
     archive = tmp_path / "store.tar.gz"
     command("export", archive)
-    assert "the name says the format" in command("export", "store.zip", code=2)
+    assert "the archive's name says its format" in command("export", "store.zip", code=2)
     path = pathlib.Path(entry["path"])
     content = bytearray(path.read_bytes())
     content[100] ^= 1
@@ -347,7 +350,41 @@ def test_commands_of_the_store(jit, tmp_path):  # noqa: F811
     assert jit.objects() == []
     command("import", archive)
     assert jit.hit("plain", str(jit.directory / "plain.cpp"))[:2] == (42, "CACHED")
-    assert "there is no file" in command("import", "nowhere.tar.gz", code=2)
+    assert "there is no such file" in command("import", "nowhere.tar.gz", code=2)
+
+
+def test_damaged_archive_is_refused_and_leaves_nothing(jit, tmp_path):  # noqa: F811
+    from jit_store import plain
+
+    jit.load("plain", jit.write("plain.cpp", plain("plain")))
+    store = pathlib.Path(jit.variables["CUDAOPS_STORE"]) / "jit"
+    archive = tmp_path / "store.tar.gz"
+
+    def command(*arguments):
+        return run_python("-m", "cudaops", "cache", *arguments, **jit.variables)
+
+    assert command("export", archive)[0] == 0
+    whole = archive.read_bytes()
+    with tarfile.open(archive) as unpacked:
+        library = next(member for member in unpacked if member.name.endswith(".so"))
+        content = bytearray(unpacked.extractfile(library).read())
+    content[len(content) // 2] ^= 1
+    with tarfile.open(tmp_path / "library.tar.gz", "w:gz") as changed, tarfile.open(archive) as unpacked:
+        for member in unpacked:
+            changed.addfile(member, io.BytesIO(content) if member.name == library.name else unpacked.extractfile(member))
+    assert command("trim", "--size", "0")[0] == 0
+    for name, damaged in {
+        "text": b"text",
+        "empty": b"",
+        "cut": whole[: len(whole) // 2],
+        "header": gzip.compress(bytes(1000) + gzip.decompress(whole)[1000:])[:-8] + whole[-8:],
+        "library": (tmp_path / "library.tar.gz").read_bytes(),
+    }.items():
+        archive.write_bytes(damaged)
+        code, out, err = command("import", archive)
+        assert (code, out) == (2, ""), (name, err)
+        assert err.startswith("cudaops cache: the archive ") and "damaged" in err and "\n Fix: python -m cudaops cache export" in err, name
+        assert not any(any((store / part).iterdir()) for part in ("o", "t")), name
 
 
 def test_build_command_says_what_cannot_be_built(package, jit):  # noqa: F811

@@ -144,7 +144,7 @@ def test_members(library, store):
     ],
 )
 def test_occupancy(build, tmp_path_factory, kernel, expected):
-    from cudaops import occupancy
+    from cudaops.kernels import occupancy
 
     if build.nvcc is None:
         pytest.skip("no nvcc: set CUDACXX")
@@ -157,7 +157,7 @@ def test_occupancy(build, tmp_path_factory, kernel, expected):
 def toolkit(build):
     import os
 
-    from cudaops import occupancy
+    from cudaops.kernels import occupancy
 
     root = os.path.dirname(os.path.dirname(os.path.realpath(build.nvcc)))
     return occupancy.Toolkit(os.path.join(root, "include"), os.path.join(root, "bin", "ptxas"), build.cxx)
@@ -182,10 +182,10 @@ def test_compressed(library, store, packed):
 
 def code_of(library, arch):
     """The device code of a library for one architecture, as a file of its own would have it."""
-    from cudaops.elf import Elf, File
-    from cudaops.fatbin import cuda_images
-    from cudaops.hip_bundles import hip_images
-    from cudaops.unpack import cuda_image
+    from cudaops.binaries.elf import Elf, File
+    from cudaops.binaries.fatbin import cuda_images
+    from cudaops.binaries.hip_bundles import hip_images
+    from cudaops.binaries.unpack import cuda_image
 
     with File(library) as file:
         elf = Elf(file)
@@ -215,29 +215,30 @@ def test_cubin(library, store, tmp_path):
 
 def test_without_launch_bounds(build, tmp_path_factory):
     """A launch that no multiprocessor can hold is said with the bound that makes it one."""
-    from cudaops import kernel_build, kernel_report, occupancy
-    from cudaops.kernel import Kernel
+    from cudaops.binaries.kernel import Kernel
+    from cudaops.kernels import occupancy, report
+    from cudaops.kernels.build import facts
 
     if build.nvcc is None:
         pytest.skip("no nvcc: set CUDACXX")
     calculator = occupancy.Calculator(toolkit(build), str(tmp_path_factory.getbasetemp() / "calculator"))
     kernel = Kernel("k", "sm_90", 96, 0, 0, 0, 0, 0, None, "13.0", place=("k.cu", 7))
-    [row] = kernel_report.rows([kernel], calculator, str)
+    [row] = report.rows([kernel], calculator, str)
     assert [(occupied["blocks_per_multiprocessor"], occupied["next"]) for occupied in row["occupancy"][2:]] == [
         (1, "64 registers or fewer give 32 warps of 64"),
         (0, "__launch_bounds__(1024) leaves 64 registers"),
     ]
     said = "k (k.cu:7), sm_90, can't be launched with 1024 threads or more (registers): " + row["occupancy"][3]["next"]
-    assert kernel_build.facts([row]) == [said]
-    [row] = kernel_report.rows([kernel._replace(registers=64)], calculator, str)
-    [said] = kernel_build.facts([row])
+    assert facts([row]) == [said]
+    [row] = report.rows([kernel._replace(registers=64)], calculator, str)
+    [said] = facts([row])
     assert said.startswith("k (k.cu:7), sm_90, without launch bounds, fills 50 % of a multiprocessor (registers): 56 ")
 
 
 def test_what_is_not_compiled_yet(library, tmp_path):
     """A report of a part says so."""
-    from cudaops.kernel_build import gather
-    from cudaops.kernel_targets import Target
+    from cudaops.kernels.build import gather
+    from cudaops.kernels.targets import Target
 
     (tmp_path / "k.txt").write_text("target\tk\nobject\t%s\nobject\t%s\n" % (library, tmp_path / "no.o"))
     found, notes = gather([Target(str(tmp_path / "k.txt"))], None, str(tmp_path), str(tmp_path))
@@ -249,9 +250,9 @@ def test_packed_in_a_way_that_is_not_known(store, packed, tmp_path):
     [flags] = [flags for flags in (b"\x11\x80\0\0", b"\x11\x20\0\0") if flags in content]
     path = tmp_path / "packed.o"
     path.write_bytes(content.replace(flags, b"\x11\0\x04\0"))
-    assert problem(store, path) == (
+    assert problem(store, path).startswith(
         "cudaops kernels: %s: its device code for sm_80 is packed in a way that isn't known (flags 0x40011), perhaps by a "
-        "newer nvcc; -Xfatbin -no-compress leaves it plain.\n" % path
+        "newer nvcc; -Xfatbin -no-compress leaves it plain.\n Fix: " % path
     )
 
 
@@ -336,7 +337,7 @@ def test_hip(build, store):
 
 def test_place_in_the_sources(tmp_path):
     """Without -lineinfo: the line of the name behind __global__, in the files that the compile's dependency file names."""
-    from cudaops.kernel_sources import Sources
+    from cudaops.kernels.sources import Sources
 
     (tmp_path / "one.cuh").write_text(
         "// __global__ void scale(int);\ntemplate <class T>\n__global__ void __launch_bounds__(32 * (1 + 1), 2)\n    scale(T* x) {}\n"
@@ -382,7 +383,7 @@ def test_store_that_cannot_be_written(build, library):
 
 def test_toolkit_of_wheels(tmp_path, monkeypatch):
     """A Python with torch for CUDA has ptxas and the header by Triton; a toolkit comes first."""
-    from cudaops import occupancy
+    from cudaops.kernels import occupancy
 
     for name in ("bin/ptxas", "include/cuda_occupancy.h"):
         file = tmp_path / "triton" / "backends" / "nvidia" / name
@@ -425,7 +426,7 @@ def test_no_device_code(build, store):
     ],
 )
 def test_budget(then, now, failures, notes):
-    from cudaops.kernel_budget import compare
+    from cudaops.kernels.budget import compare
 
     lines = [["k(int), sm_80: " + line for line in part] for part in (failures, notes)]
     found = {"13.0": {"sm_80": {"k(int)": now}}}
@@ -436,7 +437,7 @@ def test_budget(then, now, failures, notes):
 
 @pytest.mark.parametrize("row", ['["40", 0, 0, 0, 4]', "[null, 0, 0, 0, 4]", "[40, 0, 0, 0]", "4"])
 def test_rows_that_are_none_of_a_budget(tmp_path, row):
-    from cudaops.kernel_budget import read_budget
+    from cudaops.kernels.budget import read_budget
     from cudaops.problem import Problem
 
     path = tmp_path / "budget.json"
@@ -480,7 +481,7 @@ def test_damaged(library, store, tmp_path):
     whole = library.read_bytes()
     path = tmp_path / "lib damaged.so"
     path.write_bytes(whole[: len(whole) // 2])
-    assert re.fullmatch(r"cudaops kernels: .*lib damaged\.so is damaged or cut short: [^\n]*\n", problem(store, path))
+    assert re.fullmatch(r"cudaops kernels: .*lib damaged\.so is damaged or cut short: [^\n]*\n Fix: build or copy again what is damaged; [^\n]*\n", problem(store, path))
     info = whole.index(b"\x04\x2f\x08\x00")
     path.write_bytes(whole[:info] + b"\x04\x2f\x05\x00" + whole[info + 4 :])
     assert (

@@ -91,12 +91,31 @@ def test_a_skipped_lesson_is_not_measured(tmp_path):
     lines.append("subdirs(06_not_built)")
     (build / "CTestTestfile.cmake").write_text("\n".join(lines))
     program = REPOSITORY / "bench" / "lessons" / "measure.py"
-    command = [sys.executable, program, build, "--out", tmp_path / "out"]
+    command = [sys.executable, program, build, "--out", tmp_path / "out", "--commit", "0123"]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert ran.returncode == 1 and "measured 1 lessons; failed: 08_skips, 09_fails, 06_not_built" in ran.stdout
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["07_works.json"]
     document = json.loads((tmp_path / "out" / "07_works.json").read_text())
     assert document["tables"] == [{"columns": ["a", "b"], "rows": [[1, 2.5]]}] and document["date"]
+    assert document["commit"] == "0123"
+
+
+def test_the_commit_that_is_measured(tmp_path, monkeypatch):
+    git = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b"]
+    monkeypatch.setattr(measure.result_file, "SOURCE", str(tmp_path))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(SystemExit, match=r"isn't known\.\n  found   fatal: not a git repository.*\nFix: --commit="):
+        measure.result_file.commit()
+    (tmp_path / "bench" / "results").mkdir(parents=True)
+    for name in ("kernel.cu", "bench/results/lesson.json"):
+        (tmp_path / name).write_text("1")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *words], check=True)
+    (tmp_path / "bench/results/lesson.json").write_text("2")
+    commit = measure.result_file.commit()
+    assert len(commit) == 40 and commit == subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
+    (tmp_path / "kernel.cu").write_text("2")
+    assert measure.result_file.commit() == commit + "-dirty"
 
 
 def test_pictures(tmp_path):

@@ -10,11 +10,12 @@ import sys
 import pytest
 from conftest import REPOSITORY, RUN
 
-from cudaops import machine_code
-from cudaops.elf import Elf, File
+from cudaops.nvidia_tools import machine_code
+from cudaops.binaries.elf import Elf, File
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
-KERNEL = """#include <cstdint>
+KERNEL = """// Scales by 2, in \u00b5s.
+#include <cstdint>
 __global__ void scale(float* out, int64_t n) {
   if (threadIdx.x < n)
     out[threadIdx.x] *= 2;
@@ -23,12 +24,12 @@ __global__ void scale(float* out, int64_t n) {
 # Names the source in place of a cubin's table of lines.
 DISASSEMBLER = """#!/bin/sh
 test "$1 $2" = "-g -c" && test -s "$3" || exit 3
-printf '\\t//## File "%s", line 4\\n        /*0000*/                   FADD R5, R0, R0 ;\\n\\t//## File "/nowhere.cu", line 2\\n'
+printf '\\t//## File "%s", line 5\\n        /*0000*/                   FADD R5, R0, R0 ;\\n\\t//## File "/nowhere.cu", line 2\\n'
 """
 
 
 def run(kind, build, *objects, path="/usr/bin:/bin", toolkit=""):
-    command = [sys.executable, *RUN, "machine_code", "--kind", kind, "--build", build, "--name", "ops", "--toolkit", toolkit, "--", *objects]
+    command = [sys.executable, *RUN, "nvidia_tools.machine_code", "--kind", kind, "--build", build, "--name", "ops", "--toolkit", toolkit, "--", *objects]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PATH=path))
     return done.returncode, done.stdout, done.stderr
 
@@ -49,6 +50,8 @@ GENERATE = "--generate-code=arch=compute_80,code=[sm_80] --generate-code=arch=co
 
 @needs_nvcc
 def test_ptx_has_the_source_and_a_file_for_each_architecture(tmp_path):
+    tmp_path = tmp_path / "\u00fcbung"
+    tmp_path.mkdir()
     build, path = project(tmp_path, GENERATE)
     (tmp_path / "ops.ptx" / "csrc").mkdir(parents=True)
     (tmp_path / "ops.ptx" / "csrc" / "scale.compute_70.ptx").write_text("of yesterday")
@@ -58,7 +61,7 @@ def test_ptx_has_the_source_and_a_file_for_each_architecture(tmp_path):
     found = sorted(str(file.relative_to(tmp_path / "ops.ptx")) for file in (tmp_path / "ops.ptx").rglob("*") if file.is_file())
     assert found == ["csrc/scale.compute_80.ptx", "csrc/scale.compute_90.ptx", "notes.txt"]
     text = (tmp_path / "ops.ptx/csrc/scale.compute_90.ptx").read_text()
-    assert ".target sm_90" in text and "scale.cu:4     out[threadIdx.x] *= 2;" in text
+    assert ".target sm_90" in text and "scale.cu:5 out[threadIdx.x] *= 2;" in text
 
 
 @needs_nvcc
@@ -71,7 +74,7 @@ def test_machine_code_has_the_source(tmp_path):
     code, out, err = run("sass", build, path, path=os.environ["PATH"], toolkit=tmp_path / "toolkit")
     assert (code, err) == (0, "") and "csrc/scale.sm_80.sass" in out and "csrc/scale.sm_90.sass" in out
     lines = (tmp_path / "ops.sass/csrc/scale.sm_90.sass").read_text().splitlines()
-    assert lines[0].endswith('scale.cu", line 4: out[threadIdx.x] *= 2;') and lines[2].endswith('"/nowhere.cu", line 2')
+    assert lines[0].endswith('scale.cu", line 5: out[threadIdx.x] *= 2;') and lines[2].endswith('"/nowhere.cu", line 2')
 
 
 @needs_nvcc
@@ -88,7 +91,8 @@ def test_causes_for_which_there_is_nothing_to_see_are_said(tmp_path):
     packages = "/lib/python%d.%d/site-packages" % sys.version_info[:2]
     if not os.path.exists(os.path.dirname(os.path.dirname(sys.executable)) + packages + "/nvidia/cu13/bin/nvdisasm"):
         code, out, err = run("sass", build, path)
-        assert (code, out) == (1, "") and err.startswith("ops.sass: nvdisasm was not found in PATH: it comes with a whole CUDA toolkit, pip")
+        assert (code, out) == (1, "") and err.startswith("ops.sass: nvdisasm was not found.\n  searched  PATH\n")
+        assert " Fix: pip install nvidia-cuda-nvdisasm\n" in err
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/nvdisasm").write_text("#!/bin/sh\n")
     (tmp_path / "bin/nvdisasm").chmod(0o755)

@@ -194,8 +194,14 @@ def test_help_prints_what_the_headers_say():
     # Two modules document it: the longer text.
     assert "CUDAOPS_STORE\n-----" in run_python("-m", "cudaops", "help", "CUDAOPS_STORE")[1]
     assert run_python("-m", "cudaops", "help", "port") == run_python("-m", "cudaops", "port", "--help")
+    for name in ("cudaops.load_inline", "load_inline()", "PolicyError"):
+        code, out, err = run_python("-m", "cudaops", "help", name)
+        assert (code, err) == (0, "") and out.startswith("cudaops." + name.removeprefix("cudaops.").removesuffix("()") + "\n---"), name
+    code, out, err = run_python("-m", "cudaops", "help", "CUDAOPS_JIT_PATH")
+    assert (code, out) == (2, "") and err.endswith("  found   CUDAOPS_JIT_PATH\nFix: python -m cudaops help load   (names it)\n")
+    assert run_python("-m", "cudaops", "help", "")[2].endswith("  found   \nFix: python -m cudaops help   (lists all names)\n")
     code, out, err = run_python("-m", "cudaops", "help", "add_torch_ops")
-    assert (code, out) == (2, "") and err.endswith("  found   add_torch_ops\nFix: python -m cudaops help add_torch_op\n")
+    assert (code, out) == (2, "") and err.endswith("  found   add_torch_ops\n Fix: python -m cudaops help add_torch_op\n")
 
 
 def test_each_public_module_has_a_header_with_a_summary():

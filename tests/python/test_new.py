@@ -79,6 +79,8 @@ def test_each_kind_has_its_parts_under_its_own_name(projects, kind):
             assert tomllib.loads(text)["project"]["name"] == kind + "_ops"
     presets = (projects[kind] / "CMakePresets.json").read_text()
     assert len(presets.splitlines()) <= 70 and json.loads(presets)["version"] == 6
+    names = {part: [preset["name"] for preset in json.loads(presets)[part + "Presets"]] for part in ("configure", "build", "test", "workflow")}
+    assert names["configure"] == names["build"] == names["test"] == names["workflow"]
     workflow = (projects[kind] / ".github/workflows/build.yml").read_text()
     assert "actions/cache" in workflow and "CCACHE_DIR" in workflow and "cmake --workflow --preset dev" in workflow
 

@@ -64,7 +64,7 @@ def test_help():
         ("cache why a b", "cudaops cache why: unknown argument. found b usage python -m cudaops cache why [-h] [--json] name Fix: python -m cudaops cache why --help"),
         ("new a --pybnd", "cudaops new: unknown argument. found --pybnd usage python -m cudaops new [-h] [--pybind | --kernels-only] name Fix: python -m cudaops new --pybind"),
         ("inspect", "cudaops inspect: the following arguments are required: library. usage python -m cudaops inspect [-h] [--json] library [library ...] Fix: python -m cudaops inspect --help"),
-        ("cache export /nowhere/x.tar.gz", "cudaops cache: /nowhere/x.tar.gz: No such file or directory."),
+        ("cache export /nowhere/x.tar.gz", "cudaops cache: No such file or directory. found /nowhere/x.tar.gz Fix: a path that this user can read and write, on a disk with room; CUDAOPS_STORE=<directory> for another store"),
         ("port .", "cudaops port(.): the file can't be read. found Is a directory Fix: python -m cudaops port ./setup.py"),
     ],
 )
@@ -86,13 +86,14 @@ def test_recipe_that_is_none_is_said(tmp_path):
 
 def test_unreadable(tmp_path):
     missing = tmp_path / "missing.so"
+    fix = " Fix: the path of a .so file; one that is damaged has to be built or copied again\n"
     assert module("inspect", missing) == (
         2,
         "",
-        "cudaops inspect: %s can't be read: No such file or directory.\n" % missing,
+        "cudaops inspect: %s can't be read: No such file or directory.\n%s" % (missing, fix),
     )
     missing.write_text("text")
-    assert module("inspect", missing) == (2, "", "cudaops inspect: %s is not an ELF file.\n" % missing)
+    assert module("inspect", missing) == (2, "", "cudaops inspect: %s is not an ELF file.\n%s" % (missing, fix))
 
 
 def test_can_run(build, fake_torch):

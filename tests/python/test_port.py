@@ -810,6 +810,31 @@ def test_tests_of_a_package_run_where_its_modules_for_cuda_are_not_built(project
     assert content.endswith("cudaops_add_python_test(test_pkg OP pkg_cpu SCRIPT tests/test_pkg.py PYTEST)\n")
 
 
+def test_tests_of_an_op_that_became_a_comment(project):
+    """gsplat's sources are known to a module that setup.py loads by its path."""
+    project.write("pkg/__init__.py")
+    project.write("tests/test_pkg.py", "import pkg\n")
+    content = project.port('ext = CUDAExtension("pkg._C", loaded().sources)\n')
+    assert "# add_torch_op(pkg_C\n" in content
+    assert content.endswith("# tests/test_pkg.py imports the package pkg: install it, then run pytest.\n")
+    assert "cudaops_add_python_test" not in content
+    assert run_python("-m", "cudaops", "port", project.directory / "setup.py")[2] == (
+        "cudaops port: setup.py: 1 extension (1 without sources that could be read: comments, too), 1 comment to look at\n"
+    )
+
+
+def test_include_directory_of_one_compiler(project):
+    """diff-gaussian-rasterization: CMake makes no path absolute that stands in a generator expression."""
+    content = project.port("""
+        here = os.path.dirname(os.path.abspath(__file__))
+        ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], include_dirs=["include"], extra_compile_args={
+            "cxx": ["-Iboth"], "nvcc": ["-I" + os.path.join(here, "glm/"), "-I/opt/x", "-Iboth", "-Iinclude"]})
+        """)
+    nvcc = "$<$<COMPILE_LANGUAGE:CUDA>:%s>"
+    included = ["both", nvcc % "${CMAKE_CURRENT_SOURCE_DIR}/glm", nvcc % "/opt/x", "include"]
+    assert command(content, "target_include_directories") == included
+
+
 def test_endless_code_ends(project):
     content = project.port(
         """
@@ -848,10 +873,16 @@ def test_modules_that_are_not_used_are_not_read(project):
     [
         ("setup(ext_modules=[CMakeExtension('a')])", "found   CMakeExtension('a') (line 1)"),
         ("def broken(:\n", "this is no Python."),
-        (None, "the file can't be read."),
+        (None, "found   No such file or directory\nFix: python -m cudaops port <setup.py, or a file that calls load()>"),
         (
             "import torch\nif torch.version.hip: a = torch.utils.cpp_extension.CUDAExtension('a', ['b.cu'])",
             "every extension here is for another platform.",
+        ),
+        (
+            # xformers without its submodules
+            "import os\nif not os.path.isdir('cutlass'):\n    raise OSError('git submodule update')\n"
+            "torch.utils.cpp_extension.CUDAExtension('a', ['b.cu'])",
+            "found   raise OSError('git submodule update') (line 3)",
         ),
     ],
 )
@@ -882,6 +913,13 @@ def test_command_line(project, tmp_path):
         "cudaops port: -o doesn't overwrite a file.\n  found   %s\nFix: -o <directory>/CMakeLists.txt (paths are then relative to it), or without -o to see it\n" % out,
     )
     assert run_python("-m", "cudaops", "port", setup, "-o", "-")[1] == output
+    nowhere = tmp_path / "nowhere"
+    assert run_python("-m", "cudaops", "port", setup, "-o", nowhere / "CMakeLists.txt")[2].endswith(
+        "found   %s/CMakeLists.txt: No such file or directory\nFix: mkdir -p %s\n" % (nowhere, nowhere)
+    )
+    assert run_python("-m", "cudaops", "port", setup.parent)[2].endswith("\nFix: python -m cudaops port %s\n" % setup)
+    out.write_text("find_package(Torch REQUIRED)\n")
+    assert "Fix: what each line of it becomes: docs/porting.md" in run_python("-m", "cudaops", "port", out)[2]
     code, output, error = run_python("-m", "cudaops", "port", "--help")
     assert (code, error) == (0, "") and "docs/porting.md" in output
 

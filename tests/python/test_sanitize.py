@@ -9,7 +9,7 @@ import sys
 import pytest
 from conftest import REPOSITORY
 
-from cudaops import sanitize
+from cudaops.nvidia_tools import sanitize
 
 REPORT = """\
 ========= COMPUTE-SANITIZER
@@ -61,7 +61,7 @@ def driver(tmp_path_factory):
 
 
 def run(toolkit, driver, *arguments):
-    command = [sys.executable, "-I", "-S", "-B", REPOSITORY / "python" / "cudaops" / "_run.py", "sanitize", "--tool", "memcheck"]
+    command = [sys.executable, "-I", "-S", "-B", REPOSITORY / "python" / "cudaops" / "_run.py", "nvidia_tools.sanitize", "--tool", "memcheck"]
     environment = dict(os.environ, PATH="/usr/bin:/bin", LD_LIBRARY_PATH=str(driver), PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True")
     done = subprocess.run([*command, "--toolkit", toolkit, *arguments], env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
@@ -99,14 +99,16 @@ def test_what_is_found_fails_the_test_and_is_said_at_the_end(tmp_path, driver):
 
 def test_without_a_tool_a_gpu_or_a_test_it_is_skipped(tmp_path, driver):
     code, out, err = run(tmp_path, driver, "--", "program")
-    assert (code, err) == (77, "") and out.startswith("SKIPPED: compute-sanitizer was not found in %s/bin and PATH: it comes" % tmp_path)
+    assert (code, err) == (77, "") and out.startswith("SKIPPED: compute-sanitizer was not found.\n  searched  %s/bin\n" % tmp_path)
     toolkit = tool(tmp_path, 'echo "[==========] Running 0 tests from 0 test suites."\n')
     code, out, err = run(toolkit, driver, "--", "program")
     assert (code, err) == (77, "") and out.endswith("SKIPPED: no test of the program has Gpu or GPU in its name\n")
     (tmp_path / "driver").mkdir()
     subprocess.run(["cc", "-shared", "-o", tmp_path / "driver/libcuda.so.1", "-x", "c", "-"], input="int cuInit(unsigned f) { return 100; }", text=True, check=True)
     code, out, err = run(toolkit, tmp_path / "driver", "--", "program")
-    assert (code, err) == (77, "") and out == "SKIPPED: no GPU can be used here (the driver's error is 100): check nvidia-smi and CUDA_VISIBLE_DEVICES\n"
+    assert (code, err) == (77, "") and out == (
+        "SKIPPED: no GPU can be used here.\n  found   the driver's error 100\n Fix: nvidia-smi, and the value of CUDA_VISIBLE_DEVICES\n"
+    )
 
 
 @pytest.mark.parametrize("ending, expected", [(0, 86), (255, 255)])

@@ -53,6 +53,11 @@ try:
     cudaops.trace(DIRECTORY)
 except ValueError as error:
     print(error)
+for path in ("", None, 3):
+    try:
+        cudaops.trace(path)
+    except ValueError as error:
+        print(error)
 with torch.profiler.profile() as outer:
     try:
         with cudaops.trace(PATH + ".inner"):
@@ -72,6 +77,7 @@ def test_operators_on_the_cpu(torch_dir, tmp_path):
     assert "trace: %s (opens in" % (tmp_path / "out.json") in out and "trace_ops::scale, on the CPU" in out
     assert "cudaops.trace: there is no directory %s/out.json/nowhere. Fix: make it" % tmp_path in out
     assert "cudaops.trace: %s is a directory. Fix: %s/out.json\n" % (tmp_path, tmp_path) in out
+    assert all("cudaops.trace: the path is %s. Fix: with cudaops.trace(" % path in out for path in ("''", "None", "3"))
     assert "cudaops.trace: a profiler of torch's is running already. Fix: one trace" in out
     assert out.endswith("perfetto.dev)\n  no operator was called\n")
     assert {path.name for path in tmp_path.iterdir()} == {"out.json", "out.json.empty"}, "no part of a file is left"

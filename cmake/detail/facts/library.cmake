@@ -32,10 +32,10 @@ function(_cudaops_library_facts out file python option)
     set(
       modules
       inspect_library.py
-      elf.py
-      fatbin.py
-      hip_bundles.py
-      unpack.py
+      binaries/elf.py
+      binaries/fatbin.py
+      binaries/hip_bundles.py
+      binaries/unpack.py
     )
     list(TRANSFORM modules PREPEND "${package}/")
     _cudaops_probe(probe FILES "${file}" ${modules} MACHINE COMMAND ${command} "${file}" ${option})

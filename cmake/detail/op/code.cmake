@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The targets <name>.ptx and <name>.sass of ops and kernels (cudaops/machine_code.py).
+# The targets <name>.ptx and <name>.sass of ops and kernels (cudaops/nvidia_tools/machine_code.py).
 
 _cudaops_use(base/hooks base/paths base/programs base/state op/finish)
 
@@ -10,7 +10,7 @@ function(_cudaops_code_targets)
   if(NOT BACKEND STREQUAL "CUDA" OR NOT TARGETS_REFUSED STREQUAL "" OR python STREQUAL "")
     return()
   endif()
-  _cudaops_python_command(tool "${python}" machine_code)
+  _cudaops_python_command(tool "${python}" nvidia_tools.machine_code)
   _cudaops_top_directories(ignored build)
   foreach(name IN LISTS OPS KERNELS)
     _cudaops_target_read(${name} STATE ARCHITECTURES)

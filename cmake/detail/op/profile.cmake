@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The targets <benchmark>.ncu and <benchmark>.nsys (cudaops/gpu_profile.py).
+# The targets <benchmark>.ncu and <benchmark>.nsys (cudaops/nvidia_tools/profiler.py).
 
 _cudaops_use(base/custom_targets base/paths base/programs base/state)
 
@@ -11,7 +11,7 @@ function(_cudaops_profile_targets name)
   if(NOT BACKEND STREQUAL "CUDA" OR python STREQUAL "" OR NOT refused STREQUAL "")
     return()
   endif()
-  _cudaops_python_command(command "${python}" gpu_profile)
+  _cudaops_python_command(command "${python}" nvidia_tools.profiler)
   _cudaops_top_directories(ignored build)
   foreach(tool IN ITEMS ncu nsys)
     add_custom_target(

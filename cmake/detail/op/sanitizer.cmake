@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tests <test>.<tool> of CUDAOPS_SANITIZER, which run a test under compute-sanitizer (cudaops/sanitize.py).
+# The tests <test>.<tool> of CUDAOPS_SANITIZER, which run a test under compute-sanitizer (cudaops/nvidia_tools/sanitize.py).
 
 _cudaops_use(base/options base/programs base/state)
 
@@ -27,7 +27,7 @@ function(_cudaops_sanitizer_tests test libraries)
     elseif(python STREQUAL "")
       set(command "${CMAKE_COMMAND}" -E echo "SKIPPED: ${test}.${tool} needs a Python: -DPython_EXECUTABLE=<python>")
     else()
-      _cudaops_python_command(command "${python}" sanitize)
+      _cudaops_python_command(command "${python}" nvidia_tools.sanitize)
       list(
         APPEND command
         --tool

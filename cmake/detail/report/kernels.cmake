@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What kernels take: the target cudaops_kernel_report (cudaops/kernel_build.py), and the tests and targets of budgets
-# (cudaops/kernel_budget.py). Both read what was compiled; they compile nothing.
+# What kernels take: the target cudaops_kernel_report (cudaops/kernels/build.py), and the tests and targets of budgets
+# (cudaops/kernels/budget.py). Both read what was compiled; they compile nothing.
 
 _cudaops_use(base/custom_targets base/hooks base/options base/paths base/programs base/state)
 
-# _cudaops_kernel_list(<target> <out>): writes what a target's kernels are in (cudaops/kernel_targets.py), at generation.
+# _cudaops_kernel_list(<target> <out>): writes what a target's kernels are in (cudaops/kernels/targets.py), at generation.
 function(_cudaops_kernel_list target out)
   _cudaops_top_directories(ignored build)
   get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
@@ -66,7 +66,7 @@ function(_cudaops_kernel_report_create)
   if(TARGET cudaops_kernel_report OR NOT refused STREQUAL "")
     return()
   endif()
-  _cudaops_kernel_command(command kernel_build)
+  _cudaops_kernel_command(command kernels.build)
   if(command STREQUAL "")
     add_custom_target(
       cudaops_kernel_report
@@ -110,7 +110,7 @@ function(_cudaops_kernel_budget target file)
   elseif(backend STREQUAL "CPU")
     set(skipped "nothing is built for a GPU here")
   endif()
-  _cudaops_kernel_command(command kernel_budget)
+  _cudaops_kernel_command(command kernels.budget)
   if(skipped STREQUAL "" AND command STREQUAL "")
     set(skipped "no Python")
   endif()

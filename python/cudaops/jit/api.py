@@ -37,7 +37,10 @@ def load(
               torch's, where a text uses no more than they have
     reload    True: a Python module of the same content is loaded once more, and ops that this process has from another
               build are replaced, where their schemas are the same
-    policy    "on", "warn", "error", "off": whether a build may happen (CUDAOPS_JIT)
+    policy    "on", "warn", "error", "off": whether a build may happen; the default is that of the environment, CUDAOPS_JIT
+
+    The environment's CUDAOPS_STORE is where results are kept, CUDAOPS_JIT_PATH has more places to look into, and
+    CUDAOPS_JIT_MAX_SIZE ("20G") is how much is kept.
 
     Raises BuildError, PolicyError, FileNotFoundError, ValueError, TypeError.
     """

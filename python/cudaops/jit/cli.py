@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m cudaops build, cache, doctor, report."""
 
+import gzip
 import json
 import os
 import sys
 import tarfile
 import time
+import zlib
 
+from ..problem import Problem
 from . import bundle, errors, manifest, publish, why
 from . import store as stores
 from .recipe import Recipe, RecipeError
 
 COMMANDS = ("build", "cache", "doctor", "report")
 EXPORTED = ("m", "o")
+try:
+    from compression.zstd import ZstdError
 
-
-class CommandError(Exception):
-    """What was asked for isn't there: exit code 2."""
+    ZSTD_ERRORS = (ZstdError,)
+except ImportError:  # before Python 3.14
+    ZSTD_ERRORS = ()
 
 
 def add_commands(commands):
@@ -80,16 +85,21 @@ def run(options):
 
             return getattr(doctor, options.command)(options)
         return globals()["cache_" + options.part](options)
-    except OSError as error:
-        print("cudaops %s: %s: %s." % (options.command, error.filename, os.strerror(error.errno)), file=sys.stderr)
+    except Problem as problem:
+        print(problem.text("cudaops " + options.command), file=sys.stderr)
         return 2
-    except (CommandError, RecipeError, ValueError) as error:
+    except OSError as error:
+        fix = ["a path that this user can read and write, on a disk with room; CUDAOPS_STORE=<directory> for another store"]
+        problem = Problem("", "%s." % os.strerror(error.errno), ["found   %s" % error.filename], fix)
+        print(problem.text("cudaops " + options.command), file=sys.stderr)
+        return 2
+    except (RecipeError, ValueError) as error:
         print("cudaops %s: %s" % (options.command, error), file=sys.stderr)
         return 2
 
 
 def recipes_of(item):
-    """[Recipe] of a package's name, a directory or a file. Raises CommandError."""
+    """[Recipe] of a package's name, a directory or a file. Raises Problem."""
     item = os.fspath(item)
     if os.path.isfile(item):
         return [Recipe(item)]
@@ -105,13 +115,15 @@ def recipes_of(item):
         except (ImportError, ValueError):
             spec = None
         if spec is None:
-            raise CommandError(
-                "%s is neither a file, a directory nor a package of this Python.\n"
-                "Fix: pip install it, or the path of a package, a project or a .recipe.json" % item
+            raise Problem(
+                "",
+                "%s is neither a file, a directory nor a package of this Python." % item,
+                ["Python  %s" % sys.executable],
+                ["pip install %s" % item, "the path of a package, a project or a .recipe.json"],
             )
         found = _below(spec.submodule_search_locations or ())
     if not found:
-        raise CommandError("%s holds no .recipe.json.\nFix: add_torch_op(... INSTALL <dir> RECIPE), and install it" % item)
+        raise Problem("", "%s holds no .recipe.json." % item, (), ["add_torch_op(... INSTALL <dir> RECIPE), and install it"])
     return [Recipe(path) for path in found]
 
 
@@ -149,10 +161,10 @@ def _of_project(directory):
     ):
         done = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         if done.returncode:
-            raise CommandError("%s can't be configured.\n%s" % (directory, done.stdout.strip()))
+            raise Problem("", "%s can't be configured." % directory, done.stdout.strip().splitlines())
     found = _below([prefix])
     if not found:
-        raise CommandError("%s has no add_torch_op(... INSTALL <dir> RECIPE)." % directory)
+        raise Problem("", "%s installs no recipe." % directory, (), ["add_torch_op(... INSTALL <dir> RECIPE)"])
     return [Recipe(path) for path in found]
 
 
@@ -217,9 +229,20 @@ def entries(root):
 def _root():
     root = stores.user_store().root
     if not os.path.isdir(root):
-        problem = stores.user_store().problem()
-        raise CommandError(problem or "there is no store yet.\n  looked  %s" % root)
+        _check_store()
+        raise Problem(
+            "",
+            "there is no store yet.",
+            ["looked  %s" % root],
+            ["CUDAOPS_STORE=<directory>, where there is one; the first cudaops.load() makes one"],
+        )
     return root
+
+
+def _check_store():
+    problem = stores.user_store().problem()
+    if problem:
+        raise Problem("", "the store can't be used.", ["found   %s" % problem], ["CUDAOPS_STORE=<directory of your own>"])
 
 
 def cache_list(options):
@@ -239,7 +262,8 @@ def cache_list(options):
 def cache_why(options):
     reason, lines = why.read_record(_root(), options.name)
     if reason is None:
-        raise CommandError("no call named %s has built anything in this store.\n  looked  %s" % (options.name, _root()))
+        facts = ["looked  %s" % _root()]
+        raise Problem("", "no call named %s has built anything in this store." % options.name, facts, ["python -m cudaops cache list"])
     when = os.stat(why.record_path(_root(), options.name)).st_mtime
     if options.json:
         print(json.dumps({"name": options.name, "reason": reason, "when": when, "key": lines}, indent=2))
@@ -248,9 +272,10 @@ def cache_why(options):
     return 0
 
 
-def cache_verify(options):
+def _verify(root):
+    """(number of libraries, what is damaged of them and of the manifests)"""
     damaged = []
-    found = [entry for entry in entries(_root()) if entry["state"] == "built"]
+    found = [entry for entry in entries(root) if entry["state"] == "built"]
     for entry in found:
         try:
             whole = manifest.digest_of(entry["path"]) == entry["digest"]
@@ -258,16 +283,21 @@ def cache_verify(options):
             whole = False
         if not whole:
             damaged.append(entry["path"])
-    place = os.path.join(_root(), "m")
-    for name in os.listdir(place):
+    place = os.path.join(root, "m")
+    for name in os.listdir(place) if os.path.isdir(place) else ():
         if "-" in name and manifest.read(os.path.join(place, name)) is None:
             damaged.append(os.path.join(place, name))
+    return len(found), damaged
+
+
+def cache_verify(options):
+    number, damaged = _verify(_root())
     if options.json:
-        print(json.dumps({"verified": len(found), "damaged": damaged}, indent=2))
+        print(json.dumps({"verified": number, "damaged": damaged}, indent=2))
     else:
         for path in damaged:
             print("damaged: %s   (it is built again when it is asked for)" % path)
-        print("%d libraries, %d damaged" % (len(found), len(damaged)))
+        print("%d libraries, %d damaged" % (number, len(damaged)))
     return 1 if damaged else 0
 
 
@@ -298,27 +328,26 @@ def cache_export(options):
 
 
 def cache_import(options):
+    export = "python -m cudaops cache export <file>, on the machine that it comes from"
     if not os.path.isfile(options.file):
-        raise CommandError("there is no file %s." % options.file)
+        what = "a directory" if os.path.isdir(options.file) else "nothing"
+        raise Problem("", "there is no such file.", ["found   %s: %s" % (options.file, what)], [export])
     root = stores.user_store().root
     publish.prepare(root)
-    problem = stores.user_store().problem()
-    if problem:
-        raise CommandError(problem)
+    _check_store()
     number = 0
     # Beside, then by rename: a reader never sees half of an object.
     place = os.path.join(root, "t", "import.%d" % os.getpid())
     os.mkdir(place, 0o700)
     try:
-        with _Archive(options.file, "r") as archive:
-            for member in archive:
-                parts = member.name.split("/")
-                if parts[0] not in EXPORTED or ".." in parts or not (member.isfile() or member.isdir()) or len(parts) < 2:
-                    raise CommandError("%s holds %s, which no store has." % (options.file, member.name))
-                if hasattr(tarfile, "data_filter"):
-                    archive.extract(member, place, set_attrs=False, filter="data")
-                else:
-                    archive.extract(member, place, set_attrs=False)
+        try:
+            _extract(options.file, place)
+            damaged = _verify(place)[1]
+        except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, *ZSTD_ERRORS) as error:
+            raise Problem("", "the archive is damaged, or none.", ["found   %s: %s" % (options.file, error)], [export]) from None
+        if damaged:
+            names = ["found   " + os.path.relpath(path, place) for path in damaged]
+            raise Problem("", "the archive holds damaged libraries.", ["in      %s" % options.file, *names], [export])
         for name in ("o", "m"):
             for entry in sorted(os.listdir(os.path.join(place, name)) if os.path.isdir(os.path.join(place, name)) else ()):
                 target = os.path.join(root, name, entry)
@@ -329,6 +358,22 @@ def cache_import(options):
         publish.remove_tree(place)
     _say(options, {"objects": number}, "%d new" % number)
     return 0
+
+
+def _extract(path, place):
+    with _Archive(path, "r") as archive:
+        for member in archive:
+            parts = member.name.split("/")
+            if parts[0] not in EXPORTED or ".." in parts or not (member.isfile() or member.isdir()) or len(parts) < 2:
+                fix = ["an archive of python -m cudaops cache export"]
+                raise Problem("", "%s is no export of a store." % path, ["found   %s in it" % member.name], fix)
+            if hasattr(tarfile, "data_filter"):
+                archive.extract(member, place, set_attrs=False, filter="data")
+            else:
+                archive.extract(member, place, set_attrs=False)
+        # tarfile takes a damaged header for the end; what follows has the checksum.
+        while archive.fileobj.read(1 << 20):
+            pass
 
 
 def _say(options, values, text):
@@ -348,7 +393,7 @@ class _Archive:
         elif self.path.endswith(".tar.zst"):
             self._archive = self._zstd()
         else:
-            raise CommandError("%s: the name says the format.\n  wanted  .tar.gz or .tar.zst" % self.path)
+            raise Problem("", "the archive's name says its format.", ["found   %s" % self.path], ["a name that ends in .tar.gz or .tar.zst"])
         return self._archive
 
     def _zstd(self):
@@ -361,7 +406,7 @@ class _Archive:
 
         program = shutil.which("zstd")
         if program is None:
-            raise CommandError("there is no zstd, neither in this Python nor on PATH.\nFix: a name that ends in .tar.gz")
+            raise Problem("", "there is no zstd, neither in this Python nor on PATH.", (), ["a name that ends in .tar.gz"])
         if self.mode == "w":
             with open(self.path, "wb") as out:
                 self._process = subprocess.Popen([program, "-q", "-c"], stdin=subprocess.PIPE, stdout=out)
@@ -376,4 +421,4 @@ class _Archive:
                 if stream is not None:
                     stream.close()
             if self._process.wait() and kind is None:
-                raise CommandError("zstd failed for %s." % self.path)
+                raise Problem("", "zstd failed for %s." % self.path, (), ["a disk with room, and a whole archive"])

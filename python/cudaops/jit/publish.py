@@ -130,7 +130,7 @@ def size_limit(text=None):
             raise ValueError
         return size
     except (ValueError, OverflowError):
-        raise ValueError("%s: not a size.\n  found   %s\n  wanted  bytes, or 20G, 500M" % (name, text)) from None
+        raise ValueError("%s: not a size.\n  found   %s\n  wanted  bytes, or 20G, 500M\nFix: %s%s10G" % (name, text, name, " " if name == "--size" else "=")) from None
 
 
 def tree_size(path):

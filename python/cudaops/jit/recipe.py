@@ -44,7 +44,7 @@ class Recipe:
             raise RecipeError("%s can't be read: %s" % (path, os.strerror(error.errno))) from None
         except (ValueError, KeyError, TypeError) as error:
             raise RecipeError(
-                "%s is no recipe.\n  found   %s\n  wanted  an <op>.recipe.json as add_torch_op(... RECIPE) installs it"
+                "%s is no recipe.\n  found   %s\nFix: an <op>.recipe.json as add_torch_op(... RECIPE) installs it"
                 % (path, error)
             ) from None
         self.seal = digest(text)

@@ -12,7 +12,7 @@ import os
 import re
 import struct
 
-from ..elf import Elf, File, NotReadable, c_string
+from ..binaries.elf import Elf, File, NotReadable, c_string
 
 KEPT_KEY = "PrivateUse3"
 _SHT_SYMTAB, _STT_OBJECT = 2, 1

@@ -11,6 +11,7 @@
 import os
 
 from .branches import flatten
+from .conditions import classify
 from .project import PortError, Project
 from .reader import Reader
 
@@ -25,19 +26,26 @@ def read(path):
         reader = Reader(path)
         reader.read()
     except OSError as error:
-        fix = "\nFix: python -m cudaops port %s" % os.path.join(path, "setup.py") if os.path.isdir(path) else ""
-        raise PortError("port(%s): the file can't be read.\n  found   %s%s" % (path, error.strerror, fix)) from None
+        inside = os.path.join(path, "setup.py")
+        fix = "python -m cudaops port " + (inside if os.path.isfile(inside) else "<setup.py, or a file that calls load()>")
+        raise PortError("port(%s): the file can't be read.\n  found   %s\nFix: %s" % (path, error.strerror, fix)) from None
     except (SyntaxError, ValueError) as error:
         line = ":%d" % error.lineno if getattr(error, "lineno", None) else ""
+        fix = "the setup.py, or the file that calls load()"
+        if os.path.basename(path) == "CMakeLists.txt":
+            fix = "what each line of it becomes: docs/porting.md, \"find_package(Torch) of your own\""
         raise PortError(
-            "port(%s): this is no Python.\n  found   %s%s: %s\nFix: the setup.py, or the file that calls load()"
-            % (path, path, line, getattr(error, "msg", error))
+            "port(%s): this is no Python.\n  found   %s%s: %s\nFix: %s"
+            % (path, path, line, getattr(error, "msg", error), fix)
         ) from None
     if not reader.calls:
-        found = ["%s (line %d)" % (one.text, one.line) for one in reader.foreign[:3]]
+        stops = uncaught(reader)[:1]
+        found = ["%s (line %d)" % (one.text, one.line) for one in stops or reader.foreign[:3]]
         if os.path.isfile(os.path.join(reader.root, "CMakeLists.txt")):
             found.append("a CMakeLists.txt beside it")
         fix = "the file that names one; a find_package(Torch) or add_library() of your own: docs/porting.md"
+        if stops:
+            fix = "do what that line asks for, and run port again: by what is here, setup.py would end there"
         raise PortError(
             "port(%s): no extension of torch's is made here.\n  found   %s\n"
             "  wanted  CUDAExtension, CppExtension, load() or load_inline() of torch.utils.cpp_extension\nFix: %s"
@@ -54,6 +62,12 @@ def read(path):
             reader = Reader(path, reader.root)
             reader.read()
     return reader
+
+
+def uncaught(reader):
+    """Where a run for CUDA would end: Unknown."""
+    found = [one for guard, one in reader.raised if classify(guard).kind in ("always", "cuda")]
+    return list({one.line: one for one in found}.values())
 
 
 def found_sources(reader):

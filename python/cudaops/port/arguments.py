@@ -64,6 +64,8 @@ def compile_arguments(blocks, cuda):
             language = "" if everywhere else own
             if kind == "option" and not (both and everywhere) and cuda:
                 language = own
+            if kind == "include" and language and not value.startswith(("/", HOME, TORCH)):
+                value = HERE + "/" + value  # CMake leaves paths in generator expressions as they are
             blocks.add(condition, kind, generator(language, value) if kind in ("definition", "option", "include") else value)
     for condition, kind, value in flags["nvcc_dlink"]:
         blocks.add("", "separable", "")

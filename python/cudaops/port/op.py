@@ -7,7 +7,7 @@ import re
 from .arguments import compile_arguments, link_arguments
 from .blocks import GPU, Blocks
 from .branches import choices
-from .cmake_text import LIBRARIES, quote, read_includes
+from .cmake_text import HERE, LIBRARIES, quote, read_includes
 from .conditions import assumed, classify, doubts, settle
 from .values import Unknown
 
@@ -37,6 +37,7 @@ class Op:
         self.target = ""
         self.guard = call.test
         self.unnamed = None  # its name, where that isn't known
+        self.made = True  # False: a comment, no source of it was read
 
     @property
     def module(self):
@@ -76,6 +77,7 @@ def op_lines(project, op):
     lines = command(blocks, sources, abi)
     if not sources:
         # CMake would stop: the lines are there for whoever writes the sources down.
+        op.made = False
         comment = "# No source of %s was read:" % op.name
         return [*blocks.comments.get("op", []), comment, *("# " + line for line in lines)]
     lines = blocks.comments.get("op", []) + lines + properties(blocks)
@@ -200,7 +202,8 @@ def properties(blocks):
         for condition, sections in blocks.lines.items():
             found = sections.get(section, [])
             bare = [one for one in found if not one.startswith("$<")]
-            found = [one for one in found if not any(one.endswith(":%s>" % other) for other in bare)]
+            ends = tuple(":%s%s>" % (prefix, other) for other in bare for prefix in ("", HERE + "/"))
+            found = [one for one in found if not one.endswith(ends)]
             if section == "library" and sections.get("openmp"):
                 found.append("CudaOps::openmp")
             if found:

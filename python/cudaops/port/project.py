@@ -47,7 +47,9 @@ class Project:
         tests = self.tests(self.ops)
         lines += [""] * bool(tests) + tests
         comments = sum(bool(re.match(r"\s*# [^:]+:\d+: ", line)) for line in lines)
-        return "\n".join(lines) + "\n", {"ops": len(self.ops), "comments": comments, "file": self.file}
+        unmade = sum(not op.made for op in self.ops)
+        facts = {"ops": len(self.ops), "unmade": unmade, "comments": comments, "file": self.file}
+        return "\n".join(lines) + "\n", facts
 
     def head(self):
         lines = ["# From %s by `python -m cudaops port`. A comment that begins with a line of it says" % self.file]
@@ -146,14 +148,15 @@ class Project:
 
     def tests(self, ops):
         """Python tests that import a module built here, and nothing else of the project."""
-        modules = {op.module: op for op in ops if not op.directory}
+        made = [op for op in ops if op.made]
+        modules = {op.module: op for op in made if not op.directory}
         packages = {
             name
             for name in os.listdir(self.reader.root)
             if os.path.isfile(os.path.join(self.reader.root, name, "__init__.py"))
         }
         packages |= {op.directory.split("/")[0] for op in ops if op.directory}
-        built = {op.directory: op for op in reversed(ops) if self.package(op)}
+        built = {op.directory: op for op in reversed(made) if self.package(op)}
         lines = []
         for folder in ("", "test", "tests"):
             directory = os.path.join(self.reader.root, folder)
@@ -163,7 +166,7 @@ class Project:
                 imported = imports(os.path.join(directory, name))
                 path = self.relative(os.path.join(directory, name))
                 if imported & packages <= set(built):
-                    used = [op for op in ops if op.directory in imported or op.module in imported & set(modules)]
+                    used = [op for op in made if op.directory in imported or op.module in imported & set(modules)]
                     # A test is skipped where one of its ops isn't built; a package may do without those for CUDA.
                     used = [op for op in used if not op.only_cuda] or used if imported & packages else used
                     if used:

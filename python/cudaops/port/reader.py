@@ -28,6 +28,7 @@ class Reader(Expressions):
         self.calls = []
         self.setup = {}
         self.foreign = []  # extensions of another kind: Unknown
+        self.raised = []  # (guard, Unknown): what nothing catches
         self.modules = {}
         self.frames = []
         self.guards = []
@@ -117,6 +118,8 @@ class Reader(Expressions):
             catch = self.catches[-1]
             made = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             catch.raised.append((combine("and", self.guards[catch.depth :]), self.value(made, scope)))
+        elif not self.catches:
+            self.raised.append((combine("and", self.guards), self.unknown(node, scope)))
         return ("raise",)
 
     def do_Break(self, node, scope):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the roofline of gpu_profile. usage: roofline.py <data.json> <picture.png>; needs matplotlib."""
+"""Draws the roofline of profiler.py. usage: roofline.py <data.json> <picture.png>; needs matplotlib."""
 
 import json
 import sys

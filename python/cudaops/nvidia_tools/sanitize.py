@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a test under one of compute-sanitizer's tools, for CTest: the tests <test>.<tool> of CUDAOPS_SANITIZER.
 
-usage: _run.py sanitize --tool <tool> [--toolkit <dir>] [--library <file>...] -- <command>...
+usage: _run.py nvidia_tools.sanitize --tool <tool> [--toolkit <dir>] [--library <file>...] -- <command>...
 
 With libraries, their kernels alone are checked; not by initcheck, which has to see what other kernels write. Exit code: the
 command's own, or 86 where the tool found something or saw no call of CUDA, 77 where there is no such tool or no GPU. What
@@ -15,9 +15,9 @@ import shlex
 import subprocess
 import sys
 
-from . import gpu_tools
-from .kernel_report import read_library
-from .problem import Problem
+from ..binaries.kernels import read_library
+from ..problem import Problem
+from . import common
 
 FOUND = 86
 # A report's head stands one blank from the border ("Invalid __global__ write of size 4 bytes"), and the line below it says
@@ -31,16 +31,18 @@ ADDRESS = re.compile(r" (at host access )?(to )?0x[0-9a-f]{6,}")
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="sanitize")
+    parser = argparse.ArgumentParser(prog="nvidia_tools.sanitize")
     parser.add_argument("--tool", required=True)
     parser.add_argument("--toolkit", default="")
     parser.add_argument("--library", action="append", default=[])
     parser.add_argument("command", nargs="+")
     options = parser.parse_args(arguments)
-    sanitizer, problem = gpu_tools.find_tool("compute-sanitizer", options.toolkit)
-    problem = problem or gpu_tools.missing_gpu()
-    if problem:
-        return _skip(problem)
+    try:
+        sanitizer = common.find_tool("compute-sanitizer", options.toolkit)
+        common.require_gpu()
+    except Problem as problem:
+        print(problem.text("SKIPPED"))
+        return common.SKIPPED
     try:
         names = kernel_names(options.library)
     except Problem as error:
@@ -66,7 +68,7 @@ def main(arguments):
             ["found   %s" % sanitizer, "in      %s" % shlex.join(options.command)],
             [
                 "where the test uses no GPU, the word cpu in its name: my_ops.cpu",
-                "where it uses one, another compute-sanitizer: %s" % gpu_tools.SOURCES["compute-sanitizer"],
+                "where it uses one, another compute-sanitizer: " + ", ".join(common.SOURCES["compute-sanitizer"]),
             ],
         )
         print(problem.text(), file=sys.stderr)
@@ -84,7 +86,7 @@ def kernel_names(libraries):
 
 def _skip(reason):
     print("SKIPPED: " + reason)
-    return gpu_tools.SKIPPED
+    return common.SKIPPED
 
 
 def _name_parts(names):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The target cudaops_kernel_report: the kernels of all ops and kernels of a build directory, as a page and as JSON.
 
-usage: python -I -S -B _run.py kernel_build <option>... <list>...
+usage: python -I -S -B _run.py kernels.build <option>... <list>...
 
-The lists: kernel_targets.py.
+The lists: targets.py.
 """
 
 import argparse
@@ -11,14 +11,15 @@ import json
 import os
 import sys
 
-from . import store
-from .demangle import demangler
-from .kernel_page import render
-from .kernel_report import FORMAT, read_library, rows, said_of_spills, spilled, unknown
-from .kernel_sources import ANONYMOUS, Sources
-from .kernel_targets import Target, add_toolkit_arguments, calculator_of, is_elf
-from .problem import Problem
-from .words import clean, count, short
+from .. import store
+from ..binaries.demangle import demangler
+from ..binaries.kernels import read_library
+from ..problem import Problem
+from ..words import clean, count, short
+from .page import render
+from .report import FORMAT, rows, said_of_spills, spilled, unknown
+from .sources import ANONYMOUS, Sources
+from .targets import Target, add_toolkit_arguments, calculator_of, is_elf
 
 NAME = "cudaops-kernels"
 MOST_FACTS = 5
@@ -120,7 +121,7 @@ def write(path, text):
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(prog="kernel_build")
+    parser = argparse.ArgumentParser(prog="kernels.build")
     parser.add_argument("--build", required=True)
     parser.add_argument("--source", required=True)
     add_toolkit_arguments(parser)

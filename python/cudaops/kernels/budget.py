@@ -2,7 +2,7 @@
 """Compares the kernels of a target with what was agreed of them: the test <target>.kernels, the target
 <target>.update_kernels.
 
-usage: python -I -S -B _run.py kernel_budget <option>... [--update] --budget <file> <list>
+usage: python -I -S -B _run.py kernels.budget <option>... [--update] --budget <file> <list>
 
 The file holds, for each release of nvcc and architecture, a line a kernel: registers, stack bytes, bytes of spill
 stores and loads, blocks a multiprocessor at the launch bound (null without one). Exit code: 0; 1 where a kernel takes
@@ -14,12 +14,13 @@ import json
 import os
 import sys
 
-from . import store
-from .demangle import demangler
-from .kernel_report import read_library, wrong_format
-from .kernel_targets import Target, add_toolkit_arguments, calculator_of
-from .problem import Problem
-from .words import clean, count, read_text
+from .. import store
+from ..binaries.demangle import demangler
+from ..binaries.kernels import read_library
+from ..problem import Problem
+from ..words import clean, count, read_text
+from .report import wrong_format
+from .targets import Target, add_toolkit_arguments, calculator_of
 
 FORMAT = 1
 REGISTERS, STACK, STORES, LOADS, BLOCKS = range(5)
@@ -222,7 +223,7 @@ def write_budget(path, budget):
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(prog="kernel_budget")
+    parser = argparse.ArgumentParser(prog="kernels.budget")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--budget", required=True)
     add_toolkit_arguments(parser)

@@ -4,7 +4,7 @@
 import html
 import os
 
-from .page import STYLE, end_of_page
+from ..page import STYLE, end_of_page
 
 # Wider than the build report: a row has many numbers and a long name.
 STYLE_OF_KERNELS = "body { max-width: 1800px; }"

@@ -4,10 +4,10 @@
 import os
 import re
 
-from . import depfile
-from .build_headers import Headers
-from .ninja_log import read_deps
-from .words import file_text
+from .. import depfile
+from ..build_headers import Headers
+from ..ninja_log import read_deps
+from ..words import file_text
 
 KEYWORD = re.compile(r"\b__global__\b")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)

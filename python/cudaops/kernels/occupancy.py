@@ -12,8 +12,8 @@ import os
 import re
 from typing import NamedTuple
 
-from . import store
-from .problem import Problem
+from .. import store
+from ..problem import Problem
 
 SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "occupancy.cpp")
 HEADER = "cuda_occupancy.h"

@@ -4,10 +4,10 @@
 Of each target a list: lines of a word, a tab and a value; `target`, `library` (if it is linked) and `object`, one each.
 """
 
+from ..binaries.elf import Elf, File, NotReadable
+from ..problem import Problem
+from ..words import read_text
 from . import occupancy
-from .elf import Elf, File, NotReadable
-from .problem import Problem
-from .words import read_text
 
 
 class Target:

@@ -2,7 +2,7 @@
 """The PTX or the machine code of a target's .cu files, as text with the lines of the source: its targets <name>.ptx and
 <name>.sass.
 
-usage: _run.py machine_code --kind ptx|sass --build <dir> --name <target> [--toolkit <dir>] <object>...
+usage: _run.py nvidia_tools.machine_code --kind ptx|sass --build <dir> --name <target> [--toolkit <dir>] <object>...
 
 Each file is compiled as the build compiles it, for one architecture at a time; line numbers leave the machine code as it is.
 Files go to <build>/<target>.<kind>/, one for each source and architecture. All of them are written, or none.
@@ -18,21 +18,24 @@ import subprocess
 import sys
 import tempfile
 
-from . import gpu_tools
-from .build_jobs import GENERATE_CODE
-from .ninja_log import Ninja
-from .problem import Problem
-from .words import read_text
+from ..build_jobs import GENERATE_CODE
+from ..ninja_log import Ninja
+from ..problem import Problem
+from ..words import read_text
+from . import common
 
 # What CMake writes before the path of a source of the project's.
 OBJECT = re.compile(r"(?:^|/)CMakeFiles/[^/]+\.dir/(?:[A-Z]\w*/)?(.+)\.o(?:bj)?$")
 # Options before the source, and what becomes of them.
 COMPILE = {"-c": [], "-dc": ["-rdc=true"]}
+# Lines of the source, as nvdisasm and PTX name them.
 LINE = re.compile(r'^\s*//## File "([^"]+)", line (\d+)')
+FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]+)"', re.MULTILINE)
+PLACE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="machine_code")
+    parser = argparse.ArgumentParser(prog="nvidia_tools.machine_code")
     parser.add_argument("--kind", choices=("ptx", "sass"), required=True)
     parser.add_argument("--build", required=True)
     parser.add_argument("--name", required=True)
@@ -62,9 +65,7 @@ def write(options, target):
     """(names of the files, their directory)"""
     disassembler = ""
     if options.kind == "sass":
-        disassembler, missing = gpu_tools.find_tool("nvdisasm", options.toolkit)
-        if missing:
-            raise Problem("", missing)
+        disassembler = common.find_tool("nvdisasm", options.toolkit)
     compiles = list(read_compiles(options.build, options.objects))
     steps = [step for compiled in compiles for step in steps_of(compiled, options.kind)]
     if not steps:
@@ -164,7 +165,8 @@ def steps_of(compiled, kind):
                 codes[match.group(1)] = match.group(1)
             elif code.startswith("sm_"):
                 codes[code] = match.group(1)
-    how = ["-ptx", "--source-in-ptx"] if kind == "ptx" else ["-cubin"]
+    # Not --source-in-ptx: nvcc then refuses sources and paths with a character outside ASCII.
+    how = ["-ptx"] if kind == "ptx" else ["-cubin"]
     if "-G" not in plain and "-lineinfo" not in plain:
         how.append("-lineinfo")
     for code, virtual in sorted(codes.items()):
@@ -177,8 +179,8 @@ def text_of(step, disassembler, scratch):
     output = os.path.join(scratch, step.name.replace("/", "_"))
     call([*step.words, step.source, "-o", output], step)
     if not disassembler:
-        return read_text(output)
-    return with_source(call([disassembler, "-g", "-c", output], step), {})
+        return ptx_with_source(read_text(output))
+    return sass_with_source(call([disassembler, "-g", "-c", output], step))
 
 
 def call(words, step):
@@ -193,16 +195,44 @@ def call(words, step):
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
-def with_source(text, files):
+class Sources:
+    """Lines of source files, each read once."""
+
+    def __init__(self):
+        self.files = {}
+
+    def line(self, path, number):
+        """None where there is no such file or line."""
+        if path not in self.files:
+            self.files[path] = read_text(path).splitlines() if os.path.isfile(path) else []
+        lines = self.files[path]
+        return lines[number - 1].strip() if 0 < number <= len(lines) else None
+
+
+def sass_with_source(text):
     """The text of nvdisasm with each line of the source that it names."""
-    lines = []
+    sources, lines = Sources(), []
     for line in text.splitlines():
         match = LINE.match(line)
-        if match:
-            path, number = match.group(1), int(match.group(2))
-            if path not in files:
-                files[path] = read_text(path).splitlines() if os.path.isfile(path) else []
-            if number <= len(files[path]):
-                line += ": " + files[path][number - 1].strip()
+        source = sources.line(match.group(1), int(match.group(2))) if match else None
+        lines.append(line if source is None else line + ": " + source)
+    return "\n".join(lines) + "\n"
+
+
+def ptx_with_source(text):
+    """PTX with a comment for each line of the source that it comes from: //scale.cu:4 out[i] *= 2;"""
+    paths = {number: unescaped(path) for number, path in FILE.findall(text)}
+    sources, lines = Sources(), []
+    for line in text.splitlines():
+        match = PLACE.match(line)
+        path, number = (paths.get(match.group(1), ""), int(match.group(2))) if match else ("", 0)
+        source = sources.line(path, number)
+        if source is not None:
+            lines.append("//%s:%d %s" % (os.path.basename(path), number, source))
         lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def unescaped(path):
+    """A path of a .file directive, which has bytes outside ASCII as \\303\\251."""
+    return os.fsdecode(re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match.group(1), 8)]), os.fsencode(path)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a benchmark under Nsight Compute or Nsight Systems and prints what matters: its targets <name>.ncu and <name>.nsys.
 
-usage: _run.py gpu_profile --tool ncu|nsys --build <dir> --name <benchmark> [--toolkit <dir>] <program>
+usage: _run.py nvidia_tools.profiler --tool ncu|nsys --build <dir> --name <benchmark> [--toolkit <dir>] <program>
 
 Each case is launched once after a warm-up launch (CUDAOPS_BENCHMARK_PROFILE of cudaops/benchmark.h). BENCHMARK_FILTER in the
 environment chooses cases, by a regular expression. The report and, of ncu, a roofline go to <build>/<name>.<tool>/; with
@@ -19,13 +19,14 @@ import subprocess
 import sys
 import tempfile
 
-from . import cubin, gpu_tools
-from .demangle import demangler
-from .elf import Elf, File, Memory, NotReadable
-from .fatbin import cuda_images
-from .line_table import line_at
-from .problem import Problem
-from .unpack import OutOfReach, cuda_image
+from ..binaries import cubin
+from ..binaries.demangle import demangler
+from ..binaries.elf import Elf, File, Memory, NotReadable
+from ..binaries.fatbin import cuda_images
+from ..binaries.line_table import line_at
+from ..binaries.unpack import OutOfReach, cuda_image
+from ..problem import Problem
+from . import common
 
 # What ncu calls them. Times and rates are in base units: ns, bytes, instructions a cycle.
 TIME = "gpu__time_duration.sum"
@@ -49,7 +50,7 @@ PERMISSION = "ERR_NVGPUCTRPERM"
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="gpu_profile")
+    parser = argparse.ArgumentParser(prog="nvidia_tools.profiler")
     parser.add_argument("--tool", choices=("ncu", "nsys"), required=True)
     parser.add_argument("--build", required=True)
     parser.add_argument("--name", required=True)
@@ -58,10 +59,8 @@ def main(arguments):
     options = parser.parse_args(arguments)
     target = "%s.%s" % (options.name, options.tool)
     try:
-        tool, problem = gpu_tools.find_tool(options.tool, options.toolkit)
-        problem = problem or gpu_tools.missing_gpu()
-        if problem:
-            raise Problem("", problem)
+        tool = common.find_tool(options.tool, options.toolkit)
+        common.require_gpu()
         place = os.path.join(options.build, target)
         os.makedirs(place, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place) as scratch:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import sys
 import pytest
 from conftest import RUN
 
-from cudaops import gpu_profile
+from cudaops.nvidia_tools import profiler
 
 BENCHMARK = """#!/bin/sh
 test "$1" = --benchmark_list_tests=true && { printf 'square/1024\\nsquare/4096\\n'; exit 0; }
@@ -36,7 +37,7 @@ for word in "$@"; do test "$last" = --output && report="$word"; last="$word"; do
 
 
 def page(rows):
-    metrics = gpu_profile.METRICS
+    metrics = profiler.METRICS
     head = ["ID", "Process Name", "Kernel Name", "1:<default domain>:Push/Pop", *metrics]
     units = ["", "", "", "", *("byte" for _ in metrics)]
     lines = [head, units] + [[str(i), "p", kernel, where, *values] for i, (kernel, where, values) in enumerate(rows)]
@@ -64,7 +65,7 @@ def write(path, text):
 
 
 def run(tmp_path, driver, tool, python=sys.executable, **variables):
-    command = [python, *RUN, "gpu_profile", "--tool", tool, "--build", tmp_path, "--name", "bench", "--toolkit", tmp_path / "cuda"]
+    command = [python, *RUN, "nvidia_tools.profiler", "--tool", tool, "--build", tmp_path, "--name", "bench", "--toolkit", tmp_path / "cuda"]
     environment = dict(os.environ, PATH="/usr/bin:/bin", LD_LIBRARY_PATH=str(driver), **variables)
     done = subprocess.run([*command, tmp_path / "program"], env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
@@ -91,8 +92,8 @@ def test_ncu_runs_each_case_once_and_names_it(tmp_path, driver):
 
 
 def test_roofline_takes_the_operations_of_the_case_or_those_counted(tmp_path):
-    rows = gpu_profile.read_rows(page(ROWS))
-    facts = gpu_profile.roofline(rows, [("square/1024", 8192, 1024), ("square/4096", 32768, 0)])
+    rows = profiler.read_rows(page(ROWS))
+    facts = profiler.roofline(rows, [("square/1024", 8192, 1024), ("square/4096", 32768, 0)])
     first, second, third = facts["points"]
     assert (first["name"], first["x"], first["y"]) == ("square/1024", 1024 / 8192, 1024 / 1000 * 1e9)
     # (2 additions + 2 * 1 fused ones) in each of 1500 cycles
@@ -102,7 +103,7 @@ def test_roofline_takes_the_operations_of_the_case_or_those_counted(tmp_path):
     python, path = os.environ.get("CUDAOPS_TEST_PLOT_PYTHON"), os.environ.get("CUDAOPS_TEST_PLOT_PATH")
     if not python or not os.path.isdir(path):
         pytest.skip("no matplotlib")
-    program = os.path.join(os.path.dirname(gpu_profile.__file__), "roofline.py")
+    program = os.path.join(os.path.dirname(profiler.__file__), "roofline.py")
     command = [python, "-B", program, tmp_path / "data.json", tmp_path / "roofline.png"]
     done = subprocess.run(command, env=dict(os.environ, PYTHONPATH=path), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -112,7 +113,8 @@ def test_roofline_takes_the_operations_of_the_case_or_those_counted(tmp_path):
 def test_missing_permission_and_missing_tool_are_said_with_their_cure(tmp_path, driver):
     write(tmp_path / "program", BENCHMARK)
     code, out, err = run(tmp_path, driver, "ncu")
-    assert (code, out) == (1, "") and err.startswith("bench.ncu: ncu was not found in %s/cuda/bin and PATH: it comes with" % tmp_path)
+    assert (code, out) == (1, "") and err.startswith("bench.ncu: ncu was not found.\n  searched  %s/cuda/bin\n            PATH\n            /" % tmp_path)
+    assert re.search(r"/site-packages/nvidia/cu\*/bin\n Fix: apt-get install nsight-compute\n      conda install .*\n      or a whole CUDA toolkit", err)
     write(tmp_path / "cuda/bin/ncu", NCU % 'echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission"; exit 9')
     code, out, err = run(tmp_path, driver, "ncu")
     assert (code, out) == (1, "") and "only root may read this GPU's counters (ERR_NVGPUCTRPERM)." in err
@@ -172,14 +174,14 @@ def test_bank_conflict_has_its_line(tmp_path, options):
     program = tmp_path / "turn.so"
     generate = "--generate-code=arch=compute_90,code=sm_90"
     subprocess.run(["nvcc", "-shared", "-Xcompiler=-fPIC", *options, generate, tmp_path / "turn.cu", "-o", program], check=True)
-    tables = gpu_profile.read_line_tables(str(program))
+    tables = profiler.read_line_tables(str(program))
     ((name, size, lines),) = tables
     assert name == "turn" and bool(lines) == bool(options)
     # As ncu has it: each instruction; the load of the second line is the first after the barrier's.
     load = next((address for address, _, line in lines if line == 6), 0x90)
     code = ['"0x%x","LDS","%d"' % (0x7F1000 + 16 * i, 992 if 16 * i == load else 0) for i in range(size // 16)]
     text = '"Kernel Name","<unnamed>::turn(const float *, float *)",\n"Address","Source","L1 Wavefronts Shared Excessive"\n'
-    (found,) = gpu_profile.conflicts(text + "\n".join(code) + "\n", tables)
+    (found,) = profiler.conflicts(text + "\n".join(code) + "\n", tables)
     where = "%s:6" % (tmp_path / "turn.cu") if options else "an instruction at +0x90"
     assert found == "bank conflicts: 992 excessive wavefronts in <unnamed>::turn(const float *, float *), " + where
 
@@ -188,4 +190,4 @@ def test_bank_conflict_has_its_line(tmp_path, options):
     "name", ["scale", "void ops::scale<float>(float*)", "ops::<unnamed>::scale(const float *)", "ops::(anonymous namespace)::scale<a<b>>(x<y>)"]
 )
 def test_short_name_is_the_functions_own(name):
-    assert gpu_profile.short_name(name) == "scale"
+    assert profiler.short_name(name) == "scale"
