@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler of cubins.h.
 
-#include <stdio.h>
-
 #include "cubin_part.h"
 #include "cubins.h"
 #include "depfile.h"

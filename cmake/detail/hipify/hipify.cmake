@@ -106,24 +106,19 @@ function(
   endforeach()
 endfunction()
 
-# _cudaops_hipify_target(<target>): cudaops_target_hipify(), now. Expects to run at the end of the target's directory.
-function(_cudaops_hipify_target target)
-  set(command "cudaops_target_hipify(${target})")
+# _cudaops_hipify_target_sources(<target> <out-given> <out-paths> <out-skipped> <out-generated>)
+#
+# Of the sources of <target>: those for a compiler, as they are given and as paths (two lists of the same length), the paths
+# of those that stay as they are, and what else the build makes for it.
+function(
+  _cudaops_hipify_target_sources
+  target
+  out_given
+  out_paths
+  out_skipped
+  out_generated
+)
   get_target_property(sources ${target} SOURCES)
-  if(NOT sources)
-    return()
-  endif()
-  get_target_property(skip ${target} CUDAOPS_SKIP_HIPIFY)
-  if(skip)
-    foreach(source IN LISTS sources)
-      _cudaops_hipify_untranslated("${source}")
-    endforeach()
-    return()
-  endif()
-  set(mirror "${CMAKE_CURRENT_BINARY_DIR}/${target}.hipified")
-  _cudaops_hipify_no_interface_sources("${command}" ${target})
-
-  # What is translated, and what else the build makes for this target.
   set(given "")
   set(paths "")
   set(skipped "")
@@ -132,7 +127,7 @@ function(_cudaops_hipify_target target)
     if(source MATCHES "\\$<")
       if(source MATCHES "\\.cu([>;]|$)")
         _cudaops_stop(
-          "${command}: a .cu file in a generator expression can't be translated."
+          "cudaops_target_hipify(${target}): a .cu file in a generator expression can't be translated."
           FACTS "found   ${source}" "wanted  the name of a file: which file it is must be known at configure"
           FIX "if() around target_sources(${target} PRIVATE <file>)"
         )
@@ -153,6 +148,52 @@ function(_cudaops_hipify_target target)
       list(APPEND generated "${path}")
     endif()
   endforeach()
+  set(${out_given} "${given}" PARENT_SCOPE)
+  set(${out_paths} "${paths}" PARENT_SCOPE)
+  set(${out_skipped} "${skipped}" PARENT_SCOPE)
+  set(${out_generated} "${generated}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_target_output(<target> <source as given> <path> <out>)
+#
+# The translation of one of its sources, or empty where it is compiled as it is. Reads the caller's place_* and skipped.
+function(_cudaops_hipify_target_output target source path out)
+  get_source_file_property(header_only "${source}" HEADER_FILE_ONLY)
+  get_source_file_property(object "${source}" EXTERNAL_OBJECT)
+  _cudaops_hipify_mirror_of(place "${path}" output)
+  _cudaops_hipify_below("${path}" own_file "${CMAKE_CURRENT_BINARY_DIR}/CudaOps")
+  if(header_only OR object OR own_file)
+    set(output "")
+  elseif(output STREQUAL "" AND path MATCHES "\\.cu$" AND NOT path IN_LIST skipped)
+    _cudaops_state_get(HIPIFY_MIRRORS others)
+    _cudaops_hipify_below("${path}" translated ${others})
+    if(NOT translated)
+      _cudaops_hipify_no_root("cudaops_target_hipify(${target})" "${path}"
+        "target_include_directories(${target} PRIVATE <directory above it>)" ${place_ROOTS}
+      )
+    endif()
+  endif()
+  set(${out} "${output}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_hipify_target(<target>): cudaops_target_hipify(), now. Expects to run at the end of the target's directory.
+function(_cudaops_hipify_target target)
+  set(command "cudaops_target_hipify(${target})")
+  get_target_property(sources ${target} SOURCES)
+  if(NOT sources)
+    return()
+  endif()
+  get_target_property(skip ${target} CUDAOPS_SKIP_HIPIFY)
+  if(skip)
+    foreach(source IN LISTS sources)
+      _cudaops_hipify_untranslated("${source}")
+    endforeach()
+    return()
+  endif()
+  set(mirror "${CMAKE_CURRENT_BINARY_DIR}/${target}.hipified")
+  _cudaops_hipify_no_interface_sources("${command}" ${target})
+
+  _cudaops_hipify_target_sources(${target} given paths skipped generated)
   _cudaops_hipify_target_lines(${target} includes text)
   foreach(source path IN ZIP_LISTS given paths)
     _cudaops_hipify_own_lines(lines "${source}" "${path}")
@@ -167,30 +208,16 @@ function(_cudaops_hipify_target target)
   # What other calls have translated stays as it is.
   _cudaops_state_get(HIPIFY_MIRRORS others)
   _cudaops_hipify_places(place "${mirror}" SOURCES ${paths} INCLUDES ${own} OUTSIDE ${others} ${skipped})
-  set(translate "")
+  set(translate FALSE)
   set(outputs "")
   foreach(source path IN ZIP_LISTS given paths)
-    get_source_file_property(header_only "${source}" HEADER_FILE_ONLY)
-    get_source_file_property(object "${source}" EXTERNAL_OBJECT)
-    _cudaops_hipify_mirror_of(place "${path}" output)
-    _cudaops_hipify_below("${path}" own_file "${CMAKE_CURRENT_BINARY_DIR}/CudaOps")
-    if(header_only OR object OR own_file)
-      set(output "")
-    elseif(output STREQUAL "" AND NOT path IN_LIST skipped)
-      _cudaops_state_get(HIPIFY_MIRRORS others)
-      _cudaops_hipify_below("${path}" translated ${others})
-      if(path MATCHES "\\.cu$" AND NOT translated)
-        _cudaops_hipify_no_root("${command}" "${path}" "target_include_directories(${target} PRIVATE <directory above it>)"
-          ${place_ROOTS}
-        )
-      endif()
-    endif()
+    _cudaops_hipify_target_output(${target} "${source}" "${path}" output)
     list(APPEND outputs "${output}.")
     if(output)
-      list(APPEND translate "${path}")
+      set(translate TRUE)
     endif()
   endforeach()
-  if(translate STREQUAL "")
+  if(NOT translate)
     return()
   endif()
   _cudaops_hipify_translator("${command}")
