@@ -65,7 +65,7 @@ def test_help():
         ("new a --pybnd", "cudaops new: unknown argument. found --pybnd usage python -m cudaops new [-h] [--pybind | --kernels-only] name Fix: python -m cudaops new --pybind"),
         ("inspect", "cudaops inspect: the following arguments are required: library. usage python -m cudaops inspect [-h] [--json] library [library ...] Fix: python -m cudaops inspect --help"),
         ("cache export /nowhere/x.tar.gz", "cudaops cache: No such file or directory. found /nowhere/x.tar.gz Fix: a path that this user can read and write, on a disk with room; CUDAOPS_STORE=<directory> for another store"),
-        ("port .", "cudaops port(.): the file can't be read. found Is a directory Fix: python -m cudaops port ./setup.py"),
+        ("port .", "cudaops port(.): the file can't be read. found Is a directory Fix: python -m cudaops port <setup.py, or a file that calls load()>"),
     ],
 )
 def test_what_is_typed_wrong_is_said_with_the_line_to_type(words, said, tmp_path, monkeypatch):
