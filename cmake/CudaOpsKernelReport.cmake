@@ -43,9 +43,13 @@ and nothing for the rest.
   "__launch_bounds__(1024) leaves 64 registers". Worked out by the toolkit's own ``cuda_occupancy.h``, which is compiled once
   a user and toolkit; they are the figures of ``cudaOccupancyMaxActiveBlocksPerMultiprocessor()`` without dynamic shared memory (compared
   for 405 reference kernels on an H100, nvcc 13.0, 2026-11-26, by :file:`tests/kernels/test_kernel_report.py`: no difference).
+  ``python -m cudaops kernels <library> --kernel scale --dynamic-shared 65536`` has them with that much of it.
 
 For AMD GPUs ``registers`` are VGPRs, ``static_shared_bytes`` LDS and ``stack_bytes`` scratch; ``scalar_registers`` are
-SGPRs, ``spilled_registers`` stand in place of bytes, and ``occupancy`` is empty.
+SGPRs, ``spilled_registers`` stand in place of bytes, and ``occupancy`` is empty. ``waves_per_simd`` is what the registers
+leave to a SIMD, of at most ``most_waves_per_simd``; ``waves_limited_by`` (``VGPRs``, ``SGPRs``), and in ``waves_next``
+"96 VGPRs or fewer give 5 waves of 8". They are clang's own figures, asked once an architecture: of the compiler for HIP in a
+build, else of ``HIPCXX``, ``ROCM_PATH`` or ``PATH``. LDS, which limits waves as well, is not in them.
 
 .. command:: cudaops_add_kernel_budget
 

@@ -71,7 +71,7 @@ expect_stdout(
   "note: gone: 1 kernel for sm_80"
 )
 case_build(ARGS --target cudaops_kernel_report)
-expect_stdout("2 kernels for sm_80; 1 of them spill" "1\\. many<64> \\(kernel\\.cu:2\\), sm_80, spills [0-9]+ \\+ [0-9]+ bytes: __launch_bounds__\\(1024, 1\\) leaves 64 registers")
+expect_stdout("2 kernels for sm_80; 1 of them spills" "1\\. many<64> \\(kernel\\.cu:2\\), sm_80, spills [0-9]+ \\+ [0-9]+ bytes: __launch_bounds__\\(1024, 1\\) leaves 64 registers")
 row(value "shared(float*)" occupancy 0 next)
 case_equal("next step" "${value}" "32512 bytes of shared memory or fewer give 40 warps of 64")
 row(value "shared(float*)" target)

@@ -2,6 +2,7 @@
 """python -m cudaops kernels: what ptxas says of each kernel, read from the library; planted faults are found by it."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -127,6 +128,19 @@ def test_members(library, store):
     assert occupied["limited_by"] == "warps" and occupied["occupancy"] == 1.0
 
 
+def test_dynamic_shared_memory_and_one_kernel(library, store):
+    code, out, err = kernels(store, library, "--json", "--kernel", "shared(", "--dynamic-shared", "60000")
+    data = json.loads(out)
+    assert (code, err) == (0, "") and data["dynamic_shared_bytes"] == 60000
+    row = data["kernels"][1]
+    assert (len(data["kernels"]), row["name"], row["arch"], row["static_shared_bytes"]) == (2, "shared(float*)", "sm_90a", 20000)
+    # 228 KB, of which each block takes 20000 + 60000 bytes and 1 KB that the driver keeps.
+    assert row["occupancy"][0]["blocks_per_multiprocessor"] == 2 and row["occupancy"][0]["limited_by"] == "shared memory"
+    text = problem(store, library, "--kernel", "shard")
+    assert text.startswith("cudaops kernels: no kernel has this in its name.\n  found   shard\n  wanted  part of a name such as\n          shared(float*)\n")
+    assert "argument --dynamic-shared: wanted a number of bytes, found -1.\n" in problem(store, library, "--dynamic-shared=-1")
+
+
 @pytest.mark.parametrize(
     "kernel, expected",
     [
@@ -155,8 +169,6 @@ def test_occupancy(build, tmp_path_factory, kernel, expected):
 
 
 def toolkit(build):
-    import os
-
     from cudaops.kernels import occupancy
 
     root = os.path.dirname(os.path.dirname(os.path.realpath(build.nvcc)))
@@ -233,6 +245,9 @@ def test_without_launch_bounds(build, tmp_path_factory):
     [row] = report.rows([kernel._replace(registers=64)], calculator, str)
     [said] = facts([row])
     assert said.startswith("k (k.cu:7), sm_90, without launch bounds, fills 50 % of a multiprocessor (registers): 56 ")
+    step = "96 VGPRs or fewer give 5 waves of 8"
+    row.update(occupancy=[], waves_per_simd=4, most_waves_per_simd=8, waves_limited_by="VGPRs", waves_next=step)
+    assert facts([row]) == ["k (k.cu:7), sm_90, without launch bounds, fills 50 % of a SIMD (VGPRs): " + step]
 
 
 def test_what_is_not_compiled_yet(library, tmp_path):
@@ -241,7 +256,7 @@ def test_what_is_not_compiled_yet(library, tmp_path):
     from cudaops.kernels.targets import Target
 
     (tmp_path / "k.txt").write_text("target\tk\nobject\t%s\nobject\t%s\n" % (library, tmp_path / "no.o"))
-    found, notes = gather([Target(str(tmp_path / "k.txt"))], None, str(tmp_path), str(tmp_path))
+    found, notes = gather([Target(str(tmp_path / "k.txt"))], None, None, str(tmp_path), str(tmp_path))
     assert len(found) == 6 and "k: 1 of 2 objects not compiled yet" in notes
 
 
@@ -329,10 +344,37 @@ def test_hip(build, store):
         [],
     )
     assert shared["registers"] > 0 and shared["scalar_registers"] > 0 and shared["spilled_registers"] == 0
-    assert " %d registers " % spill["spilled_registers"] in kernels(store, path)[1]
+    text = kernels(store, path)[1]
+    assert " %d registers " % spill["spilled_registers"] in text and ";  4 waves of 10 a SIMD (VGPRs)" in text
     code = build.directory / "kernels_hip.co"
     code.write_bytes(code_of(path, "gfx906"))
     assert rows(store, code) == found
+
+
+def test_waves(build, store):
+    """As the compiler says them of the kernels that it compiles: the two without LDS, which old compilers count wrongly."""
+    source = "#include <hip/hip_runtime.h>\n" + KERNELS.replace("spill<64><<<1, 1024>>>", "spill<96><<<1, 256>>>")
+    file = build.write("waves.hip", source.replace("(1024, 2)", "(256)").replace("sinf(x * 1e6f)", "x"))
+    for arch, most in (("gfx90a", 8), ("gfx1030", 16)):
+        path = build.directory / ("waves_%s.o" % arch)
+        command = [*build.hip_command([arch]), "-Rpass-analysis=kernel-resource-usage", "-x", "hip", "-c", file, "-o", path]
+        said = subprocess.run(list(map(str, command)), capture_output=True, text=True).stderr
+        wanted = dict(re.findall(r"Function Name: (\w+) .*?Occupancy \[waves/SIMD\]: (\d+) ", said, re.DOTALL))
+        found = rows(store, path)
+        compared = {row["mangled"]: str(row["waves_per_simd"]) for row in found.values() if not row["static_shared_bytes"]}
+        assert len(compared) == 2 and compared.items() <= wanted.items()
+        spill = found["(anonymous namespace)::spill<96>(float*, int const*)", arch]
+        assert (spill["most_waves_per_simd"], spill["waves_limited_by"]) == (most, "VGPRs")
+        fewer, waves = map(int, re.fullmatch(r"(\d+) VGPRs or fewer give (\d+) waves of %d" % most, spill["waves_next"]).groups())
+        assert fewer < spill["registers"] and waves > spill["waves_per_simd"]
+
+    from cudaops.kernels import report
+    from cudaops.kernels.waves import Waves
+
+    notes = []
+    unknown = Waves(["/bin/false"], store)
+    assert not any("waves_per_simd" in row for row in report.report(path, None, notes, unknown)["kernels"])
+    assert notes == ["waves of gfx1030: /bin/false can't compile for it (HIPCXX, ROCM_PATH, PATH)"]
 
 
 def test_place_in_the_sources(tmp_path):
@@ -361,6 +403,22 @@ def test_place_in_the_sources(tmp_path):
     # Of which file isn't known.
     assert sources.place(paths, "twice") is None
     assert sources.place(paths, "s(int)") is None
+
+
+def test_place_of_a_translated_source(tmp_path):
+    """Of HIP: where it was written, not what hipify has made of it."""
+    from cudaops import depfile
+    from cudaops.kernels.sources import Sources
+
+    translation, note = tmp_path / "build/k.hipified/sub/a b.cu", tmp_path / "build/k.hipified/.hipify/depfiles/sub/a b.cu.d"
+    for path in (translation, note):
+        path.parent.mkdir(parents=True)
+    (tmp_path / "a b.cu").write_text("\n__global__ void scale() {}\n")
+    translation.write_text("#include <hip/hip_runtime.h>\n#line 1\n\n__global__ void scale() {}\n")
+    note.write_text(depfile.rule(str(translation), [str(tmp_path / "a b.cu"), "/usr/bin/hipify"]))
+    (tmp_path / "build/k.o.d").write_text(depfile.rule("k.o", [str(translation)]))
+    place = Sources(str(tmp_path / "build"), str(tmp_path)).place([str(tmp_path / "build/k.o")], "scale()")
+    assert place == (str(tmp_path / "a b.cu"), 2)
 
 
 def test_without_a_toolkit(library, store, tmp_path):

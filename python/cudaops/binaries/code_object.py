@@ -46,6 +46,7 @@ def _kernel(found, arch):
         max_threads=None if threads == DEFAULT_MAX_THREADS else threads,
         scalar_registers=found[".sgpr_count"],
         spilled_registers=spilled,
+        wave_size=found[".wavefront_size"],
     )
 
 

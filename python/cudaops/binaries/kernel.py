@@ -23,4 +23,5 @@ class Kernel(NamedTuple):
     place: Optional[tuple] = None  # (path, line), of -lineinfo
     spilled_at: tuple = ()  # (path, line, bytes) of its own code, the most first; of -lineinfo
     scalar_registers: Optional[int] = None  # SGPRs
+    wave_size: Optional[int] = None  # threads of a wave of HIP
     spilled_registers: Optional[int] = None  # VGPRs and SGPRs of HIP, whose metadata has no bytes

@@ -19,7 +19,7 @@ from ..binaries.demangle import demangler
 from ..binaries.kernels import read_library
 from ..problem import Problem
 from ..words import clean, count, read_text
-from .report import wrong_format
+from .report import of_them_spill, wrong_format
 from .targets import Target, add_toolkit_arguments, calculator_of
 
 FORMAT = 1
@@ -268,6 +268,7 @@ def _update(target, options, update):
     for release, archs in found.items():
         budget.setdefault(release, {}).update(archs)
     write_budget(options.budget, budget)
-    number = sum(len(kernels) for archs in found.values() for kernels in archs.values())
-    print("%s.update_kernels: %s in %s" % (target.name, count(number, "kernel"), options.budget))
+    measured = [row for archs in found.values() for kernels in archs.values() for row in kernels.values()]
+    spills = of_them_spill(sum(bool(row[STORES] or row[LOADS]) for row in measured))
+    print("%s.update_kernels: %s in %s%s" % (target.name, count(len(measured), "kernel"), options.budget, spills))
     return 0

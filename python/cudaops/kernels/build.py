@@ -17,15 +17,15 @@ from ..binaries.kernels import read_library
 from ..problem import Problem
 from ..words import clean, count, short
 from .page import render
-from .report import FORMAT, rows, said_of_spills, spilled, unknown
+from .report import FORMAT, of_them_spill, refused, rows, said_of_spills, spilled, unknown
 from .sources import ANONYMOUS, Sources
-from .targets import Target, add_toolkit_arguments, calculator_of, is_elf
+from .targets import Target, add_toolkit_arguments, calculator_of, is_elf, waves_of
 
 NAME = "cudaops-kernels"
 MOST_FACTS = 5
 
 
-def gather(targets, calculator, directory, root):
+def gather(targets, calculator, waves, directory, root):
     """The rows of all targets, each kernel once: of the object that has it, else of the library that it is linked into."""
     found, notes, waiting, seen = [], [], {}, set()
     sources = Sources(directory, root)
@@ -45,9 +45,9 @@ def gather(targets, calculator, directory, root):
                     kernels = [kernel for kernel in kernels if (kernel.mangled, kernel.arch) not in seen]
                     for kernel in kernels:
                         waiting.pop(kernel.arch, None)
-                notes += unknown(kernels, calculator)
+                notes += unknown(kernels, calculator, waves)
                 seen.update((kernel.mangled, kernel.arch) for kernel in kernels)
-                for row in rows(kernels, calculator, plain):
+                for row in rows(kernels, calculator, plain, waves):
                     row["target"] = target.name
                     place = row["file"] is None and sources.place(objects if linked else [path], row["name"])
                     if place:
@@ -68,26 +68,32 @@ def facts(kernels):
         step = ": " + row["next"] if row["next"] else ""
         lines.append("%s, spills %s%s%s%s" % (_said(row), said_of_spills(row), unit, at, step))
     for row in kernels:
-        refused = [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
-        if refused:
-            threads = "%d threads%s" % (refused[0]["block"], "" if row["max_threads"] else " or more")
+        for first in refused(row)[:1]:
+            threads = "%d threads%s" % (first["block"], "" if row["max_threads"] else " or more")
             lines.append(
-                "%s, can't be launched with %s (%s): %s"
-                % (_said(row), threads, refused[0]["limited_by"], refused[0]["next"])
+                "%s, can't be launched with %s (%s): %s" % (_said(row), threads, first["limited_by"], first["next"])
             )
     if not lines:
-        known = [
-            (max(occupied["occupancy"] for occupied in row["occupancy"]), row) for row in kernels if row["occupancy"]
-        ]
-        for share, row in sorted(known, key=lambda pair: pair[0])[:MOST_FACTS]:
-            best = max(row["occupancy"], key=lambda occupied: occupied["occupancy"])
-            if best["next"]:
+        known = [(*filled, row) for row in kernels for filled in [_filled(row)] if filled]
+        for share, unit, limited_by, step, row in sorted(known, key=lambda entry: entry[0])[:MOST_FACTS]:
+            if step:
                 bounds = "" if row["max_threads"] else ", without launch bounds"
                 lines.append(
-                    "%s%s, fills %d %% of a multiprocessor (%s): %s"
-                    % (_said(row), bounds, round(100 * share), best["limited_by"], best["next"])
+                    "%s%s, fills %d %% of a %s (%s): %s"
+                    % (_said(row), bounds, round(100 * share), unit, limited_by, step)
                 )
     return lines[:MOST_FACTS]
+
+
+def _filled(row):
+    """(share of the warps or waves, of what, what limits them, what would give more), with the best block; None: not known."""
+    if "waves_per_simd" in row:
+        share = row["waves_per_simd"] / row["most_waves_per_simd"]
+        return share, "SIMD", row["waves_limited_by"], row["waves_next"]
+    if not row["occupancy"]:
+        return None
+    best = max(row["occupancy"], key=lambda occupied: occupied["occupancy"])
+    return best["occupancy"], "multiprocessor", best["limited_by"], best["next"]
 
 
 def _said(row):
@@ -110,7 +116,7 @@ def summary(data):
     archs = sorted({row["arch"] for row in data["kernels"]})
     text = "%s for %s" % (count(len(data["kernels"]), "kernel"), " ".join(archs))
     number = sum(spilled(row) > 0 for row in data["kernels"])
-    return text + ("; %d of them spill" % number if number else "; none spills")
+    return text + (of_them_spill(number) or "; none spills")
 
 
 def write(path, text):
@@ -130,7 +136,7 @@ def main(argv):
     program = "cudaops_kernel_report"
     try:
         targets = [Target(path) for path in options.lists]
-        kernels, notes = gather(targets, calculator_of(options), options.build, options.source)
+        kernels, notes = gather(targets, calculator_of(options), waves_of(options), options.build, options.source)
         if not kernels:
             if not any(is_elf(path) for target in targets for path in [target.library, *target.objects]):
                 raise Problem("", "nothing is compiled here yet.", ["found   " + options.build], ["cmake --build ."])

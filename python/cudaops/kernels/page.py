@@ -16,6 +16,8 @@ function best(k) {
   return k.occupancy.reduce((a, b) => a && a.occupancy >= b.occupancy ? a : b, null);
 }
 function of(k, member) { const b = best(k); return b === null ? null : b[member]; }
+// Of AMD GPUs.
+function waves(k, member, other) { return k.waves_per_simd === undefined ? of(k, other) : k[member]; }
 function refused(k) {
   const none = k.occupancy.find(o => !o.blocks_per_multiprocessor);
   return none && none.next ? "blocks of " + none.block + " threads can't be launched: " + none.next : "";
@@ -50,9 +52,9 @@ const tables = {
     ["constant", "Constant", k => k.constant_bytes, String, "number"],
     ["bounds", "Bounds", k => k.max_threads, (x, k) => x + (k.min_blocks ? ", " + k.min_blocks : ""), "number"],
     ["blocks", "Blocks", k => of(k, "blocks_per_multiprocessor"), (x, k) => x + " of " + of(k, "block"), "number"],
-    ["occupancy", "Warps", k => of(k, "occupancy"), x => (100 * x).toFixed(0) + " %", "number"],
-    ["limit", "Limited by", k => of(k, "limited_by") || "", String, ""],
-    ["next", "Next step", k => k.next || refused(k) || of(k, "next") || "", String, "name"],
+    ["occupancy", "Warps", k => k.waves_per_simd / k.most_waves_per_simd || of(k, "occupancy"), x => (100 * x).toFixed(0) + " %", "number"],
+    ["limit", "Limited by", k => waves(k, "waves_limited_by", "limited_by") || "", String, ""],
+    ["next", "Next step", k => k.next || refused(k) || waves(k, "waves_next", "next") || "", String, "name"],
     ["place", "Written at", k => k.file ? k.file + ":" + k.line : "", String, ""],
     ["target", "Target", k => k.target || "", String, ""]] };
 """
@@ -80,7 +82,8 @@ def render(data, summary, facts):
         "<h2>All</h2>",
         '<p class="dim">Registers of a thread; bytes of static shared memory of a block, of a thread\'s stack, of spill stores and '
         "loads (of the instructions, not of the times that they run), of constants. Bounds: launch bounds. Blocks that a "
-        "multiprocessor holds, of as many threads: the launch bound, or what of 128, 256, 512 and 1024 gives the most warps.</p>",
+        "multiprocessor holds, of as many threads: the launch bound, or what of 128, 256, 512 and 1024 gives the most warps. Of AMD GPUs "
+        "the waves that registers leave to a SIMD.</p>",
         '<div class="scroll"><table id="kernels"></table></div>',
         "<noscript>%s</noscript>"
         % items("ol", ["%s  %s" % (row["name"], row["arch"]) for row in data["kernels"][:100]]),

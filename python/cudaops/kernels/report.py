@@ -4,6 +4,7 @@
 Python 3.8 or later, standard library only: the target cudaops_kernel_report runs it.
 """
 
+import argparse
 import json
 import sys
 
@@ -13,12 +14,13 @@ from ..binaries.kernels import read_library
 from ..problem import Problem
 from ..words import clean, count, read_text
 from . import occupancy
+from .waves import Waves, find_compilers
 
 FORMAT = 1
 # What --diff looks at, besides the blocks.
 MEMBERS_COMPARED = (
     "registers", "static_shared_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "constant_bytes",
-    "max_threads", "min_blocks", "nvcc", "scalar_registers", "spilled_registers",
+    "max_threads", "min_blocks", "nvcc", "scalar_registers", "spilled_registers", "waves_per_simd",
 )  # fmt: skip
 OCCUPANCY_COMPARED = "block", "blocks_per_multiprocessor"
 # Of those that spill in a kernel.
@@ -30,23 +32,26 @@ EPILOG = """\
 What the figures mean:
 
   registers, shared, stack
-              of a thread, of a block (static alone: what a launch asks for besides isn't known here), of a thread
+              of a thread, of a block (static alone), of a thread
   spills      bytes stored and loaded because registers ran out, as ptxas -v counts them: of the instructions, not of
               the times that they run; unknown (null) where the kernel has a stack and nvcc is older than 12.6
   constant    bytes of the parameters and of the kernel's own constants
   threads     the launch bound; without one 128, 256, 512 and 1024
-  blocks      that a multiprocessor holds, and the warps of these blocks, by the CUDA toolkit's cuda_occupancy.h
+  blocks      that a multiprocessor holds, and the warps of these blocks, by the CUDA toolkit's cuda_occupancy.h;
+              with the dynamic shared memory of --dynamic-shared, which the library doesn't know
+  waves       of AMD GPUs: that the registers leave to a SIMD, by clang (HIPCXX, ROCM_PATH, PATH)
 
 Read are the library's own tables: it is neither loaded nor compiled again.
 """
 
 
-def rows(kernels, calculator, plain):
-    """The kernels as the report has them, by name and architecture; `plain`: demangle.demangler()."""
+def rows(kernels, calculator, plain, waves=None, dynamic_shared=0):
+    """The kernels as the report has them, by name and architecture; `plain`: demangle.demangler(). `dynamic_shared`: bytes that
+    a launch asks for."""
     made = []
     for kernel in kernels:
         blocks = (kernel.max_threads,) if kernel.max_threads else occupancy.BLOCKS
-        uses = (kernel.arch, kernel.registers, kernel.static_shared_bytes, kernel.barriers)
+        uses = (kernel.arch, kernel.registers, kernel.static_shared_bytes + dynamic_shared, kernel.barriers)
         known = calculator and kernel.release
         found = [calculator.row(*uses, block) for block in blocks] if known else []
         if known and not kernel.max_threads:
@@ -73,6 +78,7 @@ def rows(kernels, calculator, plain):
         })  # fmt: skip
         if kernel.scalar_registers is not None:
             made[-1].update(scalar_registers=kernel.scalar_registers, spilled_registers=kernel.spilled_registers)
+            made[-1].update(waves.row(kernel) if waves else {})
         if spilled(made[-1]):
             made[-1]["next"] = _more_registers(kernel, made[-1]["min_blocks"], known and calculator)
     made.sort(key=lambda row: (row["name"], row["arch"]))
@@ -88,14 +94,14 @@ def _say_bounds(kernel, found, calculator):
                 row["next"] = "__launch_bounds__(%d) leaves %d registers" % (row["block"], registers)
 
 
-def unknown(kernels, calculator):
-    """A note for each architecture whose blocks aren't known."""
+def unknown(kernels, calculator, waves):
+    """A note for each architecture whose blocks or waves aren't known."""
     archs = {kernel.arch for kernel in kernels if kernel.release} if calculator else ()
     return [
         "blocks a multiprocessor of %s: this toolkit's cuda_occupancy.h or ptxas doesn't know it" % arch
         for arch in sorted(archs)
         if calculator.device(arch) is None
-    ]
+    ] + (waves.unknown(kernels) if waves else [])
 
 
 def _min_blocks(kernel, calculator):
@@ -125,7 +131,8 @@ def _more_registers(kernel, min_blocks, calculator):
     return "__launch_bounds__(%s) leaves %d registers" % (bounds, registers)
 
 
-def report(path, calculator, notes):
+def report(path, calculator, notes, waves=None, part="", dynamic_shared=0):
+    """`part`: of the names of the kernels that are reported on."""
     kernels = read_library(path, notes)
     if not kernels:
         raise Problem(
@@ -134,12 +141,32 @@ def report(path, calculator, notes):
             ["found   " + path] + ["        " + note for note in notes],
             ["the library of an op with CUDA sources, built for an architecture such as 90-real"],
         )
-    notes += unknown(kernels, calculator)
-    return clean({"format": FORMAT, "kernels": rows(kernels, calculator, demangler()), "notes": notes})
+    plain = demangler()
+    chosen = [kernel for kernel in kernels if part in plain(kernel.mangled)]
+    if not chosen:
+        import difflib
+
+        near = difflib.get_close_matches(part, {plain(kernel.mangled) for kernel in kernels}, 3, 0)
+        facts = ["found   " + part, "wanted  part of a name such as", *("        " + name for name in near)]
+        raise Problem("", "no kernel has this in its name.", facts, ["without --kernel all are listed"])
+    notes += unknown(chosen, calculator, waves)
+    data = {"format": FORMAT, "kernels": rows(chosen, calculator, plain, waves, dynamic_shared), "notes": notes}
+    if dynamic_shared:
+        data["dynamic_shared_bytes"] = dynamic_shared
+    return clean(data)
 
 
 def spilled(row):
     return (row["spill_store_bytes"] or 0) + (row["spill_load_bytes"] or 0) + row.get("spilled_registers", 0)
+
+
+def refused(row):
+    """Of its occupancy, the blocks of which a multiprocessor holds none."""
+    return [occupied for occupied in row["occupancy"] if not occupied["blocks_per_multiprocessor"]]
+
+
+def of_them_spill(number):
+    return "; %d of them %s" % (number, "spills" if number == 1 else "spill") if number else ""
 
 
 def said_of_spills(row):
@@ -151,18 +178,23 @@ def said_of_spills(row):
 
 
 def describe(data):
-    """The report for people, a line each: what spills first."""
+    """The report for people, a line each: what spills first, then what can't be launched with some block."""
     lines = [
         "%9s %6s %5s %11s %8s %7s %8s %6s  %-22s %s"
         % ("registers", "shared", "stack", "spills", "constant", "threads", "blocks", "warps", "limited by", "kernel")
     ]
-    for row in sorted(data["kernels"], key=lambda row: -spilled(row)):
+    for row in sorted(data["kernels"], key=lambda row: (-spilled(row), not refused(row))):
         spills = said_of_spills(row)
         place = "  %s:%s" % (row["file"], row["line"]) if row["file"] else ""
         first = (row["registers"], row["static_shared_bytes"], row["stack_bytes"], spills, row["constant_bytes"])
         last = "%s  %s%s" % (row["name"], row["arch"], place)
         if row.get("scalar_registers") is not None:
             last += ";  %d scalar registers" % row["scalar_registers"]
+        if "waves_per_simd" in row:
+            limits = " (%s)" % row["waves_limited_by"] if row["waves_limited_by"] else ""
+            last += ";  %d waves of %d a SIMD%s" % (row["waves_per_simd"], row["most_waves_per_simd"], limits)
+            # Fewer registers would make it spill more.
+            last += ";  " + row["waves_next"] if row["waves_next"] and not row["next"] else ""
         for occupied in row["occupancy"] or [None]:
             line = "%9s %6s %5s %11s %8s " % first
             if occupied:
@@ -271,9 +303,23 @@ def find_calculator(notes):
 def add_arguments(parser):
     parser.add_argument("library", help="path of a .so file, a program, an object file or a cubin")
     parser.add_argument("--json", action="store_true", help="the same for programs")
+    parser.add_argument("--kernel", metavar="<text>", default="", help="only the kernels with this in their names")
+    parser.add_argument(
+        "--dynamic-shared",
+        metavar="<bytes>",
+        type=_bytes,
+        default=0,
+        help="the dynamic shared memory of a block, which the launch asks for",
+    )
     parser.add_argument(
         "--diff", metavar="<old.json>", help="what is different from such a report (--json, cudaops-kernels.json)"
     )
+
+
+def _bytes(text):
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("wanted a number of bytes, found %s" % text)
+    return int(text)
 
 
 def run(options, program):
@@ -281,7 +327,8 @@ def run(options, program):
     try:
         old = read_report(options.diff) if options.diff else None
         notes = []
-        data = report(options.library, find_calculator(notes), notes)
+        waves = Waves(find_compilers(), occupancy.cache_directory())
+        data = report(options.library, find_calculator(notes), notes, waves, options.kernel, options.dynamic_shared)
     except Problem as problem:
         sys.stderr.write(clean(problem.text(program)) + "\n")
         return 2

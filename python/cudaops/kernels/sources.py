@@ -70,4 +70,15 @@ class Sources:
             paths = [os.path.normpath(os.path.join(self._directory, name)) for name in names]
         else:
             paths = [self._headers.path(number) for number in numbers]
-        return [path for path in paths if self._headers.is_own(path)]
+        return [self._translated_from(path) for path in paths if self._headers.is_own(path)]
+
+    def _translated_from(self, path):
+        """The source of what cudaops/hipify.py has written, which notes it first in a dependency file; else the path itself."""
+        mirror = os.path.dirname(path)
+        while mirror.startswith(self._directory + os.sep):
+            note = os.path.join(mirror, ".hipify", "depfiles", os.path.relpath(path, mirror) + ".d")
+            inputs = depfile.written(file_text(note))
+            if inputs:
+                return os.path.normpath(os.path.join(self._directory, inputs[0]))
+            mirror = os.path.dirname(mirror)
+        return path

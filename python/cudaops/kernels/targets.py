@@ -8,6 +8,7 @@ from ..binaries.elf import Elf, File, NotReadable
 from ..problem import Problem
 from ..words import read_text
 from . import occupancy
+from .waves import Waves
 
 
 class Target:
@@ -45,6 +46,7 @@ def add_toolkit_arguments(parser):
     parser.add_argument("--include", default="")
     parser.add_argument("--ptxas", default="")
     parser.add_argument("--compiler", default="")
+    parser.add_argument("--hip-compiler", default="")
     parser.add_argument("--cache", default="")
 
 
@@ -53,3 +55,8 @@ def calculator_of(options):
     if not options.ptxas:
         return None
     return occupancy.Calculator(occupancy.Toolkit(options.include, options.ptxas, options.compiler), options.cache)
+
+
+def waves_of(options):
+    """None for a build without HIP."""
+    return Waves([options.hip_compiler], options.cache) if options.hip_compiler else None
