@@ -219,7 +219,7 @@ void launch_attention_backward_sm90_type(const AttentionBackwardSm90Parameters& 
                           parameters);
 }
 
-// One shape, a unit of its own: kernels/CMakeLists.txt.
+// One shape, a file of its own: ops.cmake.
 template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,
                                        const AttentionBackwardSm90Parameters& parameters,

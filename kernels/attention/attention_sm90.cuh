@@ -558,7 +558,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   CUDAOPS_CHECK_LAUNCH();
 }
 
-// One shape, a unit of its own: kernels/CMakeLists.txt.
+// One shape, a file of its own: ops.cmake.
 template <typename Shape>
 void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
   const bool varlen = call.cu_seqlens_q != nullptr;

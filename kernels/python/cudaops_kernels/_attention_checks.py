@@ -78,10 +78,10 @@ def _check_heads(op: str, q: Tensor, k: Tensor, v: Tensor, is_varlen: bool) -> N
     if q.dtype != k.dtype or q.dtype != v.dtype:
         _refuse(op, f"one dtype for q, k and v, found {_name(q)}, {_name(k)} and {_name(v)}")
     found = f", found shapes {_shape(q)}, {_shape(k)} and {_shape(v)}"
+    layout = "[tokens, heads, head_dim]" if is_varlen else "[batch, seq, heads, head_dim]"
     dims = 3 if is_varlen else 4
     if not q.dim() == k.dim() == v.dim() == dims:
-        names = "[tokens, heads, head_dim]" if is_varlen else "[batch, seq, heads, head_dim]"
-        _refuse(op, f"{names} for q, k and v{found}")
+        _refuse(op, f"{layout} for q, k and v{found}")
     differs = _differ(k.shape[-3], v.shape[-3])
     if not is_varlen:
         differs = differs or _differ(q.shape[0], k.shape[0]) or _differ(q.shape[0], v.shape[0])
@@ -95,7 +95,9 @@ def _check_heads(op: str, q: Tensor, k: Tensor, v: Tensor, is_varlen: bool) -> N
         or _differ(kv_heads, v.shape[-2])
         or _is_true(heads % kv_heads != 0)
     ):
-        _refuse(op, f"as many heads in k as in v, and a multiple of them in q{found}")
+        _refuse(
+            op, f"{layout} with as many heads in k as in v, and a multiple of them in q{found}"
+        )
     widths = q.shape[-1], v.shape[-1]
     if _differ(widths[0], k.shape[-1]) or any(
         _is_true(width < 1) or _is_true(width > _MAX_HEAD_DIM) for width in widths
@@ -352,7 +354,9 @@ def check_attention_decode(
     no_heads = _is_true(kv_heads == 0)
     if _is_true(heads > 0) if no_heads else _is_true(heads % kv_heads != 0):
         _refuse(
-            op, f"a multiple of k_cache's {kv_heads} heads for q, found shape {_shape(q)}"
+            op,
+            f"[batch, q_len, heads, head_dim] with a multiple of k_cache's {kv_heads} heads for q, "
+            f"found shape {_shape(q)}",
         )
     if seq_lens.dtype != torch.int32:
         _refuse(op, f"int32 (Int) for seq_lens, found {_name(seq_lens)}")
