@@ -37,15 +37,6 @@ bool device_has_wgmma() {
          }) == 1;
 }
 
-int num_multiprocessors() {
-  static int known[64];
-  return known_for_device(known, [](int device) {
-    int number = 0;
-    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
-    return number;
-  });
-}
-
 // Whether pairs of keys' biases can be loaded.
 bool has_bias_in_pairs(const Attention& call) {
   const int64_t strides = call.bias_batch_stride | call.bias_head_stride | call.bias_query_stride;

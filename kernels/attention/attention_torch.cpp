@@ -102,8 +102,8 @@ void check_heads(const char* op, const Tensor& q, const Tensor& k, const Tensor&
   }
   const int64_t heads = q.size(last - 1), kv_heads = k.size(last - 1);
   if (kv_heads == 0 || heads == 0 || v.size(last - 1) != kv_heads || heads % kv_heads != 0) {
-    refuse(op, "wanted " + layout + " with as many heads in k as in v, and a multiple of them in q" +
-                   found);
+    refuse(op, "wanted " + layout +
+                   " with as many heads in k as in v, and a multiple of them in q" + found);
   }
   const int64_t head_dim = q.size(last), head_dim_v = v.size(last);
   if (k.size(last) != head_dim || head_dim < 1 || head_dim > Attention::kMaxHeadDim ||

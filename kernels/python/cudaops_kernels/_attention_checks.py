@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the ops on sequences refuse, for tensors without data: the sentences of their C++ bindings, so
 that torch.compile and meta tensors have them too. Sizes that aren't known yet are refused when the
-compiled code runs."""
+compiled code runs. Each function takes the arguments of its op by their names; of those that it
+doesn't list no value is wrong."""
 
 import math
 from typing import Any, NoReturn, Optional
@@ -160,32 +161,36 @@ def check_attention(
     window_right: int,
     softcap: float,
     dropout_p: float,
-    lengths: Optional[tuple[Tensor, Tensor, int, int]] = None,
+    cu_seqlens_q: Optional[Tensor] = None,
+    cu_seqlens_k: Optional[Tensor] = None,
+    max_seqlen_q: int = 0,
+    max_seqlen_k: int = 0,
+    **_: Any,
 ) -> None:
-    """lengths: both tensors of offsets and both bounds, of sequences of different lengths."""
-    _check_heads(op, q, k, v, lengths is not None)
+    _check_heads(op, q, k, v, cu_seqlens_q is not None)
     batch = q.shape[0]
-    if lengths is not None:
-        offsets_q, offsets_k, max_q, max_k = lengths
-        for name, offsets in (("cu_seqlens_q", offsets_q), ("cu_seqlens_k", offsets_k)):
+    if cu_seqlens_q is not None and cu_seqlens_k is not None:
+        for name, offsets in (("cu_seqlens_q", cu_seqlens_q), ("cu_seqlens_k", cu_seqlens_k)):
             if offsets.dtype != torch.int32:
                 _refuse(op, f"int32 (Int) for {name}, found {_name(offsets)}")
         if (
-            offsets_q.dim() != 1
-            or offsets_k.dim() != 1
-            or _is_true(offsets_q.shape[0] < 1)
-            or _differ(offsets_q.shape[0], offsets_k.shape[0])
+            cu_seqlens_q.dim() != 1
+            or cu_seqlens_k.dim() != 1
+            or _is_true(cu_seqlens_q.shape[0] < 1)
+            or _differ(cu_seqlens_q.shape[0], cu_seqlens_k.shape[0])
         ):
             _refuse(
                 op,
                 "shape [sequences + 1] for cu_seqlens_q and cu_seqlens_k, found "
-                f"{_shape(offsets_q)} and {_shape(offsets_k)}",
+                f"{_shape(cu_seqlens_q)} and {_shape(cu_seqlens_k)}",
             )
-        if _is_true(max_q < 0) or _is_true(max_k < 0):
+        if _is_true(max_seqlen_q < 0) or _is_true(max_seqlen_k < 0):
             _refuse(
-                op, f"lengths from 0 on for max_seqlen_q and max_seqlen_k, found {max_q} and {max_k}"
+                op,
+                "lengths from 0 on for max_seqlen_q and max_seqlen_k, found "
+                f"{max_seqlen_q} and {max_seqlen_k}",
             )
-        batch = offsets_q.shape[0] - 1
+        batch = cu_seqlens_q.shape[0] - 1
     else:
         _check_bias(op, q, k, bias)
     _check_per_head(op, q, alibi_slopes, sinks, batch)
@@ -276,6 +281,7 @@ def check_rope_append_kv(
     positions: Tensor,
     k_scale: Optional[Tensor],
     v_scale: Optional[Tensor],
+    **_: Any,
 ) -> None:
     if q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         _refuse(
@@ -329,6 +335,7 @@ def check_attention_decode(
     sinks: Optional[Tensor],
     k_scale: Optional[Tensor],
     v_scale: Optional[Tensor],
+    **_: Any,
 ) -> None:
     if q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         _refuse(
