@@ -73,9 +73,9 @@ AddTorchOp
   several CUDA majors).
 
   nvcc options in ``target_compile_options()`` need their language where the op has C++ files
-  (``$<$<COMPILE_LANGUAGE:CUDA>:…>``); those that the C++ compiler rejects are an error. The files that this command
-  generates are compiled without options that are set for all languages. Architectures among the options cause a
-  warning.
+  (``$<$<COMPILE_LANGUAGE:CUDA>:…>``); those that the C++ compiler rejects are an error, as are those that mean something
+  else to nvcc (``-Werror``) and a ``-std=`` older than C++17. The files that this command generates are compiled without
+  options that are set for all languages. Architectures among the options cause a warning.
 
   Two steps shorten the build of a STABLE op:
 

@@ -90,7 +90,8 @@ Variables, or environment variables of the same name:
   (toolkit:torch's CUDA).
 ``CUDAOPS_BACKEND``
   ``AUTO`` (default: what torch was built for), ``CUDA`` or ``HIP`` (an error where it isn't available), ``CPU`` (both
-  off). ``HIP`` with a torch that isn't built for ROCm builds kernels, and stable ops that this torch can't load.
+  off, and no toolkit is looked for). ``HIP`` with a torch that isn't built for ROCm builds kernels, and stable ops that
+  this torch can't load.
 ``CUDAOPS_PROVIDE``
   List of what may be downloaded where it is missing: ``TORCH``, ``TOOLKIT``, ``GTEST``, ``BENCHMARK``. Default:
   nothing.

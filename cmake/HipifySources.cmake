@@ -137,7 +137,7 @@ function(hipify_sources)
       )
     endif()
   endforeach()
-  _cudaops_use(hipify/hipify hipify/translator)
+  _cudaops_use(hipify/hipify hipify/places hipify/sources hipify/translator)
   _cudaops_check_sources("${command}" SOURCES "${keywords}" host device ${arg_SOURCES})
   _cudaops_check_any_code("${command}" "SOURCES holds" ${host} ${device})
 

@@ -22,6 +22,9 @@ FOLDERS = {
     "kernels": {"binaries", ""},
     "nvidia_tools": {"binaries", ""},
     "jit": {"binaries", ""},
+    "hipify": {"depfile", "includes", "problem", "store"},
+    "port": set(),
+    "provide": set(),
     "": {"binaries", "jit"},
 }
 # The command line brings all of it together.

@@ -133,6 +133,7 @@ def devices(documents):
     """Name → its documents, the oldest first. Figures of two devices don't stand in one row."""
     found = {}
     for document in documents:
-        name = document.get("machine", {}).get("name") or document.get("device") or "unknown device"
+        machine = document.get("machine") or document.get("rivals", {}).get("machine", {})
+        name = machine.get("name") or document.get("device") or "unknown device"
         found.setdefault(name, []).append(document)
     return found

@@ -208,6 +208,8 @@ def few_table(documents):
 
 def note(documents, ways):
     words, tools = [], []
+    if not any("benchmarks" in document for document in documents):
+        return rivals_note(documents, ways)
     for document in documents:
         machine = document.get("machine", {})
         words.append(machine.get("name") or document.get("device"))

@@ -65,7 +65,7 @@ bool Cache::compile(const Words& words, Ended& ended) {
   mark_ = object_ + ".cudaops";
   remote_begin();
 
-  Words command = compile.words;
+  Words command = with_build_type_in_place(compile.words);
   Distribution distribution(settings_, directory_, started_ms_);
   if (engine_ == "ccache") {
     command = ccache_words(std::move(command));

@@ -48,6 +48,15 @@ const char map_options[] = "-fmacro-prefix-map=/* -ffile-prefix-map=/* -fdebug-p
 const char rocm_options[] =
     "--rocm-path=* --rocm-device-lib-path=* --hip-device-lib-path=* --hip-path=*";
 
+const char levels_of_optimisation[] = "-O -O[0-3sgz]";
+// Where these stand before or behind a level counts for clang.
+const char level_may_reach[] = "-Ofast -f*vectorize";
+// What CMake puts before a build type's flags.
+const char before_flags[] = "-D* -I* -isystem* -iquote* -ccbin=* -forward-unknown-to-host-compiler";
+const char with_a_value[] =
+    "-X* -D -U -I -o -MF -MT -MQ -mllvm -include -isystem -iquote --param --*-options "
+    "--define-macro --undefine-macro";
+
 bool is_one_of(const std::string& word, std::initializer_list<const char*> others) {
   for (const char* other : others) {
     if (word == other) return true;
@@ -187,6 +196,33 @@ Compile read_command(const Words& given) {
     compile.why_not = "not a compile of one object with its dependency file";
   }
   return compile;
+}
+
+Words with_build_type_in_place(const Words& words) {
+  std::string level, previous;
+  Words rest;
+  int levels = 0, definitions = 0;
+  for (const std::string& word : words) {
+    const bool is_level = matches_any(levels_of_optimisation, word);
+    const bool is_definition = word == "-DNDEBUG";
+    const bool is_other =
+        (!is_definition && holds(word, "NDEBUG")) || matches_any(level_may_reach, word);
+    if (is_other || ((is_level || is_definition) && matches_any(with_a_value, previous)))
+      return words;
+    previous = word;
+    levels += is_level;
+    definitions += is_definition;
+    if (is_level) level = word;
+    if (!is_level && !is_definition) rest.push_back(word);
+  }
+  if (levels != 1 || definitions != 1) return words;
+  // Behind the definitions and the include directories.
+  size_t place = 0;
+  while (place < rest.size() && matches_any(before_flags, rest[place])) {
+    place += is_one_of(rest[place], {"-I", "-isystem", "-iquote"}) ? 2 : 1;
+  }
+  rest.insert(rest.begin() + (place < rest.size() ? place : rest.size()), {level, "-DNDEBUG"});
+  return rest;
 }
 
 bool Places::relative(const std::string& path, std::string& name) const {

@@ -29,39 +29,4 @@ Ended launch_cubins(Settings& settings, const Words& command);
 // launch_cubins() says.
 int run_cubins_compiler(const std::string& context, const Words& words);
 
-// What nvcc would do, of its -dryrun.
-struct Plan {
-  struct Arch {
-    std::string name;    // compute_90a
-    std::string before;  // preprocesses
-    Words commands;      // compiles
-  };
-  Words variables;  // NAME=value
-  Words host;       // up to cudafe++
-  std::vector<Arch> archs;
-  Words end;  // puts it together
-
-  // False where there is something that isn't known.
-  bool parse(const std::string& text);
-  Arch* arch(const std::string& name);
-};
-
-// The words of a command as nvcc prints it, for a shell: double quotes, backslashes, variables in
-// quotes. False where a shell would see more in it.
-bool split_command(const std::string& line, const Words& variables, Words& words);
-
-// The files that a preprocessed text names.
-void add_named_files(std::string_view text, Words& names);
-
-// Whether what is compiled depends on line numbers.
-bool needs_lines(const Words& commands, std::string_view text);
-std::string without_lines(std::string_view text);
-
-// Several files in one.
-struct Entry {
-  std::string name, content;
-};
-std::string packed(const std::vector<Entry>& entries);
-bool unpack(std::string_view text, std::vector<Entry>& entries);
-
 }  // namespace cudaops

@@ -4,7 +4,9 @@
 
 #include "cache.cpp"
 #include "command_line.cpp"
+#include "cubin_part.cpp"
 #include "cubins.cpp"
+#include "cubins_compiler.cpp"
 #include "depfile.cpp"
 #include "distribute.cpp"
 #include "files.cpp"
@@ -16,6 +18,7 @@
 #include "link.cpp"
 #include "main.cpp"
 #include "measure.cpp"
+#include "nvcc_plan.cpp"
 #include "precompiled.cpp"
 #include "process.cpp"
 #include "questions.cpp"

@@ -12,10 +12,6 @@ namespace cudaops {
 
 namespace {
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // What a command says, on both streams.
 Ended run_quietly(const Words& command, std::string& said) {
   Start start;
@@ -189,9 +185,9 @@ std::string advice_for(const std::string& said) {
       if (holds(line, sign)) at = line.rfind(sign) + std::string_view(sign).size();
     }
     if (at == std::string::npos) continue;
-    while (at < line.size() && (!is_name(line[at]) || (line[at] >= '0' && line[at] <= '9'))) ++at;
+    while (at < line.size() && (!is_word(line[at]) || is_digit(line[at]))) ++at;
     size_t end = at;
-    while (end < line.size() && is_name(line[end])) ++end;
+    while (end < line.size() && is_word(line[end])) ++end;
     const std::string name = line.substr(at, end - at);
     const char* library = nullptr;
     for (const char* one : libraries) {
@@ -272,7 +268,7 @@ int make_link_stubs(const Words& words) {
         if (fields.size() != 3 || fields[1] != "T") continue;
         const std::string& symbol = fields[2];
         bool fits = begins(symbol, "torch_") || begins(symbol, "aoti_torch_");
-        for (char c : symbol) fits = fits && is_name(c);
+        for (char c : symbol) fits = fits && is_word(c);
         if (fits)
           code += ".globl " + symbol + "\n.type " + symbol + ",@function\n" + symbol + ":\n";
       }

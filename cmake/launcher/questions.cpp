@@ -12,9 +12,6 @@ namespace cudaops {
 namespace {
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 size_t skip_spaces(std::string_view text, size_t at) {
   while (at < text.size() && is_space(text[at])) ++at;

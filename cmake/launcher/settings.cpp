@@ -39,9 +39,7 @@ bool Settings::read(const std::string& file) {
 
 void Settings::parse(std::string_view text) {
   while (!text.empty()) {
-    size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const std::string_view line = next_line(text);
     size_t tab = line.find('\t');
     if (line.empty() || line[0] == '#' || tab == std::string_view::npos) continue;
     std::string value;

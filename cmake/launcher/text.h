@@ -26,8 +26,16 @@ inline bool is_in(const Words& words, std::string_view word) {
   }
   return false;
 }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// Of a name in C.
+inline bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
 // Where the line begins that holds this place.
 inline size_t line_begin(std::string_view text, size_t at) { return text.rfind('\n', at) + 1; }
+
+// The first line, which is taken off the text.
+std::string_view next_line(std::string_view& text);
 
 // A pattern as in a shell's `case`: *, ?, [abc], [^abc].
 bool matches(const char* pattern, std::string_view text);

@@ -8,9 +8,9 @@ import sys
 
 from . import LibraryError, __version__, build_report, cmake_dir, inspect, inspect_library, module_help, new
 from ._arguments import Parser
-from ._port import PortError, port
 from .jit import cli as jit
 from .kernels import report as kernel_report
+from .port import PortError, port
 from .problem import Problem
 
 

@@ -39,11 +39,6 @@ class Module:
         match = COMMAND.match(body + "\n")
         return first_sentence(_directives_out(match.group(2) if match else body))
 
-    def summary_of(self, command):
-        body = self.commands[command]
-        sentence = first_sentence(_directives_out(body)) if len(self.commands) > 1 else ""
-        return sentence or self.summary
-
 
 def modules(directory=None):
     """[Module] of each public module with a header, by name."""

@@ -30,6 +30,68 @@ target_compile_options(both): the C++ compiler has no such option, and the targe
 ]]
 )
 
+# add_compile_options(-Wall -Werror) is meant for g++; nvcc's -Werror takes the next option for its value.
+misuse(
+  [[
+add_compile_options(-Wall -Werror)
+add_torch_op(both SOURCES op.cpp CUDA_SOURCES op.cu)
+]]
+  [[
+target_compile_options(both): nvcc has another option of this name, and the target has CUDA files.
+  found -Werror (target_compile_options() or add_compile_options())
+  CUDA op.cu
+ Fix: "$<$<COMPILE_LANGUAGE:CXX>:-Werror>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>" (for nvcc's C++ compiler)
+]]
+)
+configure("add_compile_options(-Wall $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+add_torch_op(host SOURCES op.cpp)
+add_torch_op(device CUDA_SOURCES op.cu)"
+)
+
+# An old -std= is the last word where it stands among the options, or where CMake has no reason to pass one.
+foreach(
+  option
+  IN
+  ITEMS "add_compile_options(-std=c++14)" "add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-std=gnu++1y>)"
+)
+  string(REGEX MATCH "-std=[a-z0-9+]+" standard "${option}")
+  misuse(
+    "${option}\nadd_torch_op(both SOURCES op.cpp CUDA_SOURCES op.cu)\n"
+    "target_compile_options(both): an option asks for an older C++ than the target's headers need.
+  found ${standard} (target_compile_options() or add_compile_options())
+  wanted C++17 or later; CMake passes what a target needs
+ Fix: leave ${standard} out
+  set(CMAKE_CXX_STANDARD 14) (in place of it, for the project's other targets)
+"
+  )
+endforeach()
+misuse(
+  [[
+set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 17)
+set(CMAKE_CXX_FLAGS "-O2 -std=c++11")
+add_torch_op(both SOURCES op.cpp CUDA_SOURCES op.cu)
+]]
+  [[
+CMAKE_CXX_FLAGS: an option asks for an older C++ than the target's headers need.
+  found -std=c++11 (CMAKE_CXX_FLAGS, compiles both)
+  wanted C++17 or later; CMake passes what a target needs
+ Fix: leave -std=c++11 out
+  set(CMAKE_CXX_STANDARD 11) (in place of it, for the project's other targets)
+]]
+)
+configure("set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 14)
+set(CMAKE_CXX_FLAGS -std=c++14)
+add_torch_op(older_compiler SOURCES op.cpp)
+set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 17)
+set(CMAKE_CXX_STANDARD 20)
+add_torch_op(newer_target SOURCES op.cpp)
+add_compile_options(-std=c++17)
+set(CMAKE_CXX_FLAGS -std=c++20)
+unset(CMAKE_CXX_STANDARD)
+add_torch_op(newer_flags SOURCES op.cpp)"
+)
+
 # Without CUDA the kernels' library holds a file of ours alone.
 machine(CPU)
 file(REMOVE_RECURSE "${case_BUILD_DIR}")

@@ -2,7 +2,7 @@
 # linking on the device, properties that come later, several configurations.
 machine(CUDA)
 lent(small LIMIT 4096 USED 300)
-slow(0.3)
+slow()
 sources(cu 1 7 <torch/extension.h>)
 sources(cpp 1 6)
 file(WRITE "${case_DIR}/src/common.h" "#include <vector>\n")

@@ -1,7 +1,7 @@
 # Pools of the user's own stay: of a target, of all targets, by the variable, by name; so does what launches compiles.
 machine(CUDA)
 lent(small LIMIT 4096 USED 400)
-slow(0.3)
+slow()
 sources(cu 1 4 <torch/extension.h>)
 # Read, for CMake warns of variables that nobody reads.
 set(

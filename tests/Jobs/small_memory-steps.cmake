@@ -2,7 +2,7 @@
 # arithmetic said. Another number is another number, and nothing is compiled again for it. (LMCache#4733)
 machine(CUDA)
 lent(small LIMIT 4096 USED 1400 CACHED 990)
-slow(0.4)
+slow()
 sources(cu 1 8 <torch/extension.h>)
 sources(cpp 1 8)
 set(

@@ -1,7 +1,7 @@
 # Several heavy files never stop the light ones: these have a pool of their own. One heavy file leaves room beside it.
 machine(CUDA)
 lent(small LIMIT 6144 USED 100)
-slow(0.5)
+slow()
 sources(cu 1 3 <torch/extension.h>)
 sources(cu 4 9)
 sources(cpp 1 4)

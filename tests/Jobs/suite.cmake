@@ -105,9 +105,9 @@ function(sources kind first last)
   endforeach()
 endfunction()
 
-# slow(<seconds>): launchers of the user's that make a compile as long as a real one is.
-function(slow seconds)
-  file(WRITE "${case_DIR}/slow.sh" "sleep ${seconds}\nexec \"$@\"\n")
+# slow(): launchers of the user's that make a compile so long that those which Ninja starts together are seen together.
+function(slow)
+  file(WRITE "${case_DIR}/slow.sh" "sleep 0.1\nexec \"$@\"\n")
   set(
     jobs_SLOW
     "-DCMAKE_CXX_COMPILER_LAUNCHER=sh$<SEMICOLON>${case_DIR}/slow.sh"

@@ -8,9 +8,9 @@ case_step(
     "import sys
 sys.path.insert(0, '${case_REPO}/python')
 sys.dont_write_bytecode = True
-import collections
+import collections, shutil
 from cudaops import provide
-provide.shutil.disk_usage = lambda path: collections.namedtuple('usage', 'total used free')(10**10, 9 * 10**9, 10**9)
+shutil.disk_usage = lambda path: collections.namedtuple('usage', 'total used free')(10**10, 9 * 10**9, 10**9)
 sys.exit(provide.main(['torch', '--store', 'store', '--version', '2.15.0', '--result', 'result', '--pythons', sys.executable]))"
 )
 file(READ "${case_DIR}/result" text)

@@ -24,7 +24,7 @@ case_step(
 case_match(
   "says so"
   "${case_STEP_STDOUT}"
-  "exit code 1 .*CUDAOPS_PROVIDE=TORCH: the installing script ended early\\. found .*/python/cudaops/provide\\.py: exit code 143 Fix: run the same command again"
+  "exit code 1 .*CUDAOPS_PROVIDE=TORCH: the installing script ended early\\. found .*/python/cudaops/provide: exit code 143 Fix: run the same command again"
 )
 case_not_match("the installer is ended too" "${case_STEP_STDOUT}" "lives on")
 expect_store(torch)

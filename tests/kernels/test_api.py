@@ -83,6 +83,7 @@ def test_rotary_embedding_of_hugging_face(device):
         lambda: kernels.apply_rotary_pos_emb(q, k, *(t[:, :5] for t in tables))
     )
     assert "wanted an even head_dim" in refusal(lambda: kernels.rotary_cos_sin(4, 7))
+    assert "wanted an int for seq_len, found Tensor" in refusal(lambda: kernels.rotary_cos_sin(torch.arange(4), 8))
 
 
 def test_tables_of_the_rotary_embedding(device):

@@ -474,6 +474,17 @@ def test_compiles_without_a_break(device):
                     assert torch.equal(a, b), (name, dynamic)
 
 
+def test_steps_of_optimizers_compile(device):
+    for name in kernels.optim.__all__:
+        params = [torch.nn.Parameter(normal(7, 8, dtype=torch.float32, device=device)) for _ in range(2)]
+        for param in params:
+            param.grad = normal(7, 8, dtype=torch.float32, device=device, seed=1)
+        plain, traced = (getattr(kernels.optim, name)([param], lr=0.1) for param in params)
+        plain.step()
+        torch.compile(traced.step, backend="eager")()
+        assert torch.equal(*params), name
+
+
 def test_compiled_graphs_hold_ops_without_autograd(device):
     # A kernel for autograd would take longer than the op.
     called = []

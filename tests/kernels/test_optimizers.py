@@ -2,6 +2,8 @@
 """Optimizers but AdamW, torch.ops.cudaops.lion_, lamb_ and adamw_8bit_, clip_grad_norm_()."""
 
 import copy
+import functools
+import pickle
 import unittest
 
 from kernel_testing import DTYPES, kernels, main, normal, ops, refusal
@@ -310,6 +312,59 @@ def test_gradients_in_another_order_than_their_parameters(device):
             make([param], lr=0.1).step()
             results.append(param.detach())
         assert torch.equal(*results)
+
+
+OPTIMIZERS = {
+    "AdamW": kernels.optim.AdamW,
+    "Lion": kernels.optim.Lion,
+    "LAMB": functools.partial(kernels.optim.LAMB, max_grad_norm=0.25),
+    "AdamW8bit": functools.partial(kernels.optim.AdamW8bit, min_8bit_size=0),
+    "Muon": kernels.optim.Muon,
+}
+
+
+def one_parameter(device):
+    param = torch.nn.Parameter(normal(70, 80, dtype=torch.float32, device=device))
+    param.grad = normal(70, 80, dtype=torch.float32, device=device, seed=1)
+    return param
+
+
+def test_copies_and_pickles_go_on_as_their_original(device):
+    for name, make in OPTIMIZERS.items():
+        param = one_parameter(device)
+        optimizer = make([param], lr=0.1)
+        optimizer.step()
+        # Together: an optimizer's copy steps the copy's parameters. Neither keeps gradients in a pickle.
+        grad = param.grad
+        others = [copy.deepcopy((param, optimizer)), pickle.loads(pickle.dumps((param, optimizer)))]
+        optimizer.step()
+        for other, other_optimizer in others:
+            other.grad = grad.clone()
+            other_optimizer.step()
+            assert torch.equal(other, param), name
+
+
+def test_the_default_device_is_not_that_of_a_step(device):
+    results = {}
+    for default in (None, "meta"):
+        params = [one_parameter(device) for _ in OPTIMIZERS]
+        torch.set_default_device(default)
+        try:
+            for param, make in zip(params, OPTIMIZERS.values()):
+                make([param], lr=0.1).step()
+        finally:
+            torch.set_default_device(None)
+        results[default] = params
+    for name, *both in zip(OPTIMIZERS, *results.values()):
+        assert torch.equal(*both), name
+
+
+def test_options_that_are_no_numbers_are_refused(device):
+    for name, make in OPTIMIZERS.items():
+        for option in ("lr", "weight_decay"):
+            said = refusal(lambda: make([one_parameter(device)], **{option: "x"}))
+            assert said.startswith(f"{name}: wanted a finite ") and said.endswith(f" for {option}, found 'x'."), said
+    assert refusal(lambda: kernels.optim.AdamW([one_parameter(device)], betas=0.9)).endswith("two numbers for betas, found 0.9.")
 
 
 if __name__ == "__main__":

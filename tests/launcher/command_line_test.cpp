@@ -188,5 +188,32 @@ TEST(Text, matches_like_a_shell) {
   EXPECT_FALSE(matches_any("-a* *b -c", ""));
 }
 
+TEST(CommandLine, empty_build_type_and_release_have_the_same_words) {
+  struct {
+    const char *empty, *release;
+  } pairs[] = {
+      {"-DA=1 -DNDEBUG -Iinc -isystem sys -fPIC -std=gnu++17 -O3 -c a.cpp",
+       "-DA=1 -Iinc -isystem sys -O3 -DNDEBUG -fPIC -std=gnu++17 -c a.cpp"},
+      {"-forward-unknown-to-host-compiler -ccbin=g++ -DNDEBUG -DB --generate-code=x -O3 -c a.cu",
+       "-forward-unknown-to-host-compiler -ccbin=g++ -DB -O3 -DNDEBUG --generate-code=x -c a.cu"},
+      {"-DNDEBUG -O3 -c a.cpp", "-O3 -DNDEBUG -c a.cpp"},
+  };
+  for (const auto& pair : pairs) {
+    const Words release = split_blanks(pair.release);
+    EXPECT_EQ(with_build_type_in_place(split_blanks(pair.empty)), release) << pair.empty;
+    EXPECT_EQ(with_build_type_in_place(release), release) << pair.release;
+  }
+}
+
+TEST(CommandLine, build_types_words_stay_where_their_order_counts_or_they_are_values) {
+  for (const char* words :
+       {"-Iinc -DNDEBUG -O2 -O3 -c a.cpp", "-Iinc -UNDEBUG -O3 -DNDEBUG -c a.cpp",
+        "-fPIC -DNDEBUG -O3 -DNDEBUG=2 -c a.cpp", "-fPIC -DNDEBUG -DNDEBUG -O3", "-fPIC -O3",
+        "-fPIC -DNDEBUG", "-fPIC -DNDEBUG -Xptxas -O3 -c a.cu", "-fPIC -O3 -D NDEBUG -c a.cpp",
+        "-fno-vectorize -O3 -DNDEBUG -c a.cpp", "-ffast-math -Ofast -DNDEBUG -c a.cpp"}) {
+    EXPECT_EQ(with_build_type_in_place(split_blanks(words)), split_blanks(words)) << words;
+  }
+}
+
 }  // namespace
 }  // namespace cudaops

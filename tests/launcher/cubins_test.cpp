@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cubins.h"
-
+#include "cubin_part.h"
+#include "nvcc_plan.h"
 #include "test_directory.h"
 
 namespace cudaops {

@@ -132,7 +132,7 @@ class Jit:
 def make_store(store):
     """An empty one. What CMake's part keeps is the user's, as links: it isn't looked at, and making it takes seconds."""
     store.mkdir()
-    for name in ("launch", "link", "probes", "seeds"):
+    for name in ("launch", "link", "precompiled", "probes", "seeds"):
         (USER_STORE / name).mkdir(parents=True, exist_ok=True)
         (store / name).symlink_to(USER_STORE / name)
     return store

@@ -201,7 +201,7 @@ def test_table_of_few_rows():
     missing = {"vllm": "ModuleNotFoundError: No module named 'vllm'"}
     new = few_report("2030-02-02T00:00:00", 2.0, missing)
     old = few_report("2030-02-01T00:00:00", 8.0, {})
-    document = {"date": "2030-02-02", "machine": {"name": "B"}, "rivals": {"ops": {"rms_norm": new, "rms_norm, few": old}}}
+    document = {"rivals": {"machine": {"name": "B"}, "ops": {"rms_norm": new, "rms_norm, few": old}}}
     text = table.few_table([DOCUMENT, document])
     lines = text.splitlines()
     assert lines[0] == (
@@ -217,6 +217,8 @@ def test_table_of_few_rows():
     assert "Could not be had: vLLM (ModuleNotFoundError: No module named 'vllm')." in lines[4]
     assert lines[4].endswith("Not tried in these runs: Liger, flash-attn, FlashInfer, Apex, TransformerEngine.")
     assert len(lines) == 5
+    new["cases"][0]["name"] = "rms_norm<BFloat16>/rows:32768/width:4096"
+    assert "| `rms_norm` | 32768 × 4096 | 2 | 1.05 | – | – | 4 (2.00 ×) |" in table.table([document])
     assert table.few_table([DOCUMENT]).startswith("No results hold few rows yet: ")
 
 

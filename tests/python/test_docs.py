@@ -11,7 +11,7 @@ import pytest
 from conftest import REPOSITORY
 from test_port import ATEN, IMPORTS, STABLE
 
-from cudaops._port import port
+from cudaops.port import port
 
 PAGE = REPOSITORY / "docs" / "porting.md"
 # The page's blocks begin behind these lines.

@@ -321,7 +321,7 @@ warnings.simplefilter("ignore")
 package = types.ModuleType("torchs"); package.__path__ = [sys.argv[1]]; sys.modules["torchs"] = package
 from torchs import hipify_python as h
 sys.path.insert(0, sys.argv[2])
-from cudaops import translators
+from cudaops.hipify import translators
 words = h.PYTORCH_MAP
 text = "\\n".join(sep + word + end for word in words for sep, end in (("", ""), ("x", ""), ("(", "_"), (" ", "(")))
 text = "\\n" + text + " libraryPropertyType \\n"

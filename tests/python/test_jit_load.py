@@ -57,6 +57,24 @@ def test_library_of_ops_is_loaded_and_its_path_returned(jit):  # noqa: F811
     assert os.path.basename(place) == "libops.so" and place.startswith(str(jit.root / "o"))
 
 
+def test_cpp_that_names_nothing_of_cuda_asks_no_toolkit(jit, monkeypatch):  # noqa: F811
+    log = jit.directory / "asked"
+    nvcc = jit.write("toolkit/bin/nvcc", "#!/bin/sh\necho \"$@\" >> '%s'\nexit 1\n" % log)
+    os.chmod(nvcc, 0o755)
+    for name, value in (("CUDA_HOME", jit.directory / "toolkit"), ("CUDAToolkit_ROOT", jit.directory / "toolkit"), ("CUDACXX", nvcc)):
+        monkeypatch.setenv(name, str(value))
+    path = jit.write("ops.cpp", op("jit_no_toolkit"))
+    place = jit.load("ops", path, is_python_module=False)
+    import torch
+
+    assert torch.ops.jit_no_toolkit.twice(torch.ones(1)).tolist() == [2]
+    assert not log.exists() and cudaops.inspect(place)["problems"] == []
+    jit.write("ops.cpp", "#include <cuda_runtime.h>\n" + op("jit_no_toolkit"))
+    with pytest.raises(cudaops.BuildError):
+        jit.load("ops", path, is_python_module=False)
+    assert "--version" in log.read_text()
+
+
 def test_executable_is_built_and_its_path_returned(jit):  # noqa: F811
     path = jit.write("main.cpp", '#include <cstdio>\nint main() { std::puts("started"); }\n')
     place = jit.load("program", path, is_python_module=False, is_standalone=True)

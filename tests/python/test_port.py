@@ -12,7 +12,7 @@ import textwrap
 import pytest
 from conftest import REPOSITORY, run_python
 
-from cudaops._port import PortError, port
+from cudaops.port import PortError, port
 
 IMPORTS = """
 import glob, os, sys

@@ -131,7 +131,10 @@ endfunction()
 # Chooses the toolkit and gives the verdict on it and torch.
 function(_cudaops_match_toolkit backend provide out_usable)
   set(${out_usable} FALSE PARENT_SCOPE)
-  _cudaops_match_search(CUDA)
+  if(NOT backend STREQUAL "CPU")
+    # Asking each nvcc what it is takes seconds; for the CPU none is asked.
+    _cudaops_match_search(CUDA)
+  endif()
   _cudaops_choose(CUDA best given)
   if("TOOLKIT" IN_LIST provide AND NOT given AND NOT backend STREQUAL "CPU")
     _cudaops_use(match/explain)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks the compile options of a target at the end of its directory: without a language condition, nvcc's options apply
-# to C++ files too, and architectures among them are not those that CudaOps reports.
+# to C++ files too and the C++ compiler's to CUDA files, architectures among them are not those that CudaOps reports, and
+# an old -std= is the last word.
 
 _cudaops_use(base/message base/probe base/state)
 
@@ -22,14 +23,23 @@ function(_cudaops_options_finish target)
   endif()
   get_target_property(options ${target} COMPILE_OPTIONS)
   if(NOT options)
+    set(options "")
+  endif()
+  _cudaops_options_own(${target} own_cxx own_cuda)
+  _cudaops_options_plain("${options}" plain guarded)
+  if(NOT own_cxx STREQUAL "NONE")
+    _cudaops_options_standard(${target} "${plain}" "${options}")
+  endif()
+  if(options STREQUAL "")
     return()
   endif()
   set(command "target_compile_options(${target})")
   _cudaops_options_architectures("${command}" "${options}")
+  if(own_cuda AND backend STREQUAL "CUDA" AND NOT plain STREQUAL "")
+    _cudaops_options_nvcc("${command}" ${target} "${plain}" "${own_cuda}")
+  endif()
 
   # A generated file is compiled without options for other languages; the user's C++ files with all of them.
-  _cudaops_options_own(${target} own_cxx)
-  _cudaops_options_plain("${options}" plain guarded)
   if(own_cxx STREQUAL "NONE")
     if(NOT guarded STREQUAL options)
       set_property(TARGET ${target} PROPERTY COMPILE_OPTIONS "${guarded}")
@@ -48,25 +58,129 @@ function(_cudaops_options_finish target)
   endif()
 endfunction()
 
-# A C++ file of the user among the sources of <target>; NONE if there is none, empty if that isn't known.
-function(_cudaops_options_own target out)
-  set(${out} "" PARENT_SCOPE)
+# <out-cxx>: a C++ file of the user among the sources of <target>; NONE if there is none, empty if that isn't known.
+# <out-cuda>: a CUDA file, or empty.
+function(_cudaops_options_own target out_cxx out_cuda)
+  set(${out_cxx} "" PARENT_SCOPE)
+  set(cxx "NONE")
+  set(cuda "")
   get_target_property(sources ${target} SOURCES)
   get_target_property(build ${target} BINARY_DIR)
   foreach(source IN LISTS sources)
     if(source MATCHES "\\$<")
-      return()
+      set(cxx "")
+      break()
     endif()
     cmake_path(IS_PREFIX build "${source}" in_build)
     get_source_file_property(language "${source}" TARGET_DIRECTORY ${target} LANGUAGE)
     if(in_build AND source MATCHES "/CudaOps/[^/]*$")
       continue()
-    elseif(language STREQUAL "CXX" OR (NOT language AND source MATCHES "\\.(cc|cpp|cxx)$"))
-      set(${out} "${source}" PARENT_SCOPE)
-      return()
+    elseif(cxx STREQUAL "NONE" AND (language STREQUAL "CXX" OR (NOT language AND source MATCHES "\\.(cc|cpp|cxx)$")))
+      set(cxx "${source}")
+    elseif(cuda STREQUAL "" AND (language STREQUAL "CUDA" OR (NOT language AND source MATCHES "\\.cu$")))
+      set(cuda "${source}")
     endif()
   endforeach()
-  set(${out} "NONE" PARENT_SCOPE)
+  set(${out_cxx} "${cxx}" PARENT_SCOPE)
+  set(${out_cuda} "${cuda}" PARENT_SCOPE)
+endfunction()
+
+# Stops where the last word on C++ is older than C++17, which the headers of torch and CudaOps need: a -std= among the
+# options, or one in CMAKE_CXX_FLAGS where CMake passes none after it, because the compiler's default will do.
+function(_cudaops_options_standard target plain options)
+  set(standard "-std=(c|gnu)[+][+]([0-9][0-9a-z])")
+  list(FILTER options INCLUDE REGEX "LANGUAGE:CXX>:.*-std=")
+  if("${plain};${options}" MATCHES ".*${standard}")
+    set(place "target_compile_options(${target})")
+    set(source "target_compile_options() or add_compile_options()")
+  elseif("${CMAKE_CXX_FLAGS}" MATCHES ".*${standard}")
+    set(place "CMAKE_CXX_FLAGS")
+    set(source "CMAKE_CXX_FLAGS, compiles ${target}")
+  else()
+    return()
+  endif()
+  set(given "-std=${CMAKE_MATCH_1}++${CMAKE_MATCH_2}")
+  set(number "${CMAKE_MATCH_2}")
+  string(REPLACE "0x" "11" number "${number}")
+  string(REPLACE "1y" "14" number "${number}")
+  if(NOT number MATCHES "^(98|03|11|14)$")
+    return()
+  elseif(place STREQUAL "CMAKE_CXX_FLAGS")
+    _cudaops_options_needed(${target} needed)
+    get_target_property(extensions ${target} CXX_EXTENSIONS)
+    if(needed GREATER "${CMAKE_CXX_STANDARD_COMPUTED_DEFAULT}" OR extensions STREQUAL "OFF")
+      return()
+    endif()
+  endif()
+  _cudaops_stop(
+    "${place}: an option asks for an older C++ than the target's headers need."
+    FACTS "found   ${given} (${source})" "wanted  C++17 or later; CMake passes what a target needs"
+    FIX "leave ${given} out" "set(CMAKE_CXX_STANDARD ${number})   (in place of it, for the project's other targets)"
+  )
+endfunction()
+
+# The C++ standard that CMake sees to for <target>, from its compile features and those of what it links.
+function(_cudaops_options_needed target out)
+  get_target_property(needed ${target} CXX_STANDARD)
+  get_target_property(features ${target} COMPILE_FEATURES)
+  get_target_property(queue ${target} LINK_LIBRARIES)
+  set(seen "")
+  while(NOT queue STREQUAL "")
+    list(POP_FRONT queue one)
+    if(TARGET "${one}" AND NOT one IN_LIST seen)
+      list(APPEND seen "${one}")
+      get_target_property(more ${one} INTERFACE_COMPILE_FEATURES)
+      list(APPEND features ${more})
+      get_target_property(more ${one} INTERFACE_LINK_LIBRARIES)
+      list(APPEND queue ${more})
+    endif()
+  endwhile()
+  list(FILTER features INCLUDE REGEX "^cxx_std_[0-9]+$")
+  list(TRANSFORM features REPLACE "cxx_std_" "")
+  list(APPEND features ${needed})
+  list(FILTER features INCLUDE REGEX "^[1-8][0-9]$")
+  list(SORT features COMPARE NATURAL ORDER DESCENDING)
+  list(APPEND features 17)
+  list(GET features 0 needed)
+  set(${out} "${needed}" PARENT_SCOPE)
+endfunction()
+
+# Stops where nvcc takes one of <plain> for an option of its own: -Werror needs a value there.
+function(_cudaops_options_nvcc command target plain source)
+  _cudaops_options_words("${plain}" words)
+  _cudaops_probe(
+    said
+    MATCHALL "option '[^'\n]+'"
+    STREAM ERROR
+    PROGRAM
+    COMMAND "${CMAKE_CUDA_COMPILER}" -forward-unknown-to-host-compiler ${words} -O3 --dryrun -x cu -c /dev/null -o /dev/null
+  )
+  if(said_EXIT STREQUAL "0" OR NOT said_OUTPUT MATCHES "option '([^']+)'")
+    return()
+  endif()
+  set(name "${CMAKE_MATCH_1}")
+  set(found "${words}")
+  list(FILTER found INCLUDE REGEX "^--?${name}(=|$)")
+  if(NOT found STREQUAL "")
+    list(GET found 0 found)
+    _cudaops_stop(
+      "${command}: nvcc has another option of this name, and the target has CUDA files."
+      FACTS "found   ${found} (target_compile_options() or add_compile_options())" "CUDA    ${source}"
+      FIX "\"$<$<COMPILE_LANGUAGE:CXX>:${found}>\"" "\"$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${found}>\"   (for nvcc's C++ compiler)"
+    )
+  endif()
+endfunction()
+
+# <options> as the words of a command.
+function(_cudaops_options_words options out)
+  set(words "")
+  foreach(option IN LISTS options)
+    if(option MATCHES "^SHELL:(.*)$")
+      separate_arguments(option NATIVE_COMMAND "${CMAKE_MATCH_1}")
+    endif()
+    list(APPEND words ${option})
+  endforeach()
+  set(${out} "${words}" PARENT_SCOPE)
 endfunction()
 
 # <out-plain>: the options that stand in no generator expression; <out-guarded>: all of them, those for any language kept
@@ -107,13 +221,7 @@ endfunction()
 
 # Those of <options> that the C++ compiler says it doesn't know.
 function(_cudaops_options_refused options out)
-  set(words "")
-  foreach(option IN LISTS options)
-    if(option MATCHES "^SHELL:(.*)$")
-      separate_arguments(option NATIVE_COMMAND "${CMAKE_MATCH_1}")
-    endif()
-    list(APPEND words ${option})
-  endforeach()
+  _cudaops_options_words("${options}" words)
   _cudaops_probe(
     said
     MATCHALL "(unrecognized|unknown|unsupported)[a-z -]* (option|argument):? '[^'\n]+'"

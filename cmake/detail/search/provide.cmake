@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Brings torch and CUDA toolkits into the per-user store when CUDAOPS_PROVIDE asks for it, and finds what earlier
-# configures brought. cudaops/provide.py installs; here is what to ask it for and what to say when it can't.
+# configures brought. cudaops/provide installs; here is what to ask it for and what to say when it can't.
 
 _cudaops_use(base/message base/options base/paths base/probe base/programs base/stamps)
 
@@ -190,7 +190,7 @@ function(_cudaops_provide_run what version why out)
     endif()
     _cudaops_stop(
       "CUDAOPS_PROVIDE=${what}: the installing script ended early."
-      FACTS "found   ${package}/provide.py: exit code ${run_EXIT}${line}"
+      FACTS "found   ${package}/provide: exit code ${run_EXIT}${line}"
       FIX "run the same command again"
     )
   endif()

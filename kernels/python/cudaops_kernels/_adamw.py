@@ -9,6 +9,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
+from ._errors import as_number
 from ._library import ops
 from ._sharding import local, local_gradient, whole
 from ._registration import register_op
@@ -101,9 +102,9 @@ class _Prepared:
 
 
 def _check_from_zero(name, value):
-    if not 0.0 <= value <= _LARGEST:
+    if not 0.0 <= as_number(value) <= _LARGEST:
         raise ValueError(
-            f"AdamW: wanted a finite float32 number from 0 on for {name}, found {value}."
+            f"AdamW: wanted a finite float32 number from 0 on for {name}, found {value!r}."
         )
 
 
@@ -133,13 +134,13 @@ def _check_options(options):
     if not (isinstance(lr, torch.Tensor) and not lr.is_cpu):
         _check_from_zero("lr", lr)
     _check_from_zero("eps", options["eps"])
-    if len(betas) != 2:
-        raise ValueError(f"AdamW: wanted two numbers for betas, found {len(betas)}.")
+    if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+        raise ValueError(f"AdamW: wanted two numbers for betas, found {betas!r}.")
     for index, beta in enumerate(betas):
         if isinstance(beta, torch.Tensor):
             raise ValueError(f"AdamW: wanted a float for betas[{index}], found a tensor.")
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"AdamW: wanted betas[{index}] from 0 to below 1, found {beta}.")
+        if not 0.0 <= as_number(beta) < 1.0:
+            raise ValueError(f"AdamW: wanted betas[{index}] from 0 to below 1, found {beta!r}.")
     _check_from_zero("weight_decay", options["weight_decay"])
 
 

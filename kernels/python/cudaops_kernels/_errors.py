@@ -55,6 +55,8 @@ def _wrong_type(
             wanted, member, types = _KINDS[kind]
             # torch.compile knows no attributes of all values.
             fits = isinstance(value, types) if is_traced else hasattr(value, member)
+            # torch takes a tensor with one element for a number.
+            fits = fits and not (isinstance(value, torch.Tensor) and value.numel() != 1)
         if not fits:
             found = "None" if value is None else type(value).__name__
             wanted += " or None" if is_optional else ""
@@ -67,6 +69,14 @@ def refuse_types(name: str, kinds: Kinds, args: Sequence[Any]) -> None:
     sentence = _wrong_type(name, kinds, args, is_traced=True)
     if sentence is not None:
         raise TypeError(sentence)
+
+
+def as_number(value: Any) -> float:
+    """float(value); of what is no number NaN, which lies in no range."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
 
 
 def raise_again(

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._errors import raise_again
+from ._errors import as_number, raise_again
 from ._library import ops
 from ._registration import register_op
 from ._sharding import local, local_gradient
@@ -22,10 +22,12 @@ for _name in ("lion_", "lamb_", "adamw_8bit_"):
 def _check(name: str, **options: Any) -> None:
     for option, value in options.items():
         if option.startswith("beta") or option == "momentum":
-            if not 0.0 <= value < 1.0:
-                raise ValueError(f"{name}: wanted {option} from 0 to below 1, found {value}.")
-        elif not (0.0 <= float(value) and math.isfinite(float(value))):
-            raise ValueError(f"{name}: wanted a finite number from 0 on for {option}, found {value}.")
+            if not 0.0 <= as_number(value) < 1.0:
+                raise ValueError(f"{name}: wanted {option} from 0 to below 1, found {value!r}.")
+        elif not (0.0 <= as_number(value) and math.isfinite(as_number(value))):
+            raise ValueError(
+                f"{name}: wanted a finite number from 0 on for {option}, found {value!r}."
+            )
 
 
 def _like(param: Tensor, grad: Tensor) -> Tensor:
@@ -54,12 +56,12 @@ class _MultiTensor(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        self._begin_step()
         self._step_groups()
         return loss
 
     @torch._disable_dynamo
     def _step_groups(self) -> None:
+        self._begin_step()
         for group in self.param_groups:
             together: dict = {}
             for param in group["params"]:
@@ -171,6 +173,10 @@ class LAMB(_MultiTensor):
         self._clip: Optional[Tensor] = None
         super().__init__(params, defaults)
 
+    def __getstate__(self) -> dict:
+        # torch's copies and pickles the groups and the state alone.
+        return {**super().__getstate__(), "max_grad_norm": self.max_grad_norm}
+
     def _new_state(self, group: dict, param: Tensor) -> dict:
         return {
             name: torch.zeros_like(param, dtype=torch.float32) for name in ("exp_avg", "exp_avg_sq")
@@ -216,12 +222,13 @@ def _levels(is_signed: bool, device: torch.device) -> Tensor:
     parts = []
     for exponent in range(7):
         count = 2**exponent if is_signed else 2 ** (exponent + 1)
-        middles = 0.1 + 0.9 * (torch.arange(count, dtype=torch.float64) + 0.5) / count
+        # Whatever the default device is.
+        middles = 0.1 + 0.9 * (torch.arange(count, dtype=torch.float64, device="cpu") + 0.5) / count
         parts.append(10.0 ** (exponent - 6) * middles)
     levels = torch.cat(parts)
     if is_signed:
         levels = torch.cat((levels, -levels))
-    ends = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    ends = torch.tensor([0.0, 1.0], dtype=torch.float64, device="cpu")
     return torch.cat((levels, ends)).sort().values.to(device, torch.float32)
 
 

@@ -144,6 +144,11 @@ def rotary_cos_sin(
 ) -> tuple[Tensor, Tensor]:
     """The tables of rope(): cosine and sine of position * base ** (-2 i / head_dim), both [seq_len,
     head_dim / 2], in torch's default dtype if none is given; angles are float64."""
+    for name, value in (("seq_len", seq_len), ("head_dim", head_dim)):
+        if not isinstance(value, (int, torch.SymInt)):
+            raise TypeError(
+                f"rotary_cos_sin: wanted an int for {name}, found {type(value).__name__}."
+            )
     if head_dim <= 0 or head_dim % 2:
         raise ValueError(f"rotary_cos_sin: wanted an even head_dim above 0, found {head_dim}.")
     if seq_len < 0:

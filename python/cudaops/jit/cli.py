@@ -385,7 +385,7 @@ class _Archive:
 
     def __init__(self, path, mode):
         self.path, self.mode = path, mode
-        self._process = self._beside = None
+        self._process = None
 
     def __enter__(self):
         if self.path.endswith((".tar.gz", ".tgz")):

@@ -16,6 +16,9 @@ _IMPLICIT_CUDA = ["cuda.h", "cuda_runtime.h"]
 # Device code that needs a device link, which CMake does where it is told by a property.
 _RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
 
+# In names of headers, in options and paths: of a toolkit, or of what is beside it.
+_TOOLKIT = re.compile(r"cu(?:da|dnn|b\b|blas|fft|rand|solver|sparse|tensor|tlass)|nv(?:rtc|tx|ml|toolsext|shmem)|nccl|thrust|cooperative_groups|hip|roc", re.I)
+
 
 class Project:
     """Written into a directory.
@@ -134,6 +137,12 @@ class Project:
         reading.add(path)
         return texts.has_aten(reading.names)
 
+    def _may_want_toolkit(self):
+        """Asking a toolkit what it is takes seconds; C++ that names nothing of CUDA or HIP goes without, as torch's load() does."""
+        request = self.request
+        words = [*self.reading.names, *request.flags(), *request.include_paths]
+        return bool(os.environ.get("CUDAOPS_BACKEND")) or request.is_cuda() or any(map(_TOOLKIT.search, words))
+
     def _project_name(self):
         """Libraries of one project and one name know each other as copies of one op: those that define the same ops."""
         if self.headers != "fast" and any(texts.defines_ops(text) for text in self.reading.files.values()):
@@ -146,6 +155,7 @@ class Project:
             "cmake_minimum_required(VERSION 3.25)",
             "project(%s LANGUAGES CXX)" % self._project_name(),
             "find_package(CudaOps REQUIRED)",
+            *([] if self._may_want_toolkit() else ['set(CUDAOPS_BACKEND "CPU")']),
             "find_package(CudaTorchMatch REQUIRED)",
         ]
         if self.abi != "STABLE" or request.kind == "executable":

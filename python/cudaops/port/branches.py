@@ -5,9 +5,8 @@ import ast
 import builtins
 import operator
 import os
-import re
 
-from ._setup_values import (
+from .values import (
     CHOICES, EXTENSIONS, MISSING, Choice, Class, Env, Later, Name, Names, Splice, Test, Unknown, combine, negate, text,
 )
 
@@ -69,16 +68,6 @@ def parents(value):
         value = os.path.dirname(value)
         found.append(path_text(value or "."))
     return found
-
-
-def product(values):
-    rows = [(True, ())]
-    for value in values:
-        items = list(guarded_items(value))
-        if len(rows) * len(items) > 10000:
-            return NotImplemented
-        rows = [(combine("and", [test, more]), (*row, item)) for test, row in rows for more, item in items]
-    return [row if test is True else Splice(test, [row]) for test, row in rows]
 
 
 def hashable(value):
@@ -231,39 +220,3 @@ def join(test, after, before):
                     one[name] = merge(test, yes, no)
         else:
             one[:] = merge(test, first, contents)
-
-
-ORDER = {
-    "CUDAExtension": ("name", "sources"),
-    "CppExtension": ("name", "sources"),
-    "load": (
-        "name",
-        "sources",
-        "extra_cflags",
-        "extra_cuda_cflags",
-        "extra_sycl_cflags",
-        "extra_ldflags",
-        "extra_include_paths",
-        "build_directory",
-        "verbose",
-        "with_cuda",
-        "with_sycl",
-        "is_python_module",
-    ),
-    "load_inline": ("name", "cpp_sources", "cuda_sources"),
-}
-
-
-def argument(call, name):
-    positional, keywords = call.arguments
-    order = ORDER[call.kind]
-    if name in keywords:
-        return keywords[name]
-    if name in order and order.index(name) < len(positional):
-        return positional[order.index(name)]
-    return None
-
-
-def version_number(value):
-    found = re.match(r"\d+(\.\d+){0,3}", value) if isinstance(value, str) else None
-    return found.group(0) if found else ""

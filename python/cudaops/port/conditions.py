@@ -128,6 +128,3 @@ def doubts(test, flipped=()):
     known = [leaf for leaf in test.leaves() if leaf.kind == "unknown"]
     known = [leaf for leaf in known if leaf.text not in flipped and "!" + leaf.text not in flipped]
     return sorted(known, key=lambda leaf: leaf.default is not None)
-
-
-# ------------------------------------------------------------------------------------------------------------ op

@@ -224,11 +224,30 @@ class Super:
         self.this, self.owner = this, owner
 
 
+# Their arguments by position.
+ORDER = {
+    "CUDAExtension": ("name", "sources"),
+    "CppExtension": ("name", "sources"),
+    "load": tuple(
+        "name sources extra_cflags extra_cuda_cflags extra_sycl_cflags extra_ldflags extra_include_paths "
+        "build_directory verbose with_cuda with_sycl is_python_module".split()
+    ),
+    "load_inline": ("name", "cpp_sources", "cuda_sources"),
+}
+
+
 class Call:
     """An extension that the file makes."""
 
     def __init__(self, kind, arguments, test, file, line):
         self.kind, self.arguments, self.test, self.file, self.line = kind, arguments, test, file, line
+
+    def argument(self, name):
+        positional, keywords = self.arguments
+        order = ORDER[self.kind]
+        if name not in keywords and name in order and order.index(name) < len(positional):
+            return positional[order.index(name)]
+        return keywords.get(name)
 
 
 # What values can be reached through; texts and names, the most of them, hold none.

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 
-from ._setup_values import HOME, TORCH, Unknown, combine
+from .values import HOME, TORCH, Unknown, combine
 
 # Targets of find_package(CudaTorchMatch), and what is linked without being named.
 LIBRARIES = {
@@ -19,11 +19,6 @@ VARIABLES = {
     TORCH: "CudaTorchMatch_TORCH_DIR",
     HERE: "CMAKE_CURRENT_SOURCE_DIR",
 }
-
-
-class Path:
-    def __init__(self, name, item):
-        self.name, self.item, self.cuda_only = name, item, False
 
 
 def join_blocks(bodies):

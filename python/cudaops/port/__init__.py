@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m cudaops port: a CMakeLists.txt for what a setup.py builds.
+
+    reader        follows the statements of the setup.py over expressions, library and values; nothing of it is run
+    project       the file: its head, the ops' names, the tests; for each op
+    op            its lines: sources, command, properties
+    arguments     what compiler and linker are given
+    blocks        in which if() a line stands, by conditions; what isn't there is a comment
+"""
+
+import os
+
+from .branches import flatten
+from .conditions import classify
+from .project import PortError, Project
+from .reader import Reader
+
+
+def port(path, out=None):
+    """(the text of a CMakeLists.txt, facts about it). `out`: the file that it is for. Raises PortError."""
+    return Project(read(path), out).write()
+
+
+def read(path):
+    try:
+        reader = Reader(path)
+        reader.read()
+    except OSError as error:
+        inside = os.path.join(path, "setup.py")
+        fix = "python -m cudaops port " + (inside if os.path.isfile(inside) else "<setup.py, or a file that calls load()>")
+        raise PortError("port(%s): the file can't be read.\n  found   %s\nFix: %s" % (path, error.strerror, fix)) from None
+    except (SyntaxError, ValueError) as error:
+        line = ":%d" % error.lineno if getattr(error, "lineno", None) else ""
+        fix = "the setup.py, or the file that calls load()"
+        if os.path.basename(path) == "CMakeLists.txt":
+            fix = "what each line of it becomes: docs/porting.md, \"find_package(Torch) of your own\""
+        raise PortError(
+            "port(%s): this is no Python.\n  found   %s%s: %s\nFix: %s"
+            % (path, path, line, getattr(error, "msg", error), fix)
+        ) from None
+    if not reader.calls:
+        stops = uncaught(reader)[:1]
+        found = ["%s (line %d)" % (one.text, one.line) for one in stops or reader.foreign[:3]]
+        if os.path.isfile(os.path.join(reader.root, "CMakeLists.txt")):
+            found.append("a CMakeLists.txt beside it")
+        fix = "the file that names one; a find_package(Torch) or add_library() of your own: docs/porting.md"
+        if stops:
+            fix = "do what that line asks for, and run port again: by what is here, setup.py would end there"
+        raise PortError(
+            "port(%s): no extension of torch's is made here.\n  found   %s\n"
+            "  wanted  CUDAExtension, CppExtension, load() or load_inline() of torch.utils.cpp_extension\nFix: %s"
+            % (path, "; ".join(found) or "none", fix)
+        )
+    if not os.path.basename(path).startswith("setup"):
+        # Such a file's paths begin where Python was started: at the nearest directory that has its sources.
+        place = reader.root
+        while place != os.path.dirname(place) and not found_sources(reader):
+            place = reader.root = os.path.dirname(place)
+        if not found_sources(reader):
+            reader.root = os.path.dirname(reader.path)
+        elif reader.root != os.path.dirname(reader.path):
+            reader = Reader(path, reader.root)
+            reader.read()
+    return reader
+
+
+def uncaught(reader):
+    """Where a run for CUDA would end: Unknown."""
+    found = [one for guard, one in reader.raised if classify(guard).kind in ("always", "cuda")]
+    return list({one.line: one for one in found}.values())
+
+
+def found_sources(reader):
+    return any(
+        isinstance(item, str) and os.path.isfile(os.path.join(reader.root, item))
+        for call in reader.calls
+        for _, item in flatten(call.argument("sources"))
+    )
