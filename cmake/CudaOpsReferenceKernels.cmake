@@ -102,13 +102,12 @@ function(_cudaops_reference_kernels_of op)
   list(TRANSFORM sources PREPEND "${directory}/")
   if(DEFINED ${op}_shards)
     set(instantiations ${${op}_shards})
-    list(POP_FRONT instantiations template whole)
+    list(POP_FRONT instantiations template)
     cudaops_shard_instantiations(
       cudaops_${op}_shards
       TEMPLATE "${directory}/${template}"
       INSTANTIATIONS ${instantiations}
     )
-    set_property(SOURCE "${directory}/${whole}" PROPERTY COMPILE_DEFINITIONS CUDAOPS_KERNELS_SHARDED)
     list(APPEND sources ${cudaops_${op}_shards})
   endif()
   cudaops_add_kernels(cudaops_${op} STATIC SOURCES ${sources} ${options})

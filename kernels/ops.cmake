@@ -4,8 +4,8 @@
 #   ops            names, each with <op>/<op>.cu, <op>/<op>_cpu.cpp and <op>/<op>_torch.cpp
 #   <op>_sources   the op's other files
 #   <op>_calls     what its kernels call: ops, or parts that are for some architectures only
-#   <op>_shards    <template header> <file that has all of them otherwise> <instantiation>...: a file for each, since
-#                  together they would compile for a minute or longer
+#   <op>_shards    <template header> <instantiation>...: a file for each, since together they would compile for a
+#                  minute or longer; the op's other files only declare the template
 #   <part>_architectures, <part>_define   of a part; its sources are named whole
 
 set(
@@ -47,9 +47,9 @@ set(swiglu_quantize_calls swiglu quantize)
 set(attention_calls attention_sm90 attention_backward_sm90)
 set(attention_backward_sm90_calls attention_sm90)
 
-set(softmax_shards softmax/softmax.cuh softmax/softmax.cu)
-set(cross_entropy_shards cross_entropy/cross_entropy_forward.cuh cross_entropy/cross_entropy.cu)
-set(rms_norm_quantize_shards rms_norm_quantize/rms_norm_quantize_of.cuh rms_norm_quantize/rms_norm_quantize.cu)
+set(softmax_shards softmax/softmax.cuh)
+set(cross_entropy_shards cross_entropy/cross_entropy_forward.cuh)
+set(rms_norm_quantize_shards rms_norm_quantize/rms_norm_quantize_of.cuh)
 foreach(type IN ITEMS float __half cudaops::bfloat16)
   list(
     APPEND softmax_shards
@@ -66,7 +66,7 @@ foreach(type IN ITEMS float __half cudaops::bfloat16)
 endforeach()
 
 # The backward pass on tensor cores: for each element type and width of heads.
-set(attention_shards attention/attention_backward_sm80.cuh attention/attention_backward_sm80.cu)
+set(attention_shards attention/attention_backward_sm80.cuh)
 foreach(type IN ITEMS __half cudaops::bfloat16)
   foreach(width IN ITEMS 64 128 256)
     list(
@@ -80,7 +80,7 @@ endforeach()
 set(attention_sm90_architectures 90a)
 set(attention_sm90_define CUDAOPS_ATTENTION_WITH_SM90)
 set(attention_sm90_sources attention/attention_sm90.cu)
-set(attention_sm90_shards attention/attention_sm90.cuh attention/attention_sm90.cu)
+set(attention_sm90_shards attention/attention_sm90.cuh)
 foreach(
   shape
   IN
@@ -94,7 +94,7 @@ endforeach()
 set(attention_backward_sm90_architectures 90a)
 set(attention_backward_sm90_define CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
 set(attention_backward_sm90_sources attention/attention_backward_sm90.cu)
-set(attention_backward_sm90_shards attention/attention_backward_sm90.cuh attention/attention_backward_sm90.cu)
+set(attention_backward_sm90_shards attention/attention_backward_sm90.cuh)
 foreach(
   shape
   IN

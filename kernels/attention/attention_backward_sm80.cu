@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention on the tensor cores of sm_80 and later: which backward kernel a call takes.
-#include "attention_backward_sm80.cuh"
+#include "attention_mma.cuh"
+#include "attention_sm80.h"
 
 namespace cudaops_kernels {
 
 #if !CUDAOPS_HIP
 
-#if defined(CUDAOPS_KERNELS_SHARDED)
-#define CUDAOPS_ELSEWHERE(T, width)                                                          \
-  extern template void launch_attention_backward_sm80_of<T, width>(const AttentionBackward&, \
-                                                                   cudaStream_t)
-CUDAOPS_ELSEWHERE(__half, 64);
-CUDAOPS_ELSEWHERE(__half, 128);
-CUDAOPS_ELSEWHERE(__half, 256);
-CUDAOPS_ELSEWHERE(bfloat16, 64);
-CUDAOPS_ELSEWHERE(bfloat16, 128);
-CUDAOPS_ELSEWHERE(bfloat16, 256);
-#undef CUDAOPS_ELSEWHERE
-#endif
+// Defined in attention_backward_sm80.cuh: a file for each element type and width (ops.cmake).
+template <typename T, int kWidth>
+void launch_attention_backward_sm80_of(const AttentionBackward& call, cudaStream_t stream);
 
 namespace {
 

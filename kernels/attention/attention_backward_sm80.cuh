@@ -23,15 +23,6 @@ void launch_attention_backward_sm80_of(const AttentionBackward&, cudaStream_t) {
 
 namespace attention_detail {
 
-// Tiles of the other side that are copied at once: one ahead if there is room.
-template <int kWidth>
-constexpr int kBackwardStages = kWidth <= 128 ? 2 : 1;
-
-// Two tiles of the rows' side, two of the other's a stage, and statistics of queries.
-template <int kWidth>
-constexpr int kBackwardBytes = (2 + 2 * kBackwardStages<kWidth>)*kTile* kWidth * 2 +
-                               kBackwardStages<kWidth> * 2 * kTile* static_cast<int>(sizeof(float));
-
 // kHasLines: grad_q, or grad_k. kHasValues: grad_v. Of wide heads there are not registers for both.
 template <typename T, int kWidth, bool kRowsAreKeys, bool kHasExtras, bool kHasLines,
           bool kHasValues>

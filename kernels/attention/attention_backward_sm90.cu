@@ -2,25 +2,20 @@
 // Which calls the backward kernels for sm_90a serve, and what comes before and behind the kernel of
 // attention_backward_sm90.cuh: delta, lse as it reads it, and zeros where it adds up dQ; then dQ in
 // rows.
-#include "attention_backward_sm90.cuh"
+#include "../common/hopper.cuh"
 #include "attention_backward_sm90.h"
+#include "attention_backward_sm90_tiles.cuh"
+#include "attention_dropout.cuh"
 #include "attention_sm90.h"
 #include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
 
-#if defined(CUDAOPS_KERNELS_SHARDED)
-#define CUDAOPS_ELSEWHERE(shape)                                                             \
-  extern template void launch_attention_backward_sm90_of<AttentionBackwardSm90Shape##shape>( \
-      DType, const AttentionBackwardSm90Parameters&, cudaStream_t)
-CUDAOPS_ELSEWHERE(64);
-CUDAOPS_ELSEWHERE(96);
-CUDAOPS_ELSEWHERE(128);
-CUDAOPS_ELSEWHERE(192By128);
-CUDAOPS_ELSEWHERE(192);
-CUDAOPS_ELSEWHERE(256);
-#undef CUDAOPS_ELSEWHERE
-#endif
+// Defined in attention_backward_sm90.cuh: a file for each shape of its tiles (ops.cmake).
+template <typename Shape>
+void launch_attention_backward_sm90_of(DType dtype,
+                                       const AttentionBackwardSm90Parameters& parameters,
+                                       cudaStream_t stream);
 
 namespace {
 

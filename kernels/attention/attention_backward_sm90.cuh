@@ -32,7 +32,7 @@
 #include <cstdint>
 
 #include "../common/device_types.cuh"
-#include "../common/hopper/mbarrier.cuh"
+#include "../common/hopper/ring.cuh"
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
@@ -50,20 +50,21 @@ template <typename Shape, typename Rows, bool kVarlen>
 __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameters& call,
                                             const Tile& tile, const CUtensorMap* map,
                                             const float* statistics, char* to, char* statistics_to,
-                                            uint64_t* full, uint64_t* empty, uint32_t& n) {
+                                            const Ring<Shape::kStages>& ring, uint32_t& n) {
   constexpr uint32_t kStatisticBytes = Shape::kQueries * 4;
 #pragma unroll 1
   for (int head = 0; head < call.group; ++head) {
 #pragma unroll 1
     for (int block = tile.first_block; block < tile.end_block; ++block, ++n) {
       const int at = stage<Shape::kStages>(n);
-      wait_for_phase(empty + at, parity<Shape::kStages>(n) ^ 1);
-      expect_bytes(full + at, Rows::kBytes + kStatisticBytes);
+      uint64_t* const full = ring.full(n);
+      ring.wait_until_empty(n);
+      expect_bytes(full, Rows::kBytes + kStatisticBytes);
       const int64_t from = tile.sums + head * call.query_blocks + block - tile.first_block;
       copy_to_shared(statistics_to + at * kStatisticBytes, statistics + from * Shape::kQueries,
-                     kStatisticBytes, full + at);
+                     kStatisticBytes, full);
       copy_rows<Rows>(to + at * Rows::kBytes, 0, map, tile.q_row + block * Shape::kQueries,
-                      tile.kv_head * call.group + head, kVarlen ? 0 : tile.batch, full + at);
+                      tile.kv_head * call.group + head, kVarlen ? 0 : tile.batch, full);
     }
   }
 }
@@ -85,16 +86,17 @@ __device__ __forceinline__ void produce_keys_and_queries(
     }
     arrive(barriers.tile_full(known));
     if (index >= call.num_tiles) break;
-    wait_for_phase(barriers.keys_empty(), parity<1>(known) ^ 1);
-    expect_bytes(barriers.keys_full(), Shape::KTile::kBytes + Shape::VTile::kBytes);
+    barriers.keys().wait_until_empty(known);
+    uint64_t* const full = barriers.keys().full(known);
+    expect_bytes(full, Shape::KTile::kBytes + Shape::VTile::kBytes);
     const int row = tile.k_row + tile.first_key, batch = kVarlen ? 0 : tile.batch;
     copy_rows<typename Shape::KTile>(shared + Shape::kKOffset, 0, &call.k, row, tile.kv_head, batch,
-                                     barriers.keys_full());
+                                     full);
     copy_rows<typename Shape::VTile>(shared + Shape::kVOffset, 0, &call.v, row, tile.kv_head, batch,
-                                     barriers.keys_full());
-    copy_blocks<Shape, typename Shape::QTile, kVarlen>(
-        call, tile, &call.q, call.lse, shared + Shape::kQOffset, shared + Shape::kLseOffset,
-        barriers.q_full(0), barriers.q_empty(0), n);
+                                     full);
+    copy_blocks<Shape, typename Shape::QTile, kVarlen>(call, tile, &call.q, call.lse,
+                                                       shared + Shape::kQOffset,
+                                                       shared + Shape::kLseOffset, barriers.q(), n);
   }
 }
 
@@ -108,7 +110,7 @@ __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90P
     if (tile.batch < 0) break;
     copy_blocks<Shape, typename Shape::GradTile, kVarlen>(
         call, tile, &call.grad_output, call.delta, shared + Shape::kGradOffset,
-        shared + Shape::kDeltaOffset, barriers.grad_full(0), barriers.grad_empty(0), n);
+        shared + Shape::kDeltaOffset, barriers.grad(), n);
     arrive(barriers.tile_empty(known));
   }
 }
@@ -117,15 +119,15 @@ template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
 __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& call, char* shared,
                                         const Barriers<Shape>& barriers, int warpgroup) {
   using Common = Consumer<T, Shape, kVarlen, kHasExtras>;
-  ConsumerFor<Common> consumer{{call, shared, barriers, warpgroup}};
+  ConsumerFor<Common> consumer{Common(call, shared, barriers, warpgroup)};
   Common& common = consumer.common;
   for (uint32_t known = 0;; ++known) {
     wait_for_phase(barriers.tile_full(known), parity<2>(known));
     const Tile& known_one = known_tile<Shape>(shared, known);
     if (known_one.batch < 0) break;
     const Tile tile = known_one;
-    consumer.clear();
-    wait_for_phase(barriers.keys_full(), parity<1>(known));
+    consumer.clear_sums();
+    barriers.keys().wait_until_full(known);
     if (!tile.is_empty()) {
       if (kVarlen && tile.first_key + Shape::kKeys > tile.seq_k) {
         clear_rows_from<typename Shape::KTile, Shape::kKeys>(
@@ -147,7 +149,7 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
       }
       consumer.end_blocks();
     }
-    if (common.is_first_lane()) arrive(barriers.keys_empty());
+    if (common.is_first_lane()) barriers.keys().release(known);
     consumer.write(known_one);
     __syncwarp();
     if (common.is_first_lane()) arrive(barriers.tile_empty(known));
@@ -174,17 +176,14 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
       prefetch_tensor_map(map);
     }
     constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
-    init_barrier(barriers.keys_full());
-    init_barrier(barriers.keys_empty(), kConsumerWarps);
+    barriers.keys().init(0, kConsumerWarps);
     for (int n = 0; n < 2; ++n) {
       init_barrier(barriers.tile_full(n));
       init_barrier(barriers.tile_empty(n), kConsumerWarps + 1);
     }
-    for (int stage = 0; stage < Shape::kStages; ++stage) {
-      init_barrier(barriers.q_full(stage));
-      init_barrier(barriers.q_empty(stage), kConsumerWarps);
-      init_barrier(barriers.grad_full(stage));
-      init_barrier(barriers.grad_empty(stage), kConsumerWarps);
+    for (int n = 0; n < Shape::kStages; ++n) {
+      barriers.q().init(n, kConsumerWarps);
+      barriers.grad().init(n, kConsumerWarps);
     }
     for (int i = 0; i < 2 * Shape::kWarpgroups; ++i) {
       reinterpret_cast<int*>(shared + Shape::kTurnsOffset)[i] = 0;
@@ -207,19 +206,17 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
 void launch_attention_backward_sm90_type(const AttentionBackwardSm90Parameters& parameters,
                                          cudaStream_t stream) {
-  int device = 0, multiprocessors = 0;
-  CUDAOPS_CHECK(cudaGetDevice(&device));
-  CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   const auto kernel = &attention_backward_sm90_kernel<T, Shape, kVarlen, kHasExtras>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::kSharedBytes));
-  const auto blocks = static_cast<unsigned int>(std::min(parameters.num_tiles, multiprocessors));
+  const auto blocks =
+      static_cast<unsigned int>(std::min(parameters.num_tiles, num_multiprocessors()));
   launch_overlapping_with(kernel, dim3(blocks), dim3(Shape::kThreads), Shape::kSharedBytes, stream,
                           parameters);
 }
 
-// One shape, a unit of its own: kernels/CMakeLists.txt.
+// One shape, a file of its own: ops.cmake.
 template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,
                                        const AttentionBackwardSm90Parameters& parameters,

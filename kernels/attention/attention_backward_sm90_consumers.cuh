@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the consumers of attention_backward_sm90.cuh do with a query block, in three ways: one for
-// each of AttentionBackwardSm90Roles.
+// each of AttentionBackwardSm90Roles. What happens to scores: attention_backward_sm90_scores.cuh.
 #pragma once
 
 #include <type_traits>
 
 #include "../common/bulk_copy.cuh"
+#include "../common/hopper/counter.cuh"
+#include "../common/hopper/fragment.cuh"
+#include "attention_backward_sm90_scores.cuh"
 #include "attention_backward_sm90_tiles.cuh"
-#include "attention_dropout.cuh"
-#include "attention_tiles.cuh"
 
 namespace cudaops_kernels {
 
@@ -16,16 +17,13 @@ namespace cudaops_kernels {
 
 namespace attention_backward_sm90 {
 
-// What they have in common: where things are, and what happens to scores.
-template <typename T_, typename Shape_, bool kVarlen_, bool kHasExtras_>
+// What they have in common: where things are, products, and sums of dQ.
+template <typename T_, typename Shape_, bool kVarlen_, bool kHasExtras>
 struct Consumer {
   using T = T_;
   using Shape = Shape_;
   static constexpr bool kVarlen = kVarlen_;
-  static constexpr bool kHasExtras = kHasExtras_;
   static constexpr int kQueries = Shape::kQueries;
-  // Whether there are registers for dropout and bias.
-  static constexpr bool kIsRoomy = Shape::kRoles != AttentionBackwardSm90Roles::kKeysInTurn;
   static constexpr int kConsumers = Shape::kWarpgroups * kWarpgroupSize;
   // Named barriers: of both warpgroups, and of each.
   static constexpr int kScoresBarrier = 1, kReadBarrier = 2;
@@ -34,22 +32,18 @@ struct Consumer {
   char* const shared;
   const Barriers<Shape> barriers;
   const int warpgroup;
+  const Scores<Shape, kVarlen, kHasExtras> scores;
   uint32_t n;  // query blocks up to now
 
   __device__ __forceinline__ Consumer(const AttentionBackwardSm90Parameters& of_call,
                                       char* of_block, const Barriers<Shape>& of_shape, int index)
-      : call(of_call), shared(of_block), barriers(of_shape), warpgroup(index), n(0) {}
+      : call(of_call),
+        shared(of_block),
+        barriers(of_shape),
+        warpgroup(index),
+        scores{of_call, of_block},
+        n(0) {}
 
-  __device__ __forceinline__ bool has_cap() const { return kHasExtras && call.cap != 0.0f; }
-  __device__ __forceinline__ bool has_slopes() const {
-    return kHasExtras && call.slopes != nullptr;
-  }
-  __device__ __forceinline__ bool has_bias() const {
-    return kHasExtras && !kVarlen && kIsRoomy && call.bias != nullptr;
-  }
-  __device__ __forceinline__ bool has_dropout() const {
-    return kHasExtras && kIsRoomy && call.threshold > 0;
-  }
   __device__ __forceinline__ bool is_ordered() const { return kHasExtras && call.turns != nullptr; }
   __device__ __forceinline__ int own_barrier() const { return 3 + warpgroup; }
   __device__ __forceinline__ int thread() const { return threadIdx.x % kWarpgroupSize; }
@@ -65,24 +59,17 @@ struct Consumer {
   __device__ __forceinline__ char* scores_tile(uint32_t n) const {
     return shared + Shape::kScoresOffset + n % Shape::kScoreStages * Shape::ScoreTile::kBytes;
   }
-  // From this thread's first column on.
-  __device__ __forceinline__ const float* lse() const { return statistics(Shape::kLseOffset); }
-  __device__ __forceinline__ const float* delta() const { return statistics(Shape::kDeltaOffset); }
-  __device__ __forceinline__ const float* statistics(int offset) const {
-    return reinterpret_cast<const float*>(shared + offset) + stage<Shape::kStages>(n) * kQueries +
-           threadIdx.x % 4 * 2;
-  }
 
   // Rows behind the last query are those of the next sequence: see clear_rows_from().
   __device__ __forceinline__ void wait_for_q(const Tile& tile, int first_query) const {
-    wait_for_phase(barriers.q_full(stage<Shape::kStages>(n)), parity<Shape::kStages>(n));
+    barriers.q().wait_until_full(n);
     if (kVarlen && first_query + kQueries > tile.seq_q) {
       clear_rows_from<typename Shape::QTile, kQueries>(q_tile(n), tile.seq_q - first_query,
                                                        own_barrier());
     }
   }
   __device__ __forceinline__ void wait_for_grad(const Tile& tile, int first_query) const {
-    wait_for_phase(barriers.grad_full(stage<Shape::kStages>(n)), parity<Shape::kStages>(n));
+    barriers.grad().wait_until_full(n);
     if (kVarlen && first_query + kQueries > tile.seq_q) {
       clear_rows_from<typename Shape::GradTile, kQueries>(grad_tile(n), tile.seq_q - first_query,
                                                           own_barrier());
@@ -91,11 +78,11 @@ struct Consumer {
   // All lanes have read lse, or delta, by then.
   __device__ __forceinline__ void release_q(uint32_t n) const {
     __syncwarp();
-    if (is_first_lane()) arrive(barriers.q_empty(stage<Shape::kStages>(n)));
+    if (is_first_lane()) barriers.q().release(n);
   }
   __device__ __forceinline__ void release_grad(uint32_t n) const {
     __syncwarp();
-    if (is_first_lane()) arrive(barriers.grad_empty(stage<Shape::kStages>(n)));
+    if (is_first_lane()) barriers.grad().release(n);
   }
 
   // S^T or dP^T of 64 keys, those of a tile from `row` on.
@@ -125,11 +112,7 @@ struct Consumer {
   __device__ __forceinline__ void add_sums(const float (&dq)[Shape::kSumQueries / 2], int part,
                                            const Tile& tile, const Block& block) const {
     char* const staged = shared + Shape::kSumsOffset + part * Shape::kSums * 4;
-#pragma unroll
-    for (int i = 0; i < Shape::kSumQueries / 8; ++i) {
-      reinterpret_cast<float4*>(staged)[i * kWarpgroupSize + thread()] =
-          make_float4(dq[4 * i], dq[4 * i + 1], dq[4 * i + 2], dq[4 * i + 3]);
-    }
+    store_in_order(reinterpret_cast<float4*>(staged) + thread(), dq);
     fence_for_wgmma();
     wait_at_barrier(own_barrier(), kWarpgroupSize);
     if (thread() != 0) return;
@@ -180,162 +163,77 @@ struct Consumer {
     }
   }
 
-  // body(index among a thread's numbers of 64 keys, query, key), of those in the sequence.
-  template <typename Body>
-  __device__ __forceinline__ void for_each_pair(const Tile& tile, const Block& block, int first_key,
-                                                const Body& body) const {
-    const int first_query = block.first_query + threadIdx.x % 4 * 2;
-    first_key += threadIdx.x % kWarpgroupSize / 32 * 16 + threadIdx.x % 32 / 4;
-#pragma unroll
-    for (int i = 0; i < kQueries / 2; ++i) {
-      const int query = first_query + i / 4 * 8 + i % 2, key = first_key + i / 2 % 2 * 8;
-      if (query < tile.seq_q && key < tile.seq_k) body(i, query, key);
-    }
-  }
-  // dS is the derivative by the bias too; that of what nobody sees stays zero.
-  __device__ __forceinline__ void store_grad_bias(const Tile& tile, const Block& block,
-                                                  int first_key,
-                                                  const float (&ds)[kQueries / 2]) const {
-    if (!has_bias() || call.grad_bias == nullptr) return;
-    const int64_t line = (int64_t{tile.batch} * call.heads + block.head) * tile.seq_q;
-    for_each_pair(tile, block, first_key, [&](int i, int query, int key) {
-      attention_detail::store_number(call.grad_bias_dtype, call.grad_bias,
-                                     (line + query) * tile.seq_k + key, ds[i]);
-    });
-  }
-  // Whether some scores of 64 keys are masked.
-  __device__ __forceinline__ bool is_masked(const Tile& tile, const Block& block,
-                                            int first_key) const {
-    const int offset = tile.seq_k - tile.seq_q, left = call.window_left, right = call.window_right;
-    const int first_query = block.first_query, last_query = first_query + kQueries - 1;
-    const int last_key = first_key + 63;
-    return (last_key >= tile.seq_k) | ((right >= 0) & (last_key > first_query + offset + right)) |
-           ((left >= 0) & (first_key < last_query + offset - left));
-  }
-  // Scores to weights.
-  __device__ __forceinline__ void weigh(const Tile& tile, const Block& block,
-                                        float (&s)[kQueries / 2], int first_key,
-                                        bool is_masked) const {
-    const int offset = tile.seq_k - tile.seq_q;
-    if (has_cap()) {
-#pragma unroll
-      for (int i = 0; i < kQueries / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
-    }
-    if (has_slopes()) {
-      const float slope =
-          call.slopes[tile.batch * call.slopes_batch_stride + block.head] * (kLog2E / call.factor);
-      // Of the thread's first key and query.
-      const int distance = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 +
-                           threadIdx.x % 32 / 4 - block.first_query - threadIdx.x % 4 * 2 - offset;
-#pragma unroll
-      for (int i = 0; i < kQueries / 2; ++i) {
-        const int query = i / 4 * 8 + i % 2, key = i / 2 % 2 * 8;
-        s[i] -= slope * static_cast<float>(abs(distance + key - query));
-      }
-    }
-    if (has_bias()) {
-      const int64_t first =
-          tile.batch * call.bias_batch_stride + block.head * call.bias_head_stride;
-      for_each_pair(tile, block, first_key, [&](int i, int query, int key) {
-        const float bias = attention_detail::number_at(
-            call.bias_dtype, call.bias,
-            first + query * call.bias_query_stride + key * call.bias_key_stride);
-        s[i] += bias * (kLog2E / call.factor);
-      });
-    }
-    if (is_masked) mask_scores<Shape>(call, s, tile.seq_k, offset, first_key, block.first_query);
-    const float* const lse_here = lse();
-#pragma unroll
-    for (int i = 0; i < kQueries / 8; ++i) {
-      const float2 pair = *reinterpret_cast<const float2*>(lse_here + 8 * i);
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        float* const two = s + 4 * i + 2 * half;
-        two[0] = detail::exp2_of(fmaf(two[0], call.factor, -pair.x));
-        two[1] = detail::exp2_of(fmaf(two[1], call.factor, -pair.y));
-      }
-    }
-  }
-
-  // Which weights of 64 keys are dropped, a bit each: that of weight i is bit i % 32 of word i
-  // / 32.
-  __device__ __forceinline__ void find_dropped(const Tile& tile, const Block& block, int first_key,
-                                               uint32_t (&dropped)[kQueries / 64]) const {
-    const AttentionDropout dropout(call.threshold, call.seed);
-#pragma unroll
-    for (int i = 0; i < kQueries / 64; ++i) {
-      dropped[i] = attention_detail::dropped_of_keys(
-          dropout, tile.batch, block.head, block.first_query + 64 * i,
-          first_key + threadIdx.x % kWarpgroupSize / 32 * 16);
-    }
-  }
-  // What weights that are not dropped are multiplied with.
-  __device__ __forceinline__ float kept() const {
-    return has_dropout() ? AttentionDropout(call.threshold, call.seed).template factor<float>()
-                         : 1.0f;
-  }
-  // dP to dS, with weights: the i-th four numbers of a thread.
-  __device__ __forceinline__ void derive(float (&dp)[kQueries / 2], const float* weight,
-                                         int i) const {
-    const float2 pair = *reinterpret_cast<const float2*>(delta() + 8 * i);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      dp[4 * i + j] = weight[j] * (dp[4 * i + j] - (j % 2 == 0 ? pair.x : pair.y));
-    }
-    if (has_cap()) {
-      // 1 - tanh^2, with the capped score found again from its weight.
-      const float to_tanh = 1.0f / (call.factor * call.cap);
-      const float2 lse_pair = *reinterpret_cast<const float2*>(lse() + 8 * i);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float tanh = (__log2f(weight[j]) + (j % 2 == 0 ? lse_pair.x : lse_pair.y)) * to_tanh;
-        dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j] * fmaf(-tanh, tanh, 1.0f);
-      }
-    }
-  }
-  // What a key or a value holds that is not visible counts for nothing.
-  __device__ __forceinline__ static void hide(float (&dp)[kQueries / 2], const float* weight,
-                                              int i) {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j];
-  }
-
+  // 64 x kColumns numbers of a warpgroup, times `factor`, to rows of keys; `first_key`: the
+  // warpgroup's.
   template <int kColumns>
   __device__ __forceinline__ void write(const Tile& tile, const AttentionOutput& grad,
                                         int first_key, int width, const float (&sums)[kColumns / 2],
                                         float factor) const {
     const int64_t first = tile.kv_head * grad.head_stride +
                           (kVarlen ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
-    write_rows<T, kColumns>(grad, first, first_key, tile.seq_k, width, sums, factor);
+    const int num_keys = tile.seq_k;
+    const int lane = threadIdx.x % 32;
+    const int key = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+    T* const data = static_cast<T*>(grad.data) + first + lane % 4 * 8;
+#pragma unroll
+    for (int i = 0; i < kColumns / 32; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        uint32_t words[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const float* const pair = sums + 16 * i + 4 * j + 2 * half;
+          words[j] = detail::pack_pair<T>(pair[0] * factor, pair[1] * factor);
+        }
+        gather_vectors(words);
+        if (key + 8 * half < num_keys && 32 * i + lane % 4 * 8 < width) {
+          *reinterpret_cast<uint4*>(data + (key + 8 * half) * grad.seq_stride + 32 * i) =
+              make_uint4(words[0], words[1], words[2], words[3]);
+        }
+      }
+    }
   }
 };
 
-// Half of the keys each.
-//
+// Half of the keys each: dK and dV of 64 of them.
+template <typename Common>
+struct HalfOfKeys {
+  using Shape = typename Common::Shape;
+  Common common;
+  float dk[Shape::kHeadDim / 2], dv[Shape::kHeadDimV / 2];
+
+  __device__ __forceinline__ void clear_sums() {
+    clear(dk);
+    clear(dv);
+  }
+  __device__ __forceinline__ int row() const { return common.warpgroup * 64; }
+  __device__ __forceinline__ int first_key(const Tile& tile) const {
+    return tile.first_key + row();
+  }
+  __device__ __forceinline__ void write(const Tile& tile) const {
+    common.template write<Shape::kHeadDimV>(tile, common.call.grad_v, first_key(tile),
+                                            common.call.head_dim_v, dv, common.scores.kept());
+    common.template write<Shape::kHeadDim>(tile, common.call.grad_k, first_key(tile),
+                                           common.call.head_dim, dk, common.call.scale);
+  }
+};
+
 // Products run beside what is done in registers: dP^T beside the exponentials, dV beside dS, dK
 // beside writing dQ.
 template <typename Common>
-struct ConsumerOfKeys {
+struct ConsumerOfKeys : HalfOfKeys<Common> {
   using T = typename Common::T;
   using Shape = typename Common::Shape;
   static constexpr int kQueries = Shape::kQueries;
-  Common common;
-  float dk[Shape::kHeadDim / 2], dv[Shape::kHeadDimV / 2];
+  using HalfOfKeys<Common>::common, HalfOfKeys<Common>::dk, HalfOfKeys<Common>::dv;
   float s[kQueries / 2], dp[kQueries / 2];
   uint32_t p[kQueries / 4], ds[kQueries / 4];
   uint32_t dropped[kQueries / 64];
   float dq[Shape::kSumQueries / 2];
 
-  __device__ __forceinline__ void clear() {
-#pragma unroll
-    for (int i = 0; i < Shape::kHeadDim / 2; ++i) dk[i] = dv[i] = 0.0f;
-  }
-  __device__ __forceinline__ int first_key(const Tile& tile) const {
-    return tile.first_key + common.warpgroup * 64;
-  }
   __device__ __forceinline__ void issue_values() {
     pack_all<T>(p, s);
-    if (common.has_dropout()) {
+    if (common.scores.has_dropout()) {
 #pragma unroll
       for (int i = 0; i < kQueries / 4; ++i) {
         const uint32_t both = dropped[i / 16] >> (2 * i % 32) & 3;
@@ -349,16 +247,16 @@ struct ConsumerOfKeys {
 
   __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
     const uint32_t n = common.n;
-    const int row = common.warpgroup * 64;
+    const int row = this->row(), first_key = this->first_key(tile);
     common.wait_for_q(tile, block.first_query);
     common.issue_scores(s, row);
     common.wait_for_grad(tile, block.first_query);
     common.issue_products(dp, row);
     wait_for_wgmma<1>();
     keep(s);
-    const bool is_masked = common.is_masked(tile, block, first_key(tile));
-    common.weigh(tile, block, s, first_key(tile), is_masked);
-    if (common.has_dropout()) common.find_dropped(tile, block, first_key(tile), dropped);
+    const bool is_masked = common.scores.is_masked(tile, block, first_key);
+    common.scores.weigh(tile, block, s, first_key, is_masked, n);
+    if (common.scores.has_dropout()) common.scores.find_dropped(tile, block, first_key, dropped);
     if (Shape::kOverlapsValues) {
       issue_values();
       wait_for_wgmma<1>();
@@ -368,18 +266,18 @@ struct ConsumerOfKeys {
     keep(dp);
     if (is_masked) {
 #pragma unroll
-      for (int i = 0; i < kQueries / 8; ++i) Common::hide(dp, s + 4 * i, i);
+      for (int i = 0; i < kQueries / 8; ++i) common.scores.hide(dp, s + 4 * i, i);
     }
-    if (common.has_dropout()) {
-      const float kept = common.kept();
+    if (common.scores.has_dropout()) {
+      const float kept = common.scores.kept();
 #pragma unroll
       for (int i = 0; i < kQueries / 2; ++i) {
         dp[i] = dropped[i / 32] >> i % 32 & 1 ? 0.0f : dp[i] * kept;
       }
     }
 #pragma unroll
-    for (int i = 0; i < kQueries / 8; ++i) common.derive(dp, s + 4 * i, i);
-    common.store_grad_bias(tile, block, first_key(tile), dp);
+    for (int i = 0; i < kQueries / 8; ++i) common.scores.derive(dp, s + 4 * i, i, n);
+    common.scores.store_grad_bias(tile, block, first_key, dp);
     pack_all<T>(ds, dp);
     if (!Shape::kOverlapsValues) issue_values();
     store_fragment<typename Shape::ScoreTile, kQueries>(common.scores_tile(n), row, ds);
@@ -401,13 +299,6 @@ struct ConsumerOfKeys {
     common.release_q(n);
   }
   __device__ __forceinline__ void end_blocks() const { common.end_sums(); }
-
-  __device__ __forceinline__ void write(const Tile& tile) const {
-    common.template write<Shape::kHeadDimV>(tile, common.call.grad_v, first_key(tile),
-                                            common.call.head_dim_v, dv, common.kept());
-    common.template write<Shape::kHeadDim>(tile, common.call.grad_k, first_key(tile),
-                                           common.call.head_dim, dk, common.call.scale);
-  }
 };
 
 // The same where dK and dV leave registers for either S^T or dP^T: weights are kept packed, dP^T
@@ -415,33 +306,23 @@ struct ConsumerOfKeys {
 //
 // dK of the block before runs beside the exponentials, dV beside dS.
 template <typename Common>
-struct ConsumerOfKeysInTurn {
+struct ConsumerOfKeysInTurn : HalfOfKeys<Common> {
   using T = typename Common::T;
   using Shape = typename Common::Shape;
   static constexpr int kQueries = Shape::kQueries;
   static_assert(Shape::kSumParts == 3, "a part a warpgroup, and one by turns");
-  Common common;
-  float dk[Shape::kHeadDim / 2], dv[Shape::kHeadDimV / 2];
+  using HalfOfKeys<Common>::common, HalfOfKeys<Common>::dk, HalfOfKeys<Common>::dv;
 
-  __device__ __forceinline__ void clear() {
-#pragma unroll
-    for (int i = 0; i < Shape::kHeadDim / 2; ++i) dk[i] = 0.0f;
-#pragma unroll
-    for (int i = 0; i < Shape::kHeadDimV / 2; ++i) dv[i] = 0.0f;
-  }
-  __device__ __forceinline__ int first_key(const Tile& tile) const {
-    return tile.first_key + common.warpgroup * 64;
-  }
   // Of the n-th block.
   __device__ __forceinline__ void issue_keys(uint32_t n) {
     fence_wgmma();
     multiply_add_by_columns<T, Shape::kKeys, kQueries, Shape::kHeadDim>(
-        dk, common.scores_tile(n), common.warpgroup * 64, common.q_tile(n));
+        dk, common.scores_tile(n), this->row(), common.q_tile(n));
   }
 
   __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
     const uint32_t n = common.n;
-    const int row = common.warpgroup * 64;
+    const int row = this->row(), first_key = this->first_key(tile);
     float s[kQueries / 2], dp[kQueries / 2], dq[kQueries / 2];
     uint32_t p[kQueries / 4], ds[kQueries / 4];
     common.wait_for_q(tile, block.first_query);
@@ -450,8 +331,8 @@ struct ConsumerOfKeysInTurn {
     commit_wgmma();
     wait_for_wgmma<1>();
     keep(s);
-    const bool is_masked = common.is_masked(tile, block, first_key(tile));
-    common.weigh(tile, block, s, first_key(tile), is_masked);
+    const bool is_masked = common.scores.is_masked(tile, block, first_key);
+    common.scores.weigh(tile, block, s, first_key, is_masked, n);
     pack_all<T>(p, s);
     common.wait_for_grad(tile, block.first_query);
     fence_wgmma();
@@ -468,8 +349,8 @@ struct ConsumerOfKeysInTurn {
     for (int i = 0; i < kQueries / 8; ++i) {
       const Numbers<T> weights = unpack<T>({p[2 * i], p[2 * i + 1], 0, 0});
       const float weight[4] = {weights[0], weights[1], weights[2], weights[3]};
-      if (is_masked) Common::hide(dp, weight, i);
-      common.derive(dp, weight, i);
+      if (is_masked) common.scores.hide(dp, weight, i);
+      common.scores.derive(dp, weight, i, n);
     }
     pack_all<T>(ds, dp);
     common.release_grad(n);
@@ -499,13 +380,6 @@ struct ConsumerOfKeysInTurn {
     common.release_q(common.n - 1);
     common.end_sums();
   }
-
-  __device__ __forceinline__ void write(const Tile& tile) const {
-    common.template write<Shape::kHeadDimV>(tile, common.call.grad_v, first_key(tile),
-                                            common.call.head_dim_v, dv, 1.0f);
-    common.template write<Shape::kHeadDim>(tile, common.call.grad_k, first_key(tile),
-                                           common.call.head_dim, dk, common.call.scale);
-  }
 };
 
 // Heads of more elements than a warpgroup has registers for dK and dV of. A tile has 64 keys, which
@@ -530,10 +404,7 @@ struct ConsumerOfGradient {
   float dq[kQueries / 2];
 
   __device__ __forceinline__ bool is_first() const { return common.warpgroup == 0; }
-  __device__ __forceinline__ void clear() {
-#pragma unroll
-    for (int i = 0; i < Shape::kHeadDim / 2; ++i) sums[i] = 0.0f;
-  }
+  __device__ __forceinline__ void clear_sums() { clear(sums); }
 
   __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
     const uint32_t n = common.n;
@@ -549,44 +420,41 @@ struct ConsumerOfGradient {
     wait_for_wgmma<0>();
     keep(s);
     if (is_first()) {
-      common.weigh(tile, block, s, tile.first_key, common.is_masked(tile, block, tile.first_key));
+      common.scores.weigh(tile, block, s, tile.first_key,
+                          common.scores.is_masked(tile, block, tile.first_key), n);
       // Those that are dropped are given as negative numbers.
       uint32_t dropped[kQueries / 64];
-      if (common.has_dropout()) {
-        common.find_dropped(tile, block, tile.first_key, dropped);
+      if (common.scores.has_dropout()) {
+        common.scores.find_dropped(tile, block, tile.first_key, dropped);
 #pragma unroll
         for (int i = 0; i < kQueries / 2; ++i) {
           if (dropped[i / 32] >> i % 32 & 1) s[i] = -s[i];
         }
       }
-#pragma unroll
-      for (int i = 0; i < kQueries / 8; ++i) {
-        weights[i * kWarpgroupSize] =
-            make_float4(s[4 * i], s[4 * i + 1], s[4 * i + 2], s[4 * i + 3]);
-      }
-      if (common.has_dropout()) {
+      store_in_order(weights, s);
+      if (common.scores.has_dropout()) {
 #pragma unroll
         for (int i = 0; i < kQueries / 2; ++i) s[i] = fmaxf(s[i], 0.0f);
       }
       arrive_at_barrier(kWeightsBarrier, Common::kConsumers);
     } else {
-      const float kept = common.kept();
+      const float kept = common.scores.kept();
       wait_at_barrier(kWeightsBarrier, Common::kConsumers);
 #pragma unroll
       for (int i = 0; i < kQueries / 8; ++i) {
         const float4 four = weights[i * kWarpgroupSize];
         float weight[4] = {four.x, four.y, four.z, four.w};
-        if (common.has_dropout()) {
+        if (common.scores.has_dropout()) {
 #pragma unroll
           for (int j = 0; j < 4; ++j) {
             s[4 * i + j] = signbit(weight[j]) ? 0.0f : s[4 * i + j] * kept;
             weight[j] = fabsf(weight[j]);
           }
         }
-        Common::hide(s, weight, i);
-        common.derive(s, weight, i);
+        common.scores.hide(s, weight, i);
+        common.scores.derive(s, weight, i, n);
       }
-      common.store_grad_bias(tile, block, tile.first_key, s);
+      common.scores.store_grad_bias(tile, block, tile.first_key, s);
     }
     pack_all<T>(packed, s);
     if (!is_first()) {
@@ -616,12 +484,7 @@ struct ConsumerOfGradient {
         }
         wait_at_barrier(common.own_barrier(), kWarpgroupSize);
       }
-      float4* const own_sums = reinterpret_cast<float4*>(common.sums(block, part)) + thread;
-#pragma unroll
-      for (int i = 0; i < kQueries / 8; ++i) {
-        atomicAdd(own_sums + i * kWarpgroupSize,
-                  make_float4(dq[4 * i], dq[4 * i + 1], dq[4 * i + 2], dq[4 * i + 3]));
-      }
+      add_in_order(reinterpret_cast<float4*>(common.sums(block, part)) + thread, dq);
     }
     common.release_q(n);
     common.release_grad(n);
@@ -640,7 +503,7 @@ struct ConsumerOfGradient {
     common.template write<Shape::kHeadDim>(
         tile, is_first() ? common.call.grad_v : common.call.grad_k, tile.first_key,
         is_first() ? common.call.head_dim_v : common.call.head_dim, sums,
-        is_first() ? common.kept() : common.call.scale);
+        is_first() ? common.scores.kept() : common.call.scale);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../common/divider.cuh"
+#include "../common/hopper/ring.cuh"
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
@@ -139,9 +140,6 @@ CUDAOPS_HOST_DEVICE inline int64_t first_query_block(int64_t queries_before, int
 
 namespace attention_backward_sm90 {
 
-using attention_sm90::parity;
-using attention_sm90::stage;
-
 struct Tile {
   int first_key, kv_head, batch;
   int first_block, end_block;  // query blocks of a head
@@ -214,92 +212,18 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   return tile;
 }
 
-// A counter in memory, of work that others wait for. One thread each.
-__device__ __forceinline__ void count(int* counter) {
-  asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(counter) : "memory");
-}
-__device__ __forceinline__ void wait_for_count(const int* counter, int wanted) {
-  int found;
-  do {
-    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(found) : "l"(counter) : "memory");
-  } while (found < wanted);
-  asm volatile("fence.proxy.async.global;" ::: "memory");  // for what the copy engine does next
-}
-
+// Of the tiles, and rings of their keys and of query blocks.
 template <typename Shape>
 struct Barriers {
   uint64_t* base;
-  __device__ __forceinline__ uint64_t* keys_full() const { return base; }
-  __device__ __forceinline__ uint64_t* keys_empty() const { return base + 1; }
+  __device__ __forceinline__ Ring<1> keys() const { return {base}; }
   __device__ __forceinline__ uint64_t* tile_full(uint32_t n) const { return base + 2 + n % 2; }
   __device__ __forceinline__ uint64_t* tile_empty(uint32_t n) const { return base + 4 + n % 2; }
-  __device__ __forceinline__ uint64_t* q_full(int stage) const { return base + 6 + stage; }
-  __device__ __forceinline__ uint64_t* q_empty(int stage) const {
-    return q_full(Shape::kStages + stage);
-  }
-  __device__ __forceinline__ uint64_t* grad_full(int stage) const {
-    return q_full(2 * Shape::kStages + stage);
-  }
-  __device__ __forceinline__ uint64_t* grad_empty(int stage) const {
-    return q_full(3 * Shape::kStages + stage);
+  __device__ __forceinline__ Ring<Shape::kStages> q() const { return {base + 6}; }
+  __device__ __forceinline__ Ring<Shape::kStages> grad() const {
+    return {base + 6 + 2 * Shape::kStages};
   }
 };
-
-// Scores of queries that don't see a row's key become minus infinity. `first_key`: the warpgroup's.
-template <typename Shape>
-__device__ __forceinline__ void mask_scores(const AttentionBackwardSm90Parameters& call,
-                                            float (&s)[Shape::kQueries / 2], int seq_k, int offset,
-                                            int first_key, int first_query) {
-  const int lane = threadIdx.x % 32;
-  const int row = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  const int column = first_query + lane % 4 * 2;
-  const int left = call.window_left, right = call.window_right;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int key = row + 8 * half;
-    // The query that the key is aligned with, counted from the thread's first column.
-    const int aligned = key - offset - column;
-    const int begin = key >= seq_k ? Shape::kQueries : right < 0 ? -1 : aligned - right;
-    const int end = left < 0 ? Shape::kQueries : aligned + left + 1;
-#pragma unroll
-    for (int i = 0; i < Shape::kQueries / 8; ++i) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const int query = 8 * i + j;
-        float& score = s[4 * i + 2 * half + j];
-        if (query < begin || query >= end) score = -INFINITY;
-      }
-    }
-  }
-}
-
-// 64 x kColumns numbers of a warpgroup, times `factor`, to rows of a tensor; `first_row`: the
-// warpgroup's, of those in the sequence.
-template <typename T, int kColumns>
-__device__ __forceinline__ void write_rows(const AttentionOutput& tensor, int64_t first,
-                                           int first_row, int num_rows, int width,
-                                           const float (&sums)[kColumns / 2], float factor) {
-  const int lane = threadIdx.x % 32;
-  const int row = first_row + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-  T* const data = static_cast<T*>(tensor.data) + first + lane % 4 * 8;
-#pragma unroll
-  for (int i = 0; i < kColumns / 32; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      uint32_t words[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float* const pair = sums + 16 * i + 4 * j + 2 * half;
-        words[j] = detail::pack_pair<T>(pair[0] * factor, pair[1] * factor);
-      }
-      gather_vectors(words);
-      if (row + 8 * half < num_rows && 32 * i + lane % 4 * 8 < width) {
-        *reinterpret_cast<uint4*>(data + (row + 8 * half) * tensor.seq_stride + 32 * i) =
-            make_uint4(words[0], words[1], words[2], words[3]);
-      }
-    }
-  }
-}
 
 }  // namespace attention_backward_sm90
 

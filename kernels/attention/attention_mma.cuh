@@ -39,6 +39,15 @@ inline bool has_extras(const Attention& call) {
 
 #if !CUDAOPS_HIP
 
+// Shared memory of the backward kernels (attention_backward_sm80.cuh): tiles of the other side that
+// are copied at once, one ahead if there is room; two tiles of the rows' side, two of the other's a
+// stage, and statistics of queries.
+template <int kWidth>
+constexpr int kBackwardStages = kWidth <= 128 ? 2 : 1;
+template <int kWidth>
+constexpr int kBackwardBytes = (2 + 2 * kBackwardStages<kWidth>)*kTile* kWidth * 2 +
+                               kBackwardStages<kWidth> * 2 * kTile* static_cast<int>(sizeof(float));
+
 // Whether a block of the current device may have so much shared memory.
 inline bool has_shared_memory(int bytes) {
   int device = 0, most = 0;

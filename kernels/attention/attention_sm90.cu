@@ -3,31 +3,14 @@
 #include <cmath>
 
 #include "../common/per_device.cuh"
-#include "attention_sm90.cuh"
 #include "attention_sm90.h"
+#include "attention_sm90_tiles.cuh"
 
 namespace cudaops_kernels {
 
-#if defined(CUDAOPS_KERNELS_SHARDED)
-extern template void launch_attention_sm90_of<AttentionSm90Shape64Short>(const Attention&,
-                                                                         cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape64>(const Attention&, cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape96>(const Attention&, cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape128Short>(const Attention&,
-                                                                          cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape128>(const Attention&,
-                                                                     cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape192By128>(const Attention&,
-                                                                          cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape192>(const Attention&,
-                                                                     cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape256>(const Attention&,
-                                                                     cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape128Dropout>(const Attention&,
-                                                                            cudaStream_t);
-extern template void launch_attention_sm90_of<AttentionSm90Shape256Dropout>(const Attention&,
-                                                                            cudaStream_t);
-#endif
+// Defined in attention_sm90.cuh: a file for each shape of its tiles (ops.cmake).
+template <typename Shape>
+void launch_attention_sm90_of(const Attention& call, cudaStream_t stream);
 
 namespace {
 
@@ -52,15 +35,6 @@ bool device_has_wgmma() {
                             tensor_map_encoder() != nullptr;
            return has ? 1 : 0;
          }) == 1;
-}
-
-int num_multiprocessors() {
-  static int known[64];
-  return known_for_device(known, [](int device) {
-    int number = 0;
-    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
-    return number;
-  });
 }
 
 // Whether pairs of keys' biases can be loaded.

@@ -38,7 +38,8 @@
 
 #include "../common/bulk_copy.cuh"
 #include "../common/device_types.cuh"
-#include "../common/hopper/mbarrier.cuh"
+#include "../common/hopper/fragment.cuh"
+#include "../common/hopper/ring.cuh"
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
@@ -83,13 +84,12 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     ++known;
   };
   const auto load_q = [&](const Tile& tile, uint32_t t) {
-    const int at = stage<Shape::kQStages>(t);
     for (int w = 0; w < Shape::kWarpgroups; ++w) {
-      wait_for_phase(barriers.q_empty(at, w), parity<Shape::kQStages>(t) ^ 1);
-      load_rows<typename Shape::QTile, 64>(shared + Shape::kQOffset + at * Shape::QTile::kBytes,
-                                           64 * w, &call.q, tile.q_row + tile.first_query + 64 * w,
-                                           tile.head, kVarlen ? 0 : tile.batch,
-                                           barriers.q_full(at, w));
+      barriers.q(w).wait_until_empty(t);
+      load_rows<typename Shape::QTile, 64>(
+          shared + Shape::kQOffset + stage<Shape::kQStages>(t) * Shape::QTile::kBytes, 64 * w,
+          &call.q, tile.q_row + tile.first_query + 64 * w, tile.head, kVarlen ? 0 : tile.batch,
+          barriers.q(w).full(t));
     }
   };
   find_tile();
@@ -101,18 +101,16 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     int in_group = tile.head;
     const int kv_head = call.by_group.divide(&in_group);
     const auto load_k = [&](int block, uint32_t n) {
-      const int at = stage<Shape::kStages>(n);
-      wait_for_phase(barriers.k_empty(at), parity<Shape::kStages>(n) ^ 1);
+      barriers.k().wait_until_empty(n);
       load_rows<typename Shape::KTile, Shape::kKeys>(
-          shared + Shape::kKOffset + at * Shape::KTile::kBytes, 0, &call.k,
-          k_row + block * Shape::kKeys, kv_head, batch, barriers.k_full(at));
+          shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes, 0, &call.k,
+          k_row + block * Shape::kKeys, kv_head, batch, barriers.k().full(n));
     };
     const auto load_v = [&](int block, uint32_t n) {
-      const int at = stage<Shape::kStages>(n);
-      wait_for_phase(barriers.v_empty(at), parity<Shape::kStages>(n) ^ 1);
+      barriers.v().wait_until_empty(n);
       load_rows<typename Shape::VTile, Shape::kKeys>(
-          shared + Shape::kVOffset + at * Shape::VTile::kBytes, 0, &call.v,
-          k_row + block * Shape::kKeys, kv_head, batch, barriers.v_full(at));
+          shared + Shape::kVOffset + stage<Shape::kStages>(n) * Shape::VTile::kBytes, 0, &call.v,
+          k_row + block * Shape::kKeys, kv_head, batch, barriers.v().full(n));
     };
     // In the order in which the consumers wait.
     int block = tile.last_block;
@@ -216,12 +214,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   const auto wait_for_turn = [&] { wait_at_barrier(turn, kTurnThreads); };
   const auto pass_turn = [&] { arrive_at_barrier(next_turn, kTurnThreads); };
   const auto wait_for_q = [&] {
-    wait_for_phase(barriers.q_full(stage<Shape::kQStages>(t), warpgroup),
-                   parity<Shape::kQStages>(t));
+    barriers.q(warpgroup).wait_until_full(t);
     ++t;
   };
   const auto release_q = [&](uint32_t n) {
-    if (is_first_lane) arrive(barriers.q_empty(stage<Shape::kQStages>(n), warpgroup));
+    if (is_first_lane) barriers.q(warpgroup).release(n);
   };
   // The outputs of the n-th tile: what is to be written of them, and to memory. With one buffer for
   // Q the next queries don't wait for it.
@@ -265,18 +262,14 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     }
   };
   // Of the n-th block, and of the one before.
-  const auto wait_for_k = [&] {
-    wait_for_phase(barriers.k_full(stage<Shape::kStages>(n)), parity<Shape::kStages>(n));
-  };
-  const auto wait_for_v = [&] {
-    wait_for_phase(barriers.v_full(stage<Shape::kStages>(n - 1)), parity<Shape::kStages>(n - 1));
-  };
+  const auto wait_for_k = [&] { barriers.k().wait_until_full(n); };
+  const auto wait_for_v = [&] { barriers.v().wait_until_full(n - 1); };
   const auto release_k = [&] {
-    if (is_first_lane) arrive(barriers.k_empty(stage<Shape::kStages>(n)));
+    if (is_first_lane) barriers.k().release(n);
     ++n;
   };
   const auto release_v = [&](uint32_t n) {
-    if (is_first_lane) arrive(barriers.v_empty(stage<Shape::kStages>(n)));
+    if (is_first_lane) barriers.v().release(n);
   };
   const auto issue_scores = [&] {
     fence_wgmma();
@@ -346,8 +339,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     const auto first_block = [&] { return tile_at(t - 1).first_block; };
     int block = last_block_of<Shape>(call, tile_at(t - 1), warpgroup);
     find_whole_blocks(tile_at(t - 1));
-#pragma unroll
-    for (int i = 0; i < Shape::kHeadDimV / 2; ++i) o[i] = 0.0f;
+    clear(o);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       rows.max[half] = -INFINITY;
@@ -460,16 +452,11 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     prefetch_tensor_map(&call.o);
     constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
     for (int w = 0; w < Shape::kWarpgroups; ++w) {
-      for (int at = 0; at < Shape::kQStages; ++at) {
-        init_barrier(barriers.q_full(at, w));
-        init_barrier(barriers.q_empty(at, w), 4);
-      }
+      for (int n = 0; n < Shape::kQStages; ++n) barriers.q(w).init(n, 4);
     }
-    for (int stage = 0; stage < Shape::kStages; ++stage) {
-      init_barrier(barriers.k_full(stage));
-      init_barrier(barriers.k_empty(stage), kConsumerWarps);
-      init_barrier(barriers.v_full(stage));
-      init_barrier(barriers.v_empty(stage), kConsumerWarps);
+    for (int n = 0; n < Shape::kStages; ++n) {
+      barriers.k().init(n, kConsumerWarps);
+      barriers.v().init(n, kConsumerWarps);
     }
     for (int slot = 0; slot < Shape::kTilesAhead; ++slot) {
       init_barrier(barriers.tile_full(slot));
@@ -530,9 +517,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
   parameters.num_items = static_cast<int>(num_tiles);
   const bool is_masked = parameters.is_masked();
-  int device = 0, multiprocessors = 0;
-  CUDAOPS_CHECK(cudaGetDevice(&device));
-  CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  const int64_t multiprocessors = num_multiprocessors();
   if (kVarlen && call.batch <= AttentionSm90Order::kMost) {
     parameters.by_length = true;
     parameters.by_couples = is_masked;
@@ -552,13 +537,13 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::shared_bytes(kVarlen)));
-  const int64_t blocks = std::min<int64_t>(divide_up(num_tiles, Shape::kTeams), multiprocessors);
+  const int64_t blocks = std::min(divide_up(num_tiles, Shape::kTeams), multiprocessors);
   kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, Shape::shared_bytes(kVarlen),
            stream>>>(parameters);
   CUDAOPS_CHECK_LAUNCH();
 }
 
-// One shape, a unit of its own: kernels/CMakeLists.txt.
+// One shape, a file of its own: ops.cmake.
 template <typename Shape>
 void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
   const bool varlen = call.cu_seqlens_q != nullptr;

@@ -7,7 +7,7 @@
 
 #include "../common/activations.h"
 #include "../common/device_types.cuh"
-#include "../common/hopper/tile.cuh"
+#include "../common/hopper/fragment.cuh"
 #include "../common/hopper/tma.cuh"
 #include "attention_sm90_schedule.cuh"
 #include "attention_sm90_scores.cuh"
@@ -75,9 +75,7 @@ __device__ __forceinline__ void write_rows(const AttentionSm90Parameters& call, 
   };
 #pragma unroll
   for (int unit = 0; unit < kUnits; unit += 2) {
-    const uint32_t words[4] = {packed[2 * unit], packed[2 * unit + 1], packed[2 * unit + 2],
-                               packed[2 * unit + 3]};
-    store_matrices(place(lane % 16, unit + lane / 16), words);
+    store_matrices(shared_address(place(lane % 16, unit + lane / 16)), packed + 2 * unit);
   }
   if constexpr (!kVarlen) {
     fence_for_wgmma();

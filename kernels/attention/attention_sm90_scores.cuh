@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "../common/device_types.cuh"
-#include "../common/hopper/tile.cuh"
+#include "../common/hopper/fragment.cuh"
 #include "attention_dropout.cuh"
 #include "attention_sm90_schedule.cuh"
 

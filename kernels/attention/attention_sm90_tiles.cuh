@@ -9,9 +9,11 @@
 #include <cstdint>
 
 #include "../common/divider.cuh"
+#include "../common/hopper/ring.cuh"
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
+#include "../common/per_device.cuh"
 #include "attention.h"
 
 namespace cudaops_kernels {
@@ -166,36 +168,21 @@ struct AttentionSm90Parameters : AttentionSm90Call {
 
 namespace attention_sm90 {
 
-// The n-th thing that goes through a ring of kStages buffers lies in buffer stage(n); there it is
-// full in phases of parity(n).
-template <int kStages>
-__device__ __forceinline__ int stage(uint32_t n) {
-  return n % kStages;
-}
-template <int kStages>
-__device__ __forceinline__ uint32_t parity(uint32_t n) {
-  return n / kStages & 1;
-}
-
+// Rings of queries, one a warpgroup; of keys and of values; and of tiles.
 template <typename Shape>
 struct Barriers {
   uint64_t* base;
-  __device__ __forceinline__ uint64_t* q_full(int stage, int warpgroup) const {
-    return base + stage * Shape::kWarpgroups + warpgroup;
+  __device__ __forceinline__ Ring<Shape::kQStages, Shape::kWarpgroups> q(int warpgroup) const {
+    return {base + warpgroup};
   }
-  __device__ __forceinline__ uint64_t* q_empty(int stage, int warpgroup) const {
-    return base + (Shape::kQStages + stage) * Shape::kWarpgroups + warpgroup;
-  }
-  __device__ __forceinline__ uint64_t* k_full(int stage) const { return ring(0) + stage; }
-  __device__ __forceinline__ uint64_t* k_empty(int stage) const { return ring(1) + stage; }
-  __device__ __forceinline__ uint64_t* v_full(int stage) const { return ring(2) + stage; }
-  __device__ __forceinline__ uint64_t* v_empty(int stage) const { return ring(3) + stage; }
-  __device__ __forceinline__ uint64_t* tile_full(int slot) const { return ring(4) + slot; }
+  __device__ __forceinline__ Ring<Shape::kStages> k() const { return {behind_q(0)}; }
+  __device__ __forceinline__ Ring<Shape::kStages> v() const { return {behind_q(2)}; }
+  __device__ __forceinline__ uint64_t* tile_full(int slot) const { return behind_q(4) + slot; }
   __device__ __forceinline__ uint64_t* tile_empty(int slot) const {
-    return ring(4) + Shape::kTilesAhead + slot;
+    return behind_q(4) + Shape::kTilesAhead + slot;
   }
-  __device__ __forceinline__ uint64_t* ring(int index) const {
-    return base + 2 * Shape::kQStages * Shape::kWarpgroups + index * Shape::kStages;
+  __device__ __forceinline__ uint64_t* behind_q(int stages) const {
+    return base + 2 * Shape::kQStages * Shape::kWarpgroups + stages * Shape::kStages;
   }
 };
 
@@ -236,6 +223,18 @@ struct MappedTensors {
          call.output.batch_stride};
   }
 };
+
+// Of the current device.
+inline int num_multiprocessors() {
+  static int known[64];
+  int current = 0;
+  CUDAOPS_CHECK(cudaGetDevice(&current));  // without a device its error, not 0
+  return known_for_device(known, [](int device) {
+    int number = 0;
+    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
+    return number;
+  });
+}
 
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

@@ -89,10 +89,10 @@ void check_heads(const char* op, const Tensor& q, const Tensor& k, const Tensor&
   const std::string found =
       ", found shapes " + shape_text(q) + ", " + shape_text(k) + " and " + shape_text(v) + ".";
   const int64_t dims = is_varlen ? 3 : 4, last = dims - 1;
+  const std::string layout =
+      is_varlen ? "[tokens, heads, head_dim]" : "[batch, seq, heads, head_dim]";
   if (q.dim() != dims || k.dim() != dims || v.dim() != dims) {
-    refuse(op, std::string("wanted ") +
-                   (is_varlen ? "[tokens, heads, head_dim]" : "[batch, seq, heads, head_dim]") +
-                   " for q, k and v" + found);
+    refuse(op, "wanted " + layout + " for q, k and v" + found);
   }
   bool same = k.size(last - 2) == v.size(last - 2);
   if (!is_varlen) same = same && q.size(0) == k.size(0) && q.size(0) == v.size(0);
@@ -102,7 +102,8 @@ void check_heads(const char* op, const Tensor& q, const Tensor& k, const Tensor&
   }
   const int64_t heads = q.size(last - 1), kv_heads = k.size(last - 1);
   if (kv_heads == 0 || heads == 0 || v.size(last - 1) != kv_heads || heads % kv_heads != 0) {
-    refuse(op, "wanted as many heads in k as in v, and a multiple of them in q" + found);
+    refuse(op, "wanted " + layout +
+                   " with as many heads in k as in v, and a multiple of them in q" + found);
   }
   const int64_t head_dim = q.size(last), head_dim_v = v.size(last);
   if (k.size(last) != head_dim || head_dim < 1 || head_dim > Attention::kMaxHeadDim ||

@@ -85,8 +85,9 @@ std::tuple<Tensor, Tensor> attention_decode(
   const TensorPages pages = pages_of(op, q, k_cache, v_cache, block_table, k_scale, v_scale);
   call.num_kv_heads = pages.num_kv_heads;
   if (call.num_kv_heads == 0 ? call.num_heads > 0 : call.num_heads % call.num_kv_heads != 0) {
-    refuse(op, "wanted a multiple of k_cache's " + std::to_string(call.num_kv_heads) +
-                   " heads for q, found shape " + shape_text(q) + ".");
+    refuse(op, "wanted [batch, q_len, heads, head_dim] with a multiple of k_cache's " +
+                   std::to_string(call.num_kv_heads) + " heads for q, found shape " +
+                   shape_text(q) + ".");
   }
   call.num_blocks = pages.num_blocks;
   call.page_size = pages.page_size;

@@ -106,7 +106,7 @@ def compile_file(tree, file, arch, folder):
     (folder / "source.cu").write_text(text)
     subprocess.run(
         # fmt: off
-        ["nvcc", "-cubin", "--keep", "-std=c++17", "-O3", "-DNDEBUG", f"-arch=sm_{arch}", "-DCUDAOPS_KERNELS_SHARDED=1",
+        ["nvcc", "-cubin", "--keep", "-std=c++17", "-O3", "-DNDEBUG", f"-arch=sm_{arch}",
          '-DCUDAOPS_OP_NAME="op"', f'-DCUDAOPS_ARCHITECTURES="sm_{arch}"',
          f"-I{tree / 'kernels'}", f"-I{tree / 'cmake/include'}", "source.cu", "-o", "source.cubin"],
         # fmt: on

@@ -333,7 +333,26 @@ def test_values_of_other_types_are_refused(device):
         "rms_norm: wanted a tensor for input, found list.": lambda: kernels.rms_norm(a_list, 2),
         "swiglu: wanted a tensor for up, found float.": lambda: kernels.swiglu(x, 0.5),
         "softmax: wanted a number for scale, found str.": lambda: kernels.softmax(x, scale="1"),
+        "softmax: wanted a tensor for input, found list.": lambda: kernels.softmax(a_list),
+        "softmax: wanted a tensor or None for mask, found list.": lambda: kernels.softmax(
+            x, mask=a_list
+        ),
+        "rms_norm: wanted a number for eps, found Tensor.": lambda: kernels.rms_norm(x, 8, None, x),
+        "attention: wanted a bool for causal, found Tensor.": attention(causal=x),
     }
+    # The weight in the place of normalized_shape, and what else is no shape.
+    weight = x[0]
+    sizes = "wanted an int or a sequence of ints for normalized_shape, found"
+    a_tensor = f"{sizes} a tensor. Fix: normalized_shape=input.shape[-1:], weight=<the tensor>."
+    of_shapes = {
+        f"rms_norm: {a_tensor}": lambda: kernels.rms_norm(x, weight, 1e-6),
+        f"layer_norm: {a_tensor}": lambda: kernels.layer_norm(x, weight, weight),
+        f"fused_add_rms_norm: {a_tensor}": lambda: kernels.fused_add_rms_norm(x, x, weight),
+        f"fused_add_rms_norm_: {a_tensor}": lambda: kernels.fused_add_rms_norm_(x, x, weight),
+        f"rms_norm: {sizes} float.": lambda: kernels.rms_norm(x, 1e-6),
+        f"rms_norm: {sizes} one with a Tensor.": lambda: kernels.rms_norm(x, [weight]),
+    }
+    cases.update(of_shapes)
     for sentence, call in cases.items():
         try:
             call()
@@ -341,7 +360,7 @@ def test_values_of_other_types_are_refused(device):
             assert str(error) == sentence, str(error)
         else:
             raise AssertionError(f"not refused: {sentence}")
-    for sentence in list(cases)[:3]:
+    for sentence in [*list(cases)[:3], *of_shapes]:
         compiled = torch.compile(cases[sentence], backend="eager", fullgraph=True)
         try:
             compiled()

@@ -935,8 +935,8 @@ def test_refuses_in_one_sentence(device):
         ),
         (
             lambda: ops.attention(q[:, :, :3], k, k),
-            "attention: wanted as many heads in k as in v, and a multiple of them in q, found "
-            "shapes [2, 5, 3, 8], [2, 7, 2, 8] and [2, 7, 2, 8].",
+            "attention: wanted [batch, seq, heads, head_dim] with as many heads in k as in v, and a "
+            "multiple of them in q, found shapes [2, 5, 3, 8], [2, 7, 2, 8] and [2, 7, 2, 8].",
         ),
         (
             lambda: ops.attention(q[..., :4], k, k),

@@ -384,7 +384,8 @@ def test_refusals(device):
         name + "shape [2], a length for each sequence of q, for seq_lens, found [1]."
     )
     assert found(q[:, :, :3], k, v, table, lengths) == (
-        name + "a multiple of k_cache's 2 heads for q, found shape [2, 2, 3, 64]."
+        name + "[batch, q_len, heads, head_dim] with a multiple of k_cache's 2 heads for q, "
+        "found shape [2, 2, 3, 64]."
     )
     assert found(q[..., :32], k, v, table, lengths) == (
         name + f"shape [blocks, page_size, kv_heads, 32] for k_cache, found {list(k.shape)}."

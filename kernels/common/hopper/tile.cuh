@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles in shared memory and in the registers of a warpgroup, and what a fused operator does with
-// them between two matrix products (sm_90a). The layout of fragments: wgmma.cuh.
+// Tiles in shared memory, and products of a warpgroup with them (sm_90a). What is done with their
+// results in registers: fragment.cuh.
 #pragma once
 
-#include <cuda_fp16.h>
 #include <cudaops/gpu_compat.h>
 
 #include <cstdint>
 
-#include "../activations.h"
-#include "../vectors.cuh"
 #include "mbarrier.cuh"
 #include "tma.cuh"
 #include "wgmma.cuh"
@@ -120,84 +117,6 @@ __device__ __forceinline__ void multiply_columns(float (&d)[kN / 2], const char*
   for (int k = 0; k < kK / 16; ++k) {
     Wgmma<T, kN>::multiply_transposed(d, a_descriptor + k * (2048 / 16),
                                       b_descriptor + k * (2048 / 16), k > 0);
-  }
-}
-
-// 64 x kColumns of a fragment, packed in pairs, to rows of a tile from `row` on. All threads of a
-// warpgroup. PTX ISA, "stmatrix".
-template <typename Tile, int kColumns>
-__device__ __forceinline__ void store_fragment(char* tile, int row,
-                                               const uint32_t (&packed)[kColumns / 4]) {
-  const int lane = threadIdx.x % 32;
-  const int own_row = row + threadIdx.x % kWarpgroupSize / 32 * 16 + lane % 16;
-  const uint32_t to = shared_address(tile) + own_row * kBoxRowBytes;
-#pragma unroll
-  for (int k = 0; k < kColumns / 16; ++k) {
-    const uint32_t unit = (k % 4 * 2 + lane / 16) ^ lane % 8;
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                     to + k / 4 * Tile::kChunkBytes + unit * 16),
-                 "r"(packed[4 * k]), "r"(packed[4 * k + 1]), "r"(packed[4 * k + 2]),
-                 "r"(packed[4 * k + 3])
-                 : "memory");
-  }
-}
-
-template <typename T, int kSize>
-__device__ __forceinline__ void pack_all(uint32_t (&packed)[kSize / 2],
-                                         const float (&values)[kSize]) {
-#pragma unroll
-  for (int i = 0; i < kSize / 2; ++i) {
-    packed[i] = detail::pack_pair<T>(values[2 * i], values[2 * i + 1]);
-  }
-}
-
-// A row's numbers lie in four neighbouring lanes.
-__device__ __forceinline__ float max_of_row(float value) {
-  value = fmaxf(value, cudaops::shfl_xor(value, 1));
-  return fmaxf(value, cudaops::shfl_xor(value, 2));
-}
-__device__ __forceinline__ float sum_of_row(float value) {
-  value += cudaops::shfl_xor(value, 1);
-  return value + cudaops::shfl_xor(value, 2);
-}
-
-// To about 1e-7, which tanh.approx (5e-4) would be for an operand that is scaled up again.
-__device__ __forceinline__ float fast_tanh(float x) {
-  constexpr float kTwiceLog2e = 2.885390081777927f;
-  return fmaf(-2.0f, __fdividef(1.0f, detail::exp2_of(x * kTwiceLog2e) + 1.0f), 1.0f);
-}
-
-// Four matrices of 8 x 8 elements of 16 bits, as products leave them in registers, packed in pairs:
-// lanes 0 to 7 have the addresses of the first one's rows, and so on. PTX ISA, "stmatrix".
-__device__ __forceinline__ void store_matrices(void* row, const uint32_t (&words)[4]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                   shared_address(row)),
-               "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
-               : "memory");
-}
-
-// Lane t of four has words w[0..3], w[j] being the t-th four bytes of vector j; afterwards it has
-// vector t. All lanes of a warp.
-__device__ __forceinline__ void gather_vectors(uint32_t (&w)[4]) {
-  const bool odd = (threadIdx.x & 1) != 0;
-  const bool upper = (threadIdx.x & 2) != 0;
-#pragma unroll
-  for (int i = 0; i < 4; i += 2) {
-    const uint32_t other = cudaops::shfl_xor(odd ? w[i] : w[i + 1], 1);
-    if (odd) {
-      w[i] = other;
-    } else {
-      w[i + 1] = other;
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const uint32_t other = cudaops::shfl_xor(upper ? w[i] : w[i + 2], 2);
-    if (upper) {
-      w[i] = other;
-    } else {
-      w[i + 2] = other;
-    }
   }
 }
 

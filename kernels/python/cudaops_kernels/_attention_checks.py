@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the ops on sequences refuse, for tensors without data: the sentences of their C++ bindings, so
 that torch.compile and meta tensors have them too. Sizes that aren't known yet are refused when the
-compiled code runs."""
+compiled code runs. Each function takes the arguments of its op by their names; of those that it
+doesn't list no value is wrong."""
 
 import math
 from typing import Any, NoReturn, Optional
@@ -78,10 +79,10 @@ def _check_heads(op: str, q: Tensor, k: Tensor, v: Tensor, is_varlen: bool) -> N
     if q.dtype != k.dtype or q.dtype != v.dtype:
         _refuse(op, f"one dtype for q, k and v, found {_name(q)}, {_name(k)} and {_name(v)}")
     found = f", found shapes {_shape(q)}, {_shape(k)} and {_shape(v)}"
+    layout = "[tokens, heads, head_dim]" if is_varlen else "[batch, seq, heads, head_dim]"
     dims = 3 if is_varlen else 4
     if not q.dim() == k.dim() == v.dim() == dims:
-        names = "[tokens, heads, head_dim]" if is_varlen else "[batch, seq, heads, head_dim]"
-        _refuse(op, f"{names} for q, k and v{found}")
+        _refuse(op, f"{layout} for q, k and v{found}")
     differs = _differ(k.shape[-3], v.shape[-3])
     if not is_varlen:
         differs = differs or _differ(q.shape[0], k.shape[0]) or _differ(q.shape[0], v.shape[0])
@@ -95,7 +96,9 @@ def _check_heads(op: str, q: Tensor, k: Tensor, v: Tensor, is_varlen: bool) -> N
         or _differ(kv_heads, v.shape[-2])
         or _is_true(heads % kv_heads != 0)
     ):
-        _refuse(op, f"as many heads in k as in v, and a multiple of them in q{found}")
+        _refuse(
+            op, f"{layout} with as many heads in k as in v, and a multiple of them in q{found}"
+        )
     widths = q.shape[-1], v.shape[-1]
     if _differ(widths[0], k.shape[-1]) or any(
         _is_true(width < 1) or _is_true(width > _MAX_HEAD_DIM) for width in widths
@@ -158,32 +161,36 @@ def check_attention(
     window_right: int,
     softcap: float,
     dropout_p: float,
-    lengths: Optional[tuple[Tensor, Tensor, int, int]] = None,
+    cu_seqlens_q: Optional[Tensor] = None,
+    cu_seqlens_k: Optional[Tensor] = None,
+    max_seqlen_q: int = 0,
+    max_seqlen_k: int = 0,
+    **_: Any,
 ) -> None:
-    """lengths: both tensors of offsets and both bounds, of sequences of different lengths."""
-    _check_heads(op, q, k, v, lengths is not None)
+    _check_heads(op, q, k, v, cu_seqlens_q is not None)
     batch = q.shape[0]
-    if lengths is not None:
-        offsets_q, offsets_k, max_q, max_k = lengths
-        for name, offsets in (("cu_seqlens_q", offsets_q), ("cu_seqlens_k", offsets_k)):
+    if cu_seqlens_q is not None and cu_seqlens_k is not None:
+        for name, offsets in (("cu_seqlens_q", cu_seqlens_q), ("cu_seqlens_k", cu_seqlens_k)):
             if offsets.dtype != torch.int32:
                 _refuse(op, f"int32 (Int) for {name}, found {_name(offsets)}")
         if (
-            offsets_q.dim() != 1
-            or offsets_k.dim() != 1
-            or _is_true(offsets_q.shape[0] < 1)
-            or _differ(offsets_q.shape[0], offsets_k.shape[0])
+            cu_seqlens_q.dim() != 1
+            or cu_seqlens_k.dim() != 1
+            or _is_true(cu_seqlens_q.shape[0] < 1)
+            or _differ(cu_seqlens_q.shape[0], cu_seqlens_k.shape[0])
         ):
             _refuse(
                 op,
                 "shape [sequences + 1] for cu_seqlens_q and cu_seqlens_k, found "
-                f"{_shape(offsets_q)} and {_shape(offsets_k)}",
+                f"{_shape(cu_seqlens_q)} and {_shape(cu_seqlens_k)}",
             )
-        if _is_true(max_q < 0) or _is_true(max_k < 0):
+        if _is_true(max_seqlen_q < 0) or _is_true(max_seqlen_k < 0):
             _refuse(
-                op, f"lengths from 0 on for max_seqlen_q and max_seqlen_k, found {max_q} and {max_k}"
+                op,
+                "lengths from 0 on for max_seqlen_q and max_seqlen_k, found "
+                f"{max_seqlen_q} and {max_seqlen_k}",
             )
-        batch = offsets_q.shape[0] - 1
+        batch = cu_seqlens_q.shape[0] - 1
     else:
         _check_bias(op, q, k, bias)
     _check_per_head(op, q, alibi_slopes, sinks, batch)
@@ -274,6 +281,7 @@ def check_rope_append_kv(
     positions: Tensor,
     k_scale: Optional[Tensor],
     v_scale: Optional[Tensor],
+    **_: Any,
 ) -> None:
     if q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         _refuse(
@@ -327,6 +335,7 @@ def check_attention_decode(
     sinks: Optional[Tensor],
     k_scale: Optional[Tensor],
     v_scale: Optional[Tensor],
+    **_: Any,
 ) -> None:
     if q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         _refuse(
@@ -352,7 +361,9 @@ def check_attention_decode(
     no_heads = _is_true(kv_heads == 0)
     if _is_true(heads > 0) if no_heads else _is_true(heads % kv_heads != 0):
         _refuse(
-            op, f"a multiple of k_cache's {kv_heads} heads for q, found shape {_shape(q)}"
+            op,
+            f"[batch, q_len, heads, head_dim] with a multiple of k_cache's {kv_heads} heads for q, "
+            f"found shape {_shape(q)}",
         )
     if seq_lens.dtype != torch.int32:
         _refuse(op, f"int32 (Int) for seq_lens, found {_name(seq_lens)}")

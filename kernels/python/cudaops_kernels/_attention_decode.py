@@ -14,32 +14,8 @@ from ._registration import refuse_gradients, register_op
 
 
 @register_op("attention_decode", autograd=without_gradient)
-def _attention_decode(
-    q,
-    k_cache,
-    v_cache,
-    block_table,
-    seq_lens,
-    scale,
-    window_left=-1,
-    softcap=0.0,
-    sinks=None,
-    k_scale=None,
-    v_scale=None,
-):
-    check_attention_decode(
-        "attention_decode",
-        q,
-        k_cache,
-        v_cache,
-        block_table,
-        seq_lens,
-        scale=scale,
-        softcap=softcap,
-        sinks=sinks,
-        k_scale=k_scale,
-        v_scale=v_scale,
-    )
+def _attention_decode(*, q, **options):
+    check_attention_decode("attention_decode", q, **options)
     batch, q_len, heads, _ = q.shape
     return q.new_empty(q.shape), q.new_empty((batch, heads, q_len), dtype=torch.float32)
 

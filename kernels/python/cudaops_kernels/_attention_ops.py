@@ -84,27 +84,7 @@ _ONE_BY_ONE: dict = {"num_dims": 4, "is_one_call": lambda arguments: False}
 @register_op(
     "attention_backward", Rows("q", placements=_placements(False, True), **_ONE_BY_ONE), gradient
 )
-def _gradient(
-    grad_output,
-    grad_lse,
-    q,
-    k,
-    v,
-    output,
-    lse,
-    bias=None,
-    alibi_slopes=None,
-    sinks=None,
-    seed=None,
-    scale=None,
-    causal=False,
-    window_left=-1,
-    window_right=-1,
-    softcap=0.0,
-    deterministic=False,
-    dropout_p=0.0,
-    needs_grad_bias=True,
-):
+def _gradient(*, q, k, v, bias, sinks, needs_grad_bias, **_):
     grad_bias, grad_sinks = q.new_empty((0,)), q.new_empty((0,))
     if bias is not None and needs_grad_bias:
         full = (q.shape[0], q.shape[2], q.shape[1], k.shape[1])
@@ -122,29 +102,7 @@ def _gradient(
     Rows("q", placements=_placements(True, True), **_ONE_BY_ONE),
     gradient,
 )
-def _varlen_gradient(
-    grad_output,
-    grad_lse,
-    q,
-    k,
-    v,
-    output,
-    lse,
-    cu_seqlens_q,
-    cu_seqlens_k,
-    alibi_slopes,
-    sinks,
-    seed,
-    max_seqlen_q,
-    max_seqlen_k,
-    scale=None,
-    causal=False,
-    window_left=-1,
-    window_right=-1,
-    softcap=0.0,
-    deterministic=False,
-    dropout_p=0.0,
-):
+def _varlen_gradient(*, q, k, v, sinks, **_):
     grad_sinks = q.new_empty((0,)) if sinks is None else sinks.new_empty(sinks.shape)
     return (*(tensor.new_empty(tensor.shape) for tensor in (q, k, v)), grad_sinks)
 
@@ -276,37 +234,8 @@ def _tangents(args, tangents, first_batch=0):
     Rows("q", placements=_placements(False, False), **_ONE_BY_ONE),
     differentiable(setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2),
 )
-def attention_op(
-    q,
-    k,
-    v,
-    bias=None,
-    alibi_slopes=None,
-    sinks=None,
-    seed=None,
-    scale=None,
-    causal=False,
-    window_left=-1,
-    window_right=-1,
-    softcap=0.0,
-    deterministic=False,
-    dropout_p=0.0,
-):
-    check_attention(
-        "attention",
-        q,
-        k,
-        v,
-        bias=bias,
-        alibi_slopes=alibi_slopes,
-        sinks=sinks,
-        seed=seed,
-        scale=scale,
-        window_left=window_left,
-        window_right=window_right,
-        softcap=softcap,
-        dropout_p=dropout_p,
-    )
+def attention_op(*, q, k, v, **options):
+    check_attention("attention", q, k, v, **options)
     batch, seq_q, heads, _ = q.shape
     if q.stride(2) > q.stride(1):
         output = q.new_empty((batch, heads, seq_q, v.shape[-1])).transpose(1, 2)
@@ -372,39 +301,7 @@ def _tangents_varlen(args, tangents):
         setup=_setup_varlen, backward=_backward_varlen, jvp=_tangents_varlen, num_differentiable=2
     ),
 )
-def attention_varlen_op(
-    q,
-    k,
-    v,
-    cu_seqlens_q,
-    cu_seqlens_k,
-    alibi_slopes,
-    sinks,
-    seed,
-    max_seqlen_q,
-    max_seqlen_k,
-    scale=None,
-    causal=False,
-    window_left=-1,
-    window_right=-1,
-    softcap=0.0,
-    deterministic=False,
-    dropout_p=0.0,
-):
-    check_attention(
-        "attention_varlen",
-        q,
-        k,
-        v,
-        alibi_slopes=alibi_slopes,
-        sinks=sinks,
-        seed=seed,
-        scale=scale,
-        window_left=window_left,
-        window_right=window_right,
-        softcap=softcap,
-        dropout_p=dropout_p,
-        lengths=(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k),
-    )
+def attention_varlen_op(*, q, k, v, **options):
+    check_attention("attention_varlen", q, k, v, **options)
     total, heads, _ = q.shape
     return q.new_empty((total, heads, v.shape[-1])), _statistics(q, heads, total)

@@ -55,6 +55,8 @@ def _wrong_type(
             wanted, member, types = _KINDS[kind]
             # torch.compile knows no attributes of all values.
             fits = isinstance(value, types) if is_traced else hasattr(value, member)
+            # torch takes a tensor with one element for a number.
+            fits = fits and not (isinstance(value, torch.Tensor) and value.numel() != 1)
         if not fits:
             found = "None" if value is None else type(value).__name__
             wanted += " or None" if is_optional else ""

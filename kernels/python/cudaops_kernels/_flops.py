@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ._library import ops, with_twin
+from ._library import by_name, ops, with_twin
 
 _MODULE = "torch.utils.flop_counter"
 # Matrix products with head_dim of q and k, and with that of v: the scores are calculated again.
@@ -43,10 +43,10 @@ def _pairs(values: dict) -> Iterator[Any]:
 
 
 def _formula(name: str, of_keys: int, of_values: int) -> Any:
-    arguments = [argument.name for argument in getattr(ops, name).default._schema.arguments]
+    values_of = by_name(getattr(ops, name).default)
 
     def flops(*args: Any, out_val: Any = None, **kwargs: Any) -> Any:
-        values = {**dict(zip(arguments, args)), **kwargs}
+        values = values_of(args, kwargs)
         q, v = values["q"], values["v"]
         width = of_keys * q.shape[-1] + of_values * v.shape[-1]
         return 2 * q.shape[-2] * width * sum(_pairs(values))

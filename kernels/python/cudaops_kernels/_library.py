@@ -3,6 +3,8 @@
 
 import importlib.util
 import os
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -28,6 +30,13 @@ def _load():
 
 _load()
 ops = torch.ops.cudaops
+
+
+def by_name(op: Any) -> Callable[[tuple, dict], dict]:
+    """values(args, kwargs): all arguments of a call of an op, in the order of its schema, also those
+    that are left to their defaults."""
+    defaults = {argument.name: argument.default_value for argument in op._schema.arguments}
+    return lambda args, kwargs: {**defaults, **dict(zip(defaults, args)), **kwargs}
 
 
 def with_twin(name: str) -> tuple[str, ...]:

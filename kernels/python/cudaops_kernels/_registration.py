@@ -8,7 +8,7 @@ import torch
 
 from ._autograd import _library, raising
 from ._batching import register_batching
-from ._library import ops, with_twin
+from ._library import by_name, ops, with_twin
 from ._sharding import Placements, by_rows, register_sharding, shards_to_write
 
 # A learning rate may lie on the CPU beside tensors of a GPU.
@@ -23,10 +23,9 @@ def _tensors(value):
     return ()
 
 
-def _check_devices(name, schema, args, kwargs):
-    names = [argument.name for argument in schema.arguments]
+def _check_devices(name, values):
     first = None
-    for argument, value in (*zip(names, args), *kwargs.items()):
+    for argument, value in values.items():
         for tensor in _tensors(value):
             if argument in _ANYWHERE and tensor.is_cpu:
                 continue
@@ -80,18 +79,21 @@ def register_op(
 
     rows: what torch.vmap and DTensor ask. autograd: differentiable(...), gradient, without_gradient
     or in_place; without it the decorator gives back the fake kernel, and derivatives are the
-    caller's. The fake kernel is torch's kernel for meta tensors too, which torch calls as soon as
-    one of several is: devices are compared first.
+    caller's. The fake kernel gets all arguments by their names, also those that a call leaves to
+    their defaults. It is torch's kernel for meta tensors too, which torch calls as soon as one of
+    several is: devices are compared first.
     """
     op = getattr(getattr(ops, name), overload)
+    values = by_name(op)
     if rows is not None:
         register_batching(name, rows.tensors, **rows.batching)
         register_sharding(name, rows.placements)
 
     def decorate(fake: Any) -> Any:
         def checked(*args: Any, **kwargs: Any) -> Any:
-            _check_devices(name, op._schema, args, kwargs)
-            return fake(*args, **kwargs)
+            arguments = values(args, kwargs)
+            _check_devices(name, arguments)
+            return fake(**arguments)
 
         for op_or_twin in with_twin(name):
             which = getattr(getattr(ops, op_or_twin), overload)
@@ -116,6 +118,7 @@ def in_place(name: str) -> Callable[..., Any]:
     and whoever saved one for a backward pass learns that it has changed. Of DTensors it changes the
     shards of this process, where these are enough."""
     op = getattr(ops, name).default
+    values = by_name(op)
     written = [
         (index, argument.name)
         for index, argument in enumerate(op._schema.arguments)
@@ -129,8 +132,7 @@ def in_place(name: str) -> Callable[..., Any]:
         }
         refuse_gradients(name, **changed)
         if any(hasattr(tensor, "_local_tensor") for tensor in changed.values()):
-            values = dict(zip((argument.name for argument in op._schema.arguments), args))
-            result = op(**shards_to_write(name, {**values, **kwargs}, tuple(changed)))
+            result = op(**shards_to_write(name, values(args, kwargs), tuple(changed)))
             torch.autograd.graph.increment_version(tuple(changed.values()))
             return result
         with torch._C._AutoDispatchBelowADInplaceOrView():

@@ -10,23 +10,8 @@ from ._registration import in_place, refuse_gradients, register_op
 
 
 @register_op("rope_append_kv_", autograd=in_place)
-def _append(
-    q,
-    k,
-    v,
-    cos,
-    sin,
-    k_cache,
-    v_cache,
-    block_table,
-    positions,
-    interleaved=False,
-    k_scale=None,
-    v_scale=None,
-):
-    check_rope_append_kv(
-        "rope_append_kv_", q, k, v, cos, sin, k_cache, v_cache, block_table, positions, k_scale, v_scale
-    )
+def _append(*, q, **options):
+    check_rope_append_kv("rope_append_kv_", q, **options)
     return q.new_empty(q.shape)
 
 

@@ -2,7 +2,7 @@
 """What the row ops share on Python's side."""
 
 from collections.abc import Sequence
-from typing import Union
+from typing import Any, Union
 
 import torch
 
@@ -20,7 +20,35 @@ def is_last_dimension(input, normalized_shape):
     if not isinstance(input, torch.Tensor) or input.dim() == 0:
         return False
     size = input.shape[-1]
-    return normalized_shape == size or normalized_shape == (size,) or normalized_shape == [size]
+    if type(normalized_shape) is int:
+        return normalized_shape == size
+    if not isinstance(normalized_shape, (tuple, list)) or len(normalized_shape) != 1:
+        return False
+    # Of a tensor in the place of a size a comparison may have no truth value.
+    return type(normalized_shape[0]) is int and normalized_shape[0] == size
+
+
+def _is_size(value: Any) -> bool:
+    if isinstance(value, (int, torch.SymInt)):
+        return True
+    return not isinstance(value, torch.Tensor) and hasattr(value, "__index__")  # numpy's
+
+
+def _sizes(op: str, normalized_shape: Any) -> tuple:
+    if _is_size(normalized_shape):
+        return (normalized_shape,)
+    wanted = f"{op}: wanted an int or a sequence of ints for normalized_shape, found"
+    if isinstance(normalized_shape, torch.Tensor):
+        # With weight in its place.
+        raise TypeError(
+            f"{wanted} a tensor. Fix: normalized_shape=input.shape[-1:], weight=<the tensor>."
+        )
+    if not isinstance(normalized_shape, Sequence):
+        raise TypeError(f"{wanted} {type(normalized_shape).__name__}.")
+    for size in normalized_shape:
+        if not _is_size(size):
+            raise TypeError(f"{wanted} one with a {type(size).__name__}.")
+    return tuple(normalized_shape)
 
 
 def flat_rows(op, input, normalized_shape, columns, is_written=False):
@@ -33,7 +61,7 @@ def flat_rows(op, input, normalized_shape, columns, is_written=False):
     if not isinstance(input, torch.Tensor):
         # The op's own sentence has the argument's name.
         return input, columns.values()
-    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    shape = _sizes(op, normalized_shape)
     if not shape or input.shape[input.dim() - len(shape) :] != shape:
         raise ValueError(
             f"{op}: wanted input's last dimensions to be normalized_shape {list(shape)}, "

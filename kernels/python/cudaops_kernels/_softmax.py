@@ -117,10 +117,11 @@ def softmax(
     """
     if isinstance(dim, torch.Tensor):
         raise TypeError("softmax: wanted an int for dim, found a tensor; mask is a keyword.")
-    if dim not in (-1, input.dim() - 1):
+    if isinstance(input, Tensor) and dim not in (-1, input.dim() - 1):
         raise ValueError(
             f"softmax: wanted the last dimension, -1 or {input.dim() - 1}, for dim, found {dim}."
         )
-    if mask is not None and input.dim() > 0 and (mask.dim() == 0 or mask.shape[-1] == 1):
+    is_last_broadcast = isinstance(mask, Tensor) and (mask.dim() == 0 or mask.shape[-1] == 1)
+    if is_last_broadcast and isinstance(input, Tensor) and input.dim() > 0:
         mask = mask.expand(*mask.shape[:-1], input.shape[-1])
     return _softmax(input, mask, scale, causal)

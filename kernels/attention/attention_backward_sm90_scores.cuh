@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel of attention_backward_sm90.cuh does with scores of 64 keys and a query block:
+// softcap, slopes, bias and masks, weights, dropout, and dS. They are transposed: a thread has
+// parts of two keys (the layout: common/hopper/wgmma.cuh).
+#pragma once
+
+#include "../common/hopper/fragment.cuh"
+#include "attention_backward_sm90_tiles.cuh"
+#include "attention_dropout.cuh"
+#include "attention_tiles.cuh"
+
+namespace cudaops_kernels {
+
+#if CUDAOPS_HAS_WGMMA
+
+namespace attention_backward_sm90 {
+
+template <typename Shape, bool kVarlen, bool kHasExtras>
+struct Scores {
+  static constexpr int kQueries = Shape::kQueries;
+  // Whether there are registers for dropout and bias.
+  static constexpr bool kIsRoomy = Shape::kRoles != AttentionBackwardSm90Roles::kKeysInTurn;
+  using Numbers = float[kQueries / 2];
+
+  const AttentionBackwardSm90Parameters& call;
+  char* const shared;
+
+  // Of the n-th query block, from this thread's first column on.
+  __device__ __forceinline__ const float* lse(uint32_t n) const {
+    return statistics(Shape::kLseOffset, n);
+  }
+  __device__ __forceinline__ const float* delta(uint32_t n) const {
+    return statistics(Shape::kDeltaOffset, n);
+  }
+  __device__ __forceinline__ const float* statistics(int offset, uint32_t n) const {
+    return reinterpret_cast<const float*>(shared + offset) + stage<Shape::kStages>(n) * kQueries +
+           threadIdx.x % 4 * 2;
+  }
+
+  __device__ __forceinline__ bool has_cap() const { return kHasExtras && call.cap != 0.0f; }
+  __device__ __forceinline__ bool has_slopes() const {
+    return kHasExtras && call.slopes != nullptr;
+  }
+  __device__ __forceinline__ bool has_bias() const {
+    return kHasExtras && !kVarlen && kIsRoomy && call.bias != nullptr;
+  }
+  __device__ __forceinline__ bool has_dropout() const {
+    return kHasExtras && kIsRoomy && call.threshold > 0;
+  }
+
+  // body(index among a thread's numbers, query, key), of those in the sequence.
+  template <typename Body>
+  __device__ __forceinline__ void for_each_pair(const Tile& tile, const Block& block, int first_key,
+                                                const Body& body) const {
+    const int first_query = block.first_query + threadIdx.x % 4 * 2;
+    first_key += threadIdx.x % kWarpgroupSize / 32 * 16 + threadIdx.x % 32 / 4;
+#pragma unroll
+    for (int i = 0; i < kQueries / 2; ++i) {
+      const int query = first_query + i / 4 * 8 + i % 2, key = first_key + i / 2 % 2 * 8;
+      if (query < tile.seq_q && key < tile.seq_k) body(i, query, key);
+    }
+  }
+
+  __device__ __forceinline__ bool is_masked(const Tile& tile, const Block& block,
+                                            int first_key) const {
+    const int offset = tile.seq_k - tile.seq_q, left = call.window_left, right = call.window_right;
+    const int first_query = block.first_query, last_query = first_query + kQueries - 1;
+    const int last_key = first_key + 63;
+    return (last_key >= tile.seq_k) | ((right >= 0) & (last_key > first_query + offset + right)) |
+           ((left >= 0) & (first_key < last_query + offset - left));
+  }
+  // Scores of queries that don't see a row's key become minus infinity.
+  __device__ __forceinline__ void mask(Numbers& s, int seq_k, int offset, int first_key,
+                                       int first_query) const {
+    const int lane = threadIdx.x % 32;
+    const int row = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+    const int column = first_query + lane % 4 * 2;
+    const int left = call.window_left, right = call.window_right;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int key = row + 8 * half;
+      // The query that the key is aligned with, counted from the thread's first column.
+      const int aligned = key - offset - column;
+      const int begin = key >= seq_k ? kQueries : right < 0 ? -1 : aligned - right;
+      const int end = left < 0 ? kQueries : aligned + left + 1;
+#pragma unroll
+      for (int i = 0; i < kQueries / 8; ++i) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          const int query = 8 * i + j;
+          float& score = s[4 * i + 2 * half + j];
+          if (query < begin || query >= end) score = -INFINITY;
+        }
+      }
+    }
+  }
+
+  // Scores of the n-th query block to weights.
+  __device__ __forceinline__ void weigh(const Tile& tile, const Block& block, Numbers& s,
+                                        int first_key, bool is_masked, uint32_t n) const {
+    const int offset = tile.seq_k - tile.seq_q;
+    if (has_cap()) {
+#pragma unroll
+      for (int i = 0; i < kQueries / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
+    }
+    if (has_slopes()) {
+      const float slope =
+          call.slopes[tile.batch * call.slopes_batch_stride + block.head] * (kLog2E / call.factor);
+      // Of the thread's first key and query.
+      const int distance = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 +
+                           threadIdx.x % 32 / 4 - block.first_query - threadIdx.x % 4 * 2 - offset;
+#pragma unroll
+      for (int i = 0; i < kQueries / 2; ++i) {
+        const int query = i / 4 * 8 + i % 2, key = i / 2 % 2 * 8;
+        s[i] -= slope * static_cast<float>(abs(distance + key - query));
+      }
+    }
+    if (has_bias()) {
+      const int64_t first =
+          tile.batch * call.bias_batch_stride + block.head * call.bias_head_stride;
+      for_each_pair(tile, block, first_key, [&](int i, int query, int key) {
+        const float bias = attention_detail::number_at(
+            call.bias_dtype, call.bias,
+            first + query * call.bias_query_stride + key * call.bias_key_stride);
+        s[i] += bias * (kLog2E / call.factor);
+      });
+    }
+    if (is_masked) mask(s, tile.seq_k, offset, first_key, block.first_query);
+    const float* const lse_here = lse(n);
+#pragma unroll
+    for (int i = 0; i < kQueries / 8; ++i) {
+      const float2 pair = *reinterpret_cast<const float2*>(lse_here + 8 * i);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float* const two = s + 4 * i + 2 * half;
+        two[0] = detail::exp2_of(fmaf(two[0], call.factor, -pair.x));
+        two[1] = detail::exp2_of(fmaf(two[1], call.factor, -pair.y));
+      }
+    }
+  }
+
+  // Which weights are dropped, a bit each: that of weight i is bit i % 32 of word i / 32.
+  __device__ __forceinline__ void find_dropped(const Tile& tile, const Block& block, int first_key,
+                                               uint32_t (&dropped)[kQueries / 64]) const {
+    const AttentionDropout dropout(call.threshold, call.seed);
+#pragma unroll
+    for (int i = 0; i < kQueries / 64; ++i) {
+      dropped[i] = attention_detail::dropped_of_keys(
+          dropout, tile.batch, block.head, block.first_query + 64 * i,
+          first_key + threadIdx.x % kWarpgroupSize / 32 * 16);
+    }
+  }
+  // What weights that are not dropped are multiplied with.
+  __device__ __forceinline__ float kept() const {
+    return has_dropout() ? AttentionDropout(call.threshold, call.seed).template factor<float>()
+                         : 1.0f;
+  }
+
+  // dP to dS, with weights: the i-th four numbers of a thread.
+  __device__ __forceinline__ void derive(Numbers& dp, const float* weight, int i,
+                                         uint32_t n) const {
+    const float2 pair = *reinterpret_cast<const float2*>(delta(n) + 8 * i);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      dp[4 * i + j] = weight[j] * (dp[4 * i + j] - (j % 2 == 0 ? pair.x : pair.y));
+    }
+    if (has_cap()) {
+      // 1 - tanh^2, with the capped score found again from its weight.
+      const float to_tanh = 1.0f / (call.factor * call.cap);
+      const float2 lse_pair = *reinterpret_cast<const float2*>(lse(n) + 8 * i);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float tanh = (__log2f(weight[j]) + (j % 2 == 0 ? lse_pair.x : lse_pair.y)) * to_tanh;
+        dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j] * fmaf(-tanh, tanh, 1.0f);
+      }
+    }
+  }
+  // What a key or a value holds that is not visible counts for nothing.
+  __device__ __forceinline__ static void hide(Numbers& dp, const float* weight, int i) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j];
+  }
+  // dS is the derivative by the bias too; that of what nobody sees stays zero.
+  __device__ __forceinline__ void store_grad_bias(const Tile& tile, const Block& block,
+                                                  int first_key, const Numbers& ds) const {
+    if (!has_bias() || call.grad_bias == nullptr) return;
+    const int64_t line = (int64_t{tile.batch} * call.heads + block.head) * tile.seq_q;
+    for_each_pair(tile, block, first_key, [&](int i, int query, int key) {
+      attention_detail::store_number(call.grad_bias_dtype, call.grad_bias,
+                                     (line + query) * tile.seq_k + key, ds[i]);
+    });
+  }
+};
+
+}  // namespace attention_backward_sm90
+
+#endif
+
+}  // namespace cudaops_kernels

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rings of buffers in shared memory that one thread fills and others empty (sm_90 and later), with
+// the barriers of mbarrier.cuh.
+#pragma once
+
+#include <cstdint>
+
+#include "mbarrier.cuh"
+
+namespace cudaops_kernels {
+
+#if CUDAOPS_HAS_HOPPER
+
+// The n-th thing that goes through a ring of kStages buffers lies in buffer stage(n); there it is
+// full in phases of parity(n).
+template <int kStages>
+__device__ __forceinline__ int stage(uint32_t n) {
+  return n % kStages;
+}
+template <int kStages>
+__device__ __forceinline__ uint32_t parity(uint32_t n) {
+  return n / kStages & 1;
+}
+
+// The barriers of a ring: for each of kStages buffers one that is complete when it is full, then
+// for each one that is complete when it is empty. kStride: one in so many barriers is this ring's,
+// where several share buffers.
+template <int kStages, int kStride = 1>
+struct Ring {
+  uint64_t* base;
+
+  __device__ __forceinline__ uint64_t* first_empty() const { return base + kStages * kStride; }
+  __device__ __forceinline__ uint64_t* full(uint32_t n) const {
+    return base + kStride * stage<kStages>(n);
+  }
+  __device__ __forceinline__ uint64_t* empty(uint32_t n) const {
+    return first_empty() + kStride * stage<kStages>(n);
+  }
+  // Of the n-th buffer. `releases`: arrivals that make it empty; one makes it full.
+  __device__ __forceinline__ void init(int n, uint32_t releases) const {
+    init_barrier(full(n));
+    init_barrier(empty(n), releases);
+  }
+  __device__ __forceinline__ void wait_until_full(uint32_t n) const {
+    wait_for_phase(full(n), parity<kStages>(n));
+  }
+  __device__ __forceinline__ void wait_until_empty(uint32_t n) const {
+    wait_for_phase(empty(n), parity<kStages>(n) ^ 1);
+  }
+  __device__ __forceinline__ void release(uint32_t n) const { arrive(empty(n)); }
+};
+
+#endif
+
+}  // namespace cudaops_kernels
