@@ -835,6 +835,76 @@ def test_include_directory_of_one_compiler(project):
     assert command(content, "target_include_directories") == included
 
 
+KNOWN = {  # expression: its value as Python has it, in a directory with csrc/op.cpp and csrc/op_kernel.cu
+    "os.path.basename('a/b.cu')": "b.cu",
+    "os.path.splitext('a/b.cu')[1]": ".cu",
+    "os.path.normpath('a/../b')": "b",
+    "os.path.relpath('csrc/op.cpp', 'csrc')": "op.cpp",
+    "os.path.relpath('csrc')": "csrc",
+    "int(os.path.exists('csrc')) + os.path.isdir('csrc/op.cpp') + os.path.isfile('csrc/op.cpp')": "2",
+    "','.join(os.listdir('csrc'))": "op.cpp,op_kernel.cu",
+    "[files for _, _, files in os.walk('csrc')][0][1]": "op_kernel.cu",
+    "Path('csrc', 'op.cpp').with_suffix('.o').name": "op.o",
+    "Path('csrc/op.cpp').with_name('x.cpp').stem": "x",
+    "str(Path('csrc').joinpath('a', 'b').parent.as_posix())": "csrc/a",
+    "int(Path('csrc/op.cpp').exists()) + int(Path('csrc').is_dir())": "2",
+    "Path('csrc/op.cpp').relative_to('csrc').suffix": ".cpp",
+    "len([path for path in Path('.').rglob('op*')])": "2",
+    "open('csrc/op.cpp').readlines()[0].strip().upper()": "#INCLUDE <ATEN/ATEN.H>",
+    "max([1, 5, 2]) - min(3, 2) * 2 // 3": "4",
+    "sum([[1], [2, 3]], [])[2]": "3",
+    "len(list(itertools.product('ab', [1, 2, 3])))": None,
+    "len(list(itertools.product(['a', 'b'], [1, 2, 3])))": "6",
+    "list(itertools.chain([1], (2, 3)))[-1]": "3",
+    "list(map(lambda x: x + 1, [1, 2]))[1]": "3",
+    "list(filter(None, ['', 'a']))[0]": "a",
+    "list(reversed(sorted(['b', 'a'])))[0]": "b",
+    "dict(a=1, b=2)['b']": "2",
+    "[*{'a': 1, 'b': 2}.items()][1][0]": "b",
+    "{'a': 1}.setdefault('c', 7)": "7",
+    "copy.copy([1, 2])[0]": "1",
+    "[i * j for i, j in zip(range(3), [4, 5, 6])][2]": "12",
+    "[i for i, _ in enumerate('abc')][2]": "2",
+    "'a-b'.replace('-', '_').title().split('_')[1]": "B",
+    "'{}:{x}'.format(1, x=2)": "1:2",
+    "(1 < 2) and 2 in (1, 2) and 'x' not in 'abc' and 1 is not None and 5": "5",
+    "({'a': 1} | {'a': 2})['a']": "2",
+    "platform.system() + os.sep + os.curdir": "Linux/.",
+    "-(3 - 1)": "-2",
+    "'abc'[1:]": "bc",
+    "1 // 0": None,
+    "int('x')": None,
+    "'a' + 1": None,
+    "[1, 2][5]": None,
+    "os.path.join(1)": None,
+    "'x'.join(1, 2, 3)": None,
+    "os.listdir('nowhere')": None,
+    "subprocess.check_output(['git'])": None,
+}
+
+
+def test_values_of_pythons_library(project):
+    macros = ["('V%d', %s)" % pair for pair in enumerate(KNOWN)]
+    content = project.port("""
+        import copy, itertools, platform, subprocess
+        setup(ext_modules=[CppExtension("op", ["csrc/op.cpp"], define_macros=[
+        %s
+        ])])
+        """.replace("\n        ", "\n") % ",\n".join(macros))
+    found = dict(re.findall(r"\bV(\d+)=(.*?)\"?$", content, re.MULTILINE))
+    assert {text: found.get(str(number)) for number, text in enumerate(KNOWN)} == KNOWN
+    assert len(project.comments) == list(KNOWN.values()).count(None)
+
+
+def test_flag_without_its_value_is_no_error(project):
+    content = project.port("""
+        setup(ext_modules=[CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], extra_link_args=["-Xlinker"],
+              extra_compile_args={"cxx": [], "nvcc": ["--use_fast_math", "-Xcompiler"]})])
+        """)
+    assert command(content, "target_compile_options") == ["$<$<COMPILE_LANGUAGE:CUDA>:--use_fast_math>"]
+    assert "target_link_options" not in content and project.comments == []
+
+
 def test_endless_code_ends(project):
     content = project.port(
         """

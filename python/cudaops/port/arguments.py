@@ -109,7 +109,7 @@ def link_arguments(blocks):
                 directories(blocks, "rpath", name, [(guard, re.sub(r"^-Wl,-rpath[,=]|-Wl,", "", flag))])
             elif flag == "-fopenmp":
                 library(blocks, guard, "gomp")
-            elif flag not in ("-shared", "-O3", ""):
+            elif flag not in ("-shared", "-O3", "-Wl,", ""):
                 blocks.put(guard, "link", "link_option", flag)
 
 
@@ -219,7 +219,7 @@ def _host_options(match, value, *_):
     for one in (value or match.group(1) or "").strip("\"'").split(","):
         if one == "-fopenmp":
             made.append(("openmp", ""))
-        elif one not in ("-fPIC", "-O3"):
+        elif one not in ("", "-fPIC", "-O3"):
             made.append(("option", "-Xcompiler=" + one))
     return made
 
