@@ -3,6 +3,7 @@
 
 import json
 import os
+import sys
 import types
 
 import pytest
@@ -70,6 +71,19 @@ def test_jobs_are_compared_with_cores_and_memory(examined, monkeypatch, jobs, gi
     ((said, text, cure),) = found(examined("jobs", **({"MAX_JOBS": jobs} if jobs else {})), "jobs")
     assert said == level and "2 cores, %d.0 GiB of memory free" % gib in text
     assert cure is None if fix is None else cure.startswith(fix)
+
+
+def test_a_python_without_torch_is_told_to_install_it(examined, monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None)
+    ((level, text, fix),) = found(examined("torch"), "torch")
+    assert (level, text) == ("error", "this Python has none: " + sys.executable)
+    assert fix == sys.executable + " -m pip install torch"
+    monkeypatch.undo()
+    assert examined("torch") == []
+    (tmp_path / "torch").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert found(examined("torch"), "torch") == [(level, text, fix)]
 
 
 def test_missing_ninja_is_an_error_with_the_line_to_type(examined, monkeypatch):

@@ -2,6 +2,7 @@
 """python -m cudaops doctor: can ops be built here, and what keeps them from being built quickly?
 python -m cudaops report: each op that packages of this Python bring, its state and why."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -45,6 +46,7 @@ class Doctor:
 
     def run(self):
         self.programs()
+        self.torch()
         self.environment()
         self.jobs()
         self.store()
@@ -67,6 +69,11 @@ class Doctor:
                 self.say(WARNING, name, "%s %s is a script, which costs 0.1 s a start" % (path, version), "apt-get install " + name)
             else:
                 self.say(OK, name, "%s, %s" % (version, path))
+
+    def torch(self):
+        spec = importlib.util.find_spec("torch")
+        if spec is None or spec.origin is None:  # None: a directory of that name
+            self.say(ERROR, "torch", "this Python has none: " + sys.executable, sys.executable + " -m pip install torch")
 
     def environment(self):
         for name, fix in USELESS.items():
