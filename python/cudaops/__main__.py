@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m cudaops"""
 
+import errno
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from .jit import cli as jit
 from .kernels import report as kernel_report
 from .port import PortError, port
 from .problem import Problem
+from .words import print_any_text
 
 
 def main(arguments=None):
@@ -148,7 +150,25 @@ def _verdict(info):
     return ["  %-12s can run it: %s" % ("this Python", torch)]
 
 
+def _with_output():
+    """main(); its output may go nowhere (>&-), or where there is no room."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    print_any_text()
+    try:
+        code = main()
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT) or error.filename is not None:
+            raise
+        problem = Problem("", "the output can't be written: %s." % os.strerror(error.errno), (), ["a disk with room, or another file"])
+        print(problem.text("cudaops"), file=sys.stderr)
+        # What is left can't be written at the end either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+    return code
+
+
 if __name__ == "__main__":
     # A reader that has seen enough (| head) ends this program in silence, as it ends others.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(main())
+    sys.exit(_with_output())

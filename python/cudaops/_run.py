@@ -21,6 +21,9 @@ def main():
 
     # The directory above is site-packages in a wheel. The modules are found through the package from now on.
     del sys.path[0]
+    from cudaops.words import print_any_text
+
+    print_any_text()
     name = "cudaops." + sys.argv[1]
     __import__(name)
     return sys.modules[name].main(sys.argv[2:])

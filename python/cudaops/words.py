@@ -2,6 +2,15 @@
 """Text: as files hold it, and as people read numbers, times and paths."""
 
 import os
+import sys
+
+
+def print_any_text():
+    """A path or a name that the locale's encoding doesn't have is printed all the same; in UTF-8 as the bytes that it is."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            is_utf8 = stream.encoding.lower().replace("-", "") == "utf8"
+            stream.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
 
 
 def read_text(path):

@@ -134,7 +134,7 @@ foreach(entry IN LISTS entries)
 endforeach()
 configured("empty" 1 FRESH)
 
-# A store that can't be written costs time only.
+# A store that can't be written costs time, and is warned of.
 file(WRITE "${case_DIR}/no store" "a file")
 configured("no store" 1 FRESH ARGS "-DCUDAOPS_STORE=${case_DIR}/no store")
 configured("no store, the same directory" 0 ARGS "-DCUDAOPS_STORE=${case_DIR}/no store")

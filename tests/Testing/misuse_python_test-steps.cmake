@@ -80,10 +80,10 @@ cudaops_add_python_test(t): SCRIPT needs a value.
 )
 
 misuse(
-  [[cudaops_add_python_test(t OP my_op SCRIPT test_op.py)]]
+  [[cudaops_add_python_test(t OP op SCRIPT test_op.py)]]
   [[
 cudaops_add_python_test(t): OP names no op.
-  found my_op
+  found op
   wanted an add_torch_op(), or SHARED kernels, made before this call
  Fix: <usage>
 ]]

@@ -76,6 +76,26 @@ def test_what_is_typed_wrong_is_said_with_the_line_to_type(words, said, tmp_path
     assert (code, output) == (2, "") and " ".join(error.split()) == said
 
 
+def test_output_that_the_locale_or_the_disk_has_no_room_for(tmp_path):
+    name = "n\u00f6_\u4e2d.py"
+    (tmp_path / name).write_text("from torch.utils.cpp_extension import load\nload('a', ['n\u00f6 \u4e2d.cpp'])\n", encoding="utf-8")
+    command = [sys.executable, "-m", "cudaops"]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    for encoding, shown in (("utf-8", "n\u00f6 \u4e2d".encode()), ("ascii", rb"n\xf6 \u4e2d"), ("latin-1", b"n\xf6 \\u4e2d")):
+        done = subprocess.run(
+            [*command, "port", name, "-o", "-"], cwd=tmp_path, env={**environment, "PYTHONIOENCODING": encoding + ":strict"}, capture_output=True
+        )
+        assert done.returncode == 0 and shown in done.stdout, done.stderr
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*command, "help"], env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "cudaops: the output can't be written: No space left on device.\n Fix: a disk with room, or another file\n",
+    )
+    closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command, "help"], env=environment, capture_output=True)
+    assert (closed.returncode, closed.stderr) == (0, b"")
+
+
 def test_recipe_that_is_none_is_said(tmp_path):
     for text, found in (("{", "Expecting property name"), ("[1]", "it has no format"), ("{}", "it has no format")):
         path = tmp_path / "op.recipe.json"

@@ -126,10 +126,11 @@ function(_cudaops_option name out)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# _cudaops_check_option_names()
+# _cudaops_check_options()
 #
-# -DCUDAOPS_PROVDE=TORCH would do nothing and say nothing; CMake's own hint names no cure.
-function(_cudaops_check_option_names)
+# -DCUDAOPS_PROVDE=TORCH would do nothing and say nothing; CMake's own hint names no cure. A value that is none is an error
+# also where nothing asks for it: -DCUDAOPS_SANITIZER=memchek in a project whose tests come later.
+function(_cudaops_check_options)
   set(known "CUDAOPS_CACHE;CUDAOPS_CACHE_REMOTE;CUDAOPS_CACHE_READONLY;CUDAOPS_CUDA_JOBS")
   list(APPEND known "CUDAOPS_CUDA_JOB_MEMORY;CUDAOPS_VERSION_POLICY;CUDAOPS_COMPATIBLE_VERSIONS;CUDAOPS_BACKEND")
   list(APPEND known "CUDAOPS_BUILD_TRACE;CUDAOPS_HIPIFY;CUDAOPS_PRECOMPILE;CUDAOPS_PROVIDE;CUDAOPS_TORCH_VERSION")
@@ -139,6 +140,9 @@ function(_cudaops_check_option_names)
   # is compiled.
   foreach(entry IN LISTS known)
     set(read "${${entry}}")
+    if(DEFINED ${entry} AND NOT entry STREQUAL "CUDAOPS_CACHE_REMOTE")
+      _cudaops_option(${entry} read)
+    endif()
   endforeach()
   get_cmake_property(entries CACHE_VARIABLES)
   list(FILTER entries INCLUDE REGEX "^CUDAOPS_")

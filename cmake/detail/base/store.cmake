@@ -1,7 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # Texts of the per-user store: several configures may write at once, and the store may be one that can't be written.
 
-_cudaops_use(base/paths base/probe)
+_cudaops_use(base/message base/options base/paths base/probe)
+
+# _cudaops_check_store(): a store that was asked for and can't be there would be missing in silence.
+function(_cudaops_check_store)
+  _cudaops_option(CUDAOPS_STORE asked)
+  _cudaops_store(store)
+  if(asked STREQUAL "" OR IS_DIRECTORY "${store}")
+    return()
+  endif()
+  _cudaops_run(made COMMAND "${CMAKE_COMMAND}" -E make_directory "${store}")
+  if(NOT IS_DIRECTORY "${store}")
+    _cudaops_warn(
+      "CUDAOPS_STORE: there can't be a directory here, so nothing is kept."
+      FACTS "found   ${asked}"
+      FIX "-DCUDAOPS_STORE=<directory that can be written>"
+    )
+  endif()
+endfunction()
 
 # _cudaops_store_text(<dir> <name> <text> <out-problem>)
 #

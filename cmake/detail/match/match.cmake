@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The match of a build tree: made once (match/decide), and taken as it was where nothing that it follows from has changed.
 
-_cudaops_use(base/message base/options base/replay base/state match/inputs)
+_cudaops_use(base/message base/options base/replay base/state base/store match/inputs)
 
 # _cudaops_match_begin(<out-first>)
 #
@@ -9,6 +9,13 @@ _cudaops_use(base/message base/options base/replay base/state match/inputs)
 # answer with facts that don't belong to them, so it is refused.
 function(_cudaops_match_begin out_first)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if("${PROJECT_NAME}" STREQUAL "")
+    _cudaops_stop(
+      "find_package(CudaTorchMatch): comes before project()."
+      FACTS "found   ${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt" "wanted  a project() with the language CXX before it"
+      FIX "project(my_ops LANGUAGES CXX)"
+    )
+  endif()
   if(NOT "CXX" IN_LIST languages)
     _cudaops_stop(
       "find_package(CudaTorchMatch): needs CXX."
@@ -64,7 +71,8 @@ endfunction()
 #
 # Only a match with CUDA and without a warning is kept: what is wrong is looked at again, and said again.
 function(_cudaops_match_resolve)
-  _cudaops_check_option_names()
+  _cudaops_check_options()
+  _cudaops_check_store()
   _cudaops_replay_inputs(inputs)
   _cudaops_replay_open("${inputs}")
   set(keys "ARCHITECTURES;ARCHITECTURES_REQUESTED;ARCHITECTURES_SOURCE;ARCHITECTURES_VARIABLE;BACKEND")

@@ -35,9 +35,14 @@ function(_cudaops_torch_find out_found out_tried)
     list(APPEND places "${place}")
     list(APPEND place_sources "environment CMAKE_PREFIX_PATH")
   endforeach()
+  set(missed FALSE)
   foreach(place source IN ZIP_LISTS places place_sources)
-    if(place STREQUAL "")
+    if(place STREQUAL "" OR (missed AND source MATCHES "CMAKE_PREFIX_PATH"))
       continue()
+    endif()
+    # One that the user named is not passed over; Torch_DIR is left behind by find_package(Torch), too.
+    if(source MATCHES "ROOT$")
+      set(missed TRUE)
     endif()
     _cudaops_torch_root_of("${place}" root)
     if(root STREQUAL "")
@@ -55,6 +60,10 @@ function(_cudaops_torch_find out_found out_tried)
     endif()
     list(APPEND tried "${place} (${source}): ${problem}")
   endforeach()
+  if(missed)
+    set(${out_tried} "${tried}" PARENT_SCOPE)
+    return()
+  endif()
 
   # 2.-4. An interpreter. One that the user named is not passed over: another one's torch wouldn't load there.
   _cudaops_python_explicit(explicit explicit_source)
@@ -195,6 +204,9 @@ function(_cudaops_torch_not_found_texts tried out_facts out_fix)
     "-DPython_EXECUTABLE=<venv>/bin/python   (an interpreter that has torch)"
     "or -DCUDAOPS_PROVIDE=TORCH  (brings one from PyPI, about 3 GB)"
   )
+  if(tried MATCHES "\\((environment )?(T[A-Za-z]+_ROOT)\\): ")
+    set(fix "-D${CMAKE_MATCH_2}=<libtorch>   (or without it, and without the environment's: any torch is then taken)")
+  endif()
   # PEP 517 front ends build in an environment of their own, without the torch that is installed.
   _cudaops_python_explicit(python source)
   if(
