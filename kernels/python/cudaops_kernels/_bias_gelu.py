@@ -42,7 +42,7 @@ def _placements_of_backward(arguments: dict) -> list:
     ),
     gradient,
 )
-def _gradient(grad_output, input, bias, approximate="none", needs_grad_bias=True):
+def _gradient(grad_output, input, bias, approximate, needs_grad_bias):
     has_grad_bias = bias is not None and needs_grad_bias
     grad_bias = bias.new_empty(bias.shape) if has_grad_bias else input.new_empty(0)
     return input.new_empty(input.shape), grad_bias
@@ -75,7 +75,7 @@ def _jvp(args, tangents):
     Rows("input", placements=_placements),
     differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )
-def _bias_gelu(input, bias, approximate="none"):
+def _bias_gelu(input, bias, approximate):
     return input.new_empty(input.shape)
 
 

@@ -56,11 +56,11 @@ def _gradient(
     logits,
     target,
     lse,
-    ignore_index=-100,
-    label_smoothing=0.0,
-    lse_square_scale=0.0,
-    softcap=0.0,
-    reduction="mean",
+    ignore_index,
+    label_smoothing,
+    lse_square_scale,
+    softcap,
+    reduction,
 ):
     return logits.new_empty(logits.shape)
 

@@ -14,7 +14,7 @@ from ._rows import halves
 @register_op(
     "geglu_backward", Rows("gate", "up", "grad_output", num_outputs=2, last=0), gradient
 )
-def _gradient(grad_output, gate, up, approximate="none"):
+def _gradient(grad_output, gate, up, approximate):
     return gate.new_empty(gate.shape), up.new_empty(up.shape)
 
 
@@ -44,7 +44,7 @@ def _backward(ctx, grad_output):
     Rows("gate", "up", last=0),
     differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )
-def _geglu(gate, up, approximate="none"):
+def _geglu(gate, up, approximate):
     return gate.new_empty(gate.shape)
 
 

@@ -32,8 +32,8 @@ def _gradient(
     bias,
     mean,
     rstd,
-    needs_grad_weight=True,
-    needs_grad_bias=True,
+    needs_grad_weight,
+    needs_grad_bias,
 ):
     return (
         input.new_empty(input.shape),

@@ -60,12 +60,12 @@ def _quantize(
     input,
     dtype,
     block_size,
-    scale=None,
-    scale_ub=None,
-    symmetric=True,
-    ue8m0=False,
-    scales_column_major=False,
-    seed=None,
+    scale,
+    scale_ub,
+    symmetric,
+    ue8m0,
+    scales_column_major,
+    seed,
 ):
     def per_block(dtype):
         return empty_per_block(input, block_size, dtype, scales_column_major)

@@ -14,7 +14,7 @@ from ._rows import Shape, flat_rows, is_last_dimension, per_row, shaped_as
 
 
 @register_op("fused_add_rms_norm_", autograd=in_place)
-def _in_place(input, residual, weight, eps, weight_offset=0.0):
+def _in_place(input, residual, weight, eps, weight_offset):
     return None
 
 
@@ -31,7 +31,7 @@ def _in_place(input, residual, weight, eps, weight_offset=0.0):
     gradient,
 )
 def _gradient(
-    grad_output, grad_residual_out, x, weight, rstd, weight_offset=0.0, needs_grad_weight=True
+    grad_output, grad_residual_out, x, weight, rstd, weight_offset, needs_grad_weight
 ):
     has_grad_weight = weight is not None and needs_grad_weight
     grad_weight = weight.new_empty(weight.shape) if has_grad_weight else x.new_empty(0)
@@ -102,7 +102,7 @@ def _jvp_fused(args, tangents):
     Rows("input", num_outputs=2),
     differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )
-def _rms_norm(input, weight, eps, weight_offset=0.0):
+def _rms_norm(input, weight, eps, weight_offset):
     return input.new_empty(input.shape), per_row(input)
 
 
@@ -113,7 +113,7 @@ def _rms_norm(input, weight, eps, weight_offset=0.0):
         setup=_setup_fused, backward=_backward_fused, jvp=_jvp_fused, num_differentiable=2
     ),
 )
-def _fused_add_rms_norm(input, residual, weight, eps, weight_offset=0.0):
+def _fused_add_rms_norm(input, residual, weight, eps, weight_offset):
     return input.new_empty(input.shape), input.new_empty(input.shape), per_row(input)
 
 

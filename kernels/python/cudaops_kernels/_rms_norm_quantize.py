@@ -23,12 +23,12 @@ def _rms_norm_quantize(
     weight,
     eps,
     dtype,
-    group_size=-1,
-    scale_ub=None,
-    ue8m0=False,
-    scales_column_major=False,
-    weight_offset=0.0,
-    scale=None,
+    group_size,
+    scale_ub,
+    ue8m0,
+    scales_column_major,
+    weight_offset,
+    scale,
 ):
     return (
         input.new_empty(input.shape, dtype=dtype),

@@ -29,7 +29,7 @@ def _placements(q: str, k: str) -> Placements:
 
 
 @register_op("rope_", autograd=in_place)
-def _rope_in_place(q, k, cos, sin, positions, interleaved=False):
+def _rope_in_place(q, k, cos, sin, positions, interleaved):
     return None
 
 
@@ -80,7 +80,7 @@ def _linear(name, op_of_gradients):
     Rows("q", "k", "positions", num_dims=3, placements=_placements("q", "k")),
     _linear("rope", ops.rope_backward),
 )
-def _rope(q, k, cos, sin, positions, interleaved=False):
+def _rope(q, k, cos, sin, positions, interleaved):
     return q.new_empty(q.shape), k.new_empty(k.shape)
 
 
@@ -95,7 +95,7 @@ def _rope(q, k, cos, sin, positions, interleaved=False):
     ),
     _linear("rope_backward", ops.rope),
 )
-def _(grad_q, grad_k, cos, sin, positions, interleaved=False):
+def _(grad_q, grad_k, cos, sin, positions, interleaved):
     return grad_q.new_empty(grad_q.shape), grad_k.new_empty(grad_k.shape)
 
 

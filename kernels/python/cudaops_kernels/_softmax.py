@@ -43,7 +43,7 @@ def _place_mask(arguments: dict, dims: dict) -> None:
 @register_op(
     "softmax_backward", Rows("output", "grad_output", is_one_call=_has_its_queries), gradient
 )
-def _gradient(grad_output, output, scale=1.0, causal=False):
+def _gradient(grad_output, output, scale, causal):
     return output.new_empty(output.shape)
 
 
@@ -97,7 +97,7 @@ def _jvp(args, tangents):
     Rows("input", placements=_placements, is_one_call=_has_its_queries, prepare=_place_mask),
     differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )
-def _softmax(input, mask=None, scale=1.0, causal=False):
+def _softmax(input, mask, scale, causal):
     return input.new_empty(input.shape)
 
 

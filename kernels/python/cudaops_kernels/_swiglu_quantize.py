@@ -20,11 +20,11 @@ def _swiglu_quantize(
     gate,
     up,
     dtype,
-    group_size=-1,
-    scale_ub=None,
-    ue8m0=False,
-    scales_column_major=False,
-    scale=None,
+    group_size,
+    scale_ub,
+    ue8m0,
+    scales_column_major,
+    scale,
 ):
     return (
         gate.new_empty(gate.shape, dtype=dtype),
