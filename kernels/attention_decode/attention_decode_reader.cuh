@@ -14,6 +14,7 @@
 namespace cudaops_kernels {
 namespace decode {
 
+#if !CUDAOPS_HIP
 #if CUDAOPS_HAS_MMA
 
 struct Four {
@@ -94,6 +95,7 @@ struct Reader<T, Float8> {
   __device__ static int element(int sum, int t) { return 4 * t + sum % 2 * 2 + sum / 2; }
 };
 
+#endif
 #endif
 
 }  // namespace decode
