@@ -204,7 +204,8 @@ Words with_build_type_in_place(const Words& words) {
     const bool is_level = matches_any(levels_of_optimisation, word);
     const bool is_definition = word == "-DNDEBUG";
     const bool is_other = !is_definition && holds(word, "NDEBUG");
-    if (is_other || ((is_level || is_definition) && matches_any(with_a_value, previous))) return words;
+    if (is_other || ((is_level || is_definition) && matches_any(with_a_value, previous)))
+      return words;
     previous = word;
     levels += is_level;
     definitions += is_definition;

@@ -23,8 +23,9 @@ struct Compile {
 // Reads the words, without the compiler's name.
 Compile read_command(const Words& words);
 
-// The words with -O<level> and -DNDEBUG where CMake puts those of a build type: the same compile as with an empty build type
-// has the same words. As they are where either stands there more than once, or may be another option's value.
+// The words with -O<level> and -DNDEBUG where CMake puts those of a build type: the same compile as
+// with an empty build type has the same words. As they are where either stands there more than
+// once, or may be another option's value.
 Words with_build_type_in_place(const Words& words);
 
 // Why flags in NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS, which can name files, compilers and places
