@@ -132,6 +132,17 @@ def test_whole_examination_builds_an_op_and_its_exit_code_says_the_worst(jit):  
     assert jit.objects() == []
 
 
+def test_broken_toolkit_is_told_though_an_op_for_the_cpu_is_built(examined, jit):  # noqa: F811
+    nvcc = jit.write("toolkit/bin/nvcc", "#!/bin/sh\nexit 1\n")
+    os.chmod(nvcc, 0o755)
+    findings = examined("compile", CUDAToolkit_ROOT=str(jit.directory / "toolkit"), CUDACXX=nvcc)
+    ((level, text, _),) = found(findings, "CUDA")
+    assert level == "warning" and "toolkit is broken" in text
+    assert "an op for the CPU" in found(findings, "compile")[0][1]
+    ((level, text, fix),) = found(findings, "match")
+    assert level == "warning" and str(jit.directory / "toolkit") in text and "is broken" in fix
+
+
 def test_report_says_each_ops_state_and_why(jit, tmp_path):  # noqa: F811
     package = tmp_path / "site" / "package"
     (package / "my_ops.recipe" / "source").mkdir(parents=True)

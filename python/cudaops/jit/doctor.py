@@ -117,7 +117,8 @@ class Doctor:
         with tempfile.TemporaryDirectory(prefix="cudaops-doctor-") as place:
             own = stores.Store(os.path.join(place, "jit"), writable=True)
             publish.prepare(own.root)
-            cuda, times = True, []
+            # Of the first: one for the CPU asks no toolkit.
+            cuda, times, report = True, [], {}
             while len(times) < 2:
                 request = Request("cudaops_doctor", "library", inline=(True, True, False))
                 request.set_flags(None, None, None, None)
@@ -128,6 +129,7 @@ class Doctor:
                 try:
                     made.run()
                 except errors.BuildError as error:
+                    report = report or made.report
                     first = error.message.split("\n")[0]
                     if not cuda or times:
                         self.say(ERROR, "compile", first, _fix(error.message))
@@ -136,10 +138,11 @@ class Doctor:
                     cuda = False
                     self.say(WARNING, "CUDA", "device code can't be built: " + first, _fix(error.message))
                     continue
+                report = report or made.report
                 times.append(time.monotonic() - began)
             what = "an op with device code" if cuda else "an op for the CPU"
             self.say(OK, "compile", "%s in %.1f s, with its objects cached in %.1f s" % (what, *times))
-            self._report(made.report)
+            self._report(report)
 
     def _report(self, report):
         torch, toolkit, host = report.get("torch", {}), report.get("toolkit", {}), report.get("host_compiler", {})

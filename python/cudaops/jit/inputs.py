@@ -65,7 +65,7 @@ class Inputs:
         if self._tool_entries is None:
             self._find_tools()
             self._tool_entries = [self._tool_entry(path) for path in sorted(self.tools)]
-            stamps.make(os.path.dirname(self.id_directory), self._report.get("host_compiler", {}).get("path") or "cc")
+            stamps.make(os.path.dirname(self.id_directory), next(iter(self._host_compilers()), "cc"))
 
     def entries(self, started_ns, known):
         """For manifest.data_of(); None where a file changed while the build ran. known: Section.files()"""
@@ -233,10 +233,17 @@ class Inputs:
                 if (word.startswith("@") or word.startswith(("--options-file=", "-optf="))) and os.path.isfile(name):
                     self.files.add(os.path.realpath(name))
 
+    def _host_compilers(self):
+        """nvcc's, and the one that compiles C++: without CUDA there is only this one, and CUDAHOSTCXX makes them two."""
+        found = [self._report.get("host_compiler", {}).get("path")]
+        for command in _read_json(os.path.join(self.tree, "compile_commands.json")) or ():
+            if os.path.splitext(command["file"])[1] in (".cpp", ".cc", ".cxx"):
+                found += shlex.split(command.get("command", ""))[:1]
+        return list(dict.fromkeys(filter(None, found)))
+
     def _find_tools(self):
-        host = self._report.get("host_compiler", {}).get("path") or ""
-        tools = [host]
-        if host:
+        tools = self._host_compilers()
+        for host in list(tools):
             for name in ("cc1plus", "as", "ld", "collect2"):
                 done = subprocess.run([host, "-print-prog-name=" + name], capture_output=True, text=True)
                 answer = done.stdout.strip()

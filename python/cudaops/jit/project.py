@@ -17,7 +17,11 @@ _IMPLICIT_CUDA = ["cuda.h", "cuda_runtime.h"]
 _RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
 
 # In names of headers, in options and paths: of a toolkit, or of what is beside it.
-_TOOLKIT = re.compile(r"cu(?:da|dnn|b\b|blas|fft|rand|solver|sparse|tensor|tlass)|nv(?:rtc|tx|ml|toolsext|shmem)|nccl|thrust|cooperative_groups|hip|roc", re.I)
+_TOOLKIT = re.compile(
+    r"cu(?:da|dnn|b\b|blas|fft|rand|solver|sparse|tensor|tlass)|nv(?:rtc|tx|ml|toolsext|shmem)|nccl|thrust|cooperative_groups"
+    r"|(?<![a-z])(?:hip|roc)",
+    re.I,
+)
 
 
 class Project:
