@@ -25,6 +25,10 @@ def element(dtype):
     return dtype.split(",")[0]
 
 
+def few(widths):
+    return tuple((rows, width) for rows in (1, 128, 1024) for width in widths)
+
+
 # As row_shapes() in row_benchmark.h, by what they stand for.
 ROWS = {
     "small": ((64, 4096),),
@@ -39,12 +43,9 @@ ROWS = {
         (131072, 1000),
         (1048576, 127),
     ),
-    # Of inference, in no benchmark program.
-    "few": tuple(
-        (rows, width)
-        for rows in (1, 128, 1024)
-        for width in (2880, 4096, 7168, 8192, 18432)
-    ),
+    # Of inference, in no benchmark program: two parts, since one would take longer than --seconds.
+    "few": few((2880, 4096, 7168, 8192, 18432)),
+    "few_more": few((2048, 3072, 5120)),
 }
 # As shapes() in softmax_benchmark.cpp and cross_entropy_benchmark.cpp.
 SCORES = {
@@ -58,7 +59,8 @@ CLASSES = {
     "large": ((8192, 32000), (4096, 128256)),
     "awkward": ((8192, 50257),),
     "more": ((4096, 152064), (1024, 262144)),
-    "few": tuple((rows, width) for rows in (1, 128, 1024) for width in (32000, 128256)),
+    "few": few((32000, 128256)),
+    "few_more": few((151936, 262144)),
 }
 # As lists() in adamw_benchmark.cpp.
 LISTS = {

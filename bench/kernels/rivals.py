@@ -37,7 +37,7 @@ import result_file
 
 OURS = "cudaops"
 MAX_AUTOTUNE = "max-autotune-no-cudagraphs"
-SIZES = ("small", "medium", "large", "awkward", "more", "few")
+SIZES = ("small", "medium", "large", "awkward", "more", "few", "few_more")
 USUAL_SIZES = "small,medium,large,awkward"
 # As in cudaops/benchmark.h; what torch enqueues for a call may be a dozen kernels, so fewer calls.
 SAMPLES = 31
@@ -67,7 +67,7 @@ def parser():
     result.add_argument(
         "--sizes",
         default=USUAL_SIZES,
-        help=f"some of {','.join(SIZES)} (default: all but the last two)",
+        help=f"some of {','.join(SIZES)} (default: all but the last three)",
     )
     result.add_argument("--dtypes", help="of the table's only some of BFloat16,Float16,float")
     result.add_argument("--seconds", type=float, default=300, help="for one op (default: 300)")

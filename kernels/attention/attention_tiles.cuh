@@ -11,7 +11,7 @@
 
 #include "../common/activations.h"
 #include "../common/device_types.cuh"
-#include "../common/vectors.cuh"
+#include "../common/unaligned.cuh"
 #include "attention.h"
 #include "attention_dropout.h"
 
@@ -67,7 +67,7 @@ struct Rows64 {
       const T* from = data + row * stride + column;
       const int count = width - column;
       packed = is_aligned && count >= Vector<T>::kSize ? load_aligned(from)
-                                                       : load_elements(from, 0, count);
+                                                       : load_unaligned(from, 0, count);
     }
     return unpack<T>(packed);
   }

@@ -24,7 +24,7 @@
 
 #include "divider.cuh"
 #include "pointwise.h"
-#include "vectors.cuh"
+#include "unaligned.cuh"
 
 namespace cudaops_kernels {
 namespace detail {
@@ -129,45 +129,6 @@ struct PointwiseGrid {
   Divider blocks_per_row;
 };
 
-// A vector in flight: two aligned ones, to be shifted when they have arrived.
-template <typename T>
-struct Window {
-  Packed low, high;     // without an offset only the first counts: a copy of it would wait for it
-  unsigned int offset;  // bytes in `low` before the vector
-  __device__ __forceinline__ Packed packed() const { return funnel_shift<T>(low, high, offset); }
-  __device__ __forceinline__ Numbers<T> numbers() const { return unpack<T>(packed()); }
-};
-
-// The vector at `data`, of which elements begin … end - 1 are wanted. Of an array that reaches from
-// `first` to `last` nothing else is touched; the other elements are what lies there, or 0.
-template <typename T>
-__device__ __forceinline__ Window<T> load_window(const T* data, int begin, int end, const T* first,
-                                                 const T* last) {
-  Window<T> window = {};
-  window.offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
-  const bool is_aligned = window.offset == 0;
-  // As an integer the address would lose its address space.
-  const char* aligned = reinterpret_cast<const char*>(data) - window.offset;
-  if (aligned >= reinterpret_cast<const char*>(first) &&
-      aligned + (is_aligned ? 16 : 32) <= reinterpret_cast<const char*>(last)) {
-    window.low = reinterpret_cast<const Packed*>(aligned)[0];
-    if (!is_aligned) window.high = reinterpret_cast<const Packed*>(aligned)[1];
-  } else {
-    window.low = load_elements(data, begin, end);
-    window.offset = 0;
-  }
-  return window;
-}
-
-// The same between others: all of both vectors may be read.
-template <typename T>
-__device__ __forceinline__ Window<T> load_window(const T* data) {
-  const unsigned int offset = static_cast<unsigned int>(reinterpret_cast<uintptr_t>(data) % 16);
-  const Packed* const aligned =
-      reinterpret_cast<const Packed*>(reinterpret_cast<const char*>(data) - offset);
-  return {aligned[0], aligned[1], offset};
-}
-
 // Whether so many elements before and behind a row belong to the array too.
 template <typename T>
 __device__ __forceinline__ bool is_between(const ConstRows& rows, int64_t index, int64_t num_rows,
@@ -179,9 +140,9 @@ __device__ __forceinline__ bool is_between(const ConstRows& rows, int64_t index,
 
 // Vector `vector` of a row, counted from `shift` elements before it.
 template <typename T, bool kWhole>
-__device__ __forceinline__ Window<T> load_window(const ConstRows& rows, int64_t index,
-                                                 int64_t vector, int shift, int begin, int end,
-                                                 int64_t num_rows, int64_t width) {
+__device__ __forceinline__ Window<T> load_window_of_row(const ConstRows& rows, int64_t index,
+                                                        int64_t vector, int shift, int begin,
+                                                        int end, int64_t num_rows, int64_t width) {
   const Packed* data =
       reinterpret_cast<const Packed*>(rows.template row<T>(index) - shift) + vector;
   if constexpr (kWhole) {
@@ -304,8 +265,8 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   Window<T> windows[kNumInputs];
 #pragma unroll
   for (int j = 0; j < kNumInputs; ++j) {
-    windows[j] = load_window<T, kWhole>(call.inputs[j], index, vector, shift, begin, end,
-                                        call.num_rows, call.width);
+    windows[j] = load_window_of_row<T, kWhole>(call.inputs[j], index, vector, shift, begin, end,
+                                               call.num_rows, call.width);
   }
   Numbers<T> x[kNumInputs], y[kNumOutputs], columns = {};
   if (call.columns != nullptr) {
@@ -324,7 +285,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     if (kWhole || (end - begin == kSize && is_aligned_to_16(destination))) {
       *destination = packed;
     } else {
-      store_elements(reinterpret_cast<T*>(destination), packed, begin, end);
+      store_unaligned(reinterpret_cast<T*>(destination), packed, begin, end);
     }
   }
 }
@@ -357,7 +318,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   for (int j = 0; j < kNumInputs; ++j) {
     const Packed* const source = static_cast<const Packed*>(call.inputs[j].data) + vector;
     packed[j] =
-        is_whole ? *source : load_elements(reinterpret_cast<const T*>(source), begin(), end());
+        is_whole ? *source : load_unaligned(reinterpret_cast<const T*>(source), begin(), end());
   }
   Numbers<T> x[kNumInputs], y[kNumOutputs], columns = {};
   if (call.columns != nullptr) {
@@ -374,7 +335,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     if (is_whole) {
       *destination = result;
     } else {
-      store_elements(reinterpret_cast<T*>(destination), result, begin(), end());
+      store_unaligned(reinterpret_cast<T*>(destination), result, begin(), end());
     }
   }
 }

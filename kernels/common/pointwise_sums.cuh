@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(kSumThreads, kLayout == SumLayout::kPeriods ? 
       store_unaligned(reinterpret_cast<T*>(destination), packed, 0, end,
                       num_lanes < 32 ? static_cast<int>(num_lanes) : 32);
     } else {
-      store_elements(reinterpret_cast<T*>(destination), packed, 0, end);
+      store_unaligned(reinterpret_cast<T*>(destination), packed, 0, end);
     }
   };
 
@@ -145,8 +145,8 @@ __global__ void __launch_bounds__(kSumThreads, kLayout == SumLayout::kPeriods ? 
       if (index + i * step >= to) break;
 #pragma unroll
       for (int j = 0; j < kNumInputs; ++j) {
-        windows[i][j] = load_window<T, kWhole>(call.inputs[j], index + i * step, vector, 0, 0, end,
-                                               call.num_rows, call.width);
+        windows[i][j] = load_window_of_row<T, kWhole>(call.inputs[j], index + i * step, vector, 0,
+                                                      0, end, call.num_rows, call.width);
       }
     }
 #pragma unroll
@@ -175,15 +175,15 @@ __global__ void __launch_bounds__(kSumThreads, kLayout == SumLayout::kPeriods ? 
 #pragma unroll
       for (int j = 0; j < kNumInputs; ++j) {
         const T* const row = call.inputs[j].template row<T>(index);
-        x[j] = unpack<T>(load_elements(row + column, from_element, to_element));
+        x[j] = unpack<T>(load_unaligned(row + column, from_element, to_element));
       }
       apply<T>(formula, x, columns, y);
 #pragma unroll
       for (int k = 0; k < kSize; ++k) {
         if (k >= from_element && k < to_element) sums[k] += y[0][k];
       }
-      store_elements(call.outputs[0].template row<T>(index) + column, pack<T>(y[0]), from_element,
-                     to_element);
+      store_unaligned(call.outputs[0].template row<T>(index) + column, pack<T>(y[0]), from_element,
+                      to_element);
     }
   }
 

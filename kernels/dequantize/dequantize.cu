@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
   for (int slot = 0; slot < kSlots; ++slot) {
     const int vector = first + slot * step;
     if (vector >= num) break;
-    bytes[slot] = load_aligned_bytes<kSize>(input + vector * int64_t{kSize});
+    bytes[slot] = load_aligned<Bytes<kSize>>(input + vector * int64_t{kSize});
     if (grid.one_scale_a_row) {
       if (slot == 0) {
         scales[0] = {row_scales[0], call.zero_point == nullptr ? 0 : call.zero_point[row_at]};
@@ -97,14 +97,14 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
                        left < kSize ? static_cast<int>(left > 0 ? left : 0) : kSize};
   };
   const int64_t row_at = grid.places.row_at(part.index);
-  BytesWindow<kSize> windows[kSlots];
+  detail::Window<uint8_t, Bytes<kSize>> windows[kSlots];
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
     const VectorPlace at = place(slot);
     if (at.end <= at.begin) break;
-    windows[slot] = is_between
-                        ? load_bytes<kSize>(input + at.column)
-                        : load_bytes<kSize>(input + at.column, at.begin, at.end, array, array_end);
+    windows[slot] = is_between ? detail::load_window<Bytes<kSize>>(input + at.column)
+                               : detail::load_window<Bytes<kSize>>(input + at.column, at.begin,
+                                                                   at.end, array, array_end);
   }
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
     if (at.end <= at.begin) break;
     const VectorScales<kSize> scales(call.scale, call.zero_point, grid.places, row_at, at,
                                      [](float scale) { return scale; });
-    Numbers<T> x = numbers_of(windows[slot].bytes(), call.type);
+    Numbers<T> x = numbers_of(windows[slot].vector(), call.type);
     if (call.zero_point != nullptr) {
 #pragma unroll
       for (int k = 0; k < kSize; ++k) x[k] -= static_cast<float>(scales.zero_point[k]);
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
     if (at.end - at.begin == kSize) {
       store_aligned(output + at.column, packed);
     } else {
-      store_elements(output + at.column, packed, at.begin, at.end);
+      store_unaligned(output + at.column, packed, at.begin, at.end);
     }
   }
 }

@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
   const auto end = [&](uint32_t vector) {
     return vector == grid.num_vectors - 1 ? grid.end : kSize;
   };
-  BytesWindow<kSize> windows[kFlatSlots];
+  detail::Window<uint8_t, Bytes<kSize>> windows[kFlatSlots];
   FlatScales scales[kFlatSlots];
   detail::FlatRows::Place place = grid.rows.of(first);
 #pragma unroll
@@ -124,11 +124,12 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
     const uint8_t* const data = input + uint64_t{vector} * kSize;
     if (!is_inner(vector)) {
       const uint8_t* const last = input + (grid.num_vectors - 1) * uint64_t{kSize} + grid.end;
-      windows[slot] = load_bytes<kSize>(data, begin(vector), end(vector), input + grid.shift, last);
+      windows[slot] = detail::load_window<Bytes<kSize>>(data, begin(vector), end(vector),
+                                                        input + grid.shift, last);
     } else if constexpr (kAligned) {
-      windows[slot].low = load_aligned_bytes<kSize>(data);
+      windows[slot].low = load_aligned<Bytes<kSize>>(data);
     } else {
-      windows[slot] = load_bytes<kSize>(data);
+      windows[slot] = detail::load_window<Bytes<kSize>>(data);
     }
     scales[slot] = FlatScales::load<kSize>(call, grid, place);
   }
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
   for (int slot = 0; slot < kFlatSlots; ++slot) {
     const uint32_t vector = first + slot * kThreads;
     if (vector >= grid.num_vectors) break;
-    Numbers<T> x = numbers_of(kAligned ? windows[slot].low : windows[slot].bytes(), call.type);
+    Numbers<T> x = numbers_of(kAligned ? windows[slot].low : windows[slot].vector(), call.type);
     if (call.zero_point != nullptr) {
       x = scales[slot].map(
           x, [](const BlockScale& scale) { return static_cast<float>(scale.zero_point); },
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
     if (is_inner(vector) || end(vector) - begin(vector) == kSize) {
       store_aligned(destination, pack<T>(x));
     } else {
-      store_elements(destination, pack<T>(x), begin(vector), end(vector));
+      store_unaligned(destination, pack<T>(x), begin(vector), end(vector));
     }
   }
 }

@@ -4,6 +4,7 @@
 // of these.
 #pragma once
 
+#include "../common/abs_max.cuh"
 #include "../common/quantized/scales.cuh"
 #include "quantize.h"
 
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(kRangeThreads)
   AbsMax<T> largest, largest_negative;
 #pragma unroll
   for (int slot = 0; slot < kRangeVectors; ++slot) {
-    Packed x = windows[slot].packed();
+    Packed x = windows[slot].vector();
     if constexpr (!kWhole) x = masked<T>(x, 0, ends[slot]);
     if (call.zero_point == nullptr) {
       largest.add(x);

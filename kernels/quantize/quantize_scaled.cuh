@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kScaledThreads)
     } else {
       bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
     }
-    store_bytes<true>(output + vector * kSize, bytes, 0, kSize);
+    store_aligned(output + vector * kSize, bytes);
   }
 }
 
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kScaledThreads)
   const int begin = column < 0 ? static_cast<int>(-column) : 0;
   const int end = column + kSize > width ? static_cast<int>(width - column) : kSize;
   if (end <= begin) return;
-  const detail::Window<T> window = detail::load_window<T, false>(
+  const detail::Window<T> window = detail::load_window_of_row<T, false>(
       call.input, part.index, part.vector, shift, begin, end, total_rows, width);
   const VectorScales<kSize> scales(call.scale, call.zero_point, grid.places,
                                    grid.places.row_at(part.index), {column, begin, end},
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kScaledThreads)
   } else {
     bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
   }
-  store_bytes<false>(output + column, bytes, begin, end);
+  store_unaligned(output + column, bytes, begin, end);
 }
 
 template <typename T, bool kRandom>

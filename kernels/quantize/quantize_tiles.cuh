@@ -75,10 +75,9 @@ __global__ void __launch_bounds__(kTileThreads)
   for (int slot = 0; slot < kSlots; ++slot) {
     const int64_t row = int64_t{threadIdx.y} + slot * int64_t{blockDim.y};
     if (row >= num_rows) continue;
-    store_bytes<true>(
+    store_aligned(
         call.output.row<uint8_t>(place.first_row + row) + column,
-        quantized_bytes(unpack<T>(kept_packed<T>(vectors[slot])) * reciprocal, call.type), 0,
-        kSize);
+        quantized_bytes(unpack<T>(kept_packed<T>(vectors[slot])) * reciprocal, call.type));
   }
 }
 

@@ -8,7 +8,7 @@
 // those as well, so that only the ends of the output's rows are stored in parts.
 #pragma once
 
-#include "../common/vectors.cuh"
+#include "../common/unaligned.cuh"
 #include "transpose.h"
 
 namespace cudaops_kernels {
@@ -87,8 +87,8 @@ __device__ __forceinline__ void move_tile(const Transpose& call, const Corner& c
       }
       const T* const last = end_of_input<T>(call);
       if (!kWhole && (data < input || last - data < kSize)) {
-        return load_elements_looped(data, vector == 0 ? static_cast<int>(shift) : 0,
-                                    at_most(last - data, kSize));
+        return load_unaligned_looped(data, vector == 0 ? static_cast<int>(shift) : 0,
+                                     at_most(last - data, kSize));
       }
     }
     return load_aligned(data);
@@ -160,7 +160,7 @@ __device__ __forceinline__ void move_tile(const Transpose& call, const Corner& c
     if (kWhole || kInner || end - begin == kSize) {
       *destination = packed;
     } else {
-      store_elements(reinterpret_cast<T*>(destination), packed, begin, end);
+      store_unaligned(reinterpret_cast<T*>(destination), packed, begin, end);
     }
   }
 }

@@ -147,7 +147,7 @@ def test_help_and_misuse(device):
         (["--library", ""], "rivals.py: which library? --library <libcudaops_kernels.so>\n"),
         (
             ["--device", device, "--library", LIBRARY, "--sizes", "tiny"],
-            "rivals.py: --sizes: found tiny, wanted some of small, medium, large, awkward, more, few\n",
+            "rivals.py: --sizes: found tiny, wanted some of small, medium, large, awkward, more, few, few_more\n",
         ),
     ):
         code, output = program(*arguments)

@@ -54,8 +54,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   for (int i = 0; i < kVectors; ++i) {
     uint8_t* const own = output + i * threads * kSize;
     if (exists[i]) {
-      store_bytes<true>(
-          own, rounding(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type, own), 0, kSize);
+      store_aligned(own, rounding(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type, own));
     }
   }
 }

@@ -22,11 +22,13 @@ __device__ __forceinline__ void store_bytes_of_row(const Row& row, uint8_t* firs
                                                    const Bytes<Place::kSize>& bytes) {
   if (!place.exists()) return;
   if constexpr (Row::kIsWhole) {
-    store_whole_bytes(first, place.column / Place::kSize, bytes);
+    store_aligned(first, bytes, place.column / Place::kSize);
   } else if constexpr (Row::kIsZeroPadded && !Place::kIsWhole) {
-    store_bytes_of_end(row.at_vector(first, place), bytes, place.begin, place.end);
+    store_aligned(row.at_vector(first, place), bytes, place.begin, place.end);
+  } else if constexpr (Place::kIsWhole) {
+    store_aligned(row.at_vector(first, place), bytes);
   } else {
-    store_bytes<Place::kIsWhole>(row.at_vector(first, place), bytes, place.begin, place.end);
+    store_unaligned(row.at_vector(first, place), bytes, place.begin, place.end);
   }
 }
 

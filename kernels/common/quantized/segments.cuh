@@ -9,6 +9,7 @@
 // where two segments meet in a vector.
 #pragma once
 
+#include "../abs_max.cuh"
 #include "scales.cuh"
 
 namespace cudaops_kernels {
@@ -120,7 +121,7 @@ class Segments {
     const int last_joins = cudaops::shfl_up(joins ? 1 : 0, 1, 32);
     if (joins) at.end = kSize;
     if ((lane_ & 1) == 0 && last_joins != 0) at.end = at.begin;
-    store_bytes_of_end(data, bytes, at.begin, at.end);
+    store_aligned(data, bytes, at.begin, at.end);
   }
 
  private:
@@ -207,7 +208,7 @@ class LoadedSegments {
       const float factor = cudaops::shfl(reciprocal, segments.owner(slot), 32);
       uint8_t* const output = segments.output(slot);
       const Bytes<kSize> bytes = bytes_of(packed, factor, output);
-      if ((whole_ >> slot & 1) != 0) store_bytes<true>(output, bytes, 0, kSize);
+      if ((whole_ >> slot & 1) != 0) store_aligned(output, bytes);
     };
     if constexpr (std::is_same<Rounding, ToNearest>::value) {
       segments.template each_slot<kSlots>([&](int slot) { store_slot(slot, x_[slot]); });

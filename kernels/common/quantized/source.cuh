@@ -78,7 +78,7 @@ struct PointwiseSource {
     Packed x[Formula::kNumInputs];
 #pragma unroll
     for (int j = 0; j < Formula::kNumInputs; ++j) {
-      x[j] = kSameAlignment ? windows.of_inputs[j].low : windows.of_inputs[j].packed();
+      x[j] = kSameAlignment ? windows.of_inputs[j].low : windows.of_inputs[j].vector();
     }
     return applied<T>(x);
   }

@@ -143,7 +143,7 @@ class RaggedRow
     } else if constexpr (kZeroPadded) {
       // Head and tail are in one warp: it would take both branches.
       const auto part = Base::template part_of<kPart>(place, first);
-      return load_elements(columns + part.column, part.begin, part.end);
+      return load_unaligned(columns + part.column, part.begin, part.end);
     } else {
       return Base::template packed_columns<kWhich>(columns, place, first);
     }

@@ -13,6 +13,7 @@
 // block must call them.
 #pragma once
 
+#include "../abs_max.cuh"
 #include "row_columns.cuh"
 
 namespace cudaops_kernels {

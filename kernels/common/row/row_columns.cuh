@@ -87,7 +87,7 @@ class RowColumns : public RowLoads<Self, Traits, T, TileType> {
       if (part.column >= part.kSize - 1 && part.column + 2 * part.kSize - 1 <= width_) {
         return is_aligned_to_16(own) ? load_readonly(own) : load_unaligned(own);
       }
-      return load_elements(own, part.begin, part.end);
+      return load_unaligned(own, part.begin, part.end);
     }
   }
 

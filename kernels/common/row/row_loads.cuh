@@ -139,7 +139,7 @@ class RowLoads : public RowPlaces<Self, Traits, T, TileType> {
     if (kAll || place.is_whole()) {
       store_aligned(data, packed);
     } else {
-      store_elements(data, packed, place.begin, place.end);
+      store_unaligned(data, packed, place.begin, place.end);
     }
   }
 
@@ -163,7 +163,7 @@ class RowLoads : public RowPlaces<Self, Traits, T, TileType> {
     } else if (lanes > 0) {
       store_unaligned(data, packed, place.begin, place.end, lanes);
     } else {
-      store_elements(data, packed, place.begin, place.end);
+      store_unaligned(data, packed, place.begin, place.end);
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include <climits>
 
+#include "../unaligned.cuh"
 #include "row.h"
 
 namespace cudaops_kernels {
@@ -35,7 +36,7 @@ __device__ __forceinline__ Packed load_vector(const T* row, const Place<kSize, k
       (margins.behind || place.column + reach <= width)) {
     return is_aligned ? load_ordered(data) : load_unaligned(data);
   }
-  return load_elements_looped(data, place.begin, place.end);
+  return load_unaligned_looped(data, place.begin, place.end);
 }
 
 // Where a tile comes from, and how much of it is visible.
