@@ -107,7 +107,7 @@ def load_inline(
     request.cpp_texts = _texts("cpp_sources", cpp_sources)
     request.cuda_texts = _texts("cuda_sources", cuda_sources)
     if not request.cpp_texts and not request.cuda_texts:
-        raise ValueError("cudaops: %s has no text: cpp_sources and cuda_sources are both empty." % name)
+        raise ValueError("cudaops: %s has no text: cpp_sources and cuda_sources are both empty.\nFix: cpp_sources=text; load() takes files" % name)
     result = _obtain(request, policy, reload, verbose, build_directory, keep_intermediates)
     if kind == "module" and functions:
         missing = [function for function in functions if not hasattr(result, function)]

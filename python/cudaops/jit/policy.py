@@ -23,7 +23,10 @@ class jit_policy:
 
 def check(value, where):
     if value not in VALUES:
-        raise ValueError("%s: unknown policy %r.\n  wanted  %s" % (where, value, " ".join(VALUES)))
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(value), VALUES, 1) or VALUES
+        raise ValueError("%s: unknown policy %r.\n  wanted  %s\nFix: %s" % (where, value, " ".join(VALUES), near[0]))
     return value
 
 

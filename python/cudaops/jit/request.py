@@ -21,7 +21,7 @@ class Request:
                 "     PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) follow it" % (name,)
             )
         if headers not in HEADERS:
-            raise ValueError("headers: unknown value %r.\n  wanted  %s" % (headers, " ".join(HEADERS)))
+            raise ValueError("headers: unknown value %r.\n  wanted  %s\nFix: headers=\"auto\"" % (headers, " ".join(HEADERS)))
         self.name = name
         self.kind = kind
         self.headers = headers
@@ -47,7 +47,7 @@ class Request:
         except TypeError:
             paths = [sources]
         if not paths:
-            raise ValueError("cudaops: %s has no sources." % self.name)
+            raise ValueError("cudaops: %s has no sources.\nFix: sources=[\"my.cpp\", \"my.cu\"]" % self.name)
         if not all(isinstance(path, str) for path in paths):
             raise TypeError('sources is a path or a list of paths.\n  found   %r\nFix: sources=["my.cpp", "my.cu"]' % (sources,))
         for path in paths:
@@ -56,11 +56,11 @@ class Request:
             if "\n" in path or "\0" in path:
                 raise ValueError("cudaops: a source of %s has a line break or a zero byte in its name.\n  found   %r" % (self.name, path))
             if os.path.isdir(path):
-                raise IsADirectoryError("cudaops: a source of %s is a directory.\n  found   %s" % (self.name, path))
+                raise IsADirectoryError("cudaops: a source of %s is a directory.\n  found   %s\nFix: the files in it, one by one" % (self.name, path))
             if not os.access(path, os.R_OK):
                 if os.path.exists(path):
-                    raise PermissionError("cudaops: a source of %s can't be read.\n  found   %s" % (self.name, path))
-                fix = "\nFix: os.path.expanduser()" if path[:1] == "~" else "\nFix: glob.glob()" if "*" in path else ""
+                    raise PermissionError("cudaops: a source of %s can't be read.\n  found   %s\nFix: chmod +r '%s'" % (self.name, path, path))
+                fix = "\nFix: os.path.expanduser()" if path[:1] == "~" else "\nFix: glob.glob()" if "*" in path else "\nFix: a path from there, or an absolute one"
                 raise FileNotFoundError(
                     "cudaops: a source of %s doesn't exist.\n  found   %s\n  looked  in %s%s"
                     % (self.name, path or "''", os.getcwd(), fix)
