@@ -36,7 +36,7 @@ function(_cudaops_options_finish target)
   set(command "target_compile_options(${target})")
   _cudaops_options_architectures("${command}" "${options}")
   if(own_cuda AND backend STREQUAL "CUDA" AND NOT plain STREQUAL "")
-    _cudaops_options_nvcc("${command}" ${target} "${plain}" "${own_cuda}")
+    _cudaops_options_nvcc("${command}" "${plain}" "${own_cuda}")
   endif()
 
   # A generated file is compiled without options for other languages; the user's C++ files with all of them.
@@ -146,7 +146,7 @@ function(_cudaops_options_needed target out)
 endfunction()
 
 # Stops where nvcc takes one of <plain> for an option of its own: -Werror needs a value there.
-function(_cudaops_options_nvcc command target plain source)
+function(_cudaops_options_nvcc command plain source)
   _cudaops_options_words("${plain}" words)
   _cudaops_probe(
     said

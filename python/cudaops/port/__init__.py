@@ -39,7 +39,8 @@ def read(path):
             % (path, path, line, getattr(error, "msg", error), fix)
         ) from None
     if not reader.calls:
-        stops = uncaught(reader)[:1]
+        # A raise that a run for CUDA would reach, such as that of a missing submodule.
+        stops = [one for guard, one in reader.raised if classify(guard).kind in ("always", "cuda")][:1]
         found = ["%s (line %d)" % (one.text, one.line) for one in stops or reader.foreign[:3]]
         if os.path.isfile(os.path.join(reader.root, "CMakeLists.txt")):
             found.append("a CMakeLists.txt beside it")
@@ -62,12 +63,6 @@ def read(path):
             reader = Reader(path, reader.root)
             reader.read()
     return reader
-
-
-def uncaught(reader):
-    """Where a run for CUDA would end: Unknown."""
-    found = [one for guard, one in reader.raised if classify(guard).kind in ("always", "cuda")]
-    return list({one.line: one for one in found}.values())
 
 
 def found_sources(reader):
