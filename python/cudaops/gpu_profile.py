@@ -24,7 +24,7 @@ from .demangle import demangler
 from .elf import Elf, File, Memory, NotReadable
 from .fatbin import cuda_images
 from .line_table import line_at
-from .problem import Problem
+from .problem import Problem, not_written
 from .unpack import OutOfReach, cuda_image
 
 # What ncu calls them. Times and rates are in base units: ns, bytes, instructions a cycle.
@@ -61,7 +61,10 @@ def main(arguments):
         tool = gpu_tools.find_tool(options.tool, options.toolkit)
         gpu_tools.require_gpu()
         place = os.path.join(options.build, target)
-        os.makedirs(place, exist_ok=True)
+        try:
+            os.makedirs(place, exist_ok=True)
+        except OSError as error:
+            raise not_written(place, error) from None
         with tempfile.TemporaryDirectory(dir=place) as scratch:
             if options.tool == "ncu":
                 lines = compute(tool, options, place, scratch)

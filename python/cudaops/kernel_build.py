@@ -17,7 +17,7 @@ from .kernel_page import render
 from .kernel_report import FORMAT, read_library, rows, said_of_spills, spilled, unknown
 from .kernel_sources import ANONYMOUS, Sources
 from .kernel_targets import Target, add_toolkit_arguments, calculator_of, is_elf
-from .problem import Problem
+from .problem import Problem, not_written
 from .words import clean, count, short
 
 NAME = "cudaops-kernels"
@@ -116,7 +116,7 @@ def write(path, text):
     try:
         store.replace(path, text.encode())
     except OSError as error:
-        raise Problem("", "the report can't be written.", ["found   %s: %s" % (path, error.strerror)]) from None
+        raise not_written(path, error) from None
 
 
 def main(argv):
