@@ -5,7 +5,6 @@ A module's header is a bracket comment in reStructuredText (`#[==[.rst:`). The m
 """
 
 import difflib
-import inspect
 import os
 import re
 import sys
@@ -115,6 +114,8 @@ def python_text(name):
     name = name.removesuffix("()").removeprefix("cudaops.")
     if name not in python_names():
         return None
+    import inspect
+
     found = getattr(cudaops, name)
     try:
         signature = str(inspect.signature(found))

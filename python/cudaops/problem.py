@@ -18,6 +18,12 @@ class Problem(Exception):
         return "\n".join(lines)
 
 
+def not_written(path, error):
+    """Of a target's result in the build directory."""
+    fix = "a build directory that can be written: cmake -S <source> -B <directory>"
+    return Problem("", "the result can't be written.", ["found   %s: %s" % (path, error.strerror)], [fix])
+
+
 def in_file(place, sentence, facts=(), fix=()):
     """As compilers say it: <file>:<line>: error: ..."""
     return Problem(place + ": error", sentence, facts, fix)

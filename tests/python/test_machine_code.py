@@ -86,6 +86,15 @@ def test_what_does_not_compile_leaves_no_file(tmp_path):
     assert "Fix: the command: " in err and not (tmp_path / "ops.ptx").exists()
 
 
+@needs_nvcc
+def test_result_that_cannot_be_written_is_said(tmp_path):
+    build, path = project(tmp_path, GENERATE)
+    (tmp_path / "ops.ptx").write_text("a file")
+    code, out, err = run("ptx", build, path, path=os.environ["PATH"])
+    assert (code, out) == (1, "") and err.startswith("ops.ptx: the result can't be written.\n  found   %s/ops.ptx: " % tmp_path)
+    assert "\n Fix: a build directory that can be written" in err
+
+
 def test_causes_for_which_there_is_nothing_to_see_are_said(tmp_path):
     build, path = project(tmp_path, "--generate-code=arch=compute_90,code=[compute_90]")
     packages = "/lib/python%d.%d/site-packages" % sys.version_info[:2]

@@ -166,6 +166,25 @@ function(_cudaops_check_options)
   endforeach()
 endfunction()
 
+# _cudaops_check_build_type(): CMake takes every name, and compiles without -O for one that it has no flags of.
+function(_cudaops_check_build_type)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  if(type STREQUAL "" OR CMAKE_CONFIGURATION_TYPES OR NOT "${CMAKE_CXX_FLAGS_${type}}" STREQUAL "")
+    return()
+  endif()
+  _cudaops_use(base/closest)
+  _cudaops_closest("${CMAKE_BUILD_TYPE}" "Release;Debug;RelWithDebInfo;MinSizeRel" suggestion)
+  string(TOUPPER "${suggestion}" meant)
+  # None, names of a project's own, and a Release whose flags were taken away are meant.
+  if(suggestion AND NOT meant STREQUAL type)
+    _cudaops_warn(
+      "CMAKE_BUILD_TYPE: there are no flags for ${CMAKE_BUILD_TYPE}, did you mean ${suggestion}?"
+      FACTS "found   CMAKE_CXX_FLAGS_${type} is empty, so C++ is compiled without -O"
+      FIX "-DCMAKE_BUILD_TYPE=${suggestion}"
+    )
+  endif()
+endfunction()
+
 # _cudaops_env(<name> <out>)
 #
 # The environment variable as it was at the first configure: Ninja configures again in whatever shell it runs. A later

@@ -205,7 +205,12 @@ function(_cudaops_torch_not_found_texts tried out_facts out_fix)
     "or -DCUDAOPS_PROVIDE=TORCH  (brings one from PyPI, about 3 GB)"
   )
   if(tried MATCHES "\\((environment )?(T[A-Za-z]+_ROOT)\\): ")
-    set(fix "-D${CMAKE_MATCH_2}=<libtorch>   (or without it, and without the environment's: any torch is then taken)")
+    set(name "${CMAKE_MATCH_2}")
+    set(
+      fix
+      "-D${name}=<directory of a torch>"
+      "or -U${name}, and unset ${name}   (then the other places are looked at)"
+    )
   endif()
   # PEP 517 front ends build in an environment of their own, without the torch that is installed.
   _cudaops_python_explicit(python source)

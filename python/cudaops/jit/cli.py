@@ -89,6 +89,8 @@ def run(options):
         print(problem.text("cudaops " + options.command), file=sys.stderr)
         return 2
     except OSError as error:
+        if error.filename is None:  # of the output
+            raise
         fix = ["a path that this user can read and write, on a disk with room; CUDAOPS_STORE=<directory> for another store"]
         problem = Problem("", "%s." % os.strerror(error.errno), ["found   %s" % error.filename], fix)
         print(problem.text("cudaops " + options.command), file=sys.stderr)

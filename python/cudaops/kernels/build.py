@@ -14,7 +14,7 @@ import sys
 from .. import store
 from ..binaries.demangle import demangler
 from ..binaries.kernels import read_library
-from ..problem import Problem
+from ..problem import Problem, not_written
 from ..words import clean, count, short
 from .page import render
 from .report import FORMAT, of_them_spill, refused, rows, said_of_spills, spilled, unknown
@@ -123,7 +123,7 @@ def write(path, text):
     try:
         store.replace(path, text.encode())
     except OSError as error:
-        raise Problem("", "the report can't be written.", ["found   %s: %s" % (path, error.strerror)]) from None
+        raise not_written(path, error) from None
 
 
 def main(argv):

@@ -20,7 +20,7 @@ import tempfile
 
 from ..build_jobs import GENERATE_CODE
 from ..ninja_log import Ninja
-from ..problem import Problem
+from ..problem import Problem, not_written
 from ..words import read_text
 from . import common
 
@@ -79,11 +79,14 @@ def write(options, target):
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             texts = list(pool.map(lambda step: text_of(step, disassembler, scratch), steps))
     place = os.path.join(options.build, target)
-    for step, text in zip(steps, texts):
-        path = os.path.join(place, step.name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
+    try:
+        for step, text in zip(steps, texts):
+            path = os.path.join(place, step.name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(text)
+    except OSError as error:
+        raise not_written(place, error) from None
     names = [step.name for step in steps]
     # Of sources and architectures that are gone.
     for directory, _, files in os.walk(place):

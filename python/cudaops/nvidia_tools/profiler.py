@@ -25,7 +25,7 @@ from ..binaries.elf import Elf, File, Memory, NotReadable
 from ..binaries.fatbin import cuda_images
 from ..binaries.line_table import line_at
 from ..binaries.unpack import OutOfReach, cuda_image
-from ..problem import Problem
+from ..problem import Problem, not_written
 from . import common
 
 # What ncu calls them. Times and rates are in base units: ns, bytes, instructions a cycle.
@@ -62,7 +62,10 @@ def main(arguments):
         tool = common.find_tool(options.tool, options.toolkit)
         common.require_gpu()
         place = os.path.join(options.build, target)
-        os.makedirs(place, exist_ok=True)
+        try:
+            os.makedirs(place, exist_ok=True)
+        except OSError as error:
+            raise not_written(place, error) from None
         with tempfile.TemporaryDirectory(dir=place) as scratch:
             if options.tool == "ncu":
                 lines = compute(tool, options, place, scratch)
