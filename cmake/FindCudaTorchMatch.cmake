@@ -91,8 +91,8 @@ Variables, or environment variables of the same name:
   (toolkit:torch's CUDA).
 ``CUDAOPS_BACKEND``
   ``AUTO`` (default: what torch was built for), ``CUDA`` or ``HIP`` (an error where it isn't available), ``CPU`` (both
-  off, and no toolkit is looked for). ``HIP`` with a torch that isn't built for ROCm builds kernels, and stable ops that
-  this torch can't load.
+  off; the verdict is given all the same, but with ``CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit`` no toolkit is looked for).
+  ``HIP`` with a torch that isn't built for ROCm builds kernels, and stable ops that this torch can't load.
 ``CUDAOPS_PROVIDE``
   List of what may be downloaded where it is missing: ``TORCH``, ``TOOLKIT``, ``GTEST``, ``BENCHMARK``. Default:
   nothing.

@@ -131,8 +131,8 @@ endfunction()
 # Chooses the toolkit and gives the verdict on it and torch.
 function(_cudaops_match_toolkit backend provide out_usable)
   set(${out_usable} FALSE PARENT_SCOPE)
-  if(NOT backend STREQUAL "CPU")
-    # Asking each nvcc what it is takes seconds; for the CPU none is asked.
+  # Asking each nvcc what it is takes seconds.
+  if(NOT backend STREQUAL "CPU" OR NOT CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit)
     _cudaops_match_search(CUDA)
   endif()
   _cudaops_choose(CUDA best given)

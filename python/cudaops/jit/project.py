@@ -159,7 +159,7 @@ class Project:
             "cmake_minimum_required(VERSION 3.25)",
             "project(%s LANGUAGES CXX)" % self._project_name(),
             "find_package(CudaOps REQUIRED)",
-            *([] if self._may_want_toolkit() else ['set(CUDAOPS_BACKEND "CPU")']),
+            *([] if self._may_want_toolkit() else ['set(CUDAOPS_BACKEND "CPU")', "set(CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit TRUE)"]),
             "find_package(CudaTorchMatch REQUIRED)",
         ]
         if self.abi != "STABLE" or request.kind == "executable":
