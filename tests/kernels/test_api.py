@@ -86,6 +86,19 @@ def test_rotary_embedding_of_hugging_face(device):
     assert "wanted an int for seq_len, found Tensor" in refusal(lambda: kernels.rotary_cos_sin(torch.arange(4), 8))
 
 
+def test_sizes_are_integers_of_numpy(device):
+    if importlib.util.find_spec("numpy") is None:
+        raise unittest.SkipTest("no numpy")
+    import numpy
+
+    x = normal(4, 8, dtype=torch.float32, device=device)
+    for sizes in (numpy.int64(8), [numpy.int32(8)]):
+        assert torch.equal(kernels.rms_norm(x, sizes), kernels.rms_norm(x, 8))
+    assert kernels.rotary_cos_sin(numpy.int64(4), numpy.int32(8))[0].shape == (4, 4)
+    said = refusal(lambda: kernels.rms_norm(x, numpy.array([4, 8])))
+    assert said.endswith("an int or a sequence of ints for normalized_shape, found ndarray."), said
+
+
 def test_tables_of_the_rotary_embedding(device):
     cos, sin = kernels.rotary_cos_sin(4000, 64, 5e5, device=device, dtype=torch.float32)
     for position, pair in ((0, 0), (3999, 0), (3999, 31), (17, 5)):

@@ -362,9 +362,12 @@ def test_the_default_device_is_not_that_of_a_step(device):
 def test_options_that_are_no_numbers_are_refused(device):
     for name, make in OPTIMIZERS.items():
         for option in ("lr", "weight_decay"):
-            said = refusal(lambda: make([one_parameter(device)], **{option: "x"}))
-            assert said.startswith(f"{name}: wanted a finite ") and said.endswith(f" for {option}, found 'x'."), said
-    assert refusal(lambda: kernels.optim.AdamW([one_parameter(device)], betas=0.9)).endswith("two numbers for betas, found 0.9.")
+            for value in ("x", "0.1", 10**400):
+                said = refusal(lambda: make([one_parameter(device)], **{option: value}))
+                assert said.startswith(f"{name}: wanted a finite ") and said.endswith(f" for {option}, found {value!r}."), said
+        if name != "Muon":
+            said = refusal(lambda: make([one_parameter(device)], betas=0.9))
+            assert said == f"{name}: wanted two numbers for betas, found 0.9.", said
 
 
 if __name__ == "__main__":

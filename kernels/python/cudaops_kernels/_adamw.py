@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
-from ._errors import as_number
+from ._errors import as_number, two_numbers
 from ._library import ops
 from ._sharding import local, local_gradient, whole
 from ._registration import register_op
@@ -134,9 +134,7 @@ def _check_options(options):
     if not (isinstance(lr, torch.Tensor) and not lr.is_cpu):
         _check_from_zero("lr", lr)
     _check_from_zero("eps", options["eps"])
-    if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-        raise ValueError(f"AdamW: wanted two numbers for betas, found {betas!r}.")
-    for index, beta in enumerate(betas):
+    for index, beta in enumerate(two_numbers("AdamW", "betas", betas)):
         if isinstance(beta, torch.Tensor):
             raise ValueError(f"AdamW: wanted a float for betas[{index}], found a tensor.")
         if not 0.0 <= as_number(beta) < 1.0:

@@ -72,11 +72,21 @@ def refuse_types(name: str, kinds: Kinds, args: Sequence[Any]) -> None:
 
 
 def as_number(value: Any) -> float:
-    """float(value); of what is no number NaN, which lies in no range."""
+    """float(value); of what is no number NaN, which lies in no range. A text that float() would read
+    is none."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return float("nan")
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")
+
+
+def two_numbers(name: str, option: str, value: Any) -> tuple[Any, Any]:
+    """An option's two values, which are still to be looked at."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ValueError(f"{name}: wanted two numbers for {option}, found {value!r}.")
+    return value[0], value[1]
 
 
 def raise_again(

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._errors import as_number, raise_again
+from ._errors import as_number, raise_again, two_numbers
 from ._library import ops
 from ._registration import register_op
 from ._sharding import local, local_gradient
@@ -117,7 +117,8 @@ class Lion(_MultiTensor):
         *,
         maximize: bool = False,
     ) -> None:
-        _check("Lion", lr=lr, beta1=betas[0], beta2=betas[1], weight_decay=weight_decay)
+        beta1, beta2 = two_numbers("Lion", "betas", betas)
+        _check("Lion", lr=lr, beta1=beta1, beta2=beta2, weight_decay=weight_decay)
         defaults = {"lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, defaults)
 
@@ -158,7 +159,8 @@ class LAMB(_MultiTensor):
         max_grad_norm: Optional[float] = 1.0,
         maximize: bool = False,
     ) -> None:
-        _check("LAMB", lr=lr, beta1=betas[0], beta2=betas[1], eps=eps, weight_decay=weight_decay)
+        beta1, beta2 = two_numbers("LAMB", "betas", betas)
+        _check("LAMB", lr=lr, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay)
         if max_grad_norm is not None:
             _check("LAMB", max_grad_norm=max_grad_norm)
         defaults = {
@@ -249,7 +251,8 @@ class AdamW8bit(_MultiTensor):
         min_8bit_size: int = _FEWEST_OF_8_BITS,
         maximize: bool = False,
     ) -> None:
-        _check("AdamW8bit", lr=lr, beta1=betas[0], beta2=betas[1], eps=eps)
+        beta1, beta2 = two_numbers("AdamW8bit", "betas", betas)
+        _check("AdamW8bit", lr=lr, beta1=beta1, beta2=beta2, eps=eps)
         _check("AdamW8bit", weight_decay=weight_decay, min_8bit_size=min_8bit_size)
         defaults = {
             "lr": lr,

@@ -9,6 +9,7 @@ from torch import Tensor
 from ._autograd import differentiable, tangent_or_zero
 from ._library import ops
 from ._registration import Rows, in_place, refuse_gradients, register_op
+from ._rows import is_size
 from ._sharding import Placements, token_dims
 
 
@@ -145,7 +146,7 @@ def rotary_cos_sin(
     """The tables of rope(): cosine and sine of position * base ** (-2 i / head_dim), both [seq_len,
     head_dim / 2], in torch's default dtype if none is given; angles are float64."""
     for name, value in (("seq_len", seq_len), ("head_dim", head_dim)):
-        if not isinstance(value, (int, torch.SymInt)):
+        if not is_size(value):
             raise TypeError(
                 f"rotary_cos_sin: wanted an int for {name}, found {type(value).__name__}."
             )

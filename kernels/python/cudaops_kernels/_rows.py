@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the row ops share on Python's side."""
 
+import numbers
 from collections.abc import Sequence
 from typing import Any, Union
 
@@ -28,14 +29,13 @@ def is_last_dimension(input, normalized_shape):
     return type(normalized_shape[0]) is int and normalized_shape[0] == size
 
 
-def _is_size(value: Any) -> bool:
-    if isinstance(value, (int, torch.SymInt)):
-        return True
-    return not isinstance(value, torch.Tensor) and hasattr(value, "__index__")  # numpy's
+def is_size(value: Any) -> bool:
+    """Whether it is an int: Python's, a traced one or one of numpy."""
+    return isinstance(value, (int, torch.SymInt)) or isinstance(value, numbers.Integral)
 
 
 def _sizes(op: str, normalized_shape: Any) -> tuple:
-    if _is_size(normalized_shape):
+    if is_size(normalized_shape):
         return (normalized_shape,)
     wanted = f"{op}: wanted an int or a sequence of ints for normalized_shape, found"
     if isinstance(normalized_shape, torch.Tensor):
@@ -46,7 +46,7 @@ def _sizes(op: str, normalized_shape: Any) -> tuple:
     if not isinstance(normalized_shape, Sequence):
         raise TypeError(f"{wanted} {type(normalized_shape).__name__}.")
     for size in normalized_shape:
-        if not _is_size(size):
+        if not is_size(size):
             raise TypeError(f"{wanted} one with a {type(size).__name__}.")
     return tuple(normalized_shape)
 
