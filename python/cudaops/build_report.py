@@ -254,8 +254,8 @@ def summary(data):
     known = [job["cache"]["result"] for job in data["jobs"] if job["cache"]]
     if known:
         text += "; cache: " + ", ".join(
-            "%d %s" % (known.count(result), word)
-            for result, word in (("hit", "hits"), ("miss", "misses"), ("not cached", "not cached"))
+            "%d %s" % (known.count(result), result if known.count(result) == 1 else plural)
+            for result, plural in (("hit", "hits"), ("miss", "misses"), ("not cached", "not cached"))
             if result in known
         )
     return text

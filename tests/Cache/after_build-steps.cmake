@@ -66,7 +66,7 @@ foreach(case_GENERATOR IN ITEMS Ninja "Unix Makefiles" "Ninja Multi-Config")
   # The build report has it from the same record.
   if(case_GENERATOR STREQUAL "Ninja")
     case_step(report COMMAND "${case_PYTHON}" -B "${case_REPO}/python/cudaops/_run.py" build_report "${build}")
-    expect_stdout("; cache: 1 hits, 1 misses, 1 not cached")
+    expect_stdout("; cache: 1 hit, 1 miss, 1 not cached")
   endif()
   file(WRITE "${case_DIR}/src/two.cpp" "int two() { return 2; }\n")
   # One line of each object, however often it was compiled.

@@ -545,7 +545,7 @@ def test_traces(build):
     ]
     assert jobs["old.cpp"]["cache"] is None and jobs["old.cpp"]["peak_memory_bytes"] is None
     assert data["notes"] == ["1 file of CudaOps/trace can't be read and left out."]
-    assert "cache: 1 misses" in build.said
+    assert "cache: 1 miss" in build.said
     assert advice(data, "threads") == [
         "a,b.cu is compiled for 2 architectures one after the other: 10 s, of which 3.0 s could run beside the rest; "
         "nvcc's --threads=0 compiles them at once"

@@ -127,6 +127,7 @@ def test_whole_examination_builds_an_op_and_its_exit_code_says_the_worst(jit):  
     findings = json.loads(out)
     assert code == 1, out + err
     topics = {finding["topic"]: finding for finding in findings}
+    assert "None" not in out
     assert {"cmake", "ninja", "jobs", "store", "compile", "match", "host compiler", "architectures", "compiler cache"} <= set(topics)
     assert "with its objects cached" in topics["compile"]["text"] and topics["compile"]["level"] == "ok"
     assert jit.objects() == []

@@ -147,10 +147,12 @@ class Doctor:
     def _report(self, report):
         torch, toolkit, host = report.get("torch", {}), report.get("toolkit", {}), report.get("host_compiler", {})
         verdict = report.get("verdict", "")
-        text = "torch %s, CUDA %s at %s: %s" % (torch.get("version"), toolkit.get("version"), toolkit.get("root"), verdict)
+        found = "CUDA %s at %s" % (toolkit.get("version"), toolkit["root"]) if toolkit.get("root") else "no CUDA toolkit"
+        text = "torch %s, %s: %s" % (torch.get("version"), found, verdict)
         good = verdict in ("EXACT", "COMPATIBLE") or (verdict in ("CPU_TORCH", "ROCM_TORCH") and not report.get("reason_code"))
         self.say(OK if good else WARNING, "match", text, None if good else report.get("reason"))
-        self.say(OK, "host compiler", "%s %s, %s" % (host.get("id"), host.get("version"), host.get("path")))
+        text = "%s %s, %s" % (host.get("id"), host.get("version"), host["path"]) if host.get("path") else "none is needed, CUDA is off"
+        self.say(OK, "host compiler", text)
         archs = report.get("architectures", {})
         resolved = archs.get("resolved") or []
         text = "%s (%s)" % (" ".join(resolved) or "none", archs.get("source") or "none asked for")
