@@ -21,6 +21,7 @@
 #include <cudaops/nvtx.h>
 
 #include <cstring>
+#include <string>
 
 #include "torch_binding.h"
 
@@ -38,22 +39,19 @@ struct OpRange {
 };
 #endif
 
-class OnCpu {
+class OnCpu : OpRange {
  public:
   static constexpr bool kIsGpu = false;
-  explicit OnCpu(const Tensor&, const char* op = __builtin_FUNCTION()) : range_(op) {}
-
- private:
-  [[no_unique_address]] OpRange range_;
+  explicit OnCpu(const Tensor&, const char* op = __builtin_FUNCTION()) : OpRange(op) {}
 };
 
 #ifdef USE_CUDA
 // CUDA or HIP: the tensor's device, which is the current one as long as this lives.
-class OnCuda {
+class OnCuda : OpRange {
  public:
   static constexpr bool kIsGpu = true;
   explicit OnCuda(const Tensor& tensor, const char* op = __builtin_FUNCTION())
-      : range_(op), index_(tensor.get_device_index()), guard_(index_) {}
+      : OpRange(op), index_(tensor.get_device_index()), guard_(index_) {}
 
   // The one that torch's caller has made current there. From torch 2.13 on the stable ABI has a
   // typed way to it; the C function is what 2.10 offers.
@@ -67,7 +65,6 @@ class OnCuda {
   }
 
  private:
-  [[no_unique_address]] OpRange range_;
   int32_t index_;
   torch::stable::accelerator::DeviceGuard guard_;
 };

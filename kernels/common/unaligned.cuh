@@ -254,9 +254,8 @@ __device__ __forceinline__ void store_unaligned(uint8_t* data, const Bytes<kSize
   }
 }
 
-// The same by neighbouring lanes for neighbouring vectors:
-// the lower `num_lanes` of a warp call it together. An aligned vector that two lanes have parts of
-// is stored by the lower one.
+// The same by neighbouring lanes for neighbouring vectors: the lower `num_lanes` of a warp call it
+// together. An aligned vector that two lanes have parts of is stored by the lower one.
 template <typename T>
 __device__ __forceinline__ void store_unaligned(T* data, const Packed& packed, int begin, int end,
                                                 int num_lanes) {
