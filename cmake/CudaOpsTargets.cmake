@@ -297,15 +297,17 @@ endfunction()
 #
 # CMake's rules name the host compiler that was known when CUDA was enabled. Where that was before
 # find_package(CudaTorchMatch) and none was known, nvcc would take gcc from the PATH: another one than CXX perhaps, checked by
-# nobody.
+# nobody. One among the project's options stays: of two, nvcc takes the last.
 function(_cudaops_host_compiler_target target)
   _cudaops_state_get(BACKEND backend)
   _cudaops_state_get(HOST_COMPILER_GIVEN given)
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   if(
     backend STREQUAL "CUDA"
     AND given
     AND "${CMAKE_CUDA_COMPILER_ID}" STREQUAL "NVIDIA"
-    AND NOT "${CMAKE_CUDA_COMPILE_OBJECT}" MATCHES "-ccbin"
+    AND NOT "${CMAKE_CUDA_COMPILE_OBJECT} ${CMAKE_CUDA_FLAGS_${type}} ${options}" MATCHES "-ccbin|--compiler-bindir"
   )
     _cudaops_state_get(HOST_COMPILER host)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-ccbin=${host}>")

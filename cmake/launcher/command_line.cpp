@@ -48,13 +48,14 @@ const char map_options[] = "-fmacro-prefix-map=/* -ffile-prefix-map=/* -fdebug-p
 const char rocm_options[] =
     "--rocm-path=* --rocm-device-lib-path=* --hip-device-lib-path=* --hip-path=*";
 
-const char levels_of_optimisation[] = "-O -O[0-3sgz]";
-// Where these stand before or behind a level counts for clang.
-const char level_may_reach[] = "-Ofast -f*vectorize";
+const char levels_of_optimisation[] = "-O[0-3sgz]";
+// Where these stand before or behind a level counts for clang; the level of -O may be the next
+// word.
+const char level_may_reach[] = "-O -Ofast -f*vectorize";
 // What CMake puts before a build type's flags.
 const char before_flags[] = "-D* -I* -isystem* -iquote* -ccbin=* -forward-unknown-to-host-compiler";
 const char with_a_value[] =
-    "-X* -D -U -I -o -MF -MT -MQ -mllvm -include -isystem -iquote --param --*-options "
+    "-X* -D -U -I -o -MF -MT -MQ -mllvm -include -isystem -iquote --param -*-options "
     "--define-macro --undefine-macro";
 
 bool is_one_of(const std::string& word, std::initializer_list<const char*> others) {
@@ -219,7 +220,7 @@ Words with_build_type_in_place(const Words& words) {
   // Behind the definitions and the include directories.
   size_t place = 0;
   while (place < rest.size() && matches_any(before_flags, rest[place])) {
-    place += is_one_of(rest[place], {"-I", "-isystem", "-iquote"}) ? 2 : 1;
+    place += is_one_of(rest[place], {"-D", "-I", "-isystem", "-iquote"}) ? 2 : 1;
   }
   rest.insert(rest.begin() + (place < rest.size() ? place : rest.size()), {level, "-DNDEBUG"});
   return rest;

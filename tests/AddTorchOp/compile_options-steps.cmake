@@ -44,6 +44,8 @@ target_compile_options(both): nvcc has another option of this name, and the targ
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>" (for nvcc's C++ compiler)
 ]]
 )
+# A standard that nvcc doesn't have is nvcc's to say.
+configure("add_compile_options(-std=c++26)\nadd_torch_op(device CUDA_SOURCES op.cu)")
 configure("add_compile_options(-Wall $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 add_torch_op(host SOURCES op.cpp)
 add_torch_op(device CUDA_SOURCES op.cu)"
@@ -57,7 +59,7 @@ foreach(
 )
   string(REGEX MATCH "-std=[a-z0-9+]+" standard "${option}")
   misuse(
-    "${option}\nadd_torch_op(both SOURCES op.cpp CUDA_SOURCES op.cu)\n"
+    "set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 17)\n${option}\nadd_torch_op(both SOURCES op.cpp CUDA_SOURCES op.cu)\n"
     "target_compile_options(both): an option asks for an older C++ than the target's headers need.
   found ${standard} (target_compile_options() or add_compile_options())
   wanted C++17 or later; CMake passes what a target needs
@@ -91,6 +93,23 @@ set(CMAKE_CXX_FLAGS -std=c++20)
 unset(CMAKE_CXX_STANDARD)
 add_torch_op(newer_flags SOURCES op.cpp)"
 )
+
+# By its older policies CMake passes each standard that is set; without GNU's extensions it passes one, too.
+configure("set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 17)
+set(CMAKE_CXX_FLAGS -std=c++14)
+set(CMAKE_MINIMUM_REQUIRED_VERSION 3.18)
+set(CMAKE_CXX_STANDARD 17)
+add_torch_op(older_policies SOURCES op.cpp)
+unset(CMAKE_CXX_STANDARD)
+set(CMAKE_CXX_EXTENSIONS NO)
+add_torch_op(no_extensions SOURCES op.cpp)"
+)
+if(CMAKE_VERSION VERSION_LESS 3.26)
+  configure("set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 14)
+add_compile_options(-std=c++14)
+add_torch_op(standard_behind_options SOURCES op.cpp)"
+  )
+endif()
 
 # Without CUDA the kernels' library holds a file of ours alone.
 machine(CPU)

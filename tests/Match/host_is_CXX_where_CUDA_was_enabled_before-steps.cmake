@@ -1,12 +1,15 @@
 # project(LANGUAGES CXX CUDA) before us: CMake's rule names no host compiler, and nvcc would take gcc from the PATH for a
-# target of ours; a target of the project's own is left as it is.
+# target of ours; a target of the project's own is left as it is, and so is one whose options name a host compiler.
 fake_torch("${case_DIR}/venv" VERSION 2.15.0 CUDA 13.2)
 fake_toolkit("${case_DIR}/enabled" VERSION 13.0)
 case_path("${case_DIR}/enabled/bin")
 file(WRITE "${case_PROJECT_DIR}/own.cu" "__device__ int f() { return 1; }\n")
 file(WRITE "${case_PROJECT_DIR}/ours.cu" "__device__ int f() { return 1; }\n")
+file(WRITE "${case_PROJECT_DIR}/named.cu" "__device__ int f() { return 1; }\n")
 set(targets "set(CMAKE_EXPORT_COMPILE_COMMANDS ON)\nadd_library(own OBJECT own.cu)\nadd_library(ours OBJECT ours.cu)\n")
 string(APPEND targets "find_package(CudaOps REQUIRED)\ncudaops_target_defaults(ours)\n")
+string(APPEND targets "add_library(named OBJECT named.cu)\ntarget_compile_options(named PRIVATE -ccbin=other)\n")
+string(APPEND targets "cudaops_target_defaults(named)\n")
 match(LANGUAGES CXX CUDA AFTER "${targets}" ARGS "-DPython_EXECUTABLE=${case_DIR}/venv/bin/python")
 expect_match(VERDICT COMPATIBLE CUDA_ENABLED TRUE)
 file(READ "${case_BUILD_DIR}/compile_commands.json" commands)
@@ -18,3 +21,6 @@ case_not_match("own.cu" "${own}" "-ccbin")
 string(REPLACE "-ccbin=${host} " "<host> " ours "${ours}")
 case_match("ours.cu" "${ours}" " <host> .* -c ")
 case_not_match("ours.cu" "${ours}" "-ccbin")
+string(JSON named GET "${commands}" 2 command)
+string(REPLACE "-ccbin=other " "" named "${named}")
+case_not_match("named.cu" "${named}" "-ccbin")

@@ -197,6 +197,7 @@ TEST(CommandLine, empty_build_type_and_release_have_the_same_words) {
       {"-forward-unknown-to-host-compiler -ccbin=g++ -DNDEBUG -DB --generate-code=x -O3 -c a.cu",
        "-forward-unknown-to-host-compiler -ccbin=g++ -DB -O3 -DNDEBUG --generate-code=x -c a.cu"},
       {"-DNDEBUG -O3 -c a.cpp", "-O3 -DNDEBUG -c a.cpp"},
+      {"-DA -D B -DNDEBUG -fPIC -O3 -c a.cpp", "-DA -D B -O3 -DNDEBUG -fPIC -c a.cpp"},
   };
   for (const auto& pair : pairs) {
     const Words release = split_blanks(pair.release);
@@ -209,8 +210,10 @@ TEST(CommandLine, build_types_words_stay_where_their_order_counts_or_they_are_va
   for (const char* words :
        {"-Iinc -DNDEBUG -O2 -O3 -c a.cpp", "-Iinc -UNDEBUG -O3 -DNDEBUG -c a.cpp",
         "-fPIC -DNDEBUG -O3 -DNDEBUG=2 -c a.cpp", "-fPIC -DNDEBUG -DNDEBUG -O3", "-fPIC -O3",
-        "-fPIC -DNDEBUG", "-fPIC -DNDEBUG -Xptxas -O3 -c a.cu", "-fPIC -O3 -D NDEBUG -c a.cpp",
-        "-fno-vectorize -O3 -DNDEBUG -c a.cpp", "-ffast-math -Ofast -DNDEBUG -c a.cpp"}) {
+        "-fPIC -DNDEBUG", "-fPIC -DNDEBUG -Xptxas -O3 -c a.cu",
+        "-fPIC -DNDEBUG -ptxas-options -O3 -c a.cu", "-DNDEBUG -fPIC -O 3 -c a.cu",
+        "-fPIC -O3 -D NDEBUG -c a.cpp", "-fno-vectorize -O3 -DNDEBUG -c a.cpp",
+        "-ffast-math -Ofast -DNDEBUG -c a.cpp"}) {
     EXPECT_EQ(with_build_type_in_place(split_blanks(words)), split_blanks(words)) << words;
   }
 }

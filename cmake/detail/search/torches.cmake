@@ -206,11 +206,12 @@ function(_cudaops_torch_not_found_texts tried out_facts out_fix)
   )
   if(tried MATCHES "\\((environment )?(T[A-Za-z]+_ROOT)\\): ")
     set(name "${CMAKE_MATCH_2}")
-    set(
-      fix
-      "-D${name}=<directory of a torch>"
-      "or -U${name}, and unset ${name}   (then the other places are looked at)"
-    )
+    set(without "-U${name}")
+    # The environment is kept from the first configure on.
+    if(CMAKE_MATCH_1)
+      set(without "unset ${name}, and cmake --fresh")
+    endif()
+    set(fix "-D${name}=<directory of a torch>" "or ${without}   (then the other places are looked at)")
   endif()
   # PEP 517 front ends build in an environment of their own, without the torch that is installed.
   _cudaops_python_explicit(python source)

@@ -142,7 +142,7 @@ class Project:
         return texts.has_aten(reading.names)
 
     def _may_want_toolkit(self):
-        """Asking a toolkit what it is takes seconds; C++ that names nothing of CUDA or HIP goes without, as torch's load() does."""
+        """Asking a toolkit what it is takes seconds; C++ whose headers and flags name nothing of CUDA or HIP goes without, as torch's load() does."""
         request = self.request
         words = [*self.reading.names, *request.flags(), *request.include_paths]
         return bool(os.environ.get("CUDAOPS_BACKEND")) or request.is_cuda() or any(map(_TOOLKIT.search, words))
