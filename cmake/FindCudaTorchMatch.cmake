@@ -18,7 +18,8 @@ read from files.
 Search Behavior
 ^^^^^^^^^^^^^^^
 
-1. Torch: ``Torch_DIR``; ``Torch_ROOT`` (then no other place is looked at); ``CMAKE_PREFIX_PATH`` (a libtorch zip,
+1. Torch: ``Torch_DIR``; ``Torch_ROOT`` (then no other place is looked at; one of the environment without a torch gives way
+   to ``Python_EXECUTABLE``); ``CMAKE_PREFIX_PATH`` (a libtorch zip,
    conda-forge, a wheel's ``share/cmake``);
    ``Python_EXECUTABLE`` or ``Python3_EXECUTABLE`` (then no other interpreter is asked); the active venv
    (``VIRTUAL_ENV``) or conda environment (``CONDA_PREFIX``); every ``python3`` on ``PATH``; one in the store; with
