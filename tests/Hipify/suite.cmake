@@ -56,6 +56,13 @@ function(expect_commands)
   case_equal("what was run" "${found}" "${wanted}")
 endfunction()
 
+# touch(<file>): a file of the project, newer than what was built from it. Times are those of the kernel's last tick, up to
+# 10 ms old: within the tick of an output it would be as old as that.
+function(touch file)
+  case_step("a tick" COMMAND sleep 0.02)
+  case_step(touch COMMAND touch "${case_DIR}/src/${file}")
+endfunction()
+
 # snapshot(<prefix> <directory>): sets <prefix>_FILES, <prefix>_TIMES and <prefix>_CONTENT, without what is ours alone.
 function(snapshot prefix directory)
   file(GLOB_RECURSE files RELATIVE "${directory}" "${directory}/*")
