@@ -82,16 +82,26 @@ def each_device(documents, made):
     return "\n\n".join(texts) or "No results hold such rows yet."
 
 
-def below_copy(documents):
+def below_aim(documents, parts_of, of_what, head):
+    """The rows below AIM of those whose parts, by name, are parts_of(figures)."""
+
     def made(its):
-        parts = {name: e["of_copy"] for name, e in measured(its).items() if "of_copy" in e}
+        parts = parts_of(measured(its))
         if not parts:
             return None
         below = {name: part for name, part in parts.items() if part < AIM}
-        text = f"{when(its)}: {len(below)} of {len(parts)} rows are below {AIM} of a copy."
-        return text + "\n\n" + table.lines_of(("op", "sizes", "part of a copy"), grouped(below)) if below else text
+        text = f"{when(its)}: {len(below)} of {len(parts)} rows are below {AIM} of {of_what}."
+        return text + "\n\n" + table.lines_of(("op", "sizes", head), grouped(below)) if below else text
 
     return each_device(documents, made)
+
+
+def parts_of_copy(ours):
+    return {name: entry["of_copy"] for name, entry in ours.items() if "of_copy" in entry}
+
+
+def below_copy(documents):
+    return below_aim(documents, parts_of_copy, "a copy", "part of a copy")
 
 
 def parts_of_aligned(ours):
@@ -120,15 +130,7 @@ def parts_of_aligned(ours):
 
 
 def below_aligned(documents):
-    def made(its):
-        parts = parts_of_aligned(measured(its))
-        if not parts:
-            return None
-        below = {name: part for name, part in parts.items() if part < AIM}
-        text = f"{when(its)}: {len(below)} of {len(parts)} rows are below {AIM} of the aligned case."
-        return text + "\n\n" + table.lines_of(("op", "sizes", "part of the aligned case"), grouped(below)) if below else text
-
-    return each_device(documents, made)
+    return below_aim(documents, parts_of_aligned, "the aligned case", "part of the aligned case")
 
 
 def odd(documents):
