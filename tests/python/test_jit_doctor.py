@@ -10,7 +10,7 @@ import pytest
 from conftest import run_python
 from jit_store import jit  # noqa: F401
 
-from cudaops.jit import build, doctor, errors, memory, publish
+from cudaops.jit import build, doctor, errors, failure, memory, publish
 
 RECIPE = {
     "format": 1,
@@ -142,6 +142,14 @@ def test_broken_toolkit_is_told_though_an_op_for_the_cpu_is_built(examined, jit)
     assert "an op for the CPU" in found(findings, "compile")[0][1]
     ((level, text, fix),) = found(findings, "match")
     assert level == "warning" and str(jit.directory / "toolkit") in text and "is broken" in fix
+
+
+def test_fix_of_a_failed_trial_is_told(examined, jit, monkeypatch):  # noqa: F811
+    def run(self):
+        raise failure.error("cudaops_doctor", "there is no C++ compiler: none on PATH.", fix="CXX=<compiler>")
+
+    monkeypatch.setattr(build.Build, "run", run)
+    assert found(examined("compile"), "compile") == [("error", "there is no C++ compiler: none on PATH.", "CXX=<compiler>")]
 
 
 def test_report_says_each_ops_state_and_why(jit, tmp_path):  # noqa: F811

@@ -132,11 +132,11 @@ class Doctor:
                     report = report or made.report
                     first = error.message.split("\n")[0]
                     if not cuda or times:
-                        self.say(ERROR, "compile", first, _fix(error.message))
+                        self.say(ERROR, "compile", first, _fix(str(error)))
                         return
                     # Ops for the CPU may still be built.
                     cuda = False
-                    self.say(WARNING, "CUDA", "device code can't be built: " + first, _fix(error.message))
+                    self.say(WARNING, "CUDA", "device code can't be built: " + first, _fix(str(error)))
                     continue
                 report = report or made.report
                 times.append(time.monotonic() - began)
@@ -168,9 +168,8 @@ class Doctor:
             self.say(WARNING, "compiler cache", why + ": every edit compiles all files", "apt-get install ccache")
 
 
-def _fix(message):
-    lines = message.split("\n")
-    for number, line in enumerate(lines):
+def _fix(text):
+    for line in text.split("\n"):
         if line.strip().startswith("Fix: "):
             return line.strip()[5:]
     return None
