@@ -217,13 +217,7 @@ struct ConsumerOfKeys : HalfOfKeys<Common> {
 
   __device__ __forceinline__ void issue_values() {
     pack_all<T>(p, s);
-    if (common.scores.has_dropout()) {
-#pragma unroll
-      for (int i = 0; i < kQueries / 4; ++i) {
-        const uint32_t both = dropped[i / 16] >> (2 * i % 32) & 3;
-        p[i] = (both & 1 ? 0 : p[i] & 0xffffu) | (both & 2 ? 0 : p[i] & 0xffff0000u);
-      }
-    }
+    common.scores.drop(p, dropped);
     fence_wgmma();
     multiply_add_by_columns<T, kQueries, Shape::kHeadDimV>(dv, p, common.grad_tile(common.n));
     commit_wgmma();
@@ -252,13 +246,7 @@ struct ConsumerOfKeys : HalfOfKeys<Common> {
 #pragma unroll
       for (int i = 0; i < kQueries / 8; ++i) common.scores.hide(dp, s + 4 * i, i);
     }
-    if (common.scores.has_dropout()) {
-      const float kept = common.scores.kept();
-#pragma unroll
-      for (int i = 0; i < kQueries / 2; ++i) {
-        dp[i] = dropped[i / 32] >> i % 32 & 1 ? 0.0f : dp[i] * kept;
-      }
-    }
+    common.scores.drop(dp, dropped);
 #pragma unroll
     for (int i = 0; i < kQueries / 8; ++i) common.scores.derive(dp, s + 4 * i, i, n);
     common.scores.store_grad_bias(tile, block, first_key, dp);

@@ -146,6 +146,24 @@ struct Scores {
           dropout, tile.batch, block.head, block.first_query + 64 * i, row_of_warp(first_key));
     }
   }
+  // dP of weights that are dropped becomes 0, and those are 0 for dV, packed.
+  __device__ __forceinline__ void drop(Numbers& dp, const uint32_t (&dropped)[kQueries / 64]) const {
+    if (!has_dropout()) return;
+    const float kept = this->kept();
+#pragma unroll
+    for (int i = 0; i < kQueries / 2; ++i) {
+      dp[i] = dropped[i / 32] >> i % 32 & 1 ? 0.0f : dp[i] * kept;
+    }
+  }
+  __device__ __forceinline__ void drop(uint32_t (&packed)[kQueries / 4],
+                                       const uint32_t (&dropped)[kQueries / 64]) const {
+    if (!has_dropout()) return;
+#pragma unroll
+    for (int i = 0; i < kQueries / 4; ++i) {
+      const uint32_t both = dropped[i / 16] >> (2 * i % 32) & 3;
+      packed[i] = (both & 1 ? 0 : packed[i] & 0xffffu) | (both & 2 ? 0 : packed[i] & 0xffff0000u);
+    }
+  }
   // What weights that are not dropped are multiplied with.
   __device__ __forceinline__ float kept() const {
     return has_dropout() ? AttentionDropout(call.threshold, call.seed).template factor<float>()
@@ -171,7 +189,7 @@ struct Scores {
       }
     }
   }
-  // What a key or a value holds that is not visible counts for nothing.
+  // What a key or a value holds that is not visible counts for nothing: dP becomes 0.
   __device__ __forceinline__ static void hide(Numbers& dp, const float* weight, int i) {
 #pragma unroll
     for (int j = 0; j < 4; ++j) dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j];
