@@ -147,7 +147,8 @@ struct Scores {
     }
   }
   // dP of weights that are dropped becomes 0, and those are 0 for dV, packed.
-  __device__ __forceinline__ void drop(Numbers& dp, const uint32_t (&dropped)[kQueries / 64]) const {
+  __device__ __forceinline__ void drop(Numbers& dp,
+                                       const uint32_t (&dropped)[kQueries / 64]) const {
     if (!has_dropout()) return;
     const float kept = this->kept();
 #pragma unroll
