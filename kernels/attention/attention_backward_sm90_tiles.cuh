@@ -184,15 +184,7 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   // In a fixed order a tile waits for those with later keys, which must have been given out before.
   if (call.turns != nullptr) key_tile = call.key_tiles - 1 - key_tile;
   tile.first_key = key_tile * Shape::kKeys;
-  tile.seq_q = call.seq_q;
-  tile.seq_k = call.seq_k;
-  tile.q_row = tile.k_row = 0;
-  if (kVarlen) {
-    tile.q_row = call.cu_seqlens_q[tile.batch];
-    tile.k_row = call.cu_seqlens_k[tile.batch];
-    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
-    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
-  }
+  find_sequence<kVarlen>(call, tile);
   const int offset = tile.seq_k - tile.seq_q;
   const int last = min(tile.first_key + Shape::kKeys, tile.seq_k) - 1;
   const int begin = call.window_right < 0 ? 0 : max(0, tile.first_key - offset - call.window_right);

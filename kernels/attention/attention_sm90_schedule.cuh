@@ -152,15 +152,7 @@ class Schedule {
   }
 
   __device__ __forceinline__ void find_blocks(Tile& tile) const {
-    tile.seq_q = call_.seq_q;
-    tile.seq_k = call_.seq_k;
-    tile.q_row = tile.k_row = 0;
-    if (kVarlen) {
-      tile.q_row = call_.cu_seqlens_q[tile.batch];
-      tile.k_row = call_.cu_seqlens_k[tile.batch];
-      tile.seq_q = call_.cu_seqlens_q[tile.batch + 1] - tile.q_row;
-      tile.seq_k = call_.cu_seqlens_k[tile.batch + 1] - tile.k_row;
-    }
+    find_sequence<kVarlen>(call_, tile);
     const int first = tile.first_query + tile.seq_k - tile.seq_q;
     const int last = min(first + Shape::kQueries, tile.seq_k) - 1;
     const int begin = call_.window_left < 0 ? 0 : max(0, first - call_.window_left);

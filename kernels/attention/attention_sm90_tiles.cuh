@@ -166,6 +166,20 @@ struct AttentionSm90Parameters : AttentionSm90Call {
 
 #if CUDAOPS_HAS_WGMMA
 
+// The sequence of a tile whose batch is known: how long it is, and where it begins.
+template <bool kVarlen, typename Tile>
+__device__ __forceinline__ void find_sequence(const AttentionSm90Call& call, Tile& tile) {
+  tile.seq_q = call.seq_q;
+  tile.seq_k = call.seq_k;
+  tile.q_row = tile.k_row = 0;
+  if (kVarlen) {
+    tile.q_row = call.cu_seqlens_q[tile.batch];
+    tile.k_row = call.cu_seqlens_k[tile.batch];
+    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
+    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
+  }
+}
+
 namespace attention_sm90 {
 
 // Rings of queries, one a warpgroup; of keys and of values; and of tiles.
