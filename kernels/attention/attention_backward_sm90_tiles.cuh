@@ -172,13 +172,10 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
     key_tile = index;
     tile.kv_head = call.by_key_tiles.divide(&key_tile);
   } else {
-    int head = index;  // in its section, after the divisions
-    const int section = call.by_section_tiles.divide(&head);
-    const bool is_last = section == call.num_sections - 1;
-    const int place = (is_last ? call.by_last_section : call.by_section).divide(&head);
     // Of causal attention the first keys are those that most queries see.
-    key_tile = place;
-    tile.kv_head = section * call.section + head;
+    const InSection in = find_in_section(call, index);
+    key_tile = in.place;
+    tile.kv_head = in.section * call.section + in.head;
   }
   tile.batch = call.by_heads.divide(&tile.kv_head);
   // In a fixed order a tile waits for those with later keys, which must have been given out before.

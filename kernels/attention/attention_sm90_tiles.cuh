@@ -166,6 +166,20 @@ struct AttentionSm90Parameters : AttentionSm90Call {
 
 #if CUDAOPS_HAS_WGMMA
 
+// Item `index` where there are sections: which one, which of its heads, which of that head's items
+// in the order of their lengths.
+struct InSection {
+  int section, head, place;
+};
+__device__ __forceinline__ InSection find_in_section(const AttentionSm90Call& call, int index) {
+  InSection in;
+  in.section = call.by_section_tiles.divide(&index);
+  const bool is_last = in.section == call.num_sections - 1;
+  in.place = (is_last ? call.by_last_section : call.by_section).divide(&index);
+  in.head = index;
+  return in;
+}
+
 // The sequence of a tile whose batch is known: how long it is, and where it begins.
 template <bool kVarlen, typename Tile>
 __device__ __forceinline__ void find_sequence(const AttentionSm90Call& call, Tile& tile) {
