@@ -25,6 +25,7 @@ set(
   swiglu_quantize
   attention
   attention_decode
+  attention_float8
   rope_append_kv
   adamw
   optimizers
@@ -46,6 +47,7 @@ set(rms_norm_quantize_calls rms_norm quantize)
 set(swiglu_quantize_calls swiglu quantize)
 set(attention_calls attention_sm90 attention_backward_sm90)
 set(attention_backward_sm90_calls attention_sm90)
+set(attention_float8_calls attention)
 
 set(softmax_shards softmax/softmax.cuh)
 set(cross_entropy_shards cross_entropy/cross_entropy_forward.cuh)

@@ -69,8 +69,19 @@ def _check_numbers(op: str, scale: Optional[float], softcap: float, dropout_p: f
         _refuse(op, f"a probability from 0 to 1 for dropout_p, found {dropout_p:g}")
 
 
-def _check_heads(op: str, q: Tensor, k: Tensor, v: Tensor, is_varlen: bool) -> None:
-    if not _is_double(q) and q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+def _check_heads(
+    op: str, q: Tensor, k: Tensor, v: Tensor, is_varlen: bool, out_dtype: Optional[torch.dtype]
+) -> None:
+    if out_dtype is not None:
+        if q.dtype != torch.float8_e4m3fn:
+            _refuse(op, f"float8_e4m3fn (Float8_e4m3fn) for q, found {_name(q)}")
+        if out_dtype not in (torch.float32, torch.float16, torch.bfloat16):
+            _refuse(
+                op,
+                "float32 (Float), float16 (Half) or bfloat16 (BFloat16) for out_dtype, found "
+                f"{_NAMES.get(out_dtype, out_dtype)}",
+            )
+    elif not _is_double(q) and q.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         _refuse(
             op,
             "float32 (Float), float16 (Half), bfloat16 (BFloat16) or, on the CPU, float64 (Double) "
@@ -129,11 +140,14 @@ def _check_per_head(
             _refuse(op, f"shape [heads] = [{heads}] for sinks, found {_shape(sinks)}")
 
 
-def _check_bias(op: str, q: Tensor, k: Tensor, bias: Optional[Tensor]) -> None:
+def _check_bias(
+    op: str, q: Tensor, k: Tensor, bias: Optional[Tensor], out_dtype: Optional[torch.dtype]
+) -> None:
     if bias is None:
         return
-    if bias.dtype != q.dtype and (_is_double(q) or bias.dtype != torch.float32):
-        _refuse(op, f"q's dtype or float32 (Float) for bias, found {_name(bias)}")
+    if bias.dtype != (out_dtype or q.dtype) and (_is_double(q) or bias.dtype != torch.float32):
+        own = "q's dtype" if out_dtype is None else "out_dtype"
+        _refuse(op, f"{own} or float32 (Float) for bias, found {_name(bias)}")
     full = (q.shape[0], q.shape[2], q.shape[1], k.shape[1])
     if bias.dim() != 4 or any(
         _differ(size, wanted) and _differ(size, 1) for size, wanted in zip(bias.shape, full)
@@ -155,19 +169,21 @@ def check_attention(
     bias: Optional[Tensor] = None,
     alibi_slopes: Optional[Tensor],
     sinks: Optional[Tensor],
-    seed: Optional[Tensor],
+    seed: Optional[Tensor] = None,
     scale: Optional[float],
     window_left: int,
     window_right: int,
     softcap: float,
-    dropout_p: float,
+    dropout_p: float = 0.0,
     cu_seqlens_q: Optional[Tensor] = None,
     cu_seqlens_k: Optional[Tensor] = None,
     max_seqlen_q: int = 0,
     max_seqlen_k: int = 0,
+    out_dtype: Optional[torch.dtype] = None,
     **_: Any,
 ) -> None:
-    _check_heads(op, q, k, v, cu_seqlens_q is not None)
+    """out_dtype: of float8 alone."""
+    _check_heads(op, q, k, v, cu_seqlens_q is not None, out_dtype)
     batch = q.shape[0]
     if cu_seqlens_q is not None and cu_seqlens_k is not None:
         for name, offsets in (("cu_seqlens_q", cu_seqlens_q), ("cu_seqlens_k", cu_seqlens_k)):
@@ -192,7 +208,7 @@ def check_attention(
             )
         batch = cu_seqlens_q.shape[0] - 1
     else:
-        _check_bias(op, q, k, bias)
+        _check_bias(op, q, k, bias, out_dtype)
     _check_per_head(op, q, alibi_slopes, sinks, batch)
     _check_numbers(op, scale, softcap, 0.0)
     for name, window in (("window_left", window_left), ("window_right", window_right)):
@@ -206,6 +222,42 @@ def check_attention(
             _refuse(op, f"int64 (Long) for seed, found {_name(seed)}")
         if _differ(seed.numel(), 1):
             _refuse(op, f"one element for seed, found shape {_shape(seed)}")
+
+
+def check_attention_float8(
+    op: str,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    q_descale: Optional[Tensor],
+    k_descale: Optional[Tensor],
+    v_descale: Optional[Tensor],
+    out_dtype: torch.dtype,
+    cu_seqlens_q: Optional[Tensor] = None,
+    **options: Any,
+) -> None:
+    check_attention(op, q, k, v, out_dtype=out_dtype, cu_seqlens_q=cu_seqlens_q, **options)
+    batch = q.shape[0] if cu_seqlens_q is None else cu_seqlens_q.shape[0] - 1
+    kv_heads = k.shape[-2]
+    for name, descale in (
+        ("q_descale", q_descale),
+        ("k_descale", k_descale),
+        ("v_descale", v_descale),
+    ):
+        if descale is None:
+            continue
+        if descale.dtype != torch.float32:
+            _refuse(op, f"float32 (Float) for {name}, found {_name(descale)}")
+        if not _differ(descale.numel(), 1):
+            continue
+        fits = descale.dim() in (1, 2) and not _differ(descale.shape[-1], kv_heads)
+        if not fits or (descale.dim() == 2 and _differ(descale.shape[0], batch)):
+            _refuse(
+                op,
+                f"one element or shape [kv_heads] or [batch, kv_heads] = [{batch}, {kv_heads}] for "
+                f"{name}, found shape {_shape(descale)}",
+            )
 
 
 def _check_same(op: str, name_a: str, a: Tensor, name_b: str, b: Tensor) -> None:
