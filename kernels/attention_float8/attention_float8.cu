@@ -9,6 +9,7 @@
 #include "../common/device_types.cuh"
 #include "../common/quantized.cuh"
 #include "../common/unaligned.cuh"
+#include "attention_float8_sm90.h"
 #include "attention_float8_tensors.h"
 
 namespace cudaops_kernels {
@@ -94,9 +95,19 @@ struct Copies {
 
 }  // namespace
 
-int64_t attention_float8_workspace_bytes(const AttentionFloat8& call) { return Copies(call).bytes; }
+int64_t attention_float8_workspace_bytes(const AttentionFloat8& call) {
+#if defined(CUDAOPS_ATTENTION_FLOAT8_WITH_SM90)
+  if (attention_float8_sm90_serves(call)) return attention_float8_sm90_workspace_bytes(call);
+#endif
+  return Copies(call).bytes;
+}
 
 void launch_attention_float8(const AttentionFloat8& call, void* workspace, void* stream) {
+#if defined(CUDAOPS_ATTENTION_FLOAT8_WITH_SM90)
+  if (attention_float8_sm90_serves(call)) {
+    return launch_attention_float8_sm90(call, workspace, stream);
+  }
+#endif
   const Float8Tensors from(call);
   const Copies copies(call);
   char* const q = static_cast<char*>(workspace);
