@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, forward, for sm_90a (H100, H200): 16-bit elements, head dimensions that are multiples
-// of 8. What it computes: attention.h.
+// of 8. What it computes: attention.h. Of float8: attention_float8/attention_float8_sm90.cuh.
 //
 // A block computes tiles of 64 * kWarpgroups query rows of a head, one after the other; of some
 // shapes it has two teams, which do so side by side, each with buffers and barriers of its own. Its

@@ -53,9 +53,8 @@ __device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call,
     const float scaled = detail::exp2_of(max - offset);
     const float sum = sum_of_row(rows.sum[half]) * scaled + detail::exp2_of(sink - offset);
     factor[half] =
-        sum == 0.0f
-            ? 0.0f
-            : __fdividef(scaled * (Shape::kIsFloat8 ? tile.output_factor : call.kept), sum);
+        sum == 0.0f ? 0.0f
+                    : __fdividef(scaled * (Shape::kIsFloat8 ? tile.output_factor : call.kept), sum);
     if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
       const int64_t at = first_of_lse<kVarlen>(call, tile);
       call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) * kLn2;

@@ -141,10 +141,11 @@ __device__ __forceinline__ float exponent_of_largest(float max, float factor) {
   return fmaf(max, factor, -static_cast<float>(kShift));
 }
 
-// Scores, which are exponents of 2 times `factor`, to weights: 2^kShift for a row's largest score up
-// to now. `rescale`: by what sums and outputs up to now are to be multiplied. Returns whether outputs are, the same for all of a warp.
-// kRarely: only where a row's largest score has grown by so much that a weight of more than
-// 2^kGrowth would come out; else the row's weights stay relative to what they were.
+// Scores, which are exponents of 2 times `factor`, to weights: 2^kShift for a row's largest score
+// up to now. `rescale`: by what sums and outputs up to now are to be multiplied. Returns whether
+// outputs are, the same for all of a warp. kRarely: only where a row's largest score has grown by
+// so much that a weight of more than 2^kGrowth would come out; else the row's weights stay relative
+// to what they were.
 template <bool kRarely, int kShift, int kSize>
 __device__ __forceinline__ bool weigh(float factor, float (&s)[kSize], Rows& rows,
                                       float (&rescale)[2]) {
@@ -215,8 +216,8 @@ __device__ __forceinline__ void drop_weights(const AttentionSm90Parameters& call
   }
 }
 
-// Weights as operands of the products with values. Of float8 the columns of a product of 32 keys are
-// in the order in which a thread has them: attention_float8_sm90.cuh, "order of keys".
+// Weights as operands of the products with values. Of float8 the columns of a product of 32 keys
+// are in the order in which a thread has them: attention_float8_sm90.cuh, "order of keys".
 template <typename T, typename Shape>
 __device__ __forceinline__ void pack_weights(uint32_t (&p)[Shape::kWeightWords],
                                              const float (&s)[Shape::kKeys / 2]) {

@@ -45,8 +45,8 @@ struct AttentionSm90Order {
 // engine fills up with zeros. kWarpgroups: consumers of a tile. kKeys: rows of a key block.
 // kStages, kQStages: buffers for K and for V, and for Q: three where tiles are so short that the
 // one whose outputs are being written and the next one don't hide the loading. kTeams: tiles that a
-// block computes at a time, each by consumers and with buffers of its own. kIsFloat8: elements of q,
-// k and v have 8 bits; the values of a key block come transposed, columns as rows.
+// block computes at a time, each by consumers and with buffers of its own. kIsFloat8: elements of
+// q, k and v have 8 bits; the values of a key block come transposed, columns as rows.
 template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_,
           int kTeams_, bool kIsFloat8_>
 struct AttentionSm90ShapeOf {

@@ -10,9 +10,15 @@
 //          float32, float16 or bfloat16; factors, lse, sinks, slopes: float32. No dropout.
 // Strides  attention.h's.
 // Results  the same bits from run to run.
-// Method   On the GPU by attention.h's kernels for `dtype`, of copies of q, k and v in it: float16
-//          and bfloat16 hold every float8 number; times a factor that is no power of two it is
-//          rounded once. On the CPU in float32.
+//
+// By which arithmetic
+//
+//   sm_90a   (H100, H200) on the tensor cores' float8 products, where attention_float8_sm90.h says
+//            so. Weights, relative to a row's largest one, are rounded to e4m3fn with 2^8 for the
+//            largest: three bits behind the leading one down to 2^-14, nothing below 2^-18.
+//   others   on the GPU by attention.h's kernels for `dtype`, with q, k and v converted to it
+//            before: float16 and bfloat16 hold every float8 number; times a factor that is no power
+//            of two it is rounded once. On the CPU in float32.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls the kernel for sm_90a serves, by tiles of which shape; and the kernel that writes the
-// values as it reads them: each byte is read and written once, which takes a few percent of the time
-// of 2048 keys, and less of more.
-#include "attention_float8_sm90.h"
-
+// values as it reads them: each byte is read and written once, which takes a few percent of the
+// time of 2048 keys, and less of more.
 #include <cudaops/check.h>
 #include <cudaops/gpu_compat.h>
 
@@ -11,6 +9,7 @@
 
 #include "../attention/attention_sm90.h"
 #include "../attention/attention_sm90_tiles.cuh"
+#include "attention_float8_sm90.h"
 #include "attention_float8_sm90_shapes.cuh"
 
 namespace cudaops_kernels {
@@ -113,8 +112,8 @@ void transpose_values(const Attention& call, int64_t block_keys, void* to, cudaS
                                  TransposedValues(call, block_keys),
                                  static_cast<uint8_t*>(to)};
   constexpr int64_t kMost = 65535;
-  const int64_t blocks = divide_up(call.seq_k + (call.cu_seqlens_k != nullptr ? block_keys : 0),
-                                   kKeys);
+  const int64_t blocks =
+      divide_up(call.seq_k + (call.cu_seqlens_k != nullptr ? block_keys : 0), kKeys);
   const dim3 grid(static_cast<unsigned int>(blocks),
                   static_cast<unsigned int>(std::min(call.kv_heads, kMost)),
                   static_cast<unsigned int>(std::min(call.batch, kMost)));

@@ -3,10 +3,10 @@
 // operands are K-major: the values' columns are rows, and their keys stand side by side. A kernel
 // before (attention_float8_sm90.cu) writes them so.
 //
-// Order of keys: a thread has weights of keys 8j + 2t and 8j + 2t + 1, with t its lane modulo 4, and
-// as operands of a product four neighbours, 4t to 4t + 3. A sum over keys may be in any order: in
-// each 16 of them position 4t + e is that of key 8 * (e / 2) + 2t + e % 2, in the values as in the
-// weights, and no weight changes its lane.
+// Order of keys: a thread has weights of keys 8j + 2t and 8j + 2t + 1, with t its lane modulo 4,
+// and as operands of a product four neighbours, 4t to 4t + 3. A sum over keys may be in any order:
+// in each 16 of them position 4t + e is that of key 8 * (e / 2) + 2t + e % 2, in the values as in
+// the weights, and no weight changes its lane.
 //
 // Method: Shah et al., FlashAttention-3, 2024, which transposes in the kernel.
 #pragma once

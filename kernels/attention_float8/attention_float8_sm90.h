@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention_float8 on the tensor cores' float8 products of sm_90a. launch_attention_float8() asks it
-// first, where attention_float8.cu is compiled with CUDAOPS_ATTENTION_FLOAT8_WITH_SM90.
+// attention_float8 on the tensor cores' float8 products of sm_90a. launch_attention_float8() asks
+// it first, where attention_float8.cu is compiled with CUDAOPS_ATTENTION_FLOAT8_WITH_SM90.
 #pragma once
 
 #include <cstdint>

@@ -43,6 +43,25 @@ def numbers_of(tensor, descale, kv_heads):
     return wide * factors[:, None, :, None]
 
 
+def has_float8_products(q, v, out_dtype):
+    """Whether the GPU multiplies float8, with weights that are rounded to it."""
+    return (
+        q.is_cuda
+        and torch.cuda.get_device_capability() == (9, 0)
+        and out_dtype != torch.float32
+        and q.shape[-1] % 16 == v.shape[-1] % 16 == 0
+        and all(x.data_ptr() % 16 == 0 and all(step % 16 == 0 for step in x.stride()[:-1]) for x in (q, v))
+    )
+
+
+def rounded(weights):
+    """To float8, those of a row relative to 2^8 for its largest."""
+    if weights.shape[-1] == 0:
+        return weights
+    unit = weights.amax(-1, keepdim=True).double() / 256
+    return (torch.where(unit > 0, weights / unit, 0.0).float().to(FLOAT8).double() * unit).to(weights.dtype)
+
+
 def check(case, q, k, v, out_dtype=torch.bfloat16, times=2, **options):
     """Output and lse."""
     descales = {name: options.pop(name, None) for name in ("q_descale", "k_descale", "v_descale")}
@@ -51,7 +70,8 @@ def check(case, q, k, v, out_dtype=torch.bfloat16, times=2, **options):
     assert (output.transpose(1, 2) if q.stride(2) > q.stride(1) else output).is_contiguous()
     wide = [numbers_of(x, y, k.shape[2]) for x, y in zip((q, k, v), descales.values())]
     exact, exact_lse = reference(*wide, **options)
-    plain, _ = reference(*(x.to(out_dtype) for x in wide), **options, dtype=out_dtype)
+    own = {"rounded": rounded} if has_float8_products(q, v, out_dtype) else {}
+    plain, _ = reference(*(x.to(out_dtype) for x in wide), **options, **own, dtype=out_dtype)
     assert_as_exact(output, exact, plain, case, times)
     if exact_lse is not None:
         plain_lse = reference(*(x.to(out_dtype).double() for x in wide), **options)[1]
@@ -204,6 +224,46 @@ def test_varlen_is_attention_of_each_sequence(device):
         assert torch.equal(found[ends[0][2] : ends[0][3]], output[ends[0][2] : ends[0][3]])
 
 
+def hopper_calls():
+    """Sizes and options: each shape of tiles, each mask, lengths that are no whole tiles."""
+    masks = ({}, {"causal": True}, {"window": (100, 0)}, {"window": (64, 33)}, {"window": (-1, 20)})
+    lengths = ((1, 1), (1, 77), (130, 257), (333, 1111), (700, 350), (513, 513))
+    for widths in ((64, 64), (32, 48), (96, 96), (128, 128), (112, 128), (192, 128), (256, 256)):
+        for mask in masks:
+            for seq_q, seq_k in lengths:
+                yield (2, seq_q, seq_k, 6, 2, *widths), mask
+        yield (1, 300, 300, 4, 1, *widths), {"softcap": 5.0, "causal": True}
+        yield (2, 600, 200, 4, 1, *widths), {"sinks": True, "causal": True}
+        yield (1, 300, 500, 4, 4, *widths), {"sinks": True, "scale": 0.03}
+    yield (7, 384, 384, 24, 8, 128, 128), {"causal": True}
+    yield (3, 2049, 2049, 11, 11, 128, 128), {"causal": True}
+    yield (2, 4096, 4096, 3, 3, 128, 128), {}
+    yield (1, 4500, 4500, 3, 1, 128, 128), {"window": (1000, 0)}
+    yield (3, 1300, 1300, 7, 7, 64, 64), {"causal": True}
+
+
+def test_hopper_kernel(device):
+    """Against exact arithmetic, and that it is the one which runs."""
+    if device != "cuda" or torch.cuda.get_device_capability() != (9, 0):
+        return
+    calls = 0
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for index, (sizes, options) in enumerate(hopper_calls()):
+            q, k, v = tensors(device, *sizes, seed=index)
+            if index % 3 == 0:
+                q, k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v))
+            options = dict(options)
+            if "sinks" in options:
+                options["sinks"] = normal(sizes[3], dtype=torch.float32, device=device, seed=6)
+            if index % 2 == 0:
+                options.update(descales_of(q, k, index))
+            calls += 1
+            dtype = (torch.bfloat16, torch.float16)[index % 2]
+            check((sizes, options), q, k, v, dtype, 3 if "softcap" in options else 2, **options)
+    names = [event.name for event in profile.events()]
+    assert sum("Float8Shape" in name for name in names) == calls, set(names)
+
+
 def test_same_bits_each_run(device):
     q, k, v = tensors(device, 2, 200, 300, 4, 2, 64)
     factors = descales_of(q, k)
@@ -298,6 +358,17 @@ def test_under_compile(device):
     compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
     for found, wanted in zip(compiled(q, k, v, factors), call(q, k, v, factors)):
         assert torch.equal(found, wanted)
+
+
+def test_flops_are_counted(device):
+    from torch.utils.flop_counter import FlopCounterMode
+
+    q, k, v = tensors(device)
+    (*flat,), offsets, _ = joined(device, (3, 5), (4, 6))
+    with FlopCounterMode(display=False) as counter:
+        kernels.attention(q, k, v)
+        kernels.attention_varlen(*flat, *offsets, 5, 6)
+    assert counter.get_total_flops() == 4 * 32 * (2 * 4 * 40 * 72 + 4 * (3 * 4 + 5 * 6))
 
 
 if __name__ == "__main__":

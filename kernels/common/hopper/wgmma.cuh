@@ -210,7 +210,8 @@ struct E4m3 {};
                                                     uint64_t b_descriptor, bool accumulate) {   \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                      \
                    ", 0;\n"                                                                     \
-                   "wgmma.mma_async.sync.aligned.m64n" #N "k32.f32.e4m3.e4m3"                   \
+                   "wgmma.mma_async.sync.aligned.m64n" #N                                       \
+                   "k32.f32.e4m3.e4m3"                                                          \
                    " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1;\n}\n"                  \
                    : CUDAOPS_D_##N                                                              \
                    : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate)));  \
@@ -219,7 +220,8 @@ struct E4m3 {};
                                                     uint64_t b_descriptor, bool accumulate) {   \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g                                      \
                    ", 0;\n"                                                                     \
-                   "wgmma.mma_async.sync.aligned.m64n" #N "k32.f32.e4m3.e4m3"                   \
+                   "wgmma.mma_async.sync.aligned.m64n" #N                                       \
+                   "k32.f32.e4m3.e4m3"                                                          \
                    " {" CUDAOPS_TEXTS_##N "}, {%" #a ", %" #b ", %" #c ", %" #e "}, %" #f       \
                                           ", p, 1, 1;\n}\n"                                     \
                    : CUDAOPS_D_##N                                                              \

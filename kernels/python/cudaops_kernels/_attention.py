@@ -146,8 +146,10 @@ def attention(
     q, k and v may be torch.float8_e4m3fn, without dropout and gradients: they count as
     q * q_descale and so on. A descale is float32, one element, [kv_heads] or [batch, kv_heads] with
     any strides; None is 1. A query head has the factor of the key head that it reads. The output is
-    out_dtype (torch.bfloat16 if None; float16, float32), to which q, k and v are converted first (on
-    the CPU to float32).
+    out_dtype (torch.bfloat16 if None; float16, float32). H100 and H200 multiply float8 where head
+    dimensions are multiples of 16, as strides are, and out_dtype has 16 bits; weights are rounded to
+    float8 there, as in FlashAttention-3. Elsewhere q, k and v are converted to out_dtype first, on
+    the CPU to float32.
 
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results
     are the same from run to run, but for the gradient by q on H100 and H200: its parts are added up
