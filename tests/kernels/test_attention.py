@@ -85,8 +85,9 @@ def reference(
     dropout_p=0.0,
     seed=None,
     dtype=torch.float64,
+    rounded=lambda weights: weights,
 ):
-    """Output and lse. dtype: of the arithmetic between all steps."""
+    """Output and lse. dtype: of the arithmetic between all steps. rounded: what weights become."""
     group = q.shape[2] // k.shape[2]
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     q, k, v = (x.to(dtype).transpose(1, 2) for x in (q, k, v))
@@ -111,7 +112,7 @@ def reference(
     weights = torch.exp(scores - lse.masked_fill(lse == -INFINITY, 0)[..., None])[..., :seq_k]
     if dropout_p:
         weights = weights * kept(seed, dropout_p, weights.shape, q.device).to(dtype)
-    return (weights @ v).transpose(1, 2), lse
+    return (rounded(weights) @ v).transpose(1, 2), lse
 
 
 def tensors(device, dtype, batch=2, seq_q=40, seq_k=72, heads=2, kv_heads=1, head_dim=32, head_dim_v=None, seed=0):
