@@ -18,43 +18,34 @@ function(_cudaops_options_finish target)
   _cudaops_state_get(BACKEND backend)
   _cudaops_state_get(OPTIONS_FLAGS_SAID said)
   if(backend STREQUAL "CUDA" AND NOT said)
-    _cudaops_options_architectures("CMAKE_CUDA_FLAGS" "${CMAKE_CUDA_FLAGS}")
+    _cudaops_options_warn_architectures("CMAKE_CUDA_FLAGS" "${CMAKE_CUDA_FLAGS}")
     _cudaops_state_set(OPTIONS_FLAGS_SAID TRUE)
   endif()
-  get_target_property(options ${target} COMPILE_OPTIONS)
-  if(NOT options)
-    set(options "")
+  get_target_property(all ${target} COMPILE_OPTIONS)
+  if(NOT all)
+    set(all "")
   endif()
   _cudaops_options_own(${target} own_cxx own_cuda)
-  _cudaops_options_plain("${options}" plain guarded)
-  if(NOT own_cxx STREQUAL "NONE")
-    _cudaops_options_standard(${target} "${plain}" "${options}")
-  endif()
-  if(options STREQUAL "")
-    return()
-  endif()
-  set(command "target_compile_options(${target})")
-  _cudaops_options_architectures("${command}" "${options}")
-  if(own_cuda AND backend STREQUAL "CUDA" AND NOT plain STREQUAL "")
-    _cudaops_options_nvcc("${command}" "${plain}" "${own_cuda}")
-  endif()
-
+  _cudaops_options_split("${all}" plain cxx guarded)
+  # Each check, and the options that it is about: all; plain, which stand in no generator expression; cxx, which C++ files
+  # are compiled with. It returns where it has nothing to say of such a target.
+  foreach(
+    row
+    IN
+    ITEMS
+      "standard cxx"
+      "architectures all"
+      "nvcc plain"
+      "unknown plain"
+  )
+    string(REPLACE " " ";" row "${row}")
+    list(GET row 0 check)
+    list(GET row 1 options)
+    cmake_language(CALL _cudaops_options_${check} ${target} "${${options}}" "${own_cxx}" "${own_cuda}")
+  endforeach()
   # A generated file is compiled without options for other languages; the user's C++ files with all of them.
-  if(own_cxx STREQUAL "NONE")
-    if(NOT guarded STREQUAL options)
-      set_property(TARGET ${target} PROPERTY COMPILE_OPTIONS "${guarded}")
-    endif()
-  elseif(own_cxx AND NOT plain STREQUAL "")
-    _cudaops_options_refused("${plain}" refused)
-    if(NOT refused STREQUAL "")
-      list(JOIN refused " " found)
-      list(JOIN refused ";" fix)
-      _cudaops_stop(
-        "${command}: the C++ compiler has no such option, and the target has C++ files."
-        FACTS "found   ${found}" "C++     ${own_cxx}, compiled by ${CMAKE_CXX_COMPILER}"
-        FIX "target_compile_options(${target} PRIVATE \"$<$<COMPILE_LANGUAGE:CUDA>:${fix}>\")"
-      )
-    endif()
+  if(own_cxx STREQUAL "NONE" AND NOT guarded STREQUAL all)
+    set_property(TARGET ${target} PROPERTY COMPILE_OPTIONS "${guarded}")
   endif()
 endfunction()
 
@@ -87,10 +78,12 @@ endfunction()
 
 # Stops where the last word on C++ is older than C++17, which the headers of torch and CudaOps need: a -std= among the
 # options, or one in CMAKE_CXX_FLAGS where CMake passes none after it, because the compiler's default will do.
-function(_cudaops_options_standard target plain options)
+function(_cudaops_options_standard target options own_cxx own_cuda)
+  if(own_cxx STREQUAL "NONE")
+    return()
+  endif()
   set(standard "-std=(c|gnu)[+][+]([0-9][0-9a-z])")
-  list(FILTER options INCLUDE REGEX "LANGUAGE:CXX>:.*-std=")
-  if("${plain};${options}" MATCHES ".*${standard}")
+  if(options MATCHES ".*${standard}")
     set(place "target_compile_options(${target})")
     set(source "target_compile_options() or add_compile_options()")
   elseif("${CMAKE_CXX_FLAGS}" MATCHES ".*${standard}")
@@ -154,9 +147,13 @@ function(_cudaops_options_standard_passed target out)
   endif()
 endfunction()
 
-# Stops where nvcc takes one of <plain> for an option of its own: -Werror needs a value there.
-function(_cudaops_options_nvcc command plain source)
-  _cudaops_options_words("${plain}" words)
+# Stops where nvcc takes one of the options for one of its own: -Werror needs a value there.
+function(_cudaops_options_nvcc target options own_cxx own_cuda)
+  _cudaops_state_get(BACKEND backend)
+  if(NOT own_cuda OR NOT backend STREQUAL "CUDA" OR options STREQUAL "")
+    return()
+  endif()
+  _cudaops_options_words("${options}" words)
   _cudaops_probe(
     said
     MATCHALL "option '[^'\n]+'"
@@ -177,8 +174,8 @@ function(_cudaops_options_nvcc command plain source)
   if(NOT found STREQUAL "")
     list(GET found 0 found)
     _cudaops_stop(
-      "${command}: nvcc has another option of this name, and the target has CUDA files."
-      FACTS "found   ${found} (target_compile_options() or add_compile_options())" "CUDA    ${source}"
+      "target_compile_options(${target}): nvcc has another option of this name, and the target has CUDA files."
+      FACTS "found   ${found} (target_compile_options() or add_compile_options())" "CUDA    ${own_cuda}"
       FIX "\"$<$<COMPILE_LANGUAGE:CXX>:${found}>\"" "\"$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${found}>\"   (for nvcc's C++ compiler)"
     )
   endif()
@@ -196,10 +193,11 @@ function(_cudaops_options_words options out)
   set(${out} "${words}" PARENT_SCOPE)
 endfunction()
 
-# <out-plain>: the options that stand in no generator expression; <out-guarded>: all of them, those for any language kept
-# from C++.
-function(_cudaops_options_plain options out_plain out_guarded)
+# <out-plain>: the options that stand in no generator expression; <out-cxx>: those that C++ files get, as far as it is
+# known; <out-guarded>: all of them, those for any language kept from C++.
+function(_cudaops_options_split options out_plain out_cxx out_guarded)
   set(plain "")
+  set(cxx "")
   set(guarded "")
   set(whole "")
   set(depth 0)
@@ -210,6 +208,7 @@ function(_cudaops_options_plain options out_plain out_guarded)
     list(LENGTH closed closed)
     if(depth EQUAL 0 AND opened EQUAL 0)
       list(APPEND plain "${option}")
+      list(APPEND cxx "${option}")
       if(NOT closed EQUAL 0)
         # It can't stand in an expression as it is.
         list(APPEND guarded "${option}")
@@ -221,7 +220,11 @@ function(_cudaops_options_plain options out_plain out_guarded)
     math(EXPR depth "${depth} + ${opened} - ${closed}")
     if(NOT depth EQUAL 0)
       continue()
-    elseif(NOT whole MATCHES "COMPILE_LANG")
+    elseif(NOT opened EQUAL 0 OR NOT closed EQUAL 0)
+      _cudaops_options_of_cxx("${whole}" found)
+      list(APPEND cxx ${found})
+    endif()
+    if(NOT whole MATCHES "COMPILE_LANG")
       set(whole "$<$<NOT:$<COMPILE_LANGUAGE:CXX>>:${whole}>")
     endif()
     list(APPEND guarded "${whole}")
@@ -229,11 +232,73 @@ function(_cudaops_options_plain options out_plain out_guarded)
   endforeach()
   list(APPEND guarded ${whole})
   set(${out_plain} "${plain}" PARENT_SCOPE)
+  set(${out_cxx} "${cxx}" PARENT_SCOPE)
   set(${out_guarded} "${guarded}" PARENT_SCOPE)
 endfunction()
 
-# Those of <options> that the C++ compiler says it doesn't know.
-function(_cudaops_options_refused options out)
+# <out>: what a generator expression is for C++ files; empty where it holds one whose value isn't known here.
+function(_cudaops_options_of_cxx expression out)
+  set(${out} "" PARENT_SCOPE)
+  set(configuration "${CMAKE_BUILD_TYPE}")
+  if(CMAKE_CONFIGURATION_TYPES)
+    set(configuration "?")
+  endif()
+  # From the innermost to the outermost.
+  while(expression MATCHES "\\$<([^$<>]*)>")
+    set(whole "${CMAKE_MATCH_0}")
+    set(content "${CMAKE_MATCH_1}")
+    string(REGEX MATCH "^([^:]*):?(.*)$" content "${content}")
+    set(name "${CMAKE_MATCH_1}")
+    set(value "${CMAKE_MATCH_2}")
+    string(REPLACE "," ";" values "${value}")
+    if(name STREQUAL "1")
+      set(now "${value}")
+    elseif(name STREQUAL "0")
+      set(now "")
+    elseif(name STREQUAL "COMPILE_LANGUAGE")
+      set(in CXX)
+    elseif(name STREQUAL "CXX_COMPILER_ID")
+      set(in "${CMAKE_CXX_COMPILER_ID}")
+    elseif(name STREQUAL "COMPILE_LANG_AND_ID")
+      list(POP_FRONT values language)
+      set(in "${CMAKE_CXX_COMPILER_ID}")
+      if(NOT language STREQUAL "CXX")
+        set(values "")
+      endif()
+    elseif(name STREQUAL "CONFIG" AND NOT configuration STREQUAL "?")
+      string(TOUPPER "${configuration}" in)
+      string(TOUPPER "${values}" values)
+    elseif(name MATCHES "^(AND|OR|NOT|BOOL)$" AND NOT value STREQUAL "")
+      set(in 1)
+      if(name STREQUAL "BOOL")
+        set(values 0)
+        if(value)
+          set(values 1)
+        endif()
+      elseif(name STREQUAL "NOT")
+        set(in 0)
+      elseif(name STREQUAL "AND" AND "0" IN_LIST values)
+        set(values 0)
+      endif()
+    else()
+      return()
+    endif()
+    if(NOT name MATCHES "^[01]$")
+      set(now 0)
+      if(in IN_LIST values)
+        set(now 1)
+      endif()
+    endif()
+    string(REPLACE "${whole}" "${now}" expression "${expression}")
+  endwhile()
+  set(${out} "${expression}" PARENT_SCOPE)
+endfunction()
+
+# Stops where the C++ compiler says that it doesn't know an option, and the target has C++ files.
+function(_cudaops_options_unknown target options own_cxx own_cuda)
+  if(own_cxx STREQUAL "" OR own_cxx STREQUAL "NONE" OR options STREQUAL "")
+    return()
+  endif()
   _cudaops_options_words("${options}" words)
   _cudaops_probe(
     said
@@ -243,24 +308,38 @@ function(_cudaops_options_refused options out)
     ENVIRONMENT LC_ALL=C
     COMMAND "${CMAKE_CXX_COMPILER}" ${words} -fsyntax-only -x c++ /dev/null
   )
-  set(refused "")
-  if(NOT said_EXIT STREQUAL "0")
-    list(TRANSFORM said_OUTPUT REPLACE "^.*'([^']+)'$" "\\1")
-    foreach(option IN LISTS options)
-      foreach(word IN LISTS said_OUTPUT)
-        string(FIND "${option}" "${word}" position)
-        if(NOT position EQUAL -1)
-          list(APPEND refused "${option}")
-          break()
-        endif()
-      endforeach()
-    endforeach()
+  if(said_EXIT STREQUAL "0")
+    return()
   endif()
-  set(${out} "${refused}" PARENT_SCOPE)
+  set(refused "")
+  list(TRANSFORM said_OUTPUT REPLACE "^.*'([^']+)'$" "\\1")
+  foreach(option IN LISTS options)
+    foreach(word IN LISTS said_OUTPUT)
+      string(FIND "${option}" "${word}" position)
+      if(NOT position EQUAL -1)
+        list(APPEND refused "${option}")
+        break()
+      endif()
+    endforeach()
+  endforeach()
+  if(refused STREQUAL "")
+    return()
+  endif()
+  list(JOIN refused " " found)
+  list(JOIN refused ";" fix)
+  _cudaops_stop(
+    "target_compile_options(${target}): the C++ compiler has no such option, and the target has C++ files."
+    FACTS "found   ${found}" "C++     ${own_cxx}, compiled by ${CMAKE_CXX_COMPILER}"
+    FIX "target_compile_options(${target} PRIVATE \"$<$<COMPILE_LANGUAGE:CUDA>:${fix}>\")"
+  )
+endfunction()
+
+function(_cudaops_options_architectures target options own_cxx own_cuda)
+  _cudaops_options_warn_architectures("target_compile_options(${target})" "${options}")
 endfunction()
 
 # Warns of architectures among <options>, which are those of <where>: they are compiled besides those of the target.
-function(_cudaops_options_architectures where options)
+function(_cudaops_options_warn_architectures where options)
   if(NOT "${options}" MATCHES "(gencode|generate-code|arch|gpu-code|-code)[ =;]")
     return()
   endif()
