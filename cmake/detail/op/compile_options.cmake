@@ -29,15 +29,7 @@ function(_cudaops_options_finish target)
   _cudaops_options_split("${all}" plain cxx guarded)
   # Each check, and the options that it is about: all; plain, which stand in no generator expression; cxx, which C++ files
   # are compiled with. It returns where it has nothing to say of such a target.
-  foreach(
-    row
-    IN
-    ITEMS
-      "standard cxx"
-      "architectures all"
-      "nvcc plain"
-      "unknown plain"
-  )
+  foreach(row IN ITEMS "standard cxx" "architectures all" "nvcc plain" "unknown plain")
     string(REPLACE " " ";" row "${row}")
     list(GET row 0 check)
     list(GET row 1 options)
