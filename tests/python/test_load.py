@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from conftest import REPOSITORY, run_python
+from torch_process import run_with_torch
 
 OP = """
 #include <torch/csrc/stable/library.h>
@@ -19,10 +20,14 @@ STABLE_TORCH_LIBRARY_IMPL(cudaops_test, CompositeExplicitAutograd, m) { m.impl("
 USE = "print(torch.ops.cudaops_test.same(torch.ones(2)).tolist())"
 
 
-def load(*lines):
+def load(*lines, run=run_with_torch):
     """(exit code, stdout, stderr) of a program that knows cudaops and the paths it was given."""
-    code = "import sys, cudaops\nfrom cudaops import load_library, LibraryError\n" + "\n".join(lines)
-    return run_python("-c", code)
+    return run("import sys, cudaops\nfrom cudaops import load_library, LibraryError\n" + "\n".join(lines))
+
+
+def load_first(*lines):
+    """load(), where torch isn't imported before."""
+    return load(*lines, run=lambda code: run_python("-c", code))
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +46,6 @@ def copy(op):
     path.parent.mkdir()
     shutil.copy(op, path)
     return path
-
-
-# Importing torch takes seconds: each test below is one process, and says a lot with it.
 
 
 def test_loads_and_twice_is_harmless(op):
@@ -117,7 +119,7 @@ def test_rebuilt_file_is_named(op):
 def test_built_for_a_newer_torch(build, op):
     """One line, before "undefined symbol". (flash-attention#1832)"""
     path = build.library("newer", note=build.note_source(torch_target="99.1"))
-    code, output, error = load(
+    code, output, error = load_first(
         "try: load_library(%r)" % str(path),
         "except LibraryError as error: print(error)",
         "print('torch' in sys.modules)",
@@ -134,7 +136,7 @@ def test_built_for_the_other_kind_of_gpu(build, torch_dir):
         runtime = build.library("no_such_runtime", options=["-Wl,-soname,libno_such_runtime.so"])
         note = build.note_source(op="of_" + backend, backend=backend, rocm=rocm)
         path = build.library("for_" + backend, note=note, options=["-Wl,--no-as-needed", runtime])
-        code, output, error = load(
+        code, output, error = load_first(
             "from cudaops._library import this_torch",
             "print('HIP' if this_torch()['hip'] else 'CUDA' if this_torch()['cuda'] else 'CPU')",
             "print(this_torch()['cuda'])",
