@@ -46,7 +46,7 @@ REPORT = """\
 TOOL = """\
 #!/bin/sh
 test "$1" = --help && { echo "--kernel-name"; exit 0; }
-printf '%s\\n' "arguments: $*" "caching: $PYTORCH_NO_CUDA_MEMORY_CACHING $PYTORCH_CUDA_ALLOC_CONF"
+printf '%s\\n' "arguments: $*" "caching: $PYTORCH_NO_CUDA_MEMORY_CACHING $PYTORCH_CUDA_ALLOC_CONF $CUDAOPS_SANITIZER_TOOL"
 while test "$1" != program; do shift; done
 """
 
@@ -93,7 +93,7 @@ def test_what_is_found_fails_the_test_and_is_said_at_the_end(tmp_path, driver):
     code, out, err = run(toolkit, driver, "--", "program", "--gtest_filter=*Gpu*")
     assert (code, err) == (86, "")
     assert "arguments: --tool memcheck --error-exitcode 86 --target-processes all program --gtest_filter=*Gpu*" in out
-    assert "caching: 1 expandable_segments:False" in out
+    assert "caching: 1 expandable_segments:False memcheck" in out
     assert out.splitlines()[-6].startswith("memcheck: Invalid __global__ write of size 4 bytes at scale(float *, long)")
 
 

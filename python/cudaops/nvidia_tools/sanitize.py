@@ -56,7 +56,7 @@ def main(arguments):
     if names:
         option = _filter_option(sanitizer)
         command += [word for part in _name_parts(names) for word in (option, "kns=" + part)]
-    code, text = _run(command + options.command)
+    code, text = _run(command + options.command, options.tool)
     if re.search(r"^\[==========\] Running 0 tests", text, re.MULTILINE):
         return _skip("no test of the program has Gpu or GPU in its name")
     for line in summary(text):
@@ -105,10 +105,11 @@ def _filter_option(sanitizer):
     return "--kernel-name" if "--kernel-name" in shown else "--kernel-regex"
 
 
-def _run(command):
+def _run(command, tool):
     """(exit code, output, which is also shown as it comes)"""
-    # Each tensor is an allocation of its own: an access beyond its end is then one beyond an allocation.
-    environment = dict(os.environ, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+    # Each tensor is an allocation of its own: an access beyond its end is then one beyond an allocation. So is, by the name of
+    # the tool, what cudaops/testing.h allocates.
+    environment = dict(os.environ, PYTORCH_NO_CUDA_MEMORY_CACHING="1", CUDAOPS_SANITIZER_TOOL=tool)
     for name in ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"):
         if name in environment:
             environment[name] = environment[name].replace("expandable_segments:True", "expandable_segments:False")
