@@ -100,7 +100,7 @@ def test_output_that_the_locale_or_the_disk_has_no_room_for(tmp_path):
 def test_file_whose_name_the_locale_does_not_have(tmp_path):
     (tmp_path / ".ninja_log").write_text("# ninja log v5\n0\t9\t5\ta.o\tff\n")
     (tmp_path / "build.ninja").write_text("")
-    (tmp_path / "CMakeCache.txt").write_text("CMAKE_HOME_DIRECTORY:INTERNAL=%s/n\u00f6\n" % tmp_path, encoding="utf-8")
+    (tmp_path / "CMakeCache.txt").write_text("CMAKE_CACHEFILE_DIR:INTERNAL=%s/n\u00f6\n" % tmp_path, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
     environment.update(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     command = [sys.executable, "-m", "cudaops", "build-report", tmp_path]
