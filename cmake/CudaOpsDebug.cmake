@@ -35,12 +35,16 @@ presets.
 
   Of a gtest program, the tests with ``Gpu`` or ``GPU`` in their names run; a Python test with the word ``cpu`` in its name,
   such as ``my_ops.cpu``, has no such tests, since it uses no GPU. In the others, only the kernels of their ops are checked
-  (by initcheck all, since it has to see what other kernels write), and torch allocates each tensor by itself. Under memcheck
-  a ``DeviceBuffer`` of :file:`cudaops/testing.h` ends with its last element, without a guard zone behind it; it is filled
-  with NaN, so that initcheck finds reads of memory that nobody wrote in tensors and in memory of one's own. The time limit
+  (by initcheck all, since it has to see what other kernels write), and torch allocates each tensor by itself. The time limit
   is 20 times that of the test. Skipped, with the reason, where there is no compute-sanitizer or no GPU: ``ctest -V`` prints
   it. Failed where the tool saw no call of CUDA, so that nothing was checked. With ``CUDAOPS_PROFILE``, places have file and
   line.
+
+``CUDAOPS_SANITIZER_TOOL`` (environment variable)
+  Set by these tests; for a run of compute-sanitizer by hand, set it yourself. With ``memcheck`` a ``DeviceBuffer`` of
+  :file:`cudaops/testing.h` ends with its last element, so that memcheck sees an access behind it; else a guard zone stands
+  there. With each tool it is filled with NaN: initcheck finds reads of memory that nobody wrote in tensors, and in memory
+  that a test or a kernel allocates itself.
 
 ``CUDAOPS_NVTX`` (variable, or environment variable of the same name)
   ``ON``: ``CUDAOPS_RANGE("name")`` of :file:`cudaops/nvtx.h` is a range on the time line of Nsight Systems; without it,
