@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Plays docs/tutorial/faults.md: each of its sections plants a fault in the kernel of a new project, and its command names
-the kernel, the file and the line, as the page shows it. What the page shows of the kernel without a fault is exact.
+the kernel, the file and the line, as the page shows it. In the page's output a line `...` stands for any lines.
 
 usage: planted_faults.py [--dir <dir>] [--log <dir>] [--jobs <n>] [<section>...]
 
@@ -54,14 +54,25 @@ def patched(text, diff):
     return text.replace(old, "".join(line[1:] for line in lines if line[0] != "-"))
 
 
+def pattern(line):
+    """`...` stands for any text. A figure, a number that stands alone, is another one elsewhere, but for 0; so is the GPU."""
+    words = []
+    for word in line.split():
+        if re.fullmatch(r"\d+(\.\d+)?", word) and float(word):
+            words.append(r"\d+(\.\d+)?")
+        else:
+            words.append(re.sub(r"\bsm_90\b", r"sm_\\w+", ".*".join(map(re.escape, word.split(ANY)))))
+    return re.compile(r"\s*" + r"\s+".join(words))
+
+
 def difference(expected, output):
-    """What of a page's lines the output doesn't have, or "". A line `...` stands for any lines, `...` in a line for any text."""
-    lines, groups = output.splitlines(), [[]]
+    """What of a page's lines the output doesn't have, or ""."""
+    lines, groups = output.rstrip().splitlines(), [[]]
     for line in expected:
         if line == ANY:
             groups.append([])
         else:
-            groups[-1].append(re.compile(".*".join(map(re.escape, line.split(ANY)))))
+            groups[-1].append(pattern(line))
     at = 0
     for number, group in enumerate(groups):
         # The first begins where the output does, the last ends where it ends.

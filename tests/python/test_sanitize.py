@@ -23,7 +23,7 @@ REPORT = """\
 =========     at scale(float *, long)+0x70 in /src/my ops/scale.cu:12
 =========     by thread (33,0,0) in block (0,0,0)
 =========
-.========= Uninitialized __global__ memory read of size 4 bytes
+../../tests/test_sum.py s.========= Uninitialized __global__ memory read of size 4 bytes
 =========     at 0x90 in /src/sum.cu:7:sum(float *)
 =========
 ========= Error: Race reported between Write access at reduce(float *)+0x90 in /src/reduce.cu:9
@@ -84,6 +84,7 @@ def test_summary_names_each_place_once():
         'Program hit cudaErrorInvalidValue (error 1) due to "invalid argument" on CUDA API call to cudaMemcpy',
         "Barrier error detected. Divergent thread(s) in block at reduce(float *)+0x20 in /src/reduce.cu:20",
     ]
+    assert sanitize.summary("========= test session starts =========\n    at x\n") == []
     assert sanitize.summary("a\n========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n") == []
 
 

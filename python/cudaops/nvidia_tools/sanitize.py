@@ -21,8 +21,9 @@ from . import common
 
 FOUND = 86
 # A report's head stands one blank from the border ("Invalid __global__ write of size 4 bytes"), and the line below it says
-# where ("    at scale(float *)+0x70 in scale.cu:12"), or more; racecheck says both in one. pytest's dots may stand before.
-LINE = re.compile(r"^[.sFExX]*=========(?P<text>.*)$")
+# where ("    at scale(float *)+0x70 in scale.cu:12"), or more; racecheck says both in one. What the test printed without an
+# end of line, such as pytest's "test_scale.py ..", stands before.
+LINE = re.compile(r"^(?:.*[^=])?={9}(?P<text>[^=].*|)$")
 RACE = re.compile(r"(?P<what>Race reported) between (?P<place>.+)$")
 # The releases differ in the order: "0x70 in /a/scale.cu:12:scale(float *)" came before 2022.
 OLD_PLACE = re.compile(r"^0x[0-9a-f]+ in (?P<file>.+?:\d+):(?P<kernel>.+)$")
