@@ -26,23 +26,13 @@ ANY = "..."
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "python"))
 
-from page_script import console, fenced  # noqa: E402
+from page_script import steps  # noqa: E402
 
 
 def sections():
-    """(commands that all begin with, {title: [("diff", text) or ("run", command, expected lines)]})"""
+    """(commands that all begin with, {title: its steps})"""
     begin, *parts = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)
-    found = {}
-    for part in parts:
-        steps = []
-        for head, content in fenced(part):
-            if head == "diff":
-                steps.append(("diff", content))
-            elif head == "console":
-                steps += console(content)
-        if steps:
-            found[part.splitlines()[0]] = steps
-    return [command for head, content in fenced(begin) if head == "console" for _, command, _ in console(content)], found
+    return [step[1] for step in steps(begin)], {part.splitlines()[0]: steps(part) for part in parts}
 
 
 def patched(text, diff):
@@ -99,7 +89,7 @@ def environment():
     )
 
 
-def play(title, begin, steps, directory, log):
+def play(title, begin, todo, directory, log):
     """(what is wrong, or "", seconds)"""
     directory = pathlib.Path(directory) / re.sub(r"\W+", "_", title.lower())
     shutil.rmtree(directory, ignore_errors=True)
@@ -109,9 +99,12 @@ def play(title, begin, steps, directory, log):
     made = subprocess.run(["bash", "-c", setup], cwd=directory, env=environment(), check=True, stdout=subprocess.PIPE, text=True)
     project, root = made.stdout.splitlines()[-2:]
     source, started, wrong, said = pathlib.Path(project) / CUDA, time.monotonic(), [], []
-    for step in steps:
+    for step in todo:
         if step[0] == "diff":
             source.write_text(patched(source.read_text(), step[1]))
+            continue
+        if step[0] == "file":
+            (pathlib.Path(project) / step[1]).write_text(step[2])
             continue
         _, command, expected = step
         done = subprocess.run(

@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of the manual as scripts: their blocks, and the commands of a console block."""
+"""Pages of the manual as scripts: files, changes of them, and commands."""
 
 import re
 
 FENCE = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CAPTION = re.compile(r"(?::\w+:[^\n]*\n)*:caption: `(\S+)`\n")
 
 
-def fenced(text):
-    """[(what stands behind the fence, content)]"""
-    return FENCE.findall(text)
+def steps(text):
+    """[("file", name, content), ("diff", lines) or ("run", command, expected lines)] of a page."""
+    found = []
+    for head, content in FENCE.findall(text):
+        if head.startswith("{code-block}"):
+            caption = CAPTION.match(content)
+            if caption:
+                found.append(("file", caption.group(1), content[caption.end() :].lstrip("\n")))
+        elif head == "diff":
+            found.append(("diff", content))
+        elif head == "console":
+            found += console(content)
+    return found
 
 
 def console(content):

@@ -15,7 +15,7 @@ import textwrap
 import pytest
 from conftest import REPOSITORY, run_python
 from jit_store import make_store
-from page_script import console, fenced
+from page_script import console, steps
 
 sys.path.insert(0, str(REPOSITORY / "docs" / "manual"))
 
@@ -25,25 +25,11 @@ from collect import name_pages  # noqa: E402
 
 from cudaops import module_help  # noqa: E402
 
-CAPTION = re.compile(r"(?::\w+:[^\n]*\n)*:caption: `(\S+)`\n")
 
 needs_builds = pytest.mark.skipif(
     shutil.which("cmake") is None or shutil.which("ninja") is None or not os.environ.get("CUDACXX"),
     reason="no cmake, no ninja or no nvcc",
 )
-
-
-def steps(text):
-    """[("file", name, content) or ("run", command, expected lines)] of a page."""
-    found = []
-    for head, content in fenced(text):
-        if head.startswith("{code-block}"):
-            caption = CAPTION.match(content)
-            if caption:
-                found.append(("file", caption.group(1), content[caption.end() :].lstrip("\n")))
-        elif head == "console":
-            found += console(content)
-    return found
 
 
 def normal(text):
