@@ -83,10 +83,10 @@ def inspect(path: "str | os.PathLike") -> dict:
 def load_library(path: "str | os.PathLike") -> None:
     """torch.ops.load_library(path), after a check that it can work.
 
-    Raises LibraryError, in one line and one with a cure, for a library that this torch can't run (built for a newer torch, for another
-    minor version, another CUDA or ROCm, for HIP where torch is for CUDA and the other way round), and for a second
-    copy of an op that the process has already: torch would say
-    "undefined symbol", end the process, or replace the first copy. Loading the same file twice does nothing.
+    Raises LibraryError, one line that says why and one with what helps, for a library that this torch can't run (built
+    for a newer torch, for another minor version, another CUDA or ROCm, for HIP where torch is for CUDA and the other
+    way round), and for a second copy of an op that the process has already: torch would say "undefined symbol", end
+    the process, or replace the first copy. Loading the same file twice does nothing.
     """
     from . import _library
 

@@ -17,8 +17,11 @@ class LibraryError(RuntimeError):
     """A library that can't be read, or that this torch can't run: `sentence` says why in one line, `fix` what helps."""
 
     def __init__(self, sentence, fix):
-        super().__init__("%s\nFix: %s" % (sentence, fix))
+        super().__init__(sentence, fix)
         self.sentence, self.fix = sentence, fix
+
+    def __str__(self):
+        return "%s\nFix: %s" % (self.sentence, self.fix)
 
 
 def inspect(path):

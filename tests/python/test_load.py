@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """cudaops.load_library with the real torch of this Python: what it saves the user from, and what it lets through."""
 
+import pickle
 import runpy
 import shutil
 
 import pytest
 from conftest import REPOSITORY, run_python
+
+from cudaops import LibraryError
 
 OP = """
 #include <torch/csrc/stable/library.h>
@@ -168,6 +171,11 @@ def test_loader_error_is_told(build, torch_dir):
     assert (code, error) == (0, "")
     assert output.startswith("%s can't be loaded: " % path) and "undefined symbol: " in output
     assert output.endswith("\nFix: ldd -r '%s' lists what it links and what is not found\n" % path)
+
+
+def test_error_goes_from_process_to_process():
+    error = pickle.loads(pickle.dumps(LibraryError("a is not b.", "c")))
+    assert (error.sentence, error.fix, str(error)) == ("a is not b.", "c", "a is not b.\nFix: c")
 
 
 def test_unreadable(tmp_path):
