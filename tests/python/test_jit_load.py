@@ -291,7 +291,7 @@ def test_library_that_this_torch_cannot_run_is_not_kept(jit, monkeypatch):  # no
     """load_library()'s checks."""
     from cudaops import _library
 
-    monkeypatch.setattr(_library, "_problems", lambda info: ["it is for tests."])
+    monkeypatch.setattr(_library, "_problems", lambda info: [("it is for tests.", "none")])
     path = jit.write("plain.cpp", plain("plain"))
     for _ in range(2):
         with pytest.raises(cudaops.BuildError, match="what was built can't be loaded: it is for tests"):
