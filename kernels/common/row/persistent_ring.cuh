@@ -303,7 +303,8 @@ __global__ void __launch_bounds__(kInClusters ? kMaxSliceThreads
     const int next_stage = stage + 1 == num_stages ? 0 : stage + 1;
     const uint32_t next_parity = stage + 1 == num_stages ? parity ^ 1 : parity;
     const auto begin_next = [&] {
-      if (next < grid.num_rows) begin_row(next_stage, next_parity, next, Taker::next_buffer(buffer));
+      if (next < grid.num_rows)
+        begin_row(next_stage, next_parity, next, Taker::next_buffer(buffer));
       taker.arrive();
     };
     const auto write_gradient = [&] {

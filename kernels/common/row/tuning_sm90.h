@@ -77,7 +77,8 @@ CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, b
 }
 
 // The same of rows that are read in a loop: with nothing asked nvcc takes the registers of three
-// blocks for two float tiles, and spills; asked for three, it takes as many and does not. 2026-11-26.
+// blocks for two float tiles, and spills; asked for three, it takes as many and does not.
+// 2026-11-26.
 CUDAOPS_HOST_DEVICE constexpr int min_looped_blocks(const RowOp& op, bool is_whole) {
   return op.num_tiles == 2 && op.reads_columns && op.element_bytes == 4 && !is_whole ? 3 : 0;
 }
