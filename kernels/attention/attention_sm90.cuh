@@ -579,10 +579,7 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
 template <typename Shape>
 void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
   const auto describe_output = [&](AttentionSm90Parameters* parameters) {
-    // A warp writes 16 rows.
-    if (!encode_tensor_map(&parameters->o, map_type(call), MappedTensors(call).o, 16)) {
-      CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
-    }
+    encode_map(call, MappedTensors(call).o, 16, &parameters->o);  // a warp writes 16 rows
   };
   launch_attention_sm90_shape<Shape>(call, stream, describe_output);
 }
