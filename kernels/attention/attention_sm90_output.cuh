@@ -118,21 +118,11 @@ __device__ __forceinline__ void write_fragment(const AttentionSm90Parameters& ca
   const int first_row =
       tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
   T* const output = first_of_output<T, kVarlen>(call, tile);
-#pragma unroll
-  for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      uint32_t words[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) words[j] = packed[8 * i + 2 * j + half];
-      gather_vectors(words);
-      const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
-      if (row < tile.seq_q && column < call.head_dim_v) {
-        *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
-            make_uint4(words[0], words[1], words[2], words[3]);
-      }
-    }
-  }
+  const auto word = [&](int i) { return packed[i]; };
+  write_fragment_rows<Shape::kHeadDimV>(
+      first_row, tile.seq_q, call.head_dim_v, word, [&](int row, int column) {
+        return output + (first_row + row) * call.output_seq_stride + (column + lane % 4 * 8);
+      });
 }
 
 }  // namespace attention_sm90
