@@ -119,17 +119,20 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     // The consumers have left the tile whose place it takes before they need more of this one.
     if (t == 0) find_tile();
     find_tile();
+    const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
+    // With three buffers there is one for the next tile's queries: the whole tile's time to come
+    // from memory, which short sequences keep busy.
+    if (Shape::kQStages > 2 && next.batch >= 0) load_q(next, t + 1);
     for (; block > first_block; --block, ++n) {
       load_k(block - 1, n + 1);
       load_v(block, n);
     }
-    // The next tile's queries come while this one's last blocks are computed; of a short tile the
-    // values are waited for earlier.
-    const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
+    // With fewer they come while this one's last blocks are computed; of a short tile the values
+    // are waited for earlier.
     const bool is_short = tile.last_block - first_block < 2;
     if (is_short) load_v(first_block, n);
-    if (next.batch >= 0) {
-      if (Shape::kQStages > 1) {
+    if (Shape::kQStages < 3 && next.batch >= 0) {
+      if (Shape::kQStages == 2) {
         load_q(next, t + 1);
       } else {
 #pragma unroll 1
