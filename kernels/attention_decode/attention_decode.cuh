@@ -71,9 +71,9 @@ __device__ __forceinline__ void prefetch_inputs(const AttentionDecode& call) {
 }
 
 #if CUDAOPS_HAS_HOPPER
-// The keys and values of the block's first unit, likewise: half of the threads have a key each, half
-// a value. What lengths and the table say may still change: all of it is within bounds, and no more
-// than a hint.
+// The keys and values of the block's first unit, likewise: half of the threads have a key each,
+// half a value. What lengths and the table say may still change: all of it is within bounds, and no
+// more than a hint.
 template <typename Cache, int kDim>
 __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int place) {
   using M = PartMemory<Cache, kDim>;
@@ -84,8 +84,8 @@ __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int p
   if (part.is_empty()) return;
   const int length = schedule.length(part.batch);
   const int thread = static_cast<int>(threadIdx.x);
-  const int token = (first_unit_of(plan, length) + part.begin - part.first) * M::kUnit +
-                    thread % M::kUnit;
+  const int token =
+      (first_unit_of(plan, length) + part.begin - part.first) * M::kUnit + thread % M::kUnit;
   if (token >= length) return;
   const int page = page_of(plan, token);
   const int block =

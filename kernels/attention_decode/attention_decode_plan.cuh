@@ -173,9 +173,9 @@ __device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, co
 #if CUDAOPS_HAS_MMA
 
 // How all units are cut, and where the sequences' begin, as a warp finds it. Of up to 32 sequences
-// each lane has one, and lengths are read once. kMayChange: a kernel before may still write lengths.
-// They are read past the first-level cache, in which they would stay, and what is found is a
-// sequence and a column that there are; of more than 32 sequences nothing can be found.
+// each lane has one, and lengths are read once. kMayChange: a kernel before may still write
+// lengths. They are read past the first-level cache, in which they would stay, and what is found is
+// a sequence and a column that there are; of more than 32 sequences nothing can be found.
 template <bool kMayChange = false>
 class Schedule {
  public:
