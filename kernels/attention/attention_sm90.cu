@@ -106,8 +106,11 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     return launch_attention_sm90_of<AttentionSm90Shape128>(call, on);
   }
   if (larger <= 192) {
-    if (call.head_dim_v <= 128)
-      return launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
+    if (call.head_dim_v <= 128) {
+      return call.seq_q <= 1024
+                 ? launch_attention_sm90_of<AttentionSm90Shape192By128Short>(call, on)
+                 : launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
+    }
     return launch_attention_sm90_of<AttentionSm90Shape192>(call, on);
   }
   launch_attention_sm90_of<AttentionSm90Shape256>(call, on);

@@ -17,6 +17,7 @@ if(case_LONG)
     Shape96
     Shape128Short
     Shape128
+    Shape192By128Short
     Shape192By128
     Shape192
     Shape256
