@@ -75,8 +75,10 @@ struct AttentionSm90ShapeOf {
   static constexpr bool kOverlapsTiles = kQStages > 1;
   // Whether a tile is written while the next one's second products are computed: the first ones are
   // as short as a softmax. Its outputs are kept in registers until then, if there are enough.
-  static constexpr bool kWritesLate =
-      kOverlapsTiles && kWarpgroups == 2 && kTeams == 1 && !kIsFloat8;
+  static constexpr bool kWritesLate = kQStages > 2 && kTeams == 1 && !kIsFloat8;
+  // Whether the next tile's queries are loaded behind this one's first keys and values: a tile's
+  // whole time to come from memory, which short sequences keep busy. Their buffer is free by then.
+  static constexpr bool kLoadsQueriesEarly = kQStages > 1 && kWarpgroups == 2 && !kIsFloat8;
   // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
   static constexpr int kTilesAhead = 4;
   static constexpr int kConsumers = kTeams * kWarpgroups;
@@ -130,15 +132,20 @@ struct WithDropout : Shape {
 };
 
 // Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
-// dimensions; the rows are consumer warpgroups x keys. 64Short: two tiles at a time hide what
-// stands between two tiles; of longer sequences three warpgroups that share keys are faster.
+// dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
+// stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
+// faster. 64Short: two tiles at a time. 256Short: half of a mask's diagonal is less of 64 keys.
 using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 3, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
+using AttentionSm90Shape96Short = AttentionSm90Shape<96, 96, 2, 128, 2, 3>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 3>;
 using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
+using AttentionSm90Shape192By128Short = AttentionSm90Shape<192, 128, 2, 128, 2, 1>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
+using AttentionSm90Shape192Short = AttentionSm90Shape<192, 192, 2, 80, 2, 2>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
+using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
 using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
@@ -192,6 +199,7 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   const int64_t* seed;
   int query_tiles, num_items;
   bool by_couples, by_length;
+  bool writes_late;  // Shape::kWritesLate; not where a tile has few key blocks
   detail::Divider by_query_tiles{1}, by_group{1};
   AttentionSm90Descale q_descale, k_descale, v_descale;  // of float8
 };
