@@ -22,6 +22,14 @@ namespace cudaops_kernels {
 
 using Packed = uint4;
 
+// The same of other sizes: four bytes a word, the first in the lowest bits.
+template <int kNumBytes>
+struct Bytes {
+  static constexpr int kSize = kNumBytes;
+  static constexpr int kWords = (kSize + 3) / 4;
+  uint32_t words[kWords];
+};
+
 // The elements of a vector as floats, with element-wise arithmetic.
 template <int kElements>
 struct Floats {
