@@ -574,26 +574,17 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
-  const bool varlen = call.cu_seqlens_q != nullptr;
-  if (call.dtype == DType::kFloat16) {
-    (varlen ? launch_attention_sm90_type<__half, Shape, true, DescribeMore>
-            : launch_attention_sm90_type<__half, Shape, false, DescribeMore>)(call, stream,
-                                                                              describe_more);
-  } else {
-    (varlen ? launch_attention_sm90_type<bfloat16, Shape, true, DescribeMore>
-            : launch_attention_sm90_type<bfloat16, Shape, false, DescribeMore>)(call, stream,
-                                                                                describe_more);
-  }
+  for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
+    launch_attention_sm90_type<decltype(element), Shape, is_varlen.value>(call, stream,
+                                                                          describe_more);
+  });
 }
 
 // One shape, a file of its own: ops.cmake.
 template <typename Shape>
 void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
   const auto describe_output = [&](AttentionSm90Parameters* parameters) {
-    // A warp writes 16 rows.
-    if (!encode_tensor_map(&parameters->o, map_type(call), MappedTensors(call).o, 16)) {
-      CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
-    }
+    encode_map(call, MappedTensors(call).o, 16, &parameters->o);  // a warp writes 16 rows
   };
   launch_attention_sm90_shape<Shape>(call, stream, describe_output);
 }
