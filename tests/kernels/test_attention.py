@@ -1177,7 +1177,7 @@ def test_sdpa_patch_takes_long_sequences_on_hopper(device):
     """What is asked of tensors on a GPU, by tensors without memory."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    def is_ours(seq=4096, head_dim=128, head_dim_v=128, dtype=torch.bfloat16, grad=True):
+    def is_ours(seq=2048, head_dim=128, head_dim_v=128, dtype=torch.bfloat16, grad=True):
         with FakeTensorMode():
             q, k, v = (
                 torch.empty(1, 4, seq, width, dtype=dtype, device="cuda", requires_grad=grad)
@@ -1190,7 +1190,7 @@ def test_sdpa_patch_takes_long_sequences_on_hopper(device):
         kernels._sdpa._has_hopper_kernel = lambda index: True
         for grad in (False, True):
             assert is_ours(grad=grad) and is_ours(head_dim=192, grad=grad)
-            assert not is_ours(seq=2048, grad=grad) and not is_ours(head_dim=100, grad=grad)
+            assert not is_ours(seq=2047, grad=grad) and not is_ours(head_dim=100, grad=grad)
             assert not is_ours(dtype=torch.float32, grad=grad)
         torch.use_deterministic_algorithms(True)
         assert is_ours(grad=False) and not is_ours(head_dim=192)

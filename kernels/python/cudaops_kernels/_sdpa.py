@@ -12,6 +12,7 @@ from ._library import ops
 
 _MAX_HEAD_DIM = 256
 _FEWEST_QUERIES_ON_CPU = 128
+_FEWEST_ON_HOPPER = 2048
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -82,9 +83,9 @@ def _has_hopper_kernel(index: int) -> bool:
 def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
     """On the CPU without gradients, but for a few queries: with them nothing has been compared. On
     Hopper where sequences are long, in 16 bits: beside what torch takes there, cuDNN's, the forward
-    pass is at 0.97 to 1.14 from 4096 tokens on, with the backward pass at 0.98 to 1.11 (head_dim 192
-    and 128 of values: at least 1.09), below that at 0.8 to 1.06 (H100, torch 2.11, 2026-11-25; cuDNN
-    forced: bench/kernels/attention.py). Not the kernel for gradients that are the same each time."""
+    pass is at 1.04 to 1.26 from 2048 tokens on, the backward pass at 1.02 to 1.67 with 1024 and at 1.00
+    to 1.89 with 4096 (H100, torch 2.11, 2026-11-26; cuDNN forced: bench/kernels/attention.py). Not the
+    kernel for gradients that are the same each time."""
     if attn_mask is not None:
         return False
     needs_grad = torch.is_grad_enabled() and (
@@ -100,7 +101,7 @@ def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Te
         dtype = torch.get_autocast_dtype("cuda")
     return (
         dtype in (torch.float16, torch.bfloat16)
-        and min(query.shape[-2], key.shape[-2]) >= 4096
+        and min(query.shape[-2], key.shape[-2]) >= _FEWEST_ON_HOPPER
         and query.shape[-1] % 8 == value.shape[-1] % 8 == 0
         and _has_hopper_kernel(query.device.index)
     )
