@@ -119,7 +119,7 @@ struct SlicedRow : PersistentRow<T, kVectors, true> {
 template <typename T, int kVectors, typename Totals>
 struct RingCluster {
   using Row = SlicedRow<T, kVectors>;
-  static constexpr int kWarps = 32 * kMaxClusterSize;
+  static constexpr int kWarps = kMaxRingCluster * kMaxSliceThreads / 32;
   static constexpr int kBuffers = 3;
   Totals (*of_warps)[kWarps];
   int64_t width;
@@ -383,7 +383,8 @@ int64_t launch_cluster_ring_rows(const Op& op, const PersistentGrid& grid, int64
   const int num_threads = slice_threads(num_vectors, size);
   const int64_t stage_bytes =
       int64_t{Op::kNumInputs} * kSliceVectors * num_threads * sizeof(Packed);
-  const int64_t own_bytes = 2048 + 3 * sizeof(Floats<Op::kNumTotals>) * 32 * kMaxClusterSize;
+  const int64_t own_bytes =  // as launch_ring_rows(); totals of all warps of three rows
+      2048 + 3 * int64_t{sizeof(Floats<Op::kNumTotals>)} * kMaxRingCluster * kMaxSliceThreads / 32;
   const int64_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   const int64_t blocks_each = all / (kGoodStages * stage_bytes + own_bytes);
   const int64_t stages =
@@ -391,6 +392,11 @@ int64_t launch_cluster_ring_rows(const Op& op, const PersistentGrid& grid, int64
   if (stages < kMinStages) return 0;
   const int bytes = static_cast<int>(stages * stage_bytes);
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
+  // More than all GPUs with clusters can run: this one says below how many fit.
+  if (size > kMaxClusterSize) {
+    CUDAOPS_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  }
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = static_cast<unsigned int>(size);
