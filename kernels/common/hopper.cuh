@@ -60,6 +60,20 @@ bool is_compiled_for_hopper(Kernel* kernel, int (&known)[64]) {
 #if !CUDAOPS_HIP
 // Whether a graph can capture such launches.
 constexpr bool kCapturesOverlapping = CUDART_VERSION >= 12030;
+
+// For cudaLaunchKernelEx(): clusters of `size` blocks of a kernel that calls
+// wait_for_kernels_before().
+struct OverlappingCluster {
+  cudaLaunchAttribute of[2] = {};
+  unsigned int number = kCapturesOverlapping ? 2 : 1;
+  explicit OverlappingCluster(unsigned int size) {
+    of[0].id = cudaLaunchAttributeClusterDimension;
+    of[0].val.clusterDim.x = size;
+    of[0].val.clusterDim.y = of[0].val.clusterDim.z = 1;
+    of[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    of[1].val.programmaticStreamSerializationAllowed = 1;
+  }
+};
 #endif
 
 // Launches a kernel that calls wait_for_kernels_before() so that, on sm_90 and later, it is started

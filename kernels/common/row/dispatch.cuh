@@ -185,12 +185,7 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   static int known[64];
   if (size * kVectors * kMaxRowThreads < num_vectors) return false;
   if (!is_compiled_for_hopper(kernel, known)) return false;
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim.x = size;
-  attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  OverlappingCluster attributes(size);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
   config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
@@ -200,8 +195,8 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   CUDAOPS_CHECK(
       cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(config.dynamicSmemBytes)));
   config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = kCapturesOverlapping ? 2 : 1;
+  config.attrs = attributes.of;
+  config.numAttrs = attributes.number;
   CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid));
   return true;
 }
