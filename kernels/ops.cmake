@@ -25,6 +25,7 @@ set(
   swiglu_quantize
   attention
   attention_decode
+  attention_float8
   rope_append_kv
   adamw
   optimizers
@@ -46,6 +47,8 @@ set(rms_norm_quantize_calls rms_norm quantize)
 set(swiglu_quantize_calls swiglu quantize)
 set(attention_calls attention_sm90 attention_backward_sm90)
 set(attention_backward_sm90_calls attention_sm90)
+set(attention_float8_calls attention attention_float8_sm90)
+set(attention_float8_sm90_calls attention_sm90)
 
 set(softmax_shards softmax/softmax.cuh)
 set(cross_entropy_shards cross_entropy/cross_entropy_forward.cuh)
@@ -103,5 +106,15 @@ foreach(
   list(
     APPEND attention_backward_sm90_shards
     "template void cudaops_kernels::launch_attention_backward_sm90_of<cudaops_kernels::AttentionBackwardSm90Shape${shape}>(cudaops_kernels::DType, const cudaops_kernels::AttentionBackwardSm90Parameters&, cudaStream_t)"
+  )
+endforeach()
+set(attention_float8_sm90_architectures 90a)
+set(attention_float8_sm90_define CUDAOPS_ATTENTION_FLOAT8_WITH_SM90)
+set(attention_float8_sm90_sources attention_float8/attention_float8_sm90.cu)
+set(attention_float8_sm90_shards attention_float8/attention_float8_sm90.cuh)
+foreach(shape IN ITEMS 64 128 256)
+  list(
+    APPEND attention_float8_sm90_shards
+    "template void cudaops_kernels::launch_attention_float8_sm90_of<cudaops_kernels::AttentionSm90Float8Shape${shape}>(const cudaops_kernels::AttentionFloat8&, const void*, cudaStream_t)"
   )
 endforeach()

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """attention() beside scaled_dot_product_attention with cuDNN's and FlashAttention's kernels, 16384
-tokens in bfloat16: the forward or the backward pass.
+tokens in bfloat16: the forward or the backward pass, or the forward pass of float8.
 
     bench/kernels/attention.py --library build/sm90/kernels/libcudaops_kernels.so --out bench/results
     bench/kernels/attention.py --pass backward --library ... --out bench/results
+    bench/kernels/attention.py --pass float8 --library ... --out bench/results
 
 The ways are called in turns, because the clocks of a GPU that computes fall: all are equally hot. A
 way's figure is the median of its times; the backward pass counts as 2.5 times the forward pass's
 operations. There is no figure where an output (of one sequence and the heads of one group) differs
 from float64's by more than twice cuDNN's error, or a gradient (of at most 2048 tokens) by more than
-three times.
+three times. Of float8 the others get the same numbers in bfloat16, and the error is at most twice
+that of weights which are rounded to float8 in float64's arithmetic.
 """
 
 import argparse
@@ -33,7 +35,13 @@ SHAPES = (
     (128, 128, 32, 8, (1024, 4096, 16384)),
 )
 LENGTHS_BACKWARD = (512, 1024, 4096, 16384)
-NAMES = ("ours", "cudnn", "flash")
+WIDTHS_FLOAT8 = ((128, 128), (64, 64), (256, 256), (192, 128))
+NAMES = {
+    "forward": ("ours", "cudnn", "flash"),
+    "backward": ("ours", "cudnn", "flash"),
+    "float8": ("ours", "ours_bfloat16", "cudnn"),
+}
+TITLES = {"ours": "ours", "ours_bfloat16": "ours, bfloat16", "cudnn": "cuDNN", "flash": "FlashAttention"}
 
 
 def times_ms(torch, ways, repeats):
@@ -55,7 +63,7 @@ def times_ms(torch, ways, repeats):
     }
 
 
-def functions(torch, kernels, causal):
+def functions(torch, kernels, causal, which):
     """name → function of q, k and v, all [batch, seq, heads, head_dim]."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -66,14 +74,23 @@ def functions(torch, kernels, causal):
             )
             return output.transpose(1, 2)
 
-    return {
-        "ours": functools.partial(kernels.attention, causal=causal),
+    ours = functools.partial(kernels.attention, causal=causal)
+    every = {
+        "ours": ours,
+        "ours_bfloat16": ours,
         "cudnn": functools.partial(sdpa, SDPBackend.CUDNN_ATTENTION),
         "flash": functools.partial(sdpa, SDPBackend.FLASH_ATTENTION),
     }
+    return {name: every[name] for name in NAMES[which]}
 
 
-def exact(torch, causal, q, k, v):
+def rounded_to_float8(torch, weights):
+    """Weights, relative to 2^8 for the largest of a row."""
+    unit = weights.amax(-1, keepdim=True) / 256
+    return (weights / unit).float().to(torch.float8_e4m3fn).double() * unit
+
+
+def exact(torch, causal, q, k, v, rounded=lambda weights: weights):
     """One sequence in the dtype of its tensors, some queries at a time."""
     group = q.shape[2] // k.shape[2]
     q, k, v = (x[0].transpose(0, 1) for x in (q, k, v))
@@ -84,7 +101,7 @@ def exact(torch, causal, q, k, v):
         if causal:
             own = torch.arange(first, first + scores.shape[1], device=q.device)[:, None]
             scores = scores.masked_fill(torch.arange(k.shape[1], device=q.device) > own, -torch.inf)
-        rows.append(scores.softmax(-1) @ v)
+        rows.append(rounded(scores.softmax(-1)) @ v)
     return torch.cat(rows, 1).transpose(0, 1)[None]
 
 
@@ -105,7 +122,7 @@ def gradients_of(torch, run, tensors):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     kernels_package.add_argument(parser)
-    parser.add_argument("--pass", dest="which", choices=("forward", "backward"), default="forward")
+    parser.add_argument("--pass", dest="which", choices=tuple(NAMES), default="forward")
     parser.add_argument("--milliseconds", type=float, default=700, help="of GPU time a row")
     parser.add_argument("--out", help="a directory for attention_<pass>_cuda.json")
     arguments = parser.parse_args()
@@ -113,12 +130,16 @@ def main():
     import torch
 
     warnings.simplefilter("ignore")
-    is_backward = arguments.which == "backward"
+    is_backward, is_float8 = arguments.which == "backward", arguments.which == "float8"
+    names = NAMES[arguments.which]
     measured = gradients_of if is_backward else output_of
     facts, rows = result_file.machine(), []
     print(f"torch {torch.__version__}, {facts.get('name')}, cuDNN {torch.backends.cudnn.version()}, TFLOP/s")
-    print("| head_dim | heads | sequence | mask | ours | cuDNN | FlashAttention | of the best |\n" + "|---" * 8 + "|")
+    titles = " | ".join(TITLES[name] for name in names)
+    print(f"| head_dim | heads | sequence | mask | {titles} | of the best |\n" + "|---" * (5 + len(names)) + "|")
     for head_dim, head_dim_v, heads, kv_heads, lengths in SHAPES:
+        if is_float8 and (head_dim, head_dim_v) not in WIDTHS_FLOAT8:
+            continue
         if is_backward:
             lengths = [length for length in lengths if length in LENGTHS_BACKWARD]
         for seq in lengths:
@@ -126,28 +147,38 @@ def main():
 
                 def tensors(batch, seq, heads, kv_heads, sizes=(head_dim, head_dim, head_dim_v)):
                     torch.manual_seed(0)
-                    return [
+                    made = [
                         torch.randn(batch, seq, count, size, device="cuda", dtype=torch.bfloat16)
                         for count, size in zip((heads, kv_heads, kv_heads), sizes)
                     ]
+                    return [x.to(torch.float8_e4m3fn).bfloat16() for x in made] if is_float8 else made
 
-                runs = functions(torch, kernels, causal)
+                def of_way(name, tensors):
+                    is_ours = is_float8 and name == "ours"
+                    return [x.to(torch.float8_e4m3fn) for x in tensors] if is_ours else tensors
+
+                runs = functions(torch, kernels, causal, arguments.which)
                 few = tensors(1, min(seq, 2048) if is_backward else seq, heads // kv_heads, 1)
                 reference = functools.partial(exact, torch, causal)
                 wanted = measured(torch, reference, [x.double() for x in few])()
                 errors = {}
-                for name in NAMES:
+                for name in names:
                     try:
-                        found = measured(torch, runs[name], few)()
+                        found = measured(torch, runs[name], of_way(name, few))()
                     except RuntimeError:  # it doesn't serve these sizes
                         del runs[name]
                         continue
                     errors[name] = [(a.double() - b).abs().max().item() for a, b in zip(found, wanted)]
-                for ours, theirs in zip(errors["ours"], errors.get("cudnn", ())):
+                bounds = errors.get("cudnn", ())
+                if is_float8:
+                    wide = [x.double() for x in few]
+                    found = reference(*wide, rounded=functools.partial(rounded_to_float8, torch))
+                    bounds = [(found - wanted[0]).abs().max().item()]
+                for ours, theirs in zip(errors["ours"], bounds):
                     assert ours <= (3 if is_backward else 2) * theirs + 1e-4, errors
                 batch = TOKENS // seq
                 many = tensors(batch, seq, heads, kv_heads)
-                ways = {name: measured(torch, run, many) for name, run in runs.items()}
+                ways = {name: measured(torch, run, of_way(name, many)) for name, run in runs.items()}
                 flop = (5 if is_backward else 2) * batch * heads * seq * seq * (head_dim + head_dim_v)
                 flop /= 2 if causal else 1
                 guess_ms = flop / (300e12 if is_backward else 500e12) * 1e3 * len(ways)
@@ -157,7 +188,7 @@ def main():
                 ratio = f"{tflops['ours'] / max(rivals):.2f}" if rivals else ""
                 size = head_dim if head_dim == head_dim_v else f"{head_dim}/{head_dim_v}"
                 group = heads if heads == kv_heads else f"{heads}({kv_heads})"
-                cells = " | ".join(f"{tflops[name]:.0f}" if name in tflops else "" for name in NAMES)
+                cells = " | ".join(f"{tflops[name]:.0f}" if name in tflops else "" for name in names)
                 print(f"| {size} | {group} | {seq} | {'causal' if causal else 'full'} | {cells} | {ratio} |", flush=True)
                 rows.append(
                     {
@@ -182,7 +213,7 @@ def main():
             torch=torch.__version__,
             cudnn=torch.backends.cudnn.version(),
             machine=facts,
-            dtype="bfloat16",
+            dtype="float8_e4m3fn" if is_float8 else "bfloat16",
             tokens=TOKENS,
         )
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, forward, for sm_90a (H100, H200): 16-bit elements, head dimensions that are multiples
-// of 8. What it computes: attention.h.
+// of 8. What it computes: attention.h. Of float8: attention_float8/attention_float8_sm90.cuh.
 //
 // A block computes tiles of 64 * kWarpgroups query rows of a head, one after the other; of some
 // shapes it has two teams, which do so side by side, each with buffers and barriers of its own. Its
@@ -108,6 +108,14 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     };
     const auto load_v = [&](int block, uint32_t n) {
       barriers.v().wait_until_empty(n);
+      if constexpr (Shape::kIsFloat8) {
+        // Sequences of different lengths begin at multiples of kKeys, with room for one more each.
+        const int before = kVarlen ? k_row / Shape::kKeys + tile.batch : 0;
+        load_columns<typename Shape::VTile, Shape::kHeadDimV>(
+            shared + Shape::kVOffset + stage<Shape::kStages>(n) * Shape::VTile::kBytes, &call.v,
+            (before + block) * (Shape::kKeys / 2), kv_head, batch, barriers.v().full(n));
+        return;
+      }
       load_rows<typename Shape::VTile, Shape::kKeys>(
           shared + Shape::kVOffset + stage<Shape::kStages>(n) * Shape::VTile::kBytes, 0, &call.v,
           k_row + block * Shape::kKeys, kv_head, batch, barriers.v().full(n));
@@ -186,6 +194,7 @@ template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
                                         const AttentionSm90Order& order, int team, char* shared,
                                         const Barriers<Shape>& barriers, int warpgroup) {
+  using Element = std::conditional_t<Shape::kIsFloat8, E4m3, T>;
   constexpr int kKeys = Shape::kKeys;
   constexpr int kTurnThreads = 2 * kWarpgroupSize;
   // Named barriers: each warpgroup of a team has one for its turn and one for itself.
@@ -197,7 +206,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   uint32_t t = 0;  // tiles that are begun
   const Tile* const tiles = reinterpret_cast<const Tile*>(shared + Shape::kTilesOffset);
   float s[kKeys / 2];
-  uint32_t p[kKeys / 4];
+  uint32_t p[Shape::kWeightWords];
   float o[Shape::kHeadDimV / 2];
   uint32_t packed[Shape::kHeadDimV / 4];
   Rows rows;
@@ -238,7 +247,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     release_q(n);
   };
   const auto write = [&](uint32_t n) {
-    if constexpr (Shape::kOverlapsTiles) {
+    if constexpr (Shape::kOverlapsTiles && !Shape::kIsFloat8) {
       char* const q = shared + Shape::kQOffset + stage<Shape::kQStages>(n) * Shape::QTile::kBytes;
       write_rows<T, Shape, kVarlen>(call, tile_at(n), q, warpgroup, packed);
       __syncwarp();
@@ -250,6 +259,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     } else {
       write_fragment<T, Shape, kVarlen>(call, tile_at(n), warpgroup, packed);
       __syncwarp();
+      if (Shape::kOverlapsTiles) release_q(n);
     }
     if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
   };
@@ -273,15 +283,20 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   };
   const auto issue_scores = [&] {
     fence_wgmma();
-    multiply_by_rows<T, Shape::kQueries, kKeys, Shape::kHeadDim>(
+    multiply_by_rows<Element, Shape::kQueries, kKeys, Shape::QTile::kColumns>(
         s, shared + Shape::kQOffset + stage<Shape::kQStages>(t - 1) * Shape::QTile::kBytes,
         warpgroup * 64, shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
     commit_wgmma();
   };
   const auto issue_outputs = [&] {
     fence_wgmma();
-    multiply_add_by_columns<T, kKeys, Shape::kHeadDimV>(
-        o, p, shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes);
+    const char* const v =
+        shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes;
+    if constexpr (Shape::kIsFloat8) {
+      multiply_add_by_rows<Element, kKeys, Shape::kHeadDimV>(o, p, v);
+    } else {
+      multiply_add_by_columns<Element, kKeys, Shape::kHeadDimV>(o, p, v);
+    }
     commit_wgmma();
   };
   // Blocks from_block up to to_block are seen by all of the warpgroup's rows.
@@ -306,7 +321,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     };
     if (block >= to_block) mask(std::true_type());
     if (block < from_block) mask(std::false_type());
-    const bool is_rescaled = weigh<Shape::kRescalesRarely>(call, s, rows, rescale);
+    const float factor = Shape::kIsFloat8 ? tile_at(t - 1).score_factor : call.factor;
+    const bool is_rescaled =
+        weigh<Shape::kRescalesRarely, Shape::kWeightShift>(factor, s, rows, rescale);
     if (Shape::kHasDropout && __builtin_expect(call.threshold != 0, false)) {
       drop_weights<Shape>(call, tile_at(t - 1), warpgroup, block, s);
     }
@@ -347,12 +364,13 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     }
     if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
     scores_to_weights(block);
-    pack_all<T>(p, s);
+    pack_weights<T, Shape>(p, s);
     release_written(t - 2);
     // Of the block whose output comes next.
     const auto clear_beyond_end = [&] {
       const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
-      if (kVarlen && (block + 1) * kKeys > seq_k) {
+      // Those of float8 are zeros there.
+      if (kVarlen && !Shape::kIsFloat8 && (block + 1) * kKeys > seq_k) {
         wait_for_v();
         clear_rows_from<typename Shape::VTile, kKeys>(
             shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
@@ -378,7 +396,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       keep(o);
       release_v(n - 2);
       if (is_rescaled) multiply_rows(o, rescale);
-      pack_all<T>(p, s);
+      pack_weights<T, Shape>(p, s);
       release_written(t - 2);
     }
     // The next tile's queries take its place.
@@ -449,7 +467,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     prefetch_tensor_map(&call.q);
     prefetch_tensor_map(&call.k);
     prefetch_tensor_map(&call.v);
-    prefetch_tensor_map(&call.o);
+    if (!Shape::kIsFloat8) prefetch_tensor_map(&call.o);
     constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
     for (int w = 0; w < Shape::kWarpgroups; ++w) {
       for (int n = 0; n < Shape::kQStages; ++n) barriers.q(w).init(n, 4);
@@ -477,15 +495,13 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
-// For what attention_sm90_serves_forward().
-template <typename T, typename Shape, bool kVarlen>
-void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
+// For what attention_sm90_serves_forward(). describe_more(parameters): what the shape alone needs.
+template <typename T, typename Shape, bool kVarlen, typename DescribeMore>
+void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
+                                const DescribeMore& describe_more) {
   AttentionSm90Parameters parameters{};
   describe(call, 64, Shape::kKeys, &parameters);
-  // A warp writes 16 rows.
-  if (!encode_tensor_map(&parameters.o, map_type(call), MappedTensors(call).o, 16)) {
-    CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
-  }
+  describe_more(&parameters);
   parameters.output = call.output.data;
   parameters.lse = static_cast<float*>(call.lse);
   parameters.sinks = static_cast<const float*>(call.sinks);
@@ -530,7 +546,9 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
     if (parameters.by_couples) parameters.num_items = static_cast<int>(couples);
   }
   if (is_masked && !parameters.by_couples) {
-    divide_into_sections(all_heads, attention_sm90_section(call), query_tiles, &parameters);
+    const int64_t section =
+        attention_sm90_section(call, Shape::kIsFloat8 ? 1 : size_of(call.dtype));
+    divide_into_sections(all_heads, section, query_tiles, &parameters);
   }
 
   const auto kernel = &attention_sm90_kernel<T, Shape, kVarlen>;
@@ -543,17 +561,31 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream) {
   CUDAOPS_CHECK_LAUNCH();
 }
 
+template <typename Shape, typename DescribeMore>
+void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
+                                 const DescribeMore& describe_more) {
+  const bool varlen = call.cu_seqlens_q != nullptr;
+  if (call.dtype == DType::kFloat16) {
+    (varlen ? launch_attention_sm90_type<__half, Shape, true, DescribeMore>
+            : launch_attention_sm90_type<__half, Shape, false, DescribeMore>)(call, stream,
+                                                                              describe_more);
+  } else {
+    (varlen ? launch_attention_sm90_type<bfloat16, Shape, true, DescribeMore>
+            : launch_attention_sm90_type<bfloat16, Shape, false, DescribeMore>)(call, stream,
+                                                                                describe_more);
+  }
+}
+
 // One shape, a file of its own: ops.cmake.
 template <typename Shape>
 void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
-  const bool varlen = call.cu_seqlens_q != nullptr;
-  if (call.dtype == DType::kFloat16) {
-    (varlen ? launch_attention_sm90_type<__half, Shape, true>
-            : launch_attention_sm90_type<__half, Shape, false>)(call, stream);
-  } else {
-    (varlen ? launch_attention_sm90_type<bfloat16, Shape, true>
-            : launch_attention_sm90_type<bfloat16, Shape, false>)(call, stream);
-  }
+  const auto describe_output = [&](AttentionSm90Parameters* parameters) {
+    // A warp writes 16 rows.
+    if (!encode_tensor_map(&parameters->o, map_type(call), MappedTensors(call).o, 16)) {
+      CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+    }
+  };
+  launch_attention_sm90_shape<Shape>(call, stream, describe_output);
 }
 
 }  // namespace cudaops_kernels

@@ -44,12 +44,17 @@ __device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call,
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = first_row + 8 * half;
-    const float max = rows.max[half] == -INFINITY ? -INFINITY : rows.max[half] * call.factor;
+    const float max = rows.max[half] == -INFINITY
+                          ? -INFINITY
+                          : exponent_of_largest<Shape::kWeightShift>(
+                                rows.max[half], Shape::kIsFloat8 ? tile.score_factor : call.factor);
     const float largest = fmaxf(max, sink);
     const float offset = largest == -INFINITY ? 0.0f : largest;
     const float scaled = detail::exp2_of(max - offset);
     const float sum = sum_of_row(rows.sum[half]) * scaled + detail::exp2_of(sink - offset);
-    factor[half] = sum == 0.0f ? 0.0f : __fdividef(scaled * call.kept, sum);
+    factor[half] =
+        sum == 0.0f ? 0.0f
+                    : __fdividef(scaled * (Shape::kIsFloat8 ? tile.output_factor : call.kept), sum);
     if (call.lse != nullptr && lane % 4 == 0 && row < tile.seq_q) {
       const int64_t at = first_of_lse<kVarlen>(call, tile);
       call.lse[at + row] = sum == 0.0f ? -INFINITY : (offset + log2f(sum)) * kLn2;

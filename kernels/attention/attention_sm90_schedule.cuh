@@ -170,6 +170,14 @@ class Schedule {
     tile.first_block = begin / Shape::kKeys;
     // Beyond the end of a sequence that is shorter than the longest.
     if (kVarlen && tile.first_query >= tile.seq_q) tile.last_block = -1;
+    if constexpr (Shape::kIsFloat8) {
+      int in_group = tile.head;
+      const int kv_head = call_.by_group.divide(&in_group);
+      tile.product_factor =
+          call_.q_descale.at(tile.batch, kv_head) * call_.k_descale.at(tile.batch, kv_head);
+      tile.score_factor = call_.changes_scores ? call_.factor : call_.factor * tile.product_factor;
+      tile.output_factor = call_.v_descale.at(tile.batch, kv_head);
+    }
   }
 
   const AttentionSm90Parameters& call_;

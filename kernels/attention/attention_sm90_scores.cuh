@@ -10,6 +10,7 @@
 
 #include "../common/device_types.cuh"
 #include "../common/hopper/fragment.cuh"
+#include "../common/quantized.cuh"
 #include "attention_dropout.cuh"
 #include "attention_sm90_schedule.cuh"
 
@@ -63,6 +64,10 @@ template <typename T, typename Shape>
 __device__ __forceinline__ void change_scores(const AttentionSm90Parameters& call, const Tile& tile,
                                               int warpgroup, int block,
                                               float (&s)[Shape::kKeys / 2]) {
+  if constexpr (Shape::kIsFloat8) {
+#pragma unroll
+    for (int i = 0; i < Shape::kKeys / 2; ++i) s[i] *= tile.product_factor;
+  }
   if (call.cap != 0.0f) {
 #pragma unroll
     for (int i = 0; i < Shape::kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
@@ -129,13 +134,21 @@ __device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
   }
 }
 
-// Scores to weights, relative to a row's largest score up to now. `rescale`: by what sums and
-// outputs up to now are to be multiplied. Returns whether outputs are, the same for all of a warp.
-// kRarely: only where a row's largest score has grown by so much that a weight of more than
-// 2^kGrowth would come out; else the row's weights stay relative to what they were.
-template <bool kRarely, int kSize>
-__device__ __forceinline__ bool weigh(const AttentionSm90Parameters& call, float (&s)[kSize],
-                                      Rows& rows, float (&rescale)[2]) {
+// The exponent that a weight of 1 has.
+template <int kShift>
+__device__ __forceinline__ float exponent_of_largest(float max, float factor) {
+  if constexpr (kShift == 0) return max * factor;
+  return fmaf(max, factor, -static_cast<float>(kShift));
+}
+
+// Scores, which are exponents of 2 times `factor`, to weights: 2^kShift for a row's largest score
+// up to now. `rescale`: by what sums and outputs up to now are to be multiplied. Returns whether
+// outputs are, the same for all of a warp. kRarely: only where a row's largest score has grown by
+// so much that a weight of more than 2^kGrowth would come out; else the row's weights stay relative
+// to what they were.
+template <bool kRarely, int kShift, int kSize>
+__device__ __forceinline__ bool weigh(float factor, float (&s)[kSize], Rows& rows,
+                                      float (&rescale)[2]) {
   constexpr float kGrowth = 8.0f;
   const auto largest_of = [&](int half) {
     float largest[2] = {s[2 * half], s[2 * half + 1]};
@@ -153,7 +166,7 @@ __device__ __forceinline__ bool weigh(const AttentionSm90Parameters& call, float
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       max[half] = largest_of(half);
-      grows[half] = (max[half] - rows.max[half]) * call.factor > kGrowth;
+      grows[half] = (max[half] - rows.max[half]) * factor > kGrowth;
       if (!grows[half]) max[half] = rows.max[half];
     }
     is_rescaled = __any_sync(0xFFFFFFFF, grows[0] || grows[1]);
@@ -162,8 +175,11 @@ __device__ __forceinline__ bool weigh(const AttentionSm90Parameters& call, float
   for (int half = 0; half < 2; ++half) {
     if constexpr (!kRarely) max[half] = largest_of(half);
     // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
-    const float offset = max[half] == -INFINITY ? 0.0f : max[half] * call.factor;
-    rescale[half] = is_rescaled ? detail::exp2_of(rows.max[half] * call.factor - offset) : 1.0f;
+    const float offset =
+        max[half] == -INFINITY ? 0.0f : exponent_of_largest<kShift>(max[half], factor);
+    rescale[half] =
+        is_rescaled ? detail::exp2_of(exponent_of_largest<kShift>(rows.max[half], factor) - offset)
+                    : 1.0f;
     rows.max[half] = max[half];
     float sum[2] = {0.0f, 0.0f};
 #pragma unroll
@@ -171,7 +187,7 @@ __device__ __forceinline__ bool weigh(const AttentionSm90Parameters& call, float
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         float& value = s[4 * i + 2 * half + j];
-        value = detail::exp2_of(fmaf(value, call.factor, -offset));
+        value = detail::exp2_of(fmaf(value, factor, -offset));
         sum[j] += value;
       }
     }
@@ -196,6 +212,22 @@ __device__ __forceinline__ void drop_weights(const AttentionSm90Parameters& call
     for (int i = 0; i < 32; ++i) {
       const int at = first / 2 + i;
       if (at < Shape::kKeys / 2 && (dropped >> i & 1) != 0) s[at] = 0.0f;
+    }
+  }
+}
+
+// Weights as operands of the products with values. Of float8 the columns of a product of 32 keys
+// are in the order in which a thread has them: attention_float8_sm90.cuh, "order of keys".
+template <typename T, typename Shape>
+__device__ __forceinline__ void pack_weights(uint32_t (&p)[Shape::kWeightWords],
+                                             const float (&s)[Shape::kKeys / 2]) {
+  if constexpr (!Shape::kIsFloat8) {
+    pack_all<T>(p, s);
+  } else {
+#pragma unroll
+    for (int i = 0; i < Shape::kWeightWords; ++i) {
+      const float* const first = s + i / 2 * 8 + i % 2 * 2;
+      p[i] = detail::float8_word(first[0], first[1], first[4], first[5]);
     }
   }
 }

@@ -25,6 +25,9 @@ struct alignas(16) AttentionSm90Tile {
   int last_block, first_block;   // key blocks, read in falling order; none: last < first
   int seq_q, seq_k;              // lengths of the sequence
   int q_row, k_row;              // where it begins in the tensors, if lengths are different
+  // Of float8 alone. Products times product_factor are scores, or before what changes them; scores
+  // times score_factor are exponents of 2; outputs are multiplied with output_factor.
+  float product_factor, score_factor, output_factor;
 
   __device__ bool is_empty() const { return last_block < first_block; }
 };
@@ -42,10 +45,11 @@ struct AttentionSm90Order {
 // engine fills up with zeros. kWarpgroups: consumers of a tile. kKeys: rows of a key block.
 // kStages, kQStages: buffers for K and for V, and for Q: three where tiles are so short that the
 // one whose outputs are being written and the next one don't hide the loading. kTeams: tiles that a
-// block computes at a time, each by consumers and with buffers of its own.
+// block computes at a time, each by consumers and with buffers of its own. kIsFloat8: elements of
+// q, k and v have 8 bits; the values of a key block come transposed, columns as rows.
 template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_,
-          int kTeams_ = 1>
-struct AttentionSm90Shape {
+          int kTeams_, bool kIsFloat8_>
+struct AttentionSm90ShapeOf {
   static constexpr int kHeadDim = kHeadDim_;
   static constexpr int kHeadDimV = kHeadDimV_;
   static constexpr int kWarpgroups = kWarpgroups_;
@@ -55,15 +59,22 @@ struct AttentionSm90Shape {
   static constexpr int kQStages = kQStages_;
   static constexpr int kTeams = kTeams_;
   static constexpr bool kHasDropout = false;
+  static constexpr bool kIsFloat8 = kIsFloat8_;
+  // Weights, relative to a row's largest one, are 2^kWeightShift times what they are elsewhere:
+  // float8 has numbers up to 448, and at its lower end few bits.
+  static constexpr int kWeightShift = kIsFloat8 ? 8 : 0;
+  static constexpr int kWeightWords = kKeys / (kIsFloat8 ? 8 : 4);  // of a thread
   // Of small blocks the multiplication of outputs is a good part of what is done beside the
   // products; of larger ones it takes longer to find out that there is none.
   static constexpr bool kRescalesRarely = kKeys <= 80 && kHeadDimV <= 128;
   // Whether the scores of the next tile's first block are computed while a tile is written: with
-  // one buffer for Q they would have to wait for it. Outputs go through that buffer then.
+  // one buffer for Q they would have to wait for it. Outputs go through that buffer then, unless
+  // queries of 8 bits leave too little room for them.
   static constexpr bool kOverlapsTiles = kQStages > 1;
   // Whether a tile is written while the next one's second products are computed: the first ones are
   // as short as a softmax. Its outputs are kept in registers until then, if there are enough.
-  static constexpr bool kWritesLate = kOverlapsTiles && kWarpgroups == 2 && kTeams == 1;
+  static constexpr bool kWritesLate =
+      kOverlapsTiles && kWarpgroups == 2 && kTeams == 1 && !kIsFloat8;
   // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
   static constexpr int kTilesAhead = 4;
   static constexpr int kConsumers = kTeams * kWarpgroups;
@@ -77,11 +88,14 @@ struct AttentionSm90Shape {
   static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <=
                     (1 + kConsumers) * kStartRegisters,
                 "more registers than the block has");
-  static_assert(!kOverlapsTiles || kHeadDimV <= kHeadDim, "outputs take the place of queries");
+  static_assert(!kOverlapsTiles || kIsFloat8 || kHeadDimV <= kHeadDim,
+                "outputs take the place of queries");
+  static_assert(!kIsFloat8 || (kKeys % 32 == 0 && kHeadDim % 32 == 0), "products of 32 elements");
+  static_assert(!kIsFloat8 || !kRescalesRarely, "weights of float8 must not grow beyond 448");
 
-  using QTile = SharedTile<kQueries, kHeadDim>;
-  using KTile = SharedTile<kKeys, kHeadDim>;
-  using VTile = SharedTile<kKeys, kHeadDimV>;
+  using QTile = SharedTile<kQueries, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
+  using KTile = SharedTile<kKeys, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
+  using VTile = SharedTile<kIsFloat8 ? kHeadDimV : kKeys, kIsFloat8 ? kKeys / 2 : kHeadDimV>;
   static constexpr int kQOffset = 0;
   static constexpr int kKOffset = kQOffset + kQStages * QTile::kBytes;
   static constexpr int kVOffset = kKOffset + kStages * KTile::kBytes;
@@ -100,6 +114,11 @@ struct AttentionSm90Shape {
   static_assert(kOrderOffset + static_cast<int>(sizeof(AttentionSm90Order)) <= 227 * 1024,
                 "more shared memory than a block can have");
 };
+
+template <int kHeadDim, int kHeadDimV, int kWarpgroups, int kKeys, int kStages, int kQStages,
+          int kTeams = 1>
+struct AttentionSm90Shape : AttentionSm90ShapeOf<kHeadDim, kHeadDimV, kWarpgroups, kKeys, kStages,
+                                                 kQStages, kTeams, false> {};
 
 // Dropout takes registers that the rest needs: it has shapes of its own, also for head dimensions
 // that have others without it. Its random words take longer than the products.
@@ -121,6 +140,16 @@ using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
 using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
+
+// What elements of float8 are multiplied with: a number for each sequence and key head, or null: 1.
+struct AttentionSm90Descale {
+  const float* data;
+  int64_t batch_stride, head_stride;
+
+  __device__ float at(int batch, int kv_head) const {
+    return data == nullptr ? 1.0f : data[batch * batch_stride + kv_head * head_stride];
+  }
+};
 
 // What the forward and the backward kernel are both told of a call.
 struct AttentionSm90Call {
@@ -162,6 +191,7 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   int query_tiles, num_items;
   bool by_couples, by_length;
   detail::Divider by_query_tiles{1}, by_group{1};
+  AttentionSm90Descale q_descale, k_descale, v_descale;  // of float8
 };
 
 #if CUDAOPS_HAS_WGMMA
@@ -283,11 +313,12 @@ inline void divide_into_sections(int64_t heads, int64_t largest, int64_t tiles,
 // what the blocks work on at a time, and its keys and values come all at once.
 constexpr int64_t kCoupleQueries = 2048;
 
-// Heads whose K and V together fill half of the L2 cache, at least one group's.
-inline int64_t attention_sm90_section(const Attention& call) {
+// Heads whose K and V together fill half of the L2 cache, at least one group's. `size`: of an
+// element.
+inline int64_t attention_sm90_section(const Attention& call, int64_t size) {
   constexpr int64_t kSectionBytes = int64_t{32} << 20;
   const int64_t group = call.heads / call.kv_heads;
-  const int64_t bytes = call.seq_k * (call.head_dim + call.head_dim_v) * size_of(call.dtype);
+  const int64_t bytes = call.seq_k * (call.head_dim + call.head_dim_v) * size;
   return std::max<int64_t>(1, kSectionBytes / std::max<int64_t>(1, bytes)) * group;
 }
 

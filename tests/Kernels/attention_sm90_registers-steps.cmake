@@ -7,21 +7,24 @@ if(NOT real_TORCH)
   return()
 endif()
 case_use_compiler_cache()
-set(shapes 128)
+set(shapes Shape128 Float8Shape128)
 set(backward_shapes 128 192By128 256)
 if(case_LONG)
   set(
     shapes
-    64Short
-    64
-    96
-    128Short
-    128
-    192By128
-    192
-    256
-    128Dropout
-    256Dropout
+    Shape64Short
+    Shape64
+    Shape96
+    Shape128Short
+    Shape128
+    Shape192By128
+    Shape192
+    Shape256
+    Shape128Dropout
+    Shape256Dropout
+    Float8Shape64
+    Float8Shape128
+    Float8Shape256
   )
   set(
     backward_shapes
@@ -37,9 +40,9 @@ set(sources "")
 foreach(shape IN LISTS shapes)
   file(
     WRITE "${case_DIR}/src/shape_${shape}.cu"
-    "#include \"attention/attention_sm90.cuh\"
-template void cudaops_kernels::launch_attention_sm90_type<cudaops::bfloat16, cudaops_kernels::AttentionSm90Shape${shape}, false>(
-    const cudaops_kernels::Attention&, cudaStream_t);
+    "#include \"attention_float8/attention_float8_sm90.cuh\"
+template __global__ void cudaops_kernels::attention_sm90_kernel<cudaops::bfloat16, cudaops_kernels::AttentionSm90${shape}, false>(
+    const __grid_constant__ cudaops_kernels::AttentionSm90Parameters);
 "
   )
   list(APPEND sources shape_${shape}.cu)

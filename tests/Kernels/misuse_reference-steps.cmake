@@ -3,7 +3,7 @@ machine(CPU)
 
 set(
   names
-  "rms_norm layer_norm softmax cross_entropy swiglu geglu bias_gelu rope transpose quantize dequantize rms_norm_quantize swiglu_quantize attention attention_decode rope_append_kv adamw optimizers"
+  "rms_norm layer_norm softmax cross_entropy swiglu geglu bias_gelu rope transpose quantize dequantize rms_norm_quantize swiglu_quantize attention attention_decode attention_float8 rope_append_kv adamw optimizers"
 )
 misuse(
   [[cudaops_add_reference_kernels(rms_norm rms_norn)]]

@@ -16,10 +16,11 @@
 namespace cudaops_kernels {
 
 // kRows x kColumns elements of 16 bits in chunks of 64 columns, as the copy engine writes and wgmma
-// reads them; the last chunk may be used in part.
-template <int kRows, int kColumns>
+// reads them; the last chunk may be used in part. Elements of 8 bits count as pairs.
+template <int kRows, int kColumns_>
 struct SharedTile {
-  static_assert(kRows % 8 == 0 && kColumns % 16 == 0, "not a tile of whole matrix products");
+  static_assert(kRows % 8 == 0 && kColumns_ % 16 == 0, "not a tile of whole matrix products");
+  static constexpr int kColumns = kColumns_;
   static constexpr int kChunks = (kColumns + kBoxColumns - 1) / kBoxColumns;
   static constexpr int kChunkBytes = kRows * kBoxRowBytes;
   static constexpr int kBytes = kChunks * kChunkBytes;
@@ -45,6 +46,18 @@ __device__ __forceinline__ void load_rows(char* tile, int to_row, const CUtensor
                                           int head, int batch, uint64_t* barrier) {
   expect_bytes(barrier, Tile::kChunks * kRows * kBoxRowBytes);
   copy_rows<Tile>(tile, to_row, map, row, head, batch, barrier);
+}
+
+// All of a tile from boxes of the tensor's columns from `column` on, and of its first kRows rows.
+template <typename Tile, int kRows>
+__device__ __forceinline__ void load_columns(char* tile, const CUtensorMap* map, int column,
+                                             int head, int batch, uint64_t* barrier) {
+  expect_bytes(barrier, Tile::kChunks * kRows * kBoxRowBytes);
+#pragma unroll 1
+  for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
+    copy_box_to_shared(tile + chunk * Tile::kChunkBytes, map, column + chunk * kBoxColumns, 0, head,
+                       batch, barrier);
+  }
 }
 
 // Rows of a tile beyond the end of a sequence, which are those of the next one, become zeros: a
@@ -104,6 +117,19 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
     const uint64_t step = k / 4 * (SharedTile<kRows, kK>::kChunkBytes / 16) + k % 4 * 2;
     Wgmma<T, kColumns>::multiply_by_columns(d, p_descriptor + step, descriptor + k * (2048 / 16),
                                             true);
+  }
+}
+
+// D += P * B^T, with P of 64 x kK elements of 8 bits packed in registers, B of kN rows of them.
+template <typename T, int kK, int kN>
+__device__ __forceinline__ void multiply_add_by_rows(float (&d)[kN / 2],
+                                                     const uint32_t (&p)[kK / 8], const char* b) {
+  using B = SharedTile<kN, kK / 2>;
+  const uint64_t descriptor = matrix_descriptor(b, 0);
+#pragma unroll
+  for (int k = 0; k < kK / 32; ++k) {
+    const uint64_t step = k / 4 * (B::kChunkBytes / 16) + k % 4 * 2;
+    Wgmma<T, kN>::multiply(d, p + 4 * k, descriptor + step, true);
   }
 }
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ._attention_dropout import seed_of_call
+from ._attention_float8 import attention_float8_op, attention_varlen_float8_op, is_float8
 from ._attention_ops import attention_op, attention_varlen_op
 
 # What attention() gives: the output, or that and lse.
@@ -20,7 +21,8 @@ def _is_deterministic(wanted: bool) -> bool:
 def checked_window(op: str, window: Any) -> tuple[int, int]:
     if not isinstance(window, (tuple, list)) or len(window) != 2:
         raise TypeError(f"{op}: wanted a pair (left, right) for window, found {window!r}.")
-    if not all(hasattr(side, "__index__") for side in window):
+    # Dynamo of torch 2.10 can't ask a number that is a symbol for its attributes.
+    if not all(isinstance(side, int) or hasattr(side, "__index__") for side in window):
         raise TypeError(f"{op}: wanted two ints, -1 for all, for window, found {window!r}.")
     return window[0], window[1]
 
@@ -61,6 +63,10 @@ def attention(
     dropout_p: float = ...,
     seed: Union[int, Tensor, None] = ...,
     deterministic: bool = ...,
+    q_descale: Optional[Tensor] = ...,
+    k_descale: Optional[Tensor] = ...,
+    v_descale: Optional[Tensor] = ...,
+    out_dtype: Optional[torch.dtype] = ...,
     return_lse: Literal[False] = ...,
 ) -> Tensor: ...
 
@@ -81,6 +87,10 @@ def attention(
     dropout_p: float = ...,
     seed: Union[int, Tensor, None] = ...,
     deterministic: bool = ...,
+    q_descale: Optional[Tensor] = ...,
+    k_descale: Optional[Tensor] = ...,
+    v_descale: Optional[Tensor] = ...,
+    out_dtype: Optional[torch.dtype] = ...,
     return_lse: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
 
@@ -100,6 +110,10 @@ def attention(
     dropout_p: float = 0.0,
     seed: Union[int, Tensor, None] = None,
     deterministic: bool = False,
+    q_descale: Optional[Tensor] = None,
+    k_descale: Optional[Tensor] = None,
+    v_descale: Optional[Tensor] = None,
+    out_dtype: Optional[torch.dtype] = None,
     return_lse: bool = False,
 ) -> Result:
     """softmax(scores) @ v without the scores in memory; output [batch, seq_q, heads, head_dim of v].
@@ -130,6 +144,14 @@ def attention(
     as those of a batch. Under torch.vmap a seed that is given, or randomness="same", drops the same
     weights of each member.
 
+    q, k and v may be torch.float8_e4m3fn, without dropout and gradients: they count as
+    q * q_descale and so on. A descale is float32, one element, [kv_heads] or [batch, kv_heads] with
+    any strides; None is 1. A query head has the factor of the key head that it reads. The output is
+    out_dtype (torch.bfloat16 if None; float16, float32). H100 and H200 multiply float8 where head
+    dimensions are multiples of 16, as strides are, and out_dtype has 16 bits; weights are rounded to
+    float8 there, as in FlashAttention-3. Elsewhere q, k and v are converted to out_dtype first, on
+    the CPU to float32.
+
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results
     are the same from run to run, but for the gradient by q on H100 and H200: its parts are added up
     in any order, unless deterministic or torch.use_deterministic_algorithms(True), which is slower.
@@ -140,6 +162,27 @@ def attention(
             bias = bias[(None,) * (4 - bias.dim())]
         if bias.dtype == torch.float32 and isinstance(q, Tensor) and q.dtype == torch.float64:
             bias = bias.double()
+    descales = {"q_descale": q_descale, "k_descale": k_descale, "v_descale": v_descale}
+    others = {"k": k, "v": v, "bias": bias, "alibi_slopes": alibi_slopes, "sinks": sinks}
+    if is_float8("attention", q, descales, out_dtype, dropout_p, others):
+        output, lse = attention_float8_op(
+            q,
+            k,
+            v,
+            q_descale,
+            k_descale,
+            v_descale,
+            bias,
+            _slopes("attention", alibi_slopes),
+            sinks_of_call("attention", q, sinks),
+            out_dtype,
+            scale,
+            causal,
+            left,
+            right,
+            softcap,
+        )
+        return (output, lse) if return_lse else output
     output, lse = attention_op(
         q,
         k,
@@ -178,6 +221,10 @@ def attention_varlen(
     dropout_p: float = ...,
     seed: Union[int, Tensor, None] = ...,
     deterministic: bool = ...,
+    q_descale: Optional[Tensor] = ...,
+    k_descale: Optional[Tensor] = ...,
+    v_descale: Optional[Tensor] = ...,
+    out_dtype: Optional[torch.dtype] = ...,
     return_lse: Literal[False] = ...,
 ) -> Tensor: ...
 
@@ -201,6 +248,10 @@ def attention_varlen(
     dropout_p: float = ...,
     seed: Union[int, Tensor, None] = ...,
     deterministic: bool = ...,
+    q_descale: Optional[Tensor] = ...,
+    k_descale: Optional[Tensor] = ...,
+    v_descale: Optional[Tensor] = ...,
+    out_dtype: Optional[torch.dtype] = ...,
     return_lse: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
 
@@ -223,6 +274,10 @@ def attention_varlen(
     dropout_p: float = 0.0,
     seed: Union[int, Tensor, None] = None,
     deterministic: bool = False,
+    q_descale: Optional[Tensor] = None,
+    k_descale: Optional[Tensor] = None,
+    v_descale: Optional[Tensor] = None,
+    out_dtype: Optional[torch.dtype] = None,
     return_lse: bool = False,
 ) -> Result:
     """attention() of sequences that stand one after the other: q [tokens, heads, head_dim], k and v
@@ -235,6 +290,30 @@ def attention_varlen(
     environment, offsets must go from 0 to the number of tokens, and rows of a sequence that is longer than the bound may be left unwritten.
     """
     left, right = checked_window("attention_varlen", window)
+    descales = {"q_descale": q_descale, "k_descale": k_descale, "v_descale": v_descale}
+    others = {"k": k, "v": v, "alibi_slopes": alibi_slopes, "sinks": sinks}
+    if is_float8("attention_varlen", q, descales, out_dtype, dropout_p, others):
+        output, lse = attention_varlen_float8_op(
+            q,
+            k,
+            v,
+            cu_seqlens_q,
+            cu_seqlens_k,
+            q_descale,
+            k_descale,
+            v_descale,
+            _slopes("attention_varlen", alibi_slopes),
+            sinks_of_call("attention_varlen", q, sinks),
+            max_seqlen_q,
+            max_seqlen_k,
+            out_dtype,
+            scale,
+            causal,
+            left,
+            right,
+            softcap,
+        )
+        return (output, lse) if return_lse else output
     output, lse = attention_varlen_op(
         q,
         k,

@@ -58,6 +58,8 @@ def _register(module: Any) -> None:
     for name, products in {
         "attention": _FORWARD,
         "attention_varlen": _FORWARD,
+        "attention_float8": _FORWARD,
+        "attention_varlen_float8": _FORWARD,
         "attention_backward": _BACKWARD,
         "attention_varlen_backward": _BACKWARD,
     }.items():

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention_float8 for sm_90a: the kernel of attention_sm90.cuh with products of float8. There all
+// operands are K-major: the values' columns are rows, and their keys stand side by side. A kernel
+// before (attention_float8_sm90.cu) writes them so.
+//
+// Order of keys: a thread has weights of keys 8j + 2t and 8j + 2t + 1, with t its lane modulo 4,
+// and as operands of a product four neighbours, 4t to 4t + 3. A sum over keys may be in any order:
+// in each 16 of them position 4t + e is that of key 8 * (e / 2) + 2t + e % 2, in the values as in
+// the weights, and no weight changes its lane.
+//
+// Method: Shah et al., FlashAttention-3, 2024, which transposes in the kernel.
+#pragma once
+
+#include "../attention/attention_sm90.cuh"
+#include "attention_float8_sm90_shapes.cuh"
+
+namespace cudaops_kernels {
+
+// One shape, a file of its own: ops.cmake. `values`: transposed.
+template <typename Shape>
+void launch_attention_float8_sm90_of(const AttentionFloat8& call, const void* values,
+                                     cudaStream_t stream) {
+  const auto describe_values = [&](AttentionSm90Parameters* parameters) {
+    const MappedTensor mapped = TransposedValues(call.attention, Shape::kKeys).mapped(values);
+    if (!encode_tensor_map(&parameters->v, map_type(call.attention), mapped, Shape::kHeadDimV)) {
+      CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_float8_sm90_serves() knows the rules
+    }
+    const auto descale = [](const AttentionDescale& of) {
+      return AttentionSm90Descale{of.data, of.batch_stride, of.head_stride};
+    };
+    parameters->q_descale = descale(call.q_descale);
+    parameters->k_descale = descale(call.k_descale);
+    parameters->v_descale = descale(call.v_descale);
+  };
+  launch_attention_sm90_shape<Shape>(in_pairs(call.attention), stream, describe_values);
+}
+
+}  // namespace cudaops_kernels
