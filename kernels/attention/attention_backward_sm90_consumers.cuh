@@ -173,7 +173,7 @@ struct Consumer {
                           (kVarlen ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
     const int num_keys = tile.seq_k;
     T* const data = static_cast<T*>(grad.data) + first;
-    write_fragment<kColumns>(data, grad.seq_stride, first_key, num_keys, width, [&](int i) {
+    write_fragment_rows<kColumns>(data, grad.seq_stride, first_key, num_keys, width, [&](int i) {
       return detail::pack_pair<T>(sums[2 * i] * factor, sums[2 * i + 1] * factor);
     });
   }

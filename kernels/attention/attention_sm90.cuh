@@ -26,6 +26,11 @@
 // finds them, ahead of the consumers, and puts them into a ring: a warpgroup between two tiles has
 // nothing on the tensor cores to hide the search behind.
 //
+// Here are the roles. Shapes of tiles, where they lie, and the kernel's parameters:
+// attention_sm90_tiles.cuh; what becomes of scores: attention_sm90_scores.cuh; how outputs come to
+// memory: attention_sm90_output.cuh; which calls come here: attention_sm90.cu. Products, copies,
+// barriers: common/hopper.
+//
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
 

@@ -196,6 +196,34 @@ struct AttentionSm90Parameters : AttentionSm90Call {
 
 #if CUDAOPS_HAS_WGMMA
 
+// Item `index` where there are sections: which one, which of its heads, which of that head's items
+// in the order of their lengths.
+struct InSection {
+  int section, head, place;
+};
+__device__ __forceinline__ InSection find_in_section(const AttentionSm90Call& call, int index) {
+  InSection in;
+  in.section = call.by_section_tiles.divide(&index);
+  const bool is_last = in.section == call.num_sections - 1;
+  in.place = (is_last ? call.by_last_section : call.by_section).divide(&index);
+  in.head = index;
+  return in;
+}
+
+// The sequence of a tile whose batch is known: how long it is, and where it begins.
+template <bool kVarlen, typename Tile>
+__device__ __forceinline__ void find_sequence(const AttentionSm90Call& call, Tile& tile) {
+  tile.seq_q = call.seq_q;
+  tile.seq_k = call.seq_k;
+  tile.q_row = tile.k_row = 0;
+  if (kVarlen) {
+    tile.q_row = call.cu_seqlens_q[tile.batch];
+    tile.k_row = call.cu_seqlens_k[tile.batch];
+    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
+    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
+  }
+}
+
 namespace attention_sm90 {
 
 // Rings of queries, one a warpgroup; of keys and of values; and of tiles.

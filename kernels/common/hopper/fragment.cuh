@@ -134,8 +134,8 @@ __device__ __forceinline__ void gather_vectors(uint32_t (&w)[4]) {
 // the thread's numbers 2i and 2i + 1, packed. `stride`, a kernel's parameter, is read where it is
 // used: in a register it would take one from the products. All threads of a warpgroup.
 template <int kColumns, typename T, typename Word>
-__device__ __forceinline__ void write_fragment(T* data, const int64_t& stride, int first_row,
-                                               int end_row, int width, const Word& word) {
+__device__ __forceinline__ void write_fragment_rows(T* data, const int64_t& stride, int first_row,
+                                                    int end_row, int width, const Word& word) {
   const int lane = threadIdx.x % 32;
   const int own_row = row_of_warp(first_row) + lane / 4;
   T* const own = data + lane % 4 * 8;
