@@ -277,12 +277,13 @@ def test_two_op_libraries_of_one_name_are_two(jit):  # noqa: F811
 
 
 def test_second_build_of_a_pybind_module_is_another_module(jit):  # noqa: F811
-    """Compiles pybind11 twice, 5 s of CPU: it keeps modules by their names."""
-    text = "#include <pybind11/pybind11.h>\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"answer\", [] { return ANSWER; }); }\n"
-    path = jit.write("bound.cpp", text)
-    first = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=1"])
-    second = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=2"])
-    again = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=2"], reload=True)
+    """pybind11 keeps modules by their names."""
+    text = "#include <pybind11/pybind11.h>\nint answer();\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"answer\", &answer); }\n"
+    paths = [jit.write("bound.cpp", text), jit.write("answer.cpp", "int answer() { return 1; }\n")]
+    first = jit.load("bound", paths, extra_cflags=["-O0"])
+    jit.write("answer.cpp", "int answer() { return 2; }\n")
+    second = jit.load("bound", paths, extra_cflags=["-O0"])
+    again = jit.load("bound", paths, extra_cflags=["-O0"], reload=True)
     assert [module.answer() for module in (first, second, again)] == [1, 2, 2]
     assert first.__name__ == "bound" and len({id(first), id(second), id(again)}) == 3
 
