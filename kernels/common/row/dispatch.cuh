@@ -180,7 +180,8 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   constexpr RowOp kOp = kRowOp<Op>;
   constexpr int64_t kVectors = cluster_vectors(kOp);
   unsigned int size = 2;
-  while (size < kMaxClusterSize && size * kVectors * kGoodClusterThreads < num_vectors) size *= 2;
+  while (size < kMaxClusterSize && size * kVectors * good_cluster_threads(kOp) < num_vectors)
+    size *= 2;
   const auto kernel = cluster_rows_kernel<Op, kWhole>;
   static int known[64];
   if (size * kVectors * kMaxRowThreads < num_vectors) return false;

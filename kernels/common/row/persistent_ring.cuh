@@ -394,8 +394,7 @@ int64_t launch_cluster_ring_rows(const Op& op, const PersistentGrid& grid, int64
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
   // More than all GPUs with clusters can run: this one says below how many fit.
   if (size > kMaxClusterSize) {
-    CUDAOPS_CHECK(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    CUDAOPS_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
   OverlappingCluster attributes(static_cast<unsigned int>(size));
   cudaLaunchConfig_t config{};
