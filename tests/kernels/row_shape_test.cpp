@@ -169,7 +169,7 @@ TEST(RowShape, WideRowsHaveTheSameVirtualThreads) {
   }
 }
 
-TEST(RowShape, FewRowsOfModelsAreWide) {
+TEST(RowShape, RowsOfModelsAreWide) {
   const auto expect = [](const RowOp& op, int64_t num_rows, int64_t num_vectors, int vectors,
                          int threads) {
     const RowShape wide = wide_shape(op, row_shape(op, num_vectors, true), num_rows, 132);
@@ -182,7 +182,13 @@ TEST(RowShape, FewRowsOfModelsAreWide) {
   expect(kAddNorm, 128, 512, 2, 256);
   expect(kAddNorm, 512, 512, 4, 128);
   expect(kAddNorm, 1024, 512, 4, 128);
-  expect(kAddNorm, 16384, 512, 0, 0);
+  expect(kNorm, 16384, 512, 2, 256);
+  expect(kNorm, 16384, 2304, 0, 0);
+  expect(kNormQuantize, 512, 513, 2, 384);
+  expect(kNormQuantize, 16384, 513, 0, 0);
+  expect(kNormQuantize, 8192, 64, 0, 0);
+  expect(kAddNorm, 16384, 512, 4, 128);
+  expect(kAddNorm, 128, 2304, 0, 0);
   expect(kSoftmax, 1024, 512, 2, 256);
   expect(kSoftmax, 8192, 128, 0, 0);
   expect(kSoftmax, 8192, 64, 2, 32);

@@ -130,15 +130,17 @@ void launch_wide_rows(const Op& op, const RowGrid& grid, int num_threads, cudaSt
                      num_threads, stream, op, grid);
 }
 
-// False where there are more, or where a row has as many threads anyway.
+// False where the row stays as it is.
 template <typename Op>
-bool launch_few_rows(const Op& op, const RowGrid& grid, const RowShape& shape,
-                     cudaStream_t stream) {
+bool launch_by_wide_shape(const Op& op, const RowGrid& grid, const RowShape& shape,
+                          cudaStream_t stream) {
   const RowShape wide = wide_shape(kRowOp<Op>, shape, grid.num_rows, num_multiprocessors());
   if (wide.vectors == 0) return false;
-  if (wide.threads <= 32) {
-    launch_block_rows<true, kVirtualVectors>(op, grid, true, wide.threads, stream);
-    return true;
+  if constexpr (may_widen_short_rows(kRowOp<Op>)) {
+    if (wide.threads <= 32) {
+      launch_block_rows<true, kVirtualVectors>(op, grid, true, wide.threads, stream);
+      return true;
+    }
   }
   if (wide.vectors == kVirtualVectors) {
     launch_wide_rows<kVirtualVectors>(op, grid, wide.threads, stream);
@@ -179,9 +181,9 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
                          cudaStream_t stream) {
   constexpr RowOp kOp = kRowOp<Op>;
   constexpr int64_t kVectors = cluster_vectors(kOp);
+  // Half of the threads a block while there are blocks enough: many small ones overlap better.
   unsigned int size = 2;
-  while (size < kMaxClusterSize && size * kVectors * good_cluster_threads(kOp) < num_vectors)
-    size *= 2;
+  while (size < kMaxClusterSize && size * kVectors * kMaxRowThreads / 2 < num_vectors) size *= 2;
   const auto kernel = cluster_rows_kernel<Op, kWhole>;
   static int known[64];
   if (size * kVectors * kMaxRowThreads < num_vectors) return false;
@@ -243,7 +245,8 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
   }
   const detail::RowShape shape = detail::row_shape(detail::kRowOp<Op>, num_vectors, is_whole);
   if constexpr (Op::kNumTiles > 0 && !detail::kHasStage<Op>) {
-    if (is_whole && shape.vectors > 0 && detail::launch_few_rows(op, grid, shape, stream)) return;
+    if (is_whole && shape.vectors > 0 && detail::launch_by_wide_shape(op, grid, shape, stream))
+      return;
   }
   if (shape.vectors == 4) {
     detail::launch_block_rows<kOnlyWhole, 4>(op, grid, aligned, shape.threads, stream);

@@ -392,7 +392,7 @@ int64_t launch_cluster_ring_rows(const Op& op, const PersistentGrid& grid, int64
   if (stages < kMinStages) return 0;
   const int bytes = static_cast<int>(stages * stage_bytes);
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
-  // More than all GPUs with clusters can run: this one says below how many fit.
+  // More than all GPUs with clusters can run: this one says below whether it can.
   if (size > kMaxClusterSize) {
     CUDAOPS_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
@@ -405,7 +405,12 @@ int64_t launch_cluster_ring_rows(const Op& op, const PersistentGrid& grid, int64
   config.attrs = attributes.of;
   config.numAttrs = 1;  // for the question
   int fit = 0;
-  CUDAOPS_CHECK(cudaOccupancyMaxActiveClusters(&fit, kernel, &config));
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&fit, kernel, &config);
+  if (size > kMaxClusterSize && error == cudaErrorInvalidClusterSize) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  CUDAOPS_CHECK(error);
   const int64_t most = at_most(fit, most_ring_clusters(num_vectors, size));
   if (most == 0) return 0;
   const int64_t clusters = num_persistent_blocks(grid.num_rows, 1, most, 1);

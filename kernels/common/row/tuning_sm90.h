@@ -113,9 +113,9 @@ constexpr RowShape row_shape(const RowOp& op, int64_t num_vectors, bool is_whole
   return {RowShape::kLong, 0};
 }
 
-// Few rows: more threads for each, at most one for each virtual thread. Only whole rows, which
-// those of models are. For __launch_bounds__: 42 registers for two vectors, 64 for four.
-// 2026-11-26.
+// Wide rows: more threads for each, at most one for each virtual thread. Only whole rows, which
+// those of models are.
+// For __launch_bounds__: 42 registers for two vectors, 64 for four. 2026-11-26.
 CUDAOPS_HOST_DEVICE constexpr int max_wide_threads(int vectors) {
   return vectors == kVirtualVectors ? kMaxRowThreads : 2 * kMaxRowThreads;
 }
@@ -123,33 +123,45 @@ CUDAOPS_HOST_DEVICE constexpr int min_wide_blocks(int vectors) {
   return vectors == kVirtualVectors ? 3 : 1;
 }
 // Four vectors a thread: for norms. Rows of softmax and cross_entropy with so many virtual threads
-// wait for exponentials, and a merge of sums takes two of them. 2026-11-26.
+// wait for exponentials, and a merge of sums takes two of them. Of two tiles that are quantised
+// too it was not measured. 2026-11-26.
 CUDAOPS_HOST_DEVICE constexpr bool wide_rows_by_four(const RowOp& op) {
-  return op.num_tiles <= 2 && op.reads_columns;
+  return op.reads_columns && (op.num_tiles == 1 || (op.num_tiles == 2 && !op.allows_padding));
 }
-// While a multiprocessor gets no more threads than so many, a bit more than it runs twice; by two
-// vectors of each of two tiles, which then have room for half of its threads, fewer. 2026-11-26.
+// Parts of a warp. 2026-11-26.
+CUDAOPS_HOST_DEVICE constexpr bool may_widen_short_rows(const RowOp& op) {
+  return op.num_tiles > 0 && !op.allows_padding;
+}
+// Few rows: while a multiprocessor gets no more threads than so many, a bit more than it runs
+// twice. 2026-11-26.
 constexpr int kMaxWideThreadsEach = 4608;
+// Two tiles by two vectors each: so few that their weights' loads don't get in the way of the
+// others'. 2026-11-26.
 constexpr int kMaxWideThreadsOfTwo = 768;
-// Rows of a warp's part: shorter ones are not worth it. 2026-11-26.
+// Rows with fewer threads, parts of a warp, stay as they are.
 constexpr int kMinWideThreads = 8;
 
-// {0, 0} where there are more rows, or where a row has as many threads anyway.
+// {0, 0}: the row stays as it is. Norms have two vectors a thread, or four of two tiles, whatever
+// the number of rows: 0.2 to 4 % faster than with eight (4096 x 4096 to 16384 x 8192). 2026-11-26.
 constexpr RowShape wide_shape(const RowOp& op, const RowShape& shape, int64_t num_rows,
                               int multiprocessors) {
   const int threads = shape.vectors / kVirtualVectors * shape.threads;
-  const auto fit = [&](int of_row, int limit) {
+  const auto are_few = [&](int of_row, int limit) {
     return num_rows <= int64_t{multiprocessors} * limit / of_row;
   };
   if (shape.threads < 32) {
-    const bool is_wide = threads >= kMinWideThreads && fit(threads, kMaxWideThreadsEach);
+    const bool is_wide = may_widen_short_rows(op) && threads >= kMinWideThreads &&
+                         are_few(threads, kMaxWideThreadsEach);
     return is_wide ? RowShape{kVirtualVectors, threads} : RowShape{0, 0};
   }
   if (shape.threads == 32 && shape.vectors == 4) return {0, 0};  // a warp, without barriers
-  const bool by_four = wide_rows_by_four(op);
-  const int limit = op.num_tiles == 2 && by_four ? kMaxWideThreadsOfTwo : kMaxWideThreadsEach;
-  if (threads <= kMaxRowThreads && fit(threads, limit)) return {kVirtualVectors, threads};
-  if (by_four && fit(threads / 2, kMaxWideThreadsEach)) return {2 * kVirtualVectors, threads / 2};
+  const bool is_norm = op.reads_columns && !op.allows_padding, has_two = op.num_tiles == 2;
+  const bool by_two = (is_norm && !has_two) ||
+                      are_few(threads, is_norm ? kMaxWideThreadsOfTwo : kMaxWideThreadsEach);
+  if (threads <= kMaxRowThreads && by_two) return {kVirtualVectors, threads};
+  const bool by_four =
+      has_two ? shape.vectors == 2 * kVirtualVectors : are_few(threads / 2, kMaxWideThreadsEach);
+  if (wide_rows_by_four(op) && by_four) return {2 * kVirtualVectors, threads / 2};
   return {0, 0};
 }
 
@@ -168,11 +180,6 @@ CUDAOPS_HOST_DEVICE constexpr int cluster_vectors(const RowOp& op) {
 }
 // Two tiles may make a third.
 constexpr int num_stashes(const RowOp& op) { return op.num_tiles == 2 ? 3 : 1; }
-// Threads of a block while there are blocks enough: many small ones overlap better. 2026-11-22; 128
-// (cross_entropy of 128 to 4096 rows of 128256: 3 to 0 % faster than by 256): 2026-11-26. Order.
-CUDAOPS_HOST_DEVICE constexpr int good_cluster_threads(const RowOp& op) {
-  return stashed_vectors(op) > 0 && op.num_tiles == 1 ? 128 : 256;
-}
 // Blocks a multiprocessor, as far as registers allow: some load while others store. 2026-11-22.
 CUDAOPS_HOST_DEVICE constexpr int min_cluster_blocks(const RowOp& op) {
   return op.num_tiles > 2 ? 1 : 2;
