@@ -57,15 +57,33 @@ bool is_compiled_for_hopper(Kernel* kernel, int (&known)[64]) {
 
 #endif
 
+#if !CUDAOPS_HIP
+// Whether a graph can capture such launches.
+constexpr bool kCapturesOverlapping = CUDART_VERSION >= 12030;
+
+// For cudaLaunchKernelEx(): clusters of `size` blocks of a kernel that calls
+// wait_for_kernels_before().
+struct OverlappingCluster {
+  cudaLaunchAttribute of[2] = {};
+  unsigned int number = kCapturesOverlapping ? 2 : 1;
+  explicit OverlappingCluster(unsigned int size) {
+    of[0].id = cudaLaunchAttributeClusterDimension;
+    of[0].val.clusterDim.x = size;
+    of[0].val.clusterDim.y = of[0].val.clusterDim.z = 1;
+    of[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    of[1].val.programmaticStreamSerializationAllowed = 1;
+  }
+};
+#endif
+
 // Launches a kernel that calls wait_for_kernels_before() so that, on sm_90 and later, it is started
 // while the one before it ends.
 template <typename... Parameters>
 void launch_overlapping_with(void (*kernel)(Parameters...), dim3 grid, dim3 block, int shared_bytes,
                              cudaStream_t stream, const Parameters&... arguments) {
-// Captured into graphs from CUDA 12.3 on.
-#if !CUDAOPS_HIP && CUDART_VERSION >= 12030
+#if !CUDAOPS_HIP
   static int known[64];
-  if (is_compiled_for_hopper(kernel, known)) {
+  if (kCapturesOverlapping && is_compiled_for_hopper(kernel, known)) {
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;

@@ -149,18 +149,50 @@ TEST(RowShape, HasRoomForTheWholeRow) {
 
 // Few rows are spread over more threads, for the same virtual ones: the order of a sum is theirs.
 TEST(RowShape, WideRowsHaveTheSameVirtualThreads) {
+  constexpr int kMultiprocessors = 132;
   for (const RowOp& op : {kNorm, kNormQuantize, kAddNorm, kSoftmax}) {
-    for (int64_t num_vectors = 129; num_vectors <= 4096; ++num_vectors) {
+    for (int64_t num_vectors = 1; num_vectors <= 4096; ++num_vectors) {
       const RowShape shape = row_shape(op, num_vectors, true);
-      const RowShape wide = wide_shape(shape);
-      EXPECT_EQ(wide.threads * num_virtual_threads(wide.vectors),
-                shape.threads * num_virtual_threads(shape.vectors))
-          << num_vectors;
-      EXPECT_LE(wide.threads, max_wide_threads(wide.vectors)) << num_vectors;
-      EXPECT_GE(wide.threads, shape.threads) << num_vectors;
-      EXPECT_GE(int64_t{wide.threads} * wide.vectors, num_vectors);
+      for (const int64_t num_rows : {1, 128, 512, 1024, 8192, 65536}) {
+        const RowShape wide = wide_shape(op, shape, num_rows, kMultiprocessors);
+        if (wide.vectors == 0) continue;
+        EXPECT_EQ(wide.threads * num_virtual_threads(wide.vectors),
+                  shape.threads * num_virtual_threads(shape.vectors))
+            << num_vectors;
+        EXPECT_LE(wide.threads, max_wide_threads(wide.vectors)) << num_vectors;
+        EXPECT_GE(wide.threads, shape.threads) << num_vectors;
+        EXPECT_GE(int64_t{wide.threads} * wide.vectors, num_vectors);
+        // Parts of a warp add up in its order.
+        EXPECT_EQ(wide.threads <= 32, shape.threads < 32) << num_vectors;
+      }
     }
   }
+}
+
+TEST(RowShape, RowsOfModelsAreWide) {
+  const auto expect = [](const RowOp& op, int64_t num_rows, int64_t num_vectors, int vectors,
+                         int threads) {
+    const RowShape wide = wide_shape(op, row_shape(op, num_vectors, true), num_rows, 132);
+    EXPECT_EQ(wide.vectors, vectors) << num_rows << " rows of " << num_vectors;
+    EXPECT_EQ(wide.threads, threads) << num_rows << " rows of " << num_vectors;
+  };
+  expect(kNorm, 128, 512, 2, 256);
+  expect(kNorm, 1024, 512, 2, 256);
+  expect(kNorm, 128, 2304, 4, 576);
+  expect(kAddNorm, 128, 512, 2, 256);
+  expect(kAddNorm, 512, 512, 4, 128);
+  expect(kAddNorm, 1024, 512, 4, 128);
+  expect(kNorm, 16384, 512, 2, 256);
+  expect(kNorm, 16384, 2304, 0, 0);
+  expect(kNormQuantize, 512, 513, 2, 384);
+  expect(kNormQuantize, 16384, 513, 0, 0);
+  expect(kNormQuantize, 8192, 64, 0, 0);
+  expect(kAddNorm, 16384, 512, 4, 128);
+  expect(kAddNorm, 128, 2304, 0, 0);
+  expect(kSoftmax, 1024, 512, 2, 256);
+  expect(kSoftmax, 8192, 128, 0, 0);
+  expect(kSoftmax, 8192, 64, 2, 32);
+  expect(kSoftmax, 8192, 32, 2, 16);
 }
 
 }  // namespace

@@ -645,12 +645,16 @@ def test_on_a_second_device(device):
 
 def test_a_row_does_not_depend_on_the_others(device):
     """Bit for bit, whatever number of rows comes with it, if rows begin at multiples of 16 bytes."""
-    # On a GPU few rows take more threads each: so many that there are as few as they become.
-    widths, times = (8, 104, 1000, 4096), 1
-    if torch.device(device).type == "cuda":
-        widths, times = (*widths, 2880, 7168, 18432), 64
+    # On a GPU few rows take more threads each, in several steps: so many that there are as few as
+    # they become.
+    widths, parts = (8, 104, 1000, 4096), [slice(0, 1), slice(66, 67), slice(3, 12), slice(1, 66)]
+    on_gpu = torch.device(device).type == "cuda"
+    if on_gpu:
+        widths = (*widths, 128, 256, 512, 2880, 7168, 18432)
+        parts.append(slice(0, 8 * 67))
     for dtype in (torch.float32, torch.bfloat16):
         for width in widths:
+            times = 1 if not on_gpu else 64 if width > 512 else 1280
             x = normal(67, width, dtype=dtype, device=device).repeat(times, 1)
             y = normal(67, width, dtype=dtype, device=device, seed=1).repeat(times, 1)
             w = normal(width, dtype=dtype, device=device, seed=2)
@@ -685,7 +689,7 @@ def test_a_row_does_not_depend_on_the_others(device):
                 ),
             }.items():
                 whole = as_tuple(run(x, y, slice(None)))
-                for rows in (slice(0, 1), slice(66, 67), slice(3, 12), slice(1, 66)):
+                for rows in parts:
                     part = as_tuple(run(x[rows], y[rows], rows))
                     for a, b in zip(part, whole):
                         assert torch.equal(a, b[rows]), (name, dtype, width, rows)

@@ -115,15 +115,13 @@ void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_
   }
 }
 
-// Whether there are so few rows that all threads of such a shape run at once.
-inline bool rows_are_few(int64_t num_rows, const RowShape& shape) {
+inline int num_multiprocessors() {
   static int known[64];
-  const int multiprocessors = known_for_device(known, [](int device) {
+  return known_for_device(known, [](int device) {
     int number = 0;
     CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
     return number;
   });
-  return num_rows <= int64_t{multiprocessors} * kMaxWideThreadsEach / shape.threads;
 }
 
 template <int kVectors, typename Op>
@@ -132,12 +130,18 @@ void launch_wide_rows(const Op& op, const RowGrid& grid, int num_threads, cudaSt
                      num_threads, stream, op, grid);
 }
 
-// False where there are more, or where a row has as many threads anyway.
+// False where the row stays as it is.
 template <typename Op>
-bool launch_few_rows(const Op& op, const RowGrid& grid, const RowShape& shape,
-                     cudaStream_t stream) {
-  const RowShape wide = wide_shape(shape);
-  if (wide.vectors == shape.vectors || !rows_are_few(grid.num_rows, wide)) return false;
+bool launch_by_wide_shape(const Op& op, const RowGrid& grid, const RowShape& shape,
+                          cudaStream_t stream) {
+  const RowShape wide = wide_shape(kRowOp<Op>, shape, grid.num_rows, num_multiprocessors());
+  if (wide.vectors == 0) return false;
+  if constexpr (may_widen_short_rows(kRowOp<Op>)) {
+    if (wide.threads <= 32) {
+      launch_block_rows<true, kVirtualVectors>(op, grid, true, wide.threads, stream);
+      return true;
+    }
+  }
   if (wide.vectors == kVirtualVectors) {
     launch_wide_rows<kVirtualVectors>(op, grid, wide.threads, stream);
     return true;
@@ -161,6 +165,7 @@ __global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>)
   using T = typename Op::Element;
   __shared__ RowScratch scratch;
   extern __shared__ Packed stash[];
+  wait_for_kernels_before();
   let_next_kernel_start();
   const int64_t index = blockIdx.x / cluster_size();
   ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>), kWhole> row(
@@ -183,10 +188,7 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   static int known[64];
   if (size * kVectors * kMaxRowThreads < num_vectors) return false;
   if (!is_compiled_for_hopper(kernel, known)) return false;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = size;
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  OverlappingCluster attributes(size);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
   config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
@@ -196,8 +198,8 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   CUDAOPS_CHECK(
       cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(config.dynamicSmemBytes)));
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes.of;
+  config.numAttrs = attributes.number;
   CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid));
   return true;
 }
@@ -243,10 +245,8 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
   }
   const detail::RowShape shape = detail::row_shape(detail::kRowOp<Op>, num_vectors, is_whole);
   if constexpr (Op::kNumTiles > 0 && !detail::kHasStage<Op>) {
-    if (is_whole && num_vectors > detail::kMaxWarpVectors && shape.vectors > 0 &&
-        detail::launch_few_rows(op, grid, shape, stream)) {
+    if (is_whole && shape.vectors > 0 && detail::launch_by_wide_shape(op, grid, shape, stream))
       return;
-    }
   }
   if (shape.vectors == 4) {
     detail::launch_block_rows<kOnlyWhole, 4>(op, grid, aligned, shape.threads, stream);

@@ -70,11 +70,12 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid, int
   if (num_vectors > 128 && num_vectors <= kMaxRingVectors &&
       (kWhole || inputs_have_same_alignment(op, grid.anchor))) {
     int64_t blocks = 0;
-    // Half as many blocks, and parts for the second kernel, with as many threads; not where that
-    // takes registers that are not there (ends of rows, two sums).
+    // Half as many blocks, and parts for the second kernel; not where that takes registers that are
+    // not there (ends of rows, two sums).
     if constexpr (kWhole && Op::kNumSums == 1) {
       if (num_vectors <= max_ring_threads(Op::kNumSums, 1) &&
-          ring_threads(num_vectors, 1) >= ring_threads(num_vectors, 2)) {
+          (num_vectors <= kMaxVectorsByOne ||
+           ring_threads(num_vectors, 1) >= ring_threads(num_vectors, 2))) {
         blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
       }
     }

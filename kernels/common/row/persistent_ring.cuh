@@ -119,7 +119,7 @@ struct SlicedRow : PersistentRow<T, kVectors, true> {
 template <typename T, int kVectors, typename Totals>
 struct RingCluster {
   using Row = SlicedRow<T, kVectors>;
-  static constexpr int kWarps = 32 * kMaxClusterSize;
+  static constexpr int kWarps = kMaxRingCluster * kMaxSliceThreads / 32;
   static constexpr int kBuffers = 3;
   Totals (*of_warps)[kWarps];
   int64_t width;
@@ -194,6 +194,7 @@ __global__ void __launch_bounds__(kInClusters ? kMaxSliceThreads
   __shared__ uint64_t full[kMaxStages];
   __shared__ float row_scalars[kMaxStages][Op::kNumScalars];
   __shared__ Totals of_warps[Taker::kBuffers][Taker::kWarps];
+  wait_for_kernels_before();
   const Taker taker{of_warps, grid.width};
   const int64_t first_column = taker.first_column();
   const int64_t row_bytes = taker.num_columns() * int64_t{sizeof(T)};
@@ -366,9 +367,8 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
       kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
   const int bytes = static_cast<int>(stages * stage_bytes);
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
-  kernel<<<static_cast<unsigned int>(blocks), num_threads, bytes, stream>>>(
-      op, grid, static_cast<int>(stages));
-  CUDAOPS_CHECK_LAUNCH();
+  launch_overlapping_with(kernel, static_cast<unsigned int>(blocks), num_threads, bytes, stream, op,
+                          grid, static_cast<int>(stages));
   return blocks;
 }
 
@@ -383,7 +383,8 @@ int64_t launch_cluster_ring_rows(const Op& op, const PersistentGrid& grid, int64
   const int num_threads = slice_threads(num_vectors, size);
   const int64_t stage_bytes =
       int64_t{Op::kNumInputs} * kSliceVectors * num_threads * sizeof(Packed);
-  const int64_t own_bytes = 2048 + 3 * sizeof(Floats<Op::kNumTotals>) * 32 * kMaxClusterSize;
+  const int64_t own_bytes =  // as launch_ring_rows(); totals of all warps of three rows
+      2048 + 3 * int64_t{sizeof(Floats<Op::kNumTotals>)} * kMaxRingCluster * kMaxSliceThreads / 32;
   const int64_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   const int64_t blocks_each = all / (kGoodStages * stage_bytes + own_bytes);
   const int64_t stages =
@@ -391,23 +392,30 @@ int64_t launch_cluster_ring_rows(const Op& op, const PersistentGrid& grid, int64
   if (stages < kMinStages) return 0;
   const int bytes = static_cast<int>(stages * stage_bytes);
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = static_cast<unsigned int>(size);
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  // More than all GPUs with clusters can run: this one says below whether it can.
+  if (size > kMaxClusterSize) {
+    CUDAOPS_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  }
+  OverlappingCluster attributes(static_cast<unsigned int>(size));
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned int>(size));
   config.blockDim = dim3(static_cast<unsigned int>(num_threads));
   config.dynamicSmemBytes = static_cast<size_t>(bytes);
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes.of;
+  config.numAttrs = 1;  // for the question
   int fit = 0;
-  CUDAOPS_CHECK(cudaOccupancyMaxActiveClusters(&fit, kernel, &config));
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&fit, kernel, &config);
+  if (size > kMaxClusterSize && error == cudaErrorInvalidClusterSize) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  CUDAOPS_CHECK(error);
   const int64_t most = at_most(fit, most_ring_clusters(num_vectors, size));
   if (most == 0) return 0;
   const int64_t clusters = num_persistent_blocks(grid.num_rows, 1, most, 1);
   config.gridDim = dim3(static_cast<unsigned int>(clusters * size));
+  config.numAttrs = attributes.number;
   CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid, static_cast<int>(stages)));
   return clusters;
 }

@@ -113,28 +113,57 @@ constexpr RowShape row_shape(const RowOp& op, int64_t num_vectors, bool is_whole
   return {RowShape::kLong, 0};
 }
 
-// Few rows: wide ones, with a thread for each virtual one or each two of them. Only whole rows,
-// which those of models are. 2026-11-26.
-constexpr RowShape wide_shape(const RowShape& shape) {
-  const int threads = shape.vectors / kVirtualVectors * shape.threads;
-  if (threads <= kMaxRowThreads) return {kVirtualVectors, threads};
-  return {2 * kVirtualVectors, threads / 2};
-}
-// For __launch_bounds__: 42 registers for two vectors, 64 for four.
+// Wide rows: more threads for each, at most one for each virtual thread. Only whole rows, which
+// those of models are.
+// For __launch_bounds__: 42 registers for two vectors, 64 for four. 2026-11-26.
 CUDAOPS_HOST_DEVICE constexpr int max_wide_threads(int vectors) {
   return vectors == kVirtualVectors ? kMaxRowThreads : 2 * kMaxRowThreads;
 }
 CUDAOPS_HOST_DEVICE constexpr int min_wide_blocks(int vectors) {
   return vectors == kVirtualVectors ? 3 : 1;
 }
-// Four vectors: for norms. Of softmax and cross_entropy rows so long wait for exponentials, and a
-// merge of sums takes two of them. Two tiles never have so many virtual threads.
+// Four vectors a thread: for norms. Rows of softmax and cross_entropy with so many virtual threads
+// wait for exponentials, and a merge of sums takes two of them. Of two tiles that are quantised
+// too it was not measured. 2026-11-26.
 CUDAOPS_HOST_DEVICE constexpr bool wide_rows_by_four(const RowOp& op) {
-  return op.num_tiles == 1 && op.reads_columns;
+  return op.reads_columns && (op.num_tiles == 1 || (op.num_tiles == 2 && !op.allows_padding));
 }
-// While a multiprocessor gets no more threads than so many, a bit more than it runs twice.
-// 2026-11-26.
+// Parts of a warp. 2026-11-26.
+CUDAOPS_HOST_DEVICE constexpr bool may_widen_short_rows(const RowOp& op) {
+  return op.num_tiles > 0 && !op.allows_padding;
+}
+// Few rows: while a multiprocessor gets no more threads than so many, a bit more than it runs
+// twice. 2026-11-26.
 constexpr int kMaxWideThreadsEach = 4608;
+// Two tiles by two vectors each: so few that their weights' loads don't get in the way of the
+// others'. 2026-11-26.
+constexpr int kMaxWideThreadsOfTwo = 768;
+// Rows with fewer threads, parts of a warp, stay as they are.
+constexpr int kMinWideThreads = 8;
+
+// {0, 0}: the row stays as it is. Norms have two vectors a thread, or four of two tiles, whatever
+// the number of rows: 0.2 to 4 % faster than with eight (4096 x 4096 to 16384 x 8192). 2026-11-26.
+constexpr RowShape wide_shape(const RowOp& op, const RowShape& shape, int64_t num_rows,
+                              int multiprocessors) {
+  const int threads = shape.vectors / kVirtualVectors * shape.threads;
+  const auto are_few = [&](int of_row, int limit) {
+    return num_rows <= int64_t{multiprocessors} * limit / of_row;
+  };
+  if (shape.threads < 32) {
+    const bool is_wide = may_widen_short_rows(op) && threads >= kMinWideThreads &&
+                         are_few(threads, kMaxWideThreadsEach);
+    return is_wide ? RowShape{kVirtualVectors, threads} : RowShape{0, 0};
+  }
+  if (shape.threads == 32 && shape.vectors == 4) return {0, 0};  // a warp, without barriers
+  const bool is_norm = op.reads_columns && !op.allows_padding, has_two = op.num_tiles == 2;
+  const bool by_two = (is_norm && !has_two) ||
+                      are_few(threads, is_norm ? kMaxWideThreadsOfTwo : kMaxWideThreadsEach);
+  if (threads <= kMaxRowThreads && by_two) return {kVirtualVectors, threads};
+  const bool by_four =
+      has_two ? shape.vectors == 2 * kVirtualVectors : are_few(threads / 2, kMaxWideThreadsEach);
+  if (wide_rows_by_four(op) && by_four) return {2 * kVirtualVectors, threads / 2};
+  return {0, 0};
+}
 
 // ---------------------------------------------------------------------------------------------------
 // Rows in the registers of a cluster: softmax and cross_entropy of vocabularies
@@ -185,12 +214,15 @@ constexpr int kGroupThreads = 128;  // of a block with several rows
 
 // Rows of up to so many vectors go through the ring in shared memory. 2026-11-22. Order.
 constexpr int kMaxRingVectors = 2048;
+// Of up to so many a thread has one: two blocks or more of a multiprocessor do as well as five with
+// two each, and leave fewer sums to add up. 2026-11-26. Order.
+constexpr int kMaxVectorsByOne = 512;
 // Longer ones go through the rings of a cluster's blocks, each with a slice of up to so many.
 // 2026-11-26. Order.
 constexpr int kSliceVectors = 4;  // of a thread
 constexpr int kMaxSliceThreads = 512;
 constexpr int kMaxSliceVectors = kSliceVectors * kMaxSliceThreads;
-constexpr int kMaxRingCluster = 8;
+constexpr int kMaxRingCluster = 16;
 // How many blocks take a row; 0 where it is too long.
 constexpr int ring_cluster_size(int64_t num_vectors) {
   int size = 2;
