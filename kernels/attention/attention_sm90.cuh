@@ -208,9 +208,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   float s[kKeys / 2];
   uint32_t p[Shape::kWeightWords];
   float o[Shape::kHeadDimV / 2];
+  float o_of_block[Shape::kAddsOutputs ? Shape::kHeadDimV / 2 : 1];
   uint32_t packed[Shape::kHeadDimV / 4];
   Rows rows;
   float rescale[2];
+  float rescale_before[2];  // the one that outputs up to the last block still need
 
   // The n-th tile of the block: n up to that of the next one.
   const auto tile_at = [&](uint32_t n) -> const Tile& {
@@ -292,12 +294,23 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     fence_wgmma();
     const char* const v =
         shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes;
-    if constexpr (Shape::kIsFloat8) {
-      multiply_add_by_rows<Element, kKeys, Shape::kHeadDimV>(o, p, v);
+    if constexpr (Shape::kAddsOutputs) {
+      multiply_by_rows<Element, kKeys, Shape::kHeadDimV>(o_of_block, p, v, false);
+    } else if constexpr (Shape::kIsFloat8) {
+      multiply_by_rows<Element, kKeys, Shape::kHeadDimV>(o, p, v, true);
     } else {
       multiply_add_by_columns<Element, kKeys, Shape::kHeadDimV>(o, p, v);
     }
     commit_wgmma();
+  };
+  // When they are there.
+  const auto take_outputs = [&] {
+    if constexpr (Shape::kAddsOutputs) {
+      keep(o_of_block);
+      multiply_add_rows(o, rescale_before, o_of_block);
+    } else {
+      keep(o);
+    }
   };
   // Blocks from_block up to to_block are seen by all of the warpgroup's rows.
   int from_block, to_block;
@@ -361,6 +374,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     for (int half = 0; half < 2; ++half) {
       rows.max[half] = -INFINITY;
       rows.sum[half] = 0.0f;
+      rescale_before[half] = 0.0f;
     }
     if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
     scores_to_weights(block);
@@ -393,9 +407,13 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
       const bool is_rescaled = scores_to_weights(block);
       wait_for_wgmma<0>();
-      keep(o);
+      take_outputs();
       release_v(n - 2);
-      if (is_rescaled) multiply_rows(o, rescale);
+      if constexpr (Shape::kAddsOutputs) {
+        for (int half = 0; half < 2; ++half) rescale_before[half] = rescale[half];
+      } else if (is_rescaled) {
+        multiply_rows(o, rescale);
+      }
       pack_weights<T, Shape>(p, s);
       release_written(t - 2);
     }
@@ -416,7 +434,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       issue_scores();
       pass_turn();
       wait_for_wgmma<1>();
-      keep(o);
+      take_outputs();
       release_v(n - 1);
       finish(t - 2);
       if constexpr (Shape::kWritesLate) {
@@ -431,7 +449,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       issue_outputs();
       pass_turn();
       wait_for_wgmma<0>();
-      keep(o);
+      take_outputs();
       release_v(n - 1);
       finish(t - 1);
       write(t - 1);

@@ -63,6 +63,9 @@ struct AttentionSm90ShapeOf {
   // Weights, relative to a row's largest one, are 2^kWeightShift times what they are elsewhere:
   // float8 has numbers up to 448, and at its lower end few bits.
   static constexpr int kWeightShift = kIsFloat8 ? 8 : 0;
+  // Whether outputs are sums in float32 of each key block's products, and not sums of the tensor
+  // cores, which have about 14 bits of float8's and cut the others off.
+  static constexpr bool kAddsOutputs = false;
   static constexpr int kWeightWords = kKeys / (kIsFloat8 ? 8 : 4);  // of a thread
   // Of small blocks the multiplication of outputs is a good part of what is done beside the
   // products; of larger ones it takes longer to find out that there is none.

@@ -120,10 +120,11 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
   }
 }
 
-// D += P * B^T, with P of 64 x kK elements of 8 bits packed in registers, B of kN rows of them.
+// D = P * B^T, or D +=, with P of 64 x kK elements of 8 bits packed in registers, B of kN rows of
+// them.
 template <typename T, int kK, int kN>
-__device__ __forceinline__ void multiply_add_by_rows(float (&d)[kN / 2],
-                                                     const uint32_t (&p)[kK / 8], const char* b) {
+__device__ __forceinline__ void multiply_by_rows(float (&d)[kN / 2], const uint32_t (&p)[kK / 8],
+                                                 const char* b, bool accumulate) {
   using B = SharedTile<kN, kK / 2>;
   const uint64_t descriptor = matrix_descriptor(b, 0);
 #pragma unroll
