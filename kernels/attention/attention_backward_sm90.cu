@@ -25,7 +25,7 @@ constexpr int kRowThreads = 256;
 struct Layout {
   int queries;   // of a block
   int sum_rows;  // of dQ^T, 64 for each chunk of columns
-  int part_sums, parts;
+  int part_sums, sum_parts;
   bool splits_queries;
   int64_t blocks;  // of a head
 
@@ -36,7 +36,7 @@ struct Layout {
     layout.queries = Shape::kQueries;
     layout.sum_rows = 64 * Shape::KTile::kChunks;
     layout.part_sums = Shape::kSums;
-    layout.parts = Shape::kSumParts;
+    layout.sum_parts = Shape::kSumParts;
     layout.splits_queries = Shape::kSplitsQueries;
     layout.blocks = call.cu_seqlens_q == nullptr
                         ? divide_up(call.seq_q, Shape::kQueries)
@@ -51,14 +51,14 @@ struct Layout {
 
 // In the workspace, one after the other: sums of dQ, lse and delta of all query blocks, a counter,
 // and, where dQ is added up in a fixed order, whose turn it is.
-struct Parts {
+struct BackwardWorkspace {
   float* sums;
   float* lse;
   float* delta;
   int* next_tile;
   int* turns;
 
-  Parts(const AttentionBackward& call, const Layout& layout, void* data) {
+  BackwardWorkspace(const AttentionBackward& call, const Layout& layout, void* data) {
     const int64_t blocks = layout.all_blocks(call.forward);
     sums = static_cast<float*>(data);
     lse = sums + blocks * layout.block_sums();
@@ -68,7 +68,7 @@ struct Parts {
   }
   static int64_t bytes(const AttentionBackward& call, const Layout& layout) {
     const int64_t of_block =
-        layout.block_sums() + 2 * layout.queries + (call.deterministic ? layout.parts : 0);
+        layout.block_sums() + 2 * layout.queries + (call.deterministic ? layout.sum_parts : 0);
     return (layout.all_blocks(call.forward) * of_block + 1) * 4;
   }
 };
@@ -98,28 +98,26 @@ struct QueryBlock {
 // A group of lanes a row of 8 * kLanes elements or fewer.
 template <typename T>
 __global__ void __launch_bounds__(kRowThreads)
-    prepare_kernel(const AttentionBackward call, const Layout layout, const Parts parts,
-                   int64_t num_blocks) {
+    prepare_kernel(const AttentionBackward call, const Layout layout,
+                   const BackwardWorkspace workspace, int64_t num_blocks) {
   constexpr int kLanes = 16;
   let_next_kernel_start();
-  if (blockIdx.x == 0 && threadIdx.x == 0) *parts.next_tile = 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *workspace.next_tile = 0;
   const Attention& forward = call.forward;
   const QueryBlock block(forward, layout, num_blocks);
   if (block.first_query >= block.sequence.seq_q) return;
   const int64_t sums = layout.block_sums();
-  float4* const zeros = reinterpret_cast<float4*>(parts.sums + block.index * sums);
+  float4* const zeros = reinterpret_cast<float4*>(workspace.sums + block.index * sums);
   for (int64_t i = threadIdx.x; i < sums / 4; i += kRowThreads) {
     zeros[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
   }
-  if (parts.turns != nullptr && threadIdx.x < layout.parts) {
-    parts.turns[block.index * layout.parts + threadIdx.x] = 0;
+  if (workspace.turns != nullptr && threadIdx.x < layout.sum_parts) {
+    workspace.turns[block.index * layout.sum_parts + threadIdx.x] = 0;
   }
   const int lane = threadIdx.x % kLanes;
   const int64_t line = block.sequence.lse + block.head * block.sequence.lse_head_stride;
-  const bool is_varlen = forward.cu_seqlens_q != nullptr;
-  const int64_t first_grad = is_varlen
-                                 ? forward.cu_seqlens_q[block.batch] * call.grad_output.seq_stride
-                                 : block.batch * call.grad_output.batch_stride;
+  const int64_t first_grad =
+      attention_detail::first_of(call.grad_output, block.batch, forward.cu_seqlens_q);
   const T* const output = static_cast<const T*>(forward.output.data) + block.sequence.output +
                           block.head * forward.output.head_stride;
   const T* const grad = static_cast<const T*>(call.grad_output.data) + first_grad +
@@ -148,16 +146,16 @@ __global__ void __launch_bounds__(kRowThreads)
       const float natural = static_cast<const float*>(forward.lse)[line + query];
       if (natural != -INFINITY) lse = natural * kLog2E;
     }
-    parts.lse[block.index * layout.queries + i] = lse;
-    parts.delta[block.index * layout.queries + i] = sum;
+    workspace.lse[block.index * layout.queries + i] = lse;
+    workspace.delta[block.index * layout.queries + i] = sum;
   }
 }
 
 // Sums of dQ, which lie in the order of the main kernel's registers, to rows.
 template <typename T>
 __global__ void __launch_bounds__(kRowThreads)
-    finish_kernel(const AttentionBackward call, const Layout layout, const Parts parts,
-                  int64_t num_blocks) {
+    finish_kernel(const AttentionBackward call, const Layout layout,
+                  const BackwardWorkspace workspace, int64_t num_blocks) {
   // Rows of queries; an odd number of 16 bytes between them.
   extern __shared__ __align__(16) char shared[];
   wait_for_kernels_before();
@@ -168,7 +166,7 @@ __global__ void __launch_bounds__(kRowThreads)
   const int64_t left = block.sequence.seq_q - block.first_query;
   if (left <= 0) return;
   const int sums = static_cast<int>(layout.block_sums());
-  const float4* const from = reinterpret_cast<const float4*>(parts.sums + block.index * sums);
+  const float4* const from = reinterpret_cast<const float4*>(workspace.sums + block.index * sums);
   const float scale = static_cast<float>(forward.scale);
   for (int i = threadIdx.x; i < sums / 4; i += kRowThreads) {
     const float4 four = from[i];
@@ -184,9 +182,7 @@ __global__ void __launch_bounds__(kRowThreads)
     to[stride + 8] = from_float<T>(four.w * scale);
   }
   __syncthreads();
-  const int64_t first = forward.cu_seqlens_q != nullptr
-                            ? forward.cu_seqlens_q[block.batch] * call.grad_q.seq_stride
-                            : block.batch * call.grad_q.batch_stride;
+  const int64_t first = attention_detail::first_of(call.grad_q, block.batch, forward.cu_seqlens_q);
   T* const grad_q = static_cast<T*>(call.grad_q.data) + first +
                     block.head * call.grad_q.head_stride +
                     block.first_query * call.grad_q.seq_stride;
@@ -197,11 +193,6 @@ __global__ void __launch_bounds__(kRowThreads)
     *reinterpret_cast<uint4*>(grad_q + row * call.grad_q.seq_stride + column) =
         *reinterpret_cast<const uint4*>(rows + row * stride + column);
   }
-}
-
-bool is_aligned(const AttentionOutput& output) {
-  return reinterpret_cast<uintptr_t>(output.data) % 16 == 0 && output.batch_stride % 8 == 0 &&
-         output.seq_stride % 8 == 0 && output.head_stride % 8 == 0;
 }
 
 MappedTensor mapped_grad_output(const AttentionBackward& call) {
@@ -218,12 +209,12 @@ template <typename Shape>
 void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream) {
   const Attention& forward = call.forward;
   const Layout layout = Layout::of<Shape>(forward);
-  const Parts parts(call, layout, data);
+  const BackwardWorkspace workspace(call, layout, data);
   const int64_t num_blocks = divide_up(forward.seq_q, layout.queries);
   const auto grid = static_cast<unsigned int>(num_blocks * forward.heads * forward.batch);
   const bool is_half = forward.dtype == DType::kFloat16;
   const auto prepare = is_half ? &prepare_kernel<__half> : &prepare_kernel<bfloat16>;
-  prepare<<<grid, kRowThreads, 0, stream>>>(call, layout, parts, num_blocks);
+  prepare<<<grid, kRowThreads, 0, stream>>>(call, layout, workspace, num_blocks);
   CUDAOPS_CHECK_LAUNCH();
 
   AttentionBackwardSm90Parameters parameters{};
@@ -232,11 +223,11 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
                          Shape::kQueries)) {
     CUDAOPS_CHECK(cudaErrorInvalidValue);  // ..._serves() knows the rules
   }
-  parameters.lse = parts.lse;
-  parameters.delta = parts.delta;
-  parameters.sums = parts.sums;
-  parameters.next_tile = parts.next_tile;
-  parameters.turns = parts.turns;
+  parameters.lse = workspace.lse;
+  parameters.delta = workspace.delta;
+  parameters.sums = workspace.sums;
+  parameters.next_tile = workspace.next_tile;
+  parameters.turns = workspace.turns;
   parameters.slopes = forward.alibi_slopes;
   parameters.slopes_batch_stride = forward.alibi_batch_stride;
   parameters.seed = forward.seed;
@@ -276,8 +267,8 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
 
   const auto finish = is_half ? &finish_kernel<__half> : &finish_kernel<bfloat16>;
   const int bytes = layout.queries * (layout.sum_rows + 8) * 2;
-  launch_overlapping_with(finish, dim3(grid), dim3(kRowThreads), bytes, stream, call, layout, parts,
-                          num_blocks);
+  launch_overlapping_with(finish, dim3(grid), dim3(kRowThreads), bytes, stream, call, layout,
+                          workspace, num_blocks);
 }
 
 // Calls with the shape of this call's tiles.
@@ -300,6 +291,7 @@ auto for_shape(const Attention& call, const Call& with) {
 }  // namespace
 
 bool attention_backward_sm90_serves(const AttentionBackward& call) {
+  using attention_detail::has_whole_units;
   constexpr int64_t kMaxBlocks = int64_t{1} << 29;
   // Asked without what that function knows nothing of. The slope of a softcap is found from
   // weights, which have nothing else in them then.
@@ -314,14 +306,16 @@ bool attention_backward_sm90_serves(const AttentionBackward& call) {
          forward.heads * (forward.batch + 1) *
                  divide_up(forward.cu_seqlens_q == nullptr ? forward.seq_q : forward.total_q, 64) <
              kMaxBlocks &&
-         can_be_mapped(mapped_grad_output(call)) && is_aligned(call.grad_q) &&
-         is_aligned(call.grad_k) && is_aligned(call.grad_v);
+         can_be_mapped(mapped_grad_output(call)) &&
+         has_whole_units(call.grad_q, forward.head_dim) &&
+         has_whole_units(call.grad_k, forward.head_dim) &&
+         has_whole_units(call.grad_v, forward.head_dim_v);
 }
 
 int64_t attention_backward_sm90_workspace_bytes(const AttentionBackward& call) {
   const Attention& forward = call.forward;
   return for_shape(forward, [&](auto shape) {
-    return Parts::bytes(call, Layout::of<decltype(shape)>(forward));
+    return BackwardWorkspace::bytes(call, Layout::of<decltype(shape)>(forward));
   });
 }
 

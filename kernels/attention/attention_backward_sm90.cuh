@@ -14,6 +14,11 @@
 //               dS^T of the keys of both warpgroups, of which each computes a part. Heads of more
 //               than 128 elements: attention_backward_sm90_consumers.cuh.
 //
+// Here are the roles. What a tile is, where it lies and which block has it:
+// attention_backward_sm90_tiles.cuh; a consumer's work on a query block: ..._consumers.cuh; what
+// becomes of scores: ..._scores.cuh; which calls come here, and the kernels before and behind:
+// attention_backward_sm90.cu. Products, copies, barriers: common/hopper.
+//
 // dQ is a sum over the blocks that have the keys: each adds its part to numbers in memory, in the
 // order of a thread's registers, and a last kernel brings them into rows. In which order they are
 // added is not known, and grad_q not the same from run to run, unless a fixed order is asked for:
@@ -60,7 +65,8 @@ __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameter
       uint64_t* const full = ring.full(n);
       ring.wait_until_empty(n);
       expect_bytes(full, Rows::kBytes + kStatisticBytes);
-      const int64_t from = tile.sums + head * call.query_blocks + block - tile.first_block;
+      const int64_t from =
+          tile.workspace_block + head * call.query_blocks + block - tile.first_block;
       copy_to_shared(statistics_to + at * kStatisticBytes, statistics + from * Shape::kQueries,
                      kStatisticBytes, full);
       copy_rows<Rows>(to + at * Rows::kBytes, 0, map, tile.q_row + block * Shape::kQueries,
@@ -72,22 +78,22 @@ __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameter
 template <typename Shape, bool kVarlen>
 __device__ __forceinline__ void produce_keys_and_queries(
     const AttentionBackwardSm90Parameters& call, char* shared, const Barriers<Shape>& barriers) {
-  uint32_t n = 0;  // query blocks up to now
-  for (uint32_t known = 0;; ++known) {
+  uint32_t n = 0;  // query blocks up to now; t: tiles
+  for (uint32_t t = 0;; ++t) {
     // The consumers have some blocks of the tile before to do.
     const int index = static_cast<int>(
-        known == 0 ? blockIdx.x : gridDim.x + static_cast<uint32_t>(atomicAdd(call.next_tile, 1)));
-    Tile& tile = known_tile<Shape>(shared, known);
-    wait_for_phase(barriers.tile_empty(known), parity<2>(known) ^ 1);
+        t == 0 ? blockIdx.x : gridDim.x + static_cast<uint32_t>(atomicAdd(call.next_tile, 1)));
+    Tile& tile = shared_tile<Shape>(shared, t);
+    wait_for_phase(barriers.tile_empty(t), parity<2>(t) ^ 1);
     if (index < call.num_tiles) {
       tile = tile_at<Shape, kVarlen>(call, index);
     } else {
       tile.batch = -1;
     }
-    arrive(barriers.tile_full(known));
+    arrive(barriers.tile_full(t));
     if (index >= call.num_tiles) break;
-    barriers.keys().wait_until_empty(known);
-    uint64_t* const full = barriers.keys().full(known);
+    barriers.keys().wait_until_empty(t);
+    uint64_t* const full = barriers.keys().full(t);
     expect_bytes(full, Shape::KTile::kBytes + Shape::VTile::kBytes);
     const int row = tile.k_row + tile.first_key, batch = kVarlen ? 0 : tile.batch;
     copy_rows<typename Shape::KTile>(shared + Shape::kKOffset, 0, &call.k, row, tile.kv_head, batch,
@@ -104,14 +110,14 @@ template <typename Shape, bool kVarlen>
 __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90Parameters& call,
                                                     char* shared, const Barriers<Shape>& barriers) {
   uint32_t n = 0;  // query blocks up to now
-  for (uint32_t known = 0;; ++known) {
-    wait_for_phase(barriers.tile_full(known), parity<2>(known));
-    const Tile& tile = known_tile<Shape>(shared, known);
+  for (uint32_t t = 0;; ++t) {
+    wait_for_phase(barriers.tile_full(t), parity<2>(t));
+    const Tile& tile = shared_tile<Shape>(shared, t);
     if (tile.batch < 0) break;
     copy_blocks<Shape, typename Shape::GradTile, kVarlen>(
         call, tile, &call.grad_output, call.delta, shared + Shape::kGradOffset,
         shared + Shape::kDeltaOffset, barriers.grad(), n);
-    arrive(barriers.tile_empty(known));
+    arrive(barriers.tile_empty(t));
   }
 }
 
@@ -121,13 +127,13 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
   using Common = Consumer<T, Shape, kVarlen, kHasExtras>;
   ConsumerFor<Common> consumer{Common(call, shared, barriers, warpgroup)};
   Common& common = consumer.common;
-  for (uint32_t known = 0;; ++known) {
-    wait_for_phase(barriers.tile_full(known), parity<2>(known));
-    const Tile& known_one = known_tile<Shape>(shared, known);
-    if (known_one.batch < 0) break;
-    const Tile tile = known_one;
+  for (uint32_t t = 0;; ++t) {
+    wait_for_phase(barriers.tile_full(t), parity<2>(t));
+    const Tile& in_shared = shared_tile<Shape>(shared, t);
+    if (in_shared.batch < 0) break;
+    const Tile tile = in_shared;
     consumer.clear_sums();
-    barriers.keys().wait_until_full(known);
+    barriers.keys().wait_until_full(t);
     if (!tile.is_empty()) {
       if (kVarlen && tile.first_key + Shape::kKeys > tile.seq_k) {
         clear_rows_from<typename Shape::KTile, Shape::kKeys>(
@@ -135,24 +141,25 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
       }
       const int blocks = tile.end_block - tile.first_block;
       int index = tile.first_block, head = tile.kv_head * call.group;
-      int to = tile.sums;
+      int workspace_block = tile.workspace_block;
 #pragma unroll 1
       for (int left = blocks * call.group; left > 0; --left) {
-        consumer.add(tile, {index * Shape::kQueries, head, to, left == blocks * call.group});
+        consumer.add(tile,
+                     {index * Shape::kQueries, head, workspace_block, left == blocks * call.group});
         ++common.n;
-        ++to;
+        ++workspace_block;
         if (++index == tile.end_block) {
           index = tile.first_block;
-          to += call.query_blocks - blocks;
+          workspace_block += call.query_blocks - blocks;
           ++head;
         }
       }
       consumer.end_blocks();
     }
-    if (common.is_first_lane()) barriers.keys().release(known);
-    consumer.write(known_one);
+    if (common.is_first_lane()) barriers.keys().release(t);
+    consumer.write(in_shared);
     __syncwarp();
-    if (common.is_first_lane()) arrive(barriers.tile_empty(known));
+    if (common.is_first_lane()) arrive(barriers.tile_empty(t));
   }
   let_next_kernel_start();
   if (!Shape::kIsWide && common.thread() == 0) wait_for_additions();

@@ -118,7 +118,7 @@ struct Consumer {
     if (thread() != 0) return;
     if (is_ordered()) wait_for_turn(tile, block, part);
     add_to_memory(sums(block, part), staged, Shape::kSums * 4);
-    if (is_ordered()) own_turns()[part / 2] = block.to * Shape::kSumParts + part + 1;
+    if (is_ordered()) own_turns()[part / 2] = block.workspace_block * Shape::kSumParts + part + 1;
   }
   // By the thread that had them added: until they are read, or, in order, until they are there.
   __device__ __forceinline__ void finish_sums() const {
@@ -134,7 +134,7 @@ struct Consumer {
     if (is_ordered() && thread() == 0) finish_sums();
   }
   __device__ __forceinline__ float* sums(const Block& block, int part) const {
-    return call.sums + int64_t{block.to} * Shape::kBlockSums + part * Shape::kSums;
+    return call.sums + int64_t{block.workspace_block} * Shape::kBlockSums + part * Shape::kSums;
   }
 
   // With a fixed order of additions to dQ: the tile with the last keys that a query block sees is
@@ -152,7 +152,7 @@ struct Consumer {
       last_tile = min(last_tile, last_key / Shape::kKeys);
     }
     const int turn = last_tile - tile.first_key / Shape::kKeys;
-    wait_for_count(call.turns + int64_t{block.to} * Shape::kSumParts + part, turn);
+    wait_for_count(call.turns + int64_t{block.workspace_block} * Shape::kSumParts + part, turn);
   }
   __device__ __forceinline__ void pass_turns() const {
 #pragma unroll
@@ -172,26 +172,10 @@ struct Consumer {
     const int64_t first = tile.kv_head * grad.head_stride +
                           (kVarlen ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
     const int num_keys = tile.seq_k;
-    const int lane = threadIdx.x % 32;
-    const int key = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-    T* const data = static_cast<T*>(grad.data) + first + lane % 4 * 8;
-#pragma unroll
-    for (int i = 0; i < kColumns / 32; ++i) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        uint32_t words[4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const float* const pair = sums + 16 * i + 4 * j + 2 * half;
-          words[j] = detail::pack_pair<T>(pair[0] * factor, pair[1] * factor);
-        }
-        gather_vectors(words);
-        if (key + 8 * half < num_keys && 32 * i + lane % 4 * 8 < width) {
-          *reinterpret_cast<uint4*>(data + (key + 8 * half) * grad.seq_stride + 32 * i) =
-              make_uint4(words[0], words[1], words[2], words[3]);
-        }
-      }
-    }
+    T* const data = static_cast<T*>(grad.data) + first;
+    write_fragment<kColumns>(data, grad.seq_stride, first_key, num_keys, width, [&](int i) {
+      return detail::pack_pair<T>(sums[2 * i] * factor, sums[2 * i + 1] * factor);
+    });
   }
 };
 
@@ -233,13 +217,7 @@ struct ConsumerOfKeys : HalfOfKeys<Common> {
 
   __device__ __forceinline__ void issue_values() {
     pack_all<T>(p, s);
-    if (common.scores.has_dropout()) {
-#pragma unroll
-      for (int i = 0; i < kQueries / 4; ++i) {
-        const uint32_t both = dropped[i / 16] >> (2 * i % 32) & 3;
-        p[i] = (both & 1 ? 0 : p[i] & 0xffffu) | (both & 2 ? 0 : p[i] & 0xffff0000u);
-      }
-    }
+    common.scores.drop(p, dropped);
     fence_wgmma();
     multiply_add_by_columns<T, kQueries, Shape::kHeadDimV>(dv, p, common.grad_tile(common.n));
     commit_wgmma();
@@ -268,13 +246,7 @@ struct ConsumerOfKeys : HalfOfKeys<Common> {
 #pragma unroll
       for (int i = 0; i < kQueries / 8; ++i) common.scores.hide(dp, s + 4 * i, i);
     }
-    if (common.scores.has_dropout()) {
-      const float kept = common.scores.kept();
-#pragma unroll
-      for (int i = 0; i < kQueries / 2; ++i) {
-        dp[i] = dropped[i / 32] >> i % 32 & 1 ? 0.0f : dp[i] * kept;
-      }
-    }
+    common.scores.drop(dp, dropped);
 #pragma unroll
     for (int i = 0; i < kQueries / 8; ++i) common.scores.derive(dp, s + 4 * i, i, n);
     common.scores.store_grad_bias(tile, block, first_key, dp);
@@ -480,7 +452,7 @@ struct ConsumerOfGradient {
         pass_turns();
         if (thread == 0) {
           common.wait_for_turn(tile, block, part);
-          common.own_turns()[0] = block.to * Shape::kSumParts + part + 1;
+          common.own_turns()[0] = block.workspace_block * Shape::kSumParts + part + 1;
         }
         wait_at_barrier(common.own_barrier(), kWarpgroupSize);
       }

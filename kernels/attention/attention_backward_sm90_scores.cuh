@@ -48,17 +48,17 @@ struct Scores {
     return kHasExtras && kIsRoomy && call.threshold > 0;
   }
 
-  // body(index among a thread's numbers, query, key), of those in the sequence.
-  template <typename Body>
-  __device__ __forceinline__ void for_each_pair(const Tile& tile, const Block& block, int first_key,
-                                                const Body& body) const {
+  // body(number, query, key), of those in the sequence.
+  template <typename OwnNumbers, typename Body>
+  __device__ __forceinline__ static void for_each_pair(const Tile& tile, const Block& block,
+                                                       int first_key, OwnNumbers& numbers,
+                                                       const Body& body) {
     const int first_query = block.first_query + threadIdx.x % 4 * 2;
-    first_key += threadIdx.x % kWarpgroupSize / 32 * 16 + threadIdx.x % 32 / 4;
-#pragma unroll
-    for (int i = 0; i < kQueries / 2; ++i) {
-      const int query = first_query + i / 4 * 8 + i % 2, key = first_key + i / 2 % 2 * 8;
-      if (query < tile.seq_q && key < tile.seq_k) body(i, query, key);
-    }
+    first_key += row_of_warp(0) + threadIdx.x % 32 / 4;
+    for_each_number(numbers, [&](auto& number, int row, int column) {
+      const int query = first_query + column, key = first_key + row;
+      if (query < tile.seq_q && key < tile.seq_k) body(number, query, key);
+    });
   }
 
   __device__ __forceinline__ bool is_masked(const Tile& tile, const Block& block,
@@ -73,8 +73,7 @@ struct Scores {
   __device__ __forceinline__ void mask(Numbers& s, int seq_k, int offset, int first_key,
                                        int first_query) const {
     const int lane = threadIdx.x % 32;
-    const int row = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
-    const int column = first_query + lane % 4 * 2;
+    const int row = row_of_warp(first_key) + lane / 4, column = first_query + lane % 4 * 2;
     const int left = call.window_left, right = call.window_right;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -107,22 +106,20 @@ struct Scores {
       const float slope =
           call.slopes[tile.batch * call.slopes_batch_stride + block.head] * (kLog2E / call.factor);
       // Of the thread's first key and query.
-      const int distance = first_key + threadIdx.x % kWarpgroupSize / 32 * 16 +
-                           threadIdx.x % 32 / 4 - block.first_query - threadIdx.x % 4 * 2 - offset;
-#pragma unroll
-      for (int i = 0; i < kQueries / 2; ++i) {
-        const int query = i / 4 * 8 + i % 2, key = i / 2 % 2 * 8;
-        s[i] -= slope * static_cast<float>(abs(distance + key - query));
-      }
+      const int distance = row_of_warp(first_key) + threadIdx.x % 32 / 4 - block.first_query -
+                           threadIdx.x % 4 * 2 - offset;
+      for_each_number(s, [&](float& score, int key, int query) {
+        score -= slope * static_cast<float>(abs(distance + key - query));
+      });
     }
     if (has_bias()) {
       const int64_t first =
           tile.batch * call.bias_batch_stride + block.head * call.bias_head_stride;
-      for_each_pair(tile, block, first_key, [&](int i, int query, int key) {
+      for_each_pair(tile, block, first_key, s, [&](float& score, int query, int key) {
         const float bias = attention_detail::number_at(
             call.bias_dtype, call.bias,
             first + query * call.bias_query_stride + key * call.bias_key_stride);
-        s[i] += bias * (kLog2E / call.factor);
+        score += bias * (kLog2E / call.factor);
       });
     }
     if (is_masked) mask(s, tile.seq_k, offset, first_key, block.first_query);
@@ -146,8 +143,26 @@ struct Scores {
 #pragma unroll
     for (int i = 0; i < kQueries / 64; ++i) {
       dropped[i] = attention_detail::dropped_of_keys(
-          dropout, tile.batch, block.head, block.first_query + 64 * i,
-          first_key + threadIdx.x % kWarpgroupSize / 32 * 16);
+          dropout, tile.batch, block.head, block.first_query + 64 * i, row_of_warp(first_key));
+    }
+  }
+  // dP of weights that are dropped becomes 0, and those are 0 for dV, packed.
+  __device__ __forceinline__ void drop(Numbers& dp,
+                                       const uint32_t (&dropped)[kQueries / 64]) const {
+    if (!has_dropout()) return;
+    const float kept = this->kept();
+#pragma unroll
+    for (int i = 0; i < kQueries / 2; ++i) {
+      dp[i] = dropped[i / 32] >> i % 32 & 1 ? 0.0f : dp[i] * kept;
+    }
+  }
+  __device__ __forceinline__ void drop(uint32_t (&packed)[kQueries / 4],
+                                       const uint32_t (&dropped)[kQueries / 64]) const {
+    if (!has_dropout()) return;
+#pragma unroll
+    for (int i = 0; i < kQueries / 4; ++i) {
+      const uint32_t both = dropped[i / 16] >> (2 * i % 32) & 3;
+      packed[i] = (both & 1 ? 0 : packed[i] & 0xffffu) | (both & 2 ? 0 : packed[i] & 0xffff0000u);
     }
   }
   // What weights that are not dropped are multiplied with.
@@ -175,7 +190,7 @@ struct Scores {
       }
     }
   }
-  // What a key or a value holds that is not visible counts for nothing.
+  // What a key or a value holds that is not visible counts for nothing: dP becomes 0.
   __device__ __forceinline__ static void hide(Numbers& dp, const float* weight, int i) {
 #pragma unroll
     for (int j = 0; j < 4; ++j) dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j];
@@ -185,9 +200,9 @@ struct Scores {
                                                   int first_key, const Numbers& ds) const {
     if (!has_bias() || call.grad_bias == nullptr) return;
     const int64_t line = (int64_t{tile.batch} * call.heads + block.head) * tile.seq_q;
-    for_each_pair(tile, block, first_key, [&](int i, int query, int key) {
+    for_each_pair(tile, block, first_key, ds, [&](float number, int query, int key) {
       attention_detail::store_number(call.grad_bias_dtype, call.grad_bias,
-                                     (line + query) * tile.seq_k + key, ds[i]);
+                                     (line + query) * tile.seq_k + key, number);
     });
   }
 };

@@ -145,21 +145,21 @@ struct Tile {
   int first_block, end_block;  // query blocks of a head
   int seq_q, seq_k;            // lengths of the sequence
   int q_row, k_row;            // where it begins in the tensors, if lengths are different
-  int sums;                    // query block in the workspace of the first head's first one
+  int workspace_block;         // of the first head's first query block
   __device__ __forceinline__ bool is_empty() const { return end_block <= first_block; }
 };
 
 // A query block of a tile, of one of the heads that read its keys.
 struct Block {
   int first_query, head;
-  int to;         // in the workspace
+  int workspace_block;
   bool is_first;  // of the tile
 };
 
-// The tile that a block computes or will compute next. In shared memory: its fields are read where
-// they are needed, and take no registers.
+// The n-th tile of a block: that which it computes, or the next. In shared memory: its fields are
+// read where they are needed, and take no registers.
 template <typename Shape>
-__device__ __forceinline__ Tile& known_tile(char* shared, uint32_t n) {
+__device__ __forceinline__ Tile& shared_tile(char* shared, uint32_t n) {
   static_assert(sizeof(Tile) <= Shape::kTileBytes, "room for a tile");
   return *reinterpret_cast<Tile*>(shared + Shape::kTilesOffset + (n & 1) * Shape::kTileBytes);
 }
@@ -208,7 +208,7 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
       kVarlen ? head * call.query_blocks +
                     static_cast<int>(first_query_block(tile.q_row, tile.batch, Shape::kQueries))
               : (tile.batch * call.heads + head) * call.query_blocks;
-  tile.sums = first + tile.first_block;
+  tile.workspace_block = first + tile.first_block;
   return tile;
 }
 

@@ -12,13 +12,6 @@ namespace attention_detail {
 
 constexpr int kMmaThreads = 128;  // four warps
 
-// Tensors whose rows start at multiples of 16 bytes, of whole units of 16 bytes.
-template <typename Tensor>
-bool has_whole_units(const Tensor& tensor, int64_t width) {
-  return reinterpret_cast<uintptr_t>(tensor.data) % 16 == 0 && tensor.batch_stride % 8 == 0 &&
-         tensor.seq_stride % 8 == 0 && tensor.head_stride % 8 == 0 && width % 8 == 0;
-}
-
 inline bool has_whole_units(const Attention& call) {
   return !call.is_double && call.dtype != DType::kFloat32 &&
          has_whole_units(call.q, call.head_dim) && has_whole_units(call.k, call.head_dim) &&

@@ -358,6 +358,13 @@ struct Place {
   }
 };
 
+// Of elements of 16 bits: rows start at multiples of 16 bytes, of whole units of 16 bytes.
+template <typename Tensor>
+bool has_whole_units(const Tensor& tensor, int64_t width) {
+  return reinterpret_cast<uintptr_t>(tensor.data) % 16 == 0 && tensor.batch_stride % 8 == 0 &&
+         tensor.seq_stride % 8 == 0 && tensor.head_stride % 8 == 0 && width % 8 == 0;
+}
+
 inline int64_t widest(const Attention& call) {
   return call.head_dim > call.head_dim_v ? call.head_dim : call.head_dim_v;
 }

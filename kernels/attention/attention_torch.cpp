@@ -106,7 +106,7 @@ template <typename Device>
 void run_attention(const Device& device, const Attention& call) {
   if constexpr (Device::kIsGpu) {
     launch_attention(call, device.stream());
-  } else {
+  } else if constexpr (Device::kHasData) {
     attention_cpu(call, torch_threads);
   }
 }
@@ -203,10 +203,12 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
   const std::string scores =
       "float? scale=None, bool causal=False, int window_left=-1, int window_right=-1, "
       "float softcap=0, bool deterministic=False, float dropout_p=0";
-  define(library,
-         "attention(Tensor q, Tensor k, Tensor v, Tensor? bias=None, Tensor? alibi_slopes=None, "
-         "Tensor? sinks=None, Tensor? seed=None, " +
-             scores + ") -> (Tensor output, Tensor lse)");
+  const std::string attention =
+      "attention(Tensor q, Tensor k, Tensor v, Tensor? bias=None, Tensor? alibi_slopes=None, "
+      "Tensor? sinks=None, Tensor? seed=None, " +
+      scores + ") -> (Tensor output, Tensor lse)";
+  define(library, attention);
+  define_check(library, attention);
   define(library,
          "attention_backward(Tensor grad_output, Tensor? grad_lse, Tensor q, Tensor k, Tensor v, "
          "Tensor output, Tensor lse, Tensor? bias=None, Tensor? alibi_slopes=None, "
@@ -214,11 +216,13 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
              scores +
              ", bool needs_grad_bias=True) -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, "
              "Tensor grad_bias, Tensor grad_sinks)");
-  define(library,
-         "attention_varlen(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
-         "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, SymInt max_seqlen_q, SymInt "
-         "max_seqlen_k, " +
-             scores + ") -> (Tensor output, Tensor lse)");
+  const std::string varlen =
+      "attention_varlen(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
+      "Tensor? alibi_slopes, Tensor? sinks, Tensor? seed, SymInt max_seqlen_q, SymInt "
+      "max_seqlen_k, " +
+      scores + ") -> (Tensor output, Tensor lse)";
+  define(library, varlen);
+  define_check(library, varlen);
   define(library,
          "attention_varlen_backward(Tensor grad_output, Tensor? grad_lse, Tensor q, Tensor k, "
          "Tensor v, Tensor output, Tensor lse, Tensor cu_seqlens_q, Tensor cu_seqlens_k, "
@@ -226,6 +230,12 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
          "max_seqlen_k, " +
              scores + ") -> (Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_sinks)");
   library.def("attention_has_hopper_kernel(Tensor like) -> bool");
+}
+
+STABLE_TORCH_LIBRARY_IMPL(cudaops, Meta, library) {
+  using Ops = AttentionOps<OnMeta>;
+  library.impl("_check_attention", TORCH_BOX(&Ops::attention));
+  library.impl("_check_attention_varlen", TORCH_BOX(&Ops::attention_varlen));
 }
 
 CUDAOPS_DEVICE_KERNELS(cudaops, Device, library) {

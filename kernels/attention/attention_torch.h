@@ -53,8 +53,9 @@ inline AttentionOutput written(const Tensor& tensor) {
           tensor.stride(last - 1)};
 }
 
+// Without data: where there is any, it is looked at again.
 inline bool is_double(const Tensor& tensor) {
-  return tensor.is_cpu() && tensor.scalar_type() == ScalarType::Double;
+  return !tensor.is_cuda() && tensor.scalar_type() == ScalarType::Double;
 }
 
 // Of results: q's, or out_dtype where q is of float8.

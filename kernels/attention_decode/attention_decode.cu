@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// attention_decode on CUDA devices: which kernel a call takes, and its launch. The kernel on tensor
+// cores is that of attention_decode.cuh; the plain one, which serves every device, dtype and shape,
+// is here.
 #include "../common/quantized.cuh"
 #if !CUDAOPS_HIP
 #include "../common/per_device.cuh"

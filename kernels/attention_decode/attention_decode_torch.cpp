@@ -124,7 +124,7 @@ std::tuple<Tensor, Tensor> attention_decode(
   if constexpr (Device::kIsGpu) {
     const Workspace workspace(q, attention_decode_workspace_bytes(call));
     launch_attention_decode(call, workspace.data(), device.stream());
-  } else {
+  } else if constexpr (Device::kHasData) {
     attention_decode_cpu(call, torch_threads);
   }
   return {output, lse};
@@ -133,10 +133,16 @@ std::tuple<Tensor, Tensor> attention_decode(
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  define(library,
-         "attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_table, "
-         "Tensor seq_lens, float scale, int window_left=-1, float softcap=0, Tensor? sinks=None, "
-         "Tensor? k_scale=None, Tensor? v_scale=None) -> (Tensor output, Tensor lse)");
+  const std::string schema =
+      "attention_decode(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_table, "
+      "Tensor seq_lens, float scale, int window_left=-1, float softcap=0, Tensor? sinks=None, "
+      "Tensor? k_scale=None, Tensor? v_scale=None) -> (Tensor output, Tensor lse)";
+  define(library, schema);
+  define_check(library, schema);
+}
+
+STABLE_TORCH_LIBRARY_IMPL(cudaops, Meta, library) {
+  library.impl("_check_attention_decode", TORCH_BOX(&attention_decode<OnMeta>));
 }
 
 CUDAOPS_DEVICE_KERNELS(cudaops, Device, library) {

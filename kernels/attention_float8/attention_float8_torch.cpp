@@ -64,7 +64,7 @@ std::tuple<Tensor, Tensor> run(const char* op, const Tensor& q, const Tensor& k,
   if constexpr (Device::kIsGpu) {
     const Workspace workspace(q, attention_float8_workspace_bytes(call));
     launch_attention_float8(call, workspace.data(), device.stream());
-  } else {
+  } else if constexpr (Device::kHasData) {
     attention_float8_cpu(call, torch_threads);
   }
   return {output, lse};
@@ -102,16 +102,25 @@ STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
   const std::string scores =
       "ScalarType? out_dtype=None, float? scale=None, bool causal=False, int window_left=-1, "
       "int window_right=-1, float softcap=0) -> (Tensor output, Tensor lse)";
-  define(library,
-         "attention_float8(Tensor q, Tensor k, Tensor v, Tensor? q_descale=None, "
-         "Tensor? k_descale=None, Tensor? v_descale=None, Tensor? bias=None, "
-         "Tensor? alibi_slopes=None, Tensor? sinks=None, " +
-             scores);
-  define(library,
-         "attention_varlen_float8(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, "
-         "Tensor cu_seqlens_k, Tensor? q_descale, Tensor? k_descale, Tensor? v_descale, "
-         "Tensor? alibi_slopes, Tensor? sinks, SymInt max_seqlen_q, SymInt max_seqlen_k, " +
-             scores);
+  const std::string attention =
+      "attention_float8(Tensor q, Tensor k, Tensor v, Tensor? q_descale=None, "
+      "Tensor? k_descale=None, Tensor? v_descale=None, Tensor? bias=None, "
+      "Tensor? alibi_slopes=None, Tensor? sinks=None, " +
+      scores;
+  define(library, attention);
+  define_check(library, attention);
+  const std::string varlen =
+      "attention_varlen_float8(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, "
+      "Tensor cu_seqlens_k, Tensor? q_descale, Tensor? k_descale, Tensor? v_descale, "
+      "Tensor? alibi_slopes, Tensor? sinks, SymInt max_seqlen_q, SymInt max_seqlen_k, " +
+      scores;
+  define(library, varlen);
+  define_check(library, varlen);
+}
+
+STABLE_TORCH_LIBRARY_IMPL(cudaops, Meta, library) {
+  library.impl("_check_attention_float8", TORCH_BOX(&attention_float8<OnMeta>));
+  library.impl("_check_attention_varlen_float8", TORCH_BOX(&attention_varlen_float8<OnMeta>));
 }
 
 CUDAOPS_DEVICE_KERNELS(cudaops, Device, library) {

@@ -7,6 +7,8 @@
 //   quantized/row_groups.cuh  groups of a row whose source needs all of the row
 //   quantized/groups.cuh      groups of a row, or rows, of a formula of single elements
 //   quantized/scales.cuh      a scale, and where it is stored
+//   quantized/source.cuh      what is quantised: the input, or a formula of it
+//   quantized/segments.cuh    groups and short rows that lie anywhere, several to a warp
 #pragma once
 
 #include "pointwise.cuh"

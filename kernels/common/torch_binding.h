@@ -40,6 +40,14 @@ void implement(Library& library, const std::string& name, Kernel kernel) {
   library.impl(("_" + name).c_str(), kernel);
 }
 
+// What an op refuses, for its fake kernel: "_check_" before its name, with a kernel for tensors
+// without data alone, which is the op's own function (OnMeta). So torch.compile and meta tensors
+// have the op's own sentences.
+template <typename Library>
+void define_check(Library& library, const std::string& schema) {
+  library.def(("_check_" + schema).c_str());
+}
+
 // Not STD_TORCH_CHECK: it puts function, file and line before the sentence.
 [[noreturn]] inline void refuse(const char* op, const std::string& sentence) {
   throw std::runtime_error(std::string(op) + ": " + sentence);
@@ -153,6 +161,7 @@ inline void check_device(const char* op, const char* name_a, const Tensor& a, co
 // work before. Else none, and kernels do what their headers say about numbers out of range.
 inline OptionalTensor visible_numbers(const char* op, const char* name, const Tensor& tensor) {
   if (tensor.is_cpu()) return tensor;
+  if (!tensor.is_cuda()) return std::nullopt;  // there are none
   const char* const variable = std::getenv("CUDAOPS_CHECK");
   if (variable == nullptr || *variable == '\0' || std::string(variable) == "0") {
     return std::nullopt;

@@ -42,6 +42,7 @@ struct OpRange {
 class OnCpu : OpRange {
  public:
   static constexpr bool kIsGpu = false;
+  static constexpr bool kHasData = true;
   explicit OnCpu(const Tensor&, const char* op = __builtin_FUNCTION()) : OpRange(op) {}
 };
 
@@ -50,6 +51,7 @@ class OnCpu : OpRange {
 class OnCuda : OpRange {
  public:
   static constexpr bool kIsGpu = true;
+  static constexpr bool kHasData = true;
   explicit OnCuda(const Tensor& tensor, const char* op = __builtin_FUNCTION())
       : OpRange(op), index_(tensor.get_device_index()), guard_(index_) {}
 
@@ -69,6 +71,15 @@ class OnCuda : OpRange {
   torch::stable::accelerator::DeviceGuard guard_;
 };
 #endif
+
+// Tensors that have sizes and no data: the op checks its arguments, makes its outputs and runs
+// nothing. Of an op with define_check() (torch_binding.h).
+class OnMeta {
+ public:
+  static constexpr bool kIsGpu = false;
+  static constexpr bool kHasData = false;
+  explicit OnMeta(const Tensor&) {}
+};
 
 // Device memory for the length of a call: torch's allocator gives it to others only behind the
 // call's work on the stream.

@@ -2,8 +2,12 @@
 // Sixteen bytes of elements: loaded and stored where they are aligned (unaligned.cuh: anywhere),
 // calculated with in float.
 //
-// In registers a vector stays packed in four words: as an array of 16-bit elements nvcc gives it
-// eight registers.
+//   Packed              in registers, four words: as an array of 16-bit elements nvcc gives it
+//   eight Floats<n>           n elements to calculate with; Numbers<T>: as many as 16 bytes of T
+//   are Vector<T>           in memory (device_types.cuh) Bytes<n>            n bytes in words, such
+//   as what n elements become when they are quantised
+//
+//   unpack<T>(packed), pack<T>(numbers)      from one to the other, rounded to nearest even
 #pragma once
 
 #include <cudaops/gpu_compat.h>

@@ -12,9 +12,8 @@
 //          losses and lse float32. Arithmetic is in float32.
 // Strides  those of rows are free, also 0 for what is only read.
 // Aliasing grad_logits may be logits; no other overlap.
-// Targets  rows whose target is ignore_index count for nothing, even NaN: row_loss, lse and
-// gradient
-//          are 0. Any other target outside 0 … num_classes - 1 makes row_loss, loss and
+// Targets  rows whose target is ignore_index count for nothing, even NaN: row_loss, lse and the
+//          gradient are 0. Any other target outside 0 … num_classes - 1 makes row_loss, loss and
 //          the row's gradient NaN; cross_entropy_find_wrong_target() finds it where the host can
 //          look.
 // Results  the same bits from run to run.

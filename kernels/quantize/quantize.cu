@@ -27,12 +27,12 @@ Quantize with_longest_rows(Quantize call) {
 }
 
 struct Launch {
-  // False: not with what is asked for.
+  // Whether one pass does what is asked for; then it is launched.
   template <typename T>
   static bool run_in_one_pass(const Quantize& call, bool is_whole, cudaStream_t stream) {
     const BlockGrid& grid = call.grid;
     if (call.has_scale || call.zero_point != nullptr) return false;
-    const PointwiseSource<Same> source{{call.input}};
+    const PointwiseSource<Identity> source{{call.input}};
     const QuantizedRows result{call.type, call.output, call.scale, ScalePlaces(grid, call.strides),
                                call.rule};
     const bool single_rows = grid.block_rows == 1 || grid.num_rows == 1;
@@ -45,7 +45,7 @@ struct Launch {
       return true;
     }
     if (single_rows && grid.block_columns >= grid.width) {
-      // What a block of threads has no room for is shared out among several.
+      // Few rows that a block has no registers for: of two passes several blocks share a row.
       if (grid.width > 65536 && grid.total_rows() < 512) return false;
       launch_pointwise_row_quantize<T>(source, result, grid.total_rows(), grid.width, stream);
       return true;

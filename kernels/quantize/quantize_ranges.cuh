@@ -16,7 +16,7 @@ constexpr int kRangeThreads = 256;
 struct RangeGrid {
   int64_t num_blocks;
   int64_t vectors_per_row;  // of a block
-  Quotient by_vectors_per_row, by_columns_of_blocks, by_rows_of_blocks;
+  detail::LongDivider by_vectors_per_row, by_columns_of_blocks, by_rows_of_blocks;
   detail::Divider parts_per_block;
 };
 
@@ -38,9 +38,9 @@ __global__ void __launch_bounds__(kRangeThreads)
   const uint32_t group = ranges.parts_per_block.quotient(blockIdx.x);
   const uint32_t part = blockIdx.x - group * ranges.parts_per_block.divisor();
   const int64_t block = int64_t{group} * blockDim.y + threadIdx.y;
-  const int64_t block_row_of_all = ranges.by_columns_of_blocks.of(block);
+  const int64_t block_row_of_all = ranges.by_columns_of_blocks.quotient(block);
   const int64_t block_column = block - block_row_of_all * ranges.by_columns_of_blocks.divisor();
-  const int64_t matrix = ranges.by_rows_of_blocks.of(block_row_of_all);
+  const int64_t matrix = ranges.by_rows_of_blocks.quotient(block_row_of_all);
   const int64_t block_row = block_row_of_all - matrix * ranges.by_rows_of_blocks.divisor();
   const int64_t first_row = matrix * grid.num_rows + block_row * grid.block_rows;
   const int64_t num_rows = min(grid.block_rows, grid.num_rows - block_row * grid.block_rows);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kRangeThreads)
     const int64_t vector = (int64_t{part} * kRangeVectors + slot) * blockDim.x + threadIdx.x;
     // Of a single row without a division; beyond it any other is none.
     const int64_t row = grid.block_rows == 1 ? vector >= ranges.vectors_per_row
-                                             : ranges.by_vectors_per_row.of(vector);
+                                             : ranges.by_vectors_per_row.quotient(vector);
     const int64_t column = (vector - row * ranges.vectors_per_row) * kSize;
     const int64_t left = num_columns - column;
     const bool exists = block < ranges.num_blocks && row < num_rows && left > 0;
@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(kRangeThreads)
     scales_kernel(const Quantize call, const RangeGrid ranges) {
   const int64_t block = int64_t{blockIdx.x} * kRangeThreads + threadIdx.x;
   if (block >= ranges.num_blocks) return;
-  const int64_t row = ranges.by_columns_of_blocks.of(block);
-  const int64_t matrix = ranges.by_rows_of_blocks.of(row);
+  const int64_t row = ranges.by_columns_of_blocks.quotient(block);
+  const int64_t matrix = ranges.by_rows_of_blocks.quotient(row);
   const int64_t at = call.strides.at(matrix, row - matrix * ranges.by_rows_of_blocks.divisor(),
                                      block - row * ranges.by_columns_of_blocks.divisor());
   if constexpr (!kGathered) {
@@ -141,9 +141,9 @@ void launch_ranges(const Quantize& call, bool is_whole, cudaStream_t stream) {
   const int64_t parts = (num_vectors + threads * kRangeVectors - 1) / (threads * kRangeVectors);
   const RangeGrid ranges{grid.num_blocks(),
                          vectors_per_row,
-                         Quotient(vectors_per_row),
-                         Quotient(grid.columns_of_blocks()),
-                         Quotient(grid.rows_of_blocks()),
+                         detail::LongDivider(vectors_per_row),
+                         detail::LongDivider(grid.columns_of_blocks()),
+                         detail::LongDivider(grid.rows_of_blocks()),
                          detail::Divider(static_cast<uint32_t>(parts))};
   const unsigned int of_scales = num_blocks(ranges.num_blocks, kRangeThreads);
   scales_kernel<false><<<of_scales, kRangeThreads, 0, stream>>>(call, ranges);

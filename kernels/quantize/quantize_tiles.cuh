@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kTileThreads, kSameAlignment || sizeof(T) < 4 
   const Segments<T> segments(log2_lanes, call.output.row<uint8_t>(row) + place.first_column,
                              exists ? static_cast<int>(num) : 0);
   const LoadedSegments<T, kSlots, kSameAlignment> loaded(
-      segments, PointwiseSource<Same>{{call.input}}, row, place.first_column, exists,
+      segments, PointwiseSource<Identity>{{call.input}}, row, place.first_column, exists,
       grid.total_rows(), grid.width);
   const int num_threads = static_cast<int>(blockDim.x);
   loaded.store(segments, call.type,
@@ -134,7 +134,8 @@ bool launch_tiles(const Quantize& call, bool is_whole, cudaStream_t stream) {
     return true;
   };
   constexpr int kAlignedSlots = 8, kOther = kMostSlots;
-  if (PointwiseSource<Same>{{call.input}}.has_same_alignment<T>(call.output, grid.total_rows())) {
+  if (PointwiseSource<Identity>{{call.input}}.has_same_alignment<T>(call.output,
+                                                                    grid.total_rows())) {
     return launch(tile_kernel<T, kAlignedSlots, true>,
                   Segments<T>::template num_segments<kAlignedSlots>(log2_lanes));
   }

@@ -121,14 +121,16 @@ Tensor rope_append_kv(Tensor q, Tensor k, Tensor v, const Tensor& cos, const Ten
   }
   check_writable(kOp, "k_cache", k_cache);
   check_writable(kOp, "v_cache", v_cache);
-  check_apart(kOp, "k_cache", k_cache, "v_cache", v_cache);
-  const auto check_read = [&](const char* name, const Tensor& tensor) {
-    check_apart(kOp, "k_cache", k_cache, name, tensor);
-    check_apart(kOp, "v_cache", v_cache, name, tensor);
-  };
-  check_read("q", q);
-  check_read("k", k);
-  check_read("v", v);
+  if constexpr (Device::kHasData) {
+    check_apart(kOp, "k_cache", k_cache, "v_cache", v_cache);
+    const auto check_read = [&](const char* name, const Tensor& tensor) {
+      check_apart(kOp, "k_cache", k_cache, name, tensor);
+      check_apart(kOp, "v_cache", v_cache, name, tensor);
+    };
+    check_read("q", q);
+    check_read("k", k);
+    check_read("v", v);
+  }
   const Tensor own_cos = as_contiguous(cos), own_sin = as_contiguous(sin);
   const Tensor own_positions = as_contiguous(positions);
   call.num_batches = q.size(0);
@@ -162,7 +164,7 @@ Tensor rope_append_kv(Tensor q, Tensor k, Tensor v, const Tensor& cos, const Ten
   if (q.numel() + k.numel() == 0) return output;
   if constexpr (Device::kIsGpu) {
     launch_rope_append_kv(call, device.stream());
-  } else {
+  } else if constexpr (Device::kHasData) {
     rope_append_kv_cpu(call, torch_threads);
   }
   return output;
@@ -171,10 +173,16 @@ Tensor rope_append_kv(Tensor q, Tensor k, Tensor v, const Tensor& cos, const Ten
 }  // namespace
 
 STABLE_TORCH_LIBRARY_FRAGMENT(cudaops, library) {
-  library.def(
+  const std::string schema =
       "rope_append_kv_(Tensor q, Tensor k, Tensor v, Tensor cos, Tensor sin, Tensor(a!) k_cache, "
       "Tensor(b!) v_cache, Tensor block_table, Tensor positions, bool interleaved=False, "
-      "Tensor? k_scale=None, Tensor? v_scale=None) -> Tensor");
+      "Tensor? k_scale=None, Tensor? v_scale=None) -> Tensor";
+  library.def(schema.c_str());
+  define_check(library, schema);
+}
+
+STABLE_TORCH_LIBRARY_IMPL(cudaops, Meta, library) {
+  library.impl("_check_rope_append_kv_", TORCH_BOX(&rope_append_kv<OnMeta>));
 }
 
 CUDAOPS_DEVICE_KERNELS(cudaops, Device, library) {

@@ -4,13 +4,11 @@
 // Shapes   input: num_elements elements, contiguous; num_elements may be 0 (the sum is 0) or above
 //          2^31. out: one element.
 // Types    float32, float16, bfloat16. Sums are kept in float, the last few in double; the result
-// is
-//          rounded to the input's type, like torch.sum: a float16 sum above 65504 is infinity.
+//          is rounded to the input's type, like torch.sum: a float16 sum above 65504 is infinity.
 // Order    fixed by num_elements, dtype and the address of input modulo 16 alone: the same bits on
 //          every run, every GPU and for every number of CPU threads (CPU and GPU orders differ).
 // Error    |computed - exact| <= 0.5 ulp of the result + 2^-24 * (2 * depth) * sum |input[i]|,
-// where
-//          depth, the longest chain of float additions, is below 128.
+//          where depth, the longest chain of float additions, is below 128.
 #pragma once
 
 #include <cstdint>

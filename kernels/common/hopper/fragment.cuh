@@ -16,6 +16,21 @@
 
 namespace cudaops_kernels {
 
+// The first of the 16 rows that this thread's warp has, with `first_row` that of the fragment. Lane
+// l has the rows l / 4 and l / 4 + 8 of them, and of each 8 columns l % 4 * 2 and the next.
+__device__ __forceinline__ uint32_t row_of_warp(int first_row) {
+  return first_row + threadIdx.x % kWarpgroupSize / 32 * 16;
+}
+
+// body(number, row, column) of a thread's numbers, with row and column counted from its first ones.
+template <typename Numbers, typename Body>
+__device__ __forceinline__ void for_each_number(Numbers& numbers, const Body& body) {
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(numbers) / sizeof(numbers[0])); ++i) {
+    body(numbers[i], i / 2 % 2 * 8, i / 4 * 8 + i % 2);
+  }
+}
+
 template <int kSize>
 __device__ __forceinline__ void clear(float (&numbers)[kSize]) {
 #pragma unroll
@@ -61,7 +76,7 @@ template <typename Tile, int kColumns>
 __device__ __forceinline__ void store_fragment(char* tile, int row,
                                                const uint32_t (&packed)[kColumns / 4]) {
   const int lane = threadIdx.x % 32;
-  const int own_row = row + threadIdx.x % kWarpgroupSize / 32 * 16 + lane % 16;
+  const int own_row = row_of_warp(row) + lane % 16;
   const uint32_t to = shared_address(tile) + own_row * kBoxRowBytes;
 #pragma unroll
   for (int k = 0; k < kColumns / 16; ++k) {
@@ -110,6 +125,32 @@ __device__ __forceinline__ void gather_vectors(uint32_t (&w)[4]) {
       w[i] = other;
     } else {
       w[i + 2] = other;
+    }
+  }
+}
+
+// 64 x kColumns of a fragment to memory, 16 bytes a lane: rows from `first_row` on, which are at
+// `data + row * stride`, up to `end_row`, and of each `width` elements, a multiple of 8. word(i):
+// the thread's numbers 2i and 2i + 1, packed. `stride`, a kernel's parameter, is read where it is
+// used: in a register it would take one from the products. All threads of a warpgroup.
+template <int kColumns, typename T, typename Word>
+__device__ __forceinline__ void write_fragment(T* data, const int64_t& stride, int first_row,
+                                               int end_row, int width, const Word& word) {
+  const int lane = threadIdx.x % 32;
+  const int own_row = row_of_warp(first_row) + lane / 4;
+  T* const own = data + lane % 4 * 8;
+#pragma unroll
+  for (int i = 0; i < kColumns / 32; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      uint32_t words[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) words[j] = word(8 * i + 2 * j + half);
+      gather_vectors(words);
+      if (own_row + 8 * half < end_row && 32 * i + lane % 4 * 8 < width) {
+        *reinterpret_cast<uint4*>(own + (own_row + 8 * half) * stride + 32 * i) =
+            make_uint4(words[0], words[1], words[2], words[3]);
+      }
     }
   }
 }

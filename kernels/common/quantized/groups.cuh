@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kPointwiseThreads)
 struct SegmentGrid {
   int64_t num_rows;
   int64_t width;
-  Quotient groups_per_row;
+  LongDivider groups_per_row;
   int64_t num_groups;
   int log2_threads;  // a group: a power of two up to 32
 };
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kSegmentThreads)
   const int64_t warp = int64_t{blockIdx.x} * (kSegmentThreads / 32) + threadIdx.x / 32;
   if (warp * per_warp >= grid.num_groups) return;
   const int64_t index = warp * per_warp + Segments<T>::own_segment();
-  const int64_t row = grid.groups_per_row.of(index);
+  const int64_t row = grid.groups_per_row.quotient(index);
   const int64_t group = index - row * grid.groups_per_row.divisor();
   const int columns = kSize << grid.log2_threads;
   const int64_t column = group * columns;
@@ -107,7 +107,7 @@ void launch_group_segments(const PointwiseSource<Formula>& source, const Quantiz
   using Source = PointwiseSource<Formula>;
   const int64_t columns = num_lanes * int64_t{Vector<T>::kSize};
   const int64_t groups = (width + columns - 1) / columns;
-  const detail::SegmentGrid grid{num_rows, width, Quotient(groups), num_rows * groups,
+  const detail::SegmentGrid grid{num_rows, width, detail::LongDivider(groups), num_rows * groups,
                                  detail::log2_of(num_lanes)};
   const auto launch = [&](auto kernel, int segments_per_warp) {
     kernel<<<num_blocks(grid.num_groups, segments_per_warp * (detail::kSegmentThreads / 32)),

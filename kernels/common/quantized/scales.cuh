@@ -2,6 +2,7 @@
 // The scales of blocks on devices: from a largest magnitude, and where they are stored.
 #pragma once
 
+#include "../long_divider.cuh"
 #include "../quantized.cuh"
 
 namespace cudaops_kernels {
@@ -29,36 +30,10 @@ __device__ __forceinline__ float reciprocal_of_scale(float scale) {
 #endif
 }
 
-namespace detail {
-
-// Rarely called, and a hundred instructions where it is inlined.
-static __device__ __noinline__ int64_t long_quotient(int64_t n, int64_t divisor) {
-  return n / divisor;
-}
-
-}  // namespace detail
-
-// n / divisor for n >= 0.
-class Quotient {
- public:
-  explicit Quotient(int64_t divisor)
-      : divisor_(divisor), divider_(static_cast<uint32_t>((divisor >> 31) == 0 ? divisor : 1)) {}
-
-  __device__ __forceinline__ int64_t of(int64_t n) const {
-    if (((n | divisor_) >> 31) == 0) return divider_.quotient(static_cast<uint32_t>(n));
-    return detail::long_quotient(n, divisor_);
-  }
-  __device__ __forceinline__ int64_t divisor() const { return divisor_; }
-
- private:
-  int64_t divisor_;
-  detail::Divider divider_;
-};
-
 // The index of an element's scale: row_at(row) + column_at(column).
 struct ScalePlaces {
   BlockStrides strides;
-  Quotient num_rows, block_rows, block_columns;
+  detail::LongDivider num_rows, block_rows, block_columns;
   bool rows_are_apart;  // by strides.row, all of them, each with scales of its own
 
   ScalePlaces(const BlockGrid& grid, const BlockStrides& scale_strides)
@@ -73,12 +48,12 @@ struct ScalePlaces {
 
   __device__ __forceinline__ int64_t row_at(int64_t row) const {
     if (rows_are_apart) return strides.row * row;
-    const int64_t matrix = num_rows.of(row);
-    const int64_t block_row = block_rows.of(row - matrix * num_rows.divisor());
+    const int64_t matrix = num_rows.quotient(row);
+    const int64_t block_row = block_rows.quotient(row - matrix * num_rows.divisor());
     return strides.at(matrix, block_row, 0);
   }
   __device__ __forceinline__ int64_t column_at(int64_t column) const {
-    return strides.column * block_columns.of(column);
+    return strides.column * block_columns.quotient(column);
   }
 };
 
@@ -113,7 +88,7 @@ struct VectorScales {
     const int64_t column = place.column;
     const int begin = place.begin, end = place.end;
     const int64_t block_columns = places.block_columns.divisor();
-    const int64_t first_block = places.block_columns.of(column + begin);
+    const int64_t first_block = places.block_columns.quotient(column + begin);
     const int64_t first_at = row_at + places.strides.column * first_block;
     const BlockScale first = BlockScale::load(scales, zero_points, first_at, factor_of);
     if (block_columns >= kSize) {

@@ -7,21 +7,22 @@
 
 namespace cudaops_kernels {
 
-// A formula of pointwise.h as a source of rows and groups; Same: the input itself.
-struct Same {
+// Instead of a formula of pointwise.h: the input as it is.
+struct Identity {
   static constexpr int kNumInputs = 1;
 };
 
+// A formula's results as a source of rows, groups and segments.
 template <typename Formula>
 struct PointwiseSource {
   static constexpr int kNumTiles = Formula::kNumInputs;
   static constexpr bool kReadsColumns = false;
-  static constexpr bool kIsSame = std::is_same<Formula, Same>::value;
+  static constexpr bool kIsIdentity = std::is_same<Formula, Identity>::value;
   ConstRows arrays[Formula::kNumInputs];
 
   template <typename T>
   __device__ __forceinline__ static Numbers<T> apply(const Numbers<T> (&x)[Formula::kNumInputs]) {
-    if constexpr (kIsSame) {
+    if constexpr (kIsIdentity) {
       return x[0];
     } else {
       Numbers<T> y[1];
@@ -32,7 +33,7 @@ struct PointwiseSource {
 
   template <typename T>
   __device__ __forceinline__ static Packed applied(const Packed (&x)[Formula::kNumInputs]) {
-    if constexpr (kIsSame) {
+    if constexpr (kIsIdentity) {
       return x[0];
     } else {
       Numbers<T> numbers[Formula::kNumInputs];
@@ -44,7 +45,7 @@ struct PointwiseSource {
 
   template <typename Row>
   __device__ __forceinline__ auto load(const Row& row) const {
-    if constexpr (kIsSame) {
+    if constexpr (kIsIdentity) {
       return row.load(arrays[0]);
     } else {
       static_assert(Formula::kNumInputs == 2, "formulas of two inputs only");

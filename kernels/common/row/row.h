@@ -19,12 +19,18 @@
 //   };
 //   launch_rows(Scale<T>{input, output}, RowGrid{num_rows, width, output}, aligned, stream);
 //
-// What a Row offers (row_base.cuh has the signatures):
-//   each(body)             body(place) for each 16-byte vector of the thread's; each_shown(tile,
-//                          body): only those with a visible element; each_of(tile, body):
-//                          body(place, numbers), for an op that comes to each once
+// An op may also have kNumInputs, kNumOutputs, input(i) and output(i): short rows without gaps are
+// then taken together (packed_rows.cuh); kZeroPads, which says that it asks place.exists() before
+// it stores, and stage_bytes(), for shared memory of its own (both: dispatch.cuh).
+//
+// What a Row offers (signatures, in this order: row_loads.cuh, row_columns.cuh, row_base.cuh,
+// row_places.cuh):
+//   each(body)             body(place) for each 16-byte vector of the thread's; each_of(tile, body)
+//                          with body(place, numbers), for an op that comes to each once
 //   load, load_visible     a tile: tile.at(place) are a vector's elements as floats. All loads are
-//                          issued before the first is used
+//                          issued before the first is used. load_visible: of a row's first
+//                          elements, as causal softmax sees them; each_shown(tile, body) then
+//                          leaves out vectors without one
 //   make, compute          a tile of what body(place) returns, rounded to T; make also stores it
 //   store(rows, place, x)  rounds to T
 //   prefetch_columns, columns(data, place)   what all rows share, of T or float
@@ -32,7 +38,10 @@
 //                          and operations. The order depends on the row's width alone
 //   max, reduce            over the row's threads, where the order makes no difference; every
 //                          thread of the block must call them, and the two above
-//   index, width, exists, is_leader, owns(column)
+//   index, width           which row it is; its elements
+//   exists, is_leader      whether there is such a row, as a block may have more than are left;
+//                          whether the thread is the one that writes what there is once a row
+//   owns(column)           whether the thread stores the element of this column
 //
 // How a row is spread: vector i * threads + t belongs to thread t, so that each load of a warp is
 // contiguous. Up to 128 vectors a row belongs to a warp or a part of one, up to 4096 to a block,
@@ -96,6 +105,20 @@ __device__ __forceinline__ Conditional<Body> conditional(bool condition, const B
   return {body, condition};
 }
 
+// use(body), with the condition as a constant where there is one.
+template <typename Body, typename Use>
+__device__ __forceinline__ void dispatch_condition(const Body& body, const Use& use) {
+  use(body);
+}
+template <typename Body, typename Use>
+__device__ __forceinline__ void dispatch_condition(const Conditional<Body>& body, const Use& use) {
+  if (body.condition) {
+    use([&](const auto& place) { return body.body(place, true); });
+  } else {
+    use([&](const auto& place) { return body.body(place, false); });
+  }
+}
+
 // What a thread brings to a reduction over the row whose order is the same for any number of
 // threads: a value for each of the kVirtual virtual threads that it stands for, in turns of its
 // kSlots vectors.
@@ -120,19 +143,6 @@ struct Shares {
     return max;
   }
 };
-
-template <typename Body, typename Use>
-__device__ __forceinline__ void dispatch_condition(const Body& body, const Use& use) {
-  use(body);
-}
-template <typename Body, typename Use>
-__device__ __forceinline__ void dispatch_condition(const Conditional<Body>& body, const Use& use) {
-  if (body.condition) {
-    use([&](const auto& place) { return body.body(place, true); });
-  } else {
-    use([&](const auto& place) { return body.body(place, false); });
-  }
-}
 
 // Whether all rows start at multiples of 16 bytes.
 template <typename T>

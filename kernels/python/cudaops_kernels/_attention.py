@@ -21,7 +21,8 @@ def _is_deterministic(wanted: bool) -> bool:
 def checked_window(op: str, window: Any) -> tuple[int, int]:
     if not isinstance(window, (tuple, list)) or len(window) != 2:
         raise TypeError(f"{op}: wanted a pair (left, right) for window, found {window!r}.")
-    if not all(hasattr(side, "__index__") for side in window):
+    # Dynamo of torch 2.10 can't ask a number that is a symbol for its attributes.
+    if not all(isinstance(side, int) or hasattr(side, "__index__") for side in window):
         raise TypeError(f"{op}: wanted two ints, -1 for all, for window, found {window!r}.")
     return window[0], window[1]
 

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from ._attention import checked_window, sinks_of_call
-from ._attention_checks import check_attention_decode
 from ._autograd import without_gradient
+from ._checks import check
 from ._registration import refuse_gradients, register_op
 
 
 @register_op("attention_decode", autograd=without_gradient)
 def _attention_decode(*, q, **options):
-    check_attention_decode("attention_decode", q, **options)
+    check("attention_decode", q=q, **options)
     batch, q_len, heads, _ = q.shape
     return q.new_empty(q.shape), q.new_empty((batch, heads, q_len), dtype=torch.float32)
 

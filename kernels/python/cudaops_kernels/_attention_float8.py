@@ -6,15 +6,15 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._attention_checks import check_attention_float8
 from ._autograd import without_gradient
+from ._checks import check
 from ._registration import refuse_gradients, register_op
 
 
 @register_op("attention_float8", autograd=without_gradient)
 def attention_float8_op(*, q, k, v, out_dtype, **options):
     out_dtype = torch.bfloat16 if out_dtype is None else out_dtype
-    check_attention_float8("attention_float8", q, k, v, out_dtype=out_dtype, **options)
+    check("attention_float8", q=q, k=k, v=v, out_dtype=out_dtype, **options)
     batch, seq_q, heads, _ = q.shape
     if q.stride(2) > q.stride(1):
         output = q.new_empty((batch, heads, seq_q, v.shape[-1]), dtype=out_dtype).transpose(1, 2)
@@ -26,7 +26,7 @@ def attention_float8_op(*, q, k, v, out_dtype, **options):
 @register_op("attention_varlen_float8", autograd=without_gradient)
 def attention_varlen_float8_op(*, q, k, v, out_dtype, **options):
     out_dtype = torch.bfloat16 if out_dtype is None else out_dtype
-    check_attention_float8("attention_varlen_float8", q, k, v, out_dtype=out_dtype, **options)
+    check("attention_varlen_float8", q=q, k=k, v=v, out_dtype=out_dtype, **options)
     total, heads, _ = q.shape
     output = q.new_empty((total, heads, v.shape[-1]), dtype=out_dtype)
     return output, q.new_empty((heads, total), dtype=torch.float32)

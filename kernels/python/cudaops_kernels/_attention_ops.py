@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._attention_checks import check_attention
 from ._attention_dropout import kept_weights
 from ._autograd import differentiable, gradient
+from ._checks import check
 from ._registration import Rows, register_op
 
 
@@ -235,7 +235,7 @@ def _tangents(args, tangents, first_batch=0):
     differentiable(setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2),
 )
 def attention_op(*, q, k, v, **options):
-    check_attention("attention", q, k, v, **options)
+    check("attention", q=q, k=k, v=v, **options)
     batch, seq_q, heads, _ = q.shape
     if q.stride(2) > q.stride(1):
         output = q.new_empty((batch, heads, seq_q, v.shape[-1])).transpose(1, 2)
@@ -302,6 +302,6 @@ def _tangents_varlen(args, tangents):
     ),
 )
 def attention_varlen_op(*, q, k, v, **options):
-    check_attention("attention_varlen", q, k, v, **options)
+    check("attention_varlen", q=q, k=k, v=v, **options)
     total, heads, _ = q.shape
     return q.new_empty((total, heads, v.shape[-1])), _statistics(q, heads, total)

@@ -5,13 +5,13 @@ from typing import Optional
 
 from torch import Tensor
 
-from ._attention_checks import check_rope_append_kv
+from ._checks import check
 from ._registration import in_place, refuse_gradients, register_op
 
 
 @register_op("rope_append_kv_", autograd=in_place)
 def _append(*, q, **options):
-    check_rope_append_kv("rope_append_kv_", q, **options)
+    check("rope_append_kv_", q=q, **options)
     return q.new_empty(q.shape)
 
 
