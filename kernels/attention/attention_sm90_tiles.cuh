@@ -63,9 +63,6 @@ struct AttentionSm90ShapeOf {
   // Weights, relative to a row's largest one, are 2^kWeightShift times what they are elsewhere:
   // float8 has numbers up to 448, and at its lower end few bits.
   static constexpr int kWeightShift = kIsFloat8 ? 8 : 0;
-  // Whether outputs are sums in float32 of each key block's products, and not sums of the tensor
-  // cores, which have about 14 bits of float8's and cut the others off.
-  static constexpr bool kAddsOutputs = false;
   static constexpr int kWeightWords = kKeys / (kIsFloat8 ? 8 : 4);  // of a thread
   // Of small blocks the multiplication of outputs is a good part of what is done beside the
   // products; of larger ones it takes longer to find out that there is none.
@@ -94,6 +91,9 @@ struct AttentionSm90ShapeOf {
   static_assert(!kOverlapsTiles || kIsFloat8 || kHeadDimV <= kHeadDim,
                 "outputs take the place of queries");
   static_assert(!kIsFloat8 || (kKeys % 32 == 0 && kHeadDim % 32 == 0), "products of 32 elements");
+  // Outputs that one product adds to: of float8 it takes the registers of the scores.
+  static constexpr int kColumns = kIsFloat8 && kHeadDimV > kKeys ? kHeadDimV / 2 : kHeadDimV;
+  static_assert(!kIsFloat8 || kColumns <= kKeys, "products have the registers of the scores");
   static_assert(!kIsFloat8 || !kRescalesRarely, "weights of float8 must not grow beyond 448");
 
   using QTile = SharedTile<kQueries, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
