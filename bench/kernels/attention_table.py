@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes kernels/README.md's tables of attention, from what attention.py and attention_decode.py have measured.
+"""Writes kernels/README.md's two tables of attention, from what attention.py and attention_decode.py have measured.
 
     bench/kernels/attention_table.py bench/results --page kernels/README.md
 """
@@ -16,7 +16,6 @@ import page_block  # noqa: E402
 
 WRITTEN = "written by bench/kernels/attention_table.py -->"
 MARKS = ("<!-- attention: " + WRITTEN, "<!-- attention: end -->")
-FLOAT8_MARKS = ("<!-- attention_float8: " + WRITTEN, "<!-- attention_float8: end -->")
 DECODE_MARKS = ("<!-- attention_decode: " + WRITTEN, "<!-- attention_decode: end -->")
 
 
@@ -76,22 +75,7 @@ def decode_table(folder):
     return f"{lines_of(*rows)}\n\nµs a call. {where(document)}."
 
 
-def float8_table(folder):
-    document = read(folder, "attention_float8")
-    ways, cases = ("ours", "ours_bfloat16", "cudnn"), {}
-    for row in document["rows"]:
-        dims = (row["head_dim"], row["head_dim_v"])
-        dim = dims[0] if dims[0] == dims[1] else "/".join(map(str, dims))
-        case = (dim, grouped(row["heads"], row["kv_heads"]), row["sequence"])
-        cell = ", ".join(f"{row['tflops'][way]:.0f}" for way in ways if way in row["tflops"])
-        cases.setdefault(case, {})[row["causal"]] = cell
-    head = ["head_dim", "heads", "sequence", "full: float8, bfloat16, cuDNN's bfloat16", "causal, the same"]
-    rows = [head, ["---"] * len(head)]
-    rows += [[*case, *(cells.get(causal, "") for causal in (False, True))] for case, cells in cases.items()]
-    return f"{lines_of(*rows)}\n\nTFLOP/s, what transposes v included. {where(document)}."
-
-
-TABLES = {MARKS: attention_table, FLOAT8_MARKS: float8_table, DECODE_MARKS: decode_table}
+TABLES = {MARKS: attention_table, DECODE_MARKS: decode_table}
 
 
 def main():
