@@ -299,11 +299,12 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   // Of float8 the tensor cores' sums have about 14 bits and the others are cut off, of many keys a
   // good part of the sum. A block's outputs are added in float32; where the weights were packed,
   // the registers of the scores are free.
-  const auto add_outputs = [&](auto part) {
+  const auto add_outputs = [&](const auto& weights, auto part) {
     constexpr int kColumns = Shape::kColumns, kFirst = decltype(part)::value * kColumns;
     auto& products = reinterpret_cast<float(&)[kColumns / 2]>(s);
     fence_wgmma();
-    multiply_by_rows<Element, Shape::kHeadDimV, kKeys, kColumns>(products, p, values(), kFirst);
+    multiply_by_rows<Element, Shape::kHeadDimV, kKeys, kColumns>(products, weights, values(),
+                                                                 kFirst);
     commit_wgmma();
     wait_for_wgmma<0>();
     keep(products);
@@ -379,9 +380,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         pack_weights<T, Shape>(p, s);
         wait_for_v();
         wait_for_turn();
-        add_outputs(std::integral_constant<int, 0>());
+        add_outputs(p, std::integral_constant<int, 0>());
         if constexpr (Shape::kColumns < Shape::kHeadDimV) {
-          add_outputs(std::integral_constant<int, 1>());
+          add_outputs(p, std::integral_constant<int, 1>());
         }
         release_v(n - 1);
         if (block == first_block()) break;
