@@ -40,6 +40,12 @@ presets.
   it. Failed where the tool saw no call of CUDA, so that nothing was checked. With ``CUDAOPS_PROFILE``, places have file and
   line.
 
+``CUDAOPS_SANITIZER_TOOL`` (environment variable)
+  Set by these tests; for a run of compute-sanitizer by hand, set it yourself. With ``memcheck`` a ``DeviceBuffer`` of
+  :file:`cudaops/testing.h` ends with its last element, so that memcheck sees an access behind it; else a guard zone stands
+  there. With each tool it is filled with NaN: initcheck finds reads of memory that nobody wrote in tensors, and in memory
+  that a test or a kernel allocates itself.
+
 ``CUDAOPS_NVTX`` (variable, or environment variable of the same name)
   ``ON``: ``CUDAOPS_RANGE("name")`` of :file:`cudaops/nvtx.h` is a range on the time line of Nsight Systems; without it,
   nothing is compiled for it. Operators of torch have ranges without being built again, inside of

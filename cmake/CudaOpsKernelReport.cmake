@@ -13,10 +13,10 @@ writes ``<build>/cudaops-kernels.html``, a self-contained page, and ``<build>/cu
 and prints the kernels to look at first. The target exists in each build tree with ``find_package(CudaTorchMatch)``, is
 never part of ``all``, and builds nothing: it reads the objects and libraries of all :command:`add_torch_op` and
 :command:`cudaops_add_kernels` that are there, a few milliseconds for a hundred kernels, whether they were compiled
-or came from a compiler cache. For any library, program, object file or ``.cubin``, also one that was built elsewhere or by
-another tool: ``python -m cudaops kernels <file>``; ``--json`` prints the report, and ``--diff <old.json>`` what is different
-from an earlier one. It needs a C++ compiler, and a CUDA toolkit or the Triton of a torch, for the blocks a multiprocessor,
-and nothing for the rest.
+or came from a compiler cache, and says of which kernels the source was changed since. For any library, program, object
+file or ``.cubin``, also one that was built elsewhere or by another tool: ``python -m cudaops kernels <file>``; ``--json``
+prints the report, and ``--diff <old.json>`` what is different from an earlier one. It needs a C++ compiler, and a CUDA
+toolkit or the Triton of a torch, for the blocks a multiprocessor, and nothing for the rest.
 
 ``kernels`` of the JSON has an entry for each kernel and architecture:
 

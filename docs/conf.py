@@ -48,3 +48,4 @@ pygments_dark_style = "github-dark"
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
 copybutton_line_continuation_character = "\\"
+copybutton_here_doc_delimiter = "END"

@@ -87,7 +87,7 @@ set(attention_sm90_shards attention/attention_sm90.cuh)
 foreach(
   shape
   IN
-  ITEMS 64Short 64 96 128Short 128 192By128 192 256 128Dropout 256Dropout
+  ITEMS 64Short 64 96Short 96 128Short 128 192By128Short 192By128 192Short 192 256Short 256 128Dropout 256Dropout
 )
   list(
     APPEND attention_sm90_shards

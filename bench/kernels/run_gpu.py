@@ -246,7 +246,10 @@ def memcheck(arguments, log):
 
 def bench(arguments, log):
     results, steps, context = [], [], None
-    for name in ("spin_benchmark", *programs("bench", "benchmark")):
+    names = programs("bench", "benchmark")
+    if arguments.ops:
+        names = [f"{op}_benchmark" for op in arguments.ops.split(",")]
+    for name in ("spin_benchmark", *names):
         out = os.path.join(arguments.build, f"{name}.json")
         if os.path.exists(out):
             os.remove(out)
@@ -319,12 +322,17 @@ def main():
     parser.add_argument("--googletest", help="source tree, where GoogleTest isn't installed")
     parser.add_argument("--googlebenchmark", help="source tree, where it isn't installed")
     parser.add_argument("--steps", default=",".join(STEPS), help="some of " + ",".join(STEPS))
+    parser.add_argument("--ops", help="some of those that have a benchmark, as rms_norm,swiglu: of the step bench")
     parser.add_argument("--commit", help="what is measured, where there is no git here")
     arguments = parser.parse_args()
     steps = arguments.steps.split(",")
     unknown = [step for step in steps if step not in STEPS]
     if unknown:
         parser.error(f"--steps: found {', '.join(unknown)}, wanted some of {', '.join(STEPS)}")
+    measured = [name.removesuffix("_benchmark") for name in programs("bench", "benchmark")]
+    unknown = [op for op in arguments.ops.split(",") if op not in measured] if arguments.ops else []
+    if unknown:
+        parser.error(f"--ops: found {', '.join(unknown)}, wanted some of {', '.join(measured)}")
     os.makedirs(arguments.out, exist_ok=True)
 
     # One file over several calls, so that steps can be run apart.

@@ -196,13 +196,7 @@ __global__ void __launch_bounds__(kRowThreads)
 }
 
 MappedTensor mapped_grad_output(const AttentionBackward& call) {
-  MappedTensor tensor = MappedTensors(call.forward).q;
-  tensor.data = call.grad_output.data;
-  tensor.columns = call.forward.head_dim_v;
-  tensor.seq_stride = call.grad_output.seq_stride;
-  tensor.head_stride = call.grad_output.head_stride;
-  tensor.batch_stride = call.grad_output.batch_stride;
-  return tensor;
+  return mapped_queries(call.forward, call.grad_output, call.forward.head_dim_v);
 }
 
 template <typename Shape>
@@ -219,10 +213,7 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
 
   AttentionBackwardSm90Parameters parameters{};
   describe(forward, Shape::kQueries, Shape::kKeys, &parameters);
-  if (!encode_tensor_map(&parameters.grad_output, map_type(forward), mapped_grad_output(call),
-                         Shape::kQueries)) {
-    CUDAOPS_CHECK(cudaErrorInvalidValue);  // ..._serves() knows the rules
-  }
+  encode_map(forward, mapped_grad_output(call), Shape::kQueries, &parameters.grad_output);
   parameters.lse = workspace.lse;
   parameters.delta = workspace.delta;
   parameters.sums = workspace.sums;

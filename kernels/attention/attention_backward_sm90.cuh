@@ -228,23 +228,14 @@ template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,
                                        const AttentionBackwardSm90Parameters& parameters,
                                        cudaStream_t stream) {
-  const auto launch = [&](auto element) {
+  for_sm90_kernel(dtype, parameters.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
     using T = decltype(element);
-    const bool has_extras = parameters.has_extras();
-    if (parameters.cu_seqlens_q != nullptr) {
-      (has_extras ? launch_attention_backward_sm90_type<T, Shape, true, true>
-                  : launch_attention_backward_sm90_type<T, Shape, true, false>)(parameters, stream);
+    if (parameters.has_extras()) {
+      launch_attention_backward_sm90_type<T, Shape, is_varlen.value, true>(parameters, stream);
     } else {
-      (has_extras
-           ? launch_attention_backward_sm90_type<T, Shape, false, true>
-           : launch_attention_backward_sm90_type<T, Shape, false, false>)(parameters, stream);
+      launch_attention_backward_sm90_type<T, Shape, is_varlen.value, false>(parameters, stream);
     }
-  };
-  if (dtype == DType::kFloat16) {
-    launch(__half());
-  } else {
-    launch(bfloat16());
-  }
+  });
 }
 
 }  // namespace cudaops_kernels

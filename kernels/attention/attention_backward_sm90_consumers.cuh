@@ -172,9 +172,14 @@ struct Consumer {
     const int64_t first = tile.kv_head * grad.head_stride +
                           (kVarlen ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
     const int num_keys = tile.seq_k;
-    T* const data = static_cast<T*>(grad.data) + first;
-    write_fragment<kColumns>(data, grad.seq_stride, first_key, num_keys, width, [&](int i) {
+    const int lane = threadIdx.x % 32;
+    const int key = row_of_warp(first_key) + lane / 4;
+    T* const data = static_cast<T*>(grad.data) + first + lane % 4 * 8;
+    const auto word = [&](int i) {
       return detail::pack_pair<T>(sums[2 * i] * factor, sums[2 * i + 1] * factor);
+    };
+    write_fragment_rows<kColumns>(key, num_keys, width, word, [&](int row, int column) {
+      return data + (key + row) * grad.seq_stride + column;
     });
   }
 };

@@ -172,27 +172,16 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
     key_tile = index;
     tile.kv_head = call.by_key_tiles.divide(&key_tile);
   } else {
-    int head = index;  // in its section, after the divisions
-    const int section = call.by_section_tiles.divide(&head);
-    const bool is_last = section == call.num_sections - 1;
-    const int place = (is_last ? call.by_last_section : call.by_section).divide(&head);
     // Of causal attention the first keys are those that most queries see.
-    key_tile = place;
-    tile.kv_head = section * call.section + head;
+    const InSection in = find_in_section(call, index);
+    key_tile = in.place;
+    tile.kv_head = in.section * call.section + in.head;
   }
   tile.batch = call.by_heads.divide(&tile.kv_head);
   // In a fixed order a tile waits for those with later keys, which must have been given out before.
   if (call.turns != nullptr) key_tile = call.key_tiles - 1 - key_tile;
   tile.first_key = key_tile * Shape::kKeys;
-  tile.seq_q = call.seq_q;
-  tile.seq_k = call.seq_k;
-  tile.q_row = tile.k_row = 0;
-  if (kVarlen) {
-    tile.q_row = call.cu_seqlens_q[tile.batch];
-    tile.k_row = call.cu_seqlens_k[tile.batch];
-    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
-    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
-  }
+  find_sequence<kVarlen>(call, tile);
   const int offset = tile.seq_k - tile.seq_q;
   const int last = min(tile.first_key + Shape::kKeys, tile.seq_k) - 1;
   const int begin = call.window_right < 0 ? 0 : max(0, tile.first_key - offset - call.window_right);

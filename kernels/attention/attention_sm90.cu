@@ -85,10 +85,14 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     }
     return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
   }
-  if (larger <= 96) return launch_attention_sm90_of<AttentionSm90Shape96>(call, on);
+  const bool is_short = call.seq_q <= 1024;
+  if (larger <= 96) {
+    return is_short ? launch_attention_sm90_of<AttentionSm90Shape96Short>(call, on)
+                    : launch_attention_sm90_of<AttentionSm90Shape96>(call, on);
+  }
   if (larger <= 128) {
     const bool has_lengths = call.cu_seqlens_q != nullptr;
-    if (call.seq_q <= 1024 || (is_masked && has_lengths)) {
+    if (is_short || (is_masked && has_lengths)) {
       return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
     }
     // Tiles of 192 rows take a twentieth less time for a row. But where the tiles of one sequence
@@ -106,9 +110,15 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     return launch_attention_sm90_of<AttentionSm90Shape128>(call, on);
   }
   if (larger <= 192) {
-    if (call.head_dim_v <= 128)
-      return launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
-    return launch_attention_sm90_of<AttentionSm90Shape192>(call, on);
+    if (call.head_dim_v <= 128) {
+      return is_short ? launch_attention_sm90_of<AttentionSm90Shape192By128Short>(call, on)
+                      : launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
+    }
+    return is_short ? launch_attention_sm90_of<AttentionSm90Shape192Short>(call, on)
+                    : launch_attention_sm90_of<AttentionSm90Shape192>(call, on);
+  }
+  if (is_masked && call.seq_q <= 512) {
+    return launch_attention_sm90_of<AttentionSm90Shape256Short>(call, on);
   }
   launch_attention_sm90_of<AttentionSm90Shape256>(call, on);
 }

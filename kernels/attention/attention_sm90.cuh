@@ -26,6 +26,11 @@
 // finds them, ahead of the consumers, and puts them into a ring: a warpgroup between two tiles has
 // nothing on the tensor cores to hide the search behind.
 //
+// Here are the roles. Shapes of tiles, where they lie, and the kernel's parameters:
+// attention_sm90_tiles.cuh; what becomes of scores: attention_sm90_scores.cuh; how outputs come to
+// memory: attention_sm90_output.cuh; which calls come here: attention_sm90.cu. Products, copies,
+// barriers: common/hopper.
+//
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
 
@@ -127,25 +132,29 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     // The consumers have left the tile whose place it takes before they need more of this one.
     if (t == 0) find_tile();
     find_tile();
+    const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
+    bool are_queries_loaded = next.batch < 0;
+    const auto load_next_q = [&] {
+      if (!are_queries_loaded) load_q(next, t + 1);
+      are_queries_loaded = true;
+    };
     for (; block > first_block; --block, ++n) {
       load_k(block - 1, n + 1);
       load_v(block, n);
+      if (Shape::kLoadsQueriesEarly) load_next_q();
     }
-    // The next tile's queries come while this one's last blocks are computed; of a short tile the
-    // values are waited for earlier.
-    const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
+    // The next tile's queries come at the latest while this one's last blocks are computed; of a
+    // short tile the values are waited for earlier.
     const bool is_short = tile.last_block - first_block < 2;
     if (is_short) load_v(first_block, n);
-    if (next.batch >= 0) {
-      if (Shape::kQStages > 1) {
-        load_q(next, t + 1);
-      } else {
+    if (Shape::kQStages > 1) {
+      load_next_q();
+    } else if (next.batch >= 0) {
 #pragma unroll 1
-        for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
-          prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
-                       next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head,
-                       kVarlen ? 0 : next.batch);
-        }
+      for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
+        prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
+                     next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head,
+                     kVarlen ? 0 : next.batch);
       }
     }
     if (!is_short) load_v(first_block, n);
@@ -470,7 +479,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         keep(o);
         release_v(n - 1);
         finish(t - 2);
-        if constexpr (Shape::kWritesLate) {
+        if (Shape::kWritesLate && call.writes_late) {
           is_unwritten = true;
         } else {
           write(t - 2);
@@ -584,6 +593,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
   parameters.seed = call.seed;
   parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
   parameters.num_items = static_cast<int>(num_tiles);
+  parameters.writes_late = !parameters.is_masked() || call.seq_q > 512;
   const bool is_masked = parameters.is_masked();
   const int64_t multiprocessors = num_multiprocessors();
   if (kVarlen && call.batch <= AttentionSm90Order::kMost) {
@@ -616,26 +626,17 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
-  const bool varlen = call.cu_seqlens_q != nullptr;
-  if (call.dtype == DType::kFloat16) {
-    (varlen ? launch_attention_sm90_type<__half, Shape, true, DescribeMore>
-            : launch_attention_sm90_type<__half, Shape, false, DescribeMore>)(call, stream,
-                                                                              describe_more);
-  } else {
-    (varlen ? launch_attention_sm90_type<bfloat16, Shape, true, DescribeMore>
-            : launch_attention_sm90_type<bfloat16, Shape, false, DescribeMore>)(call, stream,
-                                                                                describe_more);
-  }
+  for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
+    launch_attention_sm90_type<decltype(element), Shape, is_varlen.value>(call, stream,
+                                                                          describe_more);
+  });
 }
 
 // One shape, a file of its own: ops.cmake.
 template <typename Shape>
 void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
   const auto describe_output = [&](AttentionSm90Parameters* parameters) {
-    // A warp writes 16 rows.
-    if (!encode_tensor_map(&parameters->o, map_type(call), MappedTensors(call).o, 16)) {
-      CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
-    }
+    encode_map(call, MappedTensors(call).o, 16, &parameters->o);  // a warp writes 16 rows
   };
   launch_attention_sm90_shape<Shape>(call, stream, describe_output);
 }

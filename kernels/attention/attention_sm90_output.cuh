@@ -38,8 +38,7 @@ __device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call,
                                             int warpgroup, const Rows& rows, float (&factor)[2]) {
   constexpr float kLn2 = 0.6931471805599453f;
   const int lane = threadIdx.x % 32;
-  const int first_row =
-      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int first_row = row_of_warp(tile.first_query + warpgroup * 64) + lane / 4;
   const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head] * kLog2E;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -72,7 +71,7 @@ __device__ __forceinline__ void write_rows(const AttentionSm90Parameters& call, 
                                            const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
   constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
   const int lane = threadIdx.x % 32;
-  const int first_of_warp = warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
+  const int first_of_warp = row_of_warp(warpgroup * 64);
   char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
   const auto place = [&](int row, int unit) {
     return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
@@ -115,24 +114,13 @@ __device__ __forceinline__ void write_fragment(const AttentionSm90Parameters& ca
                                                const Tile& tile, int warpgroup,
                                                const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
   const int lane = threadIdx.x % 32;
-  const int first_row =
-      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int first_row = row_of_warp(tile.first_query + warpgroup * 64) + lane / 4;
   T* const output = first_of_output<T, kVarlen>(call, tile);
-#pragma unroll
-  for (int i = 0; i < Shape::kHeadDimV / 32; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      uint32_t words[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) words[j] = packed[8 * i + 2 * j + half];
-      gather_vectors(words);
-      const int row = first_row + 8 * half, column = 32 * i + lane % 4 * 8;
-      if (row < tile.seq_q && column < call.head_dim_v) {
-        *reinterpret_cast<uint4*>(output + row * call.output_seq_stride + column) =
-            make_uint4(words[0], words[1], words[2], words[3]);
-      }
-    }
-  }
+  const auto word = [&](int i) { return packed[i]; };
+  write_fragment_rows<Shape::kHeadDimV>(
+      first_row, tile.seq_q, call.head_dim_v, word, [&](int row, int column) {
+        return output + (first_row + row) * call.output_seq_stride + (column + lane % 4 * 8);
+      });
 }
 
 }  // namespace attention_sm90

@@ -96,7 +96,11 @@ class Schedule {
     }
     int query_tile = progress_.item;
     if (call_.section != 0) {
-      find_in_section(&query_tile, &tile.head);
+      const InSection in = find_in_section(call_, query_tile);
+      // The last section falls: the last tiles are short.
+      const bool falls = ((call_.num_sections - 1 - in.section) & 1) == 0;
+      tile.head = in.section * call_.section + in.head;
+      query_tile = falls ? call_.query_tiles - 1 - in.place : in.place;
       tile.batch = call_.by_heads.divide(&tile.head);
     } else {
       int heads = call_.batch * call_.heads, query_tiles = call_.query_tiles;
@@ -141,26 +145,8 @@ class Schedule {
     }
   }
 
-  __device__ __forceinline__ void find_in_section(int* index, int* head) const {
-    const int section = call_.by_section_tiles.divide(index);
-    const bool is_last = section == call_.num_sections - 1;
-    const int place = (is_last ? call_.by_last_section : call_.by_section).divide(index);
-    // The last section falls: the last tiles are short.
-    const bool falls = ((call_.num_sections - 1 - section) & 1) == 0;
-    *head = section * call_.section + *index;
-    *index = falls ? call_.query_tiles - 1 - place : place;
-  }
-
   __device__ __forceinline__ void find_blocks(Tile& tile) const {
-    tile.seq_q = call_.seq_q;
-    tile.seq_k = call_.seq_k;
-    tile.q_row = tile.k_row = 0;
-    if (kVarlen) {
-      tile.q_row = call_.cu_seqlens_q[tile.batch];
-      tile.k_row = call_.cu_seqlens_k[tile.batch];
-      tile.seq_q = call_.cu_seqlens_q[tile.batch + 1] - tile.q_row;
-      tile.seq_k = call_.cu_seqlens_k[tile.batch + 1] - tile.k_row;
-    }
+    find_sequence<kVarlen>(call_, tile);
     const int first = tile.first_query + tile.seq_k - tile.seq_q;
     const int last = min(first + Shape::kQueries, tile.seq_k) - 1;
     const int begin = call_.window_left < 0 ? 0 : max(0, first - call_.window_left);

@@ -73,8 +73,7 @@ __device__ __forceinline__ void change_scores(const AttentionSm90Parameters& cal
     for (int i = 0; i < Shape::kKeys / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
   }
   const int lane = threadIdx.x % 32;
-  const int row =
-      tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int row = row_of_warp(tile.first_query + warpgroup * 64) + lane / 4;
   const int column = block * Shape::kKeys + lane % 4 * 2;
   if (call.slopes != nullptr) {
     const float slope = call.slopes[tile.batch * call.slopes_batch_stride + tile.head] * call.unit;
@@ -115,7 +114,7 @@ __device__ __forceinline__ void mask_scores(const AttentionSm90Parameters& call,
                                             float (&s)[Shape::kKeys / 2], int seq_k, int first,
                                             int block) {
   const int lane = threadIdx.x % 32;
-  const int row = first + threadIdx.x % kWarpgroupSize / 32 * 16 + lane / 4;
+  const int row = row_of_warp(first) + lane / 4;
   const int column = block * Shape::kKeys + lane % 4 * 2;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -202,7 +201,7 @@ __device__ __forceinline__ void drop_weights(const AttentionSm90Parameters& call
                                              int warpgroup, int block,
                                              float (&s)[Shape::kKeys / 2]) {
   const AttentionDropout dropout(call.threshold, call.seed);
-  const int row = tile.first_query + warpgroup * 64 + threadIdx.x % kWarpgroupSize / 32 * 16;
+  const int row = row_of_warp(tile.first_query + warpgroup * 64);
 #pragma unroll
   for (int first = 0; first < Shape::kKeys; first += 64) {
     const uint32_t dropped = attention_detail::dropped_of_queries(

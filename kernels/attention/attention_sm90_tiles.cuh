@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
+#include "../common/device_types.cuh"
 #include "../common/divider.cuh"
 #include "../common/hopper/ring.cuh"
 #include "../common/hopper/tile.cuh"
@@ -73,8 +75,10 @@ struct AttentionSm90ShapeOf {
   static constexpr bool kOverlapsTiles = kQStages > 1;
   // Whether a tile is written while the next one's second products are computed: the first ones are
   // as short as a softmax. Its outputs are kept in registers until then, if there are enough.
-  static constexpr bool kWritesLate =
-      kOverlapsTiles && kWarpgroups == 2 && kTeams == 1 && !kIsFloat8;
+  static constexpr bool kWritesLate = kQStages > 2 && kTeams == 1 && !kIsFloat8;
+  // Whether the next tile's queries are loaded behind this one's first keys and values: a tile's
+  // whole time to come from memory, which short sequences keep busy. Their buffer is free by then.
+  static constexpr bool kLoadsQueriesEarly = kQStages > 1 && kWarpgroups == 2 && !kIsFloat8;
   // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
   static constexpr int kTilesAhead = 4;
   static constexpr int kConsumers = kTeams * kWarpgroups;
@@ -131,15 +135,20 @@ struct WithDropout : Shape {
 };
 
 // Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
-// dimensions; the rows are consumer warpgroups x keys. 64Short: two tiles at a time hide what
-// stands between two tiles; of longer sequences three warpgroups that share keys are faster.
+// dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
+// stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
+// faster. 64Short: two tiles at a time. 256Short: half of a mask's diagonal is less of 64 keys.
 using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 3, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
+using AttentionSm90Shape96Short = AttentionSm90Shape<96, 96, 2, 128, 2, 3>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 3>;
 using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
+using AttentionSm90Shape192By128Short = AttentionSm90Shape<192, 128, 2, 128, 2, 1>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
+using AttentionSm90Shape192Short = AttentionSm90Shape<192, 192, 2, 80, 2, 2>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
+using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
 using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
@@ -193,11 +202,40 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   const int64_t* seed;
   int query_tiles, num_items;
   bool by_couples, by_length;
+  bool writes_late;  // Shape::kWritesLate; not where a tile has few key blocks
   detail::Divider by_query_tiles{1}, by_group{1};
   AttentionSm90Descale q_descale, k_descale, v_descale;  // of float8
 };
 
 #if CUDAOPS_HAS_WGMMA
+
+// Item `index` where there are sections: which one, which of its heads, which of that head's items
+// in the order of their lengths.
+struct InSection {
+  int section, head, place;
+};
+__device__ __forceinline__ InSection find_in_section(const AttentionSm90Call& call, int index) {
+  InSection in;
+  in.section = call.by_section_tiles.divide(&index);
+  const bool is_last = in.section == call.num_sections - 1;
+  in.place = (is_last ? call.by_last_section : call.by_section).divide(&index);
+  in.head = index;
+  return in;
+}
+
+// The sequence of a tile whose batch is known: how long it is, and where it begins.
+template <bool kVarlen, typename Tile>
+__device__ __forceinline__ void find_sequence(const AttentionSm90Call& call, Tile& tile) {
+  tile.seq_q = call.seq_q;
+  tile.seq_k = call.seq_k;
+  tile.q_row = tile.k_row = 0;
+  if (kVarlen) {
+    tile.q_row = call.cu_seqlens_q[tile.batch];
+    tile.k_row = call.cu_seqlens_k[tile.batch];
+    tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
+    tile.seq_k = call.cu_seqlens_k[tile.batch + 1] - tile.k_row;
+  }
+}
 
 namespace attention_sm90 {
 
@@ -223,39 +261,57 @@ struct Barriers {
 
 #endif
 
+// body(element, is_varlen) with a number of the call's element type and a std::bool_constant.
+template <typename Body>
+void for_sm90_kernel(DType dtype, bool is_varlen, const Body& body) {
+  const auto with = [&](auto element) {
+    is_varlen ? body(element, std::true_type()) : body(element, std::false_type());
+  };
+  dtype == DType::kFloat16 ? with(__half()) : with(bfloat16());
+}
+
 inline CUtensorMapDataType map_type(const Attention& call) {
   return call.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                        : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 }
 
-// What the copy engine sees: sequences of different lengths are one.
+// What the copy engine sees of a tensor with rows of queries, or of keys: sequences of different
+// lengths are one.
+template <typename Tensor>
+MappedTensor mapped(const Attention& call, const Tensor& tensor, int64_t columns, int64_t seq,
+                    int64_t heads) {
+  const int64_t batch = call.cu_seqlens_q != nullptr ? 1 : call.batch;
+  return {tensor.data,        columns, seq, heads, batch, tensor.seq_stride, tensor.head_stride,
+          tensor.batch_stride};
+}
+template <typename Tensor>
+MappedTensor mapped_queries(const Attention& call, const Tensor& tensor, int64_t columns) {
+  const int64_t seq = call.cu_seqlens_q != nullptr ? call.total_q : call.seq_q;
+  return mapped(call, tensor, columns, seq, call.heads);
+}
+template <typename Tensor>
+MappedTensor mapped_keys(const Attention& call, const Tensor& tensor, int64_t columns) {
+  const int64_t seq = call.cu_seqlens_k != nullptr ? call.total_k : call.seq_k;
+  return mapped(call, tensor, columns, seq, call.kv_heads);
+}
+
 struct MappedTensors {
   MappedTensor q, k, v, o;
 
-  explicit MappedTensors(const Attention& call) {
-    const bool varlen = call.cu_seqlens_q != nullptr;
-    const int64_t batch = varlen ? 1 : call.batch;
-    const int64_t seq_q = varlen ? call.total_q : call.seq_q;
-    const int64_t seq_k = varlen ? call.total_k : call.seq_k;
-    const auto mapped = [&](const AttentionTensor& tensor, int64_t columns, int64_t seq,
-                            int64_t heads) {
-      return MappedTensor{
-          tensor.data,        columns, seq, heads, batch, tensor.seq_stride, tensor.head_stride,
-          tensor.batch_stride};
-    };
-    q = mapped(call.q, call.head_dim, seq_q, call.heads);
-    k = mapped(call.k, call.head_dim, seq_k, call.kv_heads);
-    v = mapped(call.v, call.head_dim_v, seq_k, call.kv_heads);
-    o = {call.output.data,
-         call.head_dim_v,
-         seq_q,
-         call.heads,
-         batch,
-         call.output.seq_stride,
-         call.output.head_stride,
-         call.output.batch_stride};
-  }
+  explicit MappedTensors(const Attention& call)
+      : q(mapped_queries(call, call.q, call.head_dim)),
+        k(mapped_keys(call, call.k, call.head_dim)),
+        v(mapped_keys(call, call.v, call.head_dim_v)),
+        o(mapped_queries(call, call.output, call.head_dim_v)) {}
 };
+
+// Of a tensor that can_be_mapped(), which ..._serves() has asked.
+inline void encode_map(const Attention& call, const MappedTensor& tensor, int box_rows,
+                       CUtensorMap* map) {
+  if (!encode_tensor_map(map, map_type(call), tensor, box_rows)) {
+    CUDAOPS_CHECK(cudaErrorInvalidValue);
+  }
+}
 
 // Of the current device.
 inline int num_multiprocessors() {
@@ -274,12 +330,10 @@ inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // All but by_heads and the sections. A box of k and v has `keys` rows, one of q `queries`.
 inline void describe(const Attention& call, int queries, int keys, AttentionSm90Call* to) {
   constexpr double kLog2e = 1.4426950408889634;
-  const CUtensorMapDataType type = map_type(call);
   const MappedTensors tensors(call);
-  const bool encoded = encode_tensor_map(&to->q, type, tensors.q, queries) &&
-                       encode_tensor_map(&to->k, type, tensors.k, keys) &&
-                       encode_tensor_map(&to->v, type, tensors.v, keys);
-  if (!encoded) CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_sm90_serves() knows the rules
+  encode_map(call, tensors.q, queries, &to->q);
+  encode_map(call, tensors.k, keys, &to->k);
+  encode_map(call, tensors.v, keys, &to->v);
   to->seq_q = static_cast<int>(call.seq_q);
   to->seq_k = static_cast<int>(call.seq_k);
   to->heads = static_cast<int>(call.heads);

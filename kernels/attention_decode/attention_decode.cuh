@@ -12,8 +12,8 @@
 // Block  Its warps take 16 keys of a unit each, and have copies of their next ones in flight
 //        (cp.async), a softmax and sums of their own: no warp waits for another until a part of an
 //        item ends.
-//        What a block needs first is fetched before the kernel before has ended; where the keys of
-//        32 units lie is read at once.
+//        What a block needs first, its first unit too, is brought to the L2 cache before the kernel
+//        before has ended; where the keys of 32 units lie is read at once.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
 //        workspace, and are added in an order that follows from their number: of short rows by the
 //        last block of the item, which a counter tells (attention_decode_arrivals.cuh); else, and
@@ -70,6 +70,39 @@ __device__ __forceinline__ void prefetch_inputs(const AttentionDecode& call) {
                        static_cast<int>(sizeof(T)));
 }
 
+#if CUDAOPS_HAS_HOPPER
+// The keys and values of the block's first unit, likewise: half of the threads have a key each,
+// half a value. What lengths and the table say may still change: all of it is within bounds, and no
+// more than a hint.
+template <typename Cache, int kDim>
+__device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int place) {
+  using M = PartMemory<Cache, kDim>;
+  static_assert(M::kThreads == 2 * M::kUnit, "");
+  if (plan.call.num_batches > 32) return;
+  const Schedule<true> schedule(plan);
+  const typename Schedule<true>::Part part = schedule.part(index);
+  if (part.is_empty()) return;
+  const int length = schedule.length(part.batch);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int token =
+      (first_unit_of(plan, length) + part.begin - part.first) * M::kUnit + thread % M::kUnit;
+  if (token >= length) return;
+  const int page = page_of(plan, token);
+  const int block =
+      __ldcg(plan.call.block_table + part.batch * plan.call.block_table_stride + page);
+  if (block < 0 || block >= plan.call.num_blocks) return;
+  int in_head = part.column * plan.side_by_side + place;
+  const int kv_head = plan.by_row_tiles.divide(&in_head);
+  const PagedCache& cache = thread < M::kUnit ? plan.call.k : plan.call.v;
+  const Cache* const row =
+      static_cast<const Cache*>(cache.data) + block * cache.block_stride +
+      (token - page * static_cast<int>(plan.call.page_size)) * cache.token_stride +
+      kv_head * cache.head_stride;
+  constexpr int kLine = 128 / sizeof(Cache);
+  for (int at = 0; at < plan.call.head_dim; at += kLine) prefetch_line(row + at);
+}
+#endif
+
 // A row of a part of an item: to the workspace's `slot`, or as the result where it is below 0.
 template <typename T, int kDim>
 __device__ __forceinline__ void store_row(const Plan& plan, const Item& item, int slot, int row,
@@ -107,30 +140,25 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
   fetch_parameters(plan);
   const int part = static_cast<int>(blockIdx.x) / plan.side_by_side;
   const int place = static_cast<int>(blockIdx.x) - part * plan.side_by_side;
+#if CUDAOPS_HAS_HOPPER
+  prefetch_unit<Cache, kDim>(plan, part, place);
+#endif
   wait_for_kernels_before();
   // Behind it: what the second kernel reads before it waits has been written then.
   let_next_kernel_start();
-  const Schedule schedule(plan);
-  const int per_part = schedule.per_part(), begin = part * per_part;
-  const int end = min(begin + per_part, schedule.total());
-  if (begin >= end) return;
-  int batch, first;
-  schedule.find(begin, &batch, &first);
+  const Schedule<> schedule(plan);
+  const Schedule<>::Part own = schedule.part(part);
+  if (own.is_empty()) return;
   Block<T, Cache, kDim, PartMemory<Cache, kDim>> block(plan, memory);
-  int column = 0;
-  if (plan.columns > 1) {
-    const int units = units_of(plan, length_of(plan, batch));
-    column = (begin - first) / units;
-    first += column * units;
-  }
-  for (int at = begin; at < end;) {
+  int batch = own.batch, column = own.column, first = own.first;
+  for (int at = own.begin; at < own.end;) {
     const int index = column * plan.side_by_side + place;
     const Item item = item_of(plan, batch, index);
-    const int item_end = first + item.num_units, upto = min(item_end, end);
+    const int item_end = first + item.num_units, upto = min(item_end, own.end);
     int slot = -1;
-    if (first < begin) {
+    if (first < own.begin) {
       slot = 2 * static_cast<int>(blockIdx.x);
-    } else if (item_end > end) {
+    } else if (item_end > own.end) {
       slot = 2 * static_cast<int>(blockIdx.x) + 1;
     }
     const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -145,7 +173,7 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
     __syncthreads();
     if constexpr (PartMemory<Cache, kDim>::kMergesItself) {
       if (slot >= 0 && plan.arrivals != nullptr) {
-        const Parts parts(plan, item, first, per_part, place);
+        const Parts parts(plan, item, first, schedule.per_part(), place);
         __shared__ unsigned int before;
         unsigned int* const arrivals = plan.arrivals + batch * plan.per_sequence + index;
         if (threadIdx.x == 0) {

@@ -20,8 +20,8 @@
 // Bounds   lengths count up to blocks_per_sequence * page_size; a block that is not one of
 //          num_blocks is not read, its keys are not seen.
 // NaN      What no query of a tile of keys sees is not read; a NaN or an infinity in a value that
-// is
-//          hidden from one query of a tile, not from another, may reach its output as 0 * NaN.
+//          is hidden from one query of a tile, not from another, may reach its output as
+//          0 * NaN.
 // Strides  those of q's and the caches' first three dimensions are free, head_dim is contiguous;
 //          output and lse are contiguous.
 // Results  the same bits from run to run on a device; a sequence's result depends on how much work

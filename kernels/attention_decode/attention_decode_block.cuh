@@ -125,7 +125,7 @@ class Block {
   __device__ __forceinline__ void find_blocks(int i) {
     const int64_t token = token_of(i) + int64_t{lane_} * tiles_.stride;
     found_ = -1;
-    if (token < plan_.most_keys) found_ = table_[page_of(static_cast<int>(token))];
+    if (token < plan_.most_keys) found_ = table_[page_of(plan_, static_cast<int>(token))];
   }
 
   // The warp's tiles come one after the other. What a tile must not hold comes as zeros.
@@ -135,7 +135,7 @@ class Block {
       if (i % 32 == 0 && i != 0) find_blocks(i);
       const AttentionDecode& call = plan_.call;
       const int token = token_of(i);
-      const int in_page = token - page_of(token) * static_cast<int>(call.page_size);
+      const int in_page = token - page_of(plan_, token) * static_cast<int>(call.page_size);
       const int block = __shfl_sync(~0u, found_, i % 32);
       const bool is_there = block >= 0 && block < call.num_blocks;
       // Rows of the tile that are to be copied.
@@ -175,11 +175,6 @@ class Block {
       begin_copy(tile + M::at(i + row, chunk), is_there ? from : cache.data, is_there);
       from += step;
     }
-  }
-
-  __device__ __forceinline__ int page_of(int token) const {
-    return plan_.page_shift >= 0 ? token >> plan_.page_shift
-                                 : token / static_cast<int>(plan_.call.page_size);
   }
 
   // A thread has eight elements of a row. float8's products are of float16, which has not

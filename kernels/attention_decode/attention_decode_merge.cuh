@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(32 * kMergeWarps)
   const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
   let_next_kernel_start();
   fetch_parameters(plan);
-  const Schedule schedule(plan);
+  const Schedule<> schedule(plan);
   const Item item = item_of(plan, batch, index);
   const int column = index / plan.side_by_side, aside = index - column * plan.side_by_side;
   const Parts parts(plan, item, schedule.begin_of(batch) + column * item.num_units,

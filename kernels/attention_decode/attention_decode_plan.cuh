@@ -52,8 +52,19 @@ struct Plan {
   detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1};
 };
 
+// kPastCache: of the first level.
+template <bool kPastCache = false>
 __device__ __forceinline__ int length_of(const Plan& plan, int batch) {
-  return min(max(plan.call.lengths[batch], 0), plan.most_keys);
+  const int32_t* const length = plan.call.lengths + batch;
+#if CUDAOPS_HAS_MMA
+  if (kPastCache) return min(max(__ldcg(length), 0), plan.most_keys);
+#endif
+  return min(max(*length, 0), plan.most_keys);
+}
+
+__device__ __forceinline__ int page_of(const Plan& plan, int token) {
+  return plan.page_shift >= 0 ? token >> plan.page_shift
+                              : token / static_cast<int>(plan.call.page_size);
 }
 
 // The first unit with a key that one of the sequence's queries sees.
@@ -162,7 +173,10 @@ __device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, co
 #if CUDAOPS_HAS_MMA
 
 // How all units are cut, and where the sequences' begin, as a warp finds it. Of up to 32 sequences
-// each lane has one, and lengths are read once.
+// each lane has one, and lengths are read once. kMayChange: a kernel before may still write
+// lengths. They are read past the first-level cache, in which they would stay, and what is found is
+// a sequence and a column that there are; of more than 32 sequences nothing can be found.
+template <bool kMayChange = false>
 class Schedule {
  public:
   __device__ explicit Schedule(const Plan& plan)
@@ -177,9 +191,43 @@ class Schedule {
     per_part_ = static_cast<int>(plan.by_parts.quotient(static_cast<uint32_t>(total_ - 1))) + 1;
   }
 
-  __device__ int total() const { return total_; }
   __device__ int per_part() const { return per_part_; }
+  __device__ int length(int batch) const { return length_of<kMayChange>(plan_, batch); }
 
+  // Units begin up to end, of all, and the item with the first of them: its sequence, its column
+  // there and its own first unit of all.
+  struct Part {
+    int begin, end;
+    int batch, column, first;
+    __device__ bool is_empty() const { return begin >= end; }
+  };
+  __device__ Part part(int index) const {
+    Part part;
+    part.begin = index * per_part_;
+    part.end = min(part.begin + per_part_, total_);
+    if (part.is_empty()) return part;
+    find(part.begin, &part.batch, &part.first);
+    part.column = 0;
+    if (plan_.columns > 1) {
+      const int units = units_of(plan_, length(part.batch));
+      part.column = (part.begin - part.first) / units;
+      if (kMayChange) part.column = min(part.column, plan_.columns - 1);
+      part.first += part.column * units;
+    }
+    return part;
+  }
+
+  // The first unit of a sequence.
+  __device__ int begin_of(int batch) const {
+    if (batch < 32) return __shfl_sync(~0u, upto_ - own_, batch);
+    int sum = own_;
+    for (int first = 32; first < batch; first += 32) {
+      if (first + lane_ < batch) sum += units_at(first + lane_);
+    }
+    return static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+  }
+
+ private:
   // The sequence with this unit of all, and its first one.
   __device__ void find(int unit, int* batch, int* begin) const {
     int before = 0, own = own_, upto = upto_;
@@ -199,20 +247,9 @@ class Schedule {
     }
   }
 
-  // The first unit of a sequence.
-  __device__ int begin_of(int batch) const {
-    if (batch < 32) return __shfl_sync(~0u, upto_ - own_, batch);
-    int sum = own_;
-    for (int first = 32; first < batch; first += 32) {
-      if (first + lane_ < batch) sum += units_at(first + lane_);
-    }
-    return static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
-  }
-
- private:
   __device__ int units_at(int batch) const {
     if (batch >= plan_.call.num_batches) return 0;
-    return units_of(plan_, length_of(plan_, batch)) * plan_.columns;
+    return units_of(plan_, length(batch)) * plan_.columns;
   }
   // Of the lanes up to this one.
   __device__ int sum_upto(int sum) const {

@@ -25,10 +25,8 @@ template <typename Shape>
 void launch_attention_float8_sm90_of(const AttentionFloat8& call, const void* values,
                                      cudaStream_t stream) {
   const auto describe_values = [&](AttentionSm90Parameters* parameters) {
-    const MappedTensor mapped = TransposedValues(call.attention, Shape::kKeys).mapped(values);
-    if (!encode_tensor_map(&parameters->v, map_type(call.attention), mapped, Shape::kHeadDimV)) {
-      CUDAOPS_CHECK(cudaErrorInvalidValue);  // attention_float8_sm90_serves() knows the rules
-    }
+    encode_map(call.attention, TransposedValues(call.attention, Shape::kKeys).mapped(values),
+               Shape::kHeadDimV, &parameters->v);
     const auto descale = [](const AttentionDescale& of) {
       return AttentionSm90Descale{of.data, of.batch_stride, of.head_stride};
     };

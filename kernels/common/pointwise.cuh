@@ -8,8 +8,7 @@
 // Alignment, in the order in which a call is tried:
 //   whole  All rows start at multiples of 16 bytes and have only whole vectors.
 //   flat   Rows have no gaps between them, and all operands the same alignment. They are taken as
-//   one
-//          long row: vectors are whole and aligned everywhere but at the array's two ends, also
+//          one long row: vectors are whole and aligned everywhere but at the array's two ends, also
 //          those in which one row ends and the next begins. Only the columns of a vector differ
 //          from row to row.
 //   else   Vectors lie where the first output's row has its multiples of 16 bytes, so that its

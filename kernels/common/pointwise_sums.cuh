@@ -10,9 +10,8 @@
 //
 // Vectors lie at the same columns in each row:
 //   whole    All rows start at multiples of 16 bytes and have only whole vectors.
-//   periods  Rows have no gaps between them, and all operands the same alignment. After 1, 2, 4 or
-//   8
-//            rows, a period, vectors have the same columns again: periods are taken as rows, of
+//   periods  Rows have no gaps between them, and all operands the same alignment. After a period of
+//            1, 2, 4 or 8 rows vectors have the same columns again: periods are taken as rows, of
 //            whole aligned vectors but for the array's two ends. What a block leaves has the width
 //            of a period, and as many parts as a period has rows stand in it side by side.
 //   else     Vectors start with the row. Where that is not at multiples of 16 bytes, loads are put

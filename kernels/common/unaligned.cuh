@@ -20,14 +20,6 @@
 
 namespace cudaops_kernels {
 
-// Four a word, the first in the lowest bits.
-template <int kElements>
-struct Bytes {
-  static constexpr int kSize = kElements;
-  static constexpr int kWords = kSize / 4;
-  uint32_t words[kWords];
-};
-
 template <int kSize>
 __device__ __forceinline__ bool is_aligned_for_bytes(const uint8_t* data) {
   return reinterpret_cast<uintptr_t>(data) % kSize == 0;

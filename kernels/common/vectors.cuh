@@ -2,12 +2,12 @@
 // Sixteen bytes of elements: loaded and stored where they are aligned (unaligned.cuh: anywhere),
 // calculated with in float.
 //
-//   Packed              in registers, four words: as an array of 16-bit elements nvcc gives it
-//   eight Floats<n>           n elements to calculate with; Numbers<T>: as many as 16 bytes of T
-//   are Vector<T>           in memory (device_types.cuh) Bytes<n>            n bytes in words, such
-//   as what n elements become when they are quantised
+//   Packed      in registers, four words: nvcc gives an array of 16-bit elements eight of them
+//   Floats<n>   n elements to calculate with; Numbers<T>: as many as 16 bytes of T
+//   Vector<T>   in memory (device_types.cuh)
+//   Bytes<n>    n bytes in words, such as what n elements become when they are quantised
 //
-//   unpack<T>(packed), pack<T>(numbers)      from one to the other, rounded to nearest even
+// unpack<T>(packed) and pack<T>(numbers) go from one to the other, rounded to nearest even.
 #pragma once
 
 #include <cudaops/gpu_compat.h>
@@ -21,6 +21,14 @@
 namespace cudaops_kernels {
 
 using Packed = uint4;
+
+// The same of other sizes: four bytes a word, the first in the lowest bits.
+template <int kNumBytes>
+struct Bytes {
+  static constexpr int kSize = kNumBytes;
+  static constexpr int kWords = (kSize + 3) / 4;
+  uint32_t words[kWords];
+};
 
 // The elements of a vector as floats, with element-wise arithmetic.
 template <int kElements>

@@ -44,36 +44,29 @@ struct ChunkOf<2> {
 template <int kBytes>
 using Chunk = typename ChunkOf<kBytes>::Type;
 
-// In registers; 16-bit elements stay packed.
 template <int kBytes>
-struct Words {
-  static constexpr int kCount = (kBytes + 3) / 4;
-  uint32_t word[kCount];
-};
-
-template <int kBytes>
-__device__ __forceinline__ Words<kBytes> load_words(const void* data) {
+__device__ __forceinline__ Bytes<kBytes> load_words(const void* data) {
   constexpr int kPart = kBytes < kChunkBytes ? kBytes : kChunkBytes;
-  Words<kBytes> words = {};
+  Bytes<kBytes> words = {};
 #pragma unroll
   for (int i = 0; i < kBytes / kPart; ++i) {
     const Chunk<kPart> part = static_cast<const Chunk<kPart>*>(data)[i];
-    memcpy(&words.word[i * kPart / 4], &part, kPart);
+    memcpy(&words.words[i * kPart / 4], &part, kPart);
   }
   return words;
 }
 
 template <typename T, int kSize>
 __device__ __forceinline__ Floats<kSize> numbers_of(
-    const Words<kSize* static_cast<int>(sizeof(T))>& words) {
-  return unpack_words<T, kSize>(words.word);
+    const Bytes<kSize* static_cast<int>(sizeof(T))>& words) {
+  return unpack_words<T, kSize>(words.words);
 }
 
 template <typename T, int kSize>
-__device__ __forceinline__ Words<kSize* static_cast<int>(sizeof(T))> words_of(
+__device__ __forceinline__ Bytes<kSize* static_cast<int>(sizeof(T))> words_of(
     const Floats<kSize>& numbers) {
-  Words<kSize* static_cast<int>(sizeof(T))> words;
-  pack_words<T>(numbers, words.word);
+  Bytes<kSize* static_cast<int>(sizeof(T))> words;
+  pack_words<T>(numbers, words.words);
   return words;
 }
 
@@ -126,7 +119,7 @@ __device__ __forceinline__ Floats<kSize> load_table(const void* table, int64_t f
   auto words =
       load_words<kSize* static_cast<int>(sizeof(Table))>(static_cast<const Table*>(table) + first);
 #pragma unroll
-  for (int i = 0; i < words.kCount; ++i) words.word[i] = (words.word[i] | ones) ^ flips;
+  for (int i = 0; i < words.kWords; ++i) words.words[i] = (words.words[i] | ones) ^ flips;
   return numbers_of<Table, kSize>(words);
 }
 
@@ -165,7 +158,7 @@ __global__ void __launch_bounds__(kThreads) rope_kernel(const RopeGrid grid) {
     second = first + 1;
   }
 
-  Words<kBytes> a[kHeads], b[kHeads];
+  Bytes<kBytes> a[kHeads], b[kHeads];
 #pragma unroll
   for (int i = 0; i < kHeads; ++i) {
     // A head that isn't there: another one is read and not written.
@@ -202,7 +195,7 @@ __global__ void __launch_bounds__(kThreads) rope_kernel(const RopeGrid grid) {
       const auto sin_a = load_table<Table, kPairs>(grid.sin, at_first, ones, flips);
       const auto cos_b = load_table<Table, kPairs>(grid.cos, at_second, ones, 0);
       const auto sin_b = load_table<Table, kPairs>(grid.sin, at_second, ones, flips);
-      const auto rotated = [](const Words<kBytes>& words, const Floats<kPairs>& cos,
+      const auto rotated = [](const Bytes<kBytes>& words, const Floats<kPairs>& cos,
                               const Floats<kPairs>& sin) {
         const Floats<kSize> x = numbers_of<T, kSize>(words);
         Floats<kSize> y;
@@ -241,9 +234,9 @@ __global__ void __launch_bounds__(kThreads) rope_kernel(const RopeGrid grid) {
         offset_of(of_k, grid.q.output_strides, grid.k.output_strides, batch, token,
                   of_k ? head - grid.num_q_heads : head);
     Chunk<kBytes> chunk;
-    memcpy(&chunk, a[i].word, kBytes);
+    memcpy(&chunk, a[i].words, kBytes);
     output[first] = chunk;
-    memcpy(&chunk, b[i].word, kBytes);
+    memcpy(&chunk, b[i].words, kBytes);
     output[second] = chunk;
   }
 }

@@ -71,7 +71,7 @@ def inspect(path: "str | os.PathLike") -> dict:
       images           the device code in detail
       unread           one sentence for each part of the device code that can't be read here
       torch            {"version", "cuda", "hip", "dir"} of this Python's torch, or None
-      problems         one sentence for each reason why this torch can't run it
+      problems, fixes  one sentence for each reason why this torch can't run it, and what helps
 
     Raises LibraryError where the file can't be read.
     """
@@ -83,10 +83,10 @@ def inspect(path: "str | os.PathLike") -> dict:
 def load_library(path: "str | os.PathLike") -> None:
     """torch.ops.load_library(path), after a check that it can work.
 
-    Raises LibraryError, in one line, for a library that this torch can't run (built for a newer torch, for another
-    minor version, another CUDA or ROCm, for HIP where torch is for CUDA and the other way round), and for a second
-    copy of an op that the process has already: torch would say
-    "undefined symbol", end the process, or replace the first copy. Loading the same file twice does nothing.
+    Raises LibraryError, one line that says why and one with what helps, for a library that this torch can't run (built
+    for a newer torch, for another minor version, another CUDA or ROCm, for HIP where torch is for CUDA and the other
+    way round), and for a second copy of an op that the process has already: torch would say "undefined symbol", end
+    the process, or replace the first copy. Loading the same file twice does nothing.
     """
     from . import _library
 

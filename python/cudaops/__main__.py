@@ -92,7 +92,7 @@ def main(arguments=None):
         try:
             info = inspect(path)
         except LibraryError as error:
-            problem = Problem("", str(error), (), ["the path of a .so file; one that is damaged has to be built or copied again"])
+            problem = Problem("", error.sentence, (), [error.fix])
             print(problem.text("cudaops inspect"), file=sys.stderr)
             code = 2
             continue
@@ -143,7 +143,8 @@ def _write_new(path, text):
 def _verdict(info):
     """The last lines of the summary: can this Python's torch run it?"""
     if info["problems"]:
-        return ["  %-12s can't run it: %s" % ("this Python", problem) for problem in info["problems"]]
+        lines = ["  %-12s can't run it: %s" % ("this Python", problem) for problem in info["problems"]]
+        return lines + ["  %-12s Fix: %s" % ("", fix) for fix in dict.fromkeys(info["fixes"])]
     torch = "torch %s in %s" % (info["torch"]["version"], info["torch"]["dir"])
     if info["provenance"] is None:
         return ["  %-12s has all that it links: %s" % ("this Python", torch)]
@@ -164,6 +165,15 @@ def _with_output():
         print(problem.text("cudaops"), file=sys.stderr)
         # What is left can't be written at the end either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+    except UnicodeEncodeError as error:
+        # Files of a build name others in UTF-8.
+        encoding = sys.getfilesystemencoding()
+        if encoding == "utf-8":
+            raise
+        facts = ["found   %s, for %s (LC_ALL, LC_CTYPE, LANG, PYTHONUTF8)" % (encoding, ascii(error.object))]
+        problem = Problem("", "the locale's encoding doesn't have the name of a file.", facts, ["PYTHONUTF8=1 in the environment"])
+        print(problem.text("cudaops"), file=sys.stderr)
         return 2
     return code
 

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import platform
 import re
+import shlex
 import sys
 
 from . import inspect_library as reader
@@ -13,16 +14,24 @@ from .binaries.elf import NotReadable
 
 
 class LibraryError(RuntimeError):
-    """A library that can't be read, or that this torch can't run; the text is one line that says why."""
+    """A library that can't be read, or that this torch can't run: `sentence` says why in one line, `fix` what helps."""
+
+    def __init__(self, sentence, fix):
+        super().__init__(sentence, fix)
+        self.sentence, self.fix = sentence, fix
+
+    def __str__(self):
+        return "%s\nFix: %s" % (self.sentence, self.fix)
 
 
 def inspect(path):
     try:
         info = reader.inspect(path)
         info["torch"] = this_torch()
-        info["problems"] = _problems(info)
+        problems = _problems(info)
     except NotReadable as error:
-        raise LibraryError(str(error)) from None
+        raise LibraryError(str(error), "the path of a .so file; one that is damaged has to be built or copied again") from None
+    info["problems"], info["fixes"] = map(list, zip(*problems)) if problems else ([], [])
     return info
 
 
@@ -40,7 +49,8 @@ def load(path, ops=()):
         torch.ops.load_library(path)
     except OSError as error:
         # torch hides the loader's own words in __cause__.
-        raise LibraryError("%s can't be loaded: %s" % (path, error.__cause__ or error)) from error
+        said = "%s can't be loaded: %s" % (path, error.__cause__ or error)
+        raise LibraryError(said, "ldd -r %s lists what it links and what is not found" % shlex.quote(path)) from error
     if not ops:
         ops = {name.partition(".")[0] for name in set(torch._C._dispatch_get_all_op_names()) - before}
     no_kernel.explain(torch, ops)
@@ -50,7 +60,7 @@ def check(path):
     """inspect(path); raises LibraryError for a library that this torch can't run."""
     info = inspect(path)
     if info["problems"]:
-        raise LibraryError("%s can't be loaded: %s" % (path, info["problems"][0]))
+        raise LibraryError("%s can't be loaded: %s" % (path, info["problems"][0]), info["fixes"][0])
     return info
 
 
@@ -74,16 +84,22 @@ def this_torch():
     return {"version": values["__version__"], "cuda": values.get("cuda"), "hip": values.get("hip"), "dir": directory}
 
 
+# What most problems have in common as their cure.
+BUILD_WITH_THIS_TORCH = "build it with this torch, -DPython_EXECUTABLE=" + shlex.quote(sys.executable or "<python>")
+
+
 def _problems(info):
-    """Why this torch can't run the library, the most telling reason first."""
+    """[(why this torch can't run the library, what helps)], the most telling reason first."""
     machine = platform.machine()
     if info["type"] != "shared library":
-        return ["it is no shared library but %s." % _article(info["type"])]
+        return [("it is no shared library but %s." % _article(info["type"]), "the path of a shared library (.so)")]
     if info["machine"] != machine:
-        return ["it is for %s, this machine is %s." % (info["machine"], machine)]
+        said = "it is for %s, this machine is %s." % (info["machine"], machine)
+        return [(said, "a library that was built for %s" % machine)]
     torch = info["torch"]
     if torch is None:
-        return ["the Python at %s has no torch." % sys.executable]
+        fix = "%s -m pip install torch, or the Python that has it" % shlex.quote(sys.executable)
+        return [("the Python at %s has no torch." % sys.executable, fix)]
     this = "this is torch %s in %s" % (torch["version"], torch["dir"])
     note = info["provenance"] or {}
     problems = _backend_problems(info, note, torch, this)
@@ -101,9 +117,11 @@ def _backend_problems(info, note, torch, this):
     archs = " ".join(info["architectures"])
     made = "it was built for %s%s" % (backend, archs and " (%s)" % archs)
     if backend == "HIP" and torch["cuda"] and not torch["hip"]:
-        return ["%s, and %s, for CUDA %s." % (made, this, torch["cuda"])]
+        said = "%s, and %s, for CUDA %s." % (made, this, torch["cuda"])
+        return [(said, "a torch for ROCm, or " + BUILD_WITH_THIS_TORCH)]
     if backend == "CUDA" and torch["hip"]:
-        return ["%s, and %s, for ROCm %d.%d." % (made, this, *_minor(torch["hip"]))]
+        said = "%s, and %s, for ROCm %d.%d." % (made, this, *_minor(torch["hip"]))
+        return [(said, "a torch for CUDA, or " + BUILD_WITH_THIS_TORCH)]
     return []
 
 
@@ -127,18 +145,22 @@ def _version_problems(info, note, torch, this):
     if abi == "STABLE":
         target = note.get("torch_target")
         if target and _minor(torch["version"]) < _minor(target):
-            return ["it needs torch %s or later, and %s." % (target, this)]
+            said = "it needs torch %s or later, and %s." % (target, this)
+            return [(said, "pip install 'torch>=%s', or %s" % (target, BUILD_WITH_THIS_TORCH))]
     elif abi in ("FULL", "PYBIND") and note.get("torch"):
         if _minor(torch["version"]) != _minor(note["torch"]):
-            return ["it runs in torch %d.%d only (ABI %s), and %s." % (*_minor(note["torch"]), abi, this)]
+            said = "it runs in torch %d.%d only (ABI %s), and %s." % (*_minor(note["torch"]), abi, this)
+            return [(said, "pip install 'torch==%d.%d.*', or %s" % (*_minor(note["torch"]), BUILD_WITH_THIS_TORCH))]
         uses_cuda = info["architectures"] or any(re.match(r"lib(c10|torch)_cuda\.", name) for name in info["needed"])
         wanted = _major(note.get("torch_cuda"))
         if uses_cuda and wanted and torch["cuda"] and _major(torch["cuda"]) != wanted:
-            return ["it was built with a torch for CUDA %d, and %s, for CUDA %s." % (wanted, this, torch["cuda"])]
+            said = "it was built with a torch for CUDA %d, and %s, for CUDA %s." % (wanted, this, torch["cuda"])
+            return [(said, "a torch for CUDA %d, or %s" % (wanted, BUILD_WITH_THIS_TORCH))]
     # HIP's runtime is always a shared library, and one major version of ROCm can't do another's work.
     rocm = _major(note.get("rocm"))
     if rocm and torch["hip"] and _major(torch["hip"]) != rocm and _backend(info, note) == "HIP":
-        return ["it was built with ROCm %d, and %s, for ROCm %d.%d." % (rocm, this, *_minor(torch["hip"]))]
+        said = "it was built with ROCm %d, and %s, for ROCm %d.%d." % (rocm, this, *_minor(torch["hip"]))
+        return [(said, "a torch for ROCm %d, or %s" % (rocm, BUILD_WITH_THIS_TORCH))]
     return []
 
 
@@ -146,22 +168,23 @@ def _linked_problems(info, torch, this):
     problems = []
     tag = re.search(r"\.cpython-(\d)(\d+)[^./]*\.so$", info["path"])
     if tag and (int(tag.group(1)), int(tag.group(2))) != sys.version_info[:2]:
-        problems.append(
-            "it is a module for Python %s.%s, this is Python %d.%d." % (*tag.groups(), *sys.version_info[:2])
-        )
+        said = "it is a module for Python %s.%s, this is Python %d.%d." % (*tag.groups(), *sys.version_info[:2])
+        problems.append((said, "python%s.%s, or %s" % (*tag.groups(), BUILD_WITH_THIS_TORCH)))
     lib = _torch_lib(torch)
     for name in info["needed"]:
         if lib and re.match(r"lib(c10|torch)[_.]", name) and not os.path.exists(os.path.join(lib, name)):
             wanted = "ROCm" if "_hip." in name else "CUDA"
             kind = "" if torch["cuda"] or torch["hip"] else ", built without %s" % wanted
-            problems.append("it links %s, and %s%s, which has no such file." % (name, this, kind))
+            problems.append(("it links %s, and %s%s, which has no such file." % (name, this, kind), BUILD_WITH_THIS_TORCH))
         runtime = re.match(r"libcudart\.so\.(\d+)", name)
         if runtime and torch["cuda"] and _major(torch["cuda"]) != int(runtime.group(1)):
-            problems.append("it links %s (a shared CUDA runtime), and %s, for CUDA %s." % (name, this, torch["cuda"]))
+            said = "it links %s (a shared CUDA runtime), and %s, for CUDA %s." % (name, this, torch["cuda"])
+            problems.append((said, "a torch for CUDA %s, or %s" % (runtime.group(1), BUILD_WITH_THIS_TORCH)))
         runtime = re.match(r"libamdhip64\.so\.(\d+)", name)
         if runtime and torch["hip"] and _major(torch["hip"]) != int(runtime.group(1)):
             hip = "%d.%d" % _minor(torch["hip"])
-            problems.append("it links %s (the HIP runtime), and %s, for ROCm %s." % (name, this, hip))
+            said = "it links %s (the HIP runtime), and %s, for ROCm %s." % (name, this, hip)
+            problems.append((said, "a torch for ROCm %s, or %s" % (runtime.group(1), BUILD_WITH_THIS_TORCH)))
     return problems
 
 
@@ -202,9 +225,8 @@ def _symbol_problems(info, torch, this):
     if not missing:
         return []
     more = " (and %d more)" % (len(missing) - 1) if len(missing) > 1 else ""
-    return [
-        "it needs %s%s, and %s, which has no such symbol: it was built for another torch." % (missing[0], more, this)
-    ]
+    said = "it needs %s%s, and %s, which has no such symbol: it was built for another torch." % (missing[0], more, this)
+    return [(said, BUILD_WITH_THIS_TORCH)]
 
 
 def _refuse_second_copy(path, note):
@@ -215,13 +237,11 @@ def _refuse_second_copy(path, note):
         if (other.get("project"), other.get("op")) != key:
             continue
         if loaded != path and not _same_file(loaded, path):
-            raise LibraryError(
-                "%s can't be loaded: op %s of project %s is loaded already, from %s." % (path, key[1], key[0], loaded)
-            )
+            said = "%s can't be loaded: op %s of project %s is loaded already, from %s." % (path, key[1], key[0], loaded)
+            raise LibraryError(said, "load one of the two")
         if replaced:
-            raise LibraryError(
-                "%s can't be loaded: the file was built anew since this process loaded it; start a new process." % path
-            )
+            said = "%s can't be loaded: the file was built anew since this process loaded it." % path
+            raise LibraryError(said, "a new process")
 
 
 def _same_file(first, second):

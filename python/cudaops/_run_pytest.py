@@ -23,7 +23,7 @@ def main():
             "cudaops_add_python_test(... PYTEST): this Python has no pytest.\n"
             "  found   %s\n Fix: %s -m pip install pytest" % (python, shlex.quote(python))
         )
-    return pytest.console_main()
+    return pytest.main()
 
 
 if __name__ == "__main__":

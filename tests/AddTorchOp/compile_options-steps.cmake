@@ -55,7 +55,11 @@ add_torch_op(device CUDA_SOURCES op.cu)"
 foreach(
   option
   IN
-  ITEMS "add_compile_options(-std=c++14)" "add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-std=gnu++1y>)"
+  ITEMS
+    "add_compile_options(-std=c++14)"
+    "add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-std=gnu++1y>)"
+    "add_compile_options($<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<NOT:$<CXX_COMPILER_ID:MSVC>>>:-Wall;-std=c++14>)"
+    "add_compile_options(-O2 $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-std=c++14>)"
 )
   string(REGEX MATCH "-std=[a-z0-9+]+" standard "${option}")
   misuse(
@@ -92,6 +96,15 @@ add_compile_options(-std=c++17)
 set(CMAKE_CXX_FLAGS -std=c++20)
 unset(CMAKE_CXX_STANDARD)
 add_torch_op(newer_flags SOURCES op.cpp)"
+)
+
+# For other files, other compilers and other configurations; of what isn't known nothing is said.
+configure("set(CMAKE_CXX_STANDARD_COMPUTED_DEFAULT 17)
+set(CMAKE_BUILD_TYPE Release)
+add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++14> $<$<COMPILE_LANG_AND_ID:CXX,MSVC>:-std=c++14>)
+add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Debug>>:-std=c++14>)
+add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,5>>:-std=c++14>)
+add_torch_op(others SOURCES op.cpp)"
 )
 
 # By its older policies CMake passes each standard that is set; without GNU's extensions it passes one, too.

@@ -29,8 +29,8 @@ expect_stdout("! [^\n]*/torch/csrc/stable/library\\.h\\.gch")
 case_step(deps COMMAND ninja -C "${case_BUILD_DIR}" -t deps CMakeFiles/quick.dir/op.cpp.o)
 expect_stdout("torch/csrc/stable/library\\.h " "torch/headeronly/macros/Macros\\.h ")
 
-# Another configure finds it; without it the object is the same.
-configure("${code}" ARGS ${args} --fresh)
+# Another configure finds it, with a macro among the options too; without it the object is the same.
+configure("${code}\ntarget_compile_options(quick PRIVATE -DOF_ITS_OWN=2)" ARGS ${args} --fresh)
 refuse_stdout("are precompiled for")
 configure("${code}" ARGS ${args} -DCUDAOPS_PRECOMPILE=OFF)
 case_build(ARGS --verbose)

@@ -1,7 +1,9 @@
 # Four targets that share headers, translated with -j64 again and again: the same bytes in all of them. (vllm#43329)
 fake_torch("${case_DIR}/venv" VERSION 2.13.0 CPU)
-set(rounds 50)
-if(case_GENERATOR MATCHES "Makefiles")
+set(rounds 15)
+if(case_LONG)
+  set(rounds 100)
+elseif(case_GENERATOR MATCHES "Makefiles")
   # The other generator starts the same commands.
   set(rounds 3)
 endif()

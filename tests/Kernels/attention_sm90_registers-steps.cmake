@@ -14,11 +14,15 @@ if(case_LONG)
     shapes
     Shape64Short
     Shape64
+    Shape96Short
     Shape96
     Shape128Short
     Shape128
+    Shape192By128Short
     Shape192By128
+    Shape192Short
     Shape192
+    Shape256Short
     Shape256
     Shape128Dropout
     Shape256Dropout

@@ -28,3 +28,7 @@ case_match(
 )
 case_not_match("the installer is ended too" "${case_STEP_STDOUT}" "lives on")
 expect_store(torch)
+
+# The signal comes while the installer is being started.
+case_step(at_once COMMAND "${case_PYTHON}" -B "${case_SUITE}/common/ended_at_once.py" "${case_REPO}/python")
+case_match("no installer lives on" "${case_STEP_STDOUT}" "none is left behind")

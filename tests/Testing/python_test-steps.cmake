@@ -20,7 +20,7 @@ file(WRITE "${case_DIR}/src/one.py" "import sys; assert len(sys.argv) == 1\n")
 # A pytest that says how it was called, and none.
 file(
   WRITE "${case_DIR}/src/pytest/pytest.py"
-  "import os, sys\ndef console_main():\n  print('pytest', sys.argv[1:3], sys.argv[3:] == ['${case_DIR}/src/test_op.py', 'a'])\n"
+  "import os, sys\ndef main():\n  print('pytest', sys.argv[1:3], sys.argv[3:] == ['${case_DIR}/src/test_op.py', 'a'])\n"
   "  print('at', sys.path[0] == os.getcwd())\n  return 77\n"
 )
 file(WRITE "${case_DIR}/src/no_pytest/pytest.py" "raise ModuleNotFoundError('No module named pytest', name='pytest')\n")

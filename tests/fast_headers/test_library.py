@@ -3,10 +3,9 @@
 
 import json
 import pathlib
-import subprocess
-import sys
 
 import pytest
+from torch_process import run_with_torch
 
 HERE = pathlib.Path(__file__).parent
 WRONG = [
@@ -17,38 +16,30 @@ WRONG = [
 ]
 
 
+LOAD = """
+import cudaops, json, torch
+cudaops.load("fast_library", %r, is_python_module=False, headers="fast")
+# Set where a module with fast headers was loaded.
+assert cudaops._fast_bridge
+print(json.dumps(torch.ops.fast_ops.count(torch.ones(3))))
+"""
+
+
 def start(path):
-    """A process that loads it with fast headers: an error in its static objects is the process's last one."""
-    return subprocess.run([sys.executable, __file__, str(path)], capture_output=True, text=True)
+    """(exit code, stdout, stderr) of a process that loads it: an error in its static objects is the process's last one."""
+    pytest.importorskip("torch")
+    return run_with_torch(LOAD % str(path))
 
 
 def test_a_library_registers_its_ops():
-    pytest.importorskip("torch")
-    done = start(HERE / "ops.cpp")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == 3
+    code, output, error = start(HERE / "ops.cpp")
+    assert code == 0, error
+    assert json.loads(output) == 3
 
 
 @pytest.mark.parametrize("text, what", WRONG)
 def test_a_schema_that_is_not_the_functions_own_is_an_error(text, what, tmp_path):
-    pytest.importorskip("torch")
     path = tmp_path / "wrong.cpp"
     path.write_text("#include <torch/library.h>\nTORCH_LIBRARY(fast_wrong, m) { %s }\n" % text)
-    done = start(path)
-    assert done.returncode != 0 and what in done.stderr
-
-
-def main(path):
-    sys.path[:0] = [str(HERE.parents[1] / "python")]
-    import torch
-
-    import cudaops
-
-    cudaops.load("fast_library", path, is_python_module=False, headers="fast")
-    # Set where a module with fast headers was loaded.
-    assert cudaops._fast_bridge
-    json.dump(torch.ops.fast_ops.count(torch.ones(3)), sys.stdout)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
+    code, _, error = start(path)
+    assert code != 0 and what in error

@@ -2,6 +2,7 @@
 #include "layer_norm/layer_norm.h"
 
 #include <cmath>
+#include <utility>
 
 #include "row_test.h"
 
@@ -213,6 +214,10 @@ TYPED_TEST(LayerNormGpu, IsRightForManyRows) {
   CUDAOPS_SKIP_WITHOUT_GPU();
   for (const int64_t width : {16, 100, 127, 129, 200, 1024, 2053})
     this->check(1031, width, 0, 0, 0);
+  // Backward by clusters of two, four or eight blocks, each of which takes several rows.
+  for (const auto [rows, width] : {std::pair{140, 20000}, std::pair{40, 70000}}) {
+    this->check(rows, width, 0, 0, 0);
+  }
 }
 
 TYPED_TEST(LayerNormGpu, IsRightForAllAlignments) {

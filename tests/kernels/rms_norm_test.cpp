@@ -2,6 +2,7 @@
 #include "rms_norm/rms_norm.h"
 
 #include <cmath>
+#include <utility>
 
 #include "row_test.h"
 
@@ -219,6 +220,11 @@ TYPED_TEST(RmsNormGpu, IsRightForManyRows) {
   for (const int64_t width : {1, 8, 100, 127, 129, 200, 1024, 2053}) {
     this->check(1031, width, 0, 0, 0, false);
     this->check(1031, width, 0, 0, 0, true);
+  }
+  // Backward by clusters of two, four or eight blocks, each of which takes several rows.
+  for (const auto [rows, width] : {std::pair{140, 20000}, std::pair{40, 70000}}) {
+    this->check(rows, width, 0, 0, 0, false);
+    this->check(rows, width, 0, 0, 0, true);
   }
 }
 

@@ -477,6 +477,23 @@ def test_tensors_without_data_are_refused_in_the_same_words(device):
             raise AssertionError(f"not refused by torch.compile: {wanted}")
 
 
+def test_sizes_that_follow_from_numbers_are_checked_when_the_code_runs(device):
+    k_cache, v_cache, blocks = paged(device)
+    lengths = torch.ones(1, dtype=torch.int32, device=device)
+
+    def decode(count):
+        heads = count.item()
+        torch._check(heads >= 0)
+        q = k_cache.new_zeros(1, 1, heads, 8)
+        return kernels.attention_decode(q, k_cache, v_cache, blocks, lengths)
+
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        compiled = torch.compile(decode, backend="aot_eager", fullgraph=True)
+        assert compiled(torch.tensor(4)).shape == (1, 1, 4, 8)
+        sentence = refusal(lambda: compiled(torch.tensor(3)))
+    assert "with a multiple of k_cache's 2 heads for q" in sentence, sentence
+
+
 def test_numbers_are_finite(device):
     x, nan, infinity = rows(device), float("nan"), float("inf")
     finite, from_zero = "a finite float32 number", "a finite float32 number from 0 on"

@@ -435,7 +435,13 @@ def hopper_calls():
         yield (1, 300, 300, 4, 1, head_dim, head_dim_v), {"softcap": 5.0, "causal": True}
         yield (1, 300, 500, 4, 4, head_dim, head_dim_v), {"sinks": True, "scale": 0.3}
         yield (2, 600, 200, 4, 1, head_dim, head_dim_v), {"sinks": True, "causal": True}
+        # Tiles of long sequences.
+        for mask in masks[:2]:
+            yield (1, 1100, 1200, 4, 2, head_dim, head_dim_v), mask
     # More tiles than multiprocessors, rounds and sections of them; long sequences of head_dim 128.
+    for head_dim, head_dim_v in ((96, 96), (128, 128), (192, 128), (192, 192), (256, 256)):
+        for mask in masks[:2]:
+            yield (30, 200, 260, 11, 11, head_dim, head_dim_v), mask
     yield (40, 60, 60, 11, 11, 64, 64), {"causal": True}
     yield (7, 384, 384, 24, 8, 128, 128), {"causal": True}
     yield (5, 2049, 2049, 11, 11, 128, 128), {"causal": True}
@@ -514,7 +520,13 @@ def test_hopper_kernel_of_different_lengths(device):
     """What a sequence's last tiles read of the next one reaches nothing, a NaN neither."""
     if not has_hopper_kernel(torch.bfloat16, device):
         return
+    for longest in (2500, 1000):  # tiles of long sequences and of short ones
+        check_different_lengths(device, longest)
+
+
+def check_different_lengths(device, longest):
     lengths = ((40, 72), (0, 5), (1300, 2000), (1, 1), (65, 130), (7, 0), (700, 333), (2500, 2500))
+    lengths = [(min(seq_q, longest), min(seq_k, longest)) for seq_q, seq_k in lengths]
     offsets = [
         torch.tensor((0, *lengths_of), dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
         for lengths_of in zip(*lengths)
@@ -536,7 +548,7 @@ def test_hopper_kernel_of_different_lengths(device):
                         tensor[ends[which][some] : ends[which][some + 1]] = float("nan")
                 with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
                     leaves = [x.detach().requires_grad_() for x in (q, k, v)]
-                    output, lse = kernels.attention_varlen(*leaves, *offsets, 2500, 2500, **options, return_lse=True)
+                    output, lse = kernels.attention_varlen(*leaves, *offsets, longest, longest, **options, return_lse=True)
                     found = torch.autograd.grad(output, leaves, grad)
                 names += [event.name for event in profile.events()]
                 for i in range(len(lengths)):

@@ -279,6 +279,23 @@ def test_graph_with_other_lengths(device):
                 assert torch.equal(actual, wanted), lengths
 
 
+def test_calls_one_behind_the_other(device):
+    """A call reads ahead while the one before it ends: its own lengths, tables and keys."""
+    cases = [
+        Case(device, torch.bfloat16, lengths, heads=heads, kv_heads=2, seed=seed)
+        for seed, (lengths, heads) in enumerate((([700, 30, 400], 8), ([1], 2), ([90] * 40, 4), ([0, 500], 8)))
+    ]
+    alone = []
+    for case in cases:
+        alone.append(case.run())
+        if device != "cpu":
+            torch.cuda.synchronize()
+    together = [case.run() for _ in range(4) for case in cases]
+    for results, wanted in zip(together, alone * 4):
+        for actual, expected in zip(results, wanted):
+            assert torch.equal(actual, expected)
+
+
 def test_many_streams_and_graphs(device):
     """Blocks count themselves with counters of their stream or capture; where there are no more of
     them, a second kernel gives the same."""

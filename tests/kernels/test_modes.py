@@ -474,6 +474,23 @@ def test_compiles_without_a_break(device):
                     assert torch.equal(a, b), (name, dynamic)
 
 
+def test_backward_passes_compile(device):
+    # Compiled autograd traces them all as one graph.
+    def backward(every):
+        leaves = [[t.clone().requires_grad_() for t in call.tensors] for call in every]
+        outputs = [as_tuple(call.ours(*some)) for call, some in zip(every, leaves)]
+        sum(o.square().sum() for some in outputs for o in some).backward()
+        return [leaf.grad for some in leaves for leaf in some]
+
+    every = list(calls(device).values())
+    wanted = backward(every)
+    compiler = torch.compile(backend="eager", fullgraph=True)
+    with torch._dynamo.compiled_autograd._enable(compiler):
+        found = backward(every)
+    for a, b in zip(found, wanted, strict=True):
+        assert torch.equal(a, b)
+
+
 def test_steps_of_optimizers_compile(device):
     for name in kernels.optim.__all__:
         params = [torch.nn.Parameter(normal(7, 8, dtype=torch.float32, device=device)) for _ in range(2)]

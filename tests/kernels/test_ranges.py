@@ -23,5 +23,9 @@ def recorded():
     return recorder.nvtx_recorder_take().decode()
 
 
-square(torch.ones(4))
-assert recorded() == "square()"
+for device in ["cpu"] + ["cuda"] * torch.cuda.is_available():
+    input = torch.ones(4, device=device)
+    recorded()
+    square(input)
+    assert recorded() == "square()", device
+    print(device, "has its range")

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import run_python
+from torch_process import run_with_torch
 
 OP = """
 #include <torch/csrc/stable/library.h>
@@ -59,7 +59,7 @@ def plain(name, answer="42"):
 class Jit:
     """store: what CUDAOPS_STORE is; directory: for sources.
 
-    load() and inline() run in this process, which has imported torch once; run() starts a Python, which takes two seconds.
+    load() and inline() run in this process, which has imported torch once; run() in one that ends afterwards.
     """
 
     def __init__(self, directory, monkeypatch):
@@ -117,7 +117,7 @@ class Jit:
 
     def run(self, code, expect=0, **variables):
         """A Python process with cudaops imported: what its last line prints, as JSON; stderr where it must fail."""
-        code, out, err = run_python("-c", "import json, cudaops\n" + code, **{**self.variables, **variables})
+        code, out, err = run_with_torch("import json, cudaops\n" + code, **{**self.variables, **variables})
         assert code == expect, out + err
         return err if expect else json.loads(out.strip().splitlines()[-1])
 

@@ -232,6 +232,12 @@ def test_long_message_of_cmake_is_its_first_lines_and_its_errors():
             "CXX=<compiler>, or unset it",
         ),
         (
+            "find_package(CudaTorchMatch): the host compiler for nvcc doesn't exist.\n\n    found   /no/where (environment CUDAHOSTCXX)\n"
+            "    wanted  the path of a C++ compiler, or its name on PATH\n   Fix: -DCMAKE_CUDA_HOST_COMPILER=/usr/bin/c++\n",
+            "nvcc's host compiler, which CC names, isn't there: /no/where",
+            "CC=<compiler>, or unset it",
+        ),
+        (
             'The C++ compiler\n\n    "/usr/bin/g++"\n\n  is not able to compile a simple test program.\n\n  It fails with:\n\n'
             "    [1/2] Building CXX object x.o\n    g++: error: unrecognized option\n\n  CMake will not be able to generate this project.\n",
             "the C++ compiler builds not even an empty program: /usr/bin/g++\ng++: error: unrecognized option",
@@ -239,7 +245,8 @@ def test_long_message_of_cmake_is_its_first_lines_and_its_errors():
         ),
     ],
 )
-def test_compiler_that_is_missing_or_broken_is_said_with_its_cure(said, message, fix):
+def test_compiler_that_is_missing_or_broken_is_said_with_its_cure(said, message, fix, monkeypatch):
+    monkeypatch.delenv("CUDAHOSTCXX", raising=False)
     failed = Failure("CMake Error at CMakeDetermineCXXCompiler.cmake:48 (message):\n  %sCall Stack (most recent call first):\n" % said, True)
     assert (failed.message, failed.fix) == (message, fix)
 
@@ -270,12 +277,13 @@ def test_two_op_libraries_of_one_name_are_two(jit):  # noqa: F811
 
 
 def test_second_build_of_a_pybind_module_is_another_module(jit):  # noqa: F811
-    """Compiles pybind11 twice, 5 s of CPU: it keeps modules by their names."""
-    text = "#include <pybind11/pybind11.h>\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"answer\", [] { return ANSWER; }); }\n"
-    path = jit.write("bound.cpp", text)
-    first = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=1"])
-    second = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=2"])
-    again = jit.load("bound", path, extra_cflags=["-O0", "-DANSWER=2"], reload=True)
+    """pybind11 keeps modules by their names."""
+    text = "#include <pybind11/pybind11.h>\nint answer();\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"answer\", &answer); }\n"
+    paths = [jit.write("bound.cpp", text), jit.write("answer.cpp", "int answer() { return 1; }\n")]
+    first = jit.load("bound", paths, extra_cflags=["-O0"])
+    jit.write("answer.cpp", "int answer() { return 2; }\n")
+    second = jit.load("bound", paths, extra_cflags=["-O0"])
+    again = jit.load("bound", paths, extra_cflags=["-O0"], reload=True)
     assert [module.answer() for module in (first, second, again)] == [1, 2, 2]
     assert first.__name__ == "bound" and len({id(first), id(second), id(again)}) == 3
 
@@ -284,7 +292,7 @@ def test_library_that_this_torch_cannot_run_is_not_kept(jit, monkeypatch):  # no
     """load_library()'s checks."""
     from cudaops import _library
 
-    monkeypatch.setattr(_library, "_problems", lambda info: ["it is for tests."])
+    monkeypatch.setattr(_library, "_problems", lambda info: [("it is for tests.", "none")])
     path = jit.write("plain.cpp", plain("plain"))
     for _ in range(2):
         with pytest.raises(cudaops.BuildError, match="what was built can't be loaded: it is for tests"):

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """cudaops.load_library with the real torch of this Python: what it saves the user from, and what it lets through."""
 
+import pickle
 import runpy
 import shutil
 
 import pytest
 from conftest import REPOSITORY, run_python
+from torch_process import run_with_torch
+
+from cudaops import LibraryError
 
 OP = """
 #include <torch/csrc/stable/library.h>
@@ -19,10 +23,14 @@ STABLE_TORCH_LIBRARY_IMPL(cudaops_test, CompositeExplicitAutograd, m) { m.impl("
 USE = "print(torch.ops.cudaops_test.same(torch.ones(2)).tolist())"
 
 
-def load(*lines):
+def load(*lines, run=run_with_torch):
     """(exit code, stdout, stderr) of a program that knows cudaops and the paths it was given."""
-    code = "import sys, cudaops\nfrom cudaops import load_library, LibraryError\n" + "\n".join(lines)
-    return run_python("-c", code)
+    return run("import sys, cudaops\nfrom cudaops import load_library, LibraryError\n" + "\n".join(lines))
+
+
+def load_first(*lines):
+    """load(), where torch isn't imported before."""
+    return load(*lines, run=lambda code: run_python("-c", code))
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +49,6 @@ def copy(op):
     path.parent.mkdir()
     shutil.copy(op, path)
     return path
-
-
-# Importing torch takes seconds: each test below is one process, and says a lot with it.
 
 
 def test_loads_and_twice_is_harmless(op):
@@ -74,10 +79,8 @@ def test_second_copy_is_refused(op, copy, first):
         USE,
     )
     assert (code, error) == (0, "")
-    assert output == "%s can't be loaded: op my_ops of project load is loaded already, from %s.\n[1.0, 1.0]\n" % (
-        copy,
-        op,
-    )
+    sentence = "%s can't be loaded: op my_ops of project load is loaded already, from %s.\n" % (copy, op)
+    assert output == sentence + "Fix: load one of the two\n[1.0, 1.0]\n"
 
 
 def test_second_copy_past_us_says_why_before_the_crash(op, copy):
@@ -109,23 +112,22 @@ def test_rebuilt_file_is_named(op):
         "except LibraryError as error: print(error)",
     )
     assert (code, error) == (0, "")
-    assert output == (
-        "%s can't be loaded: the file was built anew since this process loaded it; start a new process.\n" % path
-    )
+    assert output == "%s can't be loaded: the file was built anew since this process loaded it.\nFix: a new process\n" % path
 
 
 def test_built_for_a_newer_torch(build, op):
     """One line, before "undefined symbol". (flash-attention#1832)"""
     path = build.library("newer", note=build.note_source(torch_target="99.1"))
-    code, output, error = load(
+    code, output, error = load_first(
         "try: load_library(%r)" % str(path),
         "except LibraryError as error: print(error)",
         "print('torch' in sys.modules)",
     )
     assert (code, error) == (0, "")
-    first, second = output.splitlines()
+    first, second, third = output.splitlines()
     assert first.startswith("%s can't be loaded: it needs torch 99.1 or later, and this is torch 2." % path)
-    assert second == "False"
+    assert second.startswith("Fix: pip install 'torch>=99.1', or build it with this torch, -DPython_EXECUTABLE=/")
+    assert third == "False"
 
 
 def test_built_for_the_other_kind_of_gpu(build, torch_dir):
@@ -134,7 +136,7 @@ def test_built_for_the_other_kind_of_gpu(build, torch_dir):
         runtime = build.library("no_such_runtime", options=["-Wl,-soname,libno_such_runtime.so"])
         note = build.note_source(op="of_" + backend, backend=backend, rocm=rocm)
         path = build.library("for_" + backend, note=note, options=["-Wl,--no-as-needed", runtime])
-        code, output, error = load(
+        code, output, error = load_first(
             "from cudaops._library import this_torch",
             "print('HIP' if this_torch()['hip'] else 'CUDA' if this_torch()['cuda'] else 'CPU')",
             "print(this_torch()['cuda'])",
@@ -143,7 +145,8 @@ def test_built_for_the_other_kind_of_gpu(build, torch_dir):
             "print('torch' in sys.modules)",
         )
         assert (code, error) == (0, "")
-        kind, cuda, sentence, imported = output.splitlines()
+        kind, cuda, sentence, fix, imported = output.splitlines()
+        assert fix.startswith("Fix: ")
         if kind not in ("CPU", backend):
             start = "%s can't be loaded: it was built for %s, and this is torch 2." % (path, backend)
             assert sentence.startswith(start)
@@ -159,7 +162,7 @@ def test_newer_symbol_without_note(build, torch_dir):
     code, output, error = load("try: load_library(%r)" % str(path), "except LibraryError as error: print(error)")
     assert (code, error) == (0, "")
     assert output.startswith("%s can't be loaded: it needs aoti_torch_of_tomorrow, and this is torch " % path)
-    assert output.endswith(", which has no such symbol: it was built for another torch.\n")
+    assert ", which has no such symbol: it was built for another torch.\nFix: build it with this torch, -D" in output
 
 
 def test_loader_error_is_told(build, torch_dir):
@@ -169,13 +172,20 @@ def test_loader_error_is_told(build, torch_dir):
     code, output, error = load("try: load_library(%r)" % str(path), "except LibraryError as error: print(error)")
     assert (code, error) == (0, "")
     assert output.startswith("%s can't be loaded: " % path) and "undefined symbol: " in output
+    assert output.endswith("\nFix: ldd -r '%s' lists what it links and what is not found\n" % path)
+
+
+def test_error_goes_from_process_to_process():
+    error = pickle.loads(pickle.dumps(LibraryError("a is not b.", "c")))
+    assert (error.sentence, error.fix, str(error)) == ("a is not b.", "c", "a is not b.\nFix: c")
 
 
 def test_unreadable(tmp_path):
     path = tmp_path / "text.so"
     path.write_text("text")
+    sentence = "%s is not an ELF file.\n" % path
     code, output, error = load("try: load_library(%r)" % str(path), "except LibraryError as error: print(error)")
-    assert (code, output, error) == (0, "%s is not an ELF file.\n" % path, "")
+    assert (code, output, error) == (0, sentence + "Fix: the path of a .so file; one that is damaged has to be built or copied again\n", "")
 
 
 def test_no_lock_is_held(build):

@@ -22,10 +22,11 @@ def module(*arguments, torch=None):
 
 
 def verdict(path, torch):
-    """(exit code, last line) of inspect."""
+    """(exit code, last line) of inspect, without the cures below it."""
     code, output, error = module("inspect", path, torch=torch)
-    assert error == ""
-    return code, output.splitlines()[-1].strip()
+    lines = [line.strip() for line in output.splitlines()]
+    assert error == "" and lines[-1].startswith("Fix: ") == (code == 1)
+    return code, [line for line in lines if not line.startswith("Fix: ")][-1]
 
 
 def test_version_is_the_packages():
@@ -94,6 +95,19 @@ def test_output_that_the_locale_or_the_disk_has_no_room_for(tmp_path):
     )
     closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command, "help"], env=environment, capture_output=True)
     assert (closed.returncode, closed.stderr) == (0, b"")
+
+
+def test_file_whose_name_the_locale_does_not_have(tmp_path):
+    (tmp_path / ".ninja_log").write_text("# ninja log v5\n0\t9\t5\ta.o\tff\n")
+    (tmp_path / "build.ninja").write_text("")
+    (tmp_path / "CMakeCache.txt").write_text("CMAKE_CACHEFILE_DIR:INTERNAL=%s/n\u00f6\n" % tmp_path, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.update(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    command = [sys.executable, "-m", "cudaops", "build-report", tmp_path]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("cudaops: the locale's encoding doesn't have the name of a file.\n  found   ascii, for '/")
+    assert done.stderr.endswith("n\\xf6' (LC_ALL, LC_CTYPE, LANG, PYTHONUTF8)\n Fix: PYTHONUTF8=1 in the environment\n")
 
 
 def test_recipe_that_is_none_is_said(tmp_path):
@@ -257,9 +271,8 @@ def test_cuda_op_in_rocm_torch(build, fake_torch, noted):
     path = build.library("cuda_in_rocm", note=note, options=["-Wl,--no-as-needed", cuda])
     code, output, _ = module("inspect", path, torch=torch)
     assert code == 1 and output.count("can't run it") == 1
-    assert output.endswith(
-        "can't run it: it was built for CUDA, and this is torch 2.15.0+rocm6.4 in %s/torch, for ROCm 6.4.\n" % torch
-    )
+    text = "can't run it: it was built for CUDA, and this is torch 2.15.0+rocm6.4 in %s/torch, for ROCm 6.4.\n" % torch
+    assert text + "               Fix: a torch for CUDA, or build it with this torch, -DPython_EXECUTABLE=" in output
 
 
 def test_cuda_code_in_rocm_torch(build, fake_torch):

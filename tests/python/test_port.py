@@ -209,6 +209,50 @@ def test_modules_of_packages(project):
         assert "    csrc/op.cpp\n" in content, line
 
 
+def test_module_loaded_by_its_path(project):
+    """gsplat: build.py is not imported, its package would need what is built."""
+    project.write(
+        "build tools/build.py",
+        """
+        import os
+        from types import SimpleNamespace
+        PATH = os.path.dirname(os.path.abspath(__file__))
+        def parameters():
+            return SimpleNamespace(sources=[os.path.join(PATH, "..", "csrc", "op.cpp")], flags=["-Wall"])
+        """,
+    )
+    content = project.port("""
+    import importlib.util
+    def load_module(name, path):
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    made = load_module("build", os.path.join("build tools", "build.py")).parameters()
+    elsewhere = load_module("elsewhere", "/usr/lib/elsewhere.py")
+    setup(ext_modules=[CppExtension("op", made.sources, extra_compile_args=made.flags, define_macros=elsewhere.MACROS)])
+    """)
+    assert "csrc/op.cpp" in command(content, "add_torch_op")
+    assert command(content, "target_compile_options") == ["-Wall"]
+    assert [comment.split(": ", 1)[1] for comment in project.comments] == ["not read: define_macros=elsewhere.MACROS"]
+
+
+def test_source_of_both_branches(project):
+    """A list that one branch filters has the others' sources in both."""
+    for name in ("a", "b", "wrappers"):
+        project.write("csrc/%s.cu" % name, ATEN)
+    content = project.port("""
+    sources = ["csrc/op.cpp", "csrc/wrappers.cu", "csrc/a.cu", "csrc/b.cu"]
+    if os.getenv("WRAPPERS", "0") == "1":
+        flags = ["-DWRAPPERS"]
+    else:
+        sources = [one for one in sources if not one.endswith("wrappers.cu")]
+    setup(ext_modules=[CUDAExtension("op", sources)])
+    """)
+    assert command(content, "add_torch_op")[-3:] == ["csrc/a.cu", "csrc/b.cu", "${op_cuda_sources}"]
+    assert "if(WRAPPERS)\n  list(APPEND op_cuda_sources\n    csrc/wrappers.cu\n  )" in content
+
+
 def test_early_return(project):
     content = project.port("""
         def modules():

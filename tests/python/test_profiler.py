@@ -14,7 +14,7 @@ from conftest import RUN
 from cudaops.nvidia_tools import profiler
 
 BENCHMARK = """#!/bin/sh
-test "$1" = --benchmark_list_tests=true && { printf 'square/1024\\nsquare/4096\\n'; exit 0; }
+test "$1" = --benchmark_list_tests=true && { printf 'square/1024/iterations:1/manual_time\\nsquare/4096\\n'; exit 0; }
 printf '0\\t8192\\t1024\\n1\\t32768\\t0\\n' > "$CUDAOPS_BENCHMARK_PROFILE"
 echo "wrong result: out[3] is 7"
 """
@@ -135,6 +135,20 @@ def test_nsys_prints_its_tables(tmp_path, driver):
     write(tmp_path / "cuda/bin/nsys", NSYS)
     code, out, err = run(tmp_path, driver, "nsys")
     assert (code, err) == (0, "") and out.startswith("Time (%)  Name\n") and (tmp_path / "bench.nsys/bench.nsys-rep").exists()
+
+
+def test_nsys_without_an_importer_leaves_what_it_recorded(tmp_path, driver):
+    write(tmp_path / "program", BENCHMARK)
+    importer = '"$last" && : > "${report%.nsys-rep}.qdstrm"; echo "Importer error status: An unknown error occurred."; exit 1\n'
+    write(tmp_path / "cuda/bin/nsys", NSYS.replace('"$last" && : > "$report"\n', importer))
+    code, out, err = run(tmp_path, driver, "nsys")
+    kept = tmp_path / "bench.nsys/bench.qdstrm"
+    assert (code, out) == (1, "") and kept.exists() and err == (
+        "bench.nsys: this nsys makes no report of what it has recorded.\n  found     %s/cuda/bin/nsys\n  recorded  %s\n"
+        " Fix: apt-get install nsight-systems\n      conda install -c conda-forge nsight-systems-cli\n"
+        "      nsys-ui of another machine, which opens that file\n" % (tmp_path, kept)
+    )
+    assert os.listdir(tmp_path / "bench.nsys") == ["bench.qdstrm"]
 
 
 def test_program_that_cannot_start_is_said_with_its_cure(tmp_path, driver):

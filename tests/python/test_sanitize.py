@@ -23,7 +23,7 @@ REPORT = """\
 =========     at scale(float *, long)+0x70 in /src/my ops/scale.cu:12
 =========     by thread (33,0,0) in block (0,0,0)
 =========
-.========= Uninitialized __global__ memory read of size 4 bytes
+../../tests/test_sum.py s.========= Uninitialized __global__ memory read of size 4 bytes
 =========     at 0x90 in /src/sum.cu:7:sum(float *)
 =========
 ========= Error: Race reported between Write access at reduce(float *)+0x90 in /src/reduce.cu:9
@@ -46,7 +46,7 @@ REPORT = """\
 TOOL = """\
 #!/bin/sh
 test "$1" = --help && { echo "--kernel-name"; exit 0; }
-printf '%s\\n' "arguments: $*" "caching: $PYTORCH_NO_CUDA_MEMORY_CACHING $PYTORCH_CUDA_ALLOC_CONF"
+printf '%s\\n' "arguments: $*" "caching: $PYTORCH_NO_CUDA_MEMORY_CACHING $PYTORCH_CUDA_ALLOC_CONF $CUDAOPS_SANITIZER_TOOL"
 while test "$1" != program; do shift; done
 """
 
@@ -84,6 +84,7 @@ def test_summary_names_each_place_once():
         'Program hit cudaErrorInvalidValue (error 1) due to "invalid argument" on CUDA API call to cudaMemcpy',
         "Barrier error detected. Divergent thread(s) in block at reduce(float *)+0x20 in /src/reduce.cu:20",
     ]
+    assert sanitize.summary("========= test session starts =========\n    at x\n") == []
     assert sanitize.summary("a\n========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n") == []
 
 
@@ -93,7 +94,7 @@ def test_what_is_found_fails_the_test_and_is_said_at_the_end(tmp_path, driver):
     code, out, err = run(toolkit, driver, "--", "program", "--gtest_filter=*Gpu*")
     assert (code, err) == (86, "")
     assert "arguments: --tool memcheck --error-exitcode 86 --target-processes all program --gtest_filter=*Gpu*" in out
-    assert "caching: 1 expandable_segments:False" in out
+    assert "caching: 1 expandable_segments:False memcheck" in out
     assert out.splitlines()[-6].startswith("memcheck: Invalid __global__ write of size 4 bytes at scale(float *, long)")
 
 

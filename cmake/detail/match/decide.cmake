@@ -239,32 +239,52 @@ endfunction()
 
 # _cudaops_host_compiler_choose()
 #
-# nvcc calls CXX unless the user says otherwise. Fills HOST_COMPILER*; HOST_COMPILER_GIVEN is FALSE where the user's own
-# flags hold -ccbin already, which must not stand there twice.
+# nvcc calls CXX unless the user says otherwise. Of several -ccbin nvcc takes the last: NVCC_APPEND_FLAGS stands behind
+# CMake's flags, NVCC_PREPEND_FLAGS before them, and NVCC_CCBIN counts where there is no -ccbin. Fills HOST_COMPILER*;
+# HOST_COMPILER_GIVEN is FALSE where flags name it in other words than its path, because nvcc warns of a second -ccbin
+# that differs.
 function(_cudaops_host_compiler_choose)
-  set(given TRUE)
-  set(path "")
-  _cudaops_env(CUDAHOSTCXX environment)
-  if("${CMAKE_CUDA_FLAGS}" MATCHES "(-ccbin|--compiler-bindir)[= ]+([^ ]+)")
-    set(path "${CMAKE_MATCH_2}")
-    set(source "CMAKE_CUDA_FLAGS")
-    set(given FALSE)
-  elseif(CMAKE_CUDA_HOST_COMPILER)
-    set(path "${CMAKE_CUDA_HOST_COMPILER}")
-    set(source "CMAKE_CUDA_HOST_COMPILER")
-  elseif(environment)
-    set(path "${environment}")
-    set(source "environment CUDAHOSTCXX")
-  else()
-    set(path "${CMAKE_CXX_COMPILER}")
-    set(source "CXX")
-  endif()
+  _cudaops_env(NVCC_APPEND_FLAGS appended)
+  _cudaops_env(NVCC_PREPEND_FLAGS prepended)
+  _cudaops_host_compiler_named("${appended}" appended)
+  _cudaops_host_compiler_named("${prepended}" prepended)
+  _cudaops_host_compiler_named("${CMAKE_CUDA_FLAGS}" flags)
+  _cudaops_env(CUDAHOSTCXX CUDAHOSTCXX)
+  _cudaops_env(NVCC_CCBIN NVCC_CCBIN)
+  set(path "${CMAKE_CXX_COMPILER}")
+  set(source "CXX")
+  foreach(
+    choice
+    IN
+    ITEMS
+      "appended|environment NVCC_APPEND_FLAGS"
+      "flags|CMAKE_CUDA_FLAGS"
+      "CMAKE_CUDA_HOST_COMPILER|CMAKE_CUDA_HOST_COMPILER"
+      "CUDAHOSTCXX|environment CUDAHOSTCXX"
+      "prepended|environment NVCC_PREPEND_FLAGS"
+      "NVCC_CCBIN|environment NVCC_CCBIN"
+  )
+    string(REGEX MATCH "^[^|]+" variable "${choice}")
+    if(NOT "${${variable}}" STREQUAL "")
+      set(path "${${variable}}")
+      string(REGEX REPLACE "^[^|]+[|]" "" source "${choice}")
+      break()
+    endif()
+  endforeach()
+  set(named "${path}")
   _cudaops_expand_home(path)
   if(NOT path MATCHES "/")
     _cudaops_path_lookup("${path}" found)
     if(found)
       list(GET found 0 path)
     endif()
+  elseif(source MATCHES "FLAGS$|NVCC_CCBIN$" AND IS_DIRECTORY "${path}")
+    # As nvcc does.
+    cmake_path(APPEND path gcc)
+  endif()
+  set(given TRUE)
+  if(source STREQUAL "CMAKE_CUDA_FLAGS" OR (source MATCHES "FLAGS$" AND NOT path STREQUAL named))
+    set(given FALSE)
   endif()
   if(path STREQUAL CMAKE_CXX_COMPILER)
     set(id "${CMAKE_CXX_COMPILER_ID}")
@@ -285,4 +305,23 @@ function(_cudaops_host_compiler_choose)
   _cudaops_state_set(HOST_COMPILER_VERSION "${version}")
   _cudaops_state_set(HOST_COMPILER_SOURCE "${source}")
   _cudaops_state_set(HOST_COMPILER_GIVEN ${given})
+endfunction()
+
+# _cudaops_host_compiler_named(<flags> <out>): the value of the last -ccbin among flags of nvcc's, or empty.
+function(_cudaops_host_compiler_named flags out)
+  set(named "")
+  separate_arguments(words UNIX_COMMAND "${flags}")
+  set(value FALSE)
+  foreach(word IN LISTS words)
+    if(value)
+      set(named "${word}")
+      set(value FALSE)
+    elseif(word MATCHES "^(-ccbin|--compiler-bindir)(=(.*))?$")
+      set(named "${CMAKE_MATCH_3}")
+      if(CMAKE_MATCH_2 STREQUAL "")
+        set(value TRUE)
+      endif()
+    endif()
+  endforeach()
+  set(${out} "${named}" PARENT_SCOPE)
 endfunction()

@@ -32,6 +32,7 @@ function(_cudaops_replay_inputs out)
     HIP_DEVICE_LIB_PATH
     HIP_PATH
     NVCC_APPEND_FLAGS
+    NVCC_CCBIN
     NVCC_PREPEND_FLAGS
     PATH
     PYTHONPATH

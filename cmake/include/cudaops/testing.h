@@ -169,14 +169,27 @@ inline bool gpu_is_required() {
 
 #if defined(CUDAOPS_HAS_GPU_RUNTIME)
 
-// Device memory, poisoned, with guard zones on both sides; see HostBuffer.
+namespace detail {
+
+// Memcheck sees an access behind the allocation, and names kernel and line. In a guard zone it
+// would be a valid one.
+inline int64_t guard_elements_behind() {
+  const char* tool = std::getenv("CUDAOPS_SANITIZER_TOOL");
+  return tool != nullptr && std::strcmp(tool, "memcheck") == 0 ? 0 : kGuardElements;
+}
+
+}  // namespace detail
+
+// Device memory, poisoned, with guard zones on both sides; see HostBuffer. In the test
+// <test>.memcheck of CUDAOPS_SANITIZER the allocation ends with the last element instead.
 template <typename T>
 class DeviceBuffer {
  public:
   explicit DeviceBuffer(int64_t num_elements, int64_t offset = 0)
-      : num_elements_(num_elements), before_(detail::kGuardElements + offset) {
-    const size_t bytes =
-        static_cast<size_t>(before_ + num_elements + detail::kGuardElements) * sizeof(T);
+      : num_elements_(num_elements),
+        before_(detail::kGuardElements + offset),
+        behind_(detail::guard_elements_behind()) {
+    const size_t bytes = static_cast<size_t>(before_ + num_elements + behind_) * sizeof(T);
     CUDAOPS_GPU_CALL(Malloc, &memory_, bytes);
     CUDAOPS_GPU_CALL(Memset, memory_, 0xff, bytes);
     // Streams of a test's own don't wait for this one.
@@ -212,8 +225,8 @@ class DeviceBuffer {
 
   ::testing::AssertionResult guards_intact() const {
     const std::vector<T> before = read(0, before_);
-    const std::vector<T> after = read(before_ + num_elements_, detail::kGuardElements);
-    return detail::guards_intact(before.data(), before_, after.data(), detail::kGuardElements);
+    const std::vector<T> after = read(before_ + num_elements_, behind_);
+    return detail::guards_intact(before.data(), before_, after.data(), behind_);
   }
 
  private:
@@ -228,6 +241,7 @@ class DeviceBuffer {
   void* memory_ = nullptr;
   int64_t num_elements_;
   int64_t before_;
+  int64_t behind_;
 };
 
 #endif  // CUDAOPS_HAS_GPU_RUNTIME

@@ -129,16 +129,15 @@ __device__ __forceinline__ void gather_vectors(uint32_t (&w)[4]) {
   }
 }
 
-// 64 x kColumns of a fragment to memory, 16 bytes a lane: rows from `first_row` on, which are at
-// `data + row * stride`, up to `end_row`, and of each `width` elements, a multiple of 8. word(i):
-// the thread's numbers 2i and 2i + 1, packed. `stride`, a kernel's parameter, is read where it is
-// used: in a register it would take one from the products. All threads of a warpgroup.
-template <int kColumns, typename T, typename Word>
-__device__ __forceinline__ void write_fragment(T* data, const int64_t& stride, int first_row,
-                                               int end_row, int width, const Word& word) {
+// 64 x kColumns of a fragment to memory, in vectors of 16 bytes: this lane's rows, `row` and the
+// one 8 behind it, up to `end_row`, and of each `width` elements, a multiple of 8. Lane l stores
+// the vector at column 32 * i + l % 4 * 8, for each i: at(0 or 8, 32 * i) is its address in that
+// row. word(i): the thread's numbers 2i and 2i + 1, packed. What comes by reference is read where
+// it is used, and takes no registers. All lanes of a warp.
+template <int kColumns, typename Word, typename Address>
+__device__ __forceinline__ void write_fragment_rows(int row, const int& end_row, const int& width,
+                                                    const Word& word, const Address& at) {
   const int lane = threadIdx.x % 32;
-  const int own_row = row_of_warp(first_row) + lane / 4;
-  T* const own = data + lane % 4 * 8;
 #pragma unroll
   for (int i = 0; i < kColumns / 32; ++i) {
 #pragma unroll
@@ -147,8 +146,8 @@ __device__ __forceinline__ void write_fragment(T* data, const int64_t& stride, i
 #pragma unroll
       for (int j = 0; j < 4; ++j) words[j] = word(8 * i + 2 * j + half);
       gather_vectors(words);
-      if (own_row + 8 * half < end_row && 32 * i + lane % 4 * 8 < width) {
-        *reinterpret_cast<uint4*>(own + (own_row + 8 * half) * stride + 32 * i) =
+      if (row + 8 * half < end_row && 32 * i + lane % 4 * 8 < width) {
+        *reinterpret_cast<uint4*>(at(8 * half, 32 * i)) =
             make_uint4(words[0], words[1], words[2], words[3]);
       }
     }

@@ -57,7 +57,7 @@ template <typename Op, bool kWhole>
 struct BlockRow<Op, 0, kWhole> {
   static constexpr bool kIsOneABlock = false;
   static constexpr int kMaxThreads = kMaxRowThreads;
-  static constexpr int kMinBlocks = 0;
+  static constexpr int kMinBlocks = min_looped_blocks(kRowOp<Op>, kWhole);
   using Type = LoopedRow<typename Op::Element, kWhole>;
 };
 template <typename Op, int kVectors>

@@ -29,10 +29,12 @@
 //   ring      sm_90: the copy engine (TMA) brings rows, and the numbers that are read once a row,
 //             into shared memory an iteration or two ahead, and the totals of the next row are
 //             taken before the gradient of this one is written, so that no thread waits for
-//             another's sum
+//             another's sum; of long rows each block of a cluster has a slice, and the totals go
+//             through distributed shared memory
 //   prefetch  the next row is loaded into registers while this one is worked on: short rows, of
 //             which a block has several at once, and GPUs without a copy engine
-//   long      rows beyond that are read twice: for their gradient, for the sums
+//   long      rows that are too long for all of these, or long and not aligned, are read twice: for
+//             their gradient, for the sums
 //
 // Alignment: vectors lie where the gradient's rows have their multiples of 16 bytes. Where rows are
 // aligned differently, the alignment repeats after a few of them (eight, if 16-bit rows are of odd
@@ -84,6 +86,12 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid, int
     }
     if (blocks > 0) return blocks;
   }
+  if constexpr (kWhole) {
+    if (num_vectors > kMaxRingVectors) {
+      const int64_t clusters = launch_cluster_ring_rows(op, grid, num_vectors, stream);
+      if (clusters > 0) return clusters;
+    }
+  }
 #endif
   if (num_vectors > kMaxPrefetch * kMaxRowThreads) return -1;
   return launch_prefetch_rows<Op, kMaxPrefetch, kWhole>(op, grid, num_vectors, stream);
@@ -103,6 +111,10 @@ inline int64_t persistent_rows_workspace_bytes(int64_t num_rows, int64_t width, 
     // One block for each alignment at least.
     const int64_t blocks = detail::at_most(num_rows, most < elements ? elements : most);
     if (blocks > parts) parts = blocks;
+  } else if (const int size = detail::ring_cluster_size(num_vectors); size > 0) {
+    const int64_t clusters =
+        detail::at_most(num_rows, detail::most_ring_clusters(num_vectors, size));
+    if (clusters > parts) parts = clusters;
   }
   return parts * width * num_sums * int64_t{sizeof(float)};
 }

@@ -124,6 +124,15 @@ inline int64_t ring_threads(int64_t num_vectors, int per_thread) {
   return threads * most_blocks(threads);
 }
 
+// Of blocks with a slice of a row each: threads of a block, clusters of the device.
+inline int slice_threads(int64_t num_vectors, int cluster_size) {
+  return 32 * warps_for((num_vectors + cluster_size - 1) / cluster_size, kSliceVectors);
+}
+inline int64_t most_ring_clusters(int64_t num_vectors, int cluster_size) {
+  return device_attribute(cudaDevAttrMultiProcessorCount) *
+         most_blocks(slice_threads(num_vectors, cluster_size)) / cluster_size;
+}
+
 inline int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }
 
 // After how many rows the next one starts at the same place in a vector.

@@ -76,6 +76,13 @@ CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, b
   return op.num_tiles > 1 && vectors == 4 && !is_whole ? 1 : 0;
 }
 
+// The same of rows that are read in a loop: with nothing asked nvcc takes the registers of three
+// blocks for two float tiles, and spills; asked for three, it takes as many and does not.
+// 2026-11-26.
+CUDAOPS_HOST_DEVICE constexpr int min_looped_blocks(const RowOp& op, bool is_whole) {
+  return op.num_tiles == 2 && op.reads_columns && op.element_bytes == 4 && !is_whole ? 3 : 0;
+}
+
 // Of a row that is read in a loop, those of a thread whose loads are in flight at once: few rows
 // would wait for each of them. 2026-11-26.
 constexpr int kVectorsAtOnce = 4;
@@ -178,6 +185,18 @@ constexpr int kGroupThreads = 128;  // of a block with several rows
 
 // Rows of up to so many vectors go through the ring in shared memory. 2026-11-22. Order.
 constexpr int kMaxRingVectors = 2048;
+// Longer ones go through the rings of a cluster's blocks, each with a slice of up to so many.
+// 2026-11-26. Order.
+constexpr int kSliceVectors = 4;  // of a thread
+constexpr int kMaxSliceThreads = 512;
+constexpr int kMaxSliceVectors = kSliceVectors * kMaxSliceThreads;
+constexpr int kMaxRingCluster = 8;
+// How many blocks take a row; 0 where it is too long.
+constexpr int ring_cluster_size(int64_t num_vectors) {
+  int size = 2;
+  while (size < kMaxRingCluster && int64_t{size} * kMaxSliceVectors < num_vectors) size *= 2;
+  return int64_t{size} * kMaxSliceVectors < num_vectors ? 0 : size;
+}
 // Stages are rows: one that is worked on, the next one, and one in flight. Where only two fit, the
 // next one is in flight and waited for. More at once make an H200 slower by a tenth: reads hold up
 // the writes. 2026-11-22.

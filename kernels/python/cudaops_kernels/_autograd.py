@@ -230,8 +230,14 @@ def gradient(name: str) -> Callable[..., Any]:
     )
 
     def call(*args: Any) -> Any:
-        # With gradients enabled here someone wants the second derivative.
-        if _is_grad_enabled() or forward_ad._current_level >= 0 or _in_transform():
+        # With gradients enabled here someone wants the second derivative. Compiled autograd traces a
+        # backward pass, and OpOverload is what can be traced.
+        if (
+            _is_grad_enabled()
+            or forward_ad._current_level >= 0
+            or _in_transform()
+            or _is_dynamo_compiling()
+        ):
             return op(*args)
         return run(*args)
 

@@ -237,7 +237,8 @@ def state_of(path):
         result["reason"] = result["reason"] or (why.of_change(change) if change else "not built yet")
         return {**result, "state": "TO BUILD"}
     except (RecipeError, LibraryError, OSError) as error:
-        return {**result, "name": result.get("name", os.path.basename(path)), "state": "FAILED", "reason": str(error)}
+        reason = error.sentence if isinstance(error, LibraryError) else str(error)
+        return {**result, "name": result.get("name", os.path.basename(path)), "state": "FAILED", "reason": reason}
 
 
 def report(options):

@@ -27,6 +27,7 @@ _LINES = 24
 _NO_COMPILER = re.compile(r"No CMAKE_(\w+)_COMPILER could be found")
 _NAMED_COMPILER = re.compile(r"Could not find compiler set in environment variable (\w+):\s*(.*)\.")
 _BROKEN_COMPILER = re.compile(r'The (\w+|C\+\+) compiler\s*"([^"]*)"\s*is not able to compile a simple test program')
+_HOST_COMPILER = re.compile(r"the host compiler for nvcc doesn't exist\.\s*found\s+(.+?) \(environment (\w+)\)")
 _LANGUAGES = {"CXX": ("C++", "CXX"), "C": ("C", "CC"), "CUDA": ("CUDA", "CUDACXX"), "HIP": ("HIP", "HIPCXX")}
 _FAILED = re.compile(r"^FAILED: [^\n]*\n(?P<command>[^\n]*)\n(?P<output>.*?)(?=^(?:FAILED: |\[\d+/\d+\] |ninja: )|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -51,7 +52,8 @@ class Failure:
     def _is_of_compiler(self):
         """Whether a compiler is missing or broken; then message and fix say it. CMake's advice is for authors of projects."""
         said = self.message
-        none, named, broken = (it.search(said) for it in (_NO_COMPILER, _NAMED_COMPILER, _BROKEN_COMPILER))
+        kinds = (_NO_COMPILER, _NAMED_COMPILER, _HOST_COMPILER, _BROKEN_COMPILER)
+        none, named, host, broken = (it.search(said) for it in kinds)
         if none:
             language, variable = _LANGUAGES.get(none.group(1), none.groups() * 2)
             self.message = "there is no %s compiler: none on PATH, and %s isn't set." % (language, variable)
@@ -59,12 +61,18 @@ class Failure:
         elif named:
             self.message = "the compiler that %s names isn't there: %s" % named.groups()
             self.fix = "%s=<compiler>, or unset it" % named.group(1)
+        elif host:
+            path, variable = host.groups()
+            if variable == "CUDAHOSTCXX" and not os.environ.get(variable):
+                variable = "CC"  # as torch takes it
+            self.message = "nvcc's host compiler, which %s names, isn't there: %s" % (variable, path)
+            self.fix = "%s=<compiler>, or unset it" % variable
         elif broken:
             errors = [line.strip() for line in said.split("\n") if _ANY.match(line)]
             self.message = "\n".join(["the %s compiler builds not even an empty program: %s" % broken.groups(), *errors])
             variable = {name: variable for name, variable in _LANGUAGES.values()}.get(broken.group(1), "CXX")
             self.fix = "%s=<another compiler>" % variable
-        return bool(none or named or broken)
+        return bool(none or named or host or broken)
 
     def _read_compile(self, output):
         block = _FAILED.search(output)

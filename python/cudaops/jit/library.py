@@ -77,7 +77,7 @@ class OpLibrary:
             if problem is None:
                 _library.load(path, sorted(self._schemas))
         except LibraryError as error:
-            problem = str(error)
+            problem = error.sentence
         if problem:
             self._reasons.append("%s: %s" % (path, problem.rstrip(".")))
             return False
@@ -98,7 +98,7 @@ class OpLibrary:
                 self._use(path, log, CACHED)
                 return
             except LibraryError as error:
-                why = str(error).rstrip(".")
+                why = error.sentence.rstrip(".")
         if why:
             self._reasons.append(why)
         found, state = obtain(self.recipe)

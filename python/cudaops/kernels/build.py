@@ -53,10 +53,19 @@ def gather(targets, calculator, waves, directory, root):
                     if place:
                         row["file"], row["line"] = place
                     row["file"] = row["file"] and short(row["file"], root)
+                    if row["file"] and _is_newer(os.path.join(root, row["file"]), path):
+                        notes.append("what changed in %s since it was compiled: build it first" % row["file"])
                     row["spilled_at"] = [short(place, root) for place in row["spilled_at"]]
                     found.append(row)
     found.sort(key=lambda row: (row["name"], row["arch"], row["target"]))
     return found, sorted({*notes, *waiting.values()})
+
+
+def _is_newer(source, built):
+    try:
+        return os.path.getmtime(source) > os.path.getmtime(built)
+    except OSError:
+        return False
 
 
 def facts(kernels):
@@ -65,6 +74,8 @@ def facts(kernels):
     for row in sorted((row for row in kernels if spilled(row)), key=lambda row: -spilled(row)):
         unit = "" if row.get("spilled_registers") else " bytes"
         at = " at " + row["spilled_at"][0] if row["spilled_at"] else ""
+        if not at and unit:
+            at = " (lines: -DCUDAOPS_PROFILE=ON)"
         step = ": " + row["next"] if row["next"] else ""
         lines.append("%s, spills %s%s%s%s" % (_said(row), said_of_spills(row), unit, at, step))
     for row in kernels:

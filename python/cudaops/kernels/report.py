@@ -121,10 +121,13 @@ def _more_registers(kernel, min_blocks, calculator):
         return "__launch_bounds__ %s leaves more registers" % bound
     if not calculator:
         return ""
-    threads, blocks = kernel.max_threads, (min_blocks or 1) - 1
-    if not blocks:
+    threads, blocks, registers = kernel.max_threads, min_blocks or 1, 0
+    while blocks > 1 and registers <= kernel.registers:
+        blocks -= 1
+        registers = calculator.most_registers(kernel.arch, threads, blocks)
+    if registers <= kernel.registers:
         threads, blocks = threads // 2, 1
-    registers = calculator.most_registers(kernel.arch, threads, blocks) if threads else 0
+        registers = calculator.most_registers(kernel.arch, threads, blocks) if threads else 0
     if registers <= kernel.registers:
         return ""
     bounds = "%d, %d" % (threads, blocks) if blocks > 1 or min_blocks else str(threads)

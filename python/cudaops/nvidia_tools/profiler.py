@@ -10,6 +10,7 @@ clocks as they are and a cold L2 cache.
 
 import argparse
 import csv
+import glob
 import io
 import json
 import os
@@ -114,7 +115,18 @@ def compute(ncu, options, place, scratch):
 def systems(nsys, options, place, scratch):
     report = os.path.join(scratch, options.name + ".nsys-rep")
     command = [nsys, "profile", "--trace", "cuda,nvtx", "--sample", "none", "--cpuctxsw", "none", "--force-overwrite", "true"]
-    profile([*command, "--output", report], options, report, scratch)
+    try:
+        profile([*command, "--output", report], options, report, scratch)
+    except Problem:
+        # The nsys that Nsight Compute brings records, and has nothing that makes a report of it.
+        recorded = glob.glob(os.path.join(glob.escape(scratch), "*.qdstrm"))
+        if not recorded:
+            raise
+        kept = os.path.join(place, options.name + ".qdstrm")
+        os.replace(recorded[0], kept)
+        facts = ["found     %s" % nsys, "recorded  %s" % kept]
+        fix = [*common.SOURCES["nsys"], "nsys-ui of another machine, which opens that file"]
+        raise Problem("", "this nsys makes no report of what it has recorded.", facts, fix) from None
     stats = [nsys, "stats", "--force-export", "true", "--report", "cuda_gpu_kern_sum,nvtx_sum", "--format", "table", report]
     text = checked(stats, "nsys can't read its report")
     kept = os.path.join(place, options.name + ".nsys-rep")
@@ -161,7 +173,8 @@ def profile(command, options, report, scratch):
         lines = done.stdout.strip().splitlines()
         errors = [line for line in lines if re.search(r"error|wrong|fail", line, re.IGNORECASE)]
         raise Problem("", "the benchmark failed under %s." % options.tool, (errors or lines)[:5], ["make %s run by itself first" % options.program])
-    names, cases = listed.stdout.splitlines(), []
+    # Google Benchmark's own words at the end of a name: each case of cudaops::benchmark::timed_on_gpu has them.
+    names, cases = re.sub(r"(/iterations:1)?(/manual_time)?$", "", listed.stdout, flags=re.MULTILINE).splitlines(), []
     with open(said, encoding="utf-8") as file:
         for line in file:
             number, size, flops = line.split("\t")

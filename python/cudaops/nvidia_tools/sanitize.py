@@ -21,8 +21,9 @@ from . import common
 
 FOUND = 86
 # A report's head stands one blank from the border ("Invalid __global__ write of size 4 bytes"), and the line below it says
-# where ("    at scale(float *)+0x70 in scale.cu:12"), or more; racecheck says both in one. pytest's dots may stand before.
-LINE = re.compile(r"^[.sFExX]*=========(?P<text>.*)$")
+# where ("    at scale(float *)+0x70 in scale.cu:12"), or more; racecheck says both in one. What the test printed without an
+# end of line, such as pytest's "test_scale.py ..", stands before.
+LINE = re.compile(r"^(?:.*[^=])?={9}(?P<text>[^=].*|)$")
 RACE = re.compile(r"(?P<what>Race reported) between (?P<place>.+)$")
 # The releases differ in the order: "0x70 in /a/scale.cu:12:scale(float *)" came before 2022.
 OLD_PLACE = re.compile(r"^0x[0-9a-f]+ in (?P<file>.+?:\d+):(?P<kernel>.+)$")
@@ -56,7 +57,7 @@ def main(arguments):
     if names:
         option = _filter_option(sanitizer)
         command += [word for part in _name_parts(names) for word in (option, "kns=" + part)]
-    code, text = _run(command + options.command)
+    code, text = _run(command + options.command, options.tool)
     if re.search(r"^\[==========\] Running 0 tests", text, re.MULTILINE):
         return _skip("no test of the program has Gpu or GPU in its name")
     for line in summary(text):
@@ -105,10 +106,11 @@ def _filter_option(sanitizer):
     return "--kernel-name" if "--kernel-name" in shown else "--kernel-regex"
 
 
-def _run(command):
+def _run(command, tool):
     """(exit code, output, which is also shown as it comes)"""
-    # Each tensor is an allocation of its own: an access beyond its end is then one beyond an allocation.
-    environment = dict(os.environ, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+    # Each tensor is an allocation of its own: an access beyond its end is then one beyond an allocation. So is, by the name of
+    # the tool, what cudaops/testing.h allocates.
+    environment = dict(os.environ, PYTORCH_NO_CUDA_MEMORY_CACHING="1", CUDAOPS_SANITIZER_TOOL=tool)
     for name in ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"):
         if name in environment:
             environment[name] = environment[name].replace("expandable_segments:True", "expandable_segments:False")

@@ -9,7 +9,7 @@ import glob
 import os
 
 from .branches import elements, guarded_items, hashable, known_sequence, path_text, unknown_in
-from .values import Call, Function, Name, Splice, Test, Text, combine, text
+from .values import Call, Class, Function, Instance, Name, Splice, Test, Text, combine, text
 
 
 def where_known(made, *arguments):
@@ -80,6 +80,23 @@ def _path(_, values, keywords):
     return NotImplemented if unknown_in(values) else path_text(os.path.join(*(values or ["."])))
 
 
+def _module(reader, values, keywords):
+    """What is loaded by its path, as a module that is imported."""
+    path = reader.absolute([*values, keywords.get("location")][1])
+    if not path.startswith(reader.root) or not os.path.isfile(path):
+        return NotImplemented
+    try:
+        return reader.load(path)
+    except (SyntaxError, ValueError):
+        return NotImplemented
+
+
+def _namespace(_, values, keywords):
+    made = Instance(Class(None, None, []))
+    made.names.update(keywords)
+    return made
+
+
 # By their dotted names: function(reader, values, keywords).
 ANY = {
     **dict.fromkeys(("list", "set", "frozenset"), lambda _, values, keywords: elements(first_of(values))),
@@ -94,6 +111,9 @@ ANY = {
     **dict.fromkeys(("itertools.product", "product"), _product),
     **dict.fromkeys(("pathlib.Path.cwd", "Path.cwd"), lambda reader, *_: path_text(reader.root)),
     **dict.fromkeys(("Path", "PurePath", "pathlib.Path", "pathlib.PurePath"), _path),
+    **dict.fromkeys(("importlib.util.spec_from_file_location", "spec_from_file_location"), _module),
+    **dict.fromkeys(("importlib.util.module_from_spec", "module_from_spec"), lambda _, values, keywords: values[0]),
+    **dict.fromkeys(("types.SimpleNamespace", "argparse.Namespace"), _namespace),
     "dict": _dict,
     "filter": _filter,
     "hasattr": lambda _, values, keywords: True if isinstance(first_of(values), Name) else NotImplemented,

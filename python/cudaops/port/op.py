@@ -9,7 +9,7 @@ from .blocks import GPU, Blocks
 from .branches import choices
 from .cmake_text import HERE, LIBRARIES, quote, read_includes
 from .conditions import assumed, classify, doubts, settle
-from .values import Unknown
+from .values import Unknown, combine
 
 SUFFIXES = (".cu", ".hip")
 
@@ -92,8 +92,12 @@ def op_lines(project, op):
 def read_sources(blocks):
     project, op = blocks.project, blocks.op
     inline = any(call.kind == "load_inline" for call in op.calls)
-    result = {}  # by name
+    found, result = {}, {}  # by name
     for guard, item in blocks.known("op", "sources", blocks.items("sources", "cpp_sources", "cuda_sources")):
+        found.setdefault(item, (item, []))[1].append(guard)
+    for item, guards in found.values():
+        # Both branches of an if may name it.
+        guard = combine("or", guards)
         line = getattr(item, "line", 0) or blocks.line
         if inline and ("\n" in item or "(" in item):
             what = "sources of %s are text in Python: write them to files" % op.name

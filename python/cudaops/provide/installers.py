@@ -227,34 +227,40 @@ def find_installer(pythons, wanted):
 def run_live(command, env):
     """Runs `command`, shows its lines as they come, returns its exit code and its lines."""
     parent = os.getpid()
+    # A signal between the start of the child and the `try` below would leave it behind: it waits until then.
+    unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    process = None
 
     def die_with_parent():
+        signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
         # Killed with SIGKILL, this script can't end its child; the kernel can (PR_SET_PDEATHSIG).
         ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(1)
 
     lines = []
-    process = subprocess.Popen(
-        command,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        start_new_session=True,  # so that pip's own child can be ended with it
-        preexec_fn=die_with_parent,
-    )
     try:
+        process = subprocess.Popen(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,  # so that pip's own child can be ended with it
+            preexec_fn=die_with_parent,
+        )
+        signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
         for line in process.stdout:
             line = without_credentials(line.rstrip())
             lines.append(line)
             say("   " + line)
         return process.wait(), lines
     finally:
-        if process.poll() is None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
+        if process is not None and process.poll() is None:
             for how in (signal.SIGTERM, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, how)

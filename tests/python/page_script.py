@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of the manual as scripts: files, changes of them, and commands."""
+
+import re
+
+FENCE = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CAPTION = re.compile(r"(?::\w+:[^\n]*\n)*:caption: `(\S+)`\n")
+
+
+def steps(text):
+    """[("file", name, content), ("diff", lines) or ("run", command, expected lines)] of a page."""
+    found = []
+    for head, content in FENCE.findall(text):
+        if head.startswith("{code-block}"):
+            caption = CAPTION.match(content)
+            if caption:
+                found.append(("file", caption.group(1), content[caption.end() :].lstrip("\n")))
+        elif head == "diff":
+            found.append(("diff", content))
+        elif head == "console":
+            found += console(content)
+    return found
+
+
+def console(content):
+    """[("run", command, expected lines)]; a command goes on while the shell would ask for more."""
+    found = []
+    lines = content.splitlines()
+    while lines:
+        line = lines.pop(0)
+        assert line.startswith("$ "), "output before a command: " + line
+        command = [line[2:]]
+        while unfinished("\n".join(command)):
+            command.append(lines.pop(0))
+        expected = []
+        while lines and not lines[0].startswith("$ "):
+            expected.append(lines.pop(0))
+        found.append(("run", "\n".join(command), expected))
+    return found
+
+
+def unfinished(command):
+    if command.endswith("\\") or re.sub(r"\s# .*", "", command).count("'") % 2:
+        return True
+    here = re.search(r"<<'(\w+)'", command)
+    return bool(here) and not command.endswith("\n" + here.group(1))
