@@ -297,16 +297,27 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         warpgroup * 64, shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
     commit_wgmma();
   };
-  const auto issue_outputs = [&] {
+  const auto values = [&] {
+    return shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes;
+  };
+  const auto issue_outputs = [&](const auto& weights) {
     fence_wgmma();
-    const char* const v =
-        shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes;
-    if constexpr (Shape::kIsFloat8) {
-      multiply_add_by_rows<Element, kKeys, Shape::kHeadDimV>(o, p, v);
-    } else {
-      multiply_add_by_columns<Element, kKeys, Shape::kHeadDimV>(o, p, v);
-    }
+    multiply_add_by_columns<T, kKeys, Shape::kHeadDimV>(o, weights, values());
     commit_wgmma();
+  };
+  // Of float8 the tensor cores' sums have about 14 bits and the others are cut off, of many keys a
+  // good part of the sum. A block's outputs are added in float32; where the weights were packed,
+  // the registers of the scores are free.
+  const auto add_outputs = [&](const auto& weights, auto part) {
+    constexpr int kColumns = Shape::kColumns, kFirst = decltype(part)::value * kColumns;
+    auto& products = reinterpret_cast<float(&)[kColumns / 2]>(s);
+    fence_wgmma();
+    multiply_by_rows<Element, Shape::kHeadDimV, kKeys, kColumns>(products, weights, values(),
+                                                                 kFirst);
+    commit_wgmma();
+    wait_for_wgmma<0>();
+    keep(products);
+    multiply_add_rows<kFirst / 2, kColumns / 2>(o, rescale, products);
   };
   // Blocks from_block up to to_block are seen by all of the warpgroup's rows.
   int from_block, to_block;
@@ -371,81 +382,122 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       rows.max[half] = -INFINITY;
       rows.sum[half] = 0.0f;
     }
-    if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
-    scores_to_weights(block);
-    pack_weights<T, Shape>(p, s);
-    release_written(t - 2);
-    // Of the block whose output comes next.
-    const auto clear_beyond_end = [&] {
-      const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
-      // Those of float8 are zeros there.
-      if (kVarlen && !Shape::kIsFloat8 && (block + 1) * kKeys > seq_k) {
+    if constexpr (Shape::kIsFloat8) {
+      for (;;) {
+        if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
+        scores_to_weights(block);
+        pack_weights<T, Shape>(p, s);
         wait_for_v();
-        clear_rows_from<typename Shape::VTile, kKeys>(
-            shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
-            seq_k - block * kKeys, turn + Shape::kWarpgroups);
+        wait_for_turn();
+        add_outputs(p, std::integral_constant<int, 0>());
+        if constexpr (Shape::kColumns < Shape::kHeadDimV) {
+          add_outputs(p, std::integral_constant<int, 1>());
+        }
+        release_v(n - 1);
+        if (block == first_block()) break;
+        --block;
+        wait_for_k();
+        issue_scores();
+        pass_turn();
+        wait_for_wgmma<0>();
+        keep(s);
+        release_k();
       }
-    };
-    while (block > first_block()) {
-      clear_beyond_end();
-      --block;
-      wait_for_k();
-      wait_for_turn();
-      issue_scores();
-      wait_for_v();
-      issue_outputs();
-      pass_turn();
-      write_before();
-      wait_for_wgmma<1>();
-      keep(s);
-      release_k();
-      if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
-      const bool is_rescaled = scores_to_weights(block);
-      wait_for_wgmma<0>();
-      keep(o);
-      release_v(n - 2);
-      if (is_rescaled) multiply_rows(o, rescale);
-      pack_weights<T, Shape>(p, s);
-      release_written(t - 2);
-    }
-    // The next tile's queries take its place.
-    write_before();
-    release_written(t - 2);
-    is_tile = has_next_tile();
-    int to_skip = 0;
-    if (is_tile)
-      to_skip = tile_at(t).last_block - last_block_of<Shape>(call, tile_at(t), warpgroup);
-    clear_beyond_end();
-    wait_for_v();
-    wait_for_turn();
-    if (Shape::kOverlapsTiles && is_tile && to_skip == 0) {
-      issue_outputs();
-      wait_for_q();
-      wait_for_k();
-      issue_scores();
-      pass_turn();
-      wait_for_wgmma<1>();
-      keep(o);
-      release_v(n - 1);
-      finish(t - 2);
-      if (Shape::kWritesLate && call.writes_late) {
-        is_unwritten = true;
-      } else {
+      is_tile = has_next_tile();
+      const int to_skip =
+          is_tile ? tile_at(t).last_block - last_block_of<Shape>(call, tile_at(t), warpgroup) : 0;
+      if (Shape::kOverlapsTiles && is_tile && to_skip == 0) {
+        wait_for_q();
+        wait_for_k();
+        issue_scores();
+        pass_turn();
+        finish(t - 2);
         write(t - 2);
+        wait_for_wgmma<0>();
+        keep(s);
+        release_k();
+      } else {
+        pass_turn();
+        finish(t - 1);
+        write(t - 1);
+        if (is_tile) begin_tile(to_skip);
       }
-      wait_for_wgmma<0>();
-      keep(s);
-      release_k();
     } else {
-      issue_outputs();
-      pass_turn();
-      wait_for_wgmma<0>();
-      keep(o);
-      release_v(n - 1);
-      finish(t - 1);
-      write(t - 1);
-      release_written(t - 1);
-      if (is_tile) begin_tile(to_skip);
+      if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
+      scores_to_weights(block);
+      pack_all<T>(p, s);
+      release_written(t - 2);
+      // Of the block whose output comes next.
+      const auto clear_beyond_end = [&] {
+        const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
+        if (kVarlen && (block + 1) * kKeys > seq_k) {
+          wait_for_v();
+          clear_rows_from<typename Shape::VTile, kKeys>(
+              shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
+              seq_k - block * kKeys, turn + Shape::kWarpgroups);
+        }
+      };
+      while (block > first_block()) {
+        clear_beyond_end();
+        --block;
+        wait_for_k();
+        wait_for_turn();
+        issue_scores();
+        wait_for_v();
+        issue_outputs(p);
+        pass_turn();
+        write_before();
+        wait_for_wgmma<1>();
+        keep(s);
+        release_k();
+        if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
+        const bool is_rescaled = scores_to_weights(block);
+        wait_for_wgmma<0>();
+        keep(o);
+        release_v(n - 2);
+        if (is_rescaled) multiply_rows(o, rescale);
+        pack_all<T>(p, s);
+        release_written(t - 2);
+      }
+      // The next tile's queries take its place.
+      write_before();
+      release_written(t - 2);
+      is_tile = has_next_tile();
+      int to_skip = 0;
+      if (is_tile)
+        to_skip = tile_at(t).last_block - last_block_of<Shape>(call, tile_at(t), warpgroup);
+      clear_beyond_end();
+      wait_for_v();
+      wait_for_turn();
+      if (Shape::kOverlapsTiles && is_tile && to_skip == 0) {
+        issue_outputs(p);
+        wait_for_q();
+        wait_for_k();
+        issue_scores();
+        pass_turn();
+        wait_for_wgmma<1>();
+        keep(o);
+        release_v(n - 1);
+        finish(t - 2);
+        if (Shape::kWritesLate && call.writes_late) {
+          is_unwritten = true;
+        } else {
+          write(t - 2);
+        }
+        wait_for_wgmma<0>();
+        keep(s);
+        release_k();
+      } else {
+        issue_outputs(p);
+        pass_turn();
+        wait_for_wgmma<0>();
+        keep(o);
+        release_v(n - 1);
+        finish(t - 1);
+        write(t - 1);
+        release_written(t - 1);
+        if (is_tile) begin_tile(to_skip);
+      }
     }
   }
   // The turn that nobody takes any more: barriers end as they began.

@@ -237,6 +237,16 @@ __device__ __forceinline__ void multiply_rows(float (&o)[kSize], const float (&f
   for (int i = 0; i < kSize; ++i) o[i] *= factor[i / 2 % 2];
 }
 
+// o = o * factor + more, of columns that lie side by side.
+template <int kFirst, int kCount, int kSize, int kMore>
+__device__ __forceinline__ void multiply_add_rows(float (&o)[kSize], const float (&factor)[2],
+                                                  const float (&more)[kMore]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    o[kFirst + i] = fmaf(o[kFirst + i], factor[i / 2 % 2], more[i]);
+  }
+}
+
 }  // namespace attention_sm90
 
 #endif

@@ -95,6 +95,9 @@ struct AttentionSm90ShapeOf {
   static_assert(!kOverlapsTiles || kIsFloat8 || kHeadDimV <= kHeadDim,
                 "outputs take the place of queries");
   static_assert(!kIsFloat8 || (kKeys % 32 == 0 && kHeadDim % 32 == 0), "products of 32 elements");
+  // Outputs that one product adds to: of float8 it takes the registers of the scores.
+  static constexpr int kColumns = kIsFloat8 && kHeadDimV > kKeys ? kHeadDimV / 2 : kHeadDimV;
+  static_assert(!kIsFloat8 || kColumns <= kKeys, "products have the registers of the scores");
   static_assert(!kIsFloat8 || !kRescalesRarely, "weights of float8 must not grow beyond 448");
 
   using QTile = SharedTile<kQueries, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;

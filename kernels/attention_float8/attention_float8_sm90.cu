@@ -133,6 +133,7 @@ void with_shape(const Attention& call, const Body& body) {
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
   if (larger <= 64) return body(AttentionSm90Float8Shape64());
   if (larger <= 128) return body(AttentionSm90Float8Shape128());
+  if (larger <= 192 && call.head_dim_v <= 128) return body(AttentionSm90Float8Shape192By128());
   body(AttentionSm90Float8Shape256());
 }
 

@@ -14,8 +14,9 @@ struct AttentionSm90Float8Shape
     : AttentionSm90ShapeOf<kHeadDim, kHeadDimV, kWarpgroups, kKeys, kStages, kQStages, 1, true> {};
 
 using AttentionSm90Float8Shape64 = AttentionSm90Float8Shape<64, 64, 3, 128, 2, 2>;
-using AttentionSm90Float8Shape128 = AttentionSm90Float8Shape<128, 128, 2, 192, 2, 2>;
-using AttentionSm90Float8Shape256 = AttentionSm90Float8Shape<256, 256, 2, 96, 2, 1>;
+using AttentionSm90Float8Shape128 = AttentionSm90Float8Shape<128, 128, 3, 128, 2, 2>;
+using AttentionSm90Float8Shape192By128 = AttentionSm90Float8Shape<192, 128, 3, 128, 2, 2>;
+using AttentionSm90Float8Shape256 = AttentionSm90Float8Shape<256, 256, 2, 128, 2, 1>;
 
 // The values as the kernel reads them: [batch, kv_heads, head_dim_v, keys], of sequences of
 // different lengths without the batch. Keys of a sequence begin at a multiple of what a block of

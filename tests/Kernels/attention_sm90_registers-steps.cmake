@@ -28,6 +28,7 @@ if(case_LONG)
     Shape256Dropout
     Float8Shape64
     Float8Shape128
+    Float8Shape192By128
     Float8Shape256
   )
   set(

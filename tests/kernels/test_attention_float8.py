@@ -45,13 +45,14 @@ def numbers_of(tensor, descale, kv_heads):
 
 def has_float8_products(q, v, out_dtype):
     """Whether the GPU multiplies float8, with weights that are rounded to it."""
-    return (
-        q.is_cuda
-        and torch.cuda.get_device_capability() == (9, 0)
-        and out_dtype != torch.float32
-        and q.shape[-1] % 16 == v.shape[-1] % 16 == 0
-        and all(x.data_ptr() % 16 == 0 and all(step % 16 == 0 for step in x.stride()[:-1]) for x in (q, v))
-    )
+
+    def is_aligned(x):
+        steps = zip(x.stride()[:-1], x.shape)
+        rows = all(step % 16 == 0 and step > 0 or size == 1 for step, size in steps)
+        return rows and x.data_ptr() % 16 == x.shape[-1] % 16 == 0
+
+    is_hopper = q.is_cuda and torch.cuda.get_device_capability() == (9, 0)
+    return is_hopper and out_dtype != torch.float32 and is_aligned(q) and is_aligned(v)
 
 
 def rounded(weights):
@@ -77,6 +78,8 @@ def check(case, q, k, v, out_dtype=torch.bfloat16, times=2, **options):
         plain_lse = reference(*(x.to(out_dtype).double() for x in wide), **options)[1]
         seen = exact_lse.isfinite()
         allowed = 2 * (plain_lse - exact_lse)[seen].abs().max().item() + 1e-4 if seen.any() else 0.0
+        if own:  # the tensor cores' sums of float8's products
+            allowed += 2**-12 * max(1.0, exact_lse[seen].abs().max().item()) if seen.any() else 0.0
         assert torch.equal(lse[~seen].double(), exact_lse[~seen])
         assert ((lse.double() - exact_lse)[seen].abs() <= allowed).all(), case
 
@@ -262,6 +265,16 @@ def test_hopper_kernel(device):
             check((sizes, options), q, k, v, dtype, 3 if "softcap" in options else 2, **options)
     names = [event.name for event in profile.events()]
     assert sum("Float8Shape" in name for name in names) == calls, set(names)
+
+
+def test_hopper_kernel_adds_up_long_sequences(device):
+    """Sums of many keys whose values have a mean: those of the tensor cores have too few bits."""
+    if device != "cuda" or torch.cuda.get_device_capability() != (9, 0):
+        return
+    for head_dim in (64, 128):
+        q, k, v = tensors(device, 1, 300, 20_000, 2, 1, head_dim)
+        q, v = (q.float() / 8).to(FLOAT8), (v.float() + 8).to(FLOAT8)
+        check(head_dim, q, k, v, **descales_of(q, k))
 
 
 def test_same_bits_each_run(device):

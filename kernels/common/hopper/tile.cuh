@@ -120,29 +120,16 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
   }
 }
 
-// D += P * B^T, with P of 64 x kK elements of 8 bits packed in registers, B of kN rows of them.
-template <typename T, int kK, int kN>
-__device__ __forceinline__ void multiply_add_by_rows(float (&d)[kN / 2],
-                                                     const uint32_t (&p)[kK / 8], const char* b) {
-  using B = SharedTile<kN, kK / 2>;
-  const uint64_t descriptor = matrix_descriptor(b, 0);
+// D = P * B^T, with P of 64 x kK elements of 8 bits packed in registers, and kN of B's kRows rows
+// of them, from `row` on.
+template <typename T, int kRows, int kK, int kN>
+__device__ __forceinline__ void multiply_by_rows(float (&d)[kN / 2], const uint32_t (&p)[kK / 8],
+                                                 const char* b, int row) {
+  const uint64_t descriptor = matrix_descriptor(b + row * kBoxRowBytes, 0);
 #pragma unroll
   for (int k = 0; k < kK / 32; ++k) {
-    const uint64_t step = k / 4 * (B::kChunkBytes / 16) + k % 4 * 2;
-    Wgmma<T, kN>::multiply(d, p + 4 * k, descriptor + step, true);
-  }
-}
-
-// D = A^T * B, with 64 columns of A and kN of B, both tiles of kK rows: `a` and `b` are the first
-// of the chunks that have these columns.
-template <typename T, int kK, int kN>
-__device__ __forceinline__ void multiply_columns(float (&d)[kN / 2], const char* a, const char* b) {
-  const uint64_t a_descriptor = matrix_descriptor(a, kK * kBoxRowBytes);
-  const uint64_t b_descriptor = matrix_descriptor(b, kK * kBoxRowBytes);
-#pragma unroll
-  for (int k = 0; k < kK / 16; ++k) {
-    Wgmma<T, kN>::multiply_transposed(d, a_descriptor + k * (2048 / 16),
-                                      b_descriptor + k * (2048 / 16), k > 0);
+    const uint64_t step = k / 4 * (SharedTile<kRows, kK / 2>::kChunkBytes / 16) + k % 4 * 2;
+    Wgmma<T, kN>::multiply(d, p + 4 * k, descriptor + step, k > 0);
   }
 }
 
