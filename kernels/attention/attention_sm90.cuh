@@ -132,29 +132,31 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     // The consumers have left the tile whose place it takes before they need more of this one.
     if (t == 0) find_tile();
     find_tile();
-    const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
-    bool are_queries_loaded = next.batch < 0;
-    const auto load_next_q = [&] {
-      if (!are_queries_loaded) load_q(next, t + 1);
-      are_queries_loaded = true;
-    };
+    bool are_queries_loaded = false;  // the next tile's
     for (; block > first_block; --block, ++n) {
       load_k(block - 1, n + 1);
       load_v(block, n);
-      if (Shape::kLoadsQueriesEarly) load_next_q();
+      if (Shape::kLoadsQueriesEarly && !are_queries_loaded) {
+        const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
+        if (next.batch >= 0) load_q(next, t + 1);
+        are_queries_loaded = true;
+      }
     }
-    // The next tile's queries come at the latest while this one's last blocks are computed; of a
-    // short tile the values are waited for earlier.
+    // They come at the latest while this one's last blocks are computed; of a short tile the values
+    // are waited for earlier.
+    const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
     const bool is_short = tile.last_block - first_block < 2;
     if (is_short) load_v(first_block, n);
-    if (Shape::kQStages > 1) {
-      load_next_q();
-    } else if (next.batch >= 0) {
+    if (next.batch >= 0 && !are_queries_loaded) {
+      if (Shape::kQStages > 1) {
+        load_q(next, t + 1);
+      } else {
 #pragma unroll 1
-      for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
-        prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
-                     next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head,
-                     kVarlen ? 0 : next.batch);
+        for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
+          prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
+                       next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head,
+                       kVarlen ? 0 : next.batch);
+        }
       }
     }
     if (!is_short) load_v(first_block, n);
