@@ -120,6 +120,19 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
   }
 }
 
+// D = A^T * B, with 64 columns of A and kN of B, both tiles of kK rows: `a` and `b` are the first
+// of the chunks that have these columns.
+template <typename T, int kK, int kN>
+__device__ __forceinline__ void multiply_columns(float (&d)[kN / 2], const char* a, const char* b) {
+  const uint64_t a_descriptor = matrix_descriptor(a, kK * kBoxRowBytes);
+  const uint64_t b_descriptor = matrix_descriptor(b, kK * kBoxRowBytes);
+#pragma unroll
+  for (int k = 0; k < kK / 16; ++k) {
+    Wgmma<T, kN>::multiply_transposed(d, a_descriptor + k * (2048 / 16),
+                                      b_descriptor + k * (2048 / 16), k > 0);
+  }
+}
+
 // D = P * B^T, with P of 64 x kK elements of 8 bits packed in registers, and kN of B's kRows rows
 // of them, from `row` on.
 template <typename T, int kRows, int kK, int kN>
