@@ -75,7 +75,8 @@ Targets of each :command:`cudaops_add_benchmark` for CUDA, never part of ``all``
   ``<build>/<name>.ncu/`` gets the report, with the source where ``CUDAOPS_PROFILE`` is on, and :file:`roofline.png`,
   with matplotlib.
 ``<name>.nsys``
-  Nsight Systems on the same: its tables of kernels and NVTX ranges, and a report in ``<build>/<name>.nsys/``.
+  Nsight Systems on the same: its tables of kernels and NVTX ranges, and a report in ``<build>/<name>.nsys/``. The nsys that
+  comes with Nsight Compute makes no report; what it has recorded is kept for another machine's nsys-ui.
 
 ``BENCHMARK_FILTER`` in the environment, a regular expression, chooses cases of both.
 

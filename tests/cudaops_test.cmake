@@ -5,7 +5,7 @@ include_guard(GLOBAL)
 
 # cudaops_add_case_suite(<Suite> [PROJECT] [LABELS <label>...] [EVERY_CMAKE] [EVERY_GENERATOR] [FOR_EACH_TORCH]
 #                        [OTHER_CMAKE_CASES <regex>] [OTHER_GENERATOR_CASES <regex>] [TIMEOUT <s>]
-#                        [QUICK [NOT_QUICK <regex>]] [BLANK_CASES <regex>])
+#                        [QUICK [NOT_QUICK <regex>]] [BLANK_CASES <regex>] [DETECTIONS])
 #
 # One test "<Suite>.<case>" for each case in tests/<Suite>. A case is <case>.cmake or <case>-steps.cmake; they are
 # collected from the folder, because a case that stands in the folder but not in a list would never run and nobody
@@ -16,12 +16,12 @@ include_guard(GLOBAL)
 # in CUDAOPS_TEST_TORCHES (variable case_TORCH in the case). QUICK gives the label `quick` to the cases of the main CMake
 # and generator, but for those with the real compilers (real_*), with generated inputs (generated_*), and NOT_QUICK:
 # together with the rest that has the label they take 90 s at most. BLANK_CASES are repeated in directories with a blank
-# in their path ("@blank").
+# in their path ("@blank"). DETECTIONS: they call case_use_detections(), as PROJECT suites may.
 function(cudaops_add_case_suite suite)
   cmake_parse_arguments(
     PARSE_ARGV 1
     arg
-    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH;QUICK"
+    "PROJECT;EVERY_CMAKE;EVERY_GENERATOR;FOR_EACH_TORCH;QUICK;DETECTIONS"
     "TIMEOUT;OTHER_CMAKE_CASES;OTHER_GENERATOR_CASES;BLANK_CASES;NOT_QUICK"
     "LABELS"
   )
@@ -146,7 +146,7 @@ function(cudaops_add_case_suite suite)
       if(suffix MATCHES "^@[0-9]")
         list(APPEND fixtures tests.tools)
       endif()
-      if(kind STREQUAL "PROJECT")
+      if(kind STREQUAL "PROJECT" OR arg_DETECTIONS)
         set_property(GLOBAL APPEND PROPERTY _cudaops_test_seeds "${seed}|${cmake}|${generator}")
         cmake_path(GET seed FILENAME seed_name)
         list(APPEND fixtures tests.${seed_name})

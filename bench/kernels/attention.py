@@ -125,7 +125,9 @@ def main():
     parser.add_argument("--pass", dest="which", choices=tuple(NAMES), default="forward")
     parser.add_argument("--milliseconds", type=float, default=700, help="of GPU time a row")
     parser.add_argument("--out", help="a directory for attention_<pass>_cuda.json")
+    result_file.add_commit_argument(parser)
     arguments = parser.parse_args()
+    commit = result_file.commit(arguments.commit) if arguments.out else None
     kernels = kernels_package.load(arguments.library)
     import torch
 
@@ -210,6 +212,7 @@ def main():
             f"attention_{arguments.which}_cuda",
             f"bench/kernels/attention.py --pass {arguments.which}",
             rows,
+            commit=commit,
             torch=torch.__version__,
             cudnn=torch.backends.cudnn.version(),
             machine=facts,

@@ -35,7 +35,9 @@ def main():
     parser.add_argument("--calls", type=int, default=20, help="of a graph")
     parser.add_argument("--only", type=int, nargs="*", help="cases by number")
     parser.add_argument("--out", help="a directory for attention_decode_cuda.json")
+    result_file.add_commit_argument(parser)
     arguments = parser.parse_args()
+    commit = result_file.commit(arguments.commit) if arguments.out else None
     kernels = kernels_package.load(arguments.library)
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -161,6 +163,7 @@ def main():
             "attention_decode_cuda",
             "bench/kernels/attention_decode.py",
             rows,
+            commit=commit,
             torch=torch.__version__,
             flashinfer=getattr(flashinfer, "__version__", None),
             machine=facts,

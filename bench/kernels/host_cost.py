@@ -146,7 +146,9 @@ def main():
     parser.add_argument("--only", default="", help="names that contain this")
     parser.add_argument("--compiled", action="store_true", help="both under torch.compile")
     parser.add_argument("--out", help="a directory for host_cost_<device>.json")
+    result_file.add_commit_argument(parser)
     arguments = parser.parse_args()
+    commit = result_file.commit(arguments.commit) if arguments.out else None
     kernels = kernels_package.load(arguments.library)
     import torch
 
@@ -185,6 +187,7 @@ def main():
             f"host_cost_{kind}",
             command,
             rows,
+            commit=commit,
             torch=torch.__version__,
             device=name_of_device,
             shape=[ROWS, WIDTH],

@@ -58,7 +58,9 @@ def main():
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--out", help="a directory for linear_cross_entropy_<device>.json")
+    result_file.add_commit_argument(parser)
     arguments = parser.parse_args()
+    commit = result_file.commit(arguments.commit) if arguments.out else None
     kernels = kernels_package.load(arguments.library)
     import torch
     import torch.nn.functional as F
@@ -131,6 +133,7 @@ def main():
             f"linear_cross_entropy_{device}",
             f"bench/kernels/linear_cross_entropy.py --device {device}",
             rows,
+            commit=commit,
             torch=torch.__version__,
             machine=facts,
             classes=CLASSES,

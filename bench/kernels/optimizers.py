@@ -48,7 +48,9 @@ def main():
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--out", help="a directory for optimizers_<device>.json")
+    result_file.add_commit_argument(parser)
     arguments = parser.parse_args()
+    commit = result_file.commit(arguments.commit) if arguments.out else None
     kernels = kernels_package.load(arguments.library)
     import torch
 
@@ -157,6 +159,7 @@ def main():
             f"optimizers_{device}",
             f"bench/kernels/optimizers.py --device {device}",
             rows,
+            commit=commit,
             torch=torch.__version__,
             bitsandbytes=getattr(bnb, "__version__", None),
             machine=facts,

@@ -47,6 +47,10 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
 
 
+def add_commit_argument(parser):
+    parser.add_argument("--commit", help="what is measured, where there is no git here")
+
+
 def commit(told=None):
     """What is measured: `told` (the option --commit), else the checkout's commit, with "-dirty" behind it where files were
     changed since (but those of bench/results, which are written meanwhile)."""

@@ -75,7 +75,7 @@ def parser():
         "--compile-seconds", type=int, default=90, help="for one torch.compile (default: 90)"
     )
     result.add_argument("--quick", action="store_true", help="tiny shapes, no compiled code")
-    result.add_argument("--commit", help="what is measured, where there is no git here")
+    result_file.add_commit_argument(result)
     result.add_argument("--child", help=argparse.SUPPRESS)  # one op, in a process of its own
     result.add_argument("--part", help=argparse.SUPPRESS)  # where it writes
     return result

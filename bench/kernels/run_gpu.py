@@ -323,7 +323,7 @@ def main():
     parser.add_argument("--googlebenchmark", help="source tree, where it isn't installed")
     parser.add_argument("--steps", default=",".join(STEPS), help="some of " + ",".join(STEPS))
     parser.add_argument("--ops", help="some of those that have a benchmark, as rms_norm,swiglu: of the step bench")
-    parser.add_argument("--commit", help="what is measured, where there is no git here")
+    result_file.add_commit_argument(parser)
     arguments = parser.parse_args()
     steps = arguments.steps.split(",")
     unknown = [step for step in steps if step not in STEPS]

@@ -99,7 +99,7 @@ def main():
     parser.add_argument("build", help="a build directory of examples/lessons")
     parser.add_argument("lessons", nargs="*", help="default: all")
     parser.add_argument("--out", default=OUT, help="default: bench/results/lessons")
-    parser.add_argument("--commit", help="what is measured, where there is no git here")
+    result_file.add_commit_argument(parser)
     arguments = parser.parse_args()
     commit = result_file.commit(arguments.commit)
     machine, failed, found = result_file.machine(), [], {}

@@ -43,6 +43,7 @@ function(example_begin name)
     case_skip("no Python with torch was found for this build")
     return()
   endif()
+  case_use_detections()
   file(COPY "${case_REPO}/examples/${name}" DESTINATION "${case_DIR}/my projects")
   set(example_DIR "${case_DIR}/my projects/${name}" PARENT_SCOPE)
   case_step(

@@ -252,6 +252,16 @@ def test_source_of_both_branches(project):
     assert command(content, "add_torch_op")[-3:] == ["csrc/a.cu", "csrc/b.cu", "${op_cuda_sources}"]
     assert "if(WRAPPERS)\n  list(APPEND op_cuda_sources\n    csrc/wrappers.cu\n  )" in content
 
+    # Where a branch keeps what isn't known of it, all of them are there, and it is said.
+    content = project.port("""
+    sources = ["csrc/op.cpp", "csrc/a.cu", "csrc/b.cu"]
+    if "ONLY" in os.environ:
+        sources = [one for one in sources if os.environ["ONLY"] in one]
+    setup(ext_modules=[CUDAExtension("op", sources)])
+    """)
+    assert command(content, "add_torch_op")[-2:] == ["csrc/a.cu", "csrc/b.cu"]
+    assert ["left out: ONLY in the environment"] == [comment.split(": ", 1)[1] for comment in project.comments]
+
 
 def test_early_return(project):
     content = project.port("""

@@ -47,6 +47,13 @@ function(case_path)
   case_environment("PATH=${front}:${old}")
 endfunction()
 
+# case_use_detections(): the case's store begins with the detection of the real nvcc that the fixture has made.
+function(case_use_detections)
+  if(EXISTS "${case_SEED_DIR}/store/seeds")
+    file(COPY "${case_SEED_DIR}/store/seeds" DESTINATION "${case_DIR}/store")
+  endif()
+endfunction()
+
 # case_use_compiler_cache(): the steps that follow compile through the ccache of this machine, as the build of the tests
 # itself does; without one they just compile. For cases that look at what was compiled, not at how: they compile the same
 # again and again, with each CMake and in each checkout.

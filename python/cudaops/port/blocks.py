@@ -83,7 +83,7 @@ class Blocks:
     def unsaid(self, guard):
         where = classify(guard, self.flipped)
         if where.kind in ("always", "cuda", "cpu"):
-            for leaf in switched(guard, self.flipped, "cpu" if where.kind == "cpu" else "cuda"):
+            for leaf in switched(guard, self.flipped, "cpu" if where.kind == "cpu" else "cuda", unknown=True):
                 self.unused.setdefault(leaf.name, leaf)
 
     def condition(self, guard, section, text):

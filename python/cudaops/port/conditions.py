@@ -78,12 +78,13 @@ def deciding(test, flipped=()):
     return (known or found)[0], " and ".join(said[:3]) or "depending on " + found[0].text
 
 
-def switched(test, flipped, world):
-    """Leaves of the environment without whose default the condition does not hold."""
+def switched(test, flipped, world, unknown=False):
+    """Leaves of the environment without whose default the condition does not hold, or (unknown) may not."""
     if isinstance(test, bool):
         return []
     leaves = {leaf.name: leaf for leaf in test.leaves() if leaf.kind == "env" and leaf.name not in flipped}
-    return [leaf for name, leaf in leaves.items() if test.holds(world, (*flipped, name)) is False]
+    ends = (False, None) if unknown else (False,)
+    return [leaf for name, leaf in leaves.items() if test.holds(world, (*flipped, name)) in ends]
 
 
 def relevant(test, settled):
