@@ -138,7 +138,8 @@ def test_rows_that_see_nothing_and_no_elements(device):
     q, k, v = tensors(device, seq_q=90, seq_k=20)
     output, lse = kernels.attention(q, k, v, causal=True, return_lse=True)
     assert (output[:, :70] == 0).all() and (lse[..., :70] == -INFINITY).all()
-    assert output[:, 70:].abs().min() > 0 and lse[..., 70:].isfinite().all()
+    # Of the first of them it is a row of v, in which float8 may have zeros.
+    assert (output[:, 70:] != 0).any(-1).all() and lse[..., 70:].isfinite().all()
     for batch, seq_q, seq_k in ((0, 5, 7), (2, 0, 7), (2, 5, 0)):
         q, k, v = tensors(device, batch, seq_q, seq_k)
         output, lse = kernels.attention(q, k, v, return_lse=True)
@@ -221,6 +222,10 @@ def test_varlen_is_attention_of_each_sequence(device):
                 q[None, rows_q], k[None, rows_k], v[None, rows_k], **own, **options, return_lse=True
             )
             assert torch.equal(output[rows_q], wanted[0]), (head_dim, options, i)
+            if lengths_k[i] == 0:
+                # Of sinks alone: another kernel serves no keys at all, and takes them to powers of two and back.
+                torch.testing.assert_close(lse[:, rows_q], wanted_lse[0], rtol=1e-6, atol=1e-6)
+                continue
             assert torch.equal(lse[:, rows_q], wanted_lse[0]), (head_dim, options, i)
         by_head = {name: x[2] for name, x in factors.items()}
         found = kernels.attention_varlen(q, k, v, *offsets, 130, 200, **by_head, **options)
