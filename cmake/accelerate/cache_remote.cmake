@@ -346,7 +346,7 @@ function(_cudaops_remote_sccache url shown readonly)
   foreach(setting IN LISTS settings)
     string(REGEX MATCH "^([^=]+)=(.*)$" setting "${setting}")
     # Empty is another thing than absent.
-    if(NOT CMAKE_MATCH_2 STREQUAL "")
+    if(NOT "${CMAKE_MATCH_2}" STREQUAL "")
       set(variable "${CMAKE_MATCH_1}")
       _cudaops_cache_quote(word "${CMAKE_MATCH_2}")
       string(APPEND text "${variable}=${word}\n")

@@ -238,6 +238,12 @@ def test_long_message_of_cmake_is_its_first_lines_and_its_errors():
             "CC=<compiler>, or unset it",
         ),
         (
+            "find_package(CudaTorchMatch): the host compiler for nvcc doesn't exist.\n\n    found   /no/where (environment NVCC_APPEND_FLAGS)\n"
+            "    wanted  the path of a C++ compiler, or its name on PATH\n   Fix: another -ccbin in NVCC_APPEND_FLAGS, or none\n",
+            "nvcc's host compiler, which NVCC_APPEND_FLAGS names, isn't there: /no/where",
+            "NVCC_APPEND_FLAGS=-ccbin=<compiler>, or unset it",
+        ),
+        (
             'The C++ compiler\n\n    "/usr/bin/g++"\n\n  is not able to compile a simple test program.\n\n  It fails with:\n\n'
             "    [1/2] Building CXX object x.o\n    g++: error: unrecognized option\n\n  CMake will not be able to generate this project.\n",
             "the C++ compiler builds not even an empty program: /usr/bin/g++\ng++: error: unrecognized option",

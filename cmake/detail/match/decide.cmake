@@ -265,7 +265,7 @@ function(_cudaops_host_compiler_choose)
       "NVCC_CCBIN|environment NVCC_CCBIN"
   )
     string(REGEX MATCH "^[^|]+" variable "${choice}")
-    if(NOT "${${variable}}" STREQUAL "")
+    if(${variable})
       set(path "${${variable}}")
       string(REGEX REPLACE "^[^|]+[|]" "" source "${choice}")
       break()
@@ -291,10 +291,14 @@ function(_cudaops_host_compiler_choose)
     set(version "${CMAKE_CXX_COMPILER_VERSION}")
   else()
     if(NOT EXISTS "${path}" OR IS_DIRECTORY "${path}")
+      set(fix "-DCMAKE_CUDA_HOST_COMPILER=${CMAKE_CXX_COMPILER}")
+      if(source MATCHES "(CMAKE_CUDA_FLAGS|NVCC_APPEND_FLAGS)$")
+        set(fix "another -ccbin in ${CMAKE_MATCH_1}, or none")
+      endif()
       _cudaops_stop(
         "find_package(CudaTorchMatch): the host compiler for nvcc doesn't exist."
         FACTS "found   ${path} (${source})" "wanted  the path of a C++ compiler, or its name on PATH"
-        FIX "-DCMAKE_CUDA_HOST_COMPILER=${CMAKE_CXX_COMPILER}"
+        FIX "${fix}"
       )
     endif()
     _cudaops_use(facts/compiler)
@@ -318,7 +322,8 @@ function(_cudaops_host_compiler_named flags out)
       set(value FALSE)
     elseif(word MATCHES "^(-ccbin|--compiler-bindir)(=(.*))?$")
       set(named "${CMAKE_MATCH_3}")
-      if(CMAKE_MATCH_2 STREQUAL "")
+      # A group that matched nothing may leave its variable undefined.
+      if("${CMAKE_MATCH_2}" STREQUAL "")
         set(value TRUE)
       endif()
     endif()

@@ -65,8 +65,9 @@ class Failure:
             path, variable = host.groups()
             if variable == "CUDAHOSTCXX" and not os.environ.get(variable):
                 variable = "CC"  # as torch takes it
+            option = "-ccbin=" if variable.endswith("_FLAGS") else ""
             self.message = "nvcc's host compiler, which %s names, isn't there: %s" % (variable, path)
-            self.fix = "%s=<compiler>, or unset it" % variable
+            self.fix = "%s=%s<compiler>, or unset it" % (variable, option)
         elif broken:
             errors = [line.strip() for line in said.split("\n") if _ANY.match(line)]
             self.message = "\n".join(["the %s compiler builds not even an empty program: %s" % broken.groups(), *errors])

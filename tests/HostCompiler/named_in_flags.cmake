@@ -1,0 +1,15 @@
+# The last -ccbin of nvcc's flags, in each of its spellings. No regular expression has matched before.
+include("${CMAKE_CURRENT_LIST_DIR}/../Versions/common/check.cmake")
+_cudaops_use(match/decide)
+
+function(named flags expected)
+  _cudaops_host_compiler_named("${flags}" out)
+  check_equal("${flags}" "${out}" "${expected}")
+endfunction()
+named("-O3 -ccbin g++" g++)
+named("-ccbin=g++-13 -O3" g++-13)
+named("--compiler-bindir /usr/bin/g++" /usr/bin/g++)
+named("-ccbin a --compiler-bindir=b" b)
+named("-ccbin='/a b/g++'" "/a b/g++")
+named("-O3 -Xcompiler -ccbind" "")
+named("" "")
