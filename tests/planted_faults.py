@@ -94,7 +94,6 @@ def play(title, begin, todo, directory, log):
     directory = pathlib.Path(directory) / re.sub(r"\W+", "_", title.lower())
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    # The name of the project's directory is the last word of `cd my_ops`.
     setup = "set -e\n" + "\n".join(begin) + '\npwd\necho "$CudaOps_ROOT"\n'
     made = subprocess.run(["bash", "-c", setup], cwd=directory, env=environment(), check=True, stdout=subprocess.PIPE, text=True)
     project, root = made.stdout.splitlines()[-2:]
