@@ -43,8 +43,8 @@ presets.
 ``CUDAOPS_SANITIZER_TOOL`` (environment variable)
   Set by these tests; for a run of compute-sanitizer by hand, set it yourself. With ``memcheck`` a ``DeviceBuffer`` of
   :file:`cudaops/testing.h` ends with its last element, so that memcheck sees an access behind it; else a guard zone stands
-  there. With each tool it is filled with NaN: initcheck finds reads of memory that nobody wrote in tensors, and in memory
-  that a test or a kernel allocates itself.
+  there. With each tool it is filled with NaN, which initcheck takes for a write: it finds reads of memory that nobody
+  wrote in tensors, and in memory that a test or a kernel allocates itself.
 
 ``CUDAOPS_NVTX`` (variable, or environment variable of the same name)
   ``ON``: ``CUDAOPS_RANGE("name")`` of :file:`cudaops/nvtx.h` is a range on the time line of Nsight Systems; without it,

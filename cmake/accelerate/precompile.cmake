@@ -204,7 +204,7 @@ function(_cudaops_precompile_options target out)
     set(kind STANDARD)
   endif()
   list(APPEND options ${CMAKE_CXX${standard}_${kind}_COMPILE_OPTION} -fPIC)
-  # Other macros are no part of it: gcc leaves it aside where the headers mention one.
+  # Other macros are left out: gcc does not use a precompiled header where its text mentions one of them.
   set(macros "(TORCH_TARGET_VERSION|USE_CUDA|NDEBUG|_G[A-Z_]+)(=|$)")
   get_target_property(values ${target} COMPILE_OPTIONS)
   list(FILTER values INCLUDE REGEX "^-([fmgO][^ $]*$|D${macros})")
