@@ -4,6 +4,8 @@
 //   q * q_descale,  k * k_descale,  v * v_descale
 //
 // with a factor for each sequence and key head; a query head has that of the key head it reads.
+// q_descale * k_descale is to be above 0, which is not checked: a softmax's largest score is looked
+// for before it.
 //
 // Shapes   attention.h's; a factor for each [batch, kv_heads], with any strides, or none (1).
 // Types    q, k, v: float8 e4m3fn, of one byte; output and bias as attention.h has them for `dtype`

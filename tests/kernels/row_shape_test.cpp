@@ -7,11 +7,15 @@
 
 namespace {
 
+using cudaops_kernels::detail::kMaxSliceThreads;
+using cudaops_kernels::detail::kSliceVectors;
 using cudaops_kernels::detail::max_wide_threads;
 using cudaops_kernels::detail::num_virtual_threads;
+using cudaops_kernels::detail::ring_cluster_size;
 using cudaops_kernels::detail::row_shape;
 using cudaops_kernels::detail::RowOp;
 using cudaops_kernels::detail::RowShape;
+using cudaops_kernels::detail::slice_threads;
 using cudaops_kernels::detail::wide_shape;
 
 // num_tiles, reads_columns, element_bytes, allows_padding
@@ -193,6 +197,26 @@ TEST(RowShape, RowsOfModelsAreWide) {
   expect(kSoftmax, 8192, 128, 0, 0);
   expect(kSoftmax, 8192, 64, 2, 32);
   expect(kSoftmax, 8192, 32, 2, 16);
+}
+
+// Backward passes: a block without columns would wait for copies of a negative size.
+TEST(RowShape, EachBlockOfAClusterHasColumns) {
+  for (int64_t num_vectors = 2049; num_vectors <= 40000; ++num_vectors) {
+    const int size = ring_cluster_size(num_vectors);
+    if (size == 0) continue;
+    const int threads = slice_threads(num_vectors, size);
+    const int64_t slice = int64_t{kSliceVectors} * threads;
+    EXPECT_LE(threads, kMaxSliceThreads) << num_vectors;
+    EXPECT_GE(size * slice, num_vectors);
+    EXPECT_LT((size - 1) * slice, num_vectors);
+  }
+  EXPECT_EQ(ring_cluster_size(2500), 2);
+  EXPECT_EQ(ring_cluster_size(5000), 4);
+  EXPECT_EQ(ring_cluster_size(16384), 8);
+  EXPECT_EQ(ring_cluster_size(16385), 0);
+  EXPECT_EQ(ring_cluster_size(17500), 16);
+  EXPECT_EQ(ring_cluster_size(32768), 16);
+  EXPECT_EQ(ring_cluster_size(32769), 0);
 }
 
 }  // namespace

@@ -124,10 +124,7 @@ inline int64_t ring_threads(int64_t num_vectors, int per_thread) {
   return threads * most_blocks(threads);
 }
 
-// Of blocks with a slice of a row each: threads of a block, clusters of the device.
-inline int slice_threads(int64_t num_vectors, int cluster_size) {
-  return 32 * warps_for((num_vectors + cluster_size - 1) / cluster_size, kSliceVectors);
-}
+// Clusters of the device, with a slice of a row for each block.
 inline int64_t most_ring_clusters(int64_t num_vectors, int cluster_size) {
   return device_attribute(cudaDevAttrMultiProcessorCount) *
          most_blocks(slice_threads(num_vectors, cluster_size)) / cluster_size;

@@ -223,11 +223,19 @@ constexpr int kSliceVectors = 4;  // of a thread
 constexpr int kMaxSliceThreads = 512;
 constexpr int kMaxSliceVectors = kSliceVectors * kMaxSliceThreads;
 constexpr int kMaxRingCluster = 16;
-// How many blocks take a row; 0 where it is too long.
+// Threads of a block whose cluster has so many: slices are of whole warps.
+constexpr int slice_threads(int64_t num_vectors, int cluster_size) {
+  const int64_t of_warps = int64_t{cluster_size} * kSliceVectors * 32;
+  return static_cast<int>((num_vectors + of_warps - 1) / of_warps) * 32;
+}
+// How many blocks take a row; 0 where it is too long, or where the last of sixteen slices would
+// begin behind its end.
 constexpr int ring_cluster_size(int64_t num_vectors) {
   int size = 2;
   while (size < kMaxRingCluster && int64_t{size} * kMaxSliceVectors < num_vectors) size *= 2;
-  return int64_t{size} * kMaxSliceVectors < num_vectors ? 0 : size;
+  if (int64_t{size} * kMaxSliceVectors < num_vectors) return 0;
+  const int64_t slice = int64_t{kSliceVectors} * slice_threads(num_vectors, size);
+  return (size - 1) * slice < num_vectors ? size : 0;
 }
 // Stages are rows: one that is worked on, the next one, and one in flight. Where only two fit, the
 // next one is in flight and waited for. More at once make an H200 slower by a tenth: reads hold up

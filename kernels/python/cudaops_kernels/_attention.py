@@ -146,11 +146,11 @@ def attention(
 
     q, k and v may be torch.float8_e4m3fn, without dropout and gradients: they count as
     q * q_descale and so on. A descale is float32, one element, [kv_heads] or [batch, kv_heads] with
-    any strides; None is 1. A query head has the factor of the key head that it reads. The output is
-    out_dtype (torch.bfloat16 if None; float16, float32). H100 and H200 multiply float8 where head
-    dimensions are multiples of 16, as strides are, and out_dtype has 16 bits; weights are rounded to
-    float8 there, as in FlashAttention-3. Elsewhere q, k and v are converted to out_dtype first, on
-    the CPU to float32.
+    any strides; None is 1. A query head has the factor of the key head that it reads. q_descale and
+    k_descale must be above 0, which is not checked. The output is out_dtype (torch.bfloat16 if None;
+    float16, float32). H100 and H200 multiply float8 where head dimensions are multiples of 16, as
+    addresses and strides are, and out_dtype has 16 bits; weights are rounded to float8 there, as in
+    FlashAttention-3. Elsewhere q, k and v are converted to out_dtype first, on the CPU to float32.
 
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results
     are the same from run to run, but for the gradient by q on H100 and H200: its parts are added up
@@ -287,7 +287,8 @@ def attention_varlen(
     max_seqlen_q and max_seqlen_k: at least the lengths of the longest sequences; a larger bound costs
     blocks that find nothing to do. lse is [heads, tokens]. On the CPU offsets and lengths that
     don't fit are refused; on a GPU, where they aren't looked at without CUDAOPS_CHECK=1 in the
-    environment, offsets must go from 0 to the number of tokens, and rows of a sequence that is longer than the bound may be left unwritten.
+    environment, offsets must go from 0 to the number of tokens, and rows of a sequence that is longer
+    than the bound may be left unwritten.
     """
     left, right = checked_window("attention_varlen", window)
     descales = {"q_descale": q_descale, "k_descale": k_descale, "v_descale": v_descale}
