@@ -80,10 +80,14 @@ def _path(_, values, keywords):
     return NotImplemented if unknown_in(values) else path_text(os.path.join(*(values or ["."])))
 
 
+def _is_within(path, root):
+    return os.path.join(path, "").startswith(os.path.join(root, ""))
+
+
 def _module(reader, values, keywords):
     """What is loaded by its path, as a module that is imported."""
     path = reader.absolute([*values, keywords.get("location")][1])
-    if not path.startswith(reader.root) or not os.path.isfile(path):
+    if not _is_within(path, reader.root) or not os.path.isfile(path):
         return NotImplemented
     try:
         return reader.load(path)
@@ -133,7 +137,7 @@ ANY = {
 def is_there(reader, check, path):
     path = reader.absolute(path)
     # Elsewhere on this machine is not where it is built.
-    return check(path) if path.startswith(reader.root) else NotImplemented
+    return check(path) if _is_within(path, reader.root) else NotImplemented
 
 
 def expand(reader, pattern, recursive, start=None):
@@ -197,7 +201,7 @@ class OpenFile:
         self.path = path
 
     def read(self, name, root):
-        if name not in ("read", "readlines") or not self.path.startswith(root) or not os.path.isfile(self.path):
+        if name not in ("read", "readlines") or not _is_within(self.path, root) or not os.path.isfile(self.path):
             return NotImplemented
         with open(self.path, encoding="utf-8", errors="replace") as file:
             content = file.read(1 << 20)
