@@ -313,18 +313,6 @@ inline void encode_map(const Attention& call, const MappedTensor& tensor, int bo
   }
 }
 
-// Of the current device.
-inline int num_multiprocessors() {
-  static int known[64];
-  int current = 0;
-  CUDAOPS_CHECK(cudaGetDevice(&current));  // without a device its error, not 0
-  return known_for_device(known, [](int device) {
-    int number = 0;
-    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
-    return number;
-  });
-}
-
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // All but by_heads and the sections. A box of k and v has `keys` rows, one of q `queries`.

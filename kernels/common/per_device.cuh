@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <cudaops/check.h>
 
 namespace cudaops_kernels {
 
@@ -22,6 +23,18 @@ int known_for_device(int (&known)[64], const Find& find) {
     __atomic_store_n(&known[device], value, __ATOMIC_RELAXED);
   }
   return value - 1;
+}
+
+// Of the current device; without one CUDA's error.
+inline int num_multiprocessors() {
+  static int known[64];
+  int current = 0;
+  CUDAOPS_CHECK(cudaGetDevice(&current));
+  return known_for_device(known, [](int device) {
+    int number = 0;
+    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
+    return number;
+  });
 }
 
 }  // namespace cudaops_kernels

@@ -153,35 +153,37 @@ struct Wgmma;
 #define CUDAOPS_TEXTS_256 CUDAOPS_TEXTS_240 ", " CUDAOPS_TEXT_15
 #define CUDAOPS_D_256 CUDAOPS_D_240, CUDAOPS_D8(120)
 
-// Operands in shared memory; a, b, c: the numbers of the operands behind D.
-#define CUDAOPS_WGMMA_SHARED(NAME, FUNCTION, N, a, b, c, TRANSPOSES)                         \
+// Operands in shared memory; SIZE: K and the types; a, b, c: the numbers of the operands behind D;
+// TRANSPOSES: ", " and whether A and B are, where the types let them be.
+#define CUDAOPS_WGMMA_SHARED(SIZE, FUNCTION, N, a, b, c, TRANSPOSES)                         \
   static __device__ __forceinline__ void FUNCTION(float(&d)[N / 2], uint64_t a_descriptor,   \
                                                   uint64_t b_descriptor, bool accumulate) {  \
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                     \
                  ", 0;\n"                                                                    \
-                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME             \
-                 " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1, " TRANSPOSES ";\n}\n" \
+                 "wgmma.mma_async.sync.aligned.m64n" #N SIZE " {" CUDAOPS_TEXTS_##N          \
+                 "}, %" #a ", %" #b ", p, 1, 1" TRANSPOSES ";\n}\n"                          \
                  : CUDAOPS_D_##N                                                             \
                  : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate))); \
   }
-// a, b, c, e, f, g: likewise.
-#define CUDAOPS_WGMMA(TYPE, NAME, N, a, b, c, e, f, g)                                          \
-  template <>                                                                                   \
-  struct Wgmma<TYPE, N> {                                                                       \
-    CUDAOPS_WGMMA_SHARED(NAME, multiply, N, a, b, c, "0, 0")                                    \
-    CUDAOPS_WGMMA_SHARED(NAME, multiply_by_columns, N, a, b, c, "0, 1")                         \
-    CUDAOPS_WGMMA_SHARED(NAME, multiply_transposed, N, a, b, c, "1, 1")                         \
-    static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t* weights, \
-                                                    uint64_t b_descriptor, bool accumulate) {   \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g                                      \
-                   ", 0;\n"                                                                     \
-                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME              \
-                   " {" CUDAOPS_TEXTS_##N "}, {%" #a ", %" #b ", %" #c ", %" #e "}, %" #f       \
-                                          ", p, 1, 1, 1;\n}\n"                                  \
-                   : CUDAOPS_D_##N                                                              \
-                   : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]),        \
-                     "l"(b_descriptor), "r"(static_cast<int>(accumulate)));                     \
-    }                                                                                           \
+// A in registers; a, b, c, e, f, g: likewise.
+#define CUDAOPS_WGMMA_REGISTERS(SIZE, N, a, b, c, e, f, g, TRANSPOSES)                           \
+  static __device__ __forceinline__ void multiply(float(&d)[N / 2], const uint32_t* weights,     \
+                                                  uint64_t b_descriptor, bool accumulate) {      \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g                                         \
+                 ", 0;\n"                                                                        \
+                 "wgmma.mma_async.sync.aligned.m64n" #N SIZE " {" CUDAOPS_TEXTS_##N              \
+                 "}, {%" #a ", %" #b ", %" #c ", %" #e "}, %" #f ", p, 1, 1" TRANSPOSES ";\n}\n" \
+                 : CUDAOPS_D_##N                                                                 \
+                 : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]),           \
+                   "l"(b_descriptor), "r"(static_cast<int>(accumulate)));                        \
+  }
+#define CUDAOPS_WGMMA(TYPE, NAME, N, a, b, c, e, f, g)                                        \
+  template <>                                                                                 \
+  struct Wgmma<TYPE, N> {                                                                     \
+    CUDAOPS_WGMMA_SHARED("k16.f32." NAME "." NAME, multiply, N, a, b, c, ", 0, 0")            \
+    CUDAOPS_WGMMA_SHARED("k16.f32." NAME "." NAME, multiply_by_columns, N, a, b, c, ", 0, 1") \
+    CUDAOPS_WGMMA_SHARED("k16.f32." NAME "." NAME, multiply_transposed, N, a, b, c, ", 1, 1") \
+    CUDAOPS_WGMMA_REGISTERS("k16.f32." NAME "." NAME, N, a, b, c, e, f, g, ", 1")             \
   };
 #define CUDAOPS_WGMMA_TYPES(N, a, b, c, e, f, g)    \
   CUDAOPS_WGMMA(__half, "f16", N, a, b, c, e, f, g) \
@@ -196,38 +198,17 @@ CUDAOPS_WGMMA_TYPES(192, 96, 97, 98, 99, 100, 101)
 CUDAOPS_WGMMA_TYPES(256, 128, 129, 130, 131, 132, 133)
 #undef CUDAOPS_WGMMA_TYPES
 #undef CUDAOPS_WGMMA
-#undef CUDAOPS_WGMMA_SHARED
 
 // Of float8 e4m3fn: A is 64 x 32, B 32 x N and K-major in both forms, 32 bytes as 16 elements of 16
 // bits are. Of A in registers word 2 * u + half holds row 16 * w + l / 4 + 8 * half, columns
 // 16 * u + 4 * (l % 4) to the third next. Sums have fewer bits than float32.
 struct E4m3 {};
 
-#define CUDAOPS_WGMMA_E4M3(N, a, b, c, e, f, g)                                                 \
-  template <>                                                                                   \
-  struct Wgmma<E4m3, N> {                                                                       \
-    static __device__ __forceinline__ void multiply(float (&d)[N / 2], uint64_t a_descriptor,   \
-                                                    uint64_t b_descriptor, bool accumulate) {   \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #c                                      \
-                   ", 0;\n"                                                                     \
-                   "wgmma.mma_async.sync.aligned.m64n" #N                                       \
-                   "k32.f32.e4m3.e4m3"                                                          \
-                   " {" CUDAOPS_TEXTS_##N "}, %" #a ", %" #b ", p, 1, 1;\n}\n"                  \
-                   : CUDAOPS_D_##N                                                              \
-                   : "l"(a_descriptor), "l"(b_descriptor), "r"(static_cast<int>(accumulate)));  \
-    }                                                                                           \
-    static __device__ __forceinline__ void multiply(float (&d)[N / 2], const uint32_t* weights, \
-                                                    uint64_t b_descriptor, bool accumulate) {   \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #g                                      \
-                   ", 0;\n"                                                                     \
-                   "wgmma.mma_async.sync.aligned.m64n" #N                                       \
-                   "k32.f32.e4m3.e4m3"                                                          \
-                   " {" CUDAOPS_TEXTS_##N "}, {%" #a ", %" #b ", %" #c ", %" #e "}, %" #f       \
-                                          ", p, 1, 1;\n}\n"                                     \
-                   : CUDAOPS_D_##N                                                              \
-                   : "r"(weights[0]), "r"(weights[1]), "r"(weights[2]), "r"(weights[3]),        \
-                     "l"(b_descriptor), "r"(static_cast<int>(accumulate)));                     \
-    }                                                                                           \
+#define CUDAOPS_WGMMA_E4M3(N, a, b, c, e, f, g)                           \
+  template <>                                                             \
+  struct Wgmma<E4m3, N> {                                                 \
+    CUDAOPS_WGMMA_SHARED("k32.f32.e4m3.e4m3", multiply, N, a, b, c, "")   \
+    CUDAOPS_WGMMA_REGISTERS("k32.f32.e4m3.e4m3", N, a, b, c, e, f, g, "") \
   };
 CUDAOPS_WGMMA_E4M3(64, 32, 33, 34, 35, 36, 37)
 CUDAOPS_WGMMA_E4M3(96, 48, 49, 50, 51, 52, 53)
@@ -237,6 +218,8 @@ CUDAOPS_WGMMA_E4M3(192, 96, 97, 98, 99, 100, 101)
 CUDAOPS_WGMMA_E4M3(224, 112, 113, 114, 115, 116, 117)
 CUDAOPS_WGMMA_E4M3(256, 128, 129, 130, 131, 132, 133)
 #undef CUDAOPS_WGMMA_E4M3
+#undef CUDAOPS_WGMMA_REGISTERS
+#undef CUDAOPS_WGMMA_SHARED
 
 #endif
 

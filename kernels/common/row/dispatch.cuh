@@ -115,15 +115,6 @@ void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_
   }
 }
 
-inline int num_multiprocessors() {
-  static int known[64];
-  return known_for_device(known, [](int device) {
-    int number = 0;
-    CUDAOPS_CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, device));
-    return number;
-  });
-}
-
 template <int kVectors, typename Op>
 void launch_wide_rows(const Op& op, const RowGrid& grid, int num_threads, cudaStream_t stream) {
   launch_overlapping(&rows_kernel<Op, WideRow<Op, kVectors>>, num_blocks(grid.num_rows, 1),

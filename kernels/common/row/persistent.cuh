@@ -107,8 +107,8 @@ inline int64_t persistent_rows_workspace_bytes(int64_t num_rows, int64_t width, 
   const int64_t num_vectors = (width + elements - 1) / elements;
   int64_t parts = (num_rows + detail::kTallRows - 1) / detail::kTallRows;
   if (num_vectors <= detail::kMaxRingVectors) {
-    const int64_t most = detail::device_attribute(cudaDevAttrMultiProcessorCount) *
-                         detail::most_blocks(32 * detail::warps_for(num_vectors, 4));
+    const int64_t most =
+        num_multiprocessors() * detail::most_blocks(32 * detail::warps_for(num_vectors, 4));
     // One block for each alignment at least.
     const int64_t blocks = detail::at_most(num_rows, most < elements ? elements : most);
     if (blocks > parts) parts = blocks;

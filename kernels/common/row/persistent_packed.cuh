@@ -76,9 +76,9 @@ int64_t launch_persistent_packed_rows(const Op& op, const PersistentGrid& grid,
   int blocks_each = 0;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks_each, reinterpret_cast<const void*>(kernel), kPackedThreads, bytes));
-  const int64_t blocks = num_persistent_blocks(
-      grid.num_rows, kPackedWarps * kPackedRows<typename Op::Element>,
-      blocks_each * int64_t{device_attribute(cudaDevAttrMultiProcessorCount)}, 1);
+  const int64_t blocks =
+      num_persistent_blocks(grid.num_rows, kPackedWarps * kPackedRows<typename Op::Element>,
+                            blocks_each * int64_t{num_multiprocessors()}, 1);
   kernel<<<static_cast<unsigned int>(blocks), dim3(kLanes, kPackedThreads / kLanes), bytes,
            stream>>>(op, grid);
   CUDAOPS_CHECK_LAUNCH();

@@ -81,11 +81,9 @@ int64_t launch_prefetch_rows(const Op& op, const PersistentGrid& grid, int64_t n
   int blocks_each = 0;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks_each, reinterpret_cast<const void*>(kernel), num_threads, shared_bytes));
-  const int64_t blocks =
-      num_persistent_blocks(grid.num_rows, groups,
-                            device_attribute(cudaDevAttrMultiProcessorCount) *
-                                at_most(blocks_each, most_blocks(num_threads)),
-                            kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
+  const int64_t blocks = num_persistent_blocks(
+      grid.num_rows, groups, num_multiprocessors() * at_most(blocks_each, most_blocks(num_threads)),
+      kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
   kernel<<<static_cast<unsigned int>(blocks), dim3(lanes, groups), shared_bytes, stream>>>(op,
                                                                                            grid);
   CUDAOPS_CHECK_LAUNCH();

@@ -362,9 +362,9 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
   const int64_t stages =
       at_most((all / blocks_each - own_bytes) / stage_bytes,
               ring_fetches_late(Op::kNumSums, kWhole) ? kMaxStages : kGoodStages);
-  const int64_t blocks = num_persistent_blocks(
-      grid.num_rows, 1, blocks_each * device_attribute(cudaDevAttrMultiProcessorCount),
-      kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
+  const int64_t blocks =
+      num_persistent_blocks(grid.num_rows, 1, blocks_each * num_multiprocessors(),
+                            kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
   const int bytes = static_cast<int>(stages * stage_bytes);
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
   launch_overlapping_with(kernel, static_cast<unsigned int>(blocks), num_threads, bytes, stream, op,

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "../hopper.cuh"
+#include "../per_device.cuh"
 #include "masked_row.cuh"
 #include "register_row.cuh"
 #include "tuning_sm90.h"
@@ -126,8 +127,8 @@ inline int64_t ring_threads(int64_t num_vectors, int per_thread) {
 
 // Clusters of the device, with a slice of a row for each block.
 inline int64_t most_ring_clusters(int64_t num_vectors, int cluster_size) {
-  return device_attribute(cudaDevAttrMultiProcessorCount) *
-         most_blocks(slice_threads(num_vectors, cluster_size)) / cluster_size;
+  return num_multiprocessors() * most_blocks(slice_threads(num_vectors, cluster_size)) /
+         cluster_size;
 }
 
 inline int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }
