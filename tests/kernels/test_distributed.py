@@ -51,6 +51,7 @@ def one_process(rank, count, device, directory, body, arguments):
             init_method=f"file://{directory}/rendezvous",
             rank=rank,
             world_size=count,
+            device_id=torch.device(device, rank) if device == "cuda" else None,
         )
         body(init_device_mesh(device, (count,)), *arguments)
         dist.barrier()
@@ -445,6 +446,9 @@ def other_optimizers(mesh):
 def test_optimizer_under_fully_shard(device):
     for count in process_counts(device, 1, 2, 4):
         in_processes(device, count, fsdp, torch.float32)
+
+
+def test_other_optimizers_under_fully_shard(device):
     for count in process_counts(device, 2):
         in_processes(device, count, fsdp, torch.bfloat16)
         in_processes(device, count, other_optimizers)
