@@ -15,6 +15,7 @@ from kernel_testing import kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from test_modes import as_tuple, calls, rotated
 from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
     get_model_state_dict,
     get_optimizer_state_dict,
     set_model_state_dict,
@@ -422,6 +423,20 @@ def fsdp(mesh, dtype):
             close(full(found), reference.state[b][name], name)
 
 
+def other_shards(mesh):
+    """module.to() of DTensors swaps what the parameters hold: the optimizer follows."""
+    net, plain = sharded_model(mesh, torch.float32), model(mesh, torch.float32)
+    optimizers = [kernels.optim.AdamW(one.parameters(), lr=1e-2) for one in (net, plain)]
+    train(net, optimizers[0], 0, 2)
+    before = list(net.parameters())
+    net.to(torch.float64).to(torch.float32)
+    assert all(a is b for a, b in zip(before, net.parameters(), strict=True))
+    train(net, optimizers[0], 2, 2)
+    train(plain, optimizers[1], 0, 4)
+    for a, b in zip(net.parameters(), plain.parameters(), strict=True):
+        close(full(a), b)
+
+
 def other_optimizers(mesh):
     net, plain = sharded_model(mesh, torch.float32), model(mesh, torch.float32)
     for one in (net, plain):
@@ -452,6 +467,7 @@ def test_other_optimizers_under_fully_shard(device):
     for count in process_counts(device, 2):
         in_processes(device, count, fsdp, torch.bfloat16)
         in_processes(device, count, other_optimizers)
+        in_processes(device, count, other_shards)
 
 
 def save(mesh, directory):
@@ -483,6 +499,35 @@ def load(mesh, directory):
         for name in ("exp_avg", "exp_avg_sq", "master_param"):
             close(full(optimizer.state[a][name]), reference.state[b][name], name)
         assert full(optimizer.state[a]["step"]) == 4
+
+
+def other_classes(mesh):
+    """State from one AdamW to another, as torch.distributed.checkpoint hands it on."""
+    mine, torchs = kernels.optim.AdamW, torch.optim.AdamW
+    for options in ({"full_state_dict": True}, {"flatten_optimizer_state_dict": True}, {}):
+        for make, other, dtype in (
+            (mine, torchs, torch.float32),
+            (torchs, mine, torch.float32),
+            (mine, torchs, torch.bfloat16),
+            (torchs, mine, torch.bfloat16),
+        ):
+            first, second = (sharded_model(mesh, dtype) for _ in range(2))
+            optimizer, loaded = make(first.parameters(), lr=1e-2), other(second.parameters())
+            train(first, optimizer, 0, 2)
+            options_ = StateDictOptions(**options)
+            state = get_optimizer_state_dict(first, optimizer, options=options_)
+            set_optimizer_state_dict(second, loaded, state, options=options_)
+            for a, b in zip(first.parameters(), second.parameters(), strict=True):
+                for name in ("step", "exp_avg", "exp_avg_sq"):
+                    found = full(loaded.state[b][name])
+                    close(found, full(optimizer.state[a][name]).to(found.dtype), name)
+            assert loaded.param_groups[0]["lr"] == 1e-2
+            train(second, loaded, 2, 1)
+
+
+def test_checkpoints_of_torchs_optimizer(device):
+    for count in process_counts(device, 1):
+        in_processes(device, count, other_classes)
 
 
 def test_checkpoints_change_the_number_of_processes(device):
