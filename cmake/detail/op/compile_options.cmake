@@ -3,7 +3,7 @@
 # to C++ files too and the C++ compiler's to CUDA files, architectures among them are not those that CudaOps reports, and
 # an old -std= is the last word.
 
-_cudaops_use(base/message base/probe base/state)
+_cudaops_use(base/message base/probe base/programs base/state)
 
 # _cudaops_options_target(<target>): looks at it at the end of this directory, once.
 function(_cudaops_options_target target)
@@ -146,6 +146,7 @@ function(_cudaops_options_nvcc target options own_cxx own_cuda)
     return()
   endif()
   _cudaops_options_words("${options}" words)
+  _cudaops_cxx(cxx)
   _cudaops_probe(
     said
     MATCHALL "option '[^'\n]+'"
@@ -292,13 +293,14 @@ function(_cudaops_options_unknown target options own_cxx own_cuda)
     return()
   endif()
   _cudaops_options_words("${options}" words)
+  _cudaops_cxx(cxx)
   _cudaops_probe(
     said
     MATCHALL "(unrecognized|unknown|unsupported)[a-z -]* (option|argument):? '[^'\n]+'"
     STREAM ERROR
     PROGRAM
     ENVIRONMENT LC_ALL=C
-    COMMAND "${CMAKE_CXX_COMPILER}" ${words} -fsyntax-only -x c++ /dev/null
+    COMMAND "${cxx}" ${words} -fsyntax-only -x c++ /dev/null
   )
   if(said_EXIT STREQUAL "0")
     return()
@@ -321,7 +323,7 @@ function(_cudaops_options_unknown target options own_cxx own_cuda)
   list(JOIN refused ";" fix)
   _cudaops_stop(
     "target_compile_options(${target}): the C++ compiler has no such option, and the target has C++ files."
-    FACTS "found   ${found}" "C++     ${own_cxx}, compiled by ${CMAKE_CXX_COMPILER}"
+    FACTS "found   ${found}" "C++     ${own_cxx}, compiled by ${cxx}"
     FIX "target_compile_options(${target} PRIVATE \"$<$<COMPILE_LANGUAGE:CUDA>:${fix}>\")"
   )
 endfunction()
