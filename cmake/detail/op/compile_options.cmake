@@ -146,7 +146,6 @@ function(_cudaops_options_nvcc target options own_cxx own_cuda)
     return()
   endif()
   _cudaops_options_words("${options}" words)
-  _cudaops_cxx(cxx)
   _cudaops_probe(
     said
     MATCHALL "option '[^'\n]+'"
