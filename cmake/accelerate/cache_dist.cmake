@@ -2,7 +2,7 @@
 # Compiles on other machines through sccache-dist, where sccache's own configuration names a scheduler: whether that
 # works, by a real compile, and which of two sccache servers (tools/cache_dist.sh) the launcher is to use.
 
-_cudaops_use(base/message base/options base/probe base/stamps base/state base/text launch/launcher)
+_cudaops_use(base/message base/options base/probe base/programs base/stamps base/state base/text launch/launcher)
 
 # _cudaops_cache_dist()
 #
@@ -106,7 +106,8 @@ function(
 )
   cmake_parse_arguments(PARSE_ARGV 5 arg "" "" "")
   set(environment "${arg_UNPARSED_ARGUMENTS}")
-  set(compiler "${CMAKE_CXX_COMPILER}")
+  _cudaops_cxx(cxx)
+  set(compiler "${cxx}")
   set(source probe.cpp)
   set(text "int cudaops_probe() { return 1; }\n")
   set(least 1)
@@ -120,7 +121,7 @@ function(
     set(text "__global__ void cudaops_probe(float* x) { *x = 1; }\n")
     set(least 4)
   endif()
-  foreach(file IN ITEMS "${CMAKE_CXX_COMPILER}" "${CMAKE_CUDA_COMPILER}" "${CMAKE_CUDA_HOST_COMPILER}")
+  foreach(file IN ITEMS "${cxx}" "${CMAKE_CUDA_COMPILER}" "${CMAKE_CUDA_HOST_COMPILER}")
     if(file)
       _cudaops_file_stamp("${file}" stamp)
       string(APPEND key "|${stamp}")

@@ -2,7 +2,7 @@
 # The compiler cache that machines share (CUDAOPS_CACHE_REMOTE): the settings of the installed cache, a test of them,
 # and where the launcher (launcher/remote.cpp) finds it. And the line that sums a build up.
 
-_cudaops_use(accelerate/cache base/message base/options base/probe base/secrets base/stamps base/state base/text launch/launcher)
+_cudaops_use(accelerate/cache base/message base/options base/probe base/programs base/secrets base/stamps base/state base/text launch/launcher)
 
 # _cudaops_cache_remote_hide(): puts the password of the cache entry where nobody else may read it.
 function(_cudaops_cache_remote_hide)
@@ -453,12 +453,13 @@ function(_cudaops_remote_try directory key out_answer out_problem)
     cmake_path(SET program NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/cache_ping.sh")
     list(PREPEND ping "${program}")
   endif()
+  _cudaops_cxx(cxx)
   _cudaops_run(
     try
     TIMEOUT 5
     ENVIRONMENT "CCACHE_REMOTE_STORAGE=${CACHE_REMOTE_URL}${CACHE_REMOTE_ATTRIBUTES}"
     COMMAND
-      /bin/sh "${tool}" "${directory}" ${CACHE_ENGINE} "${CACHE_PROGRAM}" "${CMAKE_CXX_COMPILER}" "${key}" "${readonly}"
+      /bin/sh "${tool}" "${directory}" ${CACHE_ENGINE} "${CACHE_PROGRAM}" "${cxx}" "${key}" "${readonly}"
       "${CACHE_REMOTE_FILE}" ${ping}
   )
   file(REMOVE_RECURSE "${directory}")

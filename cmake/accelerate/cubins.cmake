@@ -4,7 +4,7 @@
 # does the rest. So CMake makes the commands of these steps as it does for any source of that target, whatever is said
 # of it, and the steps of one file differ in nothing but its name.
 
-_cudaops_use(accelerate/cache accelerate/jobs_sizes base/message base/options base/paths base/state launch/launch launch/launcher)
+_cudaops_use(accelerate/cache accelerate/jobs_sizes base/message base/options base/paths base/programs base/state launch/launch launch/launcher)
 
 # _cudaops_cubins_target(<target> <command>): at the end of this directory, when all is known of the target.
 function(_cudaops_cubins_target target command)
@@ -196,7 +196,8 @@ function(_cudaops_cubins_tools out)
   set(text "")
   _cudaops_launcher_line(text cubins 1)
   _cudaops_launcher_line(text cubins_compiler "${compiler}")
-  _cudaops_launcher_line(text cxx "${CMAKE_CXX_COMPILER}")
+  _cudaops_cxx(cxx)
+  _cudaops_launcher_line(text cxx "${cxx}")
   _cudaops_launcher_line(text cubins_empty "${directory}/cubins_empty.o")
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()

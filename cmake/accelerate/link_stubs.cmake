@@ -2,7 +2,7 @@
 # Stable ops are linked against stubs of torch's libraries, which take the linker ten times as long as the rest of the
 # link.
 
-_cudaops_use(base/message base/options base/probe base/stamps base/state launch/launcher)
+_cudaops_use(base/message base/options base/probe base/programs base/stamps base/state launch/launcher)
 
 # _cudaops_link_stubs_target(<target>)
 #
@@ -54,13 +54,14 @@ function(_cudaops_link_stubs out)
   )
     return()
   endif()
-  string(SHA1 key "3|${CMAKE_CXX_COMPILER}|${key}")
+  _cudaops_cxx(cxx)
+  string(SHA1 key "3|${cxx}|${key}")
   set(stubs "${store}/link/${key}")
   if(NOT EXISTS "${stubs}/stamp")
     _cudaops_run(
       make
       COMMAND
-        "${program}" --link-stubs "${CMAKE_CXX_COMPILER}" "${CMAKE_NM}"
+        "${program}" --link-stubs "${cxx}" "${CMAKE_NM}"
         "${CMAKE_READELF}" "${stubs}" ${libraries}
     )
     if(NOT make_EXIT STREQUAL "0" OR NOT EXISTS "${stubs}/stamp")

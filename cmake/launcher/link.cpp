@@ -112,6 +112,21 @@ Words with(Words command, std::string word) {
   return command;
 }
 
+// Whether the hidden symbol that a linker misses even with all others open is that of a kernel
+// which one of the objects has for itself: nvcc's function for a launch stands there by this name.
+bool is_static_kernel(const Words& command, const std::string& said) {
+  static const std::string sign = "hidden symbol `";
+  const size_t begin = said.find(sign), end = said.find('\'', begin);
+  if (begin == std::string::npos || end == std::string::npos) return false;
+  const size_t name = begin + sign.size();
+  const std::string launch = "__device_stub_" + said.substr(name, end - name);
+  std::string object;
+  for (const std::string& word : command) {
+    if (ends(word, ".o") && read_file(word, object) && holds(object, launch)) return true;
+  }
+  return false;
+}
+
 // With Python's symbols as the exception.
 Ended link_once(const Settings& settings, const Words& command, std::string& said) {
   const std::string& stub = settings.get("python_stub");
@@ -135,8 +150,15 @@ Ended link_once(const Settings& settings, const Words& command, std::string& sai
   unlink(check.c_str());
   std::string ignored;
   if (ended.status == 0) return run_quietly(with(command, open), said);
-  if (run_quietly(into(check, with(command, open)), ignored).status == 0)
+  if (run_quietly(into(check, with(command, open)), ignored).status == 0) {
     said += "\n" + advice_for(said);
+  } else if (is_static_kernel(command, ignored)) {
+    said +=
+        "\nFix: a __global__ template that another file instantiates is static since CUDA 13:\n"
+        "     target_compile_options(<target> PRIVATE "
+        "$<$<COMPILE_LANGUAGE:CUDA>:-static-global-template-stub=false>),\n"
+        "     or set_target_properties(<target> PROPERTIES CUDA_SEPARABLE_COMPILATION ON)";
+  }
   unlink(check.c_str());
   return ended;
 }

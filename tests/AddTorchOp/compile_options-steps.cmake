@@ -129,3 +129,19 @@ machine(CPU)
 file(REMOVE_RECURSE "${case_BUILD_DIR}")
 configure("cudaops_add_kernels(kernels SOURCES more.cu)\ntarget_compile_options(kernels ${options}")
 case_build()
+
+# Of the years in which torch's wheels had other strings; a torch that has them still is left alone.
+set(old_strings "add_definitions(-D_GLIBCXX_USE_CXX11_ABI=0)\nadd_torch_op(full ABI FULL SOURCES op.cpp)")
+configure("${old_strings}")
+configure("add_definitions(-D_GLIBCXX_USE_CXX11_ABI=0)\nadd_torch_op(stable SOURCES op.cpp)")
+file(GLOB_RECURSE c10 "${case_DIR}/libc10.so")
+file(APPEND "${c10}" "_ZN3c105ErrorC1ENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES6_PKv\n")
+misuse(
+  "${old_strings}"
+  "
+add_torch_op(full): torch's std::string is another than the op's.
+  found _GLIBCXX_USE_CXX11_ABI=0 (the definitions or options of full, or of its directory)
+  torch <case>/venv/lib/python3.11/site-packages/torch/lib/libc10.so has the strings of C++11
+ Fix: leave _GLIBCXX_USE_CXX11_ABI=0 out
+"
+)

@@ -1,5 +1,5 @@
 # PYTHON_MODULE with real tools: an import registers the ops, in every torch, from one abi3 file; a source's own PyInit
-# wins; ABI PYBIND; OUTPUT_NAME; INSTALL into site-packages finds torch relative to itself.
+# wins; ABI PYBIND; OUTPUT_NAME; no postfix of the configuration; INSTALL into site-packages finds torch relative to itself.
 need_python_headers()
 real_machine()
 if(NOT real_TORCH)
@@ -15,10 +15,10 @@ add_torch_op(bound ABI PYBIND SOURCES module.cpp PYTHON_MODULE bound_ops)
 add_torch_op(named SOURCES op.cpp)
 set_target_properties(named PROPERTIES OUTPUT_NAME another)
 ]==]
-  ARGS -DCUDAOPS_BACKEND=CPU -DCMAKE_BUILD_TYPE=Release "-DCMAKE_INSTALL_PREFIX=${case_DIR}/prefix"
+  ARGS -DCUDAOPS_BACKEND=CPU -DCMAKE_BUILD_TYPE=Release -DCMAKE_RELEASE_POSTFIX=_r "-DCMAKE_INSTALL_PREFIX=${case_DIR}/prefix"
 )
 expect_target(stable state BUILT library "${case_BUILD_DIR}/${site}/my_ops/_C.abi3.so")
-expect_target(named state BUILT library "${case_BUILD_DIR}/libanother.so")
+expect_target(named state BUILT library "${case_BUILD_DIR}/libanother_r.so")
 case_report(bound ops 2 library)
 case_match("the file of the PYBIND op" "${bound}" "/bound_ops\\.cpython-[^/]+\\.so$")
 case_build()
@@ -40,7 +40,7 @@ case_step(
   named
   COMMAND
     "${real_TORCH}" -c
-    "import torch; torch.ops.load_library('${case_BUILD_DIR}/libanother.so'); torch.ops.real_op.twice(torch.ones(2))"
+    "import torch; torch.ops.load_library('${case_BUILD_DIR}/libanother_r.so'); torch.ops.real_op.twice(torch.ones(2))"
 )
 case_step(install COMMAND "${case_CMAKE}" --install "${case_BUILD_DIR}")
 case_step(dynamic COMMAND readelf -d "${case_DIR}/prefix/${site}/my_ops/_C.abi3.so")

@@ -370,6 +370,21 @@ def test_values_of_other_types_are_refused(device):
             raise AssertionError(f"not refused by torch.compile: {sentence}")
 
 
+def test_tensors_of_other_layouts_are_refused(device):
+    dense = rows(device)
+    others = {
+        "layout torch.sparse_coo": dense.to_sparse(),
+        "a nested one of another layout than torch.jagged": torch.nested.as_nested_tensor([dense]),
+    }
+    for found, tensor in others.items():
+        assert f"softmax: wanted a dense tensor for input, found {found}." in refusal(
+            lambda: kernels.softmax(tensor)
+        )
+        assert f"swiglu: wanted a dense tensor for gate, found {found}." in refusal(
+            lambda: kernels.swiglu(tensor, tensor)
+        )
+
+
 def test_tensors_without_data_are_refused_in_the_same_words(device):
     """Shapes and dtypes: by meta tensors, and by torch.compile before anything runs."""
     q, k = (normal(2, size, heads, 8, dtype=torch.float32, device=device) for size, heads in ((5, 4), (7, 2)))

@@ -99,5 +99,22 @@ TEST_F(Linked, what_fails_is_linked_as_it_was_given_and_leaves_nothing) {
   EXPECT_FALSE(exists("a.so"));
 }
 
+TEST_F(Linked, a_kernel_that_another_object_has_for_itself_is_named) {
+  write_script("ld",
+               "echo \"a.o: undefined reference to \\`void k<int>(int*)'\" >&2\n"
+               "case \"$*\" in *ignore-all*) echo \"hidden symbol \\`_Z1kIiEvPT_' isn't "
+               "defined\" >&2 ;; esac\nexit 1\n");
+  settings_.add("python_stub", "python.so");
+  write("python.so", "");
+  const Words command = {"./ld", "-shared", "-o", "a.so", "a.o", "k.o"};
+  for (const bool is_there : {false, true}) {
+    write("k.o", is_there ? "\177ELF __device_stub__Z1kIiEvPT_\0" : "\177ELF _Z1kIiEvPT_");
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_link(settings_, command).status, 1);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(holds(said, "\nFix: a __global__ template"), is_there) << said;
+  }
+}
+
 }  // namespace
 }  // namespace cudaops

@@ -28,6 +28,25 @@ function(_cudaops_path_lookup program out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
+# _cudaops_cxx(<out>): the C++ compiler without a launcher before it. With CXX="ccache g++" CMake's compiler is the
+# launcher, and the compiler is its argument.
+function(_cudaops_cxx out)
+  set(program "${CMAKE_CXX_COMPILER}")
+  separate_arguments(words UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1}")
+  if(words)
+    list(GET words 0 word)
+    if(word MATCHES "^/")
+      set(program "${word}")
+    elseif(NOT word MATCHES "^-")
+      _cudaops_path_lookup("${word}" found)
+      if(found)
+        list(GET found 0 program)
+      endif()
+    endif()
+  endif()
+  set(${out} "${program}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_python_tool(<out>)
 #
 # An interpreter for our own scripts, which need no package: torch's, else the first on PATH; or empty.

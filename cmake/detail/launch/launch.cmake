@@ -15,7 +15,7 @@
 #
 #   link         stubs of torch's libraries, Python's symbols
 
-_cudaops_use(base/end base/hooks base/paths base/state base/text launch/launcher)
+_cudaops_use(base/end base/hooks base/paths base/programs base/state base/text launch/launcher)
 
 # _cudaops_launch_add(<target> <LANG> <step> <settings>)
 #
@@ -96,7 +96,8 @@ function(_cudaops_launch_user target language out)
     set(${out} "${rule}" PARENT_SCOPE)
   elseif(CMAKE_${language}_COMPILER)
     file(REAL_PATH "${CMAKE_${language}_COMPILER}" real)
-    if(real MATCHES "/s?ccache$")
+    _cudaops_cxx(cxx)
+    if(real MATCHES "/s?ccache$" OR (language STREQUAL "CXX" AND NOT cxx STREQUAL CMAKE_CXX_COMPILER))
       set(${out} "${CMAKE_${language}_COMPILER}" PARENT_SCOPE)
     endif()
   endif()

@@ -2,7 +2,7 @@
 # cudaops-launch (cmake/launcher), the program that runs the compiles of our targets: built once a user and host compiler,
 # into the store; a copy in each build tree, so that its commands stay the same and need no store.
 
-_cudaops_use(base/options base/paths base/probe base/stamps base/state base/text)
+_cudaops_use(base/options base/paths base/probe base/programs base/stamps base/state base/text)
 
 # _cudaops_launcher(<out> <out-problem>): the program; empty where it can't be built, and then why.
 function(_cudaops_launcher out out_problem)
@@ -31,8 +31,9 @@ function(_cudaops_launcher_find out out_problem)
   cmake_path(SET sources NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../launcher")
   # No exceptions: half of the time that the compiler takes.
   set(options -std=c++17 -O1 -fno-exceptions -s)
-  _cudaops_file_stamp("${CMAKE_CXX_COMPILER}" key)
-  file(REAL_PATH "${CMAKE_CXX_COMPILER}" real)
+  _cudaops_cxx(cxx)
+  _cudaops_file_stamp("${cxx}" key)
+  file(REAL_PATH "${cxx}" real)
   _cudaops_file_stamp("${real}" stamp)
   string(APPEND key "|${stamp}|${CMAKE_CXX_COMPILER_VERSION}|${options}")
   _cudaops_glob_in(in "${sources}")
@@ -100,10 +101,11 @@ function(_cudaops_launcher_build program source options out_problem)
   endif()
   # What starts faster, as far as the libraries are installed: each compile starts it.
   set(link "")
+  _cudaops_cxx(cxx)
   foreach(pair IN ITEMS "libc.a|-static" "libstdc++.a|-static-libstdc++;-static-libgcc")
     string(REGEX MATCH "^(.*)[|](.*)$" pair "${pair}")
     set(words "${CMAKE_MATCH_2}")
-    _cudaops_run(library COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=${CMAKE_MATCH_1})
+    _cudaops_run(library COMMAND "${cxx}" -print-file-name=${CMAKE_MATCH_1})
     if(library_OUTPUT MATCHES "/")
       set(link "${words}")
       break()
@@ -112,7 +114,7 @@ function(_cudaops_launcher_build program source options out_problem)
   _cudaops_run(
     compile
     ENVIRONMENT LC_ALL=C CCACHE_DISABLE=1
-    COMMAND "${CMAKE_CXX_COMPILER}" ${options} ${link} "${source}" -o "${beside}"
+    COMMAND "${cxx}" ${options} ${link} "${source}" -o "${beside}"
   )
   set(problem 0)
   if(compile_EXIT STREQUAL "0")
@@ -123,7 +125,7 @@ function(_cudaops_launcher_build program source options out_problem)
   endif()
   if(NOT compile_EXIT STREQUAL "0")
     _cudaops_error_line("${compile_ERROR}" line)
-    set(${out_problem} "${CMAKE_CXX_COMPILER} can't compile it: ${line}" PARENT_SCOPE)
+    set(${out_problem} "${cxx} can't compile it: ${line}" PARENT_SCOPE)
   elseif(NOT problem STREQUAL "0")
     set(${out_problem} "${problem}" PARENT_SCOPE)
   else()

@@ -2,7 +2,7 @@
 # Whether nvcc and its host compiler belong together and compile one kernel: asked where it isn't known from an earlier
 # configure step.
 
-_cudaops_use(base/message base/options base/probe base/stamps base/state base/text facts/compiler facts/host_compiler)
+_cudaops_use(base/message base/options base/probe base/programs base/stamps base/state base/text facts/compiler facts/host_compiler)
 
 # _cudaops_host_compiler_verify(<host_config.h> <out-problem>)
 #
@@ -61,7 +61,8 @@ function(_cudaops_host_compiler_verify host_config)
       set(features ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES} /usr/include)
       list(TRANSFORM features APPEND "/features.h")
       set(shared PROGRAM)
-      if(NOT path STREQUAL CMAKE_CXX_COMPILER)
+      _cudaops_cxx(cxx)
+      if(NOT path STREQUAL cxx)
         # Where it has its headers isn't known.
         set(shared "")
         list(APPEND features "${path}")

@@ -3,7 +3,7 @@
 # to C++ files too and the C++ compiler's to CUDA files, architectures among them are not those that CudaOps reports, and
 # an old -std= is the last word.
 
-_cudaops_use(base/message base/probe base/state)
+_cudaops_use(base/message base/probe base/programs base/state)
 
 # _cudaops_options_target(<target>): looks at it at the end of this directory, once.
 function(_cudaops_options_target target)
@@ -29,7 +29,11 @@ function(_cudaops_options_finish target)
   _cudaops_options_split("${all}" plain cxx guarded)
   # Each check, and the options that it is about: all; plain, which stand in no generator expression; cxx, which C++ files
   # are compiled with. It returns where it has nothing to say of such a target.
-  foreach(row IN ITEMS "standard cxx" "architectures all" "nvcc plain" "unknown plain")
+  foreach(
+    row
+    IN
+    ITEMS "standard cxx" "strings all" "architectures all" "nvcc plain" "unknown plain"
+  )
     string(REPLACE " " ";" row "${row}")
     list(GET row 0 check)
     list(GET row 1 options)
@@ -102,6 +106,39 @@ function(_cudaops_options_standard target options own_cxx own_cuda)
     FACTS "found   ${given} (${source})" "wanted  C++17 or later; CMake passes what a target needs"
     FIX "leave ${given} out" "set(CMAKE_CXX_STANDARD ${number})   (in place of it, for the project's other targets)"
   )
+endfunction()
+
+# Stops where the strings of an op aren't those of torch's C++ interface: recipes of the years in which torch's own wheels
+# had the older ones, whose links would miss hundreds of names.
+function(_cudaops_options_strings target options own_cxx own_cuda)
+  _cudaops_target_get(${target} ABI abi)
+  if(NOT abi MATCHES "^(FULL|PYBIND)$")
+    return()
+  endif()
+  get_target_property(definitions ${target} COMPILE_DEFINITIONS)
+  get_target_property(directory ${target} SOURCE_DIR)
+  get_property(more DIRECTORY "${directory}" PROPERTY COMPILE_DEFINITIONS)
+  set(given "_GLIBCXX_USE_CXX11_ABI=0")
+  if("${options};${definitions};${more}" MATCHES "${given}")
+    set(place "the definitions or options of ${target}, or of its directory")
+  elseif("${CMAKE_CXX_FLAGS}" MATCHES "${given}")
+    set(place "CMAKE_CXX_FLAGS")
+  else()
+    return()
+  endif()
+  # A torch of one's own may have them.
+  _cudaops_state_get(TORCH_LIB_DIR torch)
+  set(newer "")
+  if(EXISTS "${torch}/libc10.so")
+    file(STRINGS "${torch}/libc10.so" newer REGEX "__cxx1112basic_string" LIMIT_COUNT 1)
+  endif()
+  if(newer)
+    _cudaops_stop(
+      "add_torch_op(${target}): torch's std::string is another than the op's."
+      FACTS "found   ${given} (${place})" "torch   ${torch}/libc10.so has the strings of C++11"
+      FIX "leave ${given} out"
+    )
+  endif()
 endfunction()
 
 # Whether CMake passes -std= to <target>: for more than the compiler's default, which its compile features and those of what
@@ -292,13 +329,14 @@ function(_cudaops_options_unknown target options own_cxx own_cuda)
     return()
   endif()
   _cudaops_options_words("${options}" words)
+  _cudaops_cxx(cxx)
   _cudaops_probe(
     said
     MATCHALL "(unrecognized|unknown|unsupported)[a-z -]* (option|argument):? '[^'\n]+'"
     STREAM ERROR
     PROGRAM
     ENVIRONMENT LC_ALL=C
-    COMMAND "${CMAKE_CXX_COMPILER}" ${words} -fsyntax-only -x c++ /dev/null
+    COMMAND "${cxx}" ${words} -fsyntax-only -x c++ /dev/null
   )
   if(said_EXIT STREQUAL "0")
     return()
@@ -321,7 +359,7 @@ function(_cudaops_options_unknown target options own_cxx own_cuda)
   list(JOIN refused ";" fix)
   _cudaops_stop(
     "target_compile_options(${target}): the C++ compiler has no such option, and the target has C++ files."
-    FACTS "found   ${found}" "C++     ${own_cxx}, compiled by ${CMAKE_CXX_COMPILER}"
+    FACTS "found   ${found}" "C++     ${own_cxx}, compiled by ${cxx}"
     FIX "target_compile_options(${target} PRIVATE \"$<$<COMPILE_LANGUAGE:CUDA>:${fix}>\")"
   )
 endfunction()

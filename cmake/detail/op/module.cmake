@@ -82,6 +82,11 @@ function(_cudaops_op_module target abi module python_target)
     ${target}
     PROPERTIES PREFIX "" SUFFIX "${suffix}" OUTPUT_NAME "${module}"
   )
+  # Python looks for the module's own name in each configuration (CMAKE_DEBUG_POSTFIX).
+  foreach(config IN LISTS CMAKE_BUILD_TYPE CMAKE_CONFIGURATION_TYPES)
+    string(TOUPPER "${config}" config)
+    set_property(TARGET ${target} PROPERTY ${config}_POSTFIX "")
+  endforeach()
   if(EXISTS "${PYTHON_INCLUDE_DIR}/Python.h")
     target_include_directories(${target} PRIVATE "${PYTHON_INCLUDE_DIR}")
   endif()

@@ -46,13 +46,14 @@ function(_cudaops_kernel_command out module)
       endforeach()
       cmake_path(GET TOOLKIT_NVCC PARENT_PATH programs)
       _cudaops_store(store)
+      _cudaops_cxx(cxx)
       list(
         APPEND command
         "--include=${include}"
         --ptxas
         "${programs}/ptxas"
         --compiler
-        "${CMAKE_CXX_COMPILER}"
+        "${cxx}"
       )
       list(APPEND command --cache "${store}/occupancy")
     elseif(backend STREQUAL "HIP")

@@ -5,9 +5,9 @@ The ops work on CPU and CUDA tensors of float32, float16 and bfloat16, with grad
 torch.compile. Importing this module registers them.
 """
 
-import types
+import types as _types
 
-from torch.fx import wrap
+from torch.fx import wrap as _wrap
 
 from . import _library  # noqa: F401  (first: it registers the ops)
 from . import _autocast, _flops, optim  # noqa: F401
@@ -69,5 +69,5 @@ __all__ = [
 
 # torch.fx.symbolic_trace keeps calls of these as they are, as those of torch's own functions.
 for _name in __all__:
-    if isinstance(globals()[_name], types.FunctionType):
-        wrap(_name)
+    if isinstance(globals()[_name], _types.FunctionType):
+        _wrap(_name)

@@ -89,6 +89,21 @@ def two_numbers(name: str, option: str, value: Any) -> tuple[Any, Any]:
     return value[0], value[1]
 
 
+def _not_dense(name: str, kinds: Kinds, args: Sequence[Any]) -> Optional[str]:
+    """Of a tensor that no kernel is for, whose layout torch doesn't name."""
+    for (argument, _, _), value in zip(kinds, args):
+        if not isinstance(value, torch.Tensor):
+            continue
+        found = ""
+        if value.is_nested:
+            found = "a nested one of another layout than torch.jagged"
+        elif value.layout is not torch.strided:
+            found = f"layout {value.layout}"
+        if found:
+            return f"{name}: wanted a dense tensor for {argument}, found {found}."
+    return None
+
+
 def raise_again(
     error: Exception, name: str = "", kinds: Kinds = (), args: Sequence[Any] = ()
 ) -> NoReturn:
@@ -98,6 +113,10 @@ def raise_again(
     if type(error) is RuntimeError and _REFUSAL.match(sentence):
         kind = TypeError if _ABOUT_TYPES.search(sentence) else ValueError
         raise kind(sentence) from None
+    if isinstance(error, NotImplementedError):
+        not_dense = _not_dense(name, kinds, args)
+        if not_dense is not None:
+            raise NotImplementedError(not_dense) from None
     wrong = _wrong_type(name, kinds, args)
     if wrong is not None:
         raise TypeError(wrong) from None
