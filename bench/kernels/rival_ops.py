@@ -11,6 +11,7 @@ import functools
 import importlib
 import importlib.metadata
 import math
+import sys
 import typing
 
 import torch
@@ -113,15 +114,14 @@ PACKAGES = {
 }
 
 
-def versions(names):
-    """name → version, of some of PACKAGES."""
+def versions(modules):
+    """name → version, of name → module."""
     found = {}
-    for name in names:
-        distribution, module = PACKAGES[name]
+    for name, module in modules.items():
         try:
-            found[name] = importlib.metadata.version(distribution)
+            found[name] = importlib.metadata.version(PACKAGES[name][0])
         except importlib.metadata.PackageNotFoundError:  # on the path, but not installed
-            package = importlib.import_module(module.split(".")[0])
+            package = sys.modules[module.__name__.split(".")[0]]
             found[name] = getattr(package, "__version__", "of an unknown version")
     return found
 
