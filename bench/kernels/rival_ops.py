@@ -340,6 +340,45 @@ def quantize(dtype, block_size, plain, forward, others):
     )
 
 
+def norm_quantized(dtype, group, residual):
+    """Of rms_norm() the rows (group -1) or groups; with a residual of the sum's, which is a result too."""
+
+    def plain(input, *others):
+        # Rounded to 16 bits in float64 too: whether a number is above the middle of two steps of 8 bits turns on it.
+        total = (input + others[0]).bfloat16() if residual else input
+        weight = in_float(others[-1])
+        output = F.rms_norm(total.to(weight.dtype), weight.shape, weight, EPS).bfloat16()
+        results = (quantize_rows if group < 0 else quantize_groups)(output, dtype)
+        return (*results, total) if residual else results
+
+    def ours(input, *others):
+        first = others[0] if residual else None
+        results = ops.rms_norm_quantize(input, first, others[-1], EPS, dtype, group)
+        return results if residual else results[:2]
+
+    def by_vllm(m, input, *others):
+        *total, weight = others  # the sum is written over the residual
+        output = torch.empty_like(input, dtype=dtype)
+        groups = 1 if group < 0 else -(-input.shape[-1] // group)
+        scale = torch.empty(input.shape[0], groups, device=input.device)
+        arguments = (output, input, weight, scale, EPS, None, *(total or [None]))
+        if group < 0:
+            torch.ops._C.rms_norm_dynamic_per_token_quant(*arguments)
+        else:
+            torch.ops._C.rms_norm_per_block_quant(*arguments, group, False)
+        return output, scale, *total
+
+    return Op(
+        "rms_norm_quantize",
+        rows(2 if residual else 1, 1),
+        ours,
+        plain,
+        3.5 if residual else 1.5,
+        others={"vllm": Other(by_vllm, backward=False, writes=residual)},
+        dtypes=("BFloat16",),
+    )
+
+
 def dequantize(dtype, group, forward):
     """group: elements a scale; 0: the row."""
 
@@ -622,6 +661,9 @@ OPS = {
             lambda rows, width: (1, 1),
         ),
     ),
+    "rms_norm_quantize_rows_int8": norm_quantized(torch.int8, -1, False),
+    "rms_norm_quantize_groups_float8": norm_quantized(torch.float8_e4m3fn, 128, False),
+    "fused_add_rms_norm_quantize_rows_float8": norm_quantized(torch.float8_e4m3fn, -1, True),
     "dequantize_rows_int8": dequantize(torch.int8, 0, 1.5),
     "dequantize_groups_float8": dequantize(torch.float8_e4m3fn, 128, 1.5),
     "adamw": Optimizer(
