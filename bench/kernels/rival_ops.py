@@ -9,7 +9,9 @@ names: `<name><BFloat16>/rows:…/width:…`, with `_backward` behind the name f
 import dataclasses
 import functools
 import importlib
+import importlib.metadata
 import math
+import sys
 import typing
 
 import torch
@@ -100,23 +102,35 @@ class Other:
     writes: bool = False
 
 
-# The name in results → the module whose functions are called.
+# The name in results → (the distribution, the module whose functions are called).
 PACKAGES = {
-    "liger": "liger_kernel.transformers.functional",
-    "flash_attn": "flash_attn.ops.triton.layer_norm",
-    "flashinfer": "flashinfer",
-    "quack": "quack",
-    "apex": "apex.normalization.fused_layer_norm",
-    "transformer_engine": "transformer_engine.pytorch",
-    "vllm": "vllm._custom_ops",
+    "liger": ("liger-kernel", "liger_kernel.transformers.functional"),
+    "flash_attn": ("flash-attn", "flash_attn.ops.triton.layer_norm"),
+    "flashinfer": ("flashinfer-python", "flashinfer"),
+    "quack": ("quack-kernels", "quack"),
+    "apex": ("apex", "apex.normalization.fused_layer_norm"),
+    "transformer_engine": ("transformer-engine", "transformer_engine.pytorch"),
+    "vllm": ("vllm", "vllm._custom_ops"),
 }
+
+
+def versions(modules):
+    """name → version, of name → module."""
+    found = {}
+    for name, module in modules.items():
+        try:
+            found[name] = importlib.metadata.version(PACKAGES[name][0])
+        except importlib.metadata.PackageNotFoundError:  # on the path, but not installed
+            package = sys.modules[module.__name__.split(".")[0]]
+            found[name] = getattr(package, "__version__", "of an unknown version")
+    return found
 
 
 @functools.cache
 def modules():
     """(name → module, name → why it could not be had) of PACKAGES."""
     found, missing = {}, {}
-    for name, module in PACKAGES.items():
+    for name, (_, module) in PACKAGES.items():
         try:
             found[name] = importlib.import_module(module)
         except Exception as error:  # there, but not for this torch, say
@@ -230,6 +244,38 @@ def rope(q, k, cos, sin):
     return turned(q), turned(k)
 
 
+@functools.cache
+def positions(batch, seq, device):
+    return torch.arange(seq, device=device).repeat(batch)
+
+
+def rope_inputs_of_engines(q, k, cos, sin, dtype):
+    """(positions, q, k of [tokens, heads * head_dim], head_dim, table): what vLLM and FlashInfer take."""
+    flat = [x.reshape(x.shape[0] * x.shape[1], -1) for x in (q, k)]
+    return positions(*q.shape[:2], q.device), *flat, q.shape[-1], rope_table(cos.shape, cos.device, dtype)
+
+
+@functools.cache
+def rope_table(shape, device, dtype):
+    """[seq, rotary_dim]: the cosines of rope_inputs(), then the sines; the package's program makes it once."""
+    seq, pairs = shape
+    rates = 10000.0 ** -(torch.arange(pairs, device=device) / pairs)
+    angles = torch.arange(seq, device=device)[:, None] * rates
+    return torch.cat((angles.cos(), angles.sin()), -1).to(dtype)
+
+
+def rope_by_vllm(m, q, k, cos, sin):
+    *arrays, head_dim, table = rope_inputs_of_engines(q, k, cos, sin, q.dtype)
+    m.rotary_embedding(*arrays, head_dim, table, True)
+    return q, k
+
+
+def rope_by_flashinfer(m, q, k, cos, sin):
+    *arrays, head_dim, table = rope_inputs_of_engines(q, k, cos, sin, torch.float32)
+    outputs = m.rope.apply_rope_with_cos_sin_cache(*arrays, head_dim, table)
+    return tuple(y.view(x.shape) for x, y in zip((q, k), outputs))
+
+
 def in_float(x):
     """16-bit numbers in float32; float64's reference keeps its own."""
     return x if x.dtype == torch.float64 else x.float()
@@ -264,13 +310,71 @@ def quantize_tensor(input, dtype):
     return scaled(in_float(input), dtype, (-2, -1))
 
 
-def quantize(dtype, block_size, plain, forward):
+def quantized_by_vllm(call, dtype, scales):
+    """call(output, input, scale): a function of vLLM that is given its results."""
+
+    def quantized(m, input):
+        output = torch.empty_like(input, dtype=dtype)
+        scale = torch.empty(scales(*input.shape), device=input.device)
+        call(output, input, scale)
+        return output, scale
+
+    return {"vllm": Other(quantized, backward=False)}
+
+
+def groups_by_vllm(output, input, scale):
+    torch.ops._C.per_token_group_fp8_quant(
+        input, output, scale, 128, 1e-12, -448.0, 448.0, False, False, False
+    )
+
+
+def quantize(dtype, block_size, plain, forward, others):
     return Op(
         "quantize",
         rows(1, 0),
         lambda input: ops.quantize(input, dtype, block_size)[:2],
         lambda input: plain(input, dtype),
         forward,
+        others=others,
+        dtypes=("BFloat16",),
+    )
+
+
+def norm_quantized(dtype, group, residual):
+    """Of rms_norm() the rows (group -1) or groups; with a residual of the sum's, which is a result too."""
+
+    def plain(input, *others):
+        # Rounded to 16 bits in float64 too: whether a number is above the middle of two steps of 8 bits turns on it.
+        total = (input + others[0]).bfloat16() if residual else input
+        weight = in_float(others[-1])
+        output = F.rms_norm(total.to(weight.dtype), weight.shape, weight, EPS).bfloat16()
+        results = (quantize_rows if group < 0 else quantize_groups)(output, dtype)
+        return (*results, total) if residual else results
+
+    def ours(input, *others):
+        first = others[0] if residual else None
+        results = ops.rms_norm_quantize(input, first, others[-1], EPS, dtype, group)
+        return results if residual else results[:2]
+
+    def by_vllm(m, input, *others):
+        *total, weight = others  # the sum is written over the residual
+        output = torch.empty_like(input, dtype=dtype)
+        groups = 1 if group < 0 else -(-input.shape[-1] // group)
+        scale = torch.empty(input.shape[0], groups, device=input.device)
+        arguments = (output, input, weight, scale, EPS, None, *(total or [None]))
+        if group < 0:
+            torch.ops._C.rms_norm_dynamic_per_token_quant(*arguments)
+        else:
+            torch.ops._C.rms_norm_per_block_quant(*arguments, group, False)
+        return output, scale, *total
+
+    return Op(
+        "rms_norm_quantize",
+        rows(2 if residual else 1, 1),
+        ours,
+        plain,
+        3.5 if residual else 1.5,
+        others={"vllm": Other(by_vllm, backward=False, writes=residual)},
         dtypes=("BFloat16",),
     )
 
@@ -324,15 +428,30 @@ def written(call, *inputs):
     return inputs
 
 
-@functools.cache
-def engine_norm(kind, width, dtype):
-    """A module of TransformerEngine, without parameters of its own."""
-    return kind(width, eps=EPS, device="meta", dtype=dtype)
+def engine():
+    """TransformerEngine's functions."""
+    return importlib.import_module("transformer_engine_torch")
 
 
-def by_engine(kind, input, **parameters):
-    module = engine_norm(kind, input.shape[-1], input.dtype)
-    return torch.func.functional_call(module, parameters, (input,))
+class NormByEngine(torch.autograd.Function):
+    """What TransformerEngine's modules call, who free the tensors that they saved in the first
+    backward pass; here the same forward pass is followed by many. With a bias it is layer_norm."""
+
+    @staticmethod
+    def forward(ctx, package, input, *parameters):
+        name = "layernorm" if len(parameters) == 2 else "rmsnorm"
+        dtype = package.constants.TE_DType[input.dtype]
+        output, *statistics = getattr(engine(), f"{name}_fwd")(
+            input, *parameters, EPS, None, None, dtype, 0, False
+        )
+        statistics = [t for t in statistics if t is not None]  # rmsnorm_fwd has no mean
+        ctx.save_for_backward(input, *statistics, parameters[0])
+        ctx.name = name
+        return output
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return None, *getattr(engine(), f"{ctx.name}_bwd")(grad_output, *ctx.saved_tensors, 0, False)
 
 
 def halves(packed):
@@ -358,7 +477,7 @@ OPS = {
             "flashinfer": Other(lambda m, x, w: m.norm.rmsnorm(x, w, EPS), backward=False),
             "quack": Other(lambda m, x, w: m.rmsnorm(x, w, eps=EPS)),
             "apex": Other(lambda m, x, w: m.fused_rms_norm_affine(x, w, w.shape, EPS)),
-            "transformer_engine": Other(lambda m, x, w: by_engine(m.RMSNorm, x, weight=w)),
+            "transformer_engine": Other(lambda m, x, w: NormByEngine.apply(m, x, w)),
             "vllm": Other(
                 lambda m, x, w: into(x, lambda y: m.rms_norm(y, x, w, EPS)), backward=False
             ),
@@ -403,9 +522,7 @@ OPS = {
             "liger": Other(lambda m, x, w, b: m.liger_layer_norm(x, w, b, EPS)),
             "flash_attn": Other(lambda m, x, w, b: m.layer_norm_fn(x, w, b, eps=EPS)),
             "apex": Other(lambda m, x, w, b: m.fused_layer_norm_affine(x, w, b, w.shape, EPS)),
-            "transformer_engine": Other(
-                lambda m, x, w, b: by_engine(m.LayerNorm, x, weight=w, bias=b)
-            ),
+            "transformer_engine": Other(lambda m, x, w, b: NormByEngine.apply(m, x, w, b)),
         },
     ),
     "softmax": Op(
@@ -458,6 +575,7 @@ OPS = {
         None,
         {
             "flashinfer": Other(lambda m, x: m.activation.silu_and_mul(x), backward=False),
+            "transformer_engine": Other(lambda m, x: engine().swiglu(x, None), backward=False),
             "vllm": Other(
                 lambda m, x: into(halves(x)[0], lambda y: torch.ops._C.silu_and_mul(y, x)),
                 backward=False,
@@ -478,6 +596,10 @@ OPS = {
         rope,
         2,
         2,
+        {
+            "vllm": Other(rope_by_vllm, writes=True),  # by tables in the precision of q
+            "flashinfer": Other(rope_by_flashinfer, backward=False),
+        },
         dtypes=("BFloat16, float",),
         shapes=HEADS,
         quick=((2, 5, 4, 2, 8, 8), (2, 3, 2, 2, 10, 6)),
@@ -497,10 +619,51 @@ OPS = {
         sides=("batch", "rows", "columns"),
     ),
     # A byte for each element's two; two reads for one scale of all.
-    "quantize_rows_int8": quantize(torch.int8, [1, -1], quantize_rows, 1.5),
-    "quantize_rows_float8": quantize(torch.float8_e4m3fn, [1, -1], quantize_rows, 1.5),
-    "quantize_groups_float8": quantize(torch.float8_e4m3fn, [1, 128], quantize_groups, 1.5),
-    "quantize_tensor_float8": quantize(torch.float8_e4m3fn, [-1, -1], quantize_tensor, 2.5),
+    "quantize_rows_int8": quantize(
+        torch.int8,
+        [1, -1],
+        quantize_rows,
+        1.5,
+        quantized_by_vllm(
+            lambda *args: torch.ops._C.dynamic_scaled_int8_quant(*args, None),
+            torch.int8,
+            lambda rows, width: (rows, 1),
+        ),
+    ),
+    "quantize_rows_float8": quantize(
+        torch.float8_e4m3fn,
+        [1, -1],
+        quantize_rows,
+        1.5,
+        quantized_by_vllm(
+            lambda *args: torch.ops._C.dynamic_per_token_scaled_fp8_quant(*args, None),
+            torch.float8_e4m3fn,
+            lambda rows, width: (rows, 1),
+        ),
+    ),
+    "quantize_groups_float8": quantize(
+        torch.float8_e4m3fn,
+        [1, 128],
+        quantize_groups,
+        1.5,
+        quantized_by_vllm(
+            groups_by_vllm, torch.float8_e4m3fn, lambda rows, width: (rows, -(-width // 128))
+        ),
+    ),
+    "quantize_tensor_float8": quantize(
+        torch.float8_e4m3fn,
+        [-1, -1],
+        quantize_tensor,
+        2.5,
+        quantized_by_vllm(
+            lambda *args: torch.ops._C.dynamic_scaled_fp8_quant(*args),
+            torch.float8_e4m3fn,
+            lambda rows, width: (1, 1),
+        ),
+    ),
+    "rms_norm_quantize_rows_int8": norm_quantized(torch.int8, -1, False),
+    "rms_norm_quantize_groups_float8": norm_quantized(torch.float8_e4m3fn, 128, False),
+    "fused_add_rms_norm_quantize_rows_float8": norm_quantized(torch.float8_e4m3fn, -1, True),
     "dequantize_rows_int8": dequantize(torch.int8, 0, 1.5),
     "dequantize_groups_float8": dequantize(torch.float8_e4m3fn, 128, 1.5),
     "adamw": Optimizer(

@@ -298,10 +298,13 @@ class FunctionCases:
         return self.torch.compile(function, fullgraph=True, dynamic=False, mode=mode)
 
     def _sets_of(self, name, count):
-        """The first sets; a copy where inputs are written over."""
-        if name not in self.writes:
-            return self.sets[:count]
-        return [tuple(t.detach().clone() for t in inputs) for inputs in self.sets[:count]]
+        """The first sets; a copy where inputs are written over. What has no gradient isn't asked for one."""
+        sets = self.sets[:count]
+        if name in self.writes:
+            return [tuple(t.detach().clone() for t in inputs) for inputs in sets]
+        if name in self.without_backward:
+            return [tuple(t.detach() for t in inputs) for inputs in sets]
+        return sets
 
     def _gradients(self, outputs, inputs, grads):
         return self.torch.autograd.grad(outputs, inputs, grads, retain_graph=True)
@@ -521,8 +524,8 @@ def measure_cases(name, options, table):
     torch._functorch.config.donated_buffer = False
     op = table.OPS[name]
     clock = Clock(options.device, options.quick)
-    _, missing = table.modules()
-    report = {"date": result_file.now(), "missing": missing, "cases": []}
+    found, missing = table.modules()
+    report = {"date": result_file.now(), "versions": table.versions(found), "missing": missing, "cases": []}
     shapes = op.quick
     if not options.quick:
         shapes = [shape for size in options.sizes.split(",") for shape in op.shapes.get(size, ())]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that needs a GPU, on a machine that has one: build, tests, the same under
-compute-sanitizer, benchmarks, and one JSON file with device, versions, date and command.
+"""Everything that needs a GPU, on a machine that has one: build, tests, benchmarks, and one JSON file
+with device, versions, date and command. CTest runs the tests under compute-sanitizer (CONTRIBUTING.md).
 
     bench/kernels/run_gpu.py --out bench/results
 
-Needs what a build of this repository needs, and compute-sanitizer. No network: where GoogleTest and
-Google Benchmark are not installed, --googletest and --googlebenchmark name their source trees. The
-exit code is 0 when all steps passed and every target was reached.
+Needs what a build of this repository needs. No network: where GoogleTest and Google Benchmark are not
+installed, --googletest and --googlebenchmark name their source trees. The exit code is 0 when all steps
+passed and every target was reached.
 """
 
 import argparse
@@ -40,25 +40,12 @@ def programs(folder, kind):
     return [name for name in names if os.path.exists(os.path.join(sources, f"{name}.cpp"))]
 
 
-# What racecheck and synccheck are for.
-USE_SHARED_MEMORY = (
-    "sum",
-    "rms_norm",
-    "layer_norm",
-    "softmax",
-    "cross_entropy",
-    "bias_gelu",
-    "transpose",
-    "quantize",
-    "rms_norm_quantize",
-    "swiglu_quantize",
-)
 TARGETS = (
     ["cudaops_examples", "cudaops_kernels", "testing_test", "check_test", "benchmark_test", "spin_benchmark"]
     + programs("tests", "test")
     + programs("bench", "benchmark")
 )
-STEPS = ("build", "test", "memcheck", "bench", "rivals")
+STEPS = ("build", "test", "bench", "rivals")
 LARGE_BYTES = 64 << 20
 
 # What the ops are to reach: counter, least value, which benchmarks. TB/s are for one H200.
@@ -174,8 +161,7 @@ def library(arguments, target):
 
 
 def cases():
-    """(name, command, variables) of every test that touches the GPU, without CTest: the same
-    commands run under compute-sanitizer too."""
+    """(name, arguments → command) of every test that touches the GPU."""
     for name in ("testing_test", "check_test", "benchmark_test", *programs("tests", "test")):
         yield name, lambda a, name=name: [program(a, name), "--gtest_filter=*Gpu*"]
     for name in (*OPS, "llama_block"):
@@ -191,56 +177,23 @@ def gtest_counts(output):
     return counts
 
 
-def sanitizer_errors(output):
-    """Of all processes together; None where the tool did not come to its end."""
-    found = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", output)
-    return sum(int(errors or hazards) for errors, hazards in found) if found else None
-
-
-def test(arguments, log, wrapper=(), skip=()):
+def test(arguments, log):
     results = []
     variables = {
         f"CUDAOPS_{target.upper()}_LIBRARY": library(arguments, target)
         for target in ("cudaops_examples", "cudaops_kernels")
     }
-    variables["CUDAOPS_TEST_FEW" if wrapper else "CUDAOPS_TEST_LARGE"] = "1"
     for name, command in cases():
-        if name in skip:
-            continue
-        code, output, seconds = run([*wrapper, *command(arguments)], log, **variables)
+        code, output, seconds = run(command(arguments), log, CUDAOPS_TEST_LARGE="1", **variables)
         result = {"name": name, "passed": code == 0, "seconds": seconds}
         if name.endswith("_test"):
             result.update(gtest_counts(output))
         else:
             result["num_passed"] = len(re.findall(r"^PASSED ", output, re.MULTILINE))
-        if wrapper:
-            result["errors"] = sanitizer_errors(output)
-            result["passed"] = code == 0 and result["errors"] == 0
         results.append(result)
         print(f"  {'passed' if result['passed'] else 'FAILED'} in {seconds} s", flush=True)
         if not result["passed"]:
             print(output[-4000:])
-    return results
-
-
-def memcheck(arguments, log):
-    # API errors are not memory errors: one test provokes one on purpose.
-    options = ["--report-api-errors", "no", "--error-exitcode", "86", "--target-processes", "all"]
-    results = []
-    tests = [f"{op}_test" for op in USE_SHARED_MEMORY]
-    without_shared_memory = [name for name, _ in cases() if name not in tests]
-    for tool, skip in (
-        # A clock is nothing to check under a tool that slows the device down; what inductor
-        # compiles is not ours.
-        ("memcheck", ["benchmark_test", "llama_block_python"]),
-        ("racecheck", without_shared_memory),
-        ("synccheck", without_shared_memory),
-    ):
-        wrapper = ["compute-sanitizer", "--tool", tool, *options]
-        if tool == "racecheck":
-            wrapper = [option for option in wrapper if option not in ("--report-api-errors", "no")]
-        for result in test(arguments, log, wrapper, skip):
-            results.append({"tool": tool, **result})
     return results
 
 
@@ -355,8 +308,6 @@ def main():
         if all(step["passed"] for step in document.get("build", [])):
             if "test" in steps:
                 document["tests"] = test(arguments, log)
-            if "memcheck" in steps:
-                document["sanitizer"] = memcheck(arguments, log)
             if "bench" in steps:
                 results, bench_steps, context = bench(arguments, log)
                 document["benchmarks"] = results
@@ -376,7 +327,7 @@ def main():
         )
         name, time_us = result_file.short_name(entry["name"]), entry.get("median_us") or 0
         print(f"{name:45} {time_us:10.2f} us  {figures}{entry.get('error', '')}")
-    lists = ("build", "tests", "sanitizer", "benchmark_programs", "targets")
+    lists = ("build", "tests", "benchmark_programs", "targets")
     failed = [entry for key in lists for entry in document.get(key, []) if not entry["passed"]]
     failed += rivals.failures(document.get("rivals", {}))
     for entry in failed:

@@ -240,9 +240,13 @@ def rivals_note(documents, ways):
         f"Rivals: {devices}, torch {', '.join(torches)}, {' and '.join(dates)}, µs and how many times as long as "
         f"ours beside them in the same process (`bench/kernels/rivals.py`); {NOT_MEASURED}: not measured."
     )
-    missing = {}
+    versions, missing = {}, {}
     for report in sorted(reports, key=lambda report: report["date"]):
+        versions.update(report.get("versions", {}))
         missing.update(report.get("missing", {}))
+    had = [f"{PACKAGES[way]} {versions[way]}" for way in PACKAGES if way in ways and way in versions]
+    if had:
+        text += f" Versions: {', '.join(had)}."
     absent = [way for way in PACKAGES if way not in ways]
     known = [f"{PACKAGES[way]} ({missing[way]})" for way in absent if way in missing]
     unknown = [PACKAGES[way] for way in absent if way not in missing]

@@ -10,6 +10,7 @@ import tempfile
 from unittest import mock
 
 import kernel_testing  # noqa: F401  (first: the library)
+import torch
 from kernel_testing import main
 from kernel_testing import pytest_generate_tests  # noqa: F401
 from torch.nn import functional as F
@@ -125,6 +126,7 @@ def test_packages(device):
     with mock.patch.object(rival_ops, "modules", lambda: ({"liger": F}, missing)):
         report = measured(op, device)
     assert report["missing"] == missing
+    assert report["versions"] == {"liger": torch.__version__}
     ways = [set(case["us"]) for case in report["cases"]]
     assert ways == [{rivals.OURS, "eager", "compile", "liger"}, {rivals.OURS, "eager", "compile"}]
     assert not any("failed" in case for case in report["cases"])

@@ -193,7 +193,8 @@ def few_report(date, ours, missing):
         "ratio": {way: time / ours for way, time in us.items() if way != "cudaops"},
     }
     large = {**case, "name": "rms_norm<BFloat16>/rows:1025/width:4096"}
-    return {"date": date, "torch": "2.15.0", "missing": missing, "cases": [case, large]}
+    versions = {"quack": "0.6.5", "apex": "0.1"}
+    return {"date": date, "torch": "2.15.0", "versions": versions, "missing": missing, "cases": [case, large]}
 
 
 def test_table_of_few_rows():
@@ -214,6 +215,7 @@ def test_table_of_few_rows():
         "",
     ]
     assert lines[4].startswith("Rivals: B, torch 2.15.0, 2030-02-01 and 2030-02-02, ")
+    assert " Versions: quack 0.6.5. " in lines[4]
     assert "Could not be had: vLLM (ModuleNotFoundError: No module named 'vllm')." in lines[4]
     assert lines[4].endswith("Not tried in these runs: Liger, flash-attn, FlashInfer, Apex, TransformerEngine.")
     assert len(lines) == 5

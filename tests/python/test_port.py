@@ -496,6 +496,26 @@ def test_libraries_that_torch_brings(project):
     assert project.comments == []
 
 
+def test_operators_of_half(project):
+    """cpp_extension switches them off: Apex compares two at::Half in a kernel, which nvcc calls ambiguous beside them."""
+    defined = [
+        "__CUDA_NO_HALF_OPERATORS__",
+        "__CUDA_NO_HALF_CONVERSIONS__",
+        "__CUDA_NO_BFLOAT16_CONVERSIONS__",
+        "__CUDA_NO_HALF2_OPERATORS__",
+    ]
+    project.write("csrc/op_kernel.cu", ATEN + '#include "types.h"\n')
+    project.write("csrc/types.h", "using scalar_t = at::Half;\n")
+    extension = 'ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], extra_compile_args={"nvcc": [%s]})\n'
+    for undone in ([], defined[:2], defined):
+        content = project.port(extension % ", ".join('"-U%s"' % name for name in undone))
+        wanted = ["$<$<COMPILE_LANGUAGE:CUDA>:%s>" % name for name in defined if name not in undone]
+        assert command(content, "target_compile_definitions") == wanted if wanted else "_NO_HALF" not in content
+    project.write("csrc/types.h", "using scalar_t = float;\n")
+    assert "_NO_HALF" not in project.port(extension % "")
+    assert project.comments == []
+
+
 def test_what_is_not_known_for_another_platform(project):
     """It needs no comment."""
     project.port("""

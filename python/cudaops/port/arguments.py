@@ -27,8 +27,18 @@ DEFINED = re.compile(
 )
 
 
+# What cpp_extension defines for nvcc, and add_torch_op() doesn't.
+NO_HALF_OPERATORS = (
+    "__CUDA_NO_HALF_OPERATORS__",
+    "__CUDA_NO_HALF_CONVERSIONS__",
+    "__CUDA_NO_BFLOAT16_CONVERSIONS__",
+    "__CUDA_NO_HALF2_OPERATORS__",
+)
+
+
 def compile_arguments(blocks, cuda):
-    """`cuda`: whether one of the sources is for nvcc. Comments about arguments as a whole come behind all others."""
+    """`cuda`: whether one of the sources is for nvcc. Comments about arguments as a whole come behind all others. Returns
+    what is undefined for nvcc of NO_HALF_OPERATORS."""
     notes = []
     lists = {"cxx": [], "nvcc": [], "nvcc_dlink": []}
     both = False
@@ -84,6 +94,8 @@ def compile_arguments(blocks, cuda):
     directories(blocks, "include", "include_dirs", blocks.items("include_dirs", "extra_include_paths"))
     for line in notes:
         blocks.comment("options", line)
+    flags = [item for found in lists["nvcc"] for _, item in found]
+    return {name for name in NO_HALF_OPERATORS if "-U" + name in flags}
 
 
 def link_arguments(blocks):
@@ -237,7 +249,7 @@ RULES = (
     (r"-D(.*)", _definition),
     (r"-I(.*)", _include),
     (r"-isystem(.*)", _include),
-    (r"-U__CUDA_NO_\w+__$", _nothing),  # cpp_extension defines them, add_torch_op() doesn't
+    (r"-U__CUDA_NO_\w+__$", _nothing),  # of NO_HALF_OPERATORS
     (r"(?:-Xcompiler|--compiler-options)(?:=(.*)|$)", _host_options),
     (r"(-fopenmp|/openmp)$", _openmp),
 )

@@ -127,13 +127,18 @@ LIBRARY_HEADERS = {
 }
 
 
+# torch's types of 16 bits; with the operators of __half beside theirs a comparison of two is ambiguous.
+TORCH_HALVES = re.compile(r"::k?(?:Half|BFloat16)\b|\bAT_DISPATCH_\w+_AND")
+
+
 def read_includes(sources, root, include_dirs):
-    """(PYBIND, FULL or STABLE, CUDA's libraries): what the sources, and headers of the project that they include, ask of
-    torch, and of the libraries that torch has loaded and cpp_extension doesn't name."""
+    """(PYBIND, FULL or STABLE, CUDA's libraries, whether TORCH_HALVES is used): what the sources, and headers of the
+    project that they include, ask of torch, and of the libraries that torch has loaded and cpp_extension doesn't name."""
     queue = [os.path.join(root, name) for name in sources]
     seen = set()
     asked = {"STABLE"}
     libraries = set()
+    halves = False
     while queue:
         path = os.path.normpath(queue.pop())
         if path in seen or not os.path.isfile(path):
@@ -141,6 +146,7 @@ def read_includes(sources, root, include_dirs):
         seen.add(path)
         with open(path, encoding="utf-8", errors="replace") as file:
             content = file.read()
+        halves = halves or bool(TORCH_HALVES.search(content))
         for _, header in INCLUDE.findall(content):
             if re.match(
                 r"torch/(extension|python)\.h|torch/csrc/(Exceptions|utils/pybind|python_headers)\.h|pybind11/", header
@@ -157,4 +163,4 @@ def read_includes(sources, root, include_dirs):
             else:
                 queue += [os.path.join(place, header) for place in [os.path.dirname(path), *include_dirs]]
     abi = next(one for one in ("PYBIND", "FULL", "STABLE") if one in asked)
-    return abi, [name for name in LIBRARIES if name in libraries]
+    return abi, [name for name in LIBRARIES if name in libraries], halves

@@ -4,10 +4,10 @@
 import os
 import re
 
-from .arguments import compile_arguments, link_arguments
+from .arguments import NO_HALF_OPERATORS, compile_arguments, link_arguments
 from .blocks import GPU, Blocks
 from .branches import choices
-from .cmake_text import HERE, LIBRARIES, quote, read_includes
+from .cmake_text import HERE, LIBRARIES, generator, quote, read_includes
 from .conditions import assumed, classify, doubts, settle
 from .values import Unknown, combine
 
@@ -63,16 +63,20 @@ def op_lines(project, op):
         blocks.comment("op", blocks.unread("name", op.unnamed))
     sources = read_sources(blocks)
     blocks.required = needs_cuda(blocks, sources)
-    compile_arguments(
+    undone = compile_arguments(
         blocks, any(isinstance(item, str) and item.endswith(SUFFIXES) for _, item in blocks.items("sources", "cuda_sources"))
     )
     link_arguments(blocks)
     blocks.left_out()
     includes = [item for _, item in blocks.items("include_dirs", "extra_include_paths") if isinstance(item, str)]
     names = [source.name for source in sources]
-    abi, libraries = read_includes(names, project.place, [project.absolute(item) for item in includes])
+    abi, libraries, halves = read_includes(names, project.place, [project.absolute(item) for item in includes])
     for name in libraries:
         blocks.add("", "library", LIBRARIES[name])
+    if halves and any(source.device for source in sources):
+        for name in NO_HALF_OPERATORS:
+            if name not in undone:
+                blocks.add("", "definition", generator("CUDA", name))
     blocks.settle()
     lines = command(blocks, sources, abi)
     if not sources:

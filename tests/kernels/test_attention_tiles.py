@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention with more tiles than a GPU has multiprocessors, so that blocks that take one after the other take several;
+small enough for compute-sanitizer. On a GPU only: on the CPU there are no tiles."""
+
+import unittest
+
+from kernel_testing import kernels, main
+from kernel_testing import pytest_generate_tests  # noqa: F401
+
+import torch
+
+HEADS, KV_HEADS = 24, 8
+# Of q and k, of v: each has loops of its own.
+HEAD_DIMS = ((64, 64), (96, 96), (128, 128), (192, 128), (192, 192), (256, 256))
+FLOAT8_DIMS = ((64, 64), (128, 128), (192, 128), (256, 256))
+TILE = 64  # the smallest of queries or keys
+LENGTHS = (512, 700, 0, 1, 1900)
+
+
+def on_gpu(device):
+    if device != "cuda":
+        raise unittest.SkipTest("on the CPU there are no tiles")
+    torch.manual_seed(0)
+
+
+def normal(*shape):
+    return torch.randn(shape, device="cuda", dtype=torch.bfloat16)
+
+
+def attend(q, k, v, causal):
+    """In float32; [batch, tokens, heads, head_dim]."""
+    k, v = (x.repeat_interleave(q.shape[2] // k.shape[2], 2) for x in (k, v))
+    scores = torch.einsum("bihd,bjhd->bhij", q, k) / q.shape[-1] ** 0.5
+    if causal:
+        i, j = (torch.arange(n, device=q.device) for n in (q.shape[1], k.shape[1]))
+        scores = scores.masked_fill(j > i[:, None] + k.shape[1] - q.shape[1], -torch.inf)
+    return torch.einsum("bhij,bjhd->bihd", scores.softmax(-1), v)
+
+
+def require_close(found, wanted, most, case):
+    """The relative error of each tile: one that is another's, or nobody's, has about 1."""
+    error = (found.float() - wanted).square().sum(-1)
+    for first in range(0, wanted.shape[1], TILE):
+        part = (slice(None), slice(first, first + TILE))
+        relative = (error[part].sum(1) / wanted[part].square().sum((1, 3)).clamp(min=1e-30)).sqrt()
+        assert relative.max().item() <= most, (case, first, relative)  # a NaN fails too
+
+
+def test_forward_and_backward(device):
+    on_gpu(device)
+    for tokens, causal in ((1024, False), (1024, True), (1000, True)):
+        for qk_dim, v_dim in HEAD_DIMS:
+            case = (tokens, causal, qk_dim, v_dim)
+            inputs = [
+                normal(2, tokens, heads, head_dim).requires_grad_()
+                for heads, head_dim in ((HEADS, qk_dim), (KV_HEADS, qk_dim), (KV_HEADS, v_dim))
+            ]
+            output = kernels.attention(*inputs, causal=causal)
+            grad = normal(*output.shape)
+            found = torch.autograd.grad(output, inputs, grad)
+            exact = [x.detach().float().requires_grad_() for x in inputs]
+            expected = attend(*exact, causal)
+            wanted = torch.autograd.grad(expected, exact, grad.float())
+            require_close(output.detach(), expected.detach(), 0.01, case)
+            for a, b in zip(found, wanted):
+                require_close(a, b, 0.02, case)
+
+
+def test_varlen(device):
+    on_gpu(device)
+    ends = torch.tensor((0, *LENGTHS), device="cuda").cumsum(0, dtype=torch.int32)
+    for causal in (False, True):
+        for qk_dim, v_dim in HEAD_DIMS:
+            q, k, v = (
+                normal(sum(LENGTHS), heads, head_dim).requires_grad_()
+                for heads, head_dim in ((HEADS, qk_dim), (KV_HEADS, qk_dim), (KV_HEADS, v_dim))
+            )
+            output = kernels.attention_varlen(
+                q, k, v, ends, ends, max(LENGTHS), max(LENGTHS), causal=causal
+            )
+            grad = normal(*output.shape)
+            found = torch.autograd.grad(output, (q, k, v), grad)
+            first = 0
+            for length in LENGTHS:
+                if length:
+                    part = slice(first, first + length)
+                    exact = [x.detach()[None, part].float().requires_grad_() for x in (q, k, v)]
+                    expected = attend(*exact, causal)
+                    wanted = torch.autograd.grad(expected, exact, grad[None, part].float())
+                    case = (causal, qk_dim, v_dim, length)
+                    require_close(output.detach()[None, part], expected.detach(), 0.01, case)
+                    if length > 1:  # of one key the gradients by q and k are rounding errors
+                        for a, b in zip(found, wanted):
+                            require_close(a[None, part], b, 0.02, case)
+                first += length
+
+
+def test_float8(device):
+    on_gpu(device)
+    for qk_dim, v_dim in FLOAT8_DIMS:
+        for causal in (False, True):
+            q, k, v = (
+                normal(2, 1024, heads, head_dim).to(torch.float8_e4m3fn)
+                for heads, head_dim in ((HEADS, qk_dim), (KV_HEADS, qk_dim), (KV_HEADS, v_dim))
+            )
+            output = kernels.attention(q, k, v, causal=causal)
+            expected = attend(q.float(), k.float(), v.float(), causal)
+            require_close(output, expected, 0.05, (qk_dim, v_dim, causal))  # weights in float8
+
+
+def test_decode(device):
+    on_gpu(device)
+    batch, page_size, most = 40, 16, 1024
+    lengths = torch.arange(batch, device="cuda", dtype=torch.int32) * 13 % (most - 4) + 4
+    blocks = torch.randperm(batch * most // page_size, device="cuda", dtype=torch.int32)
+    table = blocks.view(batch, -1)
+    for head_dim in (64, 128, 256):
+        caches = [normal(len(blocks), page_size, KV_HEADS, head_dim) for _ in range(2)]
+        for q_len in (1, 4):
+            q = normal(batch, q_len, HEADS, head_dim)
+            output = kernels.attention_decode(q, *caches, table, lengths)
+            for index, length in enumerate(lengths.tolist()):
+                keys, values = (
+                    cache[table[index].long()].flatten(0, 1)[None, :length].float()
+                    for cache in caches
+                )
+                expected = attend(q[None, index].float(), keys, values, True)
+                case = (head_dim, q_len, index)
+                require_close(output[None, index], expected, 0.01, case)
+
+
+if __name__ == "__main__":
+    main(globals())
