@@ -32,8 +32,8 @@ Search Behavior
 3. Verdict on toolkit and torch: ``EXACT`` (same major.minor), ``COMPATIBLE`` (same major, from 11.1 on), ``MISMATCH``,
    ``CPU_TORCH``, ``ROCM_TORCH``, ``NO_TOOLKIT``, ``NO_TORCH``. A ROCm torch gets ``EXACT``, ``COMPATIBLE`` or
    ``MISMATCH`` with the ROCm found, ``ROCM_TORCH`` where there is none.
-4. Host compiler, the first that is set: ``-ccbin`` in the environment's ``NVCC_APPEND_FLAGS`` or in ``CMAKE_CUDA_FLAGS``;
-   ``CMAKE_CUDA_HOST_COMPILER``; the environment's ``CUDAHOSTCXX``, ``-ccbin`` in ``NVCC_PREPEND_FLAGS``, ``NVCC_CCBIN``;
+4. Host compiler, the first that is set: ``-ccbin`` in the environment's ``NVCC_APPEND_FLAGS`` or in ``CMAKE_CUDA_FLAGS``
+   (before the first configure step the environment's ``CUDAFLAGS``); ``CMAKE_CUDA_HOST_COMPILER``; the environment's ``CUDAHOSTCXX``, ``-ccbin`` in ``NVCC_PREPEND_FLAGS``, ``NVCC_CCBIN``;
    CXX. It is checked against the bounds in the toolkit's ``crt/host_config.h``.
 5. Architectures, the first that is set: ``CMAKE_CUDA_ARCHITECTURES``; the environment's ``CUDAARCHS``;
    ``TORCH_CUDA_ARCH_LIST`` (variable, then environment); the visible GPUs, except in a wheel build; else ``common``,

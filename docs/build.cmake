@@ -15,6 +15,8 @@ if(NOT EXISTS "${tools}/docs/.complete")
     "docs: the manual's tools can't be installed.\n  wanted  what docs/requirements.txt names, in ${tools}/docs\n Fix: a network with PyPI, or PIP_INDEX_URL=<a mirror>"
   )
 endif()
+# One run at a time writes there: the target and the test use one directory.
+file(LOCK "${manual}" DIRECTORY)
 set(ENV{PYTHONPATH} "${tools}/docs")
 set(ENV{PYTHONDONTWRITEBYTECODE} 1)
 execute_process(COMMAND "${python}" "${CMAKE_CURRENT_LIST_DIR}/manual" "${manual}" COMMAND_ERROR_IS_FATAL ANY)

@@ -9,6 +9,8 @@ function(install name)
   if(only AND NOT name STREQUAL only)
     return()
   endif()
+  # The test that brings the tools and the target of the manual may run at once.
+  file(LOCK "${tools}" DIRECTORY GUARD FUNCTION)
   string(SHA1 wanted "${ARGN}")
   if(ARGV1 STREQUAL "-r")
     file(SHA1 "${ARGV2}" wanted)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes kernels/README.md's two tables of attention, from what attention.py and attention_decode.py have measured.
+"""Writes kernels/README.md's three tables of attention, from what attention.py and attention_decode.py have measured.
 
     bench/kernels/attention_table.py bench/results --page kernels/README.md
 """
@@ -16,6 +16,7 @@ import page_block  # noqa: E402
 
 WRITTEN = "written by bench/kernels/attention_table.py -->"
 MARKS = ("<!-- attention: " + WRITTEN, "<!-- attention: end -->")
+FLOAT8_MARKS = ("<!-- attention_float8: " + WRITTEN, "<!-- attention_float8: end -->")
 DECODE_MARKS = ("<!-- attention_decode: " + WRITTEN, "<!-- attention_decode: end -->")
 
 
@@ -37,25 +38,46 @@ def lines_of(*rows):
     return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)
 
 
-def attention_table(folder):
-    passes = ("forward", "backward")
-    documents = [read(folder, "attention_" + name) for name in passes]
+def width(row):
+    dims = row["head_dim"], row["head_dim_v"]
+    return dims[0] if dims[0] == dims[1] else "/".join(map(str, dims))
+
+
+def rate_table(folder, passes, titles, note):
+    """A row for each size. passes: of which pass which ways are shown. titles: of the columns of full and causal calls."""
+    documents = {name: read(folder, "attention_" + name) for name in passes}
     rates, order = {}, []
-    for name, document in zip(passes, documents):
+    for name, document in documents.items():
         for row in document["rows"]:
-            dims = [row["head_dim"], row["head_dim_v"]]
-            dim = dims[0] if dims[0] == dims[1] else "/".join(map(str, dims))
-            case = (dim, grouped(row["heads"], row["kv_heads"]), row["sequence"])
+            case = (width(row), grouped(row["heads"], row["kv_heads"]), row["sequence"])
             if case not in order:
                 order.append(case)
-            cell = ", ".join(f"{row['tflops'][way]:.0f}" for way in ("ours", "cudnn") if way in row["tflops"])
+            cell = ", ".join(f"{row['tflops'][way]:.0f}" for way in passes[name] if way in row["tflops"])
             rates[case, name, row["causal"]] = cell
-    head = ["head_dim", "heads", "sequence", "full, cuDNN", "causal, cuDNN", "backward: full, cuDNN", "causal, cuDNN"]
+    head = ["head_dim", "heads", "sequence", *titles]
     rows = [head, ["---"] * len(head)]
     for case in order:
         rows.append([*case, *(rates.get((case, name, causal), "") for name in passes for causal in (False, True))])
-    said = "; ".join(f"{name}: {where(document)}" for name, document in zip(passes, documents))
-    return f"{lines_of(*rows)}\n\nTFLOP/s, bfloat16. {said}."
+    said = "; ".join(f"{name}: {where(document)}" for name, document in documents.items())
+    return f"{lines_of(*rows)}\n\nTFLOP/s, {note}. {said}."
+
+
+def attention_table(folder):
+    return rate_table(
+        folder,
+        {"forward": ("ours", "cudnn"), "backward": ("ours", "cudnn")},
+        ["full, cuDNN", "causal, cuDNN", "backward: full, cuDNN", "causal, cuDNN"],
+        "bfloat16",
+    )
+
+
+def float8_table(folder):
+    return rate_table(
+        folder,
+        {"float8": ("ours", "ours_bfloat16", "cudnn")},
+        ["full, bfloat16, cuDNN", "causal, bfloat16, cuDNN"],
+        "float8_e4m3fn beside our bfloat16 and cuDNN's",
+    )
 
 
 def decode_table(folder):
@@ -75,7 +97,7 @@ def decode_table(folder):
     return f"{lines_of(*rows)}\n\nµs a call. {where(document)}."
 
 
-TABLES = {MARKS: attention_table, DECODE_MARKS: decode_table}
+TABLES = {MARKS: attention_table, FLOAT8_MARKS: float8_table, DECODE_MARKS: decode_table}
 
 
 def main():

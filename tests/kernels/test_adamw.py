@@ -807,5 +807,39 @@ def test_opcheck(device):
         )
 
 
+def test_a_group_has_master_weights_where_it_is_not_the_default(device):
+    for constructed, option, has_masters in (
+        (True, None, True),
+        (True, False, False),
+        (False, None, False),
+        (False, True, True),
+    ):
+        param = torch.nn.Parameter(normal(8, dtype=torch.bfloat16, device=device))
+        group = {"params": [param]} if option is None else {"params": [param], "master_weights": option}
+        optimizer = AdamW([group], master_weights=constructed)
+        for optimizer in (optimizer, copy.deepcopy(optimizer)):
+            (group,) = optimizer.param_groups
+            assert ("master_weights" in group) == (not constructed or option is False)
+            (param,) = group["params"]
+            param.grad = torch.ones_like(param)
+            optimizer.step()
+            assert ("master_param" in optimizer.state[param]) == has_masters
+
+
+def test_loading_lets_go_of_parameters(device):
+    param, other = (
+        torch.nn.Parameter(torch.full((4,), value, device=device)) for value in (1.0, 5.0)
+    )
+    optimizer = AdamW([param], lr=1.0, weight_decay=0.0)
+    param.grad = torch.ones_like(param)
+    optimizer.step()
+    assert "references" in refusal(lambda: torch.utils.swap_tensors(param, other))
+    optimizer.load_state_dict(optimizer.state_dict())
+    torch.utils.swap_tensors(param, other)
+    param.grad = torch.ones_like(param)
+    optimizer.step()
+    torch.testing.assert_close(param.detach(), torch.full_like(param, 4.0))
+
+
 if __name__ == "__main__":
     main(globals())

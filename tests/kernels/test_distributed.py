@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DTensors, FSDP2 and tensor parallelism: 2 and 4 processes on the CPU with gloo, against the whole
-tensors in one process and torch's own ops. The processes are forks of this one: torch is imported
-once."""
+"""DTensors, FSDP2 and tensor parallelism: 2 and 4 processes, on the CPU with gloo or with a GPU each
+and NCCL, against the whole tensors in one process and torch's own ops."""
 
 import os
 import tempfile
@@ -11,16 +10,18 @@ import unittest
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
+import torch.nn.functional as F
 from kernel_testing import kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
-from test_modes import as_tuple, calls
+from test_modes import as_tuple, calls, rotated
 from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
     get_model_state_dict,
     get_optimizer_state_dict,
     set_model_state_dict,
     set_optimizer_state_dict,
 )
-from torch.distributed.fsdp import fully_shard
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import (
     DTensor,
     Partial,
@@ -31,37 +32,71 @@ from torch.distributed.tensor import (
 )
 
 
+def process_counts(device, *counts):
+    """Of these numbers of processes those for which there is a GPU each; on the CPU all."""
+    there = torch.cuda.device_count() if device == "cuda" else max(counts)
+    possible = [count for count in counts if count <= there]
+    if not possible:
+        raise unittest.SkipTest(f"wanted a GPU for each of {min(counts)} processes, found {there}")
+    return possible
+
+
+def one_process(rank, count, device, directory, body, arguments):
+    """Runs body(mesh, ...), and writes what went wrong to the directory."""
+    code = 1
+    try:
+        if device == "cuda":
+            torch.cuda.set_device(rank)
+        dist.init_process_group(
+            "nccl" if device == "cuda" else "gloo",
+            init_method=f"file://{directory}/rendezvous",
+            rank=rank,
+            world_size=count,
+            device_id=torch.device(device, rank) if device == "cuda" else None,
+        )
+        body(init_device_mesh(device, (count,)), *arguments)
+        dist.barrier()
+        code = 0
+    except BaseException:
+        with open(f"{directory}/{rank}", "w") as file:
+            traceback.print_exc(file=file)
+    finally:
+        os._exit(code)
+
+
+def forked(rank, *arguments):
+    """Torch isn't imported again. A process that has asked for its GPUs can't use them in a fork."""
+    child = os.fork()
+    if child == 0:
+        # A fork makes torch's thread pool anew when it is first asked for; two threads of autograd that
+        # ask at once would end the process.
+        torch.set_num_threads(1)
+        one_process(rank, *arguments)
+    return lambda: os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def spawned(rank, *arguments):
+    child = torch.multiprocessing.get_context("spawn").Process(
+        target=one_process, args=(rank, *arguments)
+    )
+    child.start()
+
+    def wait():
+        child.join()
+        return child.exitcode
+
+    return wait
+
+
 def in_processes(device, count, body, *arguments):
-    """Runs body(mesh, ...) in so many forks, and says what went wrong in any of them."""
-    if device != "cpu" or not hasattr(os, "fork"):
-        raise unittest.SkipTest("gloo on the CPU serves these tests")
+    """Runs body(mesh, ...) in so many processes, and says what went wrong in any of them."""
+    if device == "cpu" and not hasattr(os, "fork"):
+        raise unittest.SkipTest("wanted os.fork()")
     torch.set_num_threads(1)
+    start = forked if device == "cpu" else spawned
     with tempfile.TemporaryDirectory() as directory:
-        children = []
-        for rank in range(count):
-            child = os.fork()
-            if child == 0:
-                code = 1
-                try:
-                    # A fork makes torch's thread pool anew when it is first asked for; two threads of autograd that
-                    # ask at once would end the process.
-                    torch.set_num_threads(1)
-                    dist.init_process_group(
-                        "gloo",
-                        init_method=f"file://{directory}/rendezvous",
-                        rank=rank,
-                        world_size=count,
-                    )
-                    body(init_device_mesh("cpu", (count,)), *arguments)
-                    dist.barrier()
-                    code = 0
-                except BaseException:
-                    with open(f"{directory}/{rank}", "w") as file:
-                        traceback.print_exc(file=file)
-                finally:
-                    os._exit(code)
-            children.append(child)
-        failed = [os.waitpid(child, 0)[1] for child in children]
+        waits = [start(rank, count, device, directory, body, arguments) for rank in range(count)]
+        failed = [wait() for wait in waits]
         texts = []
         for rank in range(count):
             if os.path.exists(f"{directory}/{rank}"):
@@ -79,7 +114,7 @@ def full(tensor):
 
 
 def all_ops(mesh):
-    for name, call in calls("cpu").items():
+    for name, call in calls(mesh.device_type).items():
         whole = [t.detach().clone().requires_grad_() for t in call.tensors]
         wanted = as_tuple(call.ours(*whole))
         wanted_grads = torch.autograd.grad(sum(o.square().sum() for o in wanted), whole)
@@ -110,7 +145,7 @@ def all_ops(mesh):
 def grouped_heads(mesh):
     """Tensor parallelism: heads stay where they are if each process has the keys of its queries."""
     for kv_heads, stays in ((mesh.size(), True), (mesh.size() + 1, False)):
-        x = [normal(2, 5, n * kv_heads, 8, dtype=torch.float32, device="cpu") for n in (2, 1, 1)]
+        x = [normal(2, 5, n * kv_heads, 8, dtype=torch.float32, device=mesh.device_type) for n in (2, 1, 1)]
         whole = [t.clone().requires_grad_() for t in x]
         shards = [distribute_tensor(t, mesh, [Shard(2)]).requires_grad_() for t in x]
         wanted = kernels.attention(*whole, causal=True)
@@ -124,16 +159,19 @@ def grouped_heads(mesh):
 
 
 def test_tensor_parallel_attention(device):
-    for processes in (2, 4):
-        in_processes(device, processes, grouped_heads)
+    for count in process_counts(device, 2, 4):
+        in_processes(device, count, grouped_heads)
 
 
 def float8(mesh):
     """By sequences and by heads, whose factors are divided alike. Other placements are gathered, which gloo can't do
     with float8."""
-    heads = mesh.size()
-    x = [normal(4, 5, n * heads, 16, dtype=torch.float32, device="cpu").to(torch.float8_e4m3fn) for n in (2, 1, 1)]
-    every = {f"{name}_descale": 0.5 + torch.rand(4, heads) for name in "qkv"}
+    heads, device = mesh.size(), mesh.device_type
+    x = [normal(4, 5, n * heads, 16, dtype=torch.float32, device=device).to(torch.float8_e4m3fn) for n in (2, 1, 1)]
+    every = {
+        f"{name}_descale": 0.5 + normal(4, heads, dtype=torch.float32, device=device, seed=i).abs()
+        for i, name in enumerate("qkv")
+    }
     for dim in (0, 2):
         for descales in (every, {name: value[0] for name, value in every.items()}, {"v_descale": every["v_descale"][:1, :1]}):
             placed = {}
@@ -150,7 +188,7 @@ def float8(mesh):
     placed = {name: distribute_tensor(value, mesh, [Replicate()]) for name, value in every.items()}
     found = kernels.attention(*shards, **placed)
     assert found.placements == (Shard(2),) and torch.equal(full(found), kernels.attention(*x, **every))
-    offsets = torch.tensor([0, 8, 20], dtype=torch.int32)
+    offsets = torch.tensor([0, 8, 20], dtype=torch.int32, device=device)
     flat = [t.flatten(0, 1) for t in x]
     shards = [DTensor.from_local(t.chunk(mesh.size(), 1)[mesh.get_rank()], mesh, [Shard(1)]) for t in flat]
     same = distribute_tensor(offsets, mesh, [Replicate()])
@@ -162,14 +200,14 @@ def float8(mesh):
 
 
 def test_attention_of_float8(device):
-    for processes in (2, 4):
-        in_processes(device, processes, float8)
+    for count in process_counts(device, 2, 4):
+        in_processes(device, count, float8)
 
 
 def linear_loss(mesh):
     """Of rows' shards, of classes' shards, and of replicas."""
-    x, w = (normal(*shape, dtype=torch.float32, device="cpu") for shape in ((6, 8), (10, 8)))
-    target = torch.arange(6)
+    x, w = (normal(*shape, dtype=torch.float32, device=mesh.device_type) for shape in ((6, 8), (10, 8)))
+    target = torch.arange(6, device=mesh.device_type)
     wanted = torch.nn.functional.cross_entropy(x @ w.t(), target)
     for of_rows, of_weight in ((Shard(0), Replicate()), (Replicate(), Shard(0)), (Replicate(), Replicate())):
         rows, weight = (
@@ -182,14 +220,15 @@ def linear_loss(mesh):
 
 
 def test_linear_cross_entropy_on_dtensors(device):
-    in_processes(device, 2, linear_loss)
+    for count in process_counts(device, 2):
+        in_processes(device, count, linear_loss)
 
 
 def dropout(mesh):
     """Of parts the sequences would be those of the beginning: all of it is gathered."""
-    x = normal(4, 6, 2, 8, dtype=torch.float32, device="cpu")
+    x = normal(4, 6, 2, 8, dtype=torch.float32, device=mesh.device_type)
     q = distribute_tensor(x, mesh, [Shard(0)])
-    seed = distribute_tensor(torch.tensor(5), mesh, [Replicate()])
+    seed = distribute_tensor(torch.tensor(5, device=mesh.device_type), mesh, [Replicate()])
     found = kernels.attention(q, q, q, dropout_p=0.5, seed=seed)
     assert torch.equal(full(found), kernels.attention(x, x, x, dropout_p=0.5, seed=5))
     for wrong, kind in ((None, "NoneType"), (5, "int")):
@@ -199,17 +238,18 @@ def dropout(mesh):
 
 
 def test_dropout_on_dtensors(device):
-    in_processes(device, 2, dropout)
+    for count in process_counts(device, 2):
+        in_processes(device, count, dropout)
 
 
 def test_all_ops_on_dtensors(device):
-    for count in (2, 4):
+    for count in process_counts(device, 2, 4):
         in_processes(device, count, all_ops)
 
 
 def sharded_classes(mesh):
-    logits = normal(6, 10, dtype=torch.float32, device="cpu")
-    target = torch.tensor([0, 9, -100, 3, 7, 5])
+    logits = normal(6, 10, dtype=torch.float32, device=mesh.device_type)
+    target = torch.tensor([0, 9, -100, 3, 7, 5], device=mesh.device_type)
     for keywords in (
         {},
         {"reduction": "sum"},
@@ -248,14 +288,14 @@ def sharded_classes(mesh):
 
 
 def test_cross_entropy_of_sharded_classes(device):
-    in_processes(device, 2, sharded_classes)
-    in_processes(device, 4, sharded_classes)
+    for count in process_counts(device, 2, 4):
+        in_processes(device, count, sharded_classes)
 
 
 def quantising_ops(mesh):
-    x, y = (normal(4, 6, 8, dtype=torch.float32, device="cpu", seed=i) for i in range(2))
-    w = normal(8, dtype=torch.float32, device="cpu", seed=2)
-    number = torch.tensor([0.05])
+    x, y = (normal(4, 6, 8, dtype=torch.float32, device=mesh.device_type, seed=i) for i in range(2))
+    w = normal(8, dtype=torch.float32, device=mesh.device_type, seed=2)
+    number = torch.tensor([0.05], device=mesh.device_type)
 
     def two_passes(x, block_size, **keywords):
         q, scale, zero_point = kernels.quantize(x, torch.int8, block_size, **keywords)
@@ -294,12 +334,13 @@ def quantising_ops(mesh):
 
 
 def test_quantising_ops_on_dtensors(device):
-    in_processes(device, 2, quantising_ops)
+    for count in process_counts(device, 2):
+        in_processes(device, count, quantising_ops)
 
 
 def ops_in_place(mesh):
-    x, y = (normal(4, 6, 8, dtype=torch.float32, device="cpu", seed=i) for i in range(2))
-    w = normal(8, dtype=torch.float32, device="cpu", seed=2)
+    x, y = (normal(4, 6, 8, dtype=torch.float32, device=mesh.device_type, seed=i) for i in range(2))
+    w = normal(8, dtype=torch.float32, device=mesh.device_type, seed=2)
     wanted = kernels.fused_add_rms_norm(x, y, 8, w, 1e-5)
     for placement in (Shard(0), Shard(1), Replicate()):
         a, b = (distribute_tensor(t.clone(), mesh, [placement]) for t in (x, y))
@@ -319,9 +360,9 @@ def ops_in_place(mesh):
         lambda: kernels.fused_add_rms_norm_(a, distribute_tensor(y, mesh, [Shard(1)]), 8)
     )
 
-    q, k = (normal(4, 6, heads, 8, dtype=torch.float32, device="cpu") for heads in (4, 2))
-    angles = normal(9, 4, dtype=torch.float32, device="cpu", seed=6)
-    positions = torch.arange(24).view(4, 6) % 9
+    q, k = (normal(4, 6, heads, 8, dtype=torch.float32, device=mesh.device_type) for heads in (4, 2))
+    angles = normal(9, 4, dtype=torch.float32, device=mesh.device_type, seed=6)
+    positions = torch.arange(24, device=mesh.device_type).view(4, 6) % 9
     for some, dims in ((None, (0, 2)), (positions, (0, 1, 2))):
         wanted = kernels.rope(q, k, angles.cos(), angles.sin(), some)
         for dim in dims:
@@ -334,8 +375,8 @@ def ops_in_place(mesh):
             close(full(a), wanted[0], dim)
             close(full(b), wanted[1], dim)
 
-    logits = normal(6, 10, dtype=torch.float32, device="cpu")
-    target = torch.tensor([0, 9, -100, 3, 7, 5])
+    logits = normal(6, 10, dtype=torch.float32, device=mesh.device_type)
+    target = torch.tensor([0, 9, -100, 3, 7, 5], device=mesh.device_type)
     for reduction in ("mean", "sum", "none"):
         leaf = logits.clone().requires_grad_()
         wanted = kernels.cross_entropy(leaf, target, reduction=reduction)
@@ -351,13 +392,14 @@ def ops_in_place(mesh):
 
 
 def test_ops_in_place_on_dtensors(device):
-    in_processes(device, 2, ops_in_place)
+    for count in process_counts(device, 2):
+        in_processes(device, count, ops_in_place)
 
 
 def sequence_parallel(mesh):
     from torch.distributed.tensor.parallel import SequenceParallel, parallelize_module
 
-    x = normal(2, 8, 16, dtype=torch.float32, device="cpu")
+    x = normal(2, 8, 16, dtype=torch.float32, device=mesh.device_type)
     for ours, theirs in (
         (kernels.RMSNorm(16, eps=1e-5), torch.nn.RMSNorm(16, eps=1e-5)),
         (kernels.LayerNorm(16), torch.nn.LayerNorm(16)),
@@ -375,19 +417,20 @@ def sequence_parallel(mesh):
 
 
 def test_norms_in_sequence_parallel(device):
-    in_processes(device, 2, sequence_parallel)
+    for count in process_counts(device, 2):
+        in_processes(device, count, sequence_parallel)
 
 
-def model(dtype=torch.float32):
+def model(mesh, dtype):
     torch.manual_seed(0)
     # 5 rows: uneven shards, and none for some processes.
     return torch.nn.Sequential(
         torch.nn.Linear(8, 5), kernels.RMSNorm(5, eps=1e-5), torch.nn.Linear(5, 3)
-    ).to(dtype)
+    ).to(mesh.device_type, dtype)
 
 
 def sharded_model(mesh, dtype):
-    net = model(dtype)
+    net = model(mesh, dtype)
     for layer in net:
         fully_shard(layer, mesh=mesh)
     fully_shard(net, mesh=mesh)
@@ -396,9 +439,9 @@ def sharded_model(mesh, dtype):
 
 def train(net, optimizer, first, steps):
     """The same batch on each process: gradients are what one process has."""
-    dtype = next(net.parameters()).dtype
+    like = next(net.parameters())
     for step in range(first, first + steps):
-        x = normal(4, 8, dtype=dtype, device="cpu", seed=step)
+        x = normal(4, 8, dtype=like.dtype, device=like.device, seed=step)
         optimizer.zero_grad()
         net(x).square().mean().backward()
         optimizer.step()
@@ -408,7 +451,7 @@ def fsdp(mesh, dtype):
     net = sharded_model(mesh, dtype)
     optimizer = kernels.optim.AdamW(net.parameters(), lr=1e-2)
     train(net, optimizer, 0, 3)
-    plain = model(dtype)
+    plain = model(mesh, dtype)
     make = torch.optim.AdamW if dtype == torch.float32 else kernels.optim.AdamW
     reference = make(plain.parameters(), lr=1e-2)
     train(plain, reference, 0, 3)
@@ -421,15 +464,29 @@ def fsdp(mesh, dtype):
             close(full(found), reference.state[b][name], name)
 
 
+def other_shards(mesh):
+    """module.to() of DTensors swaps what the parameters hold: the optimizer follows."""
+    net, plain = sharded_model(mesh, torch.float32), model(mesh, torch.float32)
+    optimizers = [kernels.optim.AdamW(one.parameters(), lr=1e-2) for one in (net, plain)]
+    train(net, optimizers[0], 0, 2)
+    before = list(net.parameters())
+    net.to(torch.float64).to(torch.float32)
+    assert all(a is b for a, b in zip(before, net.parameters(), strict=True))
+    train(net, optimizers[0], 2, 2)
+    train(plain, optimizers[1], 0, 4)
+    for a, b in zip(net.parameters(), plain.parameters(), strict=True):
+        close(full(a), b)
+
+
 def other_optimizers(mesh):
-    net, plain = sharded_model(mesh, torch.float32), model(torch.float32)
+    net, plain = sharded_model(mesh, torch.float32), model(mesh, torch.float32)
     for one in (net, plain):
         train(one, kernels.optim.Lion(one.parameters(), lr=1e-2, weight_decay=0.1), 0, 3)
     for a, b in zip(net.parameters(), plain.parameters(), strict=True):
         close(full(a), b)
     # As one calls it: with a generator.
     for one in (net, plain):
-        one(normal(4, 8, dtype=torch.float32, device="cpu", seed=9)).square().mean().backward()
+        one(normal(4, 8, dtype=torch.float32, device=mesh.device_type, seed=9)).square().mean().backward()
     norms = [full(kernels.clip_grad_norm_(one.parameters(), 1e-3)) for one in (net, plain)]
     assert norms[0] > 1e-2
     close(norms[0], norms[1])
@@ -443,10 +500,15 @@ def other_optimizers(mesh):
 
 
 def test_optimizer_under_fully_shard(device):
-    in_processes(device, 2, other_optimizers)
-    for dtype in (torch.float32, torch.bfloat16):
-        in_processes(device, 2, fsdp, dtype)
-    in_processes(device, 4, fsdp, torch.float32)
+    for count in process_counts(device, 1, 2, 4):
+        in_processes(device, count, fsdp, torch.float32)
+
+
+def test_other_optimizers_under_fully_shard(device):
+    for count in process_counts(device, 2):
+        in_processes(device, count, fsdp, torch.bfloat16)
+        in_processes(device, count, other_optimizers)
+        in_processes(device, count, other_shards)
 
 
 def save(mesh, directory):
@@ -470,7 +532,7 @@ def load(mesh, directory):
     set_model_state_dict(net, state["model"])
     set_optimizer_state_dict(net, optimizer, state["optim"])
     train(net, optimizer, 2, 2)
-    plain = model(torch.bfloat16)
+    plain = model(mesh, torch.bfloat16)
     reference = kernels.optim.AdamW(plain.parameters(), lr=1e-2)
     train(plain, reference, 0, 4)
     for a, b in zip(net.parameters(), plain.parameters(), strict=True):
@@ -480,11 +542,101 @@ def load(mesh, directory):
         assert full(optimizer.state[a]["step"]) == 4
 
 
+def other_classes(mesh):
+    """State from one AdamW to another, as torch.distributed.checkpoint hands it on."""
+    mine, torchs = kernels.optim.AdamW, torch.optim.AdamW
+    for options in ({"full_state_dict": True}, {"flatten_optimizer_state_dict": True}, {}):
+        for make, other, dtype in (
+            (mine, torchs, torch.float32),
+            (torchs, mine, torch.float32),
+            (mine, torchs, torch.bfloat16),
+            (torchs, mine, torch.bfloat16),
+        ):
+            first, second = (sharded_model(mesh, dtype) for _ in range(2))
+            optimizer, loaded = make(first.parameters(), lr=1e-2), other(second.parameters())
+            train(first, optimizer, 0, 2)
+            options_ = StateDictOptions(**options)
+            state = get_optimizer_state_dict(first, optimizer, options=options_)
+            set_optimizer_state_dict(second, loaded, state, options=options_)
+            for a, b in zip(first.parameters(), second.parameters(), strict=True):
+                for name in ("step", "exp_avg", "exp_avg_sq"):
+                    # torch's AdamW keeps the step on the CPU.
+                    found = full(loaded.state[b][name])
+                    close(found, full(optimizer.state[a][name]).to(found), name)
+            assert loaded.param_groups[0]["lr"] == 1e-2
+            train(second, loaded, 2, 1)
+
+
+def test_checkpoints_of_torchs_optimizer(device):
+    for count in process_counts(device, 1):
+        in_processes(device, count, other_classes)
+
+
 def test_checkpoints_change_the_number_of_processes(device):
-    with tempfile.TemporaryDirectory() as directory:
-        in_processes(device, 2, save, directory)
-        for count in (1, 4):
-            in_processes(device, count, load, directory)
+    for saving in process_counts(device, 2):
+        with tempfile.TemporaryDirectory() as directory:
+            in_processes(device, saving, save, directory)
+            for count in process_counts(device, 1, 4):
+                in_processes(device, count, load, directory)
+
+
+class Block(torch.nn.Module):
+    """Of a decoder: the norms, the rotary embedding, attention and the gated unit by our ops or by torch's."""
+
+    def __init__(self, ours, width=256, heads=4):
+        super().__init__()
+        self.ours, self.heads = ours, heads
+        norm = kernels.RMSNorm if ours else torch.nn.RMSNorm
+        self.norms = torch.nn.ModuleList(norm(width, eps=1e-5) for _ in range(2))
+        self.qkv, self.up = (torch.nn.Linear(width, n * width, bias=False) for n in (3, 4))
+        self.out, self.down = (torch.nn.Linear(n * width, width, bias=False) for n in (1, 2))
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.norms[0](x)).unflatten(-1, (3 * self.heads, -1)).chunk(3, -2)
+        cos, sin = kernels.rotary_cos_sin(x.shape[1], q.shape[-1], device=x.device, dtype=x.dtype)
+        rotate = kernels.rope if self.ours else rotated
+        q, k = rotate(q, k, cos, sin)
+        if self.ours:
+            mixed = kernels.attention(q, k, v, causal=True)
+        else:
+            q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+            mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2)
+        x = x + self.out(mixed.flatten(-2))
+        gate, up = self.up(self.norms[1](x)).chunk(2, -1)
+        return x + self.down(kernels.swiglu(gate, up) if self.ours else F.silu(gate) * up)
+
+
+def compiled_blocks(mesh):
+    """Each rank its own batch, 16-bit compute of float32 shards: ours compiled, torch's as it is."""
+    losses = {}
+    for ours in (True, False):
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(Block(ours), Block(ours)).to(mesh.device_type)
+        policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+        for block in net:
+            if ours:
+                block.compile(fullgraph=True)
+            fully_shard(block, mesh=mesh, mp_policy=policy)
+        fully_shard(net, mesh=mesh, mp_policy=policy)
+        make = kernels.optim.AdamW if ours else torch.optim.AdamW
+        optimizer = make(net.parameters(), lr=1e-3)
+        x = normal(2, 512, 256, dtype=torch.float32, device=mesh.device_type, seed=mesh.get_rank())
+        losses[ours] = []
+        for _ in range(5):
+            optimizer.zero_grad()
+            loss = (net(x).float() - x.roll(1, 1)).square().mean()
+            loss.backward()
+            optimizer.step()
+            losses[ours].append(loss.item())
+    assert losses[True][-1] < 0.95 * losses[True][0], losses
+    torch.testing.assert_close(losses[True], losses[False], rtol=5e-3, atol=0, msg=str(losses))
+
+
+def test_compiled_blocks_under_fully_shard(device):
+    if device == "cpu":
+        raise unittest.SkipTest("test_llama_block compiles such a model on the CPU")
+    for count in process_counts(device, 1, 2, 4):
+        in_processes(device, count, compiled_blocks)
 
 
 if __name__ == "__main__":

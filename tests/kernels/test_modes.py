@@ -302,6 +302,85 @@ def test_vmap_is_more_rows(device):
     )
 
 
+# Sequences are told apart, or a row is not that of a token.
+NOT_JAGGED = {
+    "softmax": "before its last 2 dimensions",  # its mask is of queries
+    "cross_entropy": "wanted a strided tensor for logits, found a jagged one",
+    "rope": "before its last 3 dimensions",
+    "attention": "wanted a strided tensor for q, found a jagged one",
+    "transpose": "before its last 2 dimensions",
+}
+
+
+def jagged(values, offsets):
+    """[24, ...] as sequences of 1, 5, 0 and 18."""
+    return torch.nested.nested_tensor_from_jagged(values, offsets)
+
+
+def test_jagged_tensors_are_rows_of_values(device):
+    offsets = torch.tensor((0, 1, 6, 6, 24), device=device)
+
+    def results(call, function, of_rows):
+        leaves = [
+            (tensor.flatten(0, 1) if i in call.rows else tensor).clone().requires_grad_()
+            for i, tensor in enumerate(call.tensors)
+        ]
+        tensors = [of_rows(leaf) if i in call.rows else leaf for i, leaf in enumerate(leaves)]
+        outputs = as_tuple(function(*tensors, *call.constants))
+        assert all(output.is_nested == tensors[0].is_nested for output in outputs)
+        outputs = [output.values() if output.is_nested else output for output in outputs]
+        grads = torch.autograd.grad(sum(output.square().sum() for output in outputs), leaves)
+        return [*outputs, *grads]
+
+    of_rows = lambda values: jagged(values, offsets)  # noqa: E731
+    for name, call in calls(device).items():
+        run = ops.attention if name == "attention" else call.function
+        if name in NOT_JAGGED:
+            found = refusal(lambda: results(call, run, of_rows))
+            assert NOT_JAGGED[name] in found, (name, found)
+            continue
+        found = results(call, run, of_rows)
+        for a, b in zip(found, results(call, run, lambda values: values), strict=True):
+            assert torch.equal(a, b), name
+    for name, (function, x) in quantising(device).items():
+        for a, b in zip(function(of_rows(x.flatten(0, 1))), function(x.flatten(0, 1)), strict=True):
+            assert torch.equal(a.values(), b), name
+
+    x = normal(24, 2, 8, dtype=torch.float32, device=device)
+    one, other = jagged(x, offsets), jagged(x, offsets.clone())
+    assert torch.equal(kernels.transpose(one).values(), kernels.transpose(x))
+    assert torch.equal(kernels.RMSNorm((2, 8)).to(device)(one).values().flatten(1), kernels.rms_norm(x.flatten(1), 16))
+    # [batch, heads, sequence, size], and sequences with gaps between them.
+    assert torch.equal(kernels.softmax(one.transpose(1, 2)).transpose(1, 2).values(), kernels.softmax(x))
+    gaps = torch.nested.nested_tensor_from_jagged(x, offsets, torch.tensor((1, 2, 0, 9), device=device))
+    assert torch.equal(kernels.softmax(gaps).unbind()[3], kernels.softmax(x[6:15]))
+    angles = normal(18, 4, dtype=torch.float32, device=device)
+    positions = torch.tensor((0, *range(5), *range(18)), device=device)
+    q, k = kernels.rope(one, one, angles.cos(), angles.sin(), jagged(positions, one.offsets()))
+    wanted, _ = kernels.rope(x[6:], x[6:], angles.cos(), angles.sin())
+    assert torch.equal(q.unbind()[3], wanted) and torch.equal(q.values(), k.values())
+    with torch.autocast(device, dtype=torch.bfloat16):
+        assert kernels.rms_norm(one, 8).is_nested
+
+    assert "one tensor of offsets in gate and up" in refusal(lambda: kernels.swiglu(one, other))
+    assert "wanted a jagged tensor for up beside the jagged gate, found a strided one" in refusal(
+        lambda: kernels.swiglu(one, x)
+    )
+    assert "wanted a strided tensor for q, found a jagged one" in refusal(
+        lambda: kernels.rope_(one, one, angles.cos(), angles.sin())
+    )
+
+
+def test_jagged_tensors_compiled(device):
+    offsets = torch.tensor((0, 1, 6, 6, 24), device=device)
+    x = jagged(normal(24, 8, dtype=torch.float32, device=device), offsets).requires_grad_()
+    compiled = torch.compile(
+        lambda x: kernels.silu_and_mul(kernels.rms_norm(x, 8)), fullgraph=True, backend="aot_eager"
+    )
+    wanted = kernels.silu_and_mul(kernels.rms_norm(x, 8))
+    assert torch.equal(compiled(x.detach()).values(), wanted.values())
+
+
 def test_gradients_for_each_sample(device):
     for name, call in calls(device).items():
         dims = tuple(0 if i in call.rows else None for i in range(len(call.tensors)))
@@ -323,6 +402,25 @@ def test_gradients_for_each_sample(device):
                 for f in (call.ours, call.wanted)
             )
         assert_same(found, wanted, name)
+
+
+def test_symbolic_trace_keeps_calls(device):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norms = torch.nn.Sequential(kernels.RMSNorm(8, eps=EPS), kernels.LayerNorm(8))
+
+        def forward(self, x):
+            x = kernels.silu_and_mul(kernels.rms_norm(self.norms(x), 8))
+            return kernels.attention(x, x, x, causal=True)
+
+    net = Net().to(device)
+    graph = torch.fx.symbolic_trace(net)
+    called = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    names = ("rms_norm", "layer_norm", "rms_norm", "silu_and_mul", "attention")
+    assert called == [getattr(kernels, name) for name in names], called
+    x = normal(2, 3, 2, 8, dtype=torch.float32, device=device)
+    assert torch.equal(graph(x), net(x))
 
 
 def test_functional_call(device):

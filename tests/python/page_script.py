@@ -2,6 +2,7 @@
 """Pages of the manual as scripts: files, changes of them, and commands."""
 
 import re
+import shlex
 
 FENCE = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CAPTION = re.compile(r"(?::\w+:[^\n]*\n)*:caption: `(\S+)`\n")
@@ -31,6 +32,7 @@ def console(content):
         assert line.startswith("$ "), "output before a command: " + line
         command = [line[2:]]
         while unfinished("\n".join(command)):
+            assert lines, "a command without an end: " + command[0]
             command.append(lines.pop(0))
         expected = []
         while lines and not lines[0].startswith("$ "):
@@ -40,7 +42,13 @@ def console(content):
 
 
 def unfinished(command):
-    if command.endswith("\\") or re.sub(r"\s# .*", "", command).count("'") % 2:
+    if command.endswith("\\"):
         return True
     here = re.search(r"<<'(\w+)'", command)
-    return bool(here) and not command.endswith("\n" + here.group(1))
+    if here:
+        return not command.endswith("\n" + here.group(1))
+    try:
+        shlex.split(command, comments=True)
+    except ValueError:  # an open quote
+        return True
+    return False

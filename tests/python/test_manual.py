@@ -214,6 +214,9 @@ def test_output_is_compared_but_for_versions_and_paths():
     assert shows(["a ... c", "...", "torch 2.15.0+cu132 at /home/me/x"], "a b c\nanything\n\ntorch 2.10.0 at /opt/y\n")
     assert shows(["...", "end"], "end\n") and shows([], "")
     assert not shows(["a"], "a\nb\n") and not shows(["tensor([1.])"], "tensor([2.])\n") and not shows(["a", "..."], "b\n")
+    assert console("$ echo \"it's\"  # isn't it\nit's\n") == [("run", "echo \"it's\"  # isn't it", ["it's"])]
+    with pytest.raises(AssertionError, match="a command without an end: echo it's"):
+        console("$ echo it's\nout\n")
     assert console("$ cat <<'END'\ntext\nEND\nout\n$ next \\\n  more\n") == [
         ("run", "cat <<'END'\ntext\nEND", ["out"]),
         ("run", "next \\\n  more", []),

@@ -228,6 +228,16 @@ function(_cudaops_env_changed name first now)
   endif()
 endfunction()
 
+# _cudaops_cuda_flags(<out>): CMAKE_CUDA_FLAGS, or what CMake makes of the environment and of the toolchain file where it
+# enables the language.
+function(_cudaops_cuda_flags out)
+  set(flags "${CMAKE_CUDA_FLAGS}")
+  if(NOT DEFINED CMAKE_CUDA_FLAGS)
+    string(STRIP "$ENV{CUDAFLAGS} ${CMAKE_CUDA_FLAGS_INIT}" flags)
+  endif()
+  set(${out} "${flags}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_wheel_build(<out>): whether scikit-build-core runs this configure step.
 function(_cudaops_wheel_build out)
   set(${out} FALSE PARENT_SCOPE)

@@ -192,7 +192,7 @@ function(_cudaops_host_compiler_check prefix)
     endif()
     # nvcc takes the last -ccbin, and these flags stand behind that of CMAKE_CUDA_HOST_COMPILER.
     set(without "")
-    if("${arg_SOURCE}" MATCHES "(CMAKE_CUDA_FLAGS|NVCC_APPEND_FLAGS)$")
+    if("${arg_SOURCE}" MATCHES "(CMAKE_CUDA_FLAGS|CUDAFLAGS|NVCC_APPEND_FLAGS)$")
       set(without ", without -ccbin in ${CMAKE_MATCH_1}")
     endif()
     set(others "")

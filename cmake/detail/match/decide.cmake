@@ -248,7 +248,12 @@ function(_cudaops_host_compiler_choose)
   _cudaops_env(NVCC_PREPEND_FLAGS prepended)
   _cudaops_host_compiler_named("${appended}" appended)
   _cudaops_host_compiler_named("${prepended}" prepended)
-  _cudaops_host_compiler_named("${CMAKE_CUDA_FLAGS}" flags)
+  _cudaops_cuda_flags(flags)
+  _cudaops_host_compiler_named("${flags}" flags)
+  set(flags_source CMAKE_CUDA_FLAGS)
+  if(NOT DEFINED CMAKE_CUDA_FLAGS AND "$ENV{CUDAFLAGS}" MATCHES "-ccbin|--compiler-bindir")
+    set(flags_source "environment CUDAFLAGS")
+  endif()
   _cudaops_env(CUDAHOSTCXX CUDAHOSTCXX)
   _cudaops_env(NVCC_CCBIN NVCC_CCBIN)
   set(path "${CMAKE_CXX_COMPILER}")
@@ -258,7 +263,7 @@ function(_cudaops_host_compiler_choose)
     IN
     ITEMS
       "appended|environment NVCC_APPEND_FLAGS"
-      "flags|CMAKE_CUDA_FLAGS"
+      "flags|${flags_source}"
       "CMAKE_CUDA_HOST_COMPILER|CMAKE_CUDA_HOST_COMPILER"
       "CUDAHOSTCXX|environment CUDAHOSTCXX"
       "prepended|environment NVCC_PREPEND_FLAGS"
@@ -283,7 +288,7 @@ function(_cudaops_host_compiler_choose)
     cmake_path(APPEND path gcc)
   endif()
   set(given TRUE)
-  if(source STREQUAL "CMAKE_CUDA_FLAGS" OR (source MATCHES "FLAGS$" AND NOT path STREQUAL named))
+  if(source STREQUAL flags_source OR (source MATCHES "FLAGS$" AND NOT path STREQUAL named))
     set(given FALSE)
   endif()
   if(path STREQUAL CMAKE_CXX_COMPILER)
@@ -292,7 +297,7 @@ function(_cudaops_host_compiler_choose)
   else()
     if(NOT EXISTS "${path}" OR IS_DIRECTORY "${path}")
       set(fix "-DCMAKE_CUDA_HOST_COMPILER=${CMAKE_CXX_COMPILER}")
-      if(source MATCHES "(CMAKE_CUDA_FLAGS|NVCC_APPEND_FLAGS)$")
+      if(source MATCHES "(CMAKE_CUDA_FLAGS|CUDAFLAGS|NVCC_APPEND_FLAGS)$")
         set(fix "another -ccbin in ${CMAKE_MATCH_1}, or none")
       endif()
       _cudaops_stop(

@@ -14,6 +14,7 @@ function(_cudaops_replay_inputs out)
   _cudaops_program_environment(programs)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   _cudaops_store(store)
+  _cudaops_cuda_flags(cuda_flags)
   _cudaops_env_asked(
     environment
     CMAKE_PREFIX_PATH
@@ -52,7 +53,7 @@ function(_cudaops_replay_inputs out)
     "${Torch_DIR}|${Torch_ROOT}|${TORCH_ROOT}|${CMAKE_PREFIX_PATH}|${Python_EXECUTABLE}|${Python3_EXECUTABLE}\n"
     "${CudaTorchMatch_FIND_VERSION_COMPLETE}|${CudaTorchMatch_FIND_VERSION_EXACT}\n"
     "${CMAKE_CXX_COMPILER}|${CMAKE_CXX_COMPILER_ID}|${CMAKE_CXX_COMPILER_VERSION}|${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES}\n"
-    "${CMAKE_CUDA_COMPILER}|${CUDAToolkit_ROOT}|${CMAKE_CUDA_HOST_COMPILER}|${CMAKE_CUDA_FLAGS}\n"
+    "${CMAKE_CUDA_COMPILER}|${CUDAToolkit_ROOT}|${CMAKE_CUDA_HOST_COMPILER}|${cuda_flags}\n"
     "${CMAKE_HIP_COMPILER}|${CMAKE_HIP_COMPILER_ROCM_ROOT}|${ROCm_ROOT}|${ROCM_ROOT}|${ROCM_PATH}|$CACHE{ROCM_PATH}|${CMAKE_HIP_FLAGS}\n"
     "${CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH}|${CMAKE_FIND_USE_CMAKE_SYSTEM_PATH}|${CMAKE_SYSTEM_PROCESSOR}\n"
     "${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES}|${CMAKE_LIBRARY_PATH}|${CMAKE_SYSTEM_LIBRARY_PATH}|${CMAKE_SYSTEM_PREFIX_PATH}\n"

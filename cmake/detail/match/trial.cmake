@@ -24,6 +24,7 @@ function(_cudaops_host_compiler_verify host_config)
   if(NOT fits)
     _cudaops_env(NVCC_PREPEND_FLAGS prepended)
     _cudaops_env(NVCC_APPEND_FLAGS appended)
+    _cudaops_cuda_flags(flags)
     _cudaops_host_compilers_here(others)
     _cudaops_host_compiler_check(
       check
@@ -34,7 +35,7 @@ function(_cudaops_host_compiler_verify host_config)
       SOURCE "${source}"
       TOOLKIT "${toolkit}"
       TOOLKIT_ROOT "${root}"
-      FLAGS "${CMAKE_CUDA_FLAGS} ${prepended} ${appended}"
+      FLAGS "${flags} ${prepended} ${appended}"
       OTHERS ${others}
     )
     if(check_ERROR)
@@ -109,12 +110,13 @@ function(_cudaops_language_trial out_problem)
   if(given)
     set(ccbin "-ccbin=${host}")
   endif()
+  _cudaops_cuda_flags(flags)
   # A cubin is for one architecture; which one doesn't matter here.
   string(
     REGEX REPLACE "(^| )(-gencode|--generate-code|-arch|--gpu-architecture|-code|--gpu-code)[ =]+[^ ]+"
     ""
     flags
-    "${CMAKE_CUDA_FLAGS}"
+    "${flags}"
   )
   separate_arguments(flags NATIVE_COMMAND "${flags}")
   cmake_path(SET source NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../tools/trial.cu")

@@ -5,6 +5,10 @@ The ops work on CPU and CUDA tensors of float32, float16 and bfloat16, with grad
 torch.compile. Importing this module registers them.
 """
 
+import types
+
+from torch.fx import wrap
+
 from . import _library  # noqa: F401  (first: it registers the ops)
 from . import _autocast, _flops, optim  # noqa: F401
 from ._attention import attention, attention_varlen
@@ -62,3 +66,8 @@ __all__ = [
     "swiglu_quantize",
     "transpose",
 ]
+
+# torch.fx.symbolic_trace keeps calls of these as they are, as those of torch's own functions.
+for _name in __all__:
+    if isinstance(globals()[_name], types.FunctionType):
+        wrap(_name)

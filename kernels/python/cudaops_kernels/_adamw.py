@@ -78,7 +78,9 @@ class _Prepared:
         self.num_states = len(state)
         self.parts = parts
         self.copies_grads = False  # until one is found that needs it
-        self.is_sharded = any(local(param) is not param for param in params)
+        # Of DTensors, which may get other shards: module.to() of them swaps what a parameter holds.
+        self.shards = list(map(local, params))
+        self.is_sharded = any(map(operator.is_not, self.shards, params))
 
     def in_order(self, grads, are_written):
         """grads, with copies for those that don't lie in memory as their parameters do. Where they
@@ -98,6 +100,9 @@ class _Prepared:
             and all(map(operator.is_, params, self.params))
             and state is self.state
             and len(state) == self.num_states
+            and (
+                not self.is_sharded or all(map(operator.is_, map(local, params), self.shards))
+            )
         )
 
 
@@ -162,7 +167,8 @@ class AdamW(torch.optim.Optimizer):
       its state as master_param. Steps are added to that; the parameter is its rounded value. At the
       first step after load_state_dict() the parameter wins where it is not: torch's AdamW, which
       steps the parameter, hands master_param on unchanged. After writing to parameters by other
-      means, call load_state_dict(state_dict()).
+      means, call load_state_dict(state_dict()). The option is part of a group where one of them, the
+      group's or the constructor's, is False.
     - step(clip_factor=...), a float32 tensor with one element, multiplies all gradients in the same
       pass; the gradients themselves stay as they are.
     - Every step can be captured into a CUDA graph, whatever `capturable` says.
@@ -173,6 +179,8 @@ class AdamW(torch.optim.Optimizer):
       that lies in another order than its parameter is copied first.
 
     A state's tensors may be changed in place. To put others in their place, use load_state_dict().
+    Between steps references to the parameters are kept, and torch.utils.swap_tensors() refuses them
+    (but for DTensors): load_state_dict(state_dict()) lets go of them.
     """
 
     # GradScaler leaves grad_scale and found_inf to step().
@@ -229,6 +237,16 @@ class AdamW(torch.optim.Optimizer):
     def add_param_group(self, param_group):
         _check_options({**self.defaults, **param_group})
         super().add_param_group(param_group)
+        self._leave_out_default(self.param_groups[-1])
+
+    def _leave_out_default(self, group):
+        """torch.distributed.checkpoint loads groups of the same options only: torch's AdamW has no
+        master_weights."""
+        if self.defaults.get("master_weights", True) and group.get("master_weights", True):
+            group.pop("master_weights", None)
+
+    def _has_masters(self, group):
+        return group.get("master_weights", self.defaults.get("master_weights", True))
 
     def load_state_dict(self, state_dict):
         # The last of the hooks: what others make of the state_dict is what is loaded.
@@ -245,10 +263,12 @@ class AdamW(torch.optim.Optimizer):
                     f"AdamW: wanted amsgrad=False, found True in the state_dict's "
                     f"param_groups[{index}]."
                 )
+        # A flat state_dict of torch.distributed.checkpoint has {} for a state that was not saved.
         held = {
             key: {
                 name: _Held(value) if name in _FLOAT32_STATES else value
                 for name, value in state.items()
+                if not (isinstance(value, dict) and not value)
             }
             for key, state in state_dict["state"].items()
         }
@@ -261,7 +281,7 @@ class AdamW(torch.optim.Optimizer):
         for group in self.param_groups:
             group.setdefault("maximize", False)
             group.setdefault("capturable", False)
-            group.setdefault("master_weights", self.defaults.get("master_weights", True))
+            self._leave_out_default(group)
             group.update(
                 amsgrad=False,
                 foreach=None,
@@ -298,7 +318,7 @@ class AdamW(torch.optim.Optimizer):
             state["step"] = torch.zeros((), dtype=torch.float32, device=param.device)
             state["exp_avg"] = torch.zeros_like(param, dtype=torch.float32)
             state["exp_avg_sq"] = torch.zeros_like(param, dtype=torch.float32)
-        if not group["master_weights"] or param.dtype == torch.float32:
+        if not self._has_masters(group) or param.dtype == torch.float32:
             state.pop("master_param", None)
         elif "master_param" not in state:
             state["master_param"] = param.detach().to(torch.float32)

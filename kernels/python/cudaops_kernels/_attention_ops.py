@@ -82,7 +82,11 @@ def _statistics(q: Tensor, *shape: Any) -> Tensor:
 
 
 # One call a member of torch.vmap's batch: the op has its own batch.
-ONE_BY_ONE: dict = {"num_dims": 4, "is_one_call": lambda arguments: False}
+ONE_BY_ONE: dict = {
+    "num_dims": 4,
+    "is_one_call": lambda arguments: False,
+    "is_jagged": False,
+}
 
 
 @register_op(

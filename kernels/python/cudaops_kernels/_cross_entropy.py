@@ -48,6 +48,7 @@ def _is_by_row(arguments: dict) -> bool:
         "lse",
         placements=_placements_of_backward,
         is_one_call=_is_by_row,
+        is_jagged=False,
     ),
     gradient,
 )
@@ -111,7 +112,9 @@ def _fake(
 
 _cross_entropy: Callable[..., Tensor] = register_op(
     "cross_entropy",
-    Rows("logits", "target", placements=_placements, is_one_call=_is_by_row),
+    Rows(
+        "logits", "target", placements=_placements, is_one_call=_is_by_row, is_jagged=False
+    ),
     differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )(_fake)
 register_op("cross_entropy_", autograd=in_place)(_fake)

@@ -5,6 +5,7 @@ from typing import Optional, cast
 
 import torch
 from torch import Tensor
+from torch.fx import wrap
 
 from ._autograd import differentiable, gradient
 from ._batching import has_no_sums
@@ -111,6 +112,9 @@ def layer_norm(
     )
     output = _layer_norm(rows, *columns, eps)
     return cast(Tensor, shaped_as(input, rows, output))
+
+
+wrap("layer_norm")  # within the module, for torch.fx.symbolic_trace
 
 
 class LayerNorm(torch.nn.LayerNorm):

@@ -13,14 +13,19 @@ from ._library import ops
 from ._registration import Rows, register_op
 
 
+def _block_dims(arguments: dict) -> int:
+    """A row may have scales of its own."""
+    block_size = arguments["block_size"]
+    return 1 if len(block_size) == 2 and block_size[0] == 1 else 2
+
+
 def _whole_blocks(arguments: dict) -> list:
     """Dimensions of which a shard has whole blocks: the batch's, and rows with scales of their
     own."""
     from torch.distributed.tensor import Shard
 
-    num_dims, block_size = len(arguments["input"].shape), arguments["block_size"]
-    has_own_rows = len(block_size) == 2 and block_size[0] == 1
-    return [Shard(dim) for dim in range(num_dims - (1 if has_own_rows else 2))]
+    num_dims = len(arguments["input"].shape) - _block_dims(arguments)
+    return [Shard(dim) for dim in range(num_dims)]
 
 
 def _placements(arguments: dict) -> list:
@@ -50,6 +55,7 @@ def _placements_of_dequantize(arguments: dict) -> list:
     "quantize",
     Rows(
         "input",
+        last=_block_dims,
         num_dims=2,
         placements=_placements,
         is_one_call=lambda arguments: arguments["scale"] is None and arguments["seed"] is None,
@@ -108,6 +114,7 @@ def _jvp(args, tangents):
         "input",
         "scale",
         "zero_point",
+        last=_block_dims,
         num_dims=2,
         placements=_placements_of_dequantize,
         is_one_call=lambda arguments: False,

@@ -2,13 +2,14 @@
 """What every op of the library is registered with on Python's side."""
 
 from collections.abc import Callable
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import torch
 
 from ._autograd import _library, raising
 from ._batching import register_batching
 from ._library import by_name, ops, with_twin
+from ._nested import register_jagged
 from ._sharding import Placements, by_rows, register_sharding, shards_to_write
 
 # A learning rate may lie on the CPU beside tensors of a GPU.
@@ -39,13 +40,14 @@ def _check_devices(name, values):
 
 
 class Rows:
-    """Along which dimensions an op's tensors may be divided: what torch.vmap and DTensor ask.
+    """Along which dimensions an op's tensors may be divided: what torch.vmap, DTensor and jagged
+    tensors ask.
 
     tensors: names of arguments whose leading dimensions are rows. num_outputs are of rows too; behind
     them come num_sums outputs that are sums of rows. last: how many of the last dimensions belong
-    together (0 of an element-wise op, 2 of matrices). placements(arguments): for DTensor, where these
-    don't say it; is_one_call(arguments) and prepare(arguments, dims): for torch.vmap, see
-    register_batching().
+    together (0 of an element-wise op, 2 of matrices), or last(arguments). placements(arguments): for
+    DTensor, where these don't say it; is_one_call(arguments) and prepare(arguments, dims): for
+    torch.vmap, see register_batching(). is_jagged: whether rows of different sequences may be.
     """
 
     def __init__(
@@ -53,16 +55,19 @@ class Rows:
         *tensors: str,
         num_outputs: int = 1,
         num_sums: int = 0,
-        last: int = 1,
+        last: Union[int, Callable[[dict], int]] = 1,
         num_dims: Optional[int] = None,
         placements: Optional[Placements] = None,
         is_one_call: Callable[[dict], bool] = lambda arguments: True,
         prepare: Optional[Callable[[dict, dict], None]] = None,
+        is_jagged: bool = True,
     ) -> None:
         self.tensors = tensors
-        self.placements = placements or by_rows(tensors, num_outputs, num_sums, last)
+        self.last = last if callable(last) else lambda arguments: last
+        self.placements = placements or by_rows(tensors, num_outputs, num_sums, self.last)
+        self.jagged = tensors if is_jagged else ()
         self.batching: dict = {
-            "num_dims": max(1, last) if num_dims is None else num_dims,
+            "num_dims": (1 if callable(last) else max(1, last)) if num_dims is None else num_dims,
             "is_one_call": is_one_call,
             "prepare": prepare,
         }
@@ -85,7 +90,10 @@ def register_op(
     """
     op = getattr(getattr(ops, name), overload)
     values = by_name(op)
-    if rows is not None:
+    if rows is None:
+        register_jagged(op, (), lambda arguments: 0)
+    else:
+        register_jagged(op, rows.jagged, rows.last)
         register_batching(name, rows.tensors, **rows.batching)
         register_sharding(name, rows.placements)
 
@@ -146,4 +154,6 @@ def in_place(name: str) -> Callable[..., Any]:
 
     # As torch.library.custom_op does it.
     _library.impl(name, kernel, "ADInplaceOrView", with_keyset=True)
+    # That key has no part of its own for jagged tensors, which are refused further below.
+    _library.impl(name, torch.library.fallthrough_kernel, "AutogradNestedTensor")
     return raising(op)

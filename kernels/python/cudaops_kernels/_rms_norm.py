@@ -5,6 +5,7 @@ from typing import Any, Optional, Union, cast
 
 import torch
 from torch import Tensor
+from torch.fx import wrap
 
 from ._autograd import differentiable, gradient
 from ._batching import has_no_sums
@@ -221,6 +222,9 @@ def fused_add_rms_norm_(
         residual.copy_(total)
         return
     _in_place(rows, residual_rows, columns, eps_or_default(eps, input), weight_offset)
+
+
+wrap("rms_norm")  # within the module, for torch.fx.symbolic_trace
 
 
 class RMSNorm(torch.nn.RMSNorm):

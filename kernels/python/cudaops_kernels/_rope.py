@@ -13,6 +13,11 @@ from ._rows import is_size
 from ._sharding import Placements, token_dims
 
 
+def _own_dims(arguments: dict) -> int:
+    """A token's heads, and without positions its place in the sequence."""
+    return 3 if arguments["positions"] is None else 2
+
+
 def _placements(q: str, k: str) -> Placements:
     def placements(arguments: dict) -> list:
         from torch.distributed.tensor import Shard
@@ -78,7 +83,7 @@ def _linear(name, op_of_gradients):
 
 @register_op(
     "rope",
-    Rows("q", "k", "positions", num_dims=3, placements=_placements("q", "k")),
+    Rows("q", "k", "positions", last=_own_dims, num_dims=3, placements=_placements("q", "k")),
     _linear("rope", ops.rope_backward),
 )
 def _rope(q, k, cos, sin, positions, interleaved):
@@ -91,6 +96,7 @@ def _rope(q, k, cos, sin, positions, interleaved):
         "grad_q",
         "grad_k",
         "positions",
+        last=_own_dims,
         num_dims=3,
         placements=_placements("grad_q", "grad_k"),
     ),

@@ -75,21 +75,22 @@ def _register_rule(name: str) -> None:
         register_with_torch(getattr(ops, op_or_twin).default)(choices)
 
 
-def by_rows(rows: Sequence[str], num_outputs: int, num_sums: int, last: int) -> Placements:
-    """All but the last dimensions may be sharded, with `causal` two at least. num_sums: outputs
-    behind those of rows, which are sums of rows."""
+def by_rows(
+    rows: Sequence[str], num_outputs: int, num_sums: int, last: Callable[[dict], int]
+) -> Placements:
+    """All but the last dimensions may be sharded. num_sums: outputs behind those of rows, which are
+    sums of rows."""
 
     def placements(arguments: dict) -> list:
         from torch.distributed.tensor import Partial, Shard
 
-        kept = max(2, last) if arguments.get("causal") else last
-        num_dims = len(arguments[rows[0]].shape)
+        num_dims = len(arguments[rows[0]].shape) - last(arguments)
         return [
             (
                 [Shard(dim)] * num_outputs + [Partial()] * num_sums,
                 {key: Shard(dim) for key in rows},
             )
-            for dim in range(num_dims - kept)
+            for dim in range(num_dims)
         ]
 
     return placements

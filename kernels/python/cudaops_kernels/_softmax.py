@@ -25,6 +25,12 @@ def _placements(arguments: dict) -> list:
     return result
 
 
+def _columns(arguments: dict) -> int:
+    """How many of the last dimensions the mask, or the triangle, tells apart."""
+    mask = arguments.get("mask")
+    return max(2 if arguments["causal"] else 1, 0 if mask is None else len(mask.shape))
+
+
 def _has_its_queries(arguments: dict) -> bool:
     return not arguments["causal"] or arguments["own_dims"] > 1
 
@@ -41,7 +47,9 @@ def _place_mask(arguments: dict, dims: dict) -> None:
 
 
 @register_op(
-    "softmax_backward", Rows("output", "grad_output", is_one_call=_has_its_queries), gradient
+    "softmax_backward",
+    Rows("output", "grad_output", last=_columns, is_one_call=_has_its_queries),
+    gradient,
 )
 def _gradient(grad_output, output, scale, causal):
     return output.new_empty(output.shape)
@@ -94,7 +102,13 @@ def _jvp(args, tangents):
 
 @register_op(
     "softmax",
-    Rows("input", placements=_placements, is_one_call=_has_its_queries, prepare=_place_mask),
+    Rows(
+        "input",
+        last=_columns,
+        placements=_placements,
+        is_one_call=_has_its_queries,
+        prepare=_place_mask,
+    ),
     differentiable(setup=_setup, backward=_backward, jvp=_jvp),
 )
 def _softmax(input, mask, scale, causal):
