@@ -55,6 +55,17 @@ struct AttentionOutput {
   int64_t head_stride;
 };
 
+// What elements of 8 bits are multiplied with: a number for each sequence and key head.
+struct AttentionDescale {
+  const float* data;  // null: 1
+  int64_t batch_stride;
+  int64_t head_stride;
+
+  CUDAOPS_HOST_DEVICE float at(int64_t batch, int64_t kv_head) const {
+    return data == nullptr ? 1.0f : data[batch * batch_stride + kv_head * head_stride];
+  }
+};
+
 struct Attention {
   static constexpr int64_t kMaxHeadDim = 256;
 

@@ -123,6 +123,32 @@ __device__ __forceinline__ void write_fragment(const AttentionSm90Parameters& ca
       });
 }
 
+// Of the tiles in which no query sees a key, by the consumers when they have done the others.
+template <typename T, typename Shape, bool kVarlen>
+__device__ __forceinline__ void write_empty_tiles(const AttentionSm90Parameters& call,
+                                                  const AttentionSm90Order& order, int team) {
+  constexpr int kThreads = Shape::kWarpgroups * kWarpgroupSize;
+  const int thread = static_cast<int>(threadIdx.x) - kWarpgroupSize - team * kThreads;
+  const int vectors = call.head_dim_v / 8;
+  Progress progress;
+  Schedule<Shape, kVarlen> schedule(call, order, team, progress);
+  for (Tile tile; schedule.next(tile);) {
+    if (!tile.is_empty()) continue;
+    const int num_rows = min(Shape::kQueries, tile.seq_q - tile.first_query);
+    T* const output = first_of_output<T, kVarlen>(call, tile);
+    for (int i = thread; i < num_rows * vectors; i += kThreads) {
+      const int row = i / vectors;
+      *reinterpret_cast<uint4*>(output + (tile.first_query + row) * call.output_seq_stride +
+                                (i - row * vectors) * 8) = make_uint4(0, 0, 0, 0);
+    }
+    if (call.lse == nullptr) continue;
+    float* const lse = call.lse + first_of_lse<kVarlen>(call, tile) + tile.first_query;
+    for (int row = thread; row < num_rows; row += kThreads) {
+      lse[row] = call.sinks == nullptr ? -INFINITY : call.sinks[tile.head];
+    }
+  }
+}
+
 }  // namespace attention_sm90
 
 #endif

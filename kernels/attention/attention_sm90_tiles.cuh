@@ -153,16 +153,6 @@ using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
 using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
 
-// What elements of float8 are multiplied with: a number for each sequence and key head, or null: 1.
-struct AttentionSm90Descale {
-  const float* data;
-  int64_t batch_stride, head_stride;
-
-  __device__ float at(int batch, int kv_head) const {
-    return data == nullptr ? 1.0f : data[batch * batch_stride + kv_head * head_stride];
-  }
-};
-
 // What the forward and the backward kernel are both told of a call.
 struct AttentionSm90Call {
   CUtensorMap q, k, v;
@@ -204,7 +194,7 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   bool by_couples, by_length;
   bool writes_late;  // Shape::kWritesLate; not where a tile has few key blocks
   detail::Divider by_query_tiles{1}, by_group{1};
-  AttentionSm90Descale q_descale, k_descale, v_descale;  // of float8
+  AttentionDescale q_descale, k_descale, v_descale;  // of float8
 };
 
 #if CUDAOPS_HAS_WGMMA
@@ -358,12 +348,12 @@ inline void divide_into_sections(int64_t heads, int64_t largest, int64_t tiles,
 // what the blocks work on at a time, and its keys and values come all at once.
 constexpr int64_t kCoupleQueries = 2048;
 
-// Heads whose K and V together fill half of the L2 cache, at least one group's. `size`: of an
-// element.
-inline int64_t attention_sm90_section(const Attention& call, int64_t size) {
+// Heads whose K and V together fill half of the L2 cache, at least one group's. `key_bytes`: of a
+// key and its value.
+inline int64_t attention_sm90_section(const Attention& call, int64_t key_bytes) {
   constexpr int64_t kSectionBytes = int64_t{32} << 20;
   const int64_t group = call.heads / call.kv_heads;
-  const int64_t bytes = call.seq_k * (call.head_dim + call.head_dim_v) * size;
+  const int64_t bytes = call.seq_k * key_bytes;
   return std::max<int64_t>(1, kSectionBytes / std::max<int64_t>(1, bytes)) * group;
 }
 

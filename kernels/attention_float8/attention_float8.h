@@ -30,12 +30,6 @@
 
 namespace cudaops_kernels {
 
-struct AttentionDescale {
-  const float* data;  // null: 1
-  int64_t batch_stride;
-  int64_t head_stride;
-};
-
 struct AttentionFloat8 {
   Attention attention;  // q, k and v point to bytes; `dtype`: that of output and bias
   AttentionDescale q_descale, k_descale, v_descale;

@@ -27,12 +27,9 @@ void launch_attention_float8_sm90_of(const AttentionFloat8& call, const void* va
   const auto describe_values = [&](AttentionSm90Parameters* parameters) {
     encode_map(call.attention, TransposedValues(call.attention, Shape::kKeys).mapped(values),
                Shape::kHeadDimV, &parameters->v);
-    const auto descale = [](const AttentionDescale& of) {
-      return AttentionSm90Descale{of.data, of.batch_stride, of.head_stride};
-    };
-    parameters->q_descale = descale(call.q_descale);
-    parameters->k_descale = descale(call.k_descale);
-    parameters->v_descale = descale(call.v_descale);
+    parameters->q_descale = call.q_descale;
+    parameters->k_descale = call.k_descale;
+    parameters->v_descale = call.v_descale;
   };
   launch_attention_sm90_shape<Shape>(in_pairs(call.attention), stream, describe_values);
 }

@@ -31,8 +31,7 @@ struct Float8Tensor {
            head * tensor.head_stride;
   }
   CUDAOPS_HOST_DEVICE float factor(int64_t index, int64_t head) const {
-    if (descale.data == nullptr) return 1;
-    return descale.data[index * descale.batch_stride + head / group * descale.head_stride];
+    return descale.at(index, head / group);
   }
   int64_t num_tokens() const { return cu_seqlens == nullptr ? batch * seq : total; }
   int64_t num_elements() const { return num_tokens() * heads * width; }

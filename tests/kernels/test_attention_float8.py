@@ -150,11 +150,11 @@ def generated(source):
     """A call of any kind."""
     kv_heads, group = source.choice(((1, 1), (2, 1), (1, 4), (2, 3)))
     seq_q, seq_k = (source.choice((1, 2, 7, 31, 64, 65, 100, 128, 150, 300)) for _ in range(2))
-    head_dim = source.choice((1, 8, 13, 32, 48, 64, 80, 96, 128, 192, 256))
+    head_dim = source.choice((1, 8, 13, 32, 48, 64, 72, 80, 96, 128, 160, 192, 256))
     return {
         "out_dtype": source.choice(DTYPES),
         "sizes": (source.choice((1, 2)), seq_q, source.choice((seq_q, seq_k)), kv_heads * group, kv_heads),
-        "widths": (head_dim, source.choice((head_dim, head_dim, 64, 24))),
+        "widths": (head_dim, source.choice((head_dim, head_dim, 128, 64, 24))),
         "factors": source.random() < 0.7,
         "seed": source.randrange(10**6),
         "options": {
@@ -236,7 +236,7 @@ def hopper_calls():
     """Sizes and options: each shape of tiles, each mask, lengths that are no whole tiles."""
     masks = ({}, {"causal": True}, {"window": (100, 0)}, {"window": (64, 33)}, {"window": (-1, 20)})
     lengths = ((1, 1), (1, 77), (130, 257), (333, 1111), (700, 350), (513, 513))
-    for widths in ((64, 64), (32, 48), (96, 96), (128, 128), (112, 128), (192, 128), (256, 256)):
+    for widths in ((64, 64), (32, 48), (96, 96), (128, 128), (112, 128), (192, 128), (192, 192), (208, 256)):
         for mask in masks:
             for seq_q, seq_k in lengths:
                 yield (2, seq_q, seq_k, 6, 2, *widths), mask
@@ -376,6 +376,26 @@ def test_under_compile(device):
     compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
     for found, wanted in zip(compiled(q, k, v, factors), call(q, k, v, factors)):
         assert torch.equal(found, wanted)
+
+
+def test_vmap_is_a_call_a_member(device):
+    q, k, v = (x[None].expand(3, *x.shape).clone() for x in tensors(device))
+    q[1:] = q[:1].float().flip(-1).to(FLOAT8)
+    factors = 0.5 + torch.rand(3, 2, 2, device=device)
+
+    def run(q, k, v, q_descale):
+        return kernels.attention(q, k, v, q_descale=q_descale, causal=True, return_lse=True)
+
+    wanted = [torch.stack(x) for x in zip(*map(run, q, k, v, factors))]
+    for found, one in zip(torch.vmap(run)(q, k, v, factors), wanted, strict=True):
+        assert torch.equal(found, one)
+    shared = torch.vmap(run, (1, None, None, None))(q.transpose(0, 1), k[0], v[0], factors[0])
+    for index in range(3):
+        assert torch.equal(shared[0][index], run(q[index], k[0], v[0], factors[0])[0])
+    (*flat,), offsets, _ = joined(device, (3, 5), (4, 6))
+    factors = torch.full((2, 1), 0.5, device=device)
+    found = torch.vmap(lambda factor: kernels.attention_varlen(*flat, *offsets, 5, 6, v_descale=factor))(factors)
+    assert torch.equal(found[1], kernels.attention_varlen(*flat, *offsets, 5, 6, v_descale=factors[1]))
 
 
 def test_flops_are_counted(device):

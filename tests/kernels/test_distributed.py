@@ -163,6 +163,47 @@ def test_tensor_parallel_attention(device):
         in_processes(device, count, grouped_heads)
 
 
+def float8(mesh):
+    """By sequences and by heads, whose factors are divided alike. Other placements are gathered, which gloo can't do
+    with float8."""
+    heads, device = mesh.size(), mesh.device_type
+    x = [normal(4, 5, n * heads, 16, dtype=torch.float32, device=device).to(torch.float8_e4m3fn) for n in (2, 1, 1)]
+    every = {
+        f"{name}_descale": 0.5 + normal(4, heads, dtype=torch.float32, device=device, seed=i).abs()
+        for i, name in enumerate("qkv")
+    }
+    for dim in (0, 2):
+        for descales in (every, {name: value[0] for name, value in every.items()}, {"v_descale": every["v_descale"][:1, :1]}):
+            placed = {}
+            for name, value in descales.items():
+                goes_along = value.numel() > 1 and (dim == 2 or value.dim() == 2)
+                placement = Shard(value.dim() - 1 if dim == 2 else 0) if goes_along else Replicate()
+                placed[name] = distribute_tensor(value, mesh, [placement])
+            shards = [DTensor.from_local(t.chunk(mesh.size(), dim)[mesh.get_rank()], mesh, [Shard(dim)]) for t in x]
+            found, lse = kernels.attention(*shards, **placed, causal=True, return_lse=True)
+            wanted, wanted_lse = kernels.attention(*x, **descales, causal=True, return_lse=True)
+            assert found.placements == (Shard(dim),) and lse.placements == (Shard(0 if dim == 0 else 1),)
+            assert torch.equal(full(found), wanted) and torch.equal(full(lse), wanted_lse)
+    # Replicated factors are divided as the tensors are.
+    placed = {name: distribute_tensor(value, mesh, [Replicate()]) for name, value in every.items()}
+    found = kernels.attention(*shards, **placed)
+    assert found.placements == (Shard(2),) and torch.equal(full(found), kernels.attention(*x, **every))
+    offsets = torch.tensor([0, 8, 20], dtype=torch.int32, device=device)
+    flat = [t.flatten(0, 1) for t in x]
+    shards = [DTensor.from_local(t.chunk(mesh.size(), 1)[mesh.get_rank()], mesh, [Shard(1)]) for t in flat]
+    same = distribute_tensor(offsets, mesh, [Replicate()])
+    k_descale = every["k_descale"][:2]
+    of_parts = distribute_tensor(k_descale, mesh, [Shard(1)])
+    found = kernels.attention_varlen(*shards, same, same, 12, 12, k_descale=of_parts)
+    assert found.placements == (Shard(1),)
+    assert torch.equal(full(found), kernels.attention_varlen(*flat, offsets, offsets, 12, 12, k_descale=k_descale))
+
+
+def test_attention_of_float8(device):
+    for count in process_counts(device, 2, 4):
+        in_processes(device, count, float8)
+
+
 def linear_loss(mesh):
     """Of rows' shards, of classes' shards, and of replicas."""
     x, w = (normal(*shape, dtype=torch.float32, device=mesh.device_type) for shape in ((6, 8), (10, 8)))

@@ -6,12 +6,15 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
+from ._attention_ops import ONE_BY_ONE, placements_of
 from ._autograd import without_gradient
 from ._checks import check
-from ._registration import refuse_gradients, register_op
+from ._registration import Rows, refuse_gradients, register_op
 
 
-@register_op("attention_float8", autograd=without_gradient)
+@register_op(
+    "attention_float8", Rows("q", placements=placements_of(False, False), **ONE_BY_ONE), without_gradient
+)
 def attention_float8_op(*, q, k, v, out_dtype, **options):
     out_dtype = torch.bfloat16 if out_dtype is None else out_dtype
     check("attention_float8", q=q, k=k, v=v, out_dtype=out_dtype, **options)
@@ -23,7 +26,11 @@ def attention_float8_op(*, q, k, v, out_dtype, **options):
     return output, q.new_empty((batch, heads, seq_q), dtype=torch.float32)
 
 
-@register_op("attention_varlen_float8", autograd=without_gradient)
+@register_op(
+    "attention_varlen_float8",
+    Rows("q", placements=placements_of(True, False), **ONE_BY_ONE),
+    without_gradient,
+)
 def attention_varlen_float8_op(*, q, k, v, out_dtype, **options):
     out_dtype = torch.bfloat16 if out_dtype is None else out_dtype
     check("attention_varlen_float8", q=q, k=k, v=v, out_dtype=out_dtype, **options)

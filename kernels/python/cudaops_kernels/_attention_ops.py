@@ -26,7 +26,7 @@ def _divides_alike(q: Any, k: Any, heads: int) -> bool:
     return all(num_kv_heads % count == 0 for count in shards if count <= num_kv_heads)
 
 
-def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
+def placements_of(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
     """For DTensor: by sequences that have a dimension, and by heads if those of keys divide alike."""
 
     def placements(arguments: dict) -> list:
@@ -35,7 +35,7 @@ def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
         q, k = arguments["q"], arguments["k"]
         bias, slopes = arguments.get("bias"), arguments["alibi_slopes"]
         sinks = arguments["sinks"]
-        if arguments["dropout_p"]:
+        if arguments.get("dropout_p"):
             return []  # batches and heads of a part would have the random numbers of the first ones
         heads = len(q.shape) - 2
         # The dimension of tensors with rows, and that of numbers a query.
@@ -55,6 +55,10 @@ def _placements(is_varlen: bool, is_backward: bool) -> Callable[[dict], list]:
                 inputs["alibi_slopes"] = Shard(len(slopes.shape) - 1 if by_heads else 0)
             if by_heads and sinks is not None:
                 inputs["sinks"] = Shard(0)
+            for key in ("q_descale", "k_descale", "v_descale"):
+                shape = getattr(arguments.get(key), "shape", ())
+                if math.prod(shape) > 1 and (by_heads or len(shape) == 2):
+                    inputs[key] = Shard(len(shape) - 1 if by_heads else 0)
             if not is_backward:
                 outputs: list = [Shard(dim), Shard(own)]
             else:
@@ -78,7 +82,7 @@ def _statistics(q: Tensor, *shape: Any) -> Tensor:
 
 
 # One call a member of torch.vmap's batch: the op has its own batch.
-_ONE_BY_ONE: dict = {
+ONE_BY_ONE: dict = {
     "num_dims": 4,
     "is_one_call": lambda arguments: False,
     "is_jagged": False,
@@ -86,7 +90,7 @@ _ONE_BY_ONE: dict = {
 
 
 @register_op(
-    "attention_backward", Rows("q", placements=_placements(False, True), **_ONE_BY_ONE), gradient
+    "attention_backward", Rows("q", placements=placements_of(False, True), **ONE_BY_ONE), gradient
 )
 def _gradient(*, q, k, v, bias, sinks, needs_grad_bias, **_):
     grad_bias, grad_sinks = q.new_empty((0,)), q.new_empty((0,))
@@ -103,7 +107,7 @@ def _gradient(*, q, k, v, bias, sinks, needs_grad_bias, **_):
 
 @register_op(
     "attention_varlen_backward",
-    Rows("q", placements=_placements(True, True), **_ONE_BY_ONE),
+    Rows("q", placements=placements_of(True, True), **ONE_BY_ONE),
     gradient,
 )
 def _varlen_gradient(*, q, k, v, sinks, **_):
@@ -235,7 +239,7 @@ def _tangents(args, tangents, first_batch=0):
 
 @register_op(
     "attention",
-    Rows("q", placements=_placements(False, False), **_ONE_BY_ONE),
+    Rows("q", placements=placements_of(False, False), **ONE_BY_ONE),
     differentiable(setup=_setup, backward=_backward, jvp=_tangents, num_differentiable=2),
 )
 def attention_op(*, q, k, v, **options):
@@ -300,7 +304,7 @@ def _tangents_varlen(args, tangents):
 
 @register_op(
     "attention_varlen",
-    Rows("q", placements=_placements(True, False), **_ONE_BY_ONE),
+    Rows("q", placements=placements_of(True, False), **ONE_BY_ONE),
     differentiable(
         setup=_setup_varlen, backward=_backward_varlen, jvp=_tangents_varlen, num_differentiable=2
     ),
