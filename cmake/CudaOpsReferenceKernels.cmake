@@ -102,11 +102,12 @@ function(_cudaops_reference_kernels_of op)
   list(TRANSFORM sources PREPEND "${directory}/")
   if(DEFINED ${op}_shards)
     set(instantiations ${${op}_shards})
-    list(POP_FRONT instantiations template)
+    list(POP_FRONT instantiations template files)
     cudaops_shard_instantiations(
       cudaops_${op}_shards
       TEMPLATE "${directory}/${template}"
       INSTANTIATIONS ${instantiations}
+      FILES ${files}
     )
     list(APPEND sources ${cudaops_${op}_shards})
   endif()

@@ -4,8 +4,9 @@
 #   ops            names, each with <op>/<op>.cu, <op>/<op>_cpu.cpp and <op>/<op>_torch.cpp
 #   <op>_sources   the op's other files
 #   <op>_calls     what its kernels call: ops, or parts that are for some architectures only
-#   <op>_shards    <template header> <instantiation>...: a file for each, since together they would compile for a
-#                  minute or longer; the op's other files only declare the template
+#   <op>_shards    <template header> <number of files> <instantiation>...: together they would compile for half a minute or
+#                  longer, and a file for each would read the headers again and again, 1.3 s of CPU time a file; the op's
+#                  other files only declare the template
 #   <part>_architectures, <part>_define   of a part; its sources are named whole
 
 set(
@@ -50,18 +51,8 @@ set(attention_backward_sm90_calls attention_sm90)
 set(attention_float8_calls attention attention_float8_sm90)
 set(attention_float8_sm90_calls attention_sm90)
 
-set(softmax_shards softmax/softmax.cuh)
-set(cross_entropy_shards cross_entropy/cross_entropy_forward.cuh)
-set(rms_norm_quantize_shards rms_norm_quantize/rms_norm_quantize_of.cuh)
+set(rms_norm_quantize_shards rms_norm_quantize/rms_norm_quantize_of.cuh 3)
 foreach(type IN ITEMS float __half cudaops::bfloat16)
-  list(
-    APPEND softmax_shards
-    "template void cudaops_kernels::launch_softmax_of<${type}>(const cudaops_kernels::Softmax&, cudaStream_t)"
-  )
-  list(
-    APPEND cross_entropy_shards
-    "template void cudaops_kernels::launch_cross_entropy_of<${type}>(const cudaops_kernels::CrossEntropy&, const int*, cudaStream_t)"
-  )
   list(
     APPEND rms_norm_quantize_shards
     "template void cudaops_kernels::launch_rms_norm_quantize_of<${type}>(const cudaops_kernels::RmsNormQuantize&, cudaStream_t)"
@@ -69,7 +60,7 @@ foreach(type IN ITEMS float __half cudaops::bfloat16)
 endforeach()
 
 # The backward pass on tensor cores: for each element type and width of heads.
-set(attention_shards attention/attention_backward_sm80.cuh)
+set(attention_shards attention/attention_backward_sm80.cuh 2)
 foreach(type IN ITEMS __half cudaops::bfloat16)
   foreach(width IN ITEMS 64 128 256)
     list(
@@ -79,11 +70,11 @@ foreach(type IN ITEMS __half cudaops::bfloat16)
   endforeach()
 endforeach()
 
-# A file for each shape of its tiles; without that architecture there is nothing in it.
+# For each shape of its tiles; without that architecture there is nothing in them.
 set(attention_sm90_architectures 90a)
 set(attention_sm90_define CUDAOPS_ATTENTION_WITH_SM90)
 set(attention_sm90_sources attention/attention_sm90.cu)
-set(attention_sm90_shards attention/attention_sm90.cuh)
+set(attention_sm90_shards attention/attention_sm90.cuh 5)
 foreach(
   shape
   IN
@@ -97,7 +88,7 @@ endforeach()
 set(attention_backward_sm90_architectures 90a)
 set(attention_backward_sm90_define CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
 set(attention_backward_sm90_sources attention/attention_backward_sm90.cu)
-set(attention_backward_sm90_shards attention/attention_backward_sm90.cuh)
+set(attention_backward_sm90_shards attention/attention_backward_sm90.cuh 3)
 foreach(
   shape
   IN
@@ -111,7 +102,7 @@ endforeach()
 set(attention_float8_sm90_architectures 90a)
 set(attention_float8_sm90_define CUDAOPS_ATTENTION_FLOAT8_WITH_SM90)
 set(attention_float8_sm90_sources attention_float8/attention_float8_sm90.cu)
-set(attention_float8_sm90_shards attention_float8/attention_float8_sm90.cuh)
+set(attention_float8_sm90_shards attention_float8/attention_float8_sm90.cuh 2)
 foreach(shape IN ITEMS 64 128 192By128 256)
   list(
     APPEND attention_float8_sm90_shards

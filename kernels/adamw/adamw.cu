@@ -126,7 +126,7 @@ struct WithOp {
   static void run(const AdamW& call, const Run& run_op) {
     if (!call.has_master) return run_op(Update<T, false>{Settings(call)});
     if constexpr (sizeof(T) == 4) {
-      throw std::runtime_error("adamw: wanted no master for float32 params.");
+      cudaops::throw_runtime_error("adamw: wanted no master for float32 params.");
     } else {
       run_op(Update<T, true>{Settings(call)});
     }

@@ -7,7 +7,7 @@ namespace cudaops_kernels {
 
 #if !CUDAOPS_HIP
 
-// Defined in attention_backward_sm80.cuh: a file for each element type and width (ops.cmake).
+// Defined in attention_backward_sm80.cuh, for each element type and width in shards (ops.cmake).
 template <typename T, int kWidth>
 void launch_attention_backward_sm80_of(const AttentionBackward& call, cudaStream_t stream);
 

@@ -11,7 +11,7 @@
 
 namespace cudaops_kernels {
 
-// Defined in attention_backward_sm90.cuh: a file for each shape of its tiles (ops.cmake).
+// Defined in attention_backward_sm90.cuh, for each shape of its tiles in shards (ops.cmake).
 template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,
                                        const AttentionBackwardSm90Parameters& parameters,

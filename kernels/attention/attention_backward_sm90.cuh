@@ -223,7 +223,7 @@ void launch_attention_backward_sm90_type(const AttentionBackwardSm90Parameters& 
                           parameters);
 }
 
-// One shape, a file of its own: ops.cmake.
+// One shape; ops.cmake names them all.
 template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,
                                        const AttentionBackwardSm90Parameters& parameters,

@@ -175,7 +175,7 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
   });
 }
 
-// One shape, a file of its own: ops.cmake.
+// One shape; ops.cmake names them all.
 template <typename Shape>
 void launch_attention_sm90_of(const Attention& call, cudaStream_t stream) {
   const auto describe_output = [&](AttentionSm90Parameters* parameters) {

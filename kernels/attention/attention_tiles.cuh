@@ -7,7 +7,6 @@
 #include <cudaops/gpu_compat.h>
 
 #include <cstdint>
-#include <stdexcept>
 
 #include "../common/activations.h"
 #include "../common/device_types.cuh"
@@ -352,7 +351,8 @@ struct Place {
   static unsigned int num_blocks(int64_t batch, int64_t seq, int64_t heads) {
     const int64_t blocks = batch * heads * num_tiles_of(seq);
     if (blocks > 0x7fffffff) {
-      throw std::runtime_error("attention: wanted at most 2147483647 tiles of rows, found more.");
+      cudaops::throw_runtime_error(
+          "attention: wanted at most 2147483647 tiles of rows, found more.");
     }
     return static_cast<unsigned int>(blocks);
   }

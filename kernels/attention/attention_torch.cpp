@@ -2,8 +2,6 @@
 // torch.ops.cudaops.attention, attention_varlen and their backward passes: checks, outputs, the
 // call.
 
-#include "attention_torch.h"
-
 #include <torch/csrc/stable/library.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "../common/torch_device.h"
+#include "torch_attention.h"
 
 namespace cudaops_kernels {
 namespace {

@@ -142,7 +142,8 @@ template <typename T, typename Cache>
 void launch_plain(const Plan& plan, cudaStream_t stream) {
   const int64_t blocks = plan.call.num_batches * plan.call.q_length;
   if (blocks > 0x7fffffff) {
-    throw std::runtime_error("attention_decode: wanted at most 2147483647 queries, found more.");
+    cudaops::throw_runtime_error(
+        "attention_decode: wanted at most 2147483647 queries, found more.");
   }
   const dim3 grid(
       static_cast<unsigned int>(blocks),

@@ -14,7 +14,7 @@
 
 namespace cudaops_kernels {
 
-// Defined in attention_float8_sm90.cuh: a file for each shape of its tiles (ops.cmake).
+// Defined in attention_float8_sm90.cuh, for each shape of its tiles in shards (ops.cmake).
 template <typename Shape>
 void launch_attention_float8_sm90_of(const AttentionFloat8& call, const void* values,
                                      cudaStream_t stream);

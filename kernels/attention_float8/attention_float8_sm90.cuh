@@ -20,7 +20,7 @@
 
 namespace cudaops_kernels {
 
-// One shape, a file of its own: ops.cmake. `values`: transposed.
+// One shape; ops.cmake names them all. `values`: transposed.
 template <typename Shape>
 void launch_attention_float8_sm90_of(const AttentionFloat8& call, const void* values,
                                      cudaStream_t stream) {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "../attention/attention_torch.h"
+#include "../attention/torch_attention.h"
 #include "../common/torch_device.h"
 #include "attention_float8.h"
 

@@ -33,7 +33,6 @@
 #include <cudaops/check.h>
 
 #include <cstring>
-#include <stdexcept>
 #include <vector>
 
 #include "vectors.cuh"
@@ -276,7 +275,7 @@ int64_t write_device_table(const Tensor* tensors, int64_t num_tensors, const IsA
 
 inline unsigned int checked_grid(int64_t num_blocks) {
   if (num_blocks > 0x7fffffff) {
-    throw std::runtime_error("a list of tensors of more than 2^41 elements is too long.");
+    cudaops::throw_runtime_error("a list of tensors of more than 2^41 elements is too long.");
   }
   return static_cast<unsigned int>(num_blocks);
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cross_entropy on CUDA devices: the loss, with or without the gradient. Together they move
 // 2 * sizeof(T) bytes an element, the loss alone 1: each row is read once and stays in registers.
-#include "cross_entropy.cuh"
+#include "cross_entropy_forward.cuh"
 
 namespace cudaops_kernels {
-
-// Defined in cross_entropy_forward.cuh: a file for each element type (ops.cmake).
-template <typename T>
-void launch_cross_entropy_of(const CrossEntropy& call, const int* counts, cudaStream_t stream);
-
 namespace cross_entropy {
 namespace {
 
@@ -66,13 +61,6 @@ __global__ void finish_loss_kernel(const LossSums call, int num_parts) {
   }
   call.finish(sum, count);
 }
-
-struct LaunchForward {
-  template <typename T>
-  static void run(const CrossEntropy& call, const int* counts, cudaStream_t stream) {
-    launch_cross_entropy_of<T>(call, counts, stream);
-  }
-};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of cross_entropy's forward pass for one element type, with and without the gradient.
+// The kernels of cross_entropy's forward pass, with and without the gradient.
 #pragma once
 
 #include "cross_entropy.cuh"
@@ -84,30 +84,31 @@ struct Forward {
   }
 };
 
-}  // namespace cross_entropy
-
 // counts: what count_targets() counted.
-template <typename T>
-void launch_cross_entropy_of(const CrossEntropy& call, const int* counts, cudaStream_t stream) {
-  using cross_entropy::Forward;
-  const CrossEntropyProblem& problem = call.problem;
-  const int parts = cross_entropy::num_parts(problem.num_rows);
-  RowGrid grid{problem.num_rows, problem.num_classes, call.grad_logits};
-  const bool aligned = rows_are_aligned<T>(problem.logits) && rows_are_aligned<T>(call.grad_logits);
-  if (call.grad_logits.data != nullptr) {
-    if (problem.softcap != 0) {
-      launch_rows(Forward<T, true, true>{call, counts, parts}, grid, aligned, stream);
-    } else {
-      launch_rows(Forward<T, true, false>{call, counts, parts}, grid, aligned, stream);
+struct LaunchForward {
+  template <typename T>
+  static void run(const CrossEntropy& call, const int* counts, cudaStream_t stream) {
+    const CrossEntropyProblem& problem = call.problem;
+    const int parts = num_parts(problem.num_rows);
+    RowGrid grid{problem.num_rows, problem.num_classes, call.grad_logits};
+    const bool aligned =
+        rows_are_aligned<T>(problem.logits) && rows_are_aligned<T>(call.grad_logits);
+    if (call.grad_logits.data != nullptr) {
+      if (problem.softcap != 0) {
+        launch_rows(Forward<T, true, true>{call, counts, parts}, grid, aligned, stream);
+      } else {
+        launch_rows(Forward<T, true, false>{call, counts, parts}, grid, aligned, stream);
+      }
+      return;
     }
-    return;
+    grid.anchor = {const_cast<void*>(problem.logits.data), problem.logits.stride};
+    if (problem.softcap != 0) {
+      launch_rows(Forward<T, false, true>{call, counts, parts}, grid, aligned, stream);
+    } else {
+      launch_rows(Forward<T, false, false>{call, counts, parts}, grid, aligned, stream);
+    }
   }
-  grid.anchor = {const_cast<void*>(problem.logits.data), problem.logits.stride};
-  if (problem.softcap != 0) {
-    launch_rows(Forward<T, false, true>{call, counts, parts}, grid, aligned, stream);
-  } else {
-    launch_rows(Forward<T, false, false>{call, counts, parts}, grid, aligned, stream);
-  }
-}
+};
 
+}  // namespace cross_entropy
 }  // namespace cudaops_kernels

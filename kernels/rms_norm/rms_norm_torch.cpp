@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.ops.cudaops.rms_norm and its relatives: schemas and kernels of both devices.
-#include "rms_norm_torch.h"
-
 #include <torch/csrc/stable/library.h>
 
 #include <tuple>
 
 #include "../common/torch_device.h"
 #include "../common/torch_memory.h"
+#include "torch_rms_norm.h"
 
 namespace cudaops_kernels {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "../common/torch_device.h"
 #include "../common/torch_quantized.h"
-#include "../rms_norm/rms_norm_torch.h"
+#include "../rms_norm/torch_rms_norm.h"
 #include "rms_norm_quantize.h"
 
 namespace cudaops_kernels {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rope on CUDA devices, q and k by one launch. Moves 2 * sizeof(T) bytes an element; the tables
 // come from the L2 cache.
-#include <stdexcept>
 
 #include "rope_kernel.cuh"
 
@@ -89,7 +88,7 @@ void launch_chunks(const Rope& call, int64_t rest, cudaStream_t stream) {
   constexpr int64_t kMost = 0x7fffffff;
   if (num_heads > kMost || token_threads > kMost || blocks_per_batch > kMost ||
       call.num_batches > kMost / blocks_per_batch / blocks_per_token) {
-    throw std::runtime_error("rope: wanted work for at most 2147483647 blocks, found more.");
+    cudaops::throw_runtime_error("rope: wanted work for at most 2147483647 blocks, found more.");
   }
   const RopeGrid grid{heads_of(call.q),
                       heads_of(call.k),
@@ -153,7 +152,7 @@ struct Launch {
 void launch_rope(const Rope& call, void* stream) {
   if (call.num_batches == 0 || call.seq_length == 0) return;
   if (call.num_positions == 0 && call.rotary_dim > 0) {
-    throw std::runtime_error("rope: wanted at least one row for cos and sin, found none.");
+    cudaops::throw_runtime_error("rope: wanted at least one row for cos and sin, found none.");
   }
   for_device_type<Launch>(call.dtype, with_fewest_batches(call), static_cast<cudaStream_t>(stream));
 }

@@ -177,7 +177,7 @@ struct Launch {
 void launch_rope_append_kv(const RopeAppendKv& call, void* stream) {
   if (call.num_batches * call.seq_length == 0 || call.head_dim == 0) return;
   if (call.num_batches * call.seq_length > 0x7fffffff) {
-    throw std::runtime_error("rope_append_kv_: wanted at most 2147483647 tokens, found more.");
+    cudaops::throw_runtime_error("rope_append_kv_: wanted at most 2147483647 tokens, found more.");
   }
   for_device_type<Launch>(call.dtype, call, static_cast<cudaStream_t>(stream));
 }

@@ -7,8 +7,6 @@
 #include <cuda_runtime.h>
 #include <cudaops/check.h>
 
-#include <stdexcept>
-
 #include "../common/divider.cuh"
 #include "transpose_tile.cuh"
 
@@ -59,7 +57,7 @@ void launch_of_size(const Transpose& call, cudaStream_t stream) {
   constexpr int64_t kMost = 0x7fffffff;
   if (row_tiles > kMost || column_tiles > kMost || column_tiles > kMost / row_tiles ||
       call.num_batches > kMost / (row_tiles * column_tiles)) {
-    throw std::runtime_error(
+    cudaops::throw_runtime_error(
         "transpose: wanted at most 2147483647 tiles of 64 rows and 256 bytes, found more.");
   }
   const TransposeGrid grid{call, detail::Divider(static_cast<uint32_t>(row_tiles)),

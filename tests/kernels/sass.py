@@ -16,7 +16,8 @@ of stack (spills are in it). Exit status 1 where there is one.
 
 A file may be given as `<header>:<explicit instantiation>`, for templates that are instantiated in shards:
 
-    'kernels/softmax/softmax.cuh:template void cudaops_kernels::launch_softmax_of<float>(const Softmax&, cudaStream_t)'
+    'kernels/rms_norm_quantize/rms_norm_quantize_of.cuh:template void
+     cudaops_kernels::launch_rms_norm_quantize_of<float>(const cudaops_kernels::RmsNormQuantize&, cudaStream_t)'
 
 `nvcc` and `cuobjdump` (with `nvdisasm`) are looked for in PATH, the latter in installed packages too (triton has one).
 """

@@ -10,9 +10,9 @@
 //   op my_ops holds sm_80, sm_90; device 0 is sm_120: rebuild with -DCMAKE_CUDA_ARCHITECTURES=120
 //   op my_ops holds gfx90a; device 0 is gfx942: rebuild with -DCMAKE_HIP_ARCHITECTURES=gfx942
 //
-// Uses the CUDA (or HIP) runtime only, no torch, and no C++ header that nvcc takes long to compile:
-// <string> alone adds 50 % to the time of a small .cu. The name of the op and the architectures in
-// its binary come from definitions that cudaops_add_kernels() and add_torch_op() make:
+// Uses the CUDA (or HIP) runtime only, no torch, and error.h in place of C++ headers that nvcc
+// takes long to compile. The name of the op and the architectures in its binary come from
+// definitions that cudaops_add_kernels() and add_torch_op() make:
 //   CUDAOPS_OP_NAME               a string: "my_ops"
 //   CUDAOPS_ARCHITECTURES         in device code, a string: "sm_80, sm_90a, PTX 90", or "gfx90a,
 //                                 gfx942"
@@ -31,22 +31,11 @@
 
 #include <cstdlib>
 #include <cstring>
-#if defined(__GLIBCXX__)
-#include <bits/functexcept.h>
-#else
-#include <stdexcept>
-#endif
 
 #include "detail/gpu_runtime.h"
+#include "error.h"
 #if defined(CUDAOPS_DEBUG)
 #include "detail/debug_launch.h"
-#endif
-
-// Error paths are compiled for size and kept apart from other code.
-#if defined(__GNUC__)
-#define CUDAOPS_COLD __attribute__((noinline, cold))
-#else
-#define CUDAOPS_COLD
 #endif
 
 namespace cudaops {
@@ -69,36 +58,6 @@ enum class LaunchError {
   kNoDevice,        // none, or hidden from this process
   kEarlierFailure,  // a kernel that ran before broke the context; this launch only reports it
   kOther,
-};
-
-// One sentence; a longer text is truncated and ends in "...".
-class ErrorText {
- public:
-  CUDAOPS_COLD ErrorText& add(const char* text, size_t size) {
-    const size_t room = sizeof(text_) - 1 - size_;
-    memcpy(text_ + size_, text, size < room ? size : room);
-    size_ += size < room ? size : room;
-    text_[size_] = '\0';
-    if (size > room) memcpy(text_ + sizeof(text_) - 4, "...", 3);
-    return *this;
-  }
-  CUDAOPS_COLD ErrorText& operator<<(const char* text) { return add(text, strlen(text)); }
-  CUDAOPS_COLD ErrorText& operator<<(int number) {
-    char digits[12];
-    char* first = digits + sizeof(digits);
-    unsigned rest = number < 0 ? 0U - static_cast<unsigned>(number) : static_cast<unsigned>(number);
-    do {
-      *--first = static_cast<char>('0' + rest % 10);
-      rest /= 10;
-    } while (rest != 0);
-    if (number < 0) *--first = '-';
-    return add(first, static_cast<size_t>(digits + sizeof(digits) - first));
-  }
-  const char* c_str() const { return text_; }
-
- private:
-  char text_[2048] = "";
-  size_t size_ = 0;
 };
 
 namespace detail {
@@ -240,15 +199,6 @@ CUDAOPS_COLD inline ErrorText architectures_of_list(const char* list) {
   return text;
 }
 
-// std::runtime_error without <stdexcept>, which is slow to compile with nvcc.
-[[noreturn]] inline void throw_runtime_error(const char* text) {
-#if defined(__GLIBCXX__)
-  std::__throw_runtime_error(text);
-#else
-  throw std::runtime_error(text);
-#endif
-}
-
 }  // namespace detail
 
 #if defined(CUDAOPS_GPU)
@@ -388,7 +338,7 @@ CUDAOPS_HIDDEN inline void check_kernel(const char* op, const char* architecture
   kernel << ", launched in " << where << ",";
   ErrorText why;
   why << CUDAOPS_GPU(GetErrorName)(error) << ", " << CUDAOPS_GPU(GetErrorString)(error);
-  detail::throw_runtime_error(
+  throw_runtime_error(
       launch_error_text(op, "", kernel.c_str(), LaunchError::kOther, why.c_str(), Device())
           .c_str());
 }

@@ -55,10 +55,8 @@
 // device_warp_size() only.
 #pragma once
 
-#include <stdexcept>
-#include <string>
-
 #include "detail/gpu_runtime.h"
+#include "error.h"
 
 #if defined(__CUDA_ARCH__) || (defined(__HIP_DEVICE_COMPILE__) && __HIP_DEVICE_COMPILE__)
 #define CUDAOPS_DEVICE_CODE 1
@@ -78,9 +76,10 @@ inline int device_warp_size(int device) {
   if (error == CUDAOPS_GPU(Success)) return size;
   // Otherwise the next check of a launch would report this error.
   (void)CUDAOPS_GPU(GetLastError)();
-  throw std::runtime_error("device " + std::to_string(device) +
-                           " has no warp size: " + CUDAOPS_GPU(GetErrorName)(error) + ", " +
-                           CUDAOPS_GPU(GetErrorString)(error));
+  ErrorText text;
+  text << "device " << device << " has no warp size: " << CUDAOPS_GPU(GetErrorName)(error) << ", "
+       << CUDAOPS_GPU(GetErrorString)(error);
+  throw_runtime_error(text.c_str());
 }
 
 }  // namespace cudaops

@@ -6,7 +6,6 @@
 #include <cudaops/check.h>
 
 #include <climits>
-#include <stdexcept>
 #include <type_traits>
 
 #include "../hopper.cuh"
@@ -88,7 +87,8 @@ __global__ void __launch_bounds__(OneRow::kMaxThreads, OneRow::kMinBlocks)
 template <int64_t kSize>
 int64_t num_vectors(int64_t width, bool aligned) {
   if (width > INT_MAX - 1024) {
-    throw std::runtime_error("wanted rows of less than 2^31 - 1024 elements, found longer ones.");
+    cudaops::throw_runtime_error(
+        "wanted rows of less than 2^31 - 1024 elements, found longer ones.");
   }
   return (width + (aligned ? 1 : 2) * (kSize - 1)) / kSize;
 }
@@ -248,7 +248,7 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
   } else if (shape.vectors == 8) {
     detail::launch_block_rows<kOnlyWhole, 8>(op, grid, aligned, shape.threads, stream);
   } else if constexpr (detail::kHasStage<Op>) {
-    throw std::runtime_error("wanted rows that a block has registers for, found longer ones.");
+    cudaops::throw_runtime_error("wanted rows that a block has registers for, found longer ones.");
   } else {
     launch_long_rows<kOnlyWhole>(op, grid, aligned, stream);
   }
