@@ -33,6 +33,7 @@ __global__ void __launch_bounds__(kPartsThreads) add_parts_kernel(const SumsOfPa
   constexpr int kLoads = 8;
   __shared__ float of_warps[kWarps][kColumns];
   wait_for_kernels_before();
+  let_next_kernel_start();
   T* const sums = static_cast<T*>(blockIdx.y == 0 ? call.sums[0] : call.sums[1]);
   if (sums == nullptr) return;
   const int thread = static_cast<int>(threadIdx.x), own_column = thread % kColumns;

@@ -37,6 +37,7 @@ __global__ void __launch_bounds__(kThreads) sum_losses_kernel(const LossSums cal
     count = sum_of_block(count_rows(call.problem, part.begin + threadIdx.x, part.end, kThreads));
   }
   wait_for_kernels_before();
+  let_next_kernel_start();
   double sum = 0;
 #pragma unroll 8
   for (int64_t index = part.begin + threadIdx.x; index < part.end; index += kThreads) {
