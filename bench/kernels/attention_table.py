@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes kernels/README.md's two tables of attention, from what attention.py and attention_decode.py have measured.
+"""Writes kernels/README.md's tables of attention, from what attention.py and attention_decode.py have measured.
 
     bench/kernels/attention_table.py bench/results --page kernels/README.md
 """
@@ -16,7 +16,11 @@ import page_block  # noqa: E402
 
 WRITTEN = "written by bench/kernels/attention_table.py -->"
 MARKS = ("<!-- attention: " + WRITTEN, "<!-- attention: end -->")
+SHORT_MARKS = ("<!-- attention_short: " + WRITTEN, "<!-- attention_short: end -->")
 DECODE_MARKS = ("<!-- attention_decode: " + WRITTEN, "<!-- attention_decode: end -->")
+
+# Up to here a table shows times: of shorter sequences memory is what counts, not the rate of operations.
+SHORT = 512
 
 
 def read(folder, name):
@@ -37,15 +41,21 @@ def lines_of(*rows):
     return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)
 
 
+def case_of(row):
+    dims = [row["head_dim"], row["head_dim_v"]]
+    dim = dims[0] if dims[0] == dims[1] else "/".join(map(str, dims))
+    return dim, grouped(row["heads"], row["kv_heads"]), row["sequence"]
+
+
 def attention_table(folder):
     passes = ("forward", "backward")
     documents = [read(folder, "attention_" + name) for name in passes]
     rates, order = {}, []
     for name, document in zip(passes, documents):
         for row in document["rows"]:
-            dims = [row["head_dim"], row["head_dim_v"]]
-            dim = dims[0] if dims[0] == dims[1] else "/".join(map(str, dims))
-            case = (dim, grouped(row["heads"], row["kv_heads"]), row["sequence"])
+            case = case_of(row)
+            if row["sequence"] < SHORT:
+                continue
             if case not in order:
                 order.append(case)
             cell = ", ".join(f"{row['tflops'][way]:.0f}" for way in ("ours", "cudnn") if way in row["tflops"])
@@ -56,6 +66,20 @@ def attention_table(folder):
         rows.append([*case, *(rates.get((case, name, causal), "") for name in passes for causal in (False, True))])
     said = "; ".join(f"{name}: {where(document)}" for name, document in zip(passes, documents))
     return f"{lines_of(*rows)}\n\nTFLOP/s, bfloat16. {said}."
+
+
+def short_table(folder):
+    document = read(folder, "attention_forward")
+    times = {}
+    for row in document["rows"]:
+        if row["sequence"] <= SHORT:
+            ways = (row["ms"].get(way) for way in ("ours", "cudnn", "flash"))
+            cell = ", ".join("–" if ms is None else f"{1e3 * ms:.0f}" for ms in ways)
+            times.setdefault(case_of(row), {})[row["causal"]] = cell
+    ways = "ours, cuDNN, FlashAttention 2"
+    head = ["head_dim", "heads", "sequence", f"full: {ways}", f"causal: {ways}"]
+    rows = [head, ["---"] * len(head), *([*case, cells[False], cells[True]] for case, cells in times.items())]
+    return f"{lines_of(*rows)}\n\nµs a call. {where(document)}."
 
 
 def decode_table(folder):
@@ -75,7 +99,7 @@ def decode_table(folder):
     return f"{lines_of(*rows)}\n\nµs a call. {where(document)}."
 
 
-TABLES = {MARKS: attention_table, DECODE_MARKS: decode_table}
+TABLES = {MARKS: attention_table, SHORT_MARKS: short_table, DECODE_MARKS: decode_table}
 
 
 def main():
