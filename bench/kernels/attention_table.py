@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes kernels/README.md's three tables of attention, from what attention.py and attention_decode.py have measured.
+"""Writes kernels/README.md's tables of attention, from what attention.py and attention_decode.py have measured.
 
     bench/kernels/attention_table.py bench/results --page kernels/README.md
 """
@@ -17,7 +17,11 @@ import page_block  # noqa: E402
 WRITTEN = "written by bench/kernels/attention_table.py -->"
 MARKS = ("<!-- attention: " + WRITTEN, "<!-- attention: end -->")
 FLOAT8_MARKS = ("<!-- attention_float8: " + WRITTEN, "<!-- attention_float8: end -->")
+SHORT_MARKS = ("<!-- attention_short: " + WRITTEN, "<!-- attention_short: end -->")
 DECODE_MARKS = ("<!-- attention_decode: " + WRITTEN, "<!-- attention_decode: end -->")
+
+# Up to here a table shows times: of shorter sequences memory is what counts, not the rate of operations.
+SHORT = 512
 
 
 def read(folder, name):
@@ -38,9 +42,10 @@ def lines_of(*rows):
     return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)
 
 
-def width(row):
-    dims = row["head_dim"], row["head_dim_v"]
-    return dims[0] if dims[0] == dims[1] else "/".join(map(str, dims))
+def case_of(row):
+    dims = [row["head_dim"], row["head_dim_v"]]
+    dim = dims[0] if dims[0] == dims[1] else "/".join(map(str, dims))
+    return dim, grouped(row["heads"], row["kv_heads"]), row["sequence"]
 
 
 def rate_table(folder, passes, titles, note):
@@ -49,7 +54,9 @@ def rate_table(folder, passes, titles, note):
     rates, order = {}, []
     for name, document in documents.items():
         for row in document["rows"]:
-            case = (width(row), grouped(row["heads"], row["kv_heads"]), row["sequence"])
+            case = case_of(row)
+            if row["sequence"] < SHORT:
+                continue
             if case not in order:
                 order.append(case)
             cell = ", ".join(f"{row['tflops'][way]:.0f}" for way in passes[name] if way in row["tflops"])
@@ -80,6 +87,20 @@ def float8_table(folder):
     )
 
 
+def short_table(folder):
+    document = read(folder, "attention_forward")
+    times = {}
+    for row in document["rows"]:
+        if row["sequence"] <= SHORT:
+            ways = (row["ms"].get(way) for way in ("ours", "cudnn", "flash"))
+            cell = ", ".join("–" if ms is None else f"{1e3 * ms:.0f}" for ms in ways)
+            times.setdefault(case_of(row), {})[row["causal"]] = cell
+    ways = "ours, cuDNN, FlashAttention 2"
+    head = ["head_dim", "heads", "sequence", f"full: {ways}", f"causal: {ways}"]
+    rows = [head, ["---"] * len(head), *([*case, cells[False], cells[True]] for case, cells in times.items())]
+    return f"{lines_of(*rows)}\n\nµs a call. {where(document)}."
+
+
 def decode_table(folder):
     document = read(folder, "attention_decode")
     cases = {}
@@ -97,7 +118,7 @@ def decode_table(folder):
     return f"{lines_of(*rows)}\n\nµs a call. {where(document)}."
 
 
-TABLES = {MARKS: attention_table, FLOAT8_MARKS: float8_table, DECODE_MARKS: decode_table}
+TABLES = {MARKS: attention_table, SHORT_MARKS: short_table, FLOAT8_MARKS: float8_table, DECODE_MARKS: decode_table}
 
 
 def main():
