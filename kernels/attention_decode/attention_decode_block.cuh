@@ -164,7 +164,7 @@ class Block {
     if (count >= kTile && kDim == plan_.call.head_dim) {
 #pragma unroll
       for (int i = 0; i < kTile; i += kRowsAtOnce) {
-        begin_copy(tile + M::at(i + row, chunk), from);
+        begin_copy_once(tile + M::at(i + row, chunk), from);
         from += step;
       }
       return;

@@ -35,6 +35,14 @@ __device__ __forceinline__ void begin_copy(SharedAddress to, const void* from) {
                "l"(__cvta_generic_to_global(from))
                : "memory");
 }
+// Likewise, of what is read once: in the second-level cache it makes room before other data does.
+__device__ __forceinline__ void begin_copy_once(SharedAddress to, const void* from) {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to),
+               "l"(__cvta_generic_to_global(from)), "l"(policy)
+               : "memory");
+}
 // The 128 bytes with this address to the second-level cache.
 __device__ __forceinline__ void prefetch_line(const void* address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)));
