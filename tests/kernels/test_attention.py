@@ -197,7 +197,9 @@ def check(case, q, k, v, times=2, **options):
         terms = {key: count * wide for key, count in terms.items()}
         few = v.shape[-1] / 8 if grad.numel() < 1000 else 0
         of_stored = torch.finfo(dtype).eps * math.sqrt(terms.get(name, few)) / 2
-        of_products = torch.finfo(torch.float32).eps * math.sqrt(16 * terms.get(name, 1) * v.shape[-1])
+        # A key that is one of few gets such a difference of each query whole.
+        of_key = max(1.0, lse.numel() * k.shape[-1] / max(1, k.numel()) / max(1, k.shape[1])) if name == "k" else 1
+        of_products = torch.finfo(torch.float32).eps * math.sqrt(16 * terms.get(name, of_key) * v.shape[-1])
         # Dropout multiplies what is left of both.
         more = (of_stored + of_products) / (1 - options.get("dropout_p", 0.0))
         # torch's own has NaN where a softcap meets a row that sees nothing.
