@@ -7,13 +7,14 @@ import tempfile
 import traceback
 import unittest
 
+from kernel_testing import kernels, main, normal, refusal
+from kernel_testing import pytest_generate_tests  # noqa: F401
+from test_modes import as_tuple, calls, rotated
+
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
 import torch.nn.functional as F
-from kernel_testing import kernels, main, normal, refusal
-from kernel_testing import pytest_generate_tests  # noqa: F401
-from test_modes import as_tuple, calls, rotated
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
     get_model_state_dict,
