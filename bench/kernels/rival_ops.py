@@ -310,6 +310,11 @@ def quantize_tensor(input, dtype):
     return scaled(in_float(input), dtype, (-2, -1))
 
 
+def by_row(rows, width):
+    """The shape of scales."""
+    return rows, 1
+
+
 def quantized_by_vllm(call, dtype, scales):
     """call(output, input, scale): a function of vLLM that is given its results."""
 
@@ -627,7 +632,7 @@ OPS = {
         quantized_by_vllm(
             lambda *args: torch.ops._C.dynamic_scaled_int8_quant(*args, None),
             torch.int8,
-            lambda rows, width: (rows, 1),
+            by_row,
         ),
     ),
     "quantize_rows_float8": quantize(
@@ -638,7 +643,7 @@ OPS = {
         quantized_by_vllm(
             lambda *args: torch.ops._C.dynamic_per_token_scaled_fp8_quant(*args, None),
             torch.float8_e4m3fn,
-            lambda rows, width: (rows, 1),
+            by_row,
         ),
     ),
     "quantize_groups_float8": quantize(

@@ -9,12 +9,12 @@ import unittest
 
 from kernel_testing import kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
-from test_modes import as_tuple, calls, rotated
+from test_llama_block import Block, OurBlock, inputs
+from test_modes import as_tuple, calls
 
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-import torch.nn.functional as F
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
     get_model_state_dict,
@@ -581,56 +581,33 @@ def test_checkpoints_change_the_number_of_processes(device):
                 in_processes(device, count, load, directory)
 
 
-class Block(torch.nn.Module):
-    """Of a decoder: the norms, the rotary embedding, attention and the gated unit by our ops or by torch's."""
-
-    def __init__(self, ours, width=256, heads=4):
-        super().__init__()
-        self.ours, self.heads = ours, heads
-        norm = kernels.RMSNorm if ours else torch.nn.RMSNorm
-        self.norms = torch.nn.ModuleList(norm(width, eps=1e-5) for _ in range(2))
-        self.qkv, self.up = (torch.nn.Linear(width, n * width, bias=False) for n in (3, 4))
-        self.out, self.down = (torch.nn.Linear(n * width, width, bias=False) for n in (1, 2))
-
-    def forward(self, x):
-        q, k, v = self.qkv(self.norms[0](x)).unflatten(-1, (3 * self.heads, -1)).chunk(3, -2)
-        cos, sin = kernels.rotary_cos_sin(x.shape[1], q.shape[-1], device=x.device, dtype=x.dtype)
-        rotate = kernels.rope if self.ours else rotated
-        q, k = rotate(q, k, cos, sin)
-        if self.ours:
-            mixed = kernels.attention(q, k, v, causal=True)
-        else:
-            q, k, v = (t.transpose(1, 2) for t in (q, k, v))
-            mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2)
-        x = x + self.out(mixed.flatten(-2))
-        gate, up = self.up(self.norms[1](x)).chunk(2, -1)
-        return x + self.down(kernels.swiglu(gate, up) if self.ours else F.silu(gate) * up)
-
-
 def compiled_blocks(mesh):
     """Each rank its own batch, 16-bit compute of float32 shards: ours compiled, torch's as it is."""
     losses = {}
-    for ours in (True, False):
+    x, cos, sin, _ = inputs(2, 512, torch.float32, mesh.device_type)
+    x = normal(*x.shape, dtype=x.dtype, device=x.device, seed=mesh.get_rank())
+    for make in (OurBlock, Block):
         torch.manual_seed(0)
-        net = torch.nn.Sequential(Block(ours), Block(ours)).to(mesh.device_type)
+        net = torch.nn.ModuleList([make(), make()]).to(mesh.device_type)
         policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
         for block in net:
-            if ours:
+            if make is OurBlock:
                 block.compile(fullgraph=True)
             fully_shard(block, mesh=mesh, mp_policy=policy)
-        fully_shard(net, mesh=mesh, mp_policy=policy)
-        make = kernels.optim.AdamW if ours else torch.optim.AdamW
-        optimizer = make(net.parameters(), lr=1e-3)
-        x = normal(2, 512, 256, dtype=torch.float32, device=mesh.device_type, seed=mesh.get_rank())
-        losses[ours] = []
+        optimizers = {OurBlock: kernels.optim.AdamW, Block: torch.optim.AdamW}
+        optimizer = optimizers[make](net.parameters(), lr=1e-2)
+        losses[make] = []
         for _ in range(5):
             optimizer.zero_grad()
-            loss = (net(x).float() - x.roll(1, 1)).square().mean()
+            output = x
+            for block in net:
+                output = block(output, cos, sin)
+            loss = (output.float() - x.roll(1, 1)).square().mean()
             loss.backward()
             optimizer.step()
-            losses[ours].append(loss.item())
-    assert losses[True][-1] < 0.95 * losses[True][0], losses
-    torch.testing.assert_close(losses[True], losses[False], rtol=5e-3, atol=0, msg=str(losses))
+            losses[make].append(loss.item())
+    assert losses[OurBlock][-1] < 0.95 * losses[OurBlock][0], losses
+    torch.testing.assert_close(losses[OurBlock], losses[Block], rtol=5e-3, atol=0, msg=str(losses))
 
 
 def test_compiled_blocks_under_fully_shard(device):

@@ -2,7 +2,7 @@
 """A block of Llama made of the kernels, under torch.compile(fullgraph=True), against the same block
 in plain torch and float64: output, gradients, one step of the optimizer."""
 
-from kernel_testing import kernels, main, normal, ops
+from kernel_testing import kernels, main, normal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 
 import torch
@@ -46,16 +46,18 @@ class Block(nn.Module):
 
         return turned(q), turned(k)
 
+    def attention(self, q, k, v):
+        return F.scaled_dot_product_attention(
+            *(x.transpose(1, 2) for x in (q, k, v)), is_causal=True, enable_gqa=True
+        ).transpose(1, 2)
+
     def forward(self, input, cos, sin):
         batch, seq, _ = input.shape
         heads = self.qkv(self.norm(input)).view(batch, seq, HEADS + 2 * KEY_HEADS, HEAD_DIM)
         q, k, v = heads.split((HEADS, KEY_HEADS, KEY_HEADS), dim=2)
         q, k = self.rope(q, k, cos, sin)
-        attended = F.scaled_dot_product_attention(
-            *(x.transpose(1, 2) for x in (q, k, v)), is_causal=True, enable_gqa=True
-        )
-        attended = attended.transpose(1, 2).reshape(batch, seq, HEADS * HEAD_DIM)
-        normed, total = self.add_norm(self.out(attended), input)
+        attended = self.attention(q, k, v)
+        normed, total = self.add_norm(self.out(attended.flatten(-2)), input)
         gate, up = self.gate_up(normed).chunk(2, -1)
         return total + self.down(self.swiglu(gate, up))
 
@@ -63,7 +65,7 @@ class Block(nn.Module):
 class OurBlock(Block):
     """The same with our kernels."""
 
-    OPS = {"rms_norm", "fused_add_rms_norm", "swiglu"}
+    OPS = {"rms_norm", "fused_add_rms_norm", "swiglu", "rope", "attention"}
 
     def make_norm(self):
         return kernels.RMSNorm(HIDDEN, eps=EPS)
@@ -74,11 +76,11 @@ class OurBlock(Block):
     def swiglu(self, gate, up):
         return kernels.swiglu(gate, up)
 
-    if hasattr(ops, "rope"):
-        OPS = OPS | {"rope"}
+    def rope(self, q, k, cos, sin):
+        return kernels.rope(q, k, cos, sin)
 
-        def rope(self, q, k, cos, sin):
-            return kernels.rope(q, k, cos, sin)
+    def attention(self, q, k, v):
+        return kernels.attention(q, k, v, causal=True)
 
 
 class Backend:
