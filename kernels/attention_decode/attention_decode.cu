@@ -7,9 +7,6 @@
 #include "../common/per_device.cuh"
 #endif
 #include "attention_decode.cuh"
-#if !CUDAOPS_HIP
-#include "attention_decode_arrivals.cuh"
-#endif
 #include "attention_decode.h"
 
 namespace cudaops_kernels {
@@ -251,15 +248,11 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   plan.stages = fit.stages;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + 2 * num_blocks(plan) * kRows * plan.call.head_dim;
-  const int64_t items = plan.per_sequence * plan.call.num_batches;
-  if (M::kMergesItself && items <= kArrivalsOfStream) plan.arrivals = arrivals_of(stream);
   launch_overlapping_with(decode_kernel<T, Cache, kDim>,
                           dim3(static_cast<unsigned int>(num_blocks(plan))), dim3(M::kThreads),
                           M::bytes(fit.stages), stream, plan);
-  if (plan.arrivals != nullptr) return;
-  // As many rows at a time as in the first kernel, where that merges: the same bits.
-  const int64_t most = M::kMergesItself ? 0 : fit.blocks / items;
-  const dim3 grid(static_cast<unsigned int>(items), merge_blocks(plan, most));
+  const int64_t items = plan.per_sequence * plan.call.num_batches;
+  const dim3 grid(static_cast<unsigned int>(items), merge_blocks(plan, fit.blocks / items));
   launch_overlapping(merge_kernel<T, kDim>, grid, dim3(32 * kMergeWarps), stream, plan);
 }
 

@@ -31,7 +31,7 @@ __device__ __forceinline__ void fetch_parameters(const Plan& plan) {
   }
 }
 
-// From the second-level cache: other blocks of the same kernel may have written them.
+// Past the first-level cache: each is read once.
 template <int kDim>
 __device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
   LaneElements<kDim> elements;
@@ -75,7 +75,7 @@ __device__ __forceinline__ void merge_parts(const Plan& plan, const Item& item, 
   const auto row_of = [&](int part) { return parts.slot_of(part) * kRows + row; };
   const float* const states = plan.states;
   const float* const sums = plan.sums;
-  if (plan.arrivals == nullptr) wait_for_kernels_before();
+  wait_for_kernels_before();
   if (count == 1) return;
   Elements sum{};
   Finish finish{};

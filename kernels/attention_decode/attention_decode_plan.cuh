@@ -46,9 +46,6 @@ struct Plan {
   float scale_log2;  // scale * log2(e)
   float* sums;       // two for a block, of parts of items: [kRows][head_dim]
   float* states;     // two for a block: largest, total [kRows]
-  // One for each item, 0 before and after the kernel: parts of it that are done. Null: a second
-  // kernel adds the parts.
-  unsigned int* arrivals;
   detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1};
 };
 

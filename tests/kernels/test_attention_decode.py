@@ -297,8 +297,7 @@ def test_calls_one_behind_the_other(device):
 
 
 def test_many_streams_and_graphs(device):
-    """Blocks count themselves with counters of their stream or capture; where there are no more of
-    them, a second kernel gives the same."""
+    """Calls that run beside each other share nothing that they write."""
     if device == "cpu":
         return
     case = Case(device, torch.bfloat16, [700, 3000, 100], heads=8, kv_heads=2)
@@ -313,7 +312,7 @@ def test_many_streams_and_graphs(device):
     torch.cuda.synchronize()
     assert all(torch.equal(output, wanted[0]) for output, _ in results)
     with torch.cuda.stream(streams[0]):
-        for _ in range(300):
+        for _ in range(4):
             graph = torch.cuda.CUDAGraph()
             graph.capture_begin()
             captured = case.run()
