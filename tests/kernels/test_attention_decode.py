@@ -154,6 +154,12 @@ def test_many_lengths_at_once(device):
         Case(device, dtype, lengths, head_dim=32, kv_heads=1, heads=2).check()
 
 
+def test_sequences_of_one_length(device):
+    """Keys are divided between sequences, where that suits all multiprocessors."""
+    lengths = [450] * 64 if device != "cpu" else [130] * 5
+    Case(device, torch.bfloat16, lengths, heads=24, kv_heads=24).check()
+
+
 def test_long_sequence(device):
     lengths = [20000, 3] if device != "cpu" else [3000, 3]
     for dtype in DTYPES:
