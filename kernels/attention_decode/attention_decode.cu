@@ -7,9 +7,6 @@
 #include "../common/per_device.cuh"
 #endif
 #include "attention_decode.cuh"
-#if !CUDAOPS_HIP
-#include "attention_decode_arrivals.cuh"
-#endif
 #include "attention_decode.h"
 
 namespace cudaops_kernels {
@@ -233,14 +230,6 @@ void cut(Plan* plan, const Fit& fit) {
 
 int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
 
-// Blocks of the second kernel that share the rows of an item, where there is room for `most`: of
-// few items a row has one to itself.
-unsigned int merge_blocks(const Plan& plan, int64_t most) {
-  const int rows = plan.num_rows < kRows ? plan.num_rows : kRows;
-  const int least = (rows + kMergeWarps - 1) / kMergeWarps;
-  return static_cast<unsigned int>(rows < most ? rows : (most > least ? most : least));
-}
-
 int64_t workspace_bytes(const Plan& plan) {
   return 2 * num_blocks(plan) * kRows * (plan.call.head_dim + 2) * 4;
 }
@@ -252,15 +241,9 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   plan.stages = fit.stages;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + 2 * num_blocks(plan) * kRows * plan.call.head_dim;
-  const int64_t items = plan.per_sequence * plan.call.num_batches;
-  if (M::kMergesItself && items <= kArrivalsOfStream) plan.arrivals = arrivals_of(stream);
-  launch_overlapping_with(decode_kernel<T, Cache, kDim>,
-                          dim3(static_cast<unsigned int>(num_blocks(plan))), dim3(M::kThreads),
+  const dim3 grid(static_cast<unsigned int>(num_blocks(plan)));
+  launch_overlapping_with(decode_kernel<T, Cache, kDim>, grid, dim3(M::kThreads),
                           M::bytes(fit.stages), stream, plan);
-  if (plan.arrivals != nullptr) return;
-  // As many rows at a time as in the first kernel, where that merges: the same bits.
-  const int64_t most = M::kMergesItself ? 0 : fit.blocks / items;
-  const dim3 grid(static_cast<unsigned int>(items), merge_blocks(plan, most));
   launch_overlapping(merge_kernel<T, kDim>, grid, dim3(32 * kMergeWarps), stream, plan);
 }
 

@@ -71,8 +71,7 @@ class Block {
         buffers_(queries_ + M::kQueryBytes + warp_ * plan.stages * M::kTileBytes) {}
 
   // The warps' tiles of an item. take(row, query, largest, total, sums) gets each of its rows, by a
-  // warp of which each lane has some sums; they may stay at sums_of(row). Barriers are the
-  // caller's.
+  // warp of which each lane has some sums.
   template <typename Take>
   __device__ void run(const Item& item, const Tiles& tiles, const Take& take) {
     item_ = item;
@@ -100,11 +99,6 @@ class Block {
     }
     wait_for_groups<0>();
     merge(take);
-  }
-
-  // The sums of a row of all warps.
-  __device__ LaneElements<kDim>* sums_of(int row) const {
-    return reinterpret_cast<LaneElements<kDim>*>(warp_sums() + row * kPitch);
   }
 
  private:

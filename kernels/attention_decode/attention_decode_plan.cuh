@@ -46,9 +46,6 @@ struct Plan {
   float scale_log2;  // scale * log2(e)
   float* sums;       // two for a block, of parts of items: [kRows][head_dim]
   float* states;     // two for a block: largest, total [kRows]
-  // One for each item, 0 before and after the kernel: parts of it that are done. Null: a second
-  // kernel adds the parts.
-  unsigned int* arrivals;
   detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1};
 };
 
@@ -184,11 +181,15 @@ class Schedule {
     own_ = units_at(lane_);
     upto_ = sum_upto(own_);
     total_ = __shfl_sync(~0u, upto_, 31);
+    const int units = __shfl_sync(~0u, own_, 0);
+    bool are_alike = own_ == units || lane_ >= plan.call.num_batches;
     for (int first = 32; first < plan.call.num_batches; first += 32) {
-      total_ += static_cast<int>(
-          __reduce_add_sync(~0u, static_cast<unsigned int>(units_at(first + lane_))));
+      const int more = units_at(first + lane_);
+      are_alike = are_alike && (more == units || first + lane_ >= plan.call.num_batches);
+      total_ += static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(more)));
     }
     per_part_ = static_cast<int>(plan.by_parts.quotient(static_cast<uint32_t>(total_ - 1))) + 1;
+    if (__all_sync(~0u, are_alike)) per_part_ = rounded(per_part_, units / plan.columns);
   }
 
   __device__ int per_part() const { return per_part_; }
@@ -217,17 +218,19 @@ class Schedule {
     return part;
   }
 
-  // The first unit of a sequence.
-  __device__ int begin_of(int batch) const {
-    if (batch < 32) return __shfl_sync(~0u, upto_ - own_, batch);
-    int sum = own_;
-    for (int first = 32; first < batch; first += 32) {
-      if (first + lane_ < batch) sum += units_at(first + lane_);
+ private:
+  // Of items that have as many units each, a part has whole ones, or one of an item's equal pieces,
+  // where that makes it longer by a sixteenth at most: to end one item and begin the next takes a
+  // block longer.
+  __device__ static int rounded(int per_part, int units) {
+    int whole = (per_part + units - 1) / units * units;
+    if (per_part < units) {
+      const int pieces = units / per_part;
+      whole = (units + pieces - 1) / pieces;
     }
-    return static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+    return 16 * (whole - per_part) <= per_part ? whole : per_part;
   }
 
- private:
   // The sequence with this unit of all, and its first one.
   __device__ void find(int unit, int* batch, int* begin) const {
     int before = 0, own = own_, upto = upto_;
