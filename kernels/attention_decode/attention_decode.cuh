@@ -30,12 +30,14 @@ namespace decode {
 #if !CUDAOPS_HIP
 
 // How a block is made: four warps with three tiles each, of rows of up to 128 bytes six, which hide
-// the memory's latency with up to two other blocks on a multiprocessor that has 227 KiB.
+// the memory's latency with another block on a multiprocessor that has 227 KiB. Where items share
+// keys, products take longer than reading: then warps have half the tiles, for more blocks.
 template <typename Cache, int kDim>
 struct PartMemory : Memory<Cache, kDim, 4, kDim * sizeof(Cache) <= 128 ? 6 : 3> {
-  static constexpr int kFewestStages = 2;
-  static constexpr int kMostBlocks = 227 * 1024 / (PartMemory::bytes(PartMemory::kStages) + 2048);
-  static constexpr int kBlocks = kMostBlocks > 3 ? 3 : kMostBlocks;
+  static constexpr int kFewerStages = (PartMemory::kStages + 1) / 2, kFewestStages = 2;
+  // The kernel's own are 2 KiB.
+  static constexpr int bytes_of_block(int stages) { return PartMemory::bytes(stages) + 2048; }
+  static constexpr int kBlocks = 2, kMoreBlocks = kDim > 128 ? 2 : kDim > 64 ? 3 : 4;
   static constexpr int kUnit = PartMemory::kWarps * kTile;
 };
 
@@ -124,7 +126,7 @@ __device__ __forceinline__ void store_row(const Plan& plan, const Item& item, in
 
 template <typename T, typename Cache, int kDim>
 __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
-                                  PartMemory<Cache, kDim>::kBlocks)
+                                  PartMemory<Cache, kDim>::kMoreBlocks)
     decode_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   extern __shared__ __align__(128) char memory[];

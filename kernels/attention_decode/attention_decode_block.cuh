@@ -76,7 +76,6 @@ class Block {
   __device__ void run(const Item& item, const Tiles& tiles, const Take& take) {
     item_ = item;
     tiles_ = tiles;
-    table_ = plan_.call.block_table + item.batch * plan_.call.block_table_stride;
     const int stages = plan_.stages;
     find_blocks(0);
     load_queries();
@@ -119,7 +118,10 @@ class Block {
   __device__ __forceinline__ void find_blocks(int i) {
     const int64_t token = token_of(i) + int64_t{lane_} * tiles_.stride;
     found_ = -1;
-    if (token < plan_.most_keys) found_ = table_[page_of(plan_, static_cast<int>(token))];
+    if (token < plan_.most_keys) {
+      found_ = plan_.call.block_table[item_.batch * plan_.call.block_table_stride +
+                                      page_of(plan_, static_cast<int>(token))];
+    }
   }
 
   // The warp's tiles come one after the other. What a tile must not hold comes as zeros.
@@ -419,7 +421,6 @@ class Block {
   const uint32_t buffers_;
   Item item_;
   Tiles tiles_;
-  const int32_t* table_;
   int found_;
   uint32_t are_blocks_ = 0;  // of the tiles copied last, the lowest bit of the last one
   int halves_;               // 1: rows 8 … 15 are none

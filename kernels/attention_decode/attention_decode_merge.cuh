@@ -147,27 +147,47 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
 #endif
 
 // A block has a part as the first kernel's has: the parts that begin within an item share its rows.
+// Where parts are single units those blocks would be many for little work, and slower as measured:
+// there blockIdx.x is an item, and blockIdx.y which share of its rows.
 template <typename T, int kDim>
-__global__ void __launch_bounds__(32 * kMergeWarps)
+__global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
     merge_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   __shared__ LaneElements<kDim> sums_of[kMergeWarps][32];
   let_next_kernel_start();
   fetch_parameters(plan);
-  const int part = static_cast<int>(blockIdx.x) / plan.side_by_side;
-  const int place = static_cast<int>(blockIdx.x) - part * plan.side_by_side;
   const Schedule<> schedule(plan);
-  const Schedule<>::Part own = schedule.part(part);
-  if (own.is_empty() || own.first == own.begin) {
-    // Part 0 is one of these: this kernel never ends before the first one.
-    if (part == 0) wait_for_kernels_before();
+  const int index = static_cast<int>(blockIdx.x);
+  int part = 0, place, batch, column, first;
+  if (plan.merge_items) {
+    batch = index / plan.per_sequence;
+    column = (index - batch * plan.per_sequence) / plan.side_by_side;
+    place = index % plan.side_by_side;
+    first = schedule.begin_of(batch) + column * units_of(plan, schedule.length(batch));
+  } else {
+    part = index / plan.side_by_side;
+    place = index % plan.side_by_side;
+    const Schedule<>::Part own = schedule.part(part);
+    if (own.is_empty() || own.first == own.begin) {
+      // Part 0 is one of these: this kernel never ends before the first one.
+      if (part == 0) wait_for_kernels_before();
+      return;
+    }
+    batch = own.batch;
+    column = own.column;
+    first = own.first;
+  }
+  const Item item = item_of(plan, batch, column * plan.side_by_side + place);
+  const Parts parts(plan, item, first, schedule.per_part(), place);
+  if (parts.count == 1) {
+    wait_for_kernels_before();
     return;
   }
-  const Item item = item_of(plan, own.batch, own.column * plan.side_by_side + place);
-  const Parts parts(plan, item, own.first, schedule.per_part(), place);
   const int num_rows = min(kRows, plan.num_rows - item.first_row);
-  const int rows_of_block = (num_rows + parts.count - 2) / (parts.count - 1);
-  const int first_row = (part - parts.first - 1) * rows_of_block;
+  const int turn = plan.merge_items ? static_cast<int>(blockIdx.y) : part - parts.first - 1;
+  const int turns = plan.merge_items ? static_cast<int>(gridDim.y) : parts.count - 1;
+  const int rows_of_block = (num_rows + turns - 1) / turns;
+  const int first_row = turn * rows_of_block;
   const int end = min(num_rows, first_row + rows_of_block);
   for (int row = first_row; row < end; row += kMergeWarps) {
     merge_rows<T, kDim>(plan, item, parts, row, min(kMergeWarps, end - row), sums_of);
