@@ -34,9 +34,15 @@ constexpr int kLines = 16;          // of what is summed up with weights, at a t
 constexpr int kStride = kTile + 4;  // still aligned to 16 bytes; columns in other banks
 constexpr int kMaxWidth = static_cast<int>(Attention::kMaxHeadDim);
 
-// Of a multiprocessor at a time. Two take two thirds of the time of one where their registers reach.
+// Blocks of a multiprocessor. Of two, one computes while the other waits for its loads, which is
+// worth more than registers as long as sums are few. sm_75 has shared memory for one.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <int>
+constexpr int kMinBlocks = 1;
+#else
 template <int kWidth>
 constexpr int kMinBlocks = kWidth <= 64 ? 2 : 1;
+#endif
 
 struct alignas(16) Shared {
   union {
