@@ -13,7 +13,8 @@ namespace {
 using namespace attention_detail;
 
 template <int kWidthV>
-__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidthV>) attention_kernel(const Attention call) {
+__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidthV>)
+    attention_kernel(const Attention call) {
   __shared__ Shared shared;
   const Place<kTile> place(call.seq_q, call.heads);
   const AttentionSequence sequence(call, place.batch);

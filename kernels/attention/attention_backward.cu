@@ -111,7 +111,8 @@ __device__ __forceinline__ void find_derivatives(const Pair& pair, const Attenti
 }
 
 template <int kWidth>
-__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidth>) by_queries_kernel(const AttentionBackward call) {
+__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidth>)
+    by_queries_kernel(const AttentionBackward call) {
   __shared__ Shared shared;
   const Attention& forward = call.forward;
   const Place<kTile> place(forward.seq_q, forward.heads);
@@ -165,7 +166,8 @@ __global__ void __launch_bounds__(kThreads, kMinBlocks<kWidth>) by_queries_kerne
 }
 
 template <int kWidth>
-__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidth>) by_keys_kernel(const AttentionBackward call) {
+__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidth>)
+    by_keys_kernel(const AttentionBackward call) {
   __shared__ Shared shared;
   const Attention& forward = call.forward;
   const Place<kTile> place(forward.seq_k, forward.kv_heads);
