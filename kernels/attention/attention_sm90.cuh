@@ -6,11 +6,12 @@
 // shapes it has two teams, which do so side by side, each with buffers and barriers of its own. Its
 // warpgroups have roles:
 //
-//   producer    one thread of a team has the copy engine load Q once a tile, and the key blocks of
-//               K and V into rings of kStages buffers; the other registers are given to the
-//               consumers.
+//   producer    one thread of a team has the copy engine load Q once a tile, 64 rows for each
+//               consumer, and the key blocks of K and V into rings of kStages buffers; the other
+//               registers are given to the consumers.
 //   consumers   64 query rows each. S = Q K^T from shared memory; P = exp2(S - max) in registers,
-//               where it is an operand of O += P V; O is divided by the sum of P at the end.
+//               where it is an operand of O += P V; O is divided by the sum of P at the end, and
+//               goes to memory through shared memory, where there is room.
 //
 // Two things run beside a warpgroup's softmax on the tensor cores. Its own products: S of the next
 // key block and O += P V of this one are issued together, and the softmax of the next block starts
@@ -72,9 +73,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     prefetch_tensor_map(&call.v);
     if (!Shape::kIsFloat8) prefetch_tensor_map(&call.o);
     constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
-    for (int w = 0; w < Shape::kWarpgroups; ++w) {
-      for (int n = 0; n < Shape::kQStages; ++n) barriers.q(w).init(n, 4);
-    }
+    for (int n = 0; n < Shape::kQBuffers; ++n) barriers.q().init(n, 4);
     for (int n = 0; n < Shape::kStages; ++n) {
       barriers.k().init(n, kConsumerWarps);
       barriers.v().init(n, kConsumerWarps);
@@ -169,9 +168,17 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
+  const bool changes_scores =
+      call.softcap != 0.0 || call.bias != nullptr || call.alibi_slopes != nullptr;
   for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
-    launch_attention_sm90_type<decltype(element), Shape, is_varlen.value>(call, stream,
-                                                                          describe_more);
+    using T = decltype(element);
+    if constexpr (!Shape::kChangesScores) {
+      if (changes_scores) {
+        return launch_attention_sm90_type<T, WithScoreOptions<Shape>, is_varlen.value>(
+            call, stream, describe_more);
+      }
+    }
+    launch_attention_sm90_type<T, Shape, is_varlen.value>(call, stream, describe_more);
   });
 }
 
