@@ -292,7 +292,6 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         if (!is_first) release_v(n - 2);
         if (is_rescaled) multiply_rows(o, rescale);
         pack_all<T>(p, s);
-        release_written(t - 2);
         if (block == first_block()) break;
         is_first = false;
         clear_beyond_end();
@@ -303,6 +302,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         wait_for_v();
         issue_outputs(p);
         pass_turn();
+        release_written(t - 2);
         write_before();
         wait_for_wgmma<1>();
         keep(s);
