@@ -189,8 +189,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     if (block >= to_block) mask(std::true_type());
     if (block < from_block) mask(std::false_type());
     const float factor = Shape::kIsFloat8 ? tile_at(t - 1).score_factor : call.factor;
-    const bool is_rescaled =
-        weigh<Shape::kRescalesRarely, Shape::kWeightShift>(factor, s, rows, rescale);
+    const bool is_rescaled = weigh<Shape::kWeightShift>(factor, s, rows, rescale);
     if constexpr (Shape::kHasDropout) {
       drop_weights<Shape>(call, tile_at(t - 1), warpgroup, block, s);
     }
@@ -206,11 +205,6 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     wait_for_k();
     issue_scores();
   };
-  const auto end_scores = [&] {
-    wait_for_wgmma<0>();
-    keep(s);
-    release_k();
-  };
   const auto begin_tile = [&] {
     for (int i = blocks_to_skip(); i > 0; --i) {
       wait_for_k();
@@ -221,7 +215,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       release_v(n - 1);
     }
     begin_scores();
-    end_scores();
+    wait_for_wgmma<0>();
+    keep(s);
+    release_k();
   };
 
   // The turn begins at the first warpgroup.
@@ -268,7 +264,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       finish(done);
       if (!Shape::kOverlapsTiles && is_begun) begin_scores();
       write(done);
-      if (is_begun) end_scores();
+      wait_for_wgmma<0>();
+      keep(s);
+      if (is_begun) release_k();
     } else {
       // Of the block whose output comes next.
       const auto clear_beyond_end = [&] {
@@ -286,11 +284,16 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
 #pragma unroll 1
       for (;;) {
         if (!Shape::kWritesThroughQueries && block == first_block()) release_q(t - 1);
-        const bool is_rescaled = scores_to_weights(block);
+        // ptxas moves a wait up to the last branch: to this one, behind the weights, so that they are
+        // computed beside the products.
+        if (scores_to_weights(block) && !is_first) {
+          wait_for_wgmma<0>();
+          keep(o);
+          multiply_rows(o, rescale);
+        }
         wait_for_wgmma<0>();
         keep(o);
         if (!is_first) release_v(n - 2);
-        if (is_rescaled) multiply_rows(o, rescale);
         pack_all<T>(p, s);
         if (block == first_block()) break;
         is_first = false;
@@ -334,8 +337,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       } else {
         write(done);
       }
+      // On every path, or ptxas adds a wait on the other one (C7517).
+      wait_for_wgmma<0>();
+      keep(s);
       if (is_begun) {
-        end_scores();
+        release_k();
       } else {
         release_written(done);
       }

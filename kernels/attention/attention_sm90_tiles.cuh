@@ -78,9 +78,6 @@ struct AttentionSm90ShapeOf {
   // float8 has numbers up to 448, and at its lower end few bits.
   static constexpr int kWeightShift = kIsFloat8 ? 8 : 0;
   static constexpr int kWeightWords = kKeys / (kIsFloat8 ? 8 : 4);  // of a thread
-  // Of small blocks the multiplication of outputs is a good part of what is done beside the
-  // products; of larger ones it takes longer to find out that there is none.
-  static constexpr bool kRescalesRarely = kKeys <= 80 && kHeadDimV <= 128;
   // Warpgroups whose queries of the next tile have buffers while this one is computed; those of the
   // others come when this tile's last scores are computed.
   static constexpr int kEarlyQueries = std::min(kQBuffers - kWarpgroups, kWarpgroups);
@@ -116,7 +113,6 @@ struct AttentionSm90ShapeOf {
   // Outputs that one product adds to: of float8 it takes the registers of the scores.
   static constexpr int kColumns = kIsFloat8 && kHeadDimV > kKeys ? kHeadDimV / 2 : kHeadDimV;
   static_assert(!kIsFloat8 || kColumns <= kKeys, "products have the registers of the scores");
-  static_assert(!kIsFloat8 || !kRescalesRarely, "weights of float8 must not grow beyond 448");
 
   static constexpr int kMostSharedBytes = 227 * 1024;  // of a block
   using QTile = SharedTile<64, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
