@@ -42,6 +42,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   using Element = std::conditional_t<Shape::kIsFloat8, E4m3, T>;
   constexpr int kKeys = Shape::kKeys;
   constexpr int kTurnThreads = 2 * kWarpgroupSize;
+  // Sequences of different lengths are written by the warps, which takes more registers.
+  constexpr bool kWritesLate = Shape::kWritesLate && !(kVarlen && Shape::kHeadDimV > 128);
   // Named barriers: each warpgroup of a team has one for its turn and one for itself.
   const int first_barrier = 1 + 2 * Shape::kWarpgroups * team;
   const int turn = first_barrier + warpgroup;
@@ -122,7 +124,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   // Of the tile before this one, once.
   bool is_unwritten = false;
   const auto write_before = [&] {
-    if (Shape::kWritesLate && is_unwritten) {
+    if (kWritesLate && is_unwritten) {
       write(t - 2);
       is_unwritten = false;
     }
@@ -332,7 +334,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       release_v(n - 1);
       finish(done);
       if (!Shape::kOverlapsTiles && is_begun) begin_scores();
-      if (Shape::kWritesLate && is_begun && call.writes_late) {
+      if (kWritesLate && is_begun && call.writes_late) {
         is_unwritten = true;
       } else {
         write(done);
