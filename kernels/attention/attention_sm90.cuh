@@ -133,7 +133,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
   parameters.threshold = AttentionDropout::threshold_of(call);
   parameters.seed = call.seed;
   parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
-  parameters.num_items = static_cast<int>(num_tiles);
+  parameters.num_items = parameters.first_shorter = static_cast<int>(num_tiles);
   parameters.writes_late = !parameters.is_masked() || call.seq_q > 512;
   const bool is_masked = parameters.is_masked();
   const int64_t multiprocessors = num_multiprocessors();
@@ -146,7 +146,20 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
     const int64_t in_rounds = divide_up(couples, teams) * teams;
     parameters.by_couples = !kVarlen && Shape::kQueries == 128 && call.seq_q <= kCoupleQueries &&
                             8 * in_rounds <= 9 * couples;
-    if (parameters.by_couples) parameters.num_items = static_cast<int>(couples);
+    if (parameters.by_couples) {
+      const int64_t pairs = all_heads / 2;
+      const int64_t first_pair = couples / teams * teams / query_tiles;
+      const int64_t first = first_pair * query_tiles;
+      const int64_t shorter = (pairs - first_pair) * (query_tiles + 1);
+      const bool has_shorter =
+          all_heads % 2 == 0 && divide_up(first + shorter, teams) * teams == in_rounds;
+      parameters.num_items = static_cast<int>(has_shorter ? first + shorter : couples);
+      parameters.by_shorter = by(query_tiles + 1);
+      if (has_shorter) {
+        parameters.first_shorter = static_cast<int>(first);
+        parameters.first_shorter_pair = static_cast<int>(first_pair);
+      }
+    }
   }
   if (is_masked && !parameters.by_couples) {
     // Of float8 head_dim counts pairs.

@@ -227,6 +227,9 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   const int64_t* seed;
   int query_tiles, num_items;
   bool by_couples, by_length;
+  // The first item of the shorter ones, none if beyond num_items, and its pair of heads.
+  int first_shorter, first_shorter_pair;
+  detail::Divider by_shorter{1};
   bool writes_late;  // Shape::kWritesLate; not where a tile has few key blocks
   detail::Divider by_query_tiles{1}, by_group{1};
   AttentionDescale q_descale, k_descale, v_descale;  // of float8
