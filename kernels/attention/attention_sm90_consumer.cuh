@@ -286,8 +286,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
 #pragma unroll 1
       for (;;) {
         if (!Shape::kWritesThroughQueries && block == first_block()) release_q(t - 1);
-        // ptxas moves a wait up to the last branch: to this one, behind the weights, so that they are
-        // computed beside the products.
+        // ptxas moves a wait up to the last branch: to this one, behind the weights, so that they
+        // are computed beside the products.
         if (scores_to_weights(block) && !is_first) {
           wait_for_wgmma<0>();
           keep(o);

@@ -142,9 +142,9 @@ __device__ __forceinline__ float exponent_of_largest(float max, float factor) {
 
 // Scores, which are exponents of 2 times `factor`, to weights: 2^kShift for a row's largest score
 // up to now. `rescale`: by what sums and outputs up to now are to be multiplied. Returns whether
-// outputs are, the same for all of a warp. Of float8, whose weights must not grow, always; else only
-// where a row's largest score has grown by so much that a weight of more than 2^kGrowth would come
-// out; else the row's weights stay relative to what they were.
+// outputs are, the same for all of a warp. Of float8, whose weights must not grow, always; else
+// only where a row's largest score has grown by so much that a weight of more than 2^kGrowth would
+// come out; else the row's weights stay relative to what they were.
 template <int kShift, int kSize>
 __device__ __forceinline__ bool weigh(float factor, float (&s)[kSize], Rows& rows,
                                       float (&rescale)[2]) {
@@ -169,9 +169,8 @@ __device__ __forceinline__ bool weigh(float factor, float (&s)[kSize], Rows& row
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
-    offset[half] = rows.max[half] == -INFINITY
-                       ? 0.0f
-                       : exponent_of_largest<kShift>(rows.max[half], factor);
+    offset[half] =
+        rows.max[half] == -INFINITY ? 0.0f : exponent_of_largest<kShift>(rows.max[half], factor);
     float sums[2] = {0.0f, 0.0f};
 #pragma unroll
     for (int i = 0; i < kSize / 4; ++i) {
@@ -191,9 +190,10 @@ __device__ __forceinline__ bool weigh(float factor, float (&s)[kSize], Rows& row
   }
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    rescale[half] = is_rescaled ? detail::exp2_of(exponent_of_largest<kShift>(last_max[half], factor) -
-                                                  offset[half])
-                                : 1.0f;
+    rescale[half] =
+        is_rescaled
+            ? detail::exp2_of(exponent_of_largest<kShift>(last_max[half], factor) - offset[half])
+            : 1.0f;
     rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[half]);
   }
   return is_rescaled;
