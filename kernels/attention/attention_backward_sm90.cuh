@@ -230,10 +230,13 @@ void launch_attention_backward_sm90_of(DType dtype,
                                        cudaStream_t stream) {
   for_sm90_kernel(dtype, parameters.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
     using T = decltype(element);
-    if (parameters.has_extras()) {
-      launch_attention_backward_sm90_type<T, Shape, is_varlen.value, true>(parameters, stream);
+    constexpr bool kVarlen = decltype(is_varlen)::value;
+    if constexpr (Shape::kHasBias) {
+      launch_attention_backward_sm90_type<T, Shape, false, false>(parameters, stream);
+    } else if (parameters.has_extras()) {
+      launch_attention_backward_sm90_type<T, Shape, kVarlen, true>(parameters, stream);
     } else {
-      launch_attention_backward_sm90_type<T, Shape, is_varlen.value, false>(parameters, stream);
+      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
     }
   });
 }

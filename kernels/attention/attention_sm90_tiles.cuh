@@ -61,6 +61,7 @@ struct AttentionSm90ShapeOf {
   static constexpr int kQStages = kQStages_;
   static constexpr int kTeams = kTeams_;
   static constexpr bool kHasDropout = false;
+  static constexpr bool kHasBias = false;
   static constexpr bool kIsFloat8 = kIsFloat8_;
   // Weights, relative to a row's largest one, are 2^kWeightShift times what they are elsewhere:
   // float8 has numbers up to 448, and at its lower end few bits.
@@ -134,6 +135,20 @@ struct WithDropout : Shape {
   static constexpr bool kHasDropout = true;
 };
 
+// A bias comes through shared memory: attention_sm90_bias.cuh. Sequences are of one length.
+template <typename Shape>
+struct WithBias : Shape {
+  static constexpr bool kHasBias = true;
+  static constexpr int kBiasOffset = Shape::kOrderOffset;
+  static constexpr int kWarpBiasBytes = 16 * Shape::kKeys * 2;
+  static constexpr int shared_bytes(bool) {
+    return kBiasOffset + 4 * Shape::kConsumers * kWarpBiasBytes;
+  }
+  static_assert(Shape::kKeys % 64 == 0 && kBiasOffset % 16 == 0, "its layout: place_of_unit()");
+  static_assert(kBiasOffset + 4 * Shape::kConsumers * kWarpBiasBytes <= 227 * 1024,
+                "more shared memory than a block can have");
+};
+
 // Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
 // dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
 // stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
@@ -152,6 +167,9 @@ using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 1>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
 using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
+using AttentionSm90Shape64Bias = WithBias<AttentionSm90Shape<64, 64, 2, 128, 2, 3>>;
+using AttentionSm90Shape128Bias = WithBias<AttentionSm90Shape<128, 128, 2, 128, 2, 2>>;
+using AttentionSm90Shape256Bias = WithBias<AttentionSm90Shape256Short>;
 
 // What the forward and the backward kernel are both told of a call.
 struct AttentionSm90Call {
@@ -178,7 +196,8 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
   int batch;
   int total_q;  // of different lengths: queries together
-  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three.
+  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three,
+  // but for the bias of shapes WithBias.
   bool changes_scores;
   float unit;
   const float* slopes;  // may be null
@@ -186,6 +205,7 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   const void* bias;  // may be null; elements of a row stand side by side, pairs are aligned
   bool bias_is_float;
   int64_t bias_batch_stride, bias_head_stride, bias_query_stride;
+  bool shares_bias;  // sequences of the batch have one: their tiles come side by side
   // Dropout: of 65536, and 0 where nothing is dropped; what other weights are multiplied with.
   uint32_t threshold;
   float kept;
@@ -193,7 +213,7 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   int query_tiles, num_items;
   bool by_couples, by_length;
   bool writes_late;  // Shape::kWritesLate; not where a tile has few key blocks
-  detail::Divider by_query_tiles{1}, by_group{1};
+  detail::Divider by_query_tiles{1}, by_group{1}, by_batch{1};
   AttentionDescale q_descale, k_descale, v_descale;  // of float8
 };
 
@@ -283,6 +303,19 @@ template <typename Tensor>
 MappedTensor mapped_keys(const Attention& call, const Tensor& tensor, int64_t columns) {
   const int64_t seq = call.cu_seqlens_k != nullptr ? call.total_k : call.seq_k;
   return mapped(call, tensor, columns, seq, call.kv_heads);
+}
+
+// Whether so many keys' biases can be loaded at a time.
+inline bool has_aligned_bias(const Attention& call, int64_t count) {
+  const int64_t strides = call.bias_batch_stride | call.bias_head_stride | call.bias_query_stride;
+  return call.bias_key_stride == 1 && strides % count == 0 &&
+         reinterpret_cast<uintptr_t>(call.bias) %
+                 static_cast<uintptr_t>(count * size_of(call.bias_dtype)) ==
+             0;
+}
+// Whether there is a bias that can be copied to shared memory, eight keys at a time.
+inline bool has_bias_vectors(const Attention& call) {
+  return call.bias != nullptr && call.bias_dtype == call.dtype && has_aligned_bias(call, 8);
 }
 
 struct MappedTensors {

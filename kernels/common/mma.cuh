@@ -83,6 +83,13 @@ __device__ __forceinline__ void load_transposed(uint32_t (&matrices)[4], SharedA
                : "memory");
 }
 
+// Of a matrix in registers, as load_matrices() leaves it: what load_transposed() would have left.
+__device__ __forceinline__ uint32_t transpose_matrix(uint32_t matrix) {
+  uint32_t transposed;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(matrix));
+  return transposed;
+}
+
 template <typename T>
 __device__ __forceinline__ void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                              uint32_t b1) {
