@@ -205,7 +205,6 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   const void* bias;  // may be null; elements of a row stand side by side, pairs are aligned
   bool bias_is_float;
   int64_t bias_batch_stride, bias_head_stride, bias_query_stride;
-  bool shares_bias;  // sequences of the batch have one: their tiles come side by side
   // Dropout: of 65536, and 0 where nothing is dropped; what other weights are multiplied with.
   uint32_t threshold;
   float kept;
@@ -213,8 +212,11 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   int query_tiles, num_items;
   bool by_couples, by_length;
   bool writes_late;  // Shape::kWritesLate; not where a tile has few key blocks
-  detail::Divider by_query_tiles{1}, by_group{1}, by_batch{1};
+  detail::Divider by_query_tiles{1}, by_group{1};
   AttentionDescale q_descale, k_descale, v_descale;  // of float8
+  // Of shapes WithBias: sequences of the batch have one bias, and their tiles come side by side.
+  bool shares_bias;
+  detail::Divider by_batch{1};
 };
 
 #if CUDAOPS_HAS_WGMMA

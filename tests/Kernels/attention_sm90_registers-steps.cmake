@@ -26,6 +26,9 @@ if(case_LONG)
     Shape256
     Shape128Dropout
     Shape256Dropout
+    Shape64Bias
+    Shape128Bias
+    Shape256Bias
     Float8Shape64
     Float8Shape128
     Float8Shape192By128
