@@ -76,9 +76,9 @@ class WarpBias {
   }
 
   // dS, packed in pairs, to where there is room for a derivative of each score.
-  __device__ __forceinline__ void store_gradient(
-      const Tile& tile, int first_key, const Block& block,
-      const uint32_t (&ds)[Shape::kQueries / 4]) const {
+  __device__ __forceinline__ void store_gradient(const Tile& tile, int first_key,
+                                                 const Block& block,
+                                                 const uint32_t (&ds)[Shape::kQueries / 4]) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int query = block.first_query + lane % 4 / 2 * 8 + lane / 4;
     const int key = static_cast<int>(row_of_warp(first_key)) + lane % 2 * 8;

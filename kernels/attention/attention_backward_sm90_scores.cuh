@@ -54,8 +54,7 @@ struct Scores {
                                              int first_key) const {
     if constexpr (Shape::kHasBias) {
       if (block.is_first) {
-        WarpBias<T, Shape>(call, shared)
-            .begin_load(tile, first_key, block.first_query, block.head);
+        WarpBias<T, Shape>(call, shared).begin_load(tile, first_key, block.first_query, block.head);
       }
     }
   }

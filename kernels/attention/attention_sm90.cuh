@@ -29,8 +29,9 @@
 // Here are the kernel and its launch. In the order in which they are read: shapes of tiles, where
 // they lie, and the kernel's parameters: attention_sm90_tiles.cuh; the producer:
 // attention_sm90_producer.cuh; the consumers: attention_sm90_consumer.cuh, with what becomes of
-// scores, attention_sm90_scores.cuh and attention_sm90_bias.cuh, and how outputs come to memory, attention_sm90_output.cuh;
-// which calls come here: attention_sm90.cu. Products, copies, barriers: common/hopper.
+// scores, attention_sm90_scores.cuh and attention_sm90_bias.cuh, and how outputs come to memory,
+// attention_sm90_output.cuh; which calls come here: attention_sm90.cu. Products, copies, barriers:
+// common/hopper.
 //
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
