@@ -307,14 +307,6 @@ MappedTensor mapped_keys(const Attention& call, const Tensor& tensor, int64_t co
   return mapped(call, tensor, columns, seq, call.kv_heads);
 }
 
-// Whether so many keys' biases can be loaded at a time.
-inline bool has_aligned_bias(const Attention& call, int64_t count) {
-  const int64_t strides = call.bias_batch_stride | call.bias_head_stride | call.bias_query_stride;
-  return call.bias_key_stride == 1 && strides % count == 0 &&
-         reinterpret_cast<uintptr_t>(call.bias) %
-                 static_cast<uintptr_t>(count * size_of(call.bias_dtype)) ==
-             0;
-}
 // Whether there is a bias that can be copied to shared memory, eight keys at a time.
 inline bool has_bias_vectors(const Attention& call) {
   return call.bias != nullptr && call.bias_dtype == call.dtype && has_aligned_bias(call, 8);
