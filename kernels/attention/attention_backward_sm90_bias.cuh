@@ -9,7 +9,7 @@
 
 #include "../common/async_copy.cuh"
 #include "../common/hopper/fragment.cuh"
-#include "../common/mma.cuh"
+#include "../common/matrices.cuh"
 #include "attention_backward_sm90_tiles.cuh"
 
 namespace cudaops_kernels {

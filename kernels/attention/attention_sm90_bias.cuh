@@ -10,7 +10,7 @@
 
 #include "../common/async_copy.cuh"
 #include "../common/hopper/fragment.cuh"
-#include "../common/mma.cuh"
+#include "../common/matrices.cuh"
 #include "attention_sm90_scores.cuh"
 #include "attention_sm90_tiles.cuh"
 
