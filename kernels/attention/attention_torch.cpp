@@ -169,8 +169,8 @@ struct AttentionOps {
       double softcap, bool, double dropout_p) {
     const Device device(q);
     return attention_on<Device>("attention", q, k, v, nullptr, bias, alibi_slopes, sinks, seed,
-                        {scale, causal, window_left, window_right, softcap, dropout_p},
-                        runner(device));
+                                {scale, causal, window_left, window_right, softcap, dropout_p},
+                                runner(device));
   }
 
   static std::tuple<Tensor, Tensor> attention_varlen(
@@ -181,9 +181,9 @@ struct AttentionOps {
       double softcap, bool, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
-    return attention_on<Device>("attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks,
-                        seed, {scale, causal, window_left, window_right, softcap, dropout_p},
-                        runner(device));
+    return attention_on<Device>(
+        "attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks, seed,
+        {scale, causal, window_left, window_right, softcap, dropout_p}, runner(device));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward(
@@ -193,10 +193,10 @@ struct AttentionOps {
       std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
       double softcap, bool deterministic, double dropout_p, bool needs_grad_bias) {
     const Device device(q);
-    return attention_backward_on<Device>("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
-                                 v, nullptr, bias, alibi_slopes, sinks, seed,
-                                 {scale, causal, window_left, window_right, softcap, dropout_p},
-                                 needs_grad_bias, backward_runner(device, q, deterministic));
+    return attention_backward_on<Device>(
+        "attention_backward", {grad_output, grad_lse, output, lse}, q, k, v, nullptr, bias,
+        alibi_slopes, sinks, seed, {scale, causal, window_left, window_right, softcap, dropout_p},
+        needs_grad_bias, backward_runner(device, q, deterministic));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor> attention_varlen_backward(
@@ -208,11 +208,11 @@ struct AttentionOps {
       double softcap, bool deterministic, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
-    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] =
-        attention_backward_on<Device>("attention_varlen_backward", {grad_output, grad_lse, output, lse}, q,
-                              k, v, &lengths, std::nullopt, alibi_slopes, sinks, seed,
-                              {scale, causal, window_left, window_right, softcap, dropout_p}, false,
-                              backward_runner(device, q, deterministic));
+    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on<Device>(
+        "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
+        std::nullopt, alibi_slopes, sinks, seed,
+        {scale, causal, window_left, window_right, softcap, dropout_p}, false,
+        backward_runner(device, q, deterministic));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
 

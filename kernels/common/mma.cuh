@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products of a warp on sm_80 and later (PTX ISA: mma.m16n8k16; what feeds them:
-// matrices.cuh, async_copy.cuh): C[16 x 8] += A[16 x 16] * B[16 x 8], 16-bit elements, float32 sums.
+// matrices.cuh, async_copy.cuh): C[16 x 8] += A[16 x 16] * B[16 x 8], 16-bit elements, float32
+// sums.
 //
 // Who has what, with lane l: of C, c[0] and c[1] are row l / 4, columns 2 * (l % 4) and the next,
 // c[2] and c[3] the same of row l / 4 + 8. Two neighbouring Cs, packed in pairs, are an A: what
