@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of measurements in docs/measured.md and kernels/README.md stand between two lines, and are written by what measured them."""
+"""The tables of measurements in docs/measured.md and docs/measured_kernels.md stand between two lines, and are written by what measured them."""
 
 import os
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes kernels/README.md's tables of attention, from what attention.py and attention_decode.py have measured.
+"""Writes docs/measured_kernels.md's tables of attention, from what attention.py and attention_decode.py have measured.
 
-    bench/kernels/attention_table.py bench/results --page kernels/README.md
+    bench/kernels/attention_table.py bench/results --page docs/measured_kernels.md
 """
 
 import argparse

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what is below the aim, from every row of bench/results: kernels/README.md's tables of rows below 0.8 of a
+"""Writes what is below the aim, from every row of bench/results: docs/measured_kernels.md's tables of rows below 0.8 of a
 copy of as many bytes, of rows at odd addresses below 0.8 of the aligned case, and of rows in which a rival takes less
 time; and docs/measured.md's table of odd addresses.
 
-    bench/kernels/below_table.py bench/results/NVIDIA_*.json --readme kernels/README.md --measured docs/measured.md
+    bench/kernels/below_table.py bench/results/NVIDIA_*.json --kernels docs/measured_kernels.md --measured docs/measured.md
 
 What several files of a device hold is taken from the newest.
 """
@@ -183,7 +183,7 @@ def below_rivals(documents):
 
 
 TABLES = {
-    "readme": {"below_copy": below_copy, "below_aligned": below_aligned, "below_rivals": below_rivals},
+    "kernels": {"below_copy": below_copy, "below_aligned": below_aligned, "below_rivals": below_rivals},
     "measured": {"odd": odd},
 }
 

@@ -115,7 +115,7 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     return is_short ? launch_attention_sm90_of<AttentionSm90Shape192Short>(call, on)
                     : launch_attention_sm90_of<AttentionSm90Shape192>(call, on);
   }
-  if (is_masked && call.seq_q <= 512) {
+  if (call.seq_q <= 512) {
     return launch_attention_sm90_of<AttentionSm90Shape256Short>(call, on);
   }
   launch_attention_sm90_of<AttentionSm90Shape256>(call, on);

@@ -7,7 +7,9 @@
 //
 //   plain     A tile. Those of a head stand side by side, all are of one length.
 //   couples   Where a mask leaves tiles of different lengths: tile n - 1 - i of a head and tile i
-//             of the next one. All items of a sequence are of about the same length.
+//             of the next one. All items of a sequence are of about the same length. Where the last
+//             round would leave multiprocessors without one, those of its heads come in more and
+//             shorter items: the longest tile of either head alone, then couples of the others.
 //   length    Sequences of different lengths: either of these, the longest sequence's first; every
 //             second round is given out in reverse order, so that a block's items add up to about
 //             as much as another's.
@@ -113,10 +115,18 @@ class Schedule {
         heads = call_.heads;
         tile.head = query_tile / query_tiles;
         query_tile -= tile.head * query_tiles;
+      } else if (!kVarlen && query_tile >= call_.first_shorter) {
+        query_tile -= call_.first_shorter;
+        tile.head = call_.first_shorter_pair + call_.by_shorter.divide(&query_tile);
+        query_tile -= 2;
+        --query_tiles;
       } else {
         tile.head = call_.by_query_tiles.divide(&query_tile);
       }
-      if (call_.by_couples) {
+      if (query_tile < 0) {
+        tile.head = 2 * tile.head + query_tile + 2;
+        query_tile = query_tiles;
+      } else if (call_.by_couples) {
         tile.head = 2 * tile.head + (progress_.is_second ? 1 : 0);
         if (!progress_.is_second) query_tile = query_tiles - 1 - query_tile;
         progress_.is_second = !progress_.is_second && tile.head + 1 < heads;

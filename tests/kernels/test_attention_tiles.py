@@ -86,6 +86,18 @@ def test_bias(device):
             require_close(*(x.transpose(1, 2) for x in (found[3], wanted[3])), 0.02, case)
 
 
+def test_last_round(device):
+    """132 multiprocessors: the last round's couples of tiles are shorter (attention_sm90_schedule.cuh)."""
+    on_gpu(device)
+    for heads, (qk_dim, v_dim) in ((124, (64, 64)), *((62, dims) for dims in HEAD_DIMS[1:])):
+        q, k, v = (normal(1, 1024, heads, head_dim) for head_dim in (qk_dim, qk_dim, v_dim))
+        output = kernels.attention(q, k, v, causal=True)
+        for first in range(0, heads, 31):
+            part = [x[:, :, first : first + 31] for x in (q, k, v, output)]
+            expected = attend(*(x.float() for x in part[:3]), True)
+            require_close(part[3], expected, 0.01, (first, qk_dim, v_dim))
+
+
 def test_varlen(device):
     on_gpu(device)
     ends = torch.tensor((0, *LENGTHS), device="cuda").cumsum(0, dtype=torch.int32)

@@ -92,23 +92,23 @@ def test_page_shows_the_times_of_builds_at_first_use():
 
 
 def test_page_shows_attention_as_measured():
-    page = (REPOSITORY / "kernels" / "README.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "measured_kernels.md").read_text(encoding="utf-8")
     for marks, made in attention_table.TABLES.items():
         block = page.split(marks[0])[1].split(marks[1])[0]
         assert block == "\n%s\n" % made(REPOSITORY / "bench" / "results"), (
-            "write it anew: bench/kernels/attention_table.py bench/results --page kernels/README.md"
+            "write it anew: bench/kernels/attention_table.py bench/results --page docs/measured_kernels.md"
         )
 
 
 def test_pages_show_all_that_is_below_the_aim():
     documents = result_file.read_all(RESULTS)
-    for page, tables in (("kernels/README.md", "readme"), ("docs/measured.md", "measured")):
+    for page, tables in (("docs/measured_kernels.md", "kernels"), ("docs/measured.md", "measured")):
         text = (REPOSITORY / page).read_text(encoding="utf-8")
         for name, made in below_table.TABLES[tables].items():
             marks = below_table.MARKS[name]
             assert text.split(marks[0])[1].split(marks[1])[0] == "\n%s\n" % made(documents), (
                 "write it anew: bench/kernels/below_table.py bench/results/NVIDIA_*.json "
-                "--readme kernels/README.md --measured docs/measured.md"
+                "--kernels docs/measured_kernels.md --measured docs/measured.md"
             )
 
 

@@ -5,6 +5,7 @@ python -m cudaops report: each op that packages of this Python bring, its state 
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -102,7 +103,9 @@ class Doctor:
             except OSError as error:
                 problem = "%s: %s" % (store.root, os.strerror(error.errno))
         if problem:
-            self.say(ERROR, "store", problem, "CUDAOPS_STORE=<directory of your own>")
+            # load() says the same, and builds beside it.
+            text = "%s: what a process builds is lost when it ends" % problem
+            self.say(WARNING, "store", text, "CUDAOPS_STORE=<directory of your own>")
             return
         free = shutil.disk_usage(store.root).free
         text = "%s, %.1f GiB free on its disk" % (store.root, free / GIB)
@@ -118,7 +121,7 @@ class Doctor:
             own = stores.Store(os.path.join(place, "jit"), writable=True)
             publish.prepare(own.root)
             # Of the first: one for the CPU asks no toolkit.
-            cuda, times, report = True, [], {}
+            cuda, times, report, fix = True, [], {}, None
             while len(times) < 2:
                 request = Request("cudaops_doctor", "library", inline=(True, True, False))
                 request.set_flags(None, None, None, None)
@@ -130,27 +133,33 @@ class Doctor:
                     made.run()
                 except errors.BuildError as error:
                     report = report or made.report
-                    first = error.message.split("\n")[0]
+                    first, fix = error.message.split("\n")[0], _fix(str(error))
                     if not cuda or times:
-                        self.say(ERROR, "compile", first, _fix(str(error)))
+                        self.say(ERROR, "compile", first, fix)
                         return
                     # Ops for the CPU may still be built.
                     cuda = False
-                    self.say(WARNING, "CUDA", "device code can't be built: " + first, _fix(str(error)))
+                    self.say(WARNING, "CUDA", "device code can't be built: " + first, fix)
                     continue
                 report = report or made.report
                 times.append(time.monotonic() - began)
             what = "an op with device code" if cuda else "an op for the CPU"
             self.say(OK, "compile", "%s in %.1f s, with its objects cached in %.1f s" % (what, *times))
-            self._report(report)
+            # A configure step that stops has looked for no cache.
+            self._report({**report, "cache": made.report.get("cache", {})}, fix)
 
-    def _report(self, report):
+    def _report(self, report, fix):
+        """What CMake found; `fix`: of what it had against device code."""
         torch, toolkit, host = report.get("torch", {}), report.get("toolkit", {}), report.get("host_compiler", {})
         verdict = report.get("verdict", "")
         found = "CUDA %s at %s" % (toolkit.get("version"), toolkit["root"]) if toolkit.get("root") else "no CUDA toolkit"
         text = "torch %s, %s: %s" % (torch.get("version"), found, verdict)
         good = verdict in ("EXACT", "COMPATIBLE") or (verdict in ("CPU_TORCH", "ROCM_TORCH") and not report.get("reason_code"))
-        self.say(OK if good else WARNING, "match", text, None if good else report.get("reason"))
+        if good:
+            self.say(OK, "match", text)
+        else:
+            fix = fix or "CUDAToolkit_ROOT=<dir>   (a toolkit of torch's CUDA, %s)" % torch.get("cuda")
+            self.say(WARNING, "match", "%s: %s" % (text, report["reason"]) if report.get("reason") else text, fix)
         text = "%s %s, %s" % (host.get("id"), host.get("version"), host["path"]) if host.get("path") else "none is needed, CUDA is off"
         self.say(OK, "host compiler", text)
         archs = report.get("architectures", {})
@@ -169,10 +178,9 @@ class Doctor:
 
 
 def _fix(text):
-    for line in text.split("\n"):
-        if line.strip().startswith("Fix: "):
-            return line.strip()[5:]
-    return None
+    """The cures of a message, a line each: those after the first stand below it."""
+    found = re.search(r"^ *Fix: (.*(?:\n {6,}.*)*)", text, re.MULTILINE)
+    return "\n".join(line.strip() for line in found.group(1).split("\n")) if found else None
 
 
 def doctor(options):
@@ -183,8 +191,10 @@ def doctor(options):
     else:
         for finding in findings:
             print("%-8s %-15s %s" % (finding["level"], finding["topic"], finding["text"]))
-            if finding["fix"]:
-                print("%-8s %-15s Fix: %s" % ("", "", finding["fix"]))
+            lead = "Fix: "
+            for line in (finding["fix"] or "").splitlines():
+                print("%-8s %-15s %s%s" % ("", "", lead, line))
+                lead = "     "
     levels = {finding["level"] for finding in findings}
     return 2 if ERROR in levels else 1 if WARNING in levels else 0
 
