@@ -30,8 +30,9 @@
 // Here are the kernel and its launch. In the order in which they are read: shapes of tiles, where
 // they lie, and the kernel's parameters: attention_sm90_tiles.cuh; the producer:
 // attention_sm90_producer.cuh; the consumers: attention_sm90_consumer.cuh, with what becomes of
-// scores, attention_sm90_scores.cuh, and how outputs come to memory, attention_sm90_output.cuh;
-// which calls come here: attention_sm90.cu. Products, copies, barriers: common/hopper.
+// scores, attention_sm90_scores.cuh and attention_sm90_bias.cuh, and how outputs come to memory,
+// attention_sm90_output.cuh; which calls come here: attention_sm90.cu. Products, copies, barriers:
+// common/hopper.
 //
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
@@ -128,8 +129,11 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
   parameters.bias_batch_stride = call.bias_batch_stride;
   parameters.bias_head_stride = call.bias_head_stride;
   parameters.bias_query_stride = call.bias_query_stride;
-  parameters.changes_scores =
-      parameters.cap != 0.0f || call.bias != nullptr || call.alibi_slopes != nullptr;
+  parameters.shares_bias = call.bias_batch_stride == 0;
+  parameters.by_batch = by(call.batch);
+  parameters.changes_scores = parameters.cap != 0.0f ||
+                              (!Shape::kHasBias && call.bias != nullptr) ||
+                              call.alibi_slopes != nullptr;
   parameters.threshold = AttentionDropout::threshold_of(call);
   parameters.seed = call.seed;
   parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
@@ -185,13 +189,14 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
       call.softcap != 0.0 || call.bias != nullptr || call.alibi_slopes != nullptr;
   for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
     using T = decltype(element);
+    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
     if constexpr (!Shape::kChangesScores) {
       if (changes_scores) {
-        return launch_attention_sm90_type<T, WithScoreOptions<Shape>, is_varlen.value>(
-            call, stream, describe_more);
+        return launch_attention_sm90_type<T, WithScoreOptions<Shape>, kVarlen>(call, stream,
+                                                                               describe_more);
       }
     }
-    launch_attention_sm90_type<T, Shape, is_varlen.value>(call, stream, describe_more);
+    launch_attention_sm90_type<T, Shape, kVarlen>(call, stream, describe_more);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "../common/hopper/ring.cuh"
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/wgmma.cuh"
+#include "attention_sm90_bias.cuh"
 #include "attention_sm90_output.cuh"
 #include "attention_sm90_schedule.cuh"
 #include "attention_sm90_scores.cuh"
@@ -63,9 +64,18 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   const auto tile_at = [&](uint32_t n) -> const Tile& {
     return tiles[stage<Shape::kTilesAhead>(n)];
   };
+  // Of the first block of the tile that comes next, or of any block of this one.
+  const auto begin_bias = [&](uint32_t n, int block) {
+    if constexpr (Shape::kHasBias) {
+      WarpBias<T, Shape>(call, shared - team * Shape::kTeamBytes)
+          .begin_load(tile_at(n), warpgroup, block);
+    }
+  };
   const auto has_next_tile = [&] {
     wait_for_phase(barriers.tile_full(stage<Shape::kTilesAhead>(t)), parity<Shape::kTilesAhead>(t));
-    return tile_at(t).batch >= 0;
+    const bool has = tile_at(t).batch >= 0;
+    if (Shape::kHasBias && has) begin_bias(t, last_block_of<Shape>(call, tile_at(t), warpgroup));
+    return has;
   };
   const auto wait_for_turn = [&] { wait_at_barrier(turn, kTurnThreads); };
   const auto pass_turn = [&] { arrive_at_barrier(next_turn, kTurnThreads); };
@@ -182,6 +192,10 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   const auto scores_to_weights = [&](int block) {
     if (Shape::kChangesScores && call.changes_scores) {
       change_scores<T, Shape>(call, tile_at(t - 1), warpgroup, block, s);
+    }
+    if constexpr (Shape::kHasBias) {
+      WarpBias<T, Shape>(call, shared - team * Shape::kTeamBytes).add_to(s);
+      if (block > tile_at(t - 1).first_block) begin_bias(t - 1, block - 1);
     }
     const auto mask = [&](auto is_behind) {
       const Tile& tile = tile_at(t - 1);

@@ -103,7 +103,7 @@ class Schedule {
       const bool falls = ((call_.num_sections - 1 - in.section) & 1) == 0;
       tile.head = in.section * call_.section + in.head;
       query_tile = falls ? call_.query_tiles - 1 - in.place : in.place;
-      tile.batch = call_.by_heads.divide(&tile.head);
+      find_batch(tile);
     } else {
       int heads = call_.batch * call_.heads, query_tiles = call_.query_tiles;
       if (kVarlen && call_.by_length) {
@@ -131,7 +131,7 @@ class Schedule {
         if (!progress_.is_second) query_tile = query_tiles - 1 - query_tile;
         progress_.is_second = !progress_.is_second && tile.head + 1 < heads;
       }
-      if (!(kVarlen && call_.by_length)) tile.batch = call_.by_heads.divide(&tile.head);
+      if (!(kVarlen && call_.by_length)) find_batch(tile);
     }
     tile.first_query = query_tile * Shape::kQueries;
     find_blocks(tile);
@@ -139,6 +139,16 @@ class Schedule {
   }
 
  private:
+  // From the number of a head among those of all sequences.
+  __device__ __forceinline__ void find_batch(Tile& tile) const {
+    if (Shape::kHasBias && call_.shares_bias) {
+      tile.batch = tile.head;
+      tile.head = call_.by_batch.divide(&tile.batch);
+    } else {
+      tile.batch = call_.by_heads.divide(&tile.head);
+    }
+  }
+
   __device__ __forceinline__ int next_item() {
     int num_items = call_.num_items;
     if (kVarlen && call_.by_length) num_items = order_.first_item[call_.batch];

@@ -27,14 +27,6 @@ struct Rows {
   float sum[2];
 };
 
-template <typename T>
-__device__ __forceinline__ float2 unpack_pair(uint32_t word) {
-  T pair[2];
-  static_assert(sizeof(pair) == sizeof(word), "");
-  memcpy(pair, &word, sizeof(word));
-  return make_float2(to_float(pair[0]), to_float(pair[1]));
-}
-
 // To a row's scores of the keys from `column` on; those are the thread's, and the bias of a row of
 // seq_k keys begins at `bias`.
 template <typename Bias, typename Shape>
@@ -90,7 +82,7 @@ __device__ __forceinline__ void change_scores(const AttentionSm90Parameters& cal
       }
     }
   }
-  if (call.bias != nullptr) {
+  if (!Shape::kHasBias && call.bias != nullptr) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       if (row + 8 * half >= tile.seq_q) continue;

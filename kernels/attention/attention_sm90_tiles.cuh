@@ -60,8 +60,9 @@ constexpr int attention_sm90_output_columns(int columns, int warpgroups, int byt
 // whose outputs are being written and the next one don't hide the loading. kTeams: tiles that a
 // block computes at a time, each by consumers and with buffers of its own. kIsFloat8: elements of
 // q, k and v have 8 bits; the values of a key block come transposed, columns as rows.
+// kReservedBytes: of shared memory, for others.
 template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQBuffers_,
-          int kTeams_, bool kIsFloat8_>
+          int kTeams_, bool kIsFloat8_, int kReservedBytes = 0>
 struct AttentionSm90ShapeOf {
   static constexpr int kHeadDim = kHeadDim_;
   static constexpr int kHeadDimV = kHeadDimV_;
@@ -73,6 +74,7 @@ struct AttentionSm90ShapeOf {
   static constexpr int kTeams = kTeams_;
   static constexpr bool kChangesScores = false;
   static constexpr bool kHasDropout = false;
+  static constexpr bool kHasBias = false;
   static constexpr bool kIsFloat8 = kIsFloat8_;
   // Weights, relative to a row's largest one, are 2^kWeightShift times what they are elsewhere:
   // float8 has numbers up to 448, and at its lower end few bits.
@@ -114,7 +116,7 @@ struct AttentionSm90ShapeOf {
   static constexpr int kColumns = kIsFloat8 && kHeadDimV > kKeys ? kHeadDimV / 2 : kHeadDimV;
   static_assert(!kIsFloat8 || kColumns <= kKeys, "products have the registers of the scores");
 
-  static constexpr int kMostSharedBytes = 227 * 1024;  // of a block
+  static constexpr int kMostSharedBytes = 227 * 1024 - kReservedBytes;
   using QTile = SharedTile<64, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
   using KTile = SharedTile<kKeys, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
   using VTile = SharedTile<kIsFloat8 ? kHeadDimV : kKeys, kIsFloat8 ? kKeys / 2 : kHeadDimV>;
@@ -169,6 +171,25 @@ struct WithDropout : WithScoreOptions<Shape> {
   static constexpr bool kHasDropout = true;
 };
 
+// A bias comes through shared memory, where there is room for it: attention_sm90_bias.cuh.
+// Sequences are of one length.
+template <int kHeadDim, int kWarpgroups, int kKeys, int kStages, int kQBuffers>
+struct AttentionSm90ShapeWithRoom
+    : AttentionSm90ShapeOf<kHeadDim, kHeadDim, kWarpgroups, kKeys, kStages, kQBuffers, 1, false,
+                           4 * kWarpgroups * 16 * kKeys * 2> {};
+template <typename Shape>
+struct WithBias : WithScoreOptions<Shape> {
+  static constexpr bool kHasBias = true;
+  static constexpr int kBiasOffset = Shape::kOrderOffset;
+  static constexpr int kWarpBiasBytes = 16 * Shape::kKeys * 2;
+  static constexpr int shared_bytes(bool) {
+    return kBiasOffset + 4 * Shape::kConsumers * kWarpBiasBytes;
+  }
+  static_assert(Shape::kKeys % 64 == 0 && kBiasOffset % 16 == 0, "its layout: place_of_unit()");
+  static_assert(kBiasOffset + 4 * Shape::kConsumers * kWarpBiasBytes <= 227 * 1024,
+                "more shared memory than a block can have");
+};
+
 // Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
 // dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
 // stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
@@ -187,6 +208,9 @@ using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 2>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 2>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
 using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
+using AttentionSm90Shape64Bias = WithBias<AttentionSm90ShapeWithRoom<64, 2, 128, 2, 6>>;
+using AttentionSm90Shape128Bias = WithBias<AttentionSm90ShapeWithRoom<128, 2, 128, 2, 4>>;
+using AttentionSm90Shape256Bias = WithBias<AttentionSm90ShapeWithRoom<256, 2, 64, 2, 2>>;
 
 // What the forward and the backward kernel are both told of a call.
 struct AttentionSm90Call {
@@ -213,7 +237,8 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
   int batch;
   int total_q;  // of different lengths: queries together
-  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three.
+  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three,
+  // but for the bias of shapes WithBias.
   bool changes_scores;
   float unit;
   const float* slopes;  // may be null
@@ -233,6 +258,9 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   bool writes_late;  // Shape::kWritesLate; not where a tile has few key blocks
   detail::Divider by_query_tiles{1}, by_group{1};
   AttentionDescale q_descale, k_descale, v_descale;  // of float8
+  // Of shapes WithBias: sequences of the batch have one bias, and their tiles come side by side.
+  bool shares_bias;
+  detail::Divider by_batch{1};
 };
 
 #if CUDAOPS_HAS_WGMMA
@@ -330,6 +358,11 @@ template <typename Tensor>
 MappedTensor mapped_keys(const Attention& call, const Tensor& tensor, int64_t columns) {
   const int64_t seq = call.cu_seqlens_k != nullptr ? call.total_k : call.seq_k;
   return mapped(call, tensor, columns, seq, call.kv_heads);
+}
+
+// Whether there is a bias that can be copied to shared memory, eight keys at a time.
+inline bool has_bias_vectors(const Attention& call) {
+  return call.bias != nullptr && call.bias_dtype == call.dtype && has_aligned_bias(call, 8);
 }
 
 struct MappedTensors {

@@ -26,6 +26,9 @@ if(case_LONG)
     AttentionSm90Shape256
     AttentionSm90Shape128Dropout
     AttentionSm90Shape256Dropout
+    AttentionSm90Shape64Bias
+    AttentionSm90Shape128Bias
+    AttentionSm90Shape256Bias
     AttentionSm90Float8Shape64
     AttentionSm90Float8Shape128
     AttentionSm90Float8Shape192By128
