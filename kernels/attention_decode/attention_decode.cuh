@@ -3,11 +3,11 @@
 // keys and values, so all multiprocessors read all the time, whatever the sequences' lengths.
 //
 // Work   An item is up to 16 queries that read one head of one sequence: the rows of a matrix
-//        product. Its keys come in units, of 64 or 128. The units of all items, one behind the
-//        other, are cut into equal parts, one for each block of the grid, which all run at once: a
-//        part can end within an item and hold several. Lengths are read on the device: a captured
-//        graph serves others too. Items of a sequence that lie side by side in memory are read side
-//        by side: as many blocks have the same part, each of its own item. Memory is faster so than
+//        product. Its keys come in units of 64. The units of all items, one behind the other, are
+//        cut into equal parts, one for each block of the grid, which all run at once: a part can
+//        end within an item and hold several. Lengths are read on the device: a captured graph
+//        serves others too. Items of a sequence that lie side by side in memory are read side by
+//        side: as many blocks have the same part, each of its own item. Memory is faster so than
 //        with a head's pieces alone, and items that share keys find them in the cache.
 // Block  Its warps take 16 keys of a unit each, and have copies of their next ones in flight
 //        (cp.async), a softmax and sums of their own: no warp waits for another until a part of an
