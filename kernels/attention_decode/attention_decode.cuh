@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
   int batch = own.batch, column = own.column, first = own.first;
   for (int at = own.begin; at < own.end;) {
     const int index = column * plan.side_by_side + place;
-    const Item item = item_of(plan, batch, index);
+    const Item item = item_of(plan, batch, index, schedule.length(batch));
     const int item_end = first + item.num_units, upto = min(item_end, own.end);
     int slot = -1;
     if (first < own.begin) {

@@ -177,7 +177,8 @@ __global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
     column = own.column;
     first = own.first;
   }
-  const Item item = item_of(plan, batch, column * plan.side_by_side + place);
+  const Item item =
+      item_of(plan, batch, column * plan.side_by_side + place, length_of(plan, batch));
   const Parts parts(plan, item, first, schedule.per_part(), place);
   if (parts.count == 1) {
     wait_for_kernels_before();
