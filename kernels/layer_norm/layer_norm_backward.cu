@@ -84,7 +84,9 @@ struct LaunchBackward {
 }  // namespace
 
 int64_t layer_norm_backward_workspace_bytes(const LayerNormBackward& call) {
-  return persistent_rows_workspace_bytes(call.num_rows, call.width, call.dtype, 2);
+  const bool has_sums = call.grad_weight != nullptr || call.grad_bias != nullptr;
+  return persistent_rows_workspace_bytes(call.num_rows, call.width, call.dtype, 2,
+                                         has_sums ? 2 : 0);
 }
 
 void launch_layer_norm_backward(const LayerNormBackward& call, void* workspace, void* stream) {

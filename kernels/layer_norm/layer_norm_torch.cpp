@@ -80,8 +80,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
   if (has_grad_weight) call.grad_weight = grad_weight.mutable_data_ptr();
   if (has_grad_bias) call.grad_bias = grad_bias.mutable_data_ptr();
   if constexpr (Device::kIsGpu) {
-    const bool has_sums = call.grad_weight != nullptr || call.grad_bias != nullptr;
-    const Workspace workspace(input, has_sums ? layer_norm_backward_workspace_bytes(call) : 0);
+    const Workspace workspace(input, layer_norm_backward_workspace_bytes(call));
     launch_layer_norm_backward(call, workspace.data(), device.stream());
   } else {
     layer_norm_backward_cpu(call, torch_threads);

@@ -84,7 +84,9 @@ struct LaunchBackward {
 }  // namespace
 
 int64_t rms_norm_backward_workspace_bytes(const RmsNormBackward& call) {
-  return persistent_rows_workspace_bytes(call.num_rows, call.width, call.dtype, 1);
+  const int num_inputs = call.grad_residual_out.data != nullptr ? 3 : 2;
+  return persistent_rows_workspace_bytes(call.num_rows, call.width, call.dtype, num_inputs,
+                                         call.grad_weight != nullptr ? 1 : 0);
 }
 
 void launch_rms_norm_backward(const RmsNormBackward& call, void* workspace, void* stream) {

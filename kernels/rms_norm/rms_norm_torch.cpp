@@ -123,8 +123,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad_output,
   if (has_grad_weight) call.grad_weight = grad_weight.mutable_data_ptr();
   call.weight_offset = checked_finite(op, "weight_offset", weight_offset);
   if constexpr (Device::kIsGpu) {
-    const bool has_sums = call.grad_weight != nullptr;
-    const Workspace workspace(x, has_sums ? rms_norm_backward_workspace_bytes(call) : 0);
+    const Workspace workspace(x, rms_norm_backward_workspace_bytes(call));
     launch_rms_norm_backward(call, workspace.data(), device.stream());
   } else {
     rms_norm_backward_cpu(call, torch_threads);

@@ -7,15 +7,16 @@
 
 namespace {
 
+using cudaops_kernels::detail::kMaxGroupBlocks;
 using cudaops_kernels::detail::kMaxSliceThreads;
 using cudaops_kernels::detail::kSliceVectors;
 using cudaops_kernels::detail::max_wide_threads;
 using cudaops_kernels::detail::num_virtual_threads;
-using cudaops_kernels::detail::ring_cluster_size;
 using cudaops_kernels::detail::row_shape;
 using cudaops_kernels::detail::RowOp;
 using cudaops_kernels::detail::RowShape;
-using cudaops_kernels::detail::slice_threads;
+using cudaops_kernels::detail::sliced_shape;
+using cudaops_kernels::detail::SlicedShape;
 using cudaops_kernels::detail::wide_shape;
 
 // num_tiles, reads_columns, element_bytes, allows_padding
@@ -199,24 +200,44 @@ TEST(RowShape, RowsOfModelsAreWide) {
   expect(kSoftmax, 8192, 32, 2, 16);
 }
 
-// Backward passes: a block without columns would wait for copies of a negative size.
-TEST(RowShape, EachBlockOfAClusterHasColumns) {
-  for (int64_t num_vectors = 2049; num_vectors <= 40000; ++num_vectors) {
-    const int size = ring_cluster_size(num_vectors);
-    if (size == 0) continue;
-    const int threads = slice_threads(num_vectors, size);
-    const int64_t slice = int64_t{kSliceVectors} * threads;
-    EXPECT_LE(threads, kMaxSliceThreads) << num_vectors;
-    EXPECT_GE(size * slice, num_vectors);
-    EXPECT_LT((size - 1) * slice, num_vectors);
+// Backward passes of long rows. Blocks wait for each other's totals, so all must fit the device at
+// once, and each must have columns: a copy of none never comes.
+TEST(RowShape, TheBlocksOfAGroupShareAllColumns) {
+  // Multiprocessors, and vectors for which one has the memory: H200 (two inputs, three), H100 PCIe,
+  // GPUs with less memory.
+  for (const auto [number, room] : {std::pair{132, 1194}, std::pair{132, 796}, std::pair{114, 1194},
+                                    std::pair{170, 512}, std::pair{48, 341}}) {
+    int64_t longest = 0;
+    for (int64_t num_vectors = 2049; num_vectors <= 150000; ++num_vectors) {
+      const SlicedShape shape = sliced_shape(num_vectors, number, room);
+      if (shape.num_groups == 0) continue;
+      longest = num_vectors;
+      const int64_t slice = int64_t{kSliceVectors} * shape.num_threads;
+      SCOPED_TRACE(num_vectors);
+      ASSERT_TRUE(shape.group_blocks * slice >= num_vectors &&
+                  (shape.group_blocks - 1) * slice < num_vectors);
+      ASSERT_TRUE(shape.group_blocks <= kMaxGroupBlocks && shape.num_threads % 32 == 0);
+      ASSERT_LE(shape.num_groups * shape.group_blocks, shape.blocks_each * number);
+      ASSERT_TRUE(shape.blocks_each * shape.num_threads <= kMaxSliceThreads &&
+                  shape.blocks_each * slice <= room);
+    }
+    EXPECT_EQ(sliced_shape(longest - 1, number, room).num_groups, 1) << number;
   }
-  EXPECT_EQ(ring_cluster_size(2500), 2);
-  EXPECT_EQ(ring_cluster_size(5000), 4);
-  EXPECT_EQ(ring_cluster_size(16384), 8);
-  EXPECT_EQ(ring_cluster_size(16385), 0);
-  EXPECT_EQ(ring_cluster_size(17500), 16);
-  EXPECT_EQ(ring_cluster_size(32768), 16);
-  EXPECT_EQ(ring_cluster_size(32769), 0);
+  const auto expect = [](int64_t num_vectors, const SlicedShape& expected) {
+    const SlicedShape shape = sliced_shape(num_vectors, 132, 1194);
+    EXPECT_EQ(shape.blocks_each, expected.blocks_each) << num_vectors;
+    EXPECT_EQ(shape.num_groups, expected.num_groups) << num_vectors;
+    EXPECT_EQ(shape.group_blocks, expected.group_blocks) << num_vectors;
+    EXPECT_EQ(shape.num_threads, expected.num_threads) << num_vectors;
+  };
+  expect(4096, {2, 33, 8, 256});   // 32768 of bfloat16
+  expect(16384, {2, 8, 32, 256});  // 131072
+  expect(18750, {2, 7, 37, 256});  // 150000
+  expect(32768, {2, 4, 64, 256});  // 262144
+  expect(40000, {1, 3, 42, 480});  // slices smaller than they could be, on all multiprocessors
+  expect(65536, {1, 2, 64, 512});  // 262144 of float32
+  expect(131072, {1, 1, 128, 512});
+  expect(131073, {});
 }
 
 }  // namespace

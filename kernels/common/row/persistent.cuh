@@ -23,15 +23,16 @@
 //     void gradient(const Row& row, tiles, fixed, scalars, totals) const;
 //   };
 //
-// Four loops, each with a file of its own:
+// Five loops, each with a file of its own:
 //   packed    rows of 33 to 256 elements without gaps, of any width (packed_rows.cuh): each warp
 //             loops over packs of them; while it waits for one, other warps work on theirs
 //   ring      sm_90: the copy engine (TMA) brings rows, and the numbers that are read once a row,
 //             into shared memory an iteration or two ahead, and the totals of the next row are
 //             taken before the gradient of this one is written, so that no thread waits for
-//             another's sum; of long rows each block of a cluster has a slice, and the totals go
-//             through distributed shared memory
-//   prefetch  the next row is loaded into registers while this one is worked on: short rows, of
+//             another's sum
+//   sliced    sm_90: each long row is divided among blocks, which exchange its totals through
+//   memory prefetch  the next row is loaded into registers while this one is worked on: short rows,
+//   of
 //             which a block has several at once, and GPUs without a copy engine
 //   long      rows that are too long for all of these, or long and not aligned, are read twice: for
 //             their gradient, for the sums
@@ -48,13 +49,15 @@
 #include "persistent_packed.cuh"
 #include "persistent_prefetch.cuh"
 #include "persistent_ring.cuh"
+#include "persistent_sliced.cuh"
 
 namespace cudaops_kernels {
 namespace detail {
 
 // The number of blocks; -1 where rows are too long for both ways.
 template <typename Op, bool kWhole>
-int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid, int64_t num_vectors,
+int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
+                                   [[maybe_unused]] uint64_t* exchange, int64_t num_vectors,
                                    cudaStream_t stream) {
   if constexpr (!kWhole) {
     if (rows_are_packed(op, grid.width, kMinWarpWidth)) {
@@ -73,9 +76,10 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid, int
     // Half as many blocks, and parts for the second kernel; not where that takes registers that are
     // not there (ends of rows, two sums).
     if constexpr (kWhole && Op::kNumSums == 1) {
-      if (num_vectors <= max_ring_threads(Op::kNumSums, 1) &&
-          (num_vectors <= kMaxVectorsByOne ||
-           ring_threads(num_vectors, 1) >= ring_threads(num_vectors, 2))) {
+      if (Op::kNumInputs == 2 && num_vectors >= kMinVectorsByThree &&
+          num_vectors <= kMaxVectorsByThree) {
+        blocks = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream, 3);
+      } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1)) {
         blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
       }
     }
@@ -89,8 +93,8 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid, int
   }
   if constexpr (kWhole) {
     if (num_vectors > kMaxRingVectors) {
-      const int64_t clusters = launch_cluster_ring_rows(op, grid, num_vectors, stream);
-      if (clusters > 0) return clusters;
+      const int64_t groups = launch_sliced_rows(op, grid, exchange, num_vectors, stream);
+      if (groups > 0) return groups;
     }
   }
 #endif
@@ -100,32 +104,35 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid, int
 
 }  // namespace detail
 
-// Room for the parts of whichever way is taken.
+// For what blocks exchange, and the parts of whichever way is taken. num_sums: 0 where none is
+// wanted.
 inline int64_t persistent_rows_workspace_bytes(int64_t num_rows, int64_t width, DType dtype,
-                                               int num_sums) {
+                                               int num_inputs, int num_sums) {
   const int64_t elements = 16 / size_of(dtype);
   const int64_t num_vectors = (width + elements - 1) / elements;
   int64_t parts = (num_rows + detail::kTallRows - 1) / detail::kTallRows;
+  int64_t most = 0;
   if (num_vectors <= detail::kMaxRingVectors) {
-    const int64_t most =
-        num_multiprocessors() * detail::most_blocks(32 * detail::warps_for(num_vectors, 4));
+    most = num_multiprocessors() * detail::most_blocks(32 * detail::warps_for(num_vectors, 4));
     // One block for each alignment at least.
-    const int64_t blocks = detail::at_most(num_rows, most < elements ? elements : most);
-    if (blocks > parts) parts = blocks;
-  } else if (const int size = detail::ring_cluster_size(num_vectors); size > 0) {
-    const int64_t clusters =
-        detail::at_most(num_rows, detail::most_ring_clusters(num_vectors, size));
-    if (clusters > parts) parts = clusters;
+    if (most < elements) most = elements;
+  } else {
+    most = detail::most_groups(num_vectors, num_inputs);
   }
-  return parts * width * num_sums * int64_t{sizeof(float)};
+  const int64_t blocks = detail::at_most(num_rows, most);
+  if (blocks > parts) parts = blocks;
+  return detail::exchange_bytes(num_vectors) + parts * width * num_sums * int64_t{sizeof(float)};
 }
 
-// sums[i]: where the i-th sum of each column goes, of sums_dtype; may be null. `aligned`:
-// rows_are_aligned() of everything that op touches.
+// grid.workspace: of persistent_rows_workspace_bytes(). sums[i]: where the i-th sum of each column
+// goes, of sums_dtype; may be null. `aligned`: rows_are_aligned() of everything that op touches.
 template <typename Op>
 void launch_persistent_rows(const Op& op, PersistentGrid grid, void* const (&sums)[Op::kNumSums],
                             DType sums_dtype, bool aligned, cudaStream_t stream) {
   constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
+  uint64_t* const exchange = reinterpret_cast<uint64_t*>(grid.workspace);
+  grid.workspace +=
+      detail::exchange_bytes((grid.width + kSize - 1) / kSize) / int64_t{sizeof(float)};
   bool wanted = false;
   for (void* const sum : sums) wanted = wanted || sum != nullptr;
   if (!wanted) grid.workspace = nullptr;
@@ -133,8 +140,10 @@ void launch_persistent_rows(const Op& op, PersistentGrid grid, void* const (&sum
   const bool whole = aligned && grid.width % kSize == 0;
   int64_t parts = 0;
   if (grid.num_rows > 0) {
-    parts = whole ? detail::launch_persistent_by_width<Op, true>(op, grid, num_vectors, stream)
-                  : detail::launch_persistent_by_width<Op, false>(op, grid, num_vectors, stream);
+    parts = whole ? detail::launch_persistent_by_width<Op, true>(op, grid, exchange, num_vectors,
+                                                                 stream)
+                  : detail::launch_persistent_by_width<Op, false>(op, grid, exchange, num_vectors,
+                                                                  stream);
     if (parts < 0) parts = detail::launch_long_gradient_rows(op, grid, aligned, stream);
   }
   if (!wanted || grid.width == 0) return;

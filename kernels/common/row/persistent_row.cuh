@@ -83,6 +83,8 @@ __device__ __forceinline__ void store_sums_of_groups(const Sums& sums, const Row
   for (int i = thread; i < width; i += num_threads) part[i] = of_groups[i];
 }
 
+constexpr int kMostTotals = 2;  // a row
+
 template <typename Op>
 using Scalars = Floats<Op::kNumScalars>;
 
@@ -117,18 +119,6 @@ struct AddFloats {
 // Of a multiprocessor.
 inline int64_t most_blocks(int num_threads) {
   return num_threads < kMaxPersistentThreads ? kMaxPersistentThreads / num_threads : 1;
-}
-
-// Threads of a multiprocessor, with so many vectors of a row each.
-inline int64_t ring_threads(int64_t num_vectors, int per_thread) {
-  const int threads = 32 * warps_for(num_vectors, per_thread);
-  return threads * most_blocks(threads);
-}
-
-// Clusters of the device, with a slice of a row for each block.
-inline int64_t most_ring_clusters(int64_t num_vectors, int cluster_size) {
-  return num_multiprocessors() * most_blocks(slice_threads(num_vectors, cluster_size)) /
-         cluster_size;
 }
 
 inline int64_t at_most(int64_t value, int64_t limit) { return value < limit ? value : limit; }

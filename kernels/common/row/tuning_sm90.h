@@ -214,35 +214,67 @@ constexpr int kGroupThreads = 128;  // of a block with several rows
 
 // Rows of up to so many vectors go through the ring in shared memory. 2026-11-22. Order.
 constexpr int kMaxRingVectors = 2048;
-// Of up to so many a thread has one: two blocks or more of a multiprocessor do as well as five with
-// two each, and leave fewer sums to add up. 2026-11-26. Order.
-constexpr int kMaxVectorsByOne = 512;
-// Longer ones go through the rings of a cluster's blocks, each with a slice of up to so many.
-// 2026-11-26. Order.
-constexpr int kSliceVectors = 4;  // of a thread
-constexpr int kMaxSliceThreads = 512;
-constexpr int kMaxSliceVectors = kSliceVectors * kMaxSliceThreads;
-constexpr int kMaxRingCluster = 16;
-// Threads of a block whose cluster has so many: slices are of whole warps.
-constexpr int slice_threads(int64_t num_vectors, int cluster_size) {
-  const int64_t of_warps = int64_t{cluster_size} * kSliceVectors * 32;
-  return static_cast<int>((num_vectors + of_warps - 1) / of_warps) * 32;
+// Of one sum a column a thread has one vector: one block or two of a multiprocessor do as well as
+// more with two each, and leave fewer sums to add up. Not where only two blocks would fit and have
+// little in flight: three with two vectors a thread took 40.5 us for 43.8 (8192 x 2880 of bfloat16)
+// and 42.8 for 45.1 (8192 x 3072), but 33.1 for 30.3 at 4096 x 4096 (H200). 2026-11-27. Order.
+constexpr int kMinVectorsByThree = 321, kMaxVectorsByThree = 416;
+// Longer rows are divided among the blocks of a group. An H200 was fastest with two blocks a
+// multiprocessor, each with a slice of 512 vectors, and with one of 1024 where a row has more than
+// 64 of those: layer_norm's gradient of 512 x 262144 float32 took 466 us for 533. Four blocks with
+// slices of 256: 2 % slower. Rows that a block can have whole are not divided: 250 us for 219 (8192
+// x 16384 of bfloat16). 2026-11-27. Order.
+constexpr int kSliceVectors = 2;       // of a thread
+constexpr int kMaxSliceThreads = 512;  // of a multiprocessor: 118 registers each in layer_norm
+constexpr int kMostSlicesEach = 2;     // of a multiprocessor
+constexpr int kMaxGroupBlocks = 128;
+constexpr int kMaxHalfSlices = 64;
+// Rows between the totals of a row and its gradient: so long the totals of the other blocks may
+// take to come. As many again are worked on or in flight. With two of five stages or more it took
+// 1 % longer, with eight stages as long. 2026-11-27.
+constexpr int kSliceDelay = 3;
+constexpr int kSliceStages = 2 * kSliceDelay;
+
+struct SlicedShape {
+  int blocks_each;  // of a multiprocessor
+  int num_groups, group_blocks, num_threads;
+};
+// `room`: vectors of a row for which a multiprocessor has the shared memory. num_groups is 0 where
+// rows are too long. The last block may have less than the others.
+constexpr SlicedShape sliced_shape(int64_t num_vectors, int multiprocessors, int64_t room) {
+  constexpr int kOfWarp = 32 * kSliceVectors;
+  for (int each = kMostSlicesEach; each > 0; --each) {
+    const int64_t fit = room / (each * kOfWarp), most_warps = kMaxSliceThreads / 32 / each;
+    const int64_t slice = (fit < most_warps ? fit : most_warps) * kOfWarp;
+    if (slice == 0) continue;
+    const int64_t blocks = each * multiprocessors;
+    const int64_t needed = (num_vectors + slice - 1) / slice;
+    const int64_t limit = each == kMostSlicesEach ? kMaxHalfSlices : kMaxGroupBlocks;
+    if (needed > limit || needed > blocks) continue;
+    // The blocks that are left over make the slices smaller.
+    const int64_t groups = blocks / needed;
+    const int64_t of_group = blocks / groups < limit ? blocks / groups : limit;
+    const int64_t warps = (num_vectors + of_group * kOfWarp - 1) / (of_group * kOfWarp);
+    const int64_t used = (num_vectors + warps * kOfWarp - 1) / (warps * kOfWarp);
+    return {each, static_cast<int>(groups), static_cast<int>(used), static_cast<int>(32 * warps)};
+  }
+  return {};
 }
-// How many blocks take a row; 0 where it is too long, or where the last of sixteen slices would
-// begin behind its end.
-constexpr int ring_cluster_size(int64_t num_vectors) {
-  int size = 2;
-  while (size < kMaxRingCluster && int64_t{size} * kMaxSliceVectors < num_vectors) size *= 2;
-  if (int64_t{size} * kMaxSliceVectors < num_vectors) return 0;
-  const int64_t slice = int64_t{kSliceVectors} * slice_threads(num_vectors, size);
-  return (size - 1) * slice < num_vectors ? size : 0;
-}
+// Rows whose totals are in memory: when a block writes a row's, the others have read those of
+// 2 * kSliceDelay rows before.
+constexpr int kExchangedRows = 8;
+static_assert(kExchangedRows >= 2 * kSliceDelay,
+              "totals would be overwritten before all have them");
 // Stages are rows: one that is worked on, the next one, and one in flight. Where only two fit, the
 // next one is in flight and waited for. More at once make an H200 slower by a tenth: reads hold up
-// the writes. 2026-11-22.
+// the writes. 2026-11-22. But a block that has a multiprocessor to itself has too little in flight:
+// with four stages rms_norm's gradient took 70.8 us for 76.5 (8192 x 5120 of bfloat16), 90.1 for
+// 97.0 (7168) and 101.0 for 106.3 (8192), layer_norm's 102.9 for 105.3 and 109.0 for 113.0 (7168,
+// 8192). 2026-11-27.
 constexpr int kMinStages = 2;
 constexpr int kGoodStages = 3;
 constexpr int kMaxStages = 4;
+constexpr int kFewBytes = 32 << 10;  // of a stage
 // Of this size on rows are fetched in the middle of an iteration, for the same reason. 2026-11-23.
 constexpr int kLargeStage = 64 << 10;
 
