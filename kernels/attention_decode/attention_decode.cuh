@@ -29,15 +29,18 @@ namespace decode {
 
 #if !CUDAOPS_HIP
 
-// How a block is made: four warps with three tiles each, of rows of up to 128 bytes six, which hide
-// the memory's latency with another block on a multiprocessor that has 227 KiB. Where items share
-// keys, products take longer than reading: then warps have half the tiles, for more blocks.
+// How a block is made: four warps with three tiles each, of rows of 128 bytes six, which hide the
+// memory's latency with another block on a multiprocessor that has 227 KiB. Where items share keys,
+// products take longer than reading: then warps have about half the tiles, for more blocks; so they
+// always have where rows are of 64 bytes.
+constexpr int stages_of(int row_bytes) { return row_bytes > 64 && row_bytes <= 128 ? 6 : 3; }
 template <typename Cache, int kDim>
-struct PartMemory : Memory<Cache, kDim, 4, kDim * sizeof(Cache) <= 128 ? 6 : 3> {
-  static constexpr int kFewerStages = (PartMemory::kStages + 1) / 2, kFewestStages = 2;
+struct PartMemory : Memory<Cache, kDim, 4, stages_of(kDim * sizeof(Cache))> {
+  static constexpr int kFewerStages = PartMemory::kRowBytes <= 128 ? 3 : 2, kFewestStages = 2;
   // The kernel's own are 2 KiB.
   static constexpr int bytes_of_block(int stages) { return PartMemory::bytes(stages) + 2048; }
-  static constexpr int kBlocks = 2, kMoreBlocks = kDim > 128 ? 2 : kDim > 64 ? 3 : 4;
+  static constexpr int kMoreBlocks = kDim > 128 ? 2 : kDim > 64 ? 3 : 4;
+  static constexpr int kBlocks = PartMemory::kRowBytes <= 64 ? kMoreBlocks : 2;
   static constexpr int kUnit = PartMemory::kWarps * kTile;
 };
 
