@@ -223,9 +223,12 @@ struct Scores {
     }
     if (!has_bias() || call.grad_bias == nullptr) return;
     const int64_t line = (int64_t{tile.batch} * call.heads + block.head) * tile.seq_q;
-    for_each_pair(tile, block, first_key, ds, [&](float number, int query, int key) {
-      attention_detail::store_number(call.grad_bias_dtype, call.grad_bias,
-                                     (line + query) * tile.seq_k + key, number);
+    attention_detail::for_element_type(call.grad_bias_dtype, [&](auto element) {
+      using T = decltype(element);
+      T* const grad = static_cast<T*>(call.grad_bias);
+      for_each_pair(tile, block, first_key, ds, [&](float number, int query, int key) {
+        grad[(line + query) * tile.seq_k + key] = from_float<T>(number);
+      });
     });
   }
   // Of shapes with a bias in 16 bits, packed.
