@@ -487,13 +487,18 @@ def test_comments_of_else_branches(project):
 def test_libraries_that_torch_brings(project):
     """cpp_extension leaves cublas and its like to what torch has loaded; the sources and their headers name them."""
     project.write("csrc/op_kernel.cu", ATEN + '#include <cublas_v2.h>\n#include "blas.h"\n#include <curand_kernel.h>\n')
-    project.write("include/blas.h", "#include <cusparse.h>\n#include <cublasLt.h>\n#include <cuda.h>\n")
+    lt = "#include <cublasLt.h>\ncublasLtMatmul(); ncclDataType_t type;"
+    project.write("include/blas.h", "#include <cusparse.h>\n#include <cuda.h>\n" + lt)
     content = project.port("""
         ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], include_dirs=["include"], libraries=["cufft"])
         """)
     libraries = ["CudaOps::cufft", "CudaOps::cublas", "CudaOps::cublasLt", "CudaOps::cusparse"]
     assert command(content, "target_link_libraries") == libraries
     assert project.comments == []
+    # Without its header: cublasLt.h declares what is cublas', and torch's handle is one of cusparse.
+    project.write("csrc/op_kernel.cu", ATEN + "cublasGetStatusString(status); cublasLtMatmul(); cusparseSpMM (handle); // cufftExecC2C()")
+    content = project.port('ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"])')
+    assert command(content, "target_link_libraries") == ["CudaOps::cublas", "CudaOps::cublasLt", "CudaOps::cusparse"]
 
 
 def test_operators_of_half(project):

@@ -127,6 +127,10 @@ LIBRARY_HEADERS = {
 }
 
 
+# Calls by torch's handles, or of what another of CUDA's headers declares.
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+LIBRARY_CALLS = re.compile(r"\b(cublas|cublasLt|cusparse|cufft|cudnn|nccl|nvrtc)(?!Lt)[A-Z]\w+\s*\(")
+
 # torch's types of 16 bits; with the operators of __half beside theirs a comparison of two is ambiguous.
 TORCH_HALVES = re.compile(r"::k?(?:Half|BFloat16)\b|\bAT_DISPATCH_\w+_AND")
 
@@ -147,6 +151,7 @@ def read_includes(sources, root, include_dirs):
         with open(path, encoding="utf-8", errors="replace") as file:
             content = file.read()
         halves = halves or bool(TORCH_HALVES.search(content))
+        libraries.update(LIBRARY_CALLS.findall(COMMENT.sub("", content)))
         for _, header in INCLUDE.findall(content):
             if re.match(
                 r"torch/(extension|python)\.h|torch/csrc/(Exceptions|utils/pybind|python_headers)\.h|pybind11/", header
