@@ -499,6 +499,9 @@ def test_libraries_that_torch_brings(project):
     project.write("csrc/op_kernel.cu", ATEN + "cublasGetStatusString(status); cublasLtMatmul(); cusparseSpMM (handle); // cufftExecC2C()")
     content = project.port('ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"])')
     assert command(content, "target_link_libraries") == ["CudaOps::cublas", "CudaOps::cublasLt", "CudaOps::cusparse"]
+    # The runtime, of an op without files for CUDA: DeepSpeed's dc.
+    project.write("csrc/op.cpp", "#include <ATen/cuda/CUDAEvent.h>\n")
+    assert command(project.port('ext = CppExtension("op", ["csrc/op.cpp"])'), "target_link_libraries") == ["CudaOps::cudart"]
 
 
 def test_operators_of_half(project):

@@ -10,7 +10,7 @@ from .values import HOME, TORCH, Unknown, combine
 
 # Targets of find_package(CudaTorchMatch), and what is linked without being named.
 LIBRARIES = {
-    name: "CudaOps::" + name for name in "cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl".split()
+    name: "CudaOps::" + name for name in "cudart cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl".split()
 } | {"cuda": "CudaOps::cuda_driver", "nvidia-ml": "CudaOps::nvml"}
 
 HERE = "\0here\0"
@@ -109,6 +109,8 @@ INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MUL
 
 # What declares functions of CUDA's libraries; curand_kernel.h is device code, and of cuda.h it can be types alone.
 LIBRARY_HEADERS = {
+    "cuda_runtime.h": "cudart",
+    "cuda_runtime_api.h": "cudart",
     "cublas.h": "cublas",
     "cublas_api.h": "cublas",
     "cublas_v2.h": "cublas",
@@ -163,6 +165,7 @@ def read_includes(sources, root, include_dirs):
                 continue
             elif re.match(r"torch/|ATen/|c10/|caffe2/", header):
                 asked.add("FULL")
+                libraries.update(["cudart"] * ("/cuda/" in header))
             elif header in LIBRARY_HEADERS:
                 libraries.add(LIBRARY_HEADERS[header])
             else:

@@ -73,7 +73,9 @@ def op_lines(project, op):
     names = [source.name for source in sources]
     abi, libraries, halves = read_includes(names, project.place, [project.absolute(item) for item in includes])
     for name in libraries:
-        blocks.add("", "library", LIBRARIES[name])
+        # An op with CUDA_SOURCES has the runtime.
+        if name != "cudart" or not any(source.cuda for source in sources):
+            blocks.add("", "library", LIBRARIES[name])
     if halves and any(source.device for source in sources):
         for name in NO_HALF_OPERATORS:
             if name not in undone:
