@@ -1185,13 +1185,15 @@ def test_sdpa_patch_takes_long_sequences_on_hopper(device):
     """What is asked of tensors on a GPU, by tensors without memory."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    def is_ours(seq=2048, head_dim=128, head_dim_v=128, dtype=torch.bfloat16, grad=True):
+    def is_ours(seq=2048, head_dim=128, head_dim_v=128, dtype=torch.bfloat16, grad=True, mask=None):
         with FakeTensorMode():
             q, k, v = (
                 torch.empty(1, 4, seq, width, dtype=dtype, device="cuda", requires_grad=grad)
                 for width in (head_dim, head_dim, head_dim_v)
             )
-        return kernels._sdpa._is_faster(q, k, v, None)
+            if mask is not None:
+                mask = torch.empty(mask[:-1], dtype=mask[-1], device="cuda")
+        return kernels._sdpa._is_faster(q, k, v, mask)
 
     asked = kernels._sdpa._has_hopper_kernel
     try:
@@ -1200,6 +1202,13 @@ def test_sdpa_patch_takes_long_sequences_on_hopper(device):
             assert is_ours(grad=grad) and is_ours(head_dim=192, grad=grad)
             assert not is_ours(seq=2047, grad=grad) and not is_ours(head_dim=100, grad=grad)
             assert not is_ours(dtype=torch.float32, grad=grad)
+            for kind in (torch.bool, torch.bfloat16):
+                assert is_ours(seq=1024, mask=(4, 1024, 1024, kind), grad=grad)
+                assert not is_ours(seq=1024, mask=(1, 1, 1, 1024, kind), grad=grad)
+                assert not is_ours(seq=1000, mask=(1000, 1000, kind), grad=grad)
+                assert not is_ours(seq=2044, mask=(2044, 2044, kind), grad=grad)
+                assert not is_ours(head_dim=80, mask=(2048, 2048, kind), grad=grad)
+            assert not is_ours(mask=(2048, 2048, torch.float32), grad=grad)
         torch.use_deterministic_algorithms(True)
         assert is_ours(grad=False) and not is_ours(head_dim=192)
         kernels._sdpa._has_hopper_kernel = lambda index: False
