@@ -43,8 +43,6 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   using Element = std::conditional_t<Shape::kIsFloat8, E4m3, T>;
   constexpr int kKeys = Shape::kKeys;
   constexpr int kTurnThreads = 2 * kWarpgroupSize;
-  // Sequences of different lengths are written by the warps, which takes more registers.
-  constexpr bool kWritesLate = Shape::kWritesLate && !(kVarlen && Shape::kHeadDimV > 128);
   // Named barriers: each warpgroup of a team has one for its turn and one for itself.
   const int first_barrier = 1 + 2 * Shape::kWarpgroups * team;
   const int turn = first_barrier + warpgroup;
@@ -134,7 +132,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   // Of the tile before this one, once.
   bool is_unwritten = false;
   const auto write_before = [&] {
-    if (kWritesLate && is_unwritten) {
+    if (Shape::kWritesLate && is_unwritten) {
       write(t - 2);
       is_unwritten = false;
     }
@@ -311,9 +309,6 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         keep(o);
         if (!is_first) release_v(n - 2);
         pack_all<T>(p, s);
-        // Queries of the next tile may wait for the place of what has just been written late, and
-        // the keys that the next products wait for are loaded behind them.
-        if (kWritesLate && Shape::kQBuffers < 3 * Shape::kWarpgroups) release_written(t - 2);
         if (block == first_block()) break;
         is_first = false;
         clear_beyond_end();
@@ -351,7 +346,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       release_v(n - 1);
       finish(done);
       if (!Shape::kOverlapsTiles && is_begun) begin_scores();
-      if (kWritesLate && is_begun && call.writes_late) {
+      if (Shape::kWritesLate && is_begun && call.writes_late) {
         is_unwritten = true;
       } else {
         write(done);

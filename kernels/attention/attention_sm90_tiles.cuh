@@ -91,8 +91,10 @@ struct AttentionSm90ShapeOf {
   // would leave too little room.
   static constexpr bool kWritesThroughQueries = kEarlyQueries == kWarpgroups && !kIsFloat8;
   // Whether a tile is written while the next one's second products are computed: the first ones are
-  // as short as a softmax. Its outputs are kept in registers until then, if there are enough.
-  static constexpr bool kWritesLate = kQBuffers > 2 * kWarpgroups&& kTeams == 1 && !kIsFloat8;
+  // as short as a softmax. Its outputs are kept in registers until then, if there are enough. With
+  // buffers of queries for fewer than three tiles the next tile's would wait for their place, and
+  // this one's keys behind them.
+  static constexpr bool kWritesLate = kQBuffers >= 3 * kWarpgroups && kTeams == 1 && !kIsFloat8;
   // Whether the next tile's queries are loaded behind this one's first keys and values: a tile's
   // whole time to come from memory, which short sequences keep busy. Their buffer is free by then.
   static constexpr bool kLoadsQueriesEarly = kOverlapsTiles && kWarpgroups == 2 && !kIsFloat8;
