@@ -261,6 +261,22 @@ def test_takes_views_without_a_change(device):
         check((dtype, "expanded"), one, one, one)
 
 
+def test_expanded_tensors_have_the_bits_of_copies(device):
+    """Keys that a batch or its heads share, and the gradient of a sum over queries."""
+    for dtype in DTYPES:
+        for shape in ((1, 90, 2, 64), (3, 90, 1, 64), (1, 90, 1, 64), (3, 1, 2, 64)):
+            k, v = (normal(*shape, dtype=dtype, device=device, seed=seed).expand(3, 90, 2, 64) for seed in (1, 2))
+            q = normal(1, 70, 4, 64, dtype=dtype, device=device, seed=3).expand(3, 70, 4, 64)
+            grad = normal(3, 1, 4, 64, dtype=dtype, device=device, seed=4).expand(3, 70, 4, 64)
+            results = []
+            for tensors_of_call in ((q, k, v, grad), [x.contiguous() for x in (q, k, v, grad)]):
+                own = [x.detach().requires_grad_() for x in tensors_of_call[:3]]
+                output = kernels.attention(*own, causal=True, deterministic=True)
+                results.append((output, *torch.autograd.grad(output, own, tensors_of_call[3])))
+            for found, wanted in zip(*results):
+                assert torch.equal(found, wanted), (dtype, shape)
+
+
 def test_rows_that_see_nothing_and_nan_that_nobody_sees(device):
     for dtype in DTYPES:
         q, k, v = tensors(device, dtype, seq_q=90, seq_k=20)
