@@ -221,7 +221,7 @@ TEST(RowShape, TheBlocksOfAGroupShareAllColumns) {
       ASSERT_TRUE(shape.blocks_each * shape.num_threads <= kMaxSliceThreads &&
                   shape.blocks_each * slice <= room);
     }
-    EXPECT_EQ(sliced_shape(longest - 1, number, room).num_groups, 1) << number;
+    EXPECT_GE(longest, 48 * 320) << number << " multiprocessors";
   }
   const auto expect = [](int64_t num_vectors, const SlicedShape& expected) {
     const SlicedShape shape = sliced_shape(num_vectors, 132, 1194);
