@@ -78,7 +78,24 @@ set(attention_sm90_shards attention/attention_sm90.cuh 5)
 foreach(
   shape
   IN
-  ITEMS 64Short 64 96Short 96 128Short 128 192By128Short 192By128 192Short 192 256Short 256 128Dropout 256Dropout
+  ITEMS
+    64Short
+    64
+    96Short
+    96
+    128Short
+    128
+    192By128Short
+    192By128
+    192Short
+    192
+    256Short
+    256
+    128Dropout
+    256Dropout
+    64Bias
+    128Bias
+    256Bias
 )
   list(
     APPEND attention_sm90_shards
@@ -92,7 +109,7 @@ set(attention_backward_sm90_shards attention/attention_backward_sm90.cuh 3)
 foreach(
   shape
   IN
-  ITEMS 64 96 128 192By128 192 256
+  ITEMS 64 96 128 192By128 192 256 64Bias 128Bias 256Bias
 )
   list(
     APPEND attention_backward_sm90_shards

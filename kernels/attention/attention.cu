@@ -12,8 +12,9 @@ namespace {
 
 using namespace attention_detail;
 
-template <typename T, int kWidthV>
-__global__ void __launch_bounds__(kThreads) attention_kernel(const Attention call) {
+template <int kWidthV>
+__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidthV>)
+    attention_kernel(const Attention call) {
   __shared__ Shared shared;
   const Place<kTile> place(call.seq_q, call.heads);
   const AttentionSequence sequence(call, place.batch);
@@ -24,7 +25,8 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
        first_query += place.num_tiles * kTile) {
     const int64_t end_query =
         first_query + kTile < sequence.seq_q ? first_query + kTile : sequence.seq_q;
-    const Rows64<T> q(call.q, sequence.q, place.head, first_query, end_query, call.head_dim);
+    const Rows64 q(call.dtype, call.q, sequence.q, place.head, first_query, end_query,
+                   call.head_dim);
     float max[4], sum[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -38,8 +40,8 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
     const int64_t end_key = sequence.end_key(call, end_query - 1);
     for (int64_t first_key = sequence.begin_key(call, first_query); first_key < end_key;
          first_key += kTile) {
-      const Rows64<T> k(call.k, sequence.k, kv_head, first_key, end_key, call.head_dim);
-      const Rows64<T> v(call.v, sequence.v, kv_head, first_key, end_key, call.head_dim_v);
+      const Rows64 k(call.dtype, call.k, sequence.k, kv_head, first_key, end_key, call.head_dim);
+      const Rows64 v(call.dtype, call.v, sequence.v, kv_head, first_key, end_key, call.head_dim_v);
       Scores scores;
       find_products(q, k, shared, scores);
       const Pair pair{call, sequence, place.batch, place.head, first_query, first_key};
@@ -90,19 +92,10 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const Attention cal
             max[i] * kLn2 + logf(sum[i]);
       }
     }
-    store_rows<T>(output, call.output, sequence.output, place.head, first_query, end_query,
-                  call.head_dim_v, inverse);
+    store_rows(output, call.dtype, call.output, sequence.output, place.head, first_query, end_query,
+               call.head_dim_v, inverse);
   }
 }
-
-struct LaunchPlain {
-  template <typename T, int kWidthV>
-  static void run(const Attention& call, cudaStream_t stream) {
-    const unsigned int num_blocks = Place<kTile>::num_blocks(call.batch, call.seq_q, call.heads);
-    attention_kernel<T, kWidthV><<<num_blocks, kThreads, 0, stream>>>(call);
-    CUDAOPS_CHECK_LAUNCH();
-  }
-};
 
 }  // namespace
 
@@ -113,8 +106,12 @@ void launch_attention(const Attention& call, void* stream) {
   if (attention_sm90_serves_forward(call)) return launch_attention_sm90(call, stream);
 #endif
   if (attention_sm80_serves(call)) return launch_attention_sm80(call, stream);
-  for_device_type<ForWidth<LaunchPlain>>(call.dtype, call.head_dim_v, call,
-                                         static_cast<cudaStream_t>(stream));
+  const unsigned int num_blocks = Place<kTile>::num_blocks(call.batch, call.seq_q, call.heads);
+  for_width(call.head_dim_v, [&](auto width) {
+    attention_kernel<width.value>
+        <<<num_blocks, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(call);
+    CUDAOPS_CHECK_LAUNCH();
+  });
 }
 
 bool has_attention_for_hopper() {

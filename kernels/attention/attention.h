@@ -108,6 +108,15 @@ struct Attention {
   int64_t total_k;  // rows of k and v
 };
 
+// Whether the biases of so many keys, a power of two, can be loaded at a time.
+inline bool has_aligned_bias(const Attention& call, int64_t count) {
+  const int64_t strides = call.bias_batch_stride | call.bias_head_stride | call.bias_query_stride;
+  return call.bias_key_stride == 1 && strides % count == 0 &&
+         reinterpret_cast<uintptr_t>(call.bias) %
+                 static_cast<uintptr_t>(count * size_of(call.bias_dtype)) ==
+             0;
+}
+
 // One sequence of the batch: where it starts in each tensor, in elements, and how long it is.
 struct AttentionSequence {
   int64_t seq_q, seq_k;

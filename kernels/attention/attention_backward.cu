@@ -26,7 +26,6 @@ struct HeadRows {
 };
 
 // A warp a query.
-template <typename T>
 __global__ void __launch_bounds__(kThreads) delta_kernel(const AttentionBackward call) {
   const Attention& forward = call.forward;
   const HeadRows rows(forward);
@@ -35,15 +34,17 @@ __global__ void __launch_bounds__(kThreads) delta_kernel(const AttentionBackward
   if (index >= rows.num_sequences * forward.heads * rows.seq) return;
   const int64_t query = index % rows.seq, head = index / rows.seq % forward.heads;
   const int64_t batch = index / rows.seq / forward.heads;
-  const auto row = [&](const auto& tensor) {
-    return static_cast<const T*>(tensor.data) + batch * tensor.batch_stride +
-           head * tensor.head_stride + query * tensor.seq_stride;
-  };
-  const T* const output = row(forward.output);
-  const T* const grad = row(call.grad_output);
   float sum = 0;
-  for (int i = lane; i < forward.head_dim_v; i += 32)
-    sum += to_float(output[i]) * to_float(grad[i]);
+  for_element_type(forward.dtype, [&](auto element) {
+    const auto row = [&](const auto& tensor) {
+      return static_cast<const decltype(element)*>(tensor.data) + batch * tensor.batch_stride +
+             head * tensor.head_stride + query * tensor.seq_stride;
+    };
+    const auto* const output = row(forward.output);
+    const auto* const grad = row(call.grad_output);
+    for (int i = lane; i < forward.head_dim_v; i += 32)
+      sum += to_float(output[i]) * to_float(grad[i]);
+  });
   sum = sum_of_lanes(sum, 32);
   if (lane != 0) return;
   if (call.grad_lse != nullptr) sum -= static_cast<const float*>(call.grad_lse)[index];
@@ -109,8 +110,9 @@ __device__ __forceinline__ void find_derivatives(const Pair& pair, const Attenti
   });
 }
 
-template <typename T, int kWidth>
-__global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBackward call) {
+template <int kWidth>
+__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidth>)
+    by_queries_kernel(const AttentionBackward call) {
   __shared__ Shared shared;
   const Attention& forward = call.forward;
   const Place<kTile> place(forward.seq_q, forward.heads);
@@ -122,9 +124,10 @@ __global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBac
        first_query += place.num_tiles * kTile) {
     const int64_t end_query =
         first_query + kTile < sequence.seq_q ? first_query + kTile : sequence.seq_q;
-    const Rows64<T> q(forward.q, sequence.q, place.head, first_query, end_query, forward.head_dim);
-    const Rows64<T> grad(call.grad_output, first_grad, place.head, first_query, end_query,
-                         forward.head_dim_v);
+    const Rows64 q(forward.dtype, forward.q, sequence.q, place.head, first_query, end_query,
+                   forward.head_dim);
+    const Rows64 grad(forward.dtype, call.grad_output, first_grad, place.head, first_query,
+                      end_query, forward.head_dim_v);
     QueryStatistics queries[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -136,8 +139,10 @@ __global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBac
     const int64_t end_key = sequence.end_key(forward, end_query - 1);
     for (int64_t first_key = sequence.begin_key(forward, first_query); first_key < end_key;
          first_key += kTile) {
-      const Rows64<T> k(forward.k, sequence.k, kv_head, first_key, end_key, forward.head_dim);
-      const Rows64<T> v(forward.v, sequence.v, kv_head, first_key, end_key, forward.head_dim_v);
+      const Rows64 k(forward.dtype, forward.k, sequence.k, kv_head, first_key, end_key,
+                     forward.head_dim);
+      const Rows64 v(forward.dtype, forward.v, sequence.v, kv_head, first_key, end_key,
+                     forward.head_dim_v);
       Scores weights, derivatives;
       find_products(q, k, shared, weights);
       find_products(grad, v, shared, derivatives);
@@ -154,14 +159,15 @@ __global__ void __launch_bounds__(kThreads) by_queries_kernel(const AttentionBac
       add_weighted(k, shared, grad_q);
     }
     const float scale = static_cast<float>(forward.scale);
-    store_rows<T>(grad_q, call.grad_q, first_of(call.grad_q, place.batch, forward.cu_seqlens_q),
-                  place.head, first_query, end_query, forward.head_dim,
-                  {scale, scale, scale, scale});
+    store_rows(grad_q, forward.dtype, call.grad_q,
+               first_of(call.grad_q, place.batch, forward.cu_seqlens_q), place.head, first_query,
+               end_query, forward.head_dim, {scale, scale, scale, scale});
   }
 }
 
-template <typename T, int kWidth>
-__global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackward call) {
+template <int kWidth>
+__global__ void __launch_bounds__(kThreads, kMinBlocks<kWidth>)
+    by_keys_kernel(const AttentionBackward call) {
   __shared__ Shared shared;
   const Attention& forward = call.forward;
   const Place<kTile> place(forward.seq_k, forward.kv_heads);
@@ -174,8 +180,10 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
        tile += place.num_tiles) {
     const int64_t first_key = tile * kTile;
     const int64_t end_key = first_key + kTile < sequence.seq_k ? first_key + kTile : sequence.seq_k;
-    const Rows64<T> k(forward.k, sequence.k, place.head, first_key, end_key, forward.head_dim);
-    const Rows64<T> v(forward.v, sequence.v, place.head, first_key, end_key, forward.head_dim_v);
+    const Rows64 k(forward.dtype, forward.k, sequence.k, place.head, first_key, end_key,
+                   forward.head_dim);
+    const Rows64 v(forward.dtype, forward.v, sequence.v, place.head, first_key, end_key,
+                   forward.head_dim_v);
     RowSums<kWidth> grad_k, grad_v;
     grad_k.clear();
     grad_v.clear();
@@ -183,9 +191,10 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
     const int64_t end_query = sequence.end_query(forward, end_key - 1);
     for (int64_t head = place.head * group; head < (place.head + 1) * group; ++head) {
       for (int64_t first_query = begin_query; first_query < end_query; first_query += kTile) {
-        const Rows64<T> q(forward.q, sequence.q, head, first_query, end_query, forward.head_dim);
-        const Rows64<T> grad(call.grad_output, first_grad, head, first_query, end_query,
-                             forward.head_dim_v);
+        const Rows64 q(forward.dtype, forward.q, sequence.q, head, first_query, end_query,
+                       forward.head_dim);
+        const Rows64 grad(forward.dtype, call.grad_output, first_grad, head, first_query, end_query,
+                          forward.head_dim_v);
         QueryStatistics queries[4];
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
@@ -206,43 +215,15 @@ __global__ void __launch_bounds__(kThreads) by_keys_kernel(const AttentionBackwa
       }
     }
     const float scale = static_cast<float>(forward.scale);
-    store_rows<T>(grad_k, call.grad_k, first_of(call.grad_k, place.batch, forward.cu_seqlens_k),
-                  place.head, first_key, end_key, forward.head_dim, {scale, scale, scale, scale});
+    store_rows(grad_k, forward.dtype, call.grad_k,
+               first_of(call.grad_k, place.batch, forward.cu_seqlens_k), place.head, first_key,
+               end_key, forward.head_dim, {scale, scale, scale, scale});
     const float kept = dropout.factor<float>();
-    store_rows<T>(grad_v, call.grad_v, first_of(call.grad_v, place.batch, forward.cu_seqlens_k),
-                  place.head, first_key, end_key, forward.head_dim_v, {kept, kept, kept, kept});
+    store_rows(grad_v, forward.dtype, call.grad_v,
+               first_of(call.grad_v, place.batch, forward.cu_seqlens_k), place.head, first_key,
+               end_key, forward.head_dim_v, {kept, kept, kept, kept});
   }
 }
-
-struct LaunchDelta {
-  template <typename T>
-  static void run(const AttentionBackward& call, int64_t num_rows, cudaStream_t stream) {
-    delta_kernel<T><<<num_blocks(num_rows, kThreads / 32), kThreads, 0, stream>>>(call);
-    CUDAOPS_CHECK_LAUNCH();
-  }
-};
-
-struct LaunchByQueries {
-  template <typename T, int kWidth>
-  static void run(const AttentionBackward& call, cudaStream_t stream) {
-    const Attention& forward = call.forward;
-    by_queries_kernel<T, kWidth>
-        <<<Place<kTile>::num_blocks(forward.batch, forward.seq_q, forward.heads), kThreads, 0,
-           stream>>>(call);
-    CUDAOPS_CHECK_LAUNCH();
-  }
-};
-
-struct LaunchByKeys {
-  template <typename T, int kWidth>
-  static void run(const AttentionBackward& call, cudaStream_t stream) {
-    const Attention& forward = call.forward;
-    by_keys_kernel<T, kWidth>
-        <<<Place<kTile>::num_blocks(forward.batch, forward.seq_k, forward.kv_heads), kThreads, 0,
-           stream>>>(call);
-    CUDAOPS_CHECK_LAUNCH();
-  }
-};
 
 }  // namespace
 
@@ -277,7 +258,8 @@ void launch_attention_backward(const AttentionBackward& call, void* workspace,
   } else
 #endif
       if (num_rows > 0) {
-    for_device_type<LaunchDelta>(forward.dtype, call, num_rows, stream);
+    delta_kernel<<<num_blocks(num_rows, kThreads / 32), kThreads, 0, stream>>>(call);
+    CUDAOPS_CHECK_LAUNCH();
   }
   if (call.grad_sinks != nullptr) {
     grad_sinks_kernel<<<static_cast<unsigned int>(forward.heads), kThreads, 0, stream>>>(call);
@@ -285,11 +267,22 @@ void launch_attention_backward(const AttentionBackward& call, void* workspace,
   }
   if (is_done) return;
   if (attention_backward_sm80_serves(call)) return launch_attention_backward_sm80(call, stream);
+  const auto blocks_of = [&](int64_t seq, int64_t heads) {
+    return Place<kTile>::num_blocks(forward.batch, seq, heads);
+  };
   if (is_varlen || forward.seq_q > 0) {
-    for_device_type<ForWidth<LaunchByQueries>>(forward.dtype, forward.head_dim, call, stream);
+    for_width(forward.head_dim, [&](auto width) {
+      by_queries_kernel<width.value>
+          <<<blocks_of(forward.seq_q, forward.heads), kThreads, 0, stream>>>(call);
+      CUDAOPS_CHECK_LAUNCH();
+    });
   }
   if (is_varlen || forward.seq_k > 0) {
-    for_device_type<ForWidth<LaunchByKeys>>(forward.dtype, widest(forward), call, stream);
+    for_width(widest(forward), [&](auto width) {
+      by_keys_kernel<width.value>
+          <<<blocks_of(forward.seq_k, forward.kv_heads), kThreads, 0, stream>>>(call);
+      CUDAOPS_CHECK_LAUNCH();
+    });
   }
 }
 

@@ -262,10 +262,26 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
                           workspace, num_blocks);
 }
 
+// Whether the call is one for shapes WithBiasOfKeys: they have no other options, and write
+// derivatives by the bias in float32 or in vectors.
+bool has_bias_alone(const AttentionBackward& call) {
+  const Attention& forward = call.forward;
+  return has_bias_vectors(forward) && forward.alibi_slopes == nullptr && forward.dropout_p == 0 &&
+         !call.deterministic &&
+         (call.grad_bias == nullptr || call.grad_bias_dtype == DType::kFloat32 ||
+          (forward.seq_k % 8 == 0 && reinterpret_cast<uintptr_t>(call.grad_bias) % 16 == 0));
+}
+
 // Calls with the shape of this call's tiles.
 template <typename Call>
-auto for_shape(const Attention& call, const Call& with) {
+auto for_shape(const AttentionBackward& backward, const Call& with) {
+  const Attention& call = backward.forward;
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
+  if (has_bias_alone(backward)) {
+    if (larger <= 64) return with(AttentionBackwardSm90Shape64Bias());
+    if (larger <= 128) return with(AttentionBackwardSm90Shape128Bias());
+    return with(AttentionBackwardSm90Shape256Bias());
+  }
   if (larger <= 64) return with(AttentionBackwardSm90Shape64());
   if (larger <= 96) return with(AttentionBackwardSm90Shape96());
   if (larger <= 128) return with(AttentionBackwardSm90Shape128());
@@ -305,13 +321,13 @@ bool attention_backward_sm90_serves(const AttentionBackward& call) {
 
 int64_t attention_backward_sm90_workspace_bytes(const AttentionBackward& call) {
   const Attention& forward = call.forward;
-  return for_shape(forward, [&](auto shape) {
+  return for_shape(call, [&](auto shape) {
     return BackwardWorkspace::bytes(call, Layout::of<decltype(shape)>(forward));
   });
 }
 
 void launch_attention_backward_sm90(const AttentionBackward& call, void* workspace, void* stream) {
-  for_shape(call.forward, [&](auto shape) {
+  for_shape(call, [&](auto shape) {
     launch_shape<decltype(shape)>(call, workspace, static_cast<cudaStream_t>(stream));
   });
 }

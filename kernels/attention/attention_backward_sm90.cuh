@@ -16,8 +16,8 @@
 //
 // Here are the roles. What a tile is, where it lies and which block has it:
 // attention_backward_sm90_tiles.cuh; a consumer's work on a query block: ..._consumers.cuh; what
-// becomes of scores: ..._scores.cuh; which calls come here, and the kernels before and behind:
-// attention_backward_sm90.cu. Products, copies, barriers: common/hopper.
+// becomes of scores: ..._scores.cuh, and ..._bias.cuh; which calls come here, and the kernels
+// before and behind: attention_backward_sm90.cu. Products, copies, barriers: common/hopper.
 //
 // dQ is a sum over the blocks that have the keys: each adds its part to numbers in memory, in the
 // order of a thread's registers, and a last kernel brings them into rows. In which order they are
@@ -230,10 +230,13 @@ void launch_attention_backward_sm90_of(DType dtype,
                                        cudaStream_t stream) {
   for_sm90_kernel(dtype, parameters.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
     using T = decltype(element);
-    if (parameters.has_extras()) {
-      launch_attention_backward_sm90_type<T, Shape, is_varlen.value, true>(parameters, stream);
+    constexpr bool kVarlen = decltype(is_varlen)::value;
+    if constexpr (Shape::kHasBias) {
+      launch_attention_backward_sm90_type<T, Shape, false, false>(parameters, stream);
+    } else if (parameters.has_extras()) {
+      launch_attention_backward_sm90_type<T, Shape, kVarlen, true>(parameters, stream);
     } else {
-      launch_attention_backward_sm90_type<T, Shape, is_varlen.value, false>(parameters, stream);
+      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
     }
   });
 }

@@ -32,7 +32,7 @@ struct Consumer {
   char* const shared;
   const Barriers<Shape> barriers;
   const int warpgroup;
-  const Scores<Shape, kVarlen, kHasExtras> scores;
+  const Scores<T, Shape, kVarlen, kHasExtras> scores;
   uint32_t n;  // query blocks up to now
 
   __device__ __forceinline__ Consumer(const AttentionBackwardSm90Parameters& of_call,
@@ -231,6 +231,7 @@ struct ConsumerOfKeys : HalfOfKeys<Common> {
   __device__ __forceinline__ void add(const Tile& tile, const Block& block) {
     const uint32_t n = common.n;
     const int row = this->row(), first_key = this->first_key(tile);
+    common.scores.begin_bias(tile, block, first_key);
     common.wait_for_q(tile, block.first_query);
     common.issue_scores(s, row);
     common.wait_for_grad(tile, block.first_query);
@@ -266,6 +267,7 @@ struct ConsumerOfKeys : HalfOfKeys<Common> {
     common.issue_sums(dq, common.warpgroup);
     multiply_add_by_columns<T, kQueries, Shape::kHeadDim>(dk, ds, common.q_tile(n));
     commit_wgmma();
+    common.scores.store_grad_bias(tile, block, first_key, ds);
     wait_for_wgmma<1>();
     keep(dv);
     keep(dq);
@@ -387,6 +389,7 @@ struct ConsumerOfGradient {
     const uint32_t n = common.n;
     const int thread = common.thread();
     float4* const weights = reinterpret_cast<float4*>(common.shared + Shape::kSumsOffset) + thread;
+    if (is_first()) common.scores.begin_bias(tile, block, tile.first_key);
     common.wait_for_q(tile, block.first_query);
     common.wait_for_grad(tile, block.first_query);
     fence_wgmma();
@@ -435,6 +438,7 @@ struct ConsumerOfGradient {
     }
     pack_all<T>(packed, s);
     if (!is_first()) {
+      common.scores.store_grad_bias(tile, block, tile.first_key, packed);
       store_fragment<typename Shape::ScoreTile, kQueries>(common.scores_tile(n), 0, packed);
       fence_for_wgmma();
     }

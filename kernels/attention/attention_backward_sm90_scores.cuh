@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../common/hopper/fragment.cuh"
+#include "attention_backward_sm90_bias.cuh"
 #include "attention_backward_sm90_tiles.cuh"
 #include "attention_dropout.cuh"
 #include "attention_tiles.cuh"
@@ -15,7 +16,7 @@ namespace cudaops_kernels {
 
 namespace attention_backward_sm90 {
 
-template <typename Shape, bool kVarlen, bool kHasExtras>
+template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
 struct Scores {
   static constexpr int kQueries = Shape::kQueries;
   // Whether there are registers for dropout and bias.
@@ -46,6 +47,16 @@ struct Scores {
   }
   __device__ __forceinline__ bool has_dropout() const {
     return kHasExtras && kIsRoomy && call.threshold > 0;
+  }
+
+  // Of a tile's first block.
+  __device__ __forceinline__ void begin_bias(const Tile& tile, const Block& block,
+                                             int first_key) const {
+    if constexpr (Shape::kHasBias) {
+      if (block.is_first) {
+        WarpBias<T, Shape>(call, shared).begin_load(tile, first_key, block.first_query, block.head);
+      }
+    }
   }
 
   // body(number, query, key), of those in the sequence.
@@ -121,6 +132,11 @@ struct Scores {
             first + query * call.bias_query_stride + key * call.bias_key_stride);
         score += bias * (kLog2E / call.factor);
       });
+    }
+    if constexpr (Shape::kHasBias) {
+      const WarpBias<T, Shape> bias(call, shared);
+      bias.add_to(s, kLog2E / call.factor);
+      bias.begin_next(tile, first_key, block);
     }
     if (is_masked) mask(s, tile.seq_k, offset, first_key, block.first_query);
     const float* const lse_here = lse(n);
@@ -198,12 +214,28 @@ struct Scores {
   // dS is the derivative by the bias too; that of what nobody sees stays zero.
   __device__ __forceinline__ void store_grad_bias(const Tile& tile, const Block& block,
                                                   int first_key, const Numbers& ds) const {
+    if constexpr (Shape::kHasBias) {
+      if (call.grad_bias != nullptr && call.grad_bias_dtype == DType::kFloat32) {
+        WarpBias<T, Shape>(call, shared).store_gradient(tile, first_key, block, ds);
+      }
+      return;
+    }
     if (!has_bias() || call.grad_bias == nullptr) return;
     const int64_t line = (int64_t{tile.batch} * call.heads + block.head) * tile.seq_q;
     for_each_pair(tile, block, first_key, ds, [&](float number, int query, int key) {
       attention_detail::store_number(call.grad_bias_dtype, call.grad_bias,
                                      (line + query) * tile.seq_k + key, number);
     });
+  }
+  // Of shapes with a bias in 16 bits, packed.
+  __device__ __forceinline__ void store_grad_bias(const Tile& tile, const Block& block,
+                                                  int first_key,
+                                                  const uint32_t (&ds)[kQueries / 4]) const {
+    if constexpr (Shape::kHasBias) {
+      if (call.grad_bias != nullptr && call.grad_bias_dtype != DType::kFloat32) {
+        WarpBias<T, Shape>(call, shared).store_gradient(tile, first_key, block, ds);
+      }
+    }
   }
 };
 

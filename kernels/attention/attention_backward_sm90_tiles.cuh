@@ -76,6 +76,7 @@ struct AttentionBackwardSm90Shape {
   static constexpr int kTileBytes = 48;
   static constexpr int kTurnsOffset = kTilesOffset + 2 * kTileBytes;
   static constexpr int kSharedBytes = kTurnsOffset + 2 * kWarpgroups * 4;
+  static constexpr bool kHasBias = false;
   static_assert(kSharedBytes <= 227 * 1024, "more shared memory than a block can have");
 };
 
@@ -92,6 +93,20 @@ using AttentionBackwardSm90Shape192 =
     AttentionBackwardSm90Shape<192, 192, 64, AttentionBackwardSm90Roles::kGradients>;
 using AttentionBackwardSm90Shape256 =
     AttentionBackwardSm90Shape<256, 256, 64, AttentionBackwardSm90Roles::kGradients>;
+
+// A bias comes through shared memory, of sequences of one length: attention_backward_sm90_bias.cuh.
+template <typename Shape>
+struct WithBiasOfKeys : Shape {
+  static constexpr bool kHasBias = true;
+  static constexpr int kBiasOffset = (Shape::kSharedBytes + 127) / 128 * 128;
+  static constexpr int kWarpBiasBytes = 16 * Shape::kQueries * 2;
+  // Of the warps that have scores.
+  static constexpr int kSharedBytes = kBiasOffset + Shape::kKeys / 16 * kWarpBiasBytes;
+  static_assert(kSharedBytes <= 227 * 1024, "more shared memory than a block can have");
+};
+using AttentionBackwardSm90Shape64Bias = WithBiasOfKeys<AttentionBackwardSm90Shape64>;
+using AttentionBackwardSm90Shape128Bias = WithBiasOfKeys<AttentionBackwardSm90Shape128>;
+using AttentionBackwardSm90Shape256Bias = WithBiasOfKeys<AttentionBackwardSm90Shape256>;
 
 // Sections are of key heads.
 struct AttentionBackwardSm90Parameters : AttentionSm90Call {

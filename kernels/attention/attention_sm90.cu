@@ -37,13 +37,6 @@ bool device_has_wgmma() {
          }) == 1;
 }
 
-// Whether pairs of keys' biases can be loaded.
-bool has_bias_in_pairs(const Attention& call) {
-  const int64_t strides = call.bias_batch_stride | call.bias_head_stride | call.bias_query_stride;
-  return call.bias_key_stride == 1 && strides % 2 == 0 &&
-         reinterpret_cast<uintptr_t>(call.bias) % (2 * size_of(call.bias_dtype)) == 0;
-}
-
 }  // namespace
 
 bool attention_sm90_serves(const Attention& call) {
@@ -61,7 +54,7 @@ bool attention_sm90_serves(const Attention& call) {
 }
 
 bool attention_sm90_serves_forward(const Attention& call) {
-  if (call.bias != nullptr && !has_bias_in_pairs(call)) return false;
+  if (call.bias != nullptr && !has_aligned_bias(call, 2)) return false;
   Attention plain = call;
   plain.bias = nullptr;
   plain.alibi_slopes = nullptr;
@@ -76,6 +69,11 @@ void launch_attention_sm90(const Attention& call, void* stream) {
   if (call.dropout_p > 0) {
     return larger <= 128 ? launch_attention_sm90_of<AttentionSm90Shape128Dropout>(call, on)
                          : launch_attention_sm90_of<AttentionSm90Shape256Dropout>(call, on);
+  }
+  if (has_bias_vectors(call)) {
+    if (larger <= 64) return launch_attention_sm90_of<AttentionSm90Shape64Bias>(call, on);
+    if (larger <= 128) return launch_attention_sm90_of<AttentionSm90Shape128Bias>(call, on);
+    return launch_attention_sm90_of<AttentionSm90Shape256Bias>(call, on);
   }
   const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
   if (larger <= 64) {
@@ -117,7 +115,7 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     return is_short ? launch_attention_sm90_of<AttentionSm90Shape192Short>(call, on)
                     : launch_attention_sm90_of<AttentionSm90Shape192>(call, on);
   }
-  if (is_masked && call.seq_q <= 512) {
+  if (call.seq_q <= 512) {
     return launch_attention_sm90_of<AttentionSm90Shape256Short>(call, on);
   }
   launch_attention_sm90_of<AttentionSm90Shape256>(call, on);

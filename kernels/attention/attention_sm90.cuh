@@ -6,11 +6,12 @@
 // shapes it has two teams, which do so side by side, each with buffers and barriers of its own. Its
 // warpgroups have roles:
 //
-//   producer    one thread of a team has the copy engine load Q once a tile, and the key blocks of
-//               K and V into rings of kStages buffers; the other registers are given to the
-//               consumers.
+//   producer    one thread of a team has the copy engine load Q once a tile, 64 rows for each
+//               consumer, and the key blocks of K and V into rings of kStages buffers; the other
+//               registers are given to the consumers.
 //   consumers   64 query rows each. S = Q K^T from shared memory; P = exp2(S - max) in registers,
-//               where it is an operand of O += P V; O is divided by the sum of P at the end.
+//               where it is an operand of O += P V; O is divided by the sum of P at the end, and
+//               goes to memory through shared memory, where there is room.
 //
 // Two things run beside a warpgroup's softmax on the tensor cores. Its own products: S of the next
 // key block and O += P V of this one are issued together, and the softmax of the next block starts
@@ -29,8 +30,9 @@
 // Here are the kernel and its launch. In the order in which they are read: shapes of tiles, where
 // they lie, and the kernel's parameters: attention_sm90_tiles.cuh; the producer:
 // attention_sm90_producer.cuh; the consumers: attention_sm90_consumer.cuh, with what becomes of
-// scores, attention_sm90_scores.cuh, and how outputs come to memory, attention_sm90_output.cuh;
-// which calls come here: attention_sm90.cu. Products, copies, barriers: common/hopper.
+// scores, attention_sm90_scores.cuh and attention_sm90_bias.cuh, and how outputs come to memory,
+// attention_sm90_output.cuh; which calls come here: attention_sm90.cu. Products, copies, barriers:
+// common/hopper.
 //
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
@@ -72,9 +74,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     prefetch_tensor_map(&call.v);
     if (!Shape::kIsFloat8) prefetch_tensor_map(&call.o);
     constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
-    for (int w = 0; w < Shape::kWarpgroups; ++w) {
-      for (int n = 0; n < Shape::kQStages; ++n) barriers.q(w).init(n, 4);
-    }
+    for (int n = 0; n < Shape::kQBuffers; ++n) barriers.q().init(n, 4);
     for (int n = 0; n < Shape::kStages; ++n) {
       barriers.k().init(n, kConsumerWarps);
       barriers.v().init(n, kConsumerWarps);
@@ -129,12 +129,15 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
   parameters.bias_batch_stride = call.bias_batch_stride;
   parameters.bias_head_stride = call.bias_head_stride;
   parameters.bias_query_stride = call.bias_query_stride;
-  parameters.changes_scores =
-      parameters.cap != 0.0f || call.bias != nullptr || call.alibi_slopes != nullptr;
+  parameters.shares_bias = call.bias_batch_stride == 0;
+  parameters.by_batch = by(call.batch);
+  parameters.changes_scores = parameters.cap != 0.0f ||
+                              (!Shape::kHasBias && call.bias != nullptr) ||
+                              call.alibi_slopes != nullptr;
   parameters.threshold = AttentionDropout::threshold_of(call);
   parameters.seed = call.seed;
   parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
-  parameters.num_items = static_cast<int>(num_tiles);
+  parameters.num_items = parameters.first_shorter = static_cast<int>(num_tiles);
   parameters.writes_late = !parameters.is_masked() || call.seq_q > 512;
   const bool is_masked = parameters.is_masked();
   const int64_t multiprocessors = num_multiprocessors();
@@ -147,7 +150,20 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
     const int64_t in_rounds = divide_up(couples, teams) * teams;
     parameters.by_couples = !kVarlen && Shape::kQueries == 128 && call.seq_q <= kCoupleQueries &&
                             8 * in_rounds <= 9 * couples;
-    if (parameters.by_couples) parameters.num_items = static_cast<int>(couples);
+    if (parameters.by_couples) {
+      const int64_t pairs = all_heads / 2;
+      const int64_t first_pair = couples / teams * teams / query_tiles;
+      const int64_t first = first_pair * query_tiles;
+      const int64_t shorter = (pairs - first_pair) * (query_tiles + 1);
+      const bool has_shorter =
+          all_heads % 2 == 0 && divide_up(first + shorter, teams) * teams == in_rounds;
+      parameters.num_items = static_cast<int>(has_shorter ? first + shorter : couples);
+      parameters.by_shorter = by(query_tiles + 1);
+      if (has_shorter) {
+        parameters.first_shorter = static_cast<int>(first);
+        parameters.first_shorter_pair = static_cast<int>(first_pair);
+      }
+    }
   }
   if (is_masked && !parameters.by_couples) {
     // Of float8 head_dim counts pairs.
@@ -169,9 +185,18 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
+  const bool changes_scores =
+      call.softcap != 0.0 || call.bias != nullptr || call.alibi_slopes != nullptr;
   for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
-    launch_attention_sm90_type<decltype(element), Shape, is_varlen.value>(call, stream,
-                                                                          describe_more);
+    using T = decltype(element);
+    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
+    if constexpr (!Shape::kChangesScores) {
+      if (changes_scores) {
+        return launch_attention_sm90_type<T, WithScoreOptions<Shape>, kVarlen>(call, stream,
+                                                                               describe_more);
+      }
+    }
+    launch_attention_sm90_type<T, Shape, kVarlen>(call, stream, describe_more);
   });
 }
 

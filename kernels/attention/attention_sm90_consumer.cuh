@@ -13,6 +13,7 @@
 #include "../common/hopper/ring.cuh"
 #include "../common/hopper/tile.cuh"
 #include "../common/hopper/wgmma.cuh"
+#include "attention_sm90_bias.cuh"
 #include "attention_sm90_output.cuh"
 #include "attention_sm90_schedule.cuh"
 #include "attention_sm90_scores.cuh"
@@ -42,6 +43,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   using Element = std::conditional_t<Shape::kIsFloat8, E4m3, T>;
   constexpr int kKeys = Shape::kKeys;
   constexpr int kTurnThreads = 2 * kWarpgroupSize;
+  // Sequences of different lengths are written by the warps, which takes more registers.
+  constexpr bool kWritesLate = Shape::kWritesLate && !(kVarlen && Shape::kHeadDimV > 128);
   // Named barriers: each warpgroup of a team has one for its turn and one for itself.
   const int first_barrier = 1 + 2 * Shape::kWarpgroups * team;
   const int turn = first_barrier + warpgroup;
@@ -61,21 +64,32 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   const auto tile_at = [&](uint32_t n) -> const Tile& {
     return tiles[stage<Shape::kTilesAhead>(n)];
   };
+  // Of the first block of the tile that comes next, or of any block of this one.
+  const auto begin_bias = [&](uint32_t n, int block) {
+    if constexpr (Shape::kHasBias) {
+      WarpBias<T, Shape>(call, shared - team * Shape::kTeamBytes)
+          .begin_load(tile_at(n), warpgroup, block);
+    }
+  };
   const auto has_next_tile = [&] {
     wait_for_phase(barriers.tile_full(stage<Shape::kTilesAhead>(t)), parity<Shape::kTilesAhead>(t));
-    return tile_at(t).batch >= 0;
+    const bool has = tile_at(t).batch >= 0;
+    if (Shape::kHasBias && has) begin_bias(t, last_block_of<Shape>(call, tile_at(t), warpgroup));
+    return has;
   };
   const auto wait_for_turn = [&] { wait_at_barrier(turn, kTurnThreads); };
   const auto pass_turn = [&] { arrive_at_barrier(next_turn, kTurnThreads); };
   const auto wait_for_q = [&] {
-    barriers.q(warpgroup).wait_until_full(t);
+    barriers.q().wait_until_full(index_of_queries<Shape>(t, warpgroup));
     ++t;
   };
   const auto release_q = [&](uint32_t n) {
-    if (is_first_lane) barriers.q(warpgroup).release(n);
+    if (is_first_lane) barriers.q().release(index_of_queries<Shape>(n, warpgroup));
   };
-  // The outputs of the n-th tile: what is to be written of them, and to memory. With one buffer for
-  // Q the next queries don't wait for it.
+  const auto queries = [&](uint32_t n) {
+    return queries_at<Shape>(shared, index_of_queries<Shape>(n, warpgroup));
+  };
+  // The outputs of the n-th tile: what is to be written of them, and to memory.
   const auto finish = [&](uint32_t n) {
     float factor[2];
     finish_rows<Shape, kVarlen>(call, tile_at(n), warpgroup, rows, factor);
@@ -92,26 +106,35 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     release_q(n);
   };
   const auto write = [&](uint32_t n) {
-    if constexpr (Shape::kOverlapsTiles && !Shape::kIsFloat8) {
-      char* const q = shared + Shape::kQOffset + stage<Shape::kQStages>(n) * Shape::QTile::kBytes;
-      write_rows<T, Shape, kVarlen>(call, tile_at(n), q, warpgroup, packed);
+    if constexpr (Shape::kWritesThroughQueries) {
+      write_rows<T, Shape, kVarlen, Shape::kHeadDimV>(call, tile_at(n), queries(n), warpgroup, 0,
+                                                      packed);
       __syncwarp();
       if (kVarlen) {
         release_q(n);
       } else {
         is_being_read = true;
       }
+    } else if constexpr (Shape::kOutputColumns > 0) {
+      constexpr int kColumns = Shape::kOutputColumns;
+      char* const place = shared + Shape::kOOffset + warpgroup * 64 * 2 * kColumns;
+#pragma unroll
+      for (int first = 0; first < Shape::kHeadDimV; first += kColumns) {
+        if (is_first_lane) wait_for_reads();
+        __syncwarp();
+        write_rows<T, Shape, kVarlen, kColumns>(call, tile_at(n), place, warpgroup, first, packed);
+      }
+      __syncwarp();
     } else {
       write_fragment<T, Shape, kVarlen>(call, tile_at(n), warpgroup, packed);
       __syncwarp();
-      if (Shape::kOverlapsTiles) release_q(n);
     }
     if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
   };
   // Of the tile before this one, once.
   bool is_unwritten = false;
   const auto write_before = [&] {
-    if (Shape::kWritesLate && is_unwritten) {
+    if (kWritesLate && is_unwritten) {
       write(t - 2);
       is_unwritten = false;
     }
@@ -128,9 +151,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   };
   const auto issue_scores = [&] {
     fence_wgmma();
-    multiply_by_rows<Element, Shape::kQueries, kKeys, Shape::QTile::kColumns>(
-        s, shared + Shape::kQOffset + stage<Shape::kQStages>(t - 1) * Shape::QTile::kBytes,
-        warpgroup * 64, shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
+    multiply_by_rows<Element, 64, kKeys, Shape::QTile::kColumns>(
+        s, queries(t - 1), 0,
+        shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
     commit_wgmma();
   };
   const auto values = [&] {
@@ -167,8 +190,12 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     to_block = end / kKeys;
   };
   const auto scores_to_weights = [&](int block) {
-    if (__builtin_expect(call.changes_scores, false)) {
+    if (Shape::kChangesScores && call.changes_scores) {
       change_scores<T, Shape>(call, tile_at(t - 1), warpgroup, block, s);
+    }
+    if constexpr (Shape::kHasBias) {
+      WarpBias<T, Shape>(call, shared - team * Shape::kTeamBytes).add_to(s);
+      if (block > tile_at(t - 1).first_block) begin_bias(t - 1, block - 1);
     }
     const auto mask = [&](auto is_behind) {
       const Tile& tile = tile_at(t - 1);
@@ -178,16 +205,24 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     if (block >= to_block) mask(std::true_type());
     if (block < from_block) mask(std::false_type());
     const float factor = Shape::kIsFloat8 ? tile_at(t - 1).score_factor : call.factor;
-    const bool is_rescaled =
-        weigh<Shape::kRescalesRarely, Shape::kWeightShift>(factor, s, rows, rescale);
-    if (Shape::kHasDropout && __builtin_expect(call.threshold != 0, false)) {
+    const bool is_rescaled = weigh<Shape::kWeightShift>(factor, s, rows, rescale);
+    if constexpr (Shape::kHasDropout) {
       drop_weights<Shape>(call, tile_at(t - 1), warpgroup, block, s);
     }
     return is_rescaled;
   };
-  // The scores of the tile's first block that isn't skipped.
-  const auto begin_tile = [&](int to_skip) {
-    for (int i = 0; i < to_skip; ++i) {
+  // Key blocks of the tile that comes next, without one for this warpgroup.
+  const auto blocks_to_skip = [&] {
+    return tile_at(t).last_block - last_block_of<Shape>(call, tile_at(t), warpgroup);
+  };
+  // The scores of a tile's first block that isn't skipped.
+  const auto begin_scores = [&] {
+    wait_for_q();
+    wait_for_k();
+    issue_scores();
+  };
+  const auto begin_tile = [&] {
+    for (int i = blocks_to_skip(); i > 0; --i) {
       wait_for_k();
       release_k();
       wait_for_turn();
@@ -195,9 +230,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       wait_for_v();
       release_v(n - 1);
     }
-    wait_for_q();
-    wait_for_k();
-    issue_scores();
+    begin_scores();
     wait_for_wgmma<0>();
     keep(s);
     release_k();
@@ -205,10 +238,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
 
   // The turn begins at the first warpgroup.
   if (warpgroup + 1 == Shape::kWarpgroups) pass_turn();
-  bool is_tile = has_next_tile();
-  if (is_tile)
-    begin_tile(tile_at(0).last_block - last_block_of<Shape>(call, tile_at(0), warpgroup));
+  // Whether there is a tile, and its first scores are computed while the one before is written.
+  bool is_tile = has_next_tile(), is_begun = false;
   while (is_tile) {
+    if (!is_begun) begin_tile();
+    const uint32_t done = t - 1;
     const auto first_block = [&] { return tile_at(t - 1).first_block; };
     int block = last_block_of<Shape>(call, tile_at(t - 1), warpgroup);
     find_whole_blocks(tile_at(t - 1));
@@ -220,7 +254,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     }
     if constexpr (Shape::kIsFloat8) {
       for (;;) {
-        if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
+        if (!Shape::kWritesThroughQueries && block == first_block()) release_q(t - 1);
         scores_to_weights(block);
         pack_weights<T, Shape>(p, s);
         wait_for_v();
@@ -240,29 +274,16 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         release_k();
       }
       is_tile = has_next_tile();
-      const int to_skip =
-          is_tile ? tile_at(t).last_block - last_block_of<Shape>(call, tile_at(t), warpgroup) : 0;
-      if (Shape::kOverlapsTiles && is_tile && to_skip == 0) {
-        wait_for_q();
-        wait_for_k();
-        issue_scores();
-        pass_turn();
-        finish(t - 2);
-        write(t - 2);
-        wait_for_wgmma<0>();
-        keep(s);
-        release_k();
-      } else {
-        pass_turn();
-        finish(t - 1);
-        write(t - 1);
-        if (is_tile) begin_tile(to_skip);
-      }
+      is_begun = is_tile && blocks_to_skip() == 0;
+      if (Shape::kOverlapsTiles && is_begun) begin_scores();
+      pass_turn();
+      finish(done);
+      if (!Shape::kOverlapsTiles && is_begun) begin_scores();
+      write(done);
+      wait_for_wgmma<0>();
+      keep(s);
+      if (is_begun) release_k();
     } else {
-      if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
-      scores_to_weights(block);
-      pack_all<T>(p, s);
-      release_written(t - 2);
       // Of the block whose output comes next.
       const auto clear_beyond_end = [&] {
         const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
@@ -273,7 +294,25 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
               seq_k - block * kKeys, turn + Shape::kWarpgroups);
         }
       };
-      while (block > first_block()) {
+      // One body for all blocks: the kernel's code is read from memory, too. Of the first one there
+      // are no outputs yet, and zeros are multiplied.
+      bool is_first = true;
+#pragma unroll 1
+      for (;;) {
+        if (!Shape::kWritesThroughQueries && block == first_block()) release_q(t - 1);
+        // ptxas moves a wait up to the last branch: to this one, behind the weights, so that they
+        // are computed beside the products.
+        if (scores_to_weights(block) && !is_first) {
+          wait_for_wgmma<0>();
+          keep(o);
+          multiply_rows(o, rescale);
+        }
+        wait_for_wgmma<0>();
+        keep(o);
+        if (!is_first) release_v(n - 2);
+        pack_all<T>(p, s);
+        if (block == first_block()) break;
+        is_first = false;
         clear_beyond_end();
         --block;
         wait_for_k();
@@ -282,60 +321,49 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         wait_for_v();
         issue_outputs(p);
         pass_turn();
+        release_written(t - 2);
         write_before();
         wait_for_wgmma<1>();
         keep(s);
         release_k();
-        if (!Shape::kOverlapsTiles && block == first_block()) release_q(t - 1);
-        const bool is_rescaled = scores_to_weights(block);
-        wait_for_wgmma<0>();
-        keep(o);
-        release_v(n - 2);
-        if (is_rescaled) multiply_rows(o, rescale);
-        pack_all<T>(p, s);
-        release_written(t - 2);
       }
       // The next tile's queries take its place.
       write_before();
       release_written(t - 2);
       is_tile = has_next_tile();
-      int to_skip = 0;
-      if (is_tile)
-        to_skip = tile_at(t).last_block - last_block_of<Shape>(call, tile_at(t), warpgroup);
+      is_begun = is_tile && blocks_to_skip() == 0;
       clear_beyond_end();
       wait_for_v();
       wait_for_turn();
-      if (Shape::kOverlapsTiles && is_tile && to_skip == 0) {
-        issue_outputs(p);
-        wait_for_q();
-        wait_for_k();
-        issue_scores();
+      issue_outputs(p);
+      if (Shape::kOverlapsTiles && is_begun) {
+        begin_scores();
         pass_turn();
         wait_for_wgmma<1>();
-        keep(o);
-        release_v(n - 1);
-        finish(t - 2);
-        if (Shape::kWritesLate && call.writes_late) {
-          is_unwritten = true;
-        } else {
-          write(t - 2);
-        }
-        wait_for_wgmma<0>();
-        keep(s);
-        release_k();
       } else {
-        issue_outputs(p);
         pass_turn();
         wait_for_wgmma<0>();
-        keep(o);
-        release_v(n - 1);
-        finish(t - 1);
-        write(t - 1);
-        release_written(t - 1);
-        if (is_tile) begin_tile(to_skip);
+      }
+      keep(o);
+      release_v(n - 1);
+      finish(done);
+      if (!Shape::kOverlapsTiles && is_begun) begin_scores();
+      if (kWritesLate && is_begun && call.writes_late) {
+        is_unwritten = true;
+      } else {
+        write(done);
+      }
+      // On every path, or ptxas adds a wait on the other one (C7517).
+      wait_for_wgmma<0>();
+      keep(s);
+      if (is_begun) {
+        release_k();
+      } else {
+        release_written(done);
       }
     }
   }
+  if (Shape::kOutputColumns > 0 && is_first_lane) wait_for_reads();
   // The turn that nobody takes any more: barriers end as they began.
   if (warpgroup == 0) wait_for_turn();
   if (tile_at(t).head != 0) write_empty_tiles<T, Shape, kVarlen>(call, order, team);

@@ -61,54 +61,56 @@ __device__ __forceinline__ void finish_rows(const AttentionSm90Parameters& call,
   }
 }
 
-// Outputs, packed in pairs, to memory. A warp's rows take the place of its queries, which no
-// product needs any more, and are written from there: by the copy engine, which is to have read
-// them before the place is free, or, where the sequence ends before the tensor, by the warp. `q`:
-// the tile's queries.
-template <typename T, typename Shape, bool kVarlen>
+// kColumns of the outputs from `first_column` on, packed in pairs, to memory. A warp's rows are put
+// into a place in shared memory that is free, and written from there: by the copy engine, which is
+// to have read them before the place is free again, or, where the sequence ends before the tensor,
+// by the warp. `place`: for the warpgroup's rows, a SharedTile<64, kColumns>.
+template <typename T, typename Shape, bool kVarlen, int kColumns>
 __device__ __forceinline__ void write_rows(const AttentionSm90Parameters& call, const Tile& tile,
-                                           char* q, int warpgroup,
+                                           char* place, int warpgroup, int first_column,
                                            const uint32_t (&packed)[Shape::kHeadDimV / 4]) {
-  constexpr int kUnits = Shape::kHeadDimV / 8;  // of 16 bytes, in a row
+  constexpr int kUnits = kColumns / 8;  // of 16 bytes, in a row
   const int lane = threadIdx.x % 32;
-  const int first_of_warp = row_of_warp(warpgroup * 64);
-  char* const rows_of_warp = q + first_of_warp * kBoxRowBytes;
-  const auto place = [&](int row, int unit) {
-    return rows_of_warp + unit / 8 * Shape::QTile::kChunkBytes + row * kBoxRowBytes +
+  const int first_row = tile.first_query + row_of_warp(warpgroup * 64);
+  char* const rows_of_warp = place + row_of_warp(0) * kBoxRowBytes;
+  const auto at = [&](int row, int unit) {
+    return rows_of_warp + unit / 8 * SharedTile<64, kColumns>::kChunkBytes + row * kBoxRowBytes +
            (unit % 8 ^ row % 8) * 16;
   };
 #pragma unroll
   for (int unit = 0; unit < kUnits; unit += 2) {
-    store_matrices(shared_address(place(lane % 16, unit + lane / 16)), packed + 2 * unit);
+    store_matrices(shared_address(at(lane % 16, unit + lane / 16)),
+                   packed + first_column / 4 + 2 * unit);
   }
   if constexpr (!kVarlen) {
     fence_for_wgmma();
     __syncwarp();
     if (lane == 0) {
 #pragma unroll
-      for (int chunk = 0; chunk < (Shape::kHeadDimV + kBoxColumns - 1) / kBoxColumns; ++chunk) {
-        copy_box_from_shared(&call.o, place(0, 8 * chunk), chunk * kBoxColumns,
-                             tile.first_query + first_of_warp, tile.head, tile.batch);
+      for (int chunk = 0; chunk < SharedTile<64, kColumns>::kChunks; ++chunk) {
+        copy_box_from_shared(&call.o, at(0, 8 * chunk), first_column + chunk * kBoxColumns,
+                             first_row, tile.head, tile.batch);
       }
     }
   } else {
     __syncwarp();
-    const int num_rows = tile.seq_q - tile.first_query - first_of_warp;
-    T* const to = first_of_output<T, kVarlen>(call, tile) +
-                  (tile.first_query + first_of_warp) * call.output_seq_stride;
+    const int num_rows = tile.seq_q - first_row;
+    T* const to =
+        first_of_output<T, kVarlen>(call, tile) + first_row * call.output_seq_stride + first_column;
+    const int num_columns = call.head_dim_v - first_column;
 #pragma unroll
     for (int i = lane; i < 16 * kUnits; i += 32) {
       const int row = i / kUnits, unit = i % kUnits;
-      if (row < num_rows && unit * 8 < call.head_dim_v) {
+      if (row < num_rows && unit * 8 < num_columns) {
         *reinterpret_cast<uint4*>(to + row * call.output_seq_stride + unit * 8) =
-            *reinterpret_cast<const uint4*>(place(row, unit));
+            *reinterpret_cast<const uint4*>(at(row, unit));
       }
     }
     fence_for_wgmma();  // the next queries come by the copy engine
   }
 }
 
-// The same from registers, where the queries' place is not free.
+// All columns from registers, where there is no place in shared memory.
 template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void write_fragment(const AttentionSm90Parameters& call,
                                                const Tile& tile, int warpgroup,

@@ -26,7 +26,6 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
   Schedule<Shape, kVarlen> schedule(call, order, team,
                                     *reinterpret_cast<Progress*>(shared + Shape::kProgressOffset));
   const auto find_tile = [&] {
-    if (is_end) return;
     const int slot = stage<kTilesAhead>(known);
     wait_for_phase(barriers.tile_empty(slot), parity<kTilesAhead>(known) ^ 1);
     Tile& tile = tiles[slot];
@@ -42,13 +41,14 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     arrive(barriers.tile_full(slot));
     ++known;
   };
-  const auto load_q = [&](const Tile& tile, uint32_t t) {
-    for (int w = 0; w < Shape::kWarpgroups; ++w) {
-      barriers.q(w).wait_until_empty(t);
-      load_rows<typename Shape::QTile, 64>(
-          shared + Shape::kQOffset + stage<Shape::kQStages>(t) * Shape::QTile::kBytes, 64 * w,
-          &call.q, tile.q_row + tile.first_query + 64 * w, tile.head, kVarlen ? 0 : tile.batch,
-          barriers.q(w).full(t));
+  // Of the warpgroups from `first` up to `end`.
+  const auto load_q = [&](const Tile& tile, uint32_t t, int first, int end) {
+    for (int w = first; w < end; ++w) {
+      const uint32_t n = index_of_queries<Shape>(t, w);
+      barriers.q().wait_until_empty(n);
+      load_rows<typename Shape::QTile, 64>(queries_at<Shape>(shared, n), 0, &call.q,
+                                           tile.q_row + tile.first_query + 64 * w, tile.head,
+                                           kVarlen ? 0 : tile.batch, barriers.q().full(n));
     }
   };
   find_tile();
@@ -82,17 +82,20 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     // In the order in which the consumers wait.
     int block = tile.last_block;
     load_k(block, n);
-    if (Shape::kQStages == 1 || t == 0) load_q(tile, t);
-    // The consumers have left the tile whose place it takes before they need more of this one.
-    if (t == 0) find_tile();
-    find_tile();
-    bool are_queries_loaded = false;  // the next tile's
+    if (Shape::kEarlyQueries < Shape::kWarpgroups || t == 0) {
+      load_q(tile, t, t == 0 ? 0 : Shape::kEarlyQueries, Shape::kWarpgroups);
+    }
+    // The consumers have left the tile whose place a new one takes before they need more of this
+    // one.
+#pragma unroll 1
+    while (!is_end && known < t + 3) find_tile();
+    bool are_queries_loaded = false;  // the next tile's, as far as there are buffers
     for (; block > first_block; --block, ++n) {
       load_k(block - 1, n + 1);
       load_v(block, n);
       if (Shape::kLoadsQueriesEarly && !are_queries_loaded) {
         const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
-        if (next.batch >= 0) load_q(next, t + 1);
+        if (next.batch >= 0) load_q(next, t + 1, 0, Shape::kEarlyQueries);
         are_queries_loaded = true;
       }
     }
@@ -101,16 +104,15 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     const Tile& next = tiles[stage<kTilesAhead>(t + 1)];
     const bool is_short = tile.last_block - first_block < 2;
     if (is_short) load_v(first_block, n);
-    if (next.batch >= 0 && !are_queries_loaded) {
-      if (Shape::kQStages > 1) {
-        load_q(next, t + 1);
-      } else {
+    if (next.batch >= 0) {
+      if (!are_queries_loaded) load_q(next, t + 1, 0, Shape::kEarlyQueries);
+      constexpr int kLate = Shape::kWarpgroups - Shape::kEarlyQueries;
 #pragma unroll 1
-        for (int i = 0; i < Shape::kWarpgroups * Shape::QTile::kChunks; ++i) {
-          prefetch_box(&call.q, i / Shape::kWarpgroups * kBoxColumns,
-                       next.q_row + next.first_query + i % Shape::kWarpgroups * 64, next.head,
-                       kVarlen ? 0 : next.batch);
-        }
+      for (int i = 0; i < kLate * Shape::QTile::kChunks; ++i) {
+        prefetch_box(
+            &call.q, i % Shape::QTile::kChunks * kBoxColumns,
+            next.q_row + next.first_query + (Shape::kEarlyQueries + i / Shape::QTile::kChunks) * 64,
+            next.head, kVarlen ? 0 : next.batch);
       }
     }
     if (!is_short) load_v(first_block, n);

@@ -7,7 +7,9 @@
 //
 //   plain     A tile. Those of a head stand side by side, all are of one length.
 //   couples   Where a mask leaves tiles of different lengths: tile n - 1 - i of a head and tile i
-//             of the next one. All items of a sequence are of about the same length.
+//             of the next one. All items of a sequence are of about the same length. Where the last
+//             round would leave multiprocessors without one, those of its heads come in more and
+//             shorter items: the longest tile of either head alone, then couples of the others.
 //   length    Sequences of different lengths: either of these, the longest sequence's first; every
 //             second round is given out in reverse order, so that a block's items add up to about
 //             as much as another's.
@@ -101,7 +103,7 @@ class Schedule {
       const bool falls = ((call_.num_sections - 1 - in.section) & 1) == 0;
       tile.head = in.section * call_.section + in.head;
       query_tile = falls ? call_.query_tiles - 1 - in.place : in.place;
-      tile.batch = call_.by_heads.divide(&tile.head);
+      find_batch(tile);
     } else {
       int heads = call_.batch * call_.heads, query_tiles = call_.query_tiles;
       if (kVarlen && call_.by_length) {
@@ -113,15 +115,23 @@ class Schedule {
         heads = call_.heads;
         tile.head = query_tile / query_tiles;
         query_tile -= tile.head * query_tiles;
+      } else if (!kVarlen && query_tile >= call_.first_shorter) {
+        query_tile -= call_.first_shorter;
+        tile.head = call_.first_shorter_pair + call_.by_shorter.divide(&query_tile);
+        query_tile -= 2;
+        --query_tiles;
       } else {
         tile.head = call_.by_query_tiles.divide(&query_tile);
       }
-      if (call_.by_couples) {
+      if (query_tile < 0) {
+        tile.head = 2 * tile.head + query_tile + 2;
+        query_tile = query_tiles;
+      } else if (call_.by_couples) {
         tile.head = 2 * tile.head + (progress_.is_second ? 1 : 0);
         if (!progress_.is_second) query_tile = query_tiles - 1 - query_tile;
         progress_.is_second = !progress_.is_second && tile.head + 1 < heads;
       }
-      if (!(kVarlen && call_.by_length)) tile.batch = call_.by_heads.divide(&tile.head);
+      if (!(kVarlen && call_.by_length)) find_batch(tile);
     }
     tile.first_query = query_tile * Shape::kQueries;
     find_blocks(tile);
@@ -129,6 +139,16 @@ class Schedule {
   }
 
  private:
+  // From the number of a head among those of all sequences.
+  __device__ __forceinline__ void find_batch(Tile& tile) const {
+    if (Shape::kHasBias && call_.shares_bias) {
+      tile.batch = tile.head;
+      tile.head = call_.by_batch.divide(&tile.batch);
+    } else {
+      tile.batch = call_.by_heads.divide(&tile.head);
+    }
+  }
+
   __device__ __forceinline__ int next_item() {
     int num_items = call_.num_items;
     if (kVarlen && call_.by_length) num_items = order_.first_item[call_.batch];

@@ -27,14 +27,6 @@ struct Rows {
   float sum[2];
 };
 
-template <typename T>
-__device__ __forceinline__ float2 unpack_pair(uint32_t word) {
-  T pair[2];
-  static_assert(sizeof(pair) == sizeof(word), "");
-  memcpy(pair, &word, sizeof(word));
-  return make_float2(to_float(pair[0]), to_float(pair[1]));
-}
-
 // To a row's scores of the keys from `column` on; those are the thread's, and the bias of a row of
 // seq_k keys begins at `bias`.
 template <typename Bias, typename Shape>
@@ -90,7 +82,7 @@ __device__ __forceinline__ void change_scores(const AttentionSm90Parameters& cal
       }
     }
   }
-  if (call.bias != nullptr) {
+  if (!Shape::kHasBias && call.bias != nullptr) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       if (row + 8 * half >= tile.seq_q) continue;
@@ -142,55 +134,59 @@ __device__ __forceinline__ float exponent_of_largest(float max, float factor) {
 
 // Scores, which are exponents of 2 times `factor`, to weights: 2^kShift for a row's largest score
 // up to now. `rescale`: by what sums and outputs up to now are to be multiplied. Returns whether
-// outputs are, the same for all of a warp. kRarely: only where a row's largest score has grown by
-// so much that a weight of more than 2^kGrowth would come out; else the row's weights stay relative
-// to what they were.
-template <bool kRarely, int kShift, int kSize>
+// outputs are, the same for all of a warp. Of float8, whose weights must not grow, always; else
+// only where a row's largest score has grown by so much that a weight of more than 2^kGrowth would
+// come out; else the row's weights stay relative to what they were.
+template <int kShift, int kSize>
 __device__ __forceinline__ bool weigh(float factor, float (&s)[kSize], Rows& rows,
                                       float (&rescale)[2]) {
-  constexpr float kGrowth = 8.0f;
-  const auto largest_of = [&](int half) {
+  constexpr bool kRarely = kShift == 0;
+  constexpr float kGrowth = 8.0f, kBeyondSums = 1e30f;
+  bool is_rescaled = !kRarely;
+  float offset[2], sum[2], last_max[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
     float largest[2] = {s[2 * half], s[2 * half + 1]};
 #pragma unroll
     for (int i = 1; i < kSize / 4; ++i) {
       largest[0] = fmaxf(largest[0], s[4 * i + 2 * half]);
       largest[1] = fmaxf(largest[1], s[4 * i + 2 * half + 1]);
     }
-    return max_of_row(fmaxf(rows.max[half], fmaxf(largest[0], largest[1])));
-  };
-  float max[2];
-  bool is_rescaled = true;
-  if constexpr (kRarely) {
-    bool grows[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      max[half] = largest_of(half);
-      grows[half] = (max[half] - rows.max[half]) * factor > kGrowth;
-      if (!grows[half]) max[half] = rows.max[half];
-    }
-    is_rescaled = __any_sync(0xFFFFFFFF, grows[0] || grows[1]);
+    last_max[half] = rows.max[half];
+    const float max = max_of_row(fmaxf(last_max[half], fmaxf(largest[0], largest[1])));
+    const bool grows = !kRarely || (max - last_max[half]) * factor > kGrowth;
+    if (grows) rows.max[half] = max;
+    is_rescaled = is_rescaled || grows;
   }
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    if constexpr (!kRarely) max[half] = largest_of(half);
     // A row that has seen nothing yet: exp2(-inf - 0) is 0, exp2(-inf + inf) would be NaN.
-    const float offset =
-        max[half] == -INFINITY ? 0.0f : exponent_of_largest<kShift>(max[half], factor);
-    rescale[half] =
-        is_rescaled ? detail::exp2_of(exponent_of_largest<kShift>(rows.max[half], factor) - offset)
-                    : 1.0f;
-    rows.max[half] = max[half];
-    float sum[2] = {0.0f, 0.0f};
+    offset[half] =
+        rows.max[half] == -INFINITY ? 0.0f : exponent_of_largest<kShift>(rows.max[half], factor);
+    float sums[2] = {0.0f, 0.0f};
 #pragma unroll
     for (int i = 0; i < kSize / 4; ++i) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         float& value = s[4 * i + 2 * half + j];
-        value = detail::exp2_of(fmaf(value, factor, -offset));
-        sum[j] += value;
+        value = detail::exp2_of(fmaf(value, factor, -offset[half]));
+        sums[j] += value;
       }
     }
-    rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[0] + sum[1]);
+    sum[half] = sums[0] + sums[1];
+  }
+  // No sum is so large. But ptxas would put the sums behind a branch that doesn't need them, where
+  // nothing runs beside them.
+  if constexpr (kRarely) {
+    is_rescaled = __any_sync(0xFFFFFFFF, is_rescaled || sum[0] + sum[1] > kBeyondSums);
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    rescale[half] =
+        is_rescaled
+            ? detail::exp2_of(exponent_of_largest<kShift>(last_max[half], factor) - offset[half])
+            : 1.0f;
+    rows.sum[half] = fmaf(rows.sum[half], rescale[half], sum[half]);
   }
   return is_rescaled;
 }

@@ -43,14 +43,26 @@ struct AttentionSm90Order {
   uint8_t index[kMost];
 };
 
+// The most of `columns` columns of outputs, in whole boxes and equal parts, for which `warpgroups`
+// have room in so many bytes; 0: none.
+constexpr int attention_sm90_output_columns(int columns, int warpgroups, int bytes) {
+  int most = columns / kBoxColumns * kBoxColumns;
+  while (most > 0 && (columns % most != 0 || most * warpgroups * 64 * 2 > bytes)) {
+    most -= kBoxColumns;
+  }
+  return most;
+}
+
 // kHeadDim, kHeadDimV: what the products are made for, at least head_dim and head_dim_v; the copy
 // engine fills up with zeros. kWarpgroups: consumers of a tile. kKeys: rows of a key block.
-// kStages, kQStages: buffers for K and for V, and for Q: three where tiles are so short that the
-// one whose outputs are being written and the next one don't hide the loading. kTeams: tiles that a
+// kStages: buffers for K and for V. kQBuffers: buffers for the 64 queries of a warpgroup: as many
+// as warpgroups, or more for what comes next, for three tiles where they are so short that the one
+// whose outputs are being written and the next one don't hide the loading. kTeams: tiles that a
 // block computes at a time, each by consumers and with buffers of its own. kIsFloat8: elements of
 // q, k and v have 8 bits; the values of a key block come transposed, columns as rows.
-template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQStages_,
-          int kTeams_, bool kIsFloat8_>
+// kReservedBytes: of shared memory, for others.
+template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQBuffers_,
+          int kTeams_, bool kIsFloat8_, int kReservedBytes = 0>
 struct AttentionSm90ShapeOf {
   static constexpr int kHeadDim = kHeadDim_;
   static constexpr int kHeadDimV = kHeadDimV_;
@@ -58,27 +70,32 @@ struct AttentionSm90ShapeOf {
   static constexpr int kQueries = 64 * kWarpgroups;
   static constexpr int kKeys = kKeys_;
   static constexpr int kStages = kStages_;
-  static constexpr int kQStages = kQStages_;
+  static constexpr int kQBuffers = kQBuffers_;
   static constexpr int kTeams = kTeams_;
+  static constexpr bool kChangesScores = false;
   static constexpr bool kHasDropout = false;
+  static constexpr bool kHasBias = false;
   static constexpr bool kIsFloat8 = kIsFloat8_;
   // Weights, relative to a row's largest one, are 2^kWeightShift times what they are elsewhere:
   // float8 has numbers up to 448, and at its lower end few bits.
   static constexpr int kWeightShift = kIsFloat8 ? 8 : 0;
   static constexpr int kWeightWords = kKeys / (kIsFloat8 ? 8 : 4);  // of a thread
-  // Of small blocks the multiplication of outputs is a good part of what is done beside the
-  // products; of larger ones it takes longer to find out that there is none.
-  static constexpr bool kRescalesRarely = kKeys <= 80 && kHeadDimV <= 128;
-  // Whether the scores of the next tile's first block are computed while a tile is written: with
-  // one buffer for Q they would have to wait for it. Outputs go through that buffer then, unless
-  // queries of 8 bits leave too little room for them.
-  static constexpr bool kOverlapsTiles = kQStages > 1;
+  // Warpgroups whose queries of the next tile have buffers while this one is computed; those of the
+  // others come when this tile's last scores are computed.
+  static constexpr int kEarlyQueries = std::min(kQBuffers - kWarpgroups, kWarpgroups);
+  static_assert(kEarlyQueries >= 0, "a buffer for each warpgroup's queries");
+  // Whether the scores of the next tile's first block are computed while a tile is written: without
+  // more buffers they would have to wait for their queries.
+  static constexpr bool kOverlapsTiles = kEarlyQueries > 0;
+  // Whether outputs go through the queries' place: the next ones have another. Queries of 8 bits
+  // would leave too little room.
+  static constexpr bool kWritesThroughQueries = kEarlyQueries == kWarpgroups && !kIsFloat8;
   // Whether a tile is written while the next one's second products are computed: the first ones are
   // as short as a softmax. Its outputs are kept in registers until then, if there are enough.
-  static constexpr bool kWritesLate = kQStages > 2 && kTeams == 1 && !kIsFloat8;
+  static constexpr bool kWritesLate = kQBuffers > 2 * kWarpgroups&& kTeams == 1 && !kIsFloat8;
   // Whether the next tile's queries are loaded behind this one's first keys and values: a tile's
   // whole time to come from memory, which short sequences keep busy. Their buffer is free by then.
-  static constexpr bool kLoadsQueriesEarly = kQStages > 1 && kWarpgroups == 2 && !kIsFloat8;
+  static constexpr bool kLoadsQueriesEarly = kOverlapsTiles && kWarpgroups == 2 && !kIsFloat8;
   // Tiles that are known: one that is computed, the next, and two that are loaded or prefetched.
   static constexpr int kTilesAhead = 4;
   static constexpr int kConsumers = kTeams * kWarpgroups;
@@ -92,22 +109,35 @@ struct AttentionSm90ShapeOf {
   static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <=
                     (1 + kConsumers) * kStartRegisters,
                 "more registers than the block has");
-  static_assert(!kOverlapsTiles || kIsFloat8 || kHeadDimV <= kHeadDim,
+  static_assert(!kWritesThroughQueries || kHeadDimV <= kHeadDim,
                 "outputs take the place of queries");
   static_assert(!kIsFloat8 || (kKeys % 32 == 0 && kHeadDim % 32 == 0), "products of 32 elements");
   // Outputs that one product adds to: of float8 it takes the registers of the scores.
   static constexpr int kColumns = kIsFloat8 && kHeadDimV > kKeys ? kHeadDimV / 2 : kHeadDimV;
   static_assert(!kIsFloat8 || kColumns <= kKeys, "products have the registers of the scores");
-  static_assert(!kIsFloat8 || !kRescalesRarely, "weights of float8 must not grow beyond 448");
 
-  using QTile = SharedTile<kQueries, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
+  static constexpr int kMostSharedBytes = 227 * 1024 - kReservedBytes;
+  using QTile = SharedTile<64, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
   using KTile = SharedTile<kKeys, kIsFloat8 ? kHeadDim / 2 : kHeadDim>;
   using VTile = SharedTile<kIsFloat8 ? kHeadDimV : kKeys, kIsFloat8 ? kKeys / 2 : kHeadDimV>;
   static constexpr int kQOffset = 0;
-  static constexpr int kKOffset = kQOffset + kQStages * QTile::kBytes;
+  static constexpr int kKOffset = kQOffset + kQBuffers * QTile::kBytes;
   static constexpr int kVOffset = kKOffset + kStages * KTile::kBytes;
-  static constexpr int kBarriersOffset = kVOffset + kStages * VTile::kBytes;
-  static constexpr int kNumBarriers = 2 * kQStages * kWarpgroups + 4 * kStages + 2 * kTilesAhead;
+  static constexpr int kOOffset = kVOffset + kStages * VTile::kBytes;
+  static constexpr int kNumBarriers = 2 * kQBuffers + 4 * kStages + 2 * kTilesAhead;
+  // Columns of outputs that have a place of their own on their way to memory, if there is room.
+  // From registers, with less than a row's columns in one instruction, they took a tenth of the
+  // time of 512 queries.
+  static constexpr int kOutputColumns =
+      kWritesThroughQueries || kIsFloat8 || kTeams > 1
+          ? 0
+          : attention_sm90_output_columns(kHeadDimV, kWarpgroups,
+                                          kMostSharedBytes - kOOffset - 8 * kNumBarriers - 32 -
+                                              kTilesAhead *
+                                                  static_cast<int>(sizeof(AttentionSm90Tile)) -
+                                              static_cast<int>(sizeof(AttentionSm90Order)));
+  static constexpr int kBarriersOffset =
+      kOOffset + (kOutputColumns == 0 ? 0 : kWarpgroups * 64 * 2 * kOutputColumns);
   static constexpr int kTilesOffset = (kBarriersOffset + 8 * kNumBarriers + 15) / 16 * 16;
   static constexpr int kProgressOffset =
       kTilesOffset + kTilesAhead * static_cast<int>(sizeof(AttentionSm90Tile));
@@ -118,40 +148,69 @@ struct AttentionSm90ShapeOf {
   static constexpr int shared_bytes(bool varlen) {
     return kOrderOffset + (varlen ? static_cast<int>(sizeof(AttentionSm90Order)) : 0);
   }
-  static_assert(kOrderOffset + static_cast<int>(sizeof(AttentionSm90Order)) <= 227 * 1024,
+  static_assert(kOrderOffset + static_cast<int>(sizeof(AttentionSm90Order)) <= kMostSharedBytes,
                 "more shared memory than a block can have");
 };
 
-template <int kHeadDim, int kHeadDimV, int kWarpgroups, int kKeys, int kStages, int kQStages,
+template <int kHeadDim, int kHeadDimV, int kWarpgroups, int kKeys, int kStages, int kQBuffers,
           int kTeams = 1>
 struct AttentionSm90Shape : AttentionSm90ShapeOf<kHeadDim, kHeadDimV, kWarpgroups, kKeys, kStages,
-                                                 kQStages, kTeams, false> {};
+                                                 kQBuffers, kTeams, false> {};
+
+// Softcap, ALiBi and bias are a third of the kernel's code, which each multiprocessor reads from
+// memory and keeps next to the rest: calls without them have a kernel without them.
+template <typename Shape>
+struct WithScoreOptions : Shape {
+  static constexpr bool kChangesScores = true;
+};
 
 // Dropout takes registers that the rest needs: it has shapes of its own, also for head dimensions
 // that have others without it. Its random words take longer than the products.
 template <typename Shape>
-struct WithDropout : Shape {
+struct WithDropout : WithScoreOptions<Shape> {
   static constexpr bool kHasDropout = true;
+};
+
+// A bias comes through shared memory, where there is room for it: attention_sm90_bias.cuh.
+// Sequences are of one length.
+template <int kHeadDim, int kWarpgroups, int kKeys, int kStages, int kQBuffers>
+struct AttentionSm90ShapeWithRoom
+    : AttentionSm90ShapeOf<kHeadDim, kHeadDim, kWarpgroups, kKeys, kStages, kQBuffers, 1, false,
+                           4 * kWarpgroups * 16 * kKeys * 2> {};
+template <typename Shape>
+struct WithBias : WithScoreOptions<Shape> {
+  static constexpr bool kHasBias = true;
+  static constexpr int kBiasOffset = Shape::kOrderOffset;
+  static constexpr int kWarpBiasBytes = 16 * Shape::kKeys * 2;
+  static constexpr int shared_bytes(bool) {
+    return kBiasOffset + 4 * Shape::kConsumers * kWarpBiasBytes;
+  }
+  static_assert(Shape::kKeys % 64 == 0 && kBiasOffset % 16 == 0, "its layout: place_of_unit()");
+  static_assert(kBiasOffset + 4 * Shape::kConsumers * kWarpBiasBytes <= 227 * 1024,
+                "more shared memory than a block can have");
 };
 
 // Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
 // dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
 // stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
 // faster. 64Short: two tiles at a time. 256Short: half of a mask's diagonal is less of 64 keys.
-using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 3, 2>;
-using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 2>;
-using AttentionSm90Shape96Short = AttentionSm90Shape<96, 96, 2, 128, 2, 3>;
-using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 2>;
-using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 3>;
-using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 2>;
-using AttentionSm90Shape192By128Short = AttentionSm90Shape<192, 128, 2, 128, 2, 1>;
-using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 1>;
-using AttentionSm90Shape192Short = AttentionSm90Shape<192, 192, 2, 80, 2, 2>;
-using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 1>;
-using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 1>;
-using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 1>;
+using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 6, 2>;
+using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 6>;
+using AttentionSm90Shape96Short = AttentionSm90Shape<96, 96, 2, 128, 2, 6>;
+using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 6>;
+using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 6>;
+using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 6>;
+using AttentionSm90Shape192By128Short = AttentionSm90Shape<192, 128, 2, 128, 2, 2>;
+using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 3>;
+using AttentionSm90Shape192Short = AttentionSm90Shape<192, 192, 2, 64, 2, 5>;
+using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 2>;
+using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 2>;
+using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 2>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
 using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
+using AttentionSm90Shape64Bias = WithBias<AttentionSm90ShapeWithRoom<64, 2, 128, 2, 6>>;
+using AttentionSm90Shape128Bias = WithBias<AttentionSm90ShapeWithRoom<128, 2, 128, 2, 4>>;
+using AttentionSm90Shape256Bias = WithBias<AttentionSm90ShapeWithRoom<256, 2, 64, 2, 2>>;
 
 // What the forward and the backward kernel are both told of a call.
 struct AttentionSm90Call {
@@ -178,7 +237,8 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   int64_t output_batch_stride, output_seq_stride, output_head_stride;
   int batch;
   int total_q;  // of different lengths: queries together
-  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three.
+  // After the cap slopes and bias, times `unit`, are added to s. changes_scores: any of the three,
+  // but for the bias of shapes WithBias.
   bool changes_scores;
   float unit;
   const float* slopes;  // may be null
@@ -192,9 +252,15 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   const int64_t* seed;
   int query_tiles, num_items;
   bool by_couples, by_length;
+  // The first item of the shorter ones, none if beyond num_items, and its pair of heads.
+  int first_shorter, first_shorter_pair;
+  detail::Divider by_shorter{1};
   bool writes_late;  // Shape::kWritesLate; not where a tile has few key blocks
   detail::Divider by_query_tiles{1}, by_group{1};
   AttentionDescale q_descale, k_descale, v_descale;  // of float8
+  // Of shapes WithBias: sequences of the batch have one bias, and their tiles come side by side.
+  bool shares_bias;
+  detail::Divider by_batch{1};
 };
 
 #if CUDAOPS_HAS_WGMMA
@@ -229,13 +295,22 @@ __device__ __forceinline__ void find_sequence(const AttentionSm90Call& call, Til
 
 namespace attention_sm90 {
 
-// Rings of queries, one a warpgroup; of keys and of values; and of tiles.
+// Which of a team's queries, 64 at a time, a warpgroup has in the t-th tile; and where the n-th
+// are.
+template <typename Shape>
+__device__ __forceinline__ uint32_t index_of_queries(uint32_t t, int warpgroup) {
+  return t * Shape::kWarpgroups + warpgroup;
+}
+template <typename Shape>
+__device__ __forceinline__ char* queries_at(char* shared, uint32_t n) {
+  return shared + Shape::kQOffset + stage<Shape::kQBuffers>(n) * Shape::QTile::kBytes;
+}
+
+// Rings of queries, of keys, of values and of tiles.
 template <typename Shape>
 struct Barriers {
   uint64_t* base;
-  __device__ __forceinline__ Ring<Shape::kQStages, Shape::kWarpgroups> q(int warpgroup) const {
-    return {base + warpgroup};
-  }
+  __device__ __forceinline__ Ring<Shape::kQBuffers> q() const { return {base}; }
   __device__ __forceinline__ Ring<Shape::kStages> k() const { return {behind_q(0)}; }
   __device__ __forceinline__ Ring<Shape::kStages> v() const { return {behind_q(2)}; }
   __device__ __forceinline__ uint64_t* tile_full(int slot) const { return behind_q(4) + slot; }
@@ -243,7 +318,7 @@ struct Barriers {
     return behind_q(4) + Shape::kTilesAhead + slot;
   }
   __device__ __forceinline__ uint64_t* behind_q(int stages) const {
-    return base + 2 * Shape::kQStages * Shape::kWarpgroups + stages * Shape::kStages;
+    return base + 2 * Shape::kQBuffers + stages * Shape::kStages;
   }
 };
 
@@ -283,6 +358,11 @@ template <typename Tensor>
 MappedTensor mapped_keys(const Attention& call, const Tensor& tensor, int64_t columns) {
   const int64_t seq = call.cu_seqlens_k != nullptr ? call.total_k : call.seq_k;
   return mapped(call, tensor, columns, seq, call.kv_heads);
+}
+
+// Whether there is a bias that can be copied to shared memory, eight keys at a time.
+inline bool has_bias_vectors(const Attention& call) {
+  return call.bias != nullptr && call.bias_dtype == call.dtype && has_aligned_bias(call, 8);
 }
 
 struct MappedTensors {

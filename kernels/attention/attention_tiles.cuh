@@ -7,6 +7,7 @@
 #include <cudaops/gpu_compat.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "../common/activations.h"
 #include "../common/device_types.cuh"
@@ -33,6 +34,16 @@ constexpr int kLines = 16;          // of what is summed up with weights, at a t
 constexpr int kStride = kTile + 4;  // still aligned to 16 bytes; columns in other banks
 constexpr int kMaxWidth = static_cast<int>(Attention::kMaxHeadDim);
 
+// Blocks of a multiprocessor. Of two, one computes while the other waits for its loads, which is
+// worth more than registers as long as sums are few. sm_75 has shared memory for one.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <int>
+constexpr int kMinBlocks = 1;
+#else
+template <int kWidth>
+constexpr int kMinBlocks = kWidth <= 64 ? 2 : 1;
+#endif
+
 struct alignas(16) Shared {
   union {
     struct {
@@ -43,47 +54,75 @@ struct alignas(16) Shared {
   float weights[kTile][kStride];  // [column][row]
 };
 
-// Rows of a tensor; what lies behind their number or width is 0.
-template <typename T>
+// body(element) with a number of the type.
+template <typename Body>
+__device__ __forceinline__ void for_element_type(DType dtype, const Body& body) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return body(float());
+    case DType::kFloat16:
+      return body(__half());
+    case DType::kBFloat16:
+      return body(bfloat16());
+  }
+}
+
+// Rows of a tensor, eight numbers at a time; what lies behind their number or width is 0. The plain
+// kernels are told the type when they run: a kernel for each would take three times as long to
+// compile, and beside the products loads are few.
 struct Rows64 {
-  const T* data;
-  int64_t stride;
+  static constexpr int kNumbers = 8;
+  const void* data;
+  int64_t first, stride;  // elements
   int num_rows, width;
+  DType dtype;
   bool is_aligned;  // 16 bytes
 
-  __device__ __forceinline__ Rows64(const AttentionTensor& tensor, int64_t sequence, int64_t head,
-                                    int64_t first, int64_t end, int64_t width_of_head)
-      : data(static_cast<const T*>(tensor.data) + sequence + head * tensor.head_stride +
-             first * tensor.seq_stride),
+  __device__ __forceinline__ Rows64(DType dtype, const AttentionTensor& tensor, int64_t sequence,
+                                    int64_t head, int64_t first_row, int64_t end_row,
+                                    int64_t width_of_head)
+      : data(tensor.data),
+        first(sequence + head * tensor.head_stride + first_row * tensor.seq_stride),
         stride(tensor.seq_stride),
-        num_rows(end - first < kTile ? static_cast<int>(end - first) : kTile),
+        num_rows(end_row - first_row < kTile ? static_cast<int>(end_row - first_row) : kTile),
         width(static_cast<int>(width_of_head)),
-        is_aligned(reinterpret_cast<uintptr_t>(data) % 16 == 0 && stride % Vector<T>::kSize == 0) {}
+        dtype(dtype) {
+    const int64_t element_bytes = dtype == DType::kFloat32 ? 4 : 2;
+    is_aligned = (reinterpret_cast<uintptr_t>(data) + first * element_bytes) % 16 == 0 &&
+                 stride * element_bytes % 16 == 0;
+  }
 
-  __device__ __forceinline__ Numbers<T> vector(int row, int column) const {
-    Packed packed = {0, 0, 0, 0};
-    if (row < num_rows && column < width) {
-      const T* from = data + row * stride + column;
-      const int count = width - column;
-      packed = is_aligned && count >= Vector<T>::kSize ? load_aligned(from)
-                                                       : load_unaligned(from, 0, count);
-    }
-    return unpack<T>(packed);
+  __device__ __forceinline__ Floats<kNumbers> numbers(int row, int column) const {
+    Floats<kNumbers> numbers = {};
+    const int count = width - column;
+    if (row >= num_rows || count <= 0) return numbers;
+    for_element_type(dtype, [&](auto element) {
+      using T = decltype(element);
+      constexpr int kSize = Vector<T>::kSize;
+      const T* const from = static_cast<const T*>(data) + first + row * stride + column;
+#pragma unroll
+      for (int begin = 0; begin < kNumbers; begin += kSize) {
+        const Packed packed = is_aligned && count >= begin + kSize
+                                  ? load_aligned(from + begin)
+                                  : load_unaligned(from + begin, 0, count - begin);
+        const Numbers<T> loaded = unpack<T>(packed);
+#pragma unroll
+        for (int k = 0; k < kSize; ++k) numbers[begin + k] = loaded[k];
+      }
+    });
+    return numbers;
   }
 };
 
-template <typename T>
-__device__ __forceinline__ void stage_transposed(const Rows64<T>& rows, int first,
+__device__ __forceinline__ void stage_transposed(const Rows64& rows, int first,
                                                  float (&to)[kDepth][kStride]) {
-  constexpr int kSize = Vector<T>::kSize, kPerRow = kDepth / kSize;
+  constexpr int kPerRow = kDepth / Rows64::kNumbers;
+  static_assert(kTile * kPerRow == kThreads, "a thread has eight numbers");
+  const int row = static_cast<int>(threadIdx.x) / kPerRow;
+  const int column = static_cast<int>(threadIdx.x) % kPerRow * Rows64::kNumbers;
+  const Floats<Rows64::kNumbers> numbers = rows.numbers(row, first + column);
 #pragma unroll
-  for (int round = 0; round < kTile * kPerRow / kThreads; ++round) {
-    const int i = round * kThreads + static_cast<int>(threadIdx.x);
-    const int row = i / kPerRow, column = i % kPerRow * kSize;
-    const Numbers<T> numbers = rows.vector(row, first + column);
-#pragma unroll
-    for (int k = 0; k < kSize; ++k) to[column + k][row] = numbers[k];
-  }
+  for (int k = 0; k < Rows64::kNumbers; ++k) to[column + k][row] = numbers[k];
 }
 
 // Four rows and four columns of a thread.
@@ -115,9 +154,8 @@ __device__ __forceinline__ float element(const float4& four, int i) {
 }
 
 // sums[row][column] = a[row] · b[column].
-template <typename T>
-__device__ __forceinline__ void find_products(const Rows64<T>& a, const Rows64<T>& b,
-                                              Shared& shared, Scores& sums) {
+__device__ __forceinline__ void find_products(const Rows64& a, const Rows64& b, Shared& shared,
+                                              Scores& sums) {
   auto& staged = shared.staged.products;
   sums.clear();
 #pragma unroll 1
@@ -167,10 +205,10 @@ struct RowSums {
 };
 
 // sums[row] += sum over the columns of weights[row][column] * lines[column].
-template <int kWidth, typename T>
-__device__ __forceinline__ void add_weighted(const Rows64<T>& lines, Shared& shared,
+template <int kWidth>
+__device__ __forceinline__ void add_weighted(const Rows64& lines, Shared& shared,
                                              RowSums<kWidth>& sums) {
-  constexpr int kSize = Vector<T>::kSize, kPerRow = kWidth / kSize;
+  constexpr int kSize = Rows64::kNumbers, kPerRow = kWidth / kSize;
   auto& staged = shared.staged.lines;
 #pragma unroll 1
   for (int first = 0; first < lines.num_rows; first += kLines) {
@@ -180,7 +218,7 @@ __device__ __forceinline__ void add_weighted(const Rows64<T>& lines, Shared& sha
       const int i = round * kThreads + static_cast<int>(threadIdx.x);
       if (i >= kLines * kPerRow) break;
       const int row = i / kPerRow, column = i % kPerRow * kSize;
-      const Numbers<T> numbers = lines.vector(first + row, column);
+      const Floats<kSize> numbers = lines.numbers(first + row, column);
 #pragma unroll
       for (int k = 0; k < kSize; k += 4) {
         *reinterpret_cast<float4*>(&staged[row][column + k]) =
@@ -208,16 +246,20 @@ __device__ __forceinline__ void add_weighted(const Rows64<T>& lines, Shared& sha
   }
 }
 
-template <typename T, int kWidth>
-__device__ __forceinline__ void store_rows(RowSums<kWidth>& sums, const AttentionOutput& tensor,
-                                           int64_t sequence, int64_t head, int64_t first,
-                                           int64_t end, int64_t width, const float (&factor)[4]) {
-  T* const data = static_cast<T*>(tensor.data) + sequence + head * tensor.head_stride;
-  sums.for_each([&](int i, int column, float& sum) {
-    const int64_t row = first + thread_row() + i;
-    if (row < end && column < width) {
-      data[row * tensor.seq_stride + column] = from_float<T>(sum * factor[i]);
-    }
+template <int kWidth>
+__device__ __forceinline__ void store_rows(RowSums<kWidth>& sums, DType dtype,
+                                           const AttentionOutput& tensor, int64_t sequence,
+                                           int64_t head, int64_t first, int64_t end, int64_t width,
+                                           const float (&factor)[4]) {
+  for_element_type(dtype, [&](auto element) {
+    using T = decltype(element);
+    T* const data = static_cast<T*>(tensor.data) + sequence + head * tensor.head_stride;
+    sums.for_each([&](int i, int column, float& sum) {
+      const int64_t row = first + thread_row() + i;
+      if (row < end && column < width) {
+        data[row * tensor.seq_stride + column] = from_float<T>(sum * factor[i]);
+      }
+    });
   });
 }
 
@@ -369,16 +411,13 @@ inline int64_t widest(const Attention& call) {
   return call.head_dim > call.head_dim_v ? call.head_dim : call.head_dim_v;
 }
 
-// Call::run<T, width>(...): widths of 64, 128 and 256 have kernels of their own.
-template <typename Call>
-struct ForWidth {
-  template <typename T, typename... Arguments>
-  static void run(int64_t width, const Arguments&... arguments) {
-    if (width <= 64) return Call::template run<T, 64>(arguments...);
-    if (width <= 128) return Call::template run<T, 128>(arguments...);
-    Call::template run<T, 256>(arguments...);
-  }
-};
+// body(std::integral_constant<int, width>()): widths of 64, 128 and 256 have kernels of their own.
+template <typename Body>
+void for_width(int64_t width, const Body& body) {
+  if (width <= 64) return body(std::integral_constant<int, 64>());
+  if (width <= 128) return body(std::integral_constant<int, 128>());
+  body(std::integral_constant<int, 256>());
+}
 
 }  // namespace attention_detail
 }  // namespace cudaops_kernels

@@ -16,7 +16,35 @@
 namespace cudaops_kernels {
 namespace {
 
-template <typename Run>
+// The kernels for sm_90a read the biases of eight keys at a time, or pairs in float32. Where rows
+// don't begin at multiples of that, or keys don't stand side by side, they are copied first.
+template <typename Device>
+void align_bias(const OptionalTensor& bias, TensorAttention& attention) {
+  if constexpr (Device::kIsGpu) {
+    Attention& call = attention.call;
+    if (!bias.has_value() || call.dtype == DType::kFloat32 || call.bias_key_stride == 0) return;
+    if (has_aligned_bias(call, call.bias_dtype == DType::kFloat32 ? 2 : 8)) return;
+    if (!has_attention_for_hopper()) return;
+    Tensor from = *bias;
+    int64_t* const call_strides[] = {&call.bias_batch_stride, &call.bias_head_stride,
+                                     &call.bias_query_stride, &call.bias_key_stride};
+    int64_t sizes[4], strides[4];
+    int64_t stride = 1;
+    for (int dim = 3; dim >= 0; --dim) {
+      const bool is_broadcast = *call_strides[dim] == 0;
+      if (is_broadcast) from = torch::stable::narrow(from, dim, 0, 1);
+      sizes[dim] = from.size(dim);
+      strides[dim] = stride;
+      *call_strides[dim] = is_broadcast ? 0 : stride;
+      stride *= dim == 3 ? (sizes[dim] + 7) / 8 * 8 : sizes[dim];
+    }
+    attention.kept.push_back(make_empty_strided(from, 4, sizes, strides, std::nullopt));
+    torch::stable::copy_(attention.kept.back(), from);
+    call.bias = attention.kept.back().const_data_ptr();
+  }
+}
+
+template <typename Device, typename Run>
 std::tuple<Tensor, Tensor> attention_on(const char* op, const Tensor& q, const Tensor& k,
                                         const Tensor& v, const AttentionLengths* lengths,
                                         const OptionalTensor& bias,
@@ -25,6 +53,7 @@ std::tuple<Tensor, Tensor> attention_on(const char* op, const Tensor& q, const T
                                         const AttentionOptions& options, const Run& run) {
   TensorAttention attention =
       checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, seed, options);
+  align_bias<Device>(bias, attention);
   Attention& call = attention.call;
   const Tensor output = empty_output(q, call.head_dim_v);
   const std::vector<int64_t> shape = lse_shape(call);
@@ -43,7 +72,7 @@ struct AttentionGradients {
 };
 
 // grad_bias is one for each score, unsummed where the bias is broadcast: then of float32.
-template <typename Run>
+template <typename Device, typename Run>
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
     const char* op, const AttentionGradients& given, const Tensor& q, const Tensor& k,
     const Tensor& v, const AttentionLengths* lengths, const OptionalTensor& bias,
@@ -52,6 +81,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
   using torch::headeronly::ScalarType;
   TensorAttention attention =
       checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, seed, options);
+  align_bias<Device>(bias, attention);
   AttentionBackward backward{};
   const Tensor wanted_output = empty_output(q, attention.call.head_dim_v);
   check_same(op, "grad_output", given.grad_output, "output", given.output);
@@ -138,9 +168,9 @@ struct AttentionOps {
       std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
       double softcap, bool, double dropout_p) {
     const Device device(q);
-    return attention_on("attention", q, k, v, nullptr, bias, alibi_slopes, sinks, seed,
-                        {scale, causal, window_left, window_right, softcap, dropout_p},
-                        runner(device));
+    return attention_on<Device>("attention", q, k, v, nullptr, bias, alibi_slopes, sinks, seed,
+                                {scale, causal, window_left, window_right, softcap, dropout_p},
+                                runner(device));
   }
 
   static std::tuple<Tensor, Tensor> attention_varlen(
@@ -151,9 +181,9 @@ struct AttentionOps {
       double softcap, bool, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
-    return attention_on("attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks,
-                        seed, {scale, causal, window_left, window_right, softcap, dropout_p},
-                        runner(device));
+    return attention_on<Device>(
+        "attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks, seed,
+        {scale, causal, window_left, window_right, softcap, dropout_p}, runner(device));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward(
@@ -163,10 +193,10 @@ struct AttentionOps {
       std::optional<double> scale, bool causal, int64_t window_left, int64_t window_right,
       double softcap, bool deterministic, double dropout_p, bool needs_grad_bias) {
     const Device device(q);
-    return attention_backward_on("attention_backward", {grad_output, grad_lse, output, lse}, q, k,
-                                 v, nullptr, bias, alibi_slopes, sinks, seed,
-                                 {scale, causal, window_left, window_right, softcap, dropout_p},
-                                 needs_grad_bias, backward_runner(device, q, deterministic));
+    return attention_backward_on<Device>(
+        "attention_backward", {grad_output, grad_lse, output, lse}, q, k, v, nullptr, bias,
+        alibi_slopes, sinks, seed, {scale, causal, window_left, window_right, softcap, dropout_p},
+        needs_grad_bias, backward_runner(device, q, deterministic));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor> attention_varlen_backward(
@@ -178,11 +208,11 @@ struct AttentionOps {
       double softcap, bool deterministic, double dropout_p) {
     const Device device(q);
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
-    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] =
-        attention_backward_on("attention_varlen_backward", {grad_output, grad_lse, output, lse}, q,
-                              k, v, &lengths, std::nullopt, alibi_slopes, sinks, seed,
-                              {scale, causal, window_left, window_right, softcap, dropout_p}, false,
-                              backward_runner(device, q, deterministic));
+    const auto [grad_q, grad_k, grad_v, grad_bias, grad_sinks] = attention_backward_on<Device>(
+        "attention_varlen_backward", {grad_output, grad_lse, output, lse}, q, k, v, &lengths,
+        std::nullopt, alibi_slopes, sinks, seed,
+        {scale, causal, window_left, window_right, softcap, dropout_p}, false,
+        backward_runner(device, q, deterministic));
     return {grad_q, grad_k, grad_v, grad_sinks};
   }
 

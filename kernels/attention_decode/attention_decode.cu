@@ -7,9 +7,6 @@
 #include "../common/per_device.cuh"
 #endif
 #include "attention_decode.cuh"
-#if !CUDAOPS_HIP
-#include "attention_decode_arrivals.cuh"
-#endif
 #include "attention_decode.h"
 
 namespace cudaops_kernels {
@@ -168,12 +165,13 @@ bool has_chunks(const AttentionDecode& call) {
 }
 
 // What a device runs of a kernel: its blocks at a time, 0 where there is no code for it or too
-// little shared memory; tiles of a warp. Found out once for each device.
+// little shared memory; tiles of a warp. Found out once for each device. kHasManyRows: items share
+// keys.
 struct Fit {
   int blocks, stages, unit_shift;
 };
 
-template <typename T, typename Cache, int kDim>
+template <typename T, typename Cache, int kDim, bool kHasManyRows>
 Fit find_fit(int device) {
   using M = PartMemory<Cache, kDim>;
   const auto kernel = decode_kernel<T, Cache, kDim>;
@@ -181,22 +179,23 @@ Fit find_fit(int device) {
   int most = 0, multiprocessors = 0, blocks = 0;
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  int stages = M::kStages;
-  // 2 KiB are the kernel's own.
-  while (stages >= M::kFewestStages && M::bytes(stages) + 2048 > most) --stages;
-  if (stages < M::kFewestStages) return {0, 0, 0};
+  int allowed = M::kStages;
+  while (allowed >= M::kFewestStages && M::bytes_of_block(allowed) > most) --allowed;
+  if (allowed < M::kFewestStages) return {0, 0, 0};
   CUDAOPS_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(stages)));
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(allowed)));
+  const int stages = kHasManyRows && allowed > M::kFewerStages ? M::kFewerStages : allowed;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, M::kThreads,
                                                               M::bytes(stages)));
+  if (!kHasManyRows && blocks > M::kBlocks) blocks = M::kBlocks;
   return {blocks * multiprocessors, stages, 0};
 }
 
-template <typename T, typename Cache, int kDim>
+template <typename T, typename Cache, int kDim, bool kHasManyRows>
 Fit fit() {
   static int known[64];
   const int value = known_for_device(known, [](int device) {
-    const Fit found = find_fit<T, Cache, kDim>(device);
+    const Fit found = find_fit<T, Cache, kDim, kHasManyRows>(device);
     return found.blocks * 8 + found.stages;
   });
   int unit_shift = 0;
@@ -229,16 +228,18 @@ void cut(Plan* plan, const Fit& fit) {
   const int most = slots / plan->side_by_side;
   plan->parts = static_cast<int>(units < most ? units : most);
   plan->by_parts = detail::Divider(static_cast<uint32_t>(plan->parts));
+  plan->merge_items = units <= most && plan->call.num_batches <= 32;
 }
 
 int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
 
-// Blocks of the second kernel that share the rows of an item, where there is room for `most`: of
-// few items a row has one to itself.
-unsigned int merge_blocks(const Plan& plan, int64_t most) {
-  const int rows = plan.num_rows < kRows ? plan.num_rows : kRows;
-  const int least = (rows + kMergeWarps - 1) / kMergeWarps;
-  return static_cast<unsigned int>(rows < most ? rows : (most > least ? most : least));
+// Of the second kernel: as many as run at a time of the first one.
+dim3 merge_grid(const Plan& plan, int slots) {
+  if (!plan.merge_items) return dim3(static_cast<unsigned int>(num_blocks(plan)));
+  const int items = static_cast<int>(plan.per_sequence * plan.call.num_batches);
+  const int rows = plan.num_rows < kRows ? plan.num_rows : kRows, each = slots / items;
+  return dim3(static_cast<unsigned int>(items),
+              static_cast<unsigned int>(rows < each ? rows : each));
 }
 
 int64_t workspace_bytes(const Plan& plan) {
@@ -252,42 +253,38 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   plan.stages = fit.stages;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + 2 * num_blocks(plan) * kRows * plan.call.head_dim;
-  const int64_t items = plan.per_sequence * plan.call.num_batches;
-  if (M::kMergesItself && items <= kArrivalsOfStream) plan.arrivals = arrivals_of(stream);
   launch_overlapping_with(decode_kernel<T, Cache, kDim>,
                           dim3(static_cast<unsigned int>(num_blocks(plan))), dim3(M::kThreads),
                           M::bytes(fit.stages), stream, plan);
-  if (plan.arrivals != nullptr) return;
-  // As many rows at a time as in the first kernel, where that merges: the same bits.
-  const int64_t most = M::kMergesItself ? 0 : fit.blocks / items;
-  const dim3 grid(static_cast<unsigned int>(items), merge_blocks(plan, most));
-  launch_overlapping(merge_kernel<T, kDim>, grid, dim3(32 * kMergeWarps), stream, plan);
+  launch_overlapping(merge_kernel<T, kDim>, merge_grid(plan, fit.blocks), dim3(32 * kMergeWarps),
+                     stream, plan);
 }
 
 // body(Fit, launch) of the tensor cores' kernel that takes this call; false where none does.
 template <typename T, typename Cache, int kDim, typename Body>
-bool with_kernel_of(const Body& body) {
-  const Fit found = fit<T, Cache, kDim>();
+bool with_kernel_of(const Plan& plan, const Body& body) {
+  const Fit found = plan.row_tiles > 1 ? fit<T, Cache, kDim, true>() : fit<T, Cache, kDim, false>();
   if (found.blocks == 0) return false;
   body(found, launch_of<T, Cache, kDim>);
   return true;
 }
 template <typename T, typename Cache, typename Body>
-bool with_kernel_of_width(const AttentionDecode& call, const Body& body) {
-  if (call.head_dim <= 64) return with_kernel_of<T, Cache, 64>(body);
-  if (call.head_dim <= 128) return with_kernel_of<T, Cache, 128>(body);
-  return with_kernel_of<T, Cache, 256>(body);
+bool with_kernel_of_width(const Plan& plan, const Body& body) {
+  if (plan.call.head_dim <= 64) return with_kernel_of<T, Cache, 64>(plan, body);
+  if (plan.call.head_dim <= 128) return with_kernel_of<T, Cache, 128>(plan, body);
+  return with_kernel_of<T, Cache, 256>(plan, body);
 }
 template <typename Body>
-bool with_kernel(const AttentionDecode& call, const Body& body) {
+bool with_kernel(const Plan& plan, const Body& body) {
+  const AttentionDecode& call = plan.call;
   if (call.dtype == DType::kFloat32 || !has_chunks(call)) return false;
-  if (most_units(plan_of(call)) > 0x7fffffff) return false;
+  if (most_units(plan) > 0x7fffffff) return false;
   if (call.dtype == DType::kFloat16) {
-    if (call.has_float8_cache) return with_kernel_of_width<__half, Float8>(call, body);
-    return with_kernel_of_width<__half, __half>(call, body);
+    if (call.has_float8_cache) return with_kernel_of_width<__half, Float8>(plan, body);
+    return with_kernel_of_width<__half, __half>(plan, body);
   }
-  if (call.has_float8_cache) return with_kernel_of_width<bfloat16, Float8>(call, body);
-  return with_kernel_of_width<bfloat16, bfloat16>(call, body);
+  if (call.has_float8_cache) return with_kernel_of_width<bfloat16, Float8>(plan, body);
+  return with_kernel_of_width<bfloat16, bfloat16>(plan, body);
 }
 
 #endif
@@ -314,7 +311,7 @@ int64_t attention_decode_workspace_bytes(const AttentionDecode& call) {
 #if !CUDAOPS_HIP
   if (is_empty(call)) return 0;
   Plan plan = plan_of(call);
-  with_kernel(call, [&](const Fit& fit, auto) {
+  with_kernel(plan, [&](const Fit& fit, auto) {
     cut(&plan, fit);
     bytes = workspace_bytes(plan);
   });
@@ -327,7 +324,7 @@ void launch_attention_decode(const AttentionDecode& call, void* workspace, void*
   const Plan plan = plan_of(call);
   const auto on = static_cast<cudaStream_t>(stream);
 #if !CUDAOPS_HIP
-  if (with_kernel(call, [&](const Fit& fit, auto launch) { launch(plan, fit, workspace, on); })) {
+  if (with_kernel(plan, [&](const Fit& fit, auto launch) { launch(plan, fit, workspace, on); })) {
     return;
   }
 #endif

@@ -15,11 +15,9 @@
 //        What a block needs first, its first unit too, is brought to the L2 cache before the kernel
 //        before has ended; where the keys of 32 units lie is read at once.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
-//        workspace, and are added in an order that follows from their number: of short rows by the
-//        last block of the item, which a counter tells (attention_decode_arrivals.cuh); else, and
-//        where there is no counter, by a second kernel. That one has more warps for an item; it
-//        waits beside the first one, with its work found out, and what it reads then of 32 parts
-//        is in flight at a time.
+//        workspace, and are added by a second kernel, in an order that follows from their number.
+//        It has more warps for an item than a block of the first one would; it waits beside that,
+//        with its work found out, and what it reads then of 32 parts is in flight at a time.
 #pragma once
 
 #include <cudaops/check.h>
@@ -31,20 +29,16 @@ namespace decode {
 
 #if !CUDAOPS_HIP
 
-// How a block is made. Rows of up to 128 bytes: eight warps, which have a multiprocessor to
-// themselves and many tiles each. Longer ones: four with three tiles each, which hide the memory's
-// latency with up to two other blocks on a multiprocessor that has 227 KiB.
+// How a block is made: four warps with three tiles each, of rows of up to 128 bytes six, which hide
+// the memory's latency with another block on a multiprocessor that has 227 KiB. Where items share
+// keys, products take longer than reading: then warps have half the tiles, for more blocks.
 template <typename Cache, int kDim>
-constexpr bool kHasShortRows = kDim * sizeof(Cache) <= 128;
-template <typename Cache, int kDim>
-struct PartMemory
-    : Memory<Cache, kDim, kHasShortRows<Cache, kDim> ? 8 : 4, kHasShortRows<Cache, kDim> ? 6 : 3> {
-  static constexpr int kFewestStages = 2;
-  static constexpr int kMostBlocks = 227 * 1024 / (PartMemory::bytes(PartMemory::kStages) + 2048);
-  static constexpr int kBlocks = kHasShortRows<Cache, kDim> ? 1 : kMostBlocks > 3 ? 3 : kMostBlocks;
+struct PartMemory : Memory<Cache, kDim, 4, kDim * sizeof(Cache) <= 128 ? 6 : 3> {
+  static constexpr int kFewerStages = (PartMemory::kStages + 1) / 2, kFewestStages = 2;
+  // The kernel's own are 2 KiB.
+  static constexpr int bytes_of_block(int stages) { return PartMemory::bytes(stages) + 2048; }
+  static constexpr int kBlocks = 2, kMoreBlocks = kDim > 128 ? 2 : kDim > 64 ? 3 : 4;
   static constexpr int kUnit = PartMemory::kWarps * kTile;
-  // Whether the last block of an item adds its parts: those of short rows are few and small.
-  static constexpr bool kMergesItself = kHasShortRows<Cache, kDim>;
 };
 
 #if CUDAOPS_HAS_MMA
@@ -132,7 +126,7 @@ __device__ __forceinline__ void store_row(const Plan& plan, const Item& item, in
 
 template <typename T, typename Cache, int kDim>
 __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
-                                  PartMemory<Cache, kDim>::kBlocks)
+                                  PartMemory<Cache, kDim>::kMoreBlocks)
     decode_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   extern __shared__ __align__(128) char memory[];
@@ -171,34 +165,6 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
               });
     // Before the next part's copies come where sums are.
     __syncthreads();
-    if constexpr (PartMemory<Cache, kDim>::kMergesItself) {
-      if (slot >= 0 && plan.arrivals != nullptr) {
-        const Parts parts(plan, item, first, schedule.per_part(), place);
-        __shared__ unsigned int before;
-        unsigned int* const arrivals = plan.arrivals + batch * plan.per_sequence + index;
-        if (threadIdx.x == 0) {
-          __threadfence();
-          before = atomicAdd(arrivals, 1u);
-          __threadfence();
-        }
-        __syncthreads();
-        if (before == static_cast<unsigned int>(parts.count - 1)) {
-          if (threadIdx.x == 0) *arrivals = 0;
-          constexpr int kWarps = PartMemory<Cache, kDim>::kWarps;
-          auto& sums_of = *reinterpret_cast<LaneElements<kDim>(*)[kWarps][32]>(block.sums_of(0));
-          // As merge_kernel's blocks: the same bits.
-          static_assert(kWarps == kMergeWarps, "");
-          const int rows = min(kRows, plan.num_rows - item.first_row);
-          const int rows_at_once = rows > kWarps ? (rows + 1) / 2 : rows;
-          for (int row = 0; row < rows; row += rows_at_once) {
-            merge_parts<T, kDim, kWarps>(plan, item, parts, row, min(rows_at_once, rows - row),
-                                         sums_of);
-            __syncthreads();
-          }
-        }
-        __syncthreads();
-      }
-    }
     at = upto;
     first = item_end;
     if (++column == plan.columns) {

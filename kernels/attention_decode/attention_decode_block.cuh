@@ -71,13 +71,11 @@ class Block {
         buffers_(queries_ + M::kQueryBytes + warp_ * plan.stages * M::kTileBytes) {}
 
   // The warps' tiles of an item. take(row, query, largest, total, sums) gets each of its rows, by a
-  // warp of which each lane has some sums; they may stay at sums_of(row). Barriers are the
-  // caller's.
+  // warp of which each lane has some sums.
   template <typename Take>
   __device__ void run(const Item& item, const Tiles& tiles, const Take& take) {
     item_ = item;
     tiles_ = tiles;
-    table_ = plan_.call.block_table + item.batch * plan_.call.block_table_stride;
     const int stages = plan_.stages;
     find_blocks(0);
     load_queries();
@@ -102,11 +100,6 @@ class Block {
     merge(take);
   }
 
-  // The sums of a row of all warps.
-  __device__ LaneElements<kDim>* sums_of(int row) const {
-    return reinterpret_cast<LaneElements<kDim>*>(warp_sums() + row * kPitch);
-  }
-
  private:
   // Until at most so many groups are under way.
   template <int kMost = M::kStages - 2>
@@ -125,7 +118,10 @@ class Block {
   __device__ __forceinline__ void find_blocks(int i) {
     const int64_t token = token_of(i) + int64_t{lane_} * tiles_.stride;
     found_ = -1;
-    if (token < plan_.most_keys) found_ = table_[page_of(plan_, static_cast<int>(token))];
+    if (token < plan_.most_keys) {
+      found_ = plan_.call.block_table[item_.batch * plan_.call.block_table_stride +
+                                      page_of(plan_, static_cast<int>(token))];
+    }
   }
 
   // The warp's tiles come one after the other. What a tile must not hold comes as zeros.
@@ -425,7 +421,6 @@ class Block {
   const uint32_t buffers_;
   Item item_;
   Tiles tiles_;
-  const int32_t* table_;
   int found_;
   uint32_t are_blocks_ = 0;  // of the tiles copied last, the lowest bit of the last one
   int halves_;               // 1: rows 8 … 15 are none

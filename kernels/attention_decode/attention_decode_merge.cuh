@@ -31,7 +31,7 @@ __device__ __forceinline__ void fetch_parameters(const Plan& plan) {
   }
 }
 
-// From the second-level cache: other blocks of the same kernel may have written them.
+// Past the first-level cache: each is read once.
 template <int kDim>
 __device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
   LaneElements<kDim> elements;
@@ -52,19 +52,20 @@ __device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
   return elements;
 }
 
-// The results of some rows of an item, by all warps of a block: a row has as many as there are, a
-// team; each adds the sums of every so-manieth part, and then the warps' are added.
-template <typename T, int kDim, int kWarps>
-__device__ __forceinline__ void merge_parts(const Plan& plan, const Item& item, const Parts& parts,
-                                            int first_row, int num_rows,
-                                            LaneElements<kDim> (&sums_of)[kWarps][32]) {
 #if CUDAOPS_HAS_MMA
+
+// The results of up to kMergeWarps rows of an item, by all warps of a block: a row has as many as
+// there are, a team; each adds the sums of every so-manieth part, and then the warps' are added.
+template <typename T, int kDim>
+__device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, const Parts& parts,
+                                           int first_row, int num_rows,
+                                           LaneElements<kDim> (&sums_of)[kMergeWarps][32]) {
   using Elements = LaneElements<kDim>;
   constexpr int kEach = Elements::kCount;
   constexpr int kAtOnce = 4;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int head_dim = static_cast<int>(plan.call.head_dim);
-  const int team = kWarps / max(num_rows, 1);  // warps of a row
+  const int team = kMergeWarps / num_rows;  // warps of a row
   const int row = first_row + warp / team;
   const int place = warp % team;
   const bool is_busy = warp / team < num_rows;
@@ -75,8 +76,7 @@ __device__ __forceinline__ void merge_parts(const Plan& plan, const Item& item, 
   const auto row_of = [&](int part) { return parts.slot_of(part) * kRows + row; };
   const float* const states = plan.states;
   const float* const sums = plan.sums;
-  if (plan.arrivals == nullptr) wait_for_kernels_before();
-  if (count == 1) return;
+  wait_for_kernels_before();
   Elements sum{};
   Finish finish{};
   if (is_busy) {
@@ -142,30 +142,57 @@ __device__ __forceinline__ void merge_parts(const Plan& plan, const Item& item, 
     out[at] = from_float<T>(all * finish.factor);
   }
   if (place == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
-#endif
 }
 
-// A block has some rows of an item, and ends at once where one block has had all of that.
+#endif
+
+// A block has a part as the first kernel's has: the parts that begin within an item share its rows.
+// Where parts are single units those blocks would be many for little work, and slower as measured:
+// there blockIdx.x is an item, and blockIdx.y which share of its rows.
 template <typename T, int kDim>
-__global__ void __launch_bounds__(32 * kMergeWarps)
+__global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
     merge_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   __shared__ LaneElements<kDim> sums_of[kMergeWarps][32];
-  const int index = static_cast<int>(blockIdx.x) % plan.per_sequence;
-  const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
   let_next_kernel_start();
   fetch_parameters(plan);
   const Schedule<> schedule(plan);
-  const Item item = item_of(plan, batch, index);
-  const int column = index / plan.side_by_side, aside = index - column * plan.side_by_side;
-  const Parts parts(plan, item, schedule.begin_of(batch) + column * item.num_units,
-                    schedule.per_part(), aside);
-  const int rows_of_item = min(kRows, plan.num_rows - item.first_row);
-  const int blocks = static_cast<int>(gridDim.y);
-  const int rows_of_block = (rows_of_item + blocks - 1) / blocks;
-  const int first_row = static_cast<int>(blockIdx.y) * rows_of_block;
-  merge_parts<T, kDim, kMergeWarps>(plan, item, parts, first_row,
-                                    max(0, min(rows_of_block, rows_of_item - first_row)), sums_of);
+  const int index = static_cast<int>(blockIdx.x);
+  int part = 0, place, batch, column, first;
+  if (plan.merge_items) {
+    batch = index / plan.per_sequence;
+    column = (index - batch * plan.per_sequence) / plan.side_by_side;
+    place = index % plan.side_by_side;
+    first = schedule.begin_of(batch) + column * units_of(plan, schedule.length(batch));
+  } else {
+    part = index / plan.side_by_side;
+    place = index % plan.side_by_side;
+    const Schedule<>::Part own = schedule.part(part);
+    if (own.is_empty() || own.first == own.begin) {
+      // Part 0 is one of these: this kernel never ends before the first one.
+      if (part == 0) wait_for_kernels_before();
+      return;
+    }
+    batch = own.batch;
+    column = own.column;
+    first = own.first;
+  }
+  const Item item = item_of(plan, batch, column * plan.side_by_side + place);
+  const Parts parts(plan, item, first, schedule.per_part(), place);
+  if (parts.count == 1) {
+    wait_for_kernels_before();
+    return;
+  }
+  const int num_rows = min(kRows, plan.num_rows - item.first_row);
+  const int turn = plan.merge_items ? static_cast<int>(blockIdx.y) : part - parts.first - 1;
+  const int turns = plan.merge_items ? static_cast<int>(gridDim.y) : parts.count - 1;
+  const int rows_of_block = (num_rows + turns - 1) / turns;
+  const int first_row = turn * rows_of_block;
+  const int end = min(num_rows, first_row + rows_of_block);
+  for (int row = first_row; row < end; row += kMergeWarps) {
+    merge_rows<T, kDim>(plan, item, parts, row, min(kMergeWarps, end - row), sums_of);
+    __syncthreads();
+  }
 #endif
 }
 

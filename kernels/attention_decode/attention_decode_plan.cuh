@@ -46,9 +46,7 @@ struct Plan {
   float scale_log2;  // scale * log2(e)
   float* sums;       // two for a block, of parts of items: [kRows][head_dim]
   float* states;     // two for a block: largest, total [kRows]
-  // One for each item, 0 before and after the kernel: parts of it that are done. Null: a second
-  // kernel adds the parts.
-  unsigned int* arrivals;
+  bool merge_items;  // what a block of the second kernel has: an item, or what a part needs
   detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1};
 };
 
@@ -181,7 +179,8 @@ class Schedule {
  public:
   __device__ explicit Schedule(const Plan& plan)
       : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {
-    own_ = units_at(lane_);
+    own_length_ = lane_ < plan.call.num_batches ? length_of<kMayChange>(plan, lane_) : 0;
+    own_ = lane_ < plan.call.num_batches ? units_of(plan, own_length_) * plan.columns : 0;
     upto_ = sum_upto(own_);
     total_ = __shfl_sync(~0u, upto_, 31);
     for (int first = 32; first < plan.call.num_batches; first += 32) {
@@ -189,10 +188,16 @@ class Schedule {
           __reduce_add_sync(~0u, static_cast<unsigned int>(units_at(first + lane_))));
     }
     per_part_ = static_cast<int>(plan.by_parts.quotient(static_cast<uint32_t>(total_ - 1))) + 1;
+    if (per_part_ >= kLongPart) round_part();
   }
 
   __device__ int per_part() const { return per_part_; }
-  __device__ int length(int batch) const { return length_of<kMayChange>(plan_, batch); }
+  __device__ int length(int batch) const {
+    if (batch >= 32) return length_of<kMayChange>(plan_, batch);
+    return __shfl_sync(~0u, own_length_, batch);
+  }
+  // The first unit of one of the first 32 sequences.
+  __device__ int begin_of(int batch) const { return __shfl_sync(~0u, upto_ - own_, batch); }
 
   // Units begin up to end, of all, and the item with the first of them: its sequence, its column
   // there and its own first unit of all.
@@ -217,17 +222,23 @@ class Schedule {
     return part;
   }
 
-  // The first unit of a sequence.
-  __device__ int begin_of(int batch) const {
-    if (batch < 32) return __shfl_sync(~0u, upto_ - own_, batch);
-    int sum = own_;
-    for (int first = 32; first < batch; first += 32) {
-      if (first + lane_ < batch) sum += units_at(first + lane_);
+ private:
+  // Of items that have as many units each, a part is one, or one of its equal pieces, where that
+  // makes it longer by a sixteenth at most: to end one item and begin the next takes a block
+  // longer. Of short parts that is less than finding it out takes.
+  static constexpr int kLongPart = 32;
+  __device__ void round_part() {
+    const int units = __shfl_sync(~0u, own_, 0) / plan_.columns;
+    if (per_part_ >= units) return;
+    bool are_alike = true;
+    for (int batch = lane_; batch < plan_.call.num_batches; batch += 32) {
+      are_alike = are_alike && units_of(plan_, length_of<kMayChange>(plan_, batch)) == units;
     }
-    return static_cast<int>(__reduce_add_sync(~0u, static_cast<unsigned int>(sum)));
+    if (!__all_sync(~0u, are_alike)) return;
+    const int pieces = units / per_part_, piece = (units + pieces - 1) / pieces;
+    if (16 * (piece - per_part_) <= per_part_) per_part_ = piece;
   }
 
- private:
   // The sequence with this unit of all, and its first one.
   __device__ void find(int unit, int* batch, int* begin) const {
     int before = 0, own = own_, upto = upto_;
@@ -249,7 +260,7 @@ class Schedule {
 
   __device__ int units_at(int batch) const {
     if (batch >= plan_.call.num_batches) return 0;
-    return units_of(plan_, length(batch)) * plan_.columns;
+    return units_of(plan_, length_of<kMayChange>(plan_, batch)) * plan_.columns;
   }
   // Of the lanes up to this one.
   __device__ int sum_upto(int sum) const {
@@ -262,7 +273,7 @@ class Schedule {
   }
 
   const Plan& plan_;
-  int lane_, own_, upto_, total_, per_part_;
+  int lane_, own_length_, own_, upto_, total_, per_part_;
 };
 
 #endif

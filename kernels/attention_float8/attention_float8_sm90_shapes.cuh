@@ -9,16 +9,16 @@
 
 namespace cudaops_kernels {
 
-template <int kHeadDim, int kHeadDimV, int kWarpgroups, int kKeys, int kStages, int kQStages>
+template <int kHeadDim, int kHeadDimV, int kWarpgroups, int kKeys, int kStages, int kQBuffers>
 struct AttentionSm90Float8Shape
-    : AttentionSm90ShapeOf<kHeadDim, kHeadDimV, kWarpgroups, kKeys, kStages, kQStages, 1, true> {};
+    : AttentionSm90ShapeOf<kHeadDim, kHeadDimV, kWarpgroups, kKeys, kStages, kQBuffers, 1, true> {};
 
 // Measured on an H100, 16384 tokens. Of 64 the products take as long as the softmax: float8 is not
 // faster than 16 bits there.
-using AttentionSm90Float8Shape64 = AttentionSm90Float8Shape<64, 64, 3, 128, 3, 2>;
-using AttentionSm90Float8Shape128 = AttentionSm90Float8Shape<128, 128, 3, 128, 3, 2>;
-using AttentionSm90Float8Shape192By128 = AttentionSm90Float8Shape<192, 128, 3, 128, 2, 2>;
-using AttentionSm90Float8Shape256 = AttentionSm90Float8Shape<256, 256, 2, 128, 2, 1>;
+using AttentionSm90Float8Shape64 = AttentionSm90Float8Shape<64, 64, 3, 128, 3, 6>;
+using AttentionSm90Float8Shape128 = AttentionSm90Float8Shape<128, 128, 3, 128, 3, 6>;
+using AttentionSm90Float8Shape192By128 = AttentionSm90Float8Shape<192, 128, 3, 128, 2, 6>;
+using AttentionSm90Float8Shape256 = AttentionSm90Float8Shape<256, 256, 2, 128, 2, 2>;
 
 // The values as the kernel reads them: [batch, kv_heads, head_dim_v, keys], of sequences of
 // different lengths without the batch. Keys of a sequence begin at a multiple of what a block of

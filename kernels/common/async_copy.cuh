@@ -23,12 +23,16 @@ __device__ __forceinline__ SharedAddress shared_address(const void* data) {
   return static_cast<SharedAddress>(__cvta_generic_to_shared(data));
 }
 
-// Sixteen bytes, or zeros where `is_there` is false; both addresses are multiples of 16. Past the
+// The first `bytes` of sixteen, and zeros behind them; both addresses are multiples of 16. Past the
 // first-level cache.
-__device__ __forceinline__ void begin_copy(SharedAddress to, const void* from, bool is_there) {
+__device__ __forceinline__ void begin_partial_copy(SharedAddress to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
-               "l"(__cvta_generic_to_global(from)), "r"(is_there ? 16 : 0)
+               "l"(__cvta_generic_to_global(from)), "r"(bytes)
                : "memory");
+}
+// Sixteen bytes, or zeros where `is_there` is false.
+__device__ __forceinline__ void begin_copy(SharedAddress to, const void* from, bool is_there) {
+  begin_partial_copy(to, from, is_there ? 16 : 0);
 }
 __device__ __forceinline__ void begin_copy(SharedAddress to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),

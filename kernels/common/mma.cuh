@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of a warp on sm_80 and later, and what feeds them (PTX ISA: mma.m16n8k16,
-// ldmatrix; the copies are async_copy.cuh's): C[16 x 8] += A[16 x 16] * B[16 x 8], 16-bit elements,
-// float32 sums.
+// Matrix products of a warp on sm_80 and later (PTX ISA: mma.m16n8k16; what feeds them:
+// matrices.cuh, async_copy.cuh): C[16 x 8] += A[16 x 16] * B[16 x 8], 16-bit elements, float32
+// sums.
 //
 // Who has what, with lane l: of C, c[0] and c[1] are row l / 4, columns 2 * (l % 4) and the next,
 // c[2] and c[3] the same of row l / 4 + 8. Two neighbouring Cs, packed in pairs, are an A: what
@@ -16,6 +16,7 @@
 
 #include "async_copy.cuh"
 #include "device_types.cuh"
+#include "matrices.cuh"
 #if !CUDAOPS_HIP
 #include "per_device.cuh"
 #endif
@@ -53,35 +54,6 @@ inline bool is_compiled_for_mma() {
 #endif
 
 #if CUDAOPS_HAS_MMA
-
-// A tile in shared memory has kWidth 16-bit elements a row, a multiple of 64, in units of 16 bytes,
-// and begins at a multiple of a row. Units change places within eight by the row: eight rows' same
-// units lie in all banks.
-template <int kWidth>
-__device__ __forceinline__ int place_of_unit(int row, int unit) {
-  return (row * (kWidth / 8) + (unit ^ (row & 7))) * 8;
-}
-// From the address of unit `unit` of a row to that of unit ^ (2 * pair) of the row kRows further
-// on, a multiple of 8.
-template <int kWidth, int kRows>
-__device__ __forceinline__ SharedAddress next_unit(SharedAddress address, int pair) {
-  return (address ^ static_cast<SharedAddress>(32 * pair)) + kRows * kWidth * 2;
-}
-
-// Four matrices of 8 x 8: lanes 0 to 7 give the rows of the first, and so on. Of each a lane gets
-// elements 2 * (l % 4) and the next of row l / 4; transposed: of column l / 4.
-__device__ __forceinline__ void load_matrices(uint32_t (&matrices)[4], SharedAddress row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
-               : "r"(row)
-               : "memory");
-}
-__device__ __forceinline__ void load_transposed(uint32_t (&matrices)[4], SharedAddress row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
-               : "r"(row)
-               : "memory");
-}
 
 template <typename T>
 __device__ __forceinline__ void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,

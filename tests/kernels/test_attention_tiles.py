@@ -27,10 +27,10 @@ def normal(*shape):
     return torch.randn(shape, device="cuda", dtype=torch.bfloat16)
 
 
-def attend(q, k, v, causal):
+def attend(q, k, v, causal, bias=0.0):
     """In float32; [batch, tokens, heads, head_dim]."""
     k, v = (x.repeat_interleave(q.shape[2] // k.shape[2], 2) for x in (k, v))
-    scores = torch.einsum("bihd,bjhd->bhij", q, k) / q.shape[-1] ** 0.5
+    scores = torch.einsum("bihd,bjhd->bhij", q, k) / q.shape[-1] ** 0.5 + bias
     if causal:
         i, j = (torch.arange(n, device=q.device) for n in (q.shape[1], k.shape[1]))
         scores = scores.masked_fill(j > i[:, None] + k.shape[1] - q.shape[1], -torch.inf)
@@ -64,6 +64,38 @@ def test_forward_and_backward(device):
             require_close(output.detach(), expected.detach(), 0.01, case)
             for a, b in zip(found, wanted):
                 require_close(a, b, 0.02, case)
+
+
+def test_bias(device):
+    on_gpu(device)
+    for tokens, causal, batch in ((1024, False, 2), (1000, True, 1)):
+        for head_dim in (64, 128, 256):
+            case = (tokens, causal, batch, head_dim)
+            inputs = [normal(2, tokens, heads, head_dim) for heads in (HEADS, KV_HEADS, KV_HEADS)]
+            inputs = [x.requires_grad_() for x in (*inputs, normal(batch, HEADS, tokens, tokens))]
+            *tensors, bias = inputs
+            output = kernels.attention(*tensors, bias=bias, causal=causal)
+            grad = normal(*output.shape)
+            found = torch.autograd.grad(output, inputs, grad)
+            exact = [x.detach().float().requires_grad_() for x in inputs]
+            expected = attend(*exact[:3], causal, exact[3])
+            wanted = torch.autograd.grad(expected, exact, grad.float())
+            require_close(output.detach(), expected.detach(), 0.01, case)
+            for a, b in zip(found[:3], wanted):
+                require_close(a, b, 0.02, case)
+            require_close(*(x.transpose(1, 2) for x in (found[3], wanted[3])), 0.02, case)
+
+
+def test_last_round(device):
+    """132 multiprocessors: the last round's couples of tiles are shorter (attention_sm90_schedule.cuh)."""
+    on_gpu(device)
+    for heads, (qk_dim, v_dim) in ((124, (64, 64)), *((62, dims) for dims in HEAD_DIMS[1:])):
+        q, k, v = (normal(1, 1024, heads, head_dim) for head_dim in (qk_dim, qk_dim, v_dim))
+        output = kernels.attention(q, k, v, causal=True)
+        for first in range(0, heads, 31):
+            part = [x[:, :, first : first + 31] for x in (q, k, v, output)]
+            expected = attend(*(x.float() for x in part[:3]), True)
+            require_close(part[3], expected, 0.01, (first, qk_dim, v_dim))
 
 
 def test_varlen(device):

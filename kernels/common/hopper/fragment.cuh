@@ -7,8 +7,10 @@
 #include <cudaops/gpu_compat.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "../activations.h"
+#include "../device_types.cuh"
 #include "../vectors.cuh"
 #include "tile.cuh"
 
@@ -44,6 +46,14 @@ __device__ __forceinline__ void pack_all(uint32_t (&packed)[kSize / 2],
   for (int i = 0; i < kSize / 2; ++i) {
     packed[i] = detail::pack_pair<T>(values[2 * i], values[2 * i + 1]);
   }
+}
+
+template <typename T>
+__device__ __forceinline__ float2 unpack_pair(uint32_t word) {
+  T pair[2];
+  static_assert(sizeof(pair) == sizeof(word), "");
+  memcpy(pair, &word, sizeof(word));
+  return make_float2(to_float(pair[0]), to_float(pair[1]));
 }
 
 // A row's numbers lie in four neighbouring lanes.

@@ -23,18 +23,15 @@ __device__ __forceinline__ uint32_t parity(uint32_t n) {
 }
 
 // The barriers of a ring: for each of kStages buffers one that is complete when it is full, then
-// for each one that is complete when it is empty. kStride: one in so many barriers is this ring's,
-// where several share buffers.
-template <int kStages, int kStride = 1>
+// for each one that is complete when it is empty.
+template <int kStages>
 struct Ring {
   uint64_t* base;
 
-  __device__ __forceinline__ uint64_t* first_empty() const { return base + kStages * kStride; }
-  __device__ __forceinline__ uint64_t* full(uint32_t n) const {
-    return base + kStride * stage<kStages>(n);
-  }
+  __device__ __forceinline__ uint64_t* first_empty() const { return base + kStages; }
+  __device__ __forceinline__ uint64_t* full(uint32_t n) const { return base + stage<kStages>(n); }
   __device__ __forceinline__ uint64_t* empty(uint32_t n) const {
-    return first_empty() + kStride * stage<kStages>(n);
+    return first_empty() + stage<kStages>(n);
   }
   // Of the n-th buffer. `releases`: arrivals that make it empty; one makes it full.
   __device__ __forceinline__ void init(int n, uint32_t releases) const {
