@@ -24,7 +24,17 @@ def camel(name):
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def renamed(text, old, new):
+def shared_words(root, old):
+    """What kernels/common has with the name in it (OnlineSoftmax of online_softmax.h), which stays."""
+    words = set()
+    for folder, _, names in os.walk(os.path.join(root, "kernels", "common")):
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                words.update(re.findall(r"\w+", name + " " + file.read()))
+    return [word for word in words if re.search(f"{old}|{camel(old)}", word) and word not in (old, camel(old))]
+
+
+def renamed(text, old, new, shared=()):
     """Of all forms of the name; not within another op's (rms_norm_quantize), nor of torch's own (F.softmax)."""
     others = {"rms_norm": "rms_norm_quantize", "swiglu": "swiglu_quantize"}
     kept = []
@@ -36,6 +46,8 @@ def renamed(text, old, new):
     text = re.sub(rf"\b(torch|functional|F)\.{old}\b", keep, text)
     if old in others:
         text = re.sub(others[old], keep, text)
+    for word in shared:
+        text = re.sub(rf"\b{word}\b", keep, text)
     text = re.sub(rf"(?<![A-Za-z]){old}(?![a-z])", new, text)
     text = re.sub(rf"(?<![A-Z]){camel(old)}(?![a-z])", camel(new), text)
     return re.sub("\0([0-9]+)\0", lambda mark: kept[int(mark[1])], text)
@@ -67,9 +79,10 @@ def main():
         sys.exit(f"new_op.py: wanted a name of small letters, digits and _, found {new}.")
     if os.path.exists(os.path.join(root, "kernels", new)):
         sys.exit(f"new_op.py: kernels/{new} is there already.")
+    shared = shared_words(root, old)
     for path in files_of(root, old):
         with open(os.path.join(root, path), encoding="utf-8") as file:
-            text = renamed(file.read(), old, new)
+            text = renamed(file.read(), old, new, shared)
         folder, name = os.path.split(path)
         if os.path.basename(folder) == old:
             folder = os.path.join(os.path.dirname(folder), new)

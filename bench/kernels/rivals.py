@@ -12,15 +12,21 @@ through sets that together exceed the L2 cache. The samples of all ways of doing
 "host_us" is the CPU's time to enqueue a call meanwhile, the least of the batches' means: the GPU
 isn't waited for. Nothing is timed whose result differs from the one in float64. The figures go into
 <out>/<device>.json as "rivals", beside those of runs with other --sizes; without --out they are
-printed only. Each op has a process of its own and --seconds for all of it. The exit code is 1 where
-an op of ours failed.
+printed only. Each op has a process of its own and --seconds for all of it; with --jobs as many at
+once: they compile and check side by side, and are timed one at a time, nothing else running. The
+exit code is 1 where an op of ours failed.
 
 Measured on a CPU (--device cpu) the figures say nothing; --quick checks the table of ops there.
 """
 
 import argparse
+import concurrent.futures
+import contextlib
+import copy
+import fcntl
 import functools
 import gc
+import itertools
 import json
 import math
 import os
@@ -72,12 +78,19 @@ def parser():
     result.add_argument("--dtypes", help="of the table's only some of BFloat16,Float16,float")
     result.add_argument("--seconds", type=float, default=300, help="for one op (default: 300)")
     result.add_argument(
+        "--jobs", type=int, default=1, help="processes at once; each needs memory for its tensors (default: 1)"
+    )
+    result.add_argument(
         "--compile-seconds", type=int, default=90, help="for one torch.compile (default: 90)"
     )
     result.add_argument("--quick", action="store_true", help="tiny shapes, no compiled code")
     result_file.add_commit_argument(result)
     result.add_argument("--child", help=argparse.SUPPRESS)  # one op, in a process of its own
     result.add_argument("--part", help=argparse.SUPPRESS)  # where it writes
+    # Of an op's cases those whose number leaves the remainder share, divided by shares.
+    result.add_argument("--share", type=int, default=0, help=argparse.SUPPRESS)
+    result.add_argument("--shares", type=int, default=1, help=argparse.SUPPRESS)
+    result.add_argument("--turns", help=argparse.SUPPRESS)  # the file that Turns locks
     return result
 
 
@@ -90,6 +103,36 @@ def load_table(library):
 
 
 # ---- one process, one op ----
+
+
+class Turns:
+    """Of processes that share a GPU any number prepare at once, or one is timed alone, by locks on two files. Who
+    waits to be timed comes before who begins to prepare, or they would do it one after the other. path None: one
+    process, no locks."""
+
+    def __init__(self, path):
+        self.path = path
+
+    @contextlib.contextmanager
+    def _locked(self, name, kind):
+        if not self.path:
+            yield
+            return
+        with open(f"{self.path}.{name}", "w") as file:
+            fcntl.flock(file, kind)
+            yield
+
+    @contextlib.contextmanager
+    def preparing(self):
+        with contextlib.ExitStack() as stack:
+            with self._locked("waiting", fcntl.LOCK_EX):  # once nobody waits to be timed
+                stack.enter_context(self._locked("used", fcntl.LOCK_SH))
+            yield
+
+    @contextlib.contextmanager
+    def alone(self):
+        with self._locked("waiting", fcntl.LOCK_SH), self._locked("used", fcntl.LOCK_EX):
+            yield
 
 
 class Clock:
@@ -523,7 +566,9 @@ def measure_cases(name, options, table):
     # Compiled gradients are called again and again on what one forward pass has saved.
     torch._functorch.config.donated_buffer = False
     op = table.OPS[name]
-    clock = Clock(options.device, options.quick)
+    turns = Turns(options.turns)
+    with turns.alone():
+        clock = Clock(options.device, options.quick)
     found, missing = table.modules()
     report = {"date": result_file.now(), "versions": table.versions(found), "missing": missing, "cases": []}
     shapes = op.quick
@@ -532,30 +577,36 @@ def measure_cases(name, options, table):
     kind = OptimizerCases if isinstance(op, table.Optimizer) else FunctionCases
     given_up = {}
     wanted = options.dtypes and options.dtypes.split(",")
-    for dtype in [d for d in op.dtypes if not wanted or table.element(d) in wanted]:
-        for shape in shapes:
-            failed = {}
-            cases = None
-            try:
+    dtypes = [d for d in op.dtypes if not wanted or table.element(d) in wanted]
+    for number, (dtype, shape) in enumerate(itertools.product(dtypes, shapes)):
+        if number % options.shares != options.share:
+            continue
+        failed = {}
+        cases = None
+        try:
+            with turns.preparing():
                 cases = kind(name, op, shape, dtype, clock, options, table)
                 cases.check(failed, given_up)
+            with turns.alone():
                 for label, num_bytes, ways in cases.passes():
                     case = {"name": label, **figures(clock.measure(ways, num_bytes), ways, num_bytes)}
                     if failed:
                         case["failed"] = failed
-                    report["cases"].append(case)
+                    report["cases"].append({"number": number, **case})
                     print(f"  {label:52} " + line(case), flush=True)
                     ways.clear()
-            except Exception as error:  # out of memory, say: the next shape may be measured
-                label = f"{name}<{dtype}>{tuple(shape)}"
-                report["cases"].append({"name": label, "failed": {**failed, OURS: reason(error)}})
-                print(f"  {label:52} {reason(error)}", flush=True)
-            del cases
-            gc.collect()
-            if clock.cuda:
-                torch.cuda.empty_cache()
-            keep(report, options.part)
-    report["clocks"] = clocks_under_load(clock.cuda)
+        except Exception as error:  # out of memory, say: the next shape may be measured
+            label = f"{name}<{dtype}>{tuple(shape)}"
+            why = {**failed, OURS: reason(error)}
+            report["cases"].append({"number": number, "name": label, "failed": why})
+            print(f"  {label:52} {reason(error)}", flush=True)
+        del cases
+        gc.collect()
+        if clock.cuda:
+            torch.cuda.empty_cache()
+        keep(report, options.part)
+    with turns.alone():
+        report["clocks"] = clocks_under_load(clock.cuda)
     keep(report, options.part)
 
 
@@ -618,29 +669,61 @@ def measure(options, document, save, commit=None):
         "machine": result_file.machine(),
         "ops": document.get("rivals", {}).get("ops", {}),
     }
-    for number, name in enumerate(names, 1):
-        print(f"[{number}/{len(names)}] {name}", flush=True)
-        with tempfile.TemporaryDirectory() as folder:
-            options.part = os.path.join(folder, "part.json")
-            begin = time.monotonic()
-            # Importing torch anew takes longer than tiny shapes.
-            why = measure_op(name, options) if options.quick else run_child(name, options)
-            report = result_file.read(options.part) or {"date": result_file.now(), "cases": []}
-        report["commit"] = commit
-        report["torch"] = torch.__version__
-        report["seconds"] = round(time.monotonic() - begin, 1)
-        if why:
-            report["failed"] = why
-            print(f"  {why}", flush=True)
-        key = name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"
-        document["rivals"]["ops"][key] = report
-        save()
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        shares = max(options.jobs // max(len(names), 1), 1)
+
+        def started(*arguments):
+            if options.quick:  # in this process, whose main thread alone may have an alarm
+                return functools.partial(run_share, *arguments)
+            return pool.submit(run_share, *arguments).result
+
+        running = {
+            name: [started(name, options, (share, shares), folder) for share in range(shares)] for name in names
+        }
+        for number, name in enumerate(names, 1):
+            report = joined([share() for share in running[name]])
+            print(f"[{number}/{len(names)}] {name}: {len(report['cases'])} cases, {report['seconds']} s", flush=True)
+            if report.get("failed"):
+                print(f"  {report['failed']}", flush=True)
+            report["commit"] = commit
+            report["torch"] = torch.__version__
+            key = name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"
+            document["rivals"]["ops"][key] = report
+            save()
+
+
+def run_share(name, options, share, folder):
+    """The report of some of an op's cases; "failed": why they did not come to their end."""
+    options = copy.copy(options)
+    options.share, options.shares = share
+    options.part = os.path.join(folder, f"{name}-{options.share}.json")
+    options.turns = os.path.join(folder, "turns") if options.jobs > 1 else None
+    begin = time.monotonic()
+    # Importing torch anew takes longer than tiny shapes.
+    why = measure_op(name, options) if options.quick else run_child(name, options)
+    report = result_file.read(options.part) or {"date": result_file.now(), "cases": []}
+    report["seconds"] = round(time.monotonic() - begin, 1)
+    if why:
+        report["failed"] = why
+    return report
+
+
+def joined(reports):
+    """One of all shares of an op, its cases in the table's order."""
+    report = dict(max(reports, key=len))  # one that was ended at once knows less
+    cases = sorted((case for one in reports for case in one["cases"]), key=lambda case: case["number"])
+    report["cases"] = [{key: value for key, value in case.items() if key != "number"} for case in cases]
+    report["seconds"] = max(one["seconds"] for one in reports)
+    why = "; ".join(dict.fromkeys(one["failed"] for one in reports if one.get("failed")))
+    if why:
+        report["failed"] = why
+    return report
 
 
 def run_child(name, options):
     """Why it did not come to its end; None if it did."""
     command = [sys.executable, os.path.abspath(__file__), "--child", name]
-    for key in ("part", "library", "device", "sizes", "dtypes", "compile_seconds"):
+    for key in ("part", "library", "device", "sizes", "dtypes", "compile_seconds", "share", "shares", "turns"):
         value = getattr(options, key)
         if value is not None:
             command += [f"--{key.replace('_', '-')}", str(value)]

@@ -196,9 +196,9 @@ bool any_linker(const Words& words) {
 }
 
 std::string advice_for(const std::string& said) {
-  static const char* const libraries[] = {"cublas", "cublasLt", "cuda_driver", "cudnn",
-                                          "cufft",  "curand",   "cusolver",    "cusparse",
-                                          "nccl",   "nvml",     "nvrtc",       "openmp"};
+  static const char* const libraries[] = {"cublas", "cublasLt", "cuda_driver", "cudart",   "cudnn",
+                                          "cufft",  "curand",   "cusolver",    "cusparse", "nccl",
+                                          "nvml",   "nvrtc",    "openmp"};
   const size_t count = sizeof libraries / sizeof libraries[0];
   bool missing[count] = {}, other = false;
   for (const std::string& line : split(said, '\n')) {
@@ -211,14 +211,17 @@ std::string advice_for(const std::string& said) {
     size_t end = at;
     while (end < line.size() && is_word(line[end])) ++end;
     const std::string name = line.substr(at, end - at);
+    const auto follows = [&](std::string_view prefix) {
+      const size_t length = prefix.size();
+      return begins(name, prefix) && name.size() > length && name[length] >= 'A' &&
+             name[length] <= 'Z';
+    };
     const char* library = nullptr;
     for (const char* one : libraries) {
-      const size_t length = std::string_view(one).size();
-      if (begins(name, one) && name.size() > length && name[length] >= 'A' && name[length] <= 'Z')
-        library = one;
+      if (follows(one)) library = one;
     }
-    const bool driver = name.size() > 2 && begins(name, "cu") && name[2] >= 'A' && name[2] <= 'Z';
-    if (!library && driver && !begins(name, "cuFile")) library = "cuda_driver";
+    if (!library && follows("cuda")) library = "cudart";
+    if (!library && follows("cu") && !begins(name, "cuFile")) library = "cuda_driver";
     if (begins(name, "GOMP_") || begins(name, "omp_") || begins(name, "__kmpc_"))
       library = "openmp";
     if (!library) other = true;

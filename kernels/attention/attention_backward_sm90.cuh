@@ -230,9 +230,9 @@ void launch_attention_backward_sm90_of(DType dtype,
                                        cudaStream_t stream) {
   for_sm90_kernel(dtype, parameters.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
     using T = decltype(element);
-    constexpr bool kVarlen = decltype(is_varlen)::value;
+    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
     if constexpr (Shape::kHasBias) {
-      launch_attention_backward_sm90_type<T, Shape, false, false>(parameters, stream);
+      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
     } else if (parameters.has_extras()) {
       launch_attention_backward_sm90_type<T, Shape, kVarlen, true>(parameters, stream);
     } else {

@@ -39,6 +39,7 @@ class WarpBias {
                     head * call_.bias_head_stride + query * call_.bias_query_stride + key;
 #pragma unroll
     for (int i = 0; i < Shape::kQueries; i += 16) {
+      if (is_one_row() && row + i > 0) break;
       begin_partial_copy(place_of(row + i, unit), from, query + i < call_.seq_q ? bytes : 0);
       from += 16 * call_.bias_query_stride;
     }
@@ -63,7 +64,8 @@ class WarpBias {
 #pragma unroll
     for (int i = 0; i < Shape::kQueries / 16; ++i) {
       uint32_t words[4];
-      load_transposed(words, place_of(16 * i + lane / 16 * 8 + lane % 8, lane / 8 % 2));
+      const int row = is_one_row() ? 0 : 16 * i + lane / 16 * 8 + lane % 8;
+      load_transposed(words, place_of(row, lane / 8 % 2));
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const float2 pair = unpack_pair<T>(words[j]);
@@ -120,6 +122,8 @@ class WarpBias {
   }
 
  private:
+  // All multiprocessors read it, which the second-level cache is slow at.
+  __device__ __forceinline__ bool is_one_row() const { return call_.bias_query_stride == 0; }
   // Of the head's first query and key.
   __device__ __forceinline__ int64_t first_gradient(const Tile& tile, const Block& block) const {
     return (int64_t{tile.batch} * call_.heads + block.head) * call_.seq_q * call_.seq_k;

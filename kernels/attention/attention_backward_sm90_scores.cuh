@@ -16,7 +16,7 @@ namespace cudaops_kernels {
 
 namespace attention_backward_sm90 {
 
-template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
+template <typename Element, typename Shape, bool kVarlen, bool kHasExtras>
 struct Scores {
   static constexpr int kQueries = Shape::kQueries;
   // Whether there are registers for dropout and bias.
@@ -54,7 +54,8 @@ struct Scores {
                                              int first_key) const {
     if constexpr (Shape::kHasBias) {
       if (block.is_first) {
-        WarpBias<T, Shape>(call, shared).begin_load(tile, first_key, block.first_query, block.head);
+        WarpBias<Element, Shape>(call, shared)
+            .begin_load(tile, first_key, block.first_query, block.head);
       }
     }
   }
@@ -134,7 +135,7 @@ struct Scores {
       });
     }
     if constexpr (Shape::kHasBias) {
-      const WarpBias<T, Shape> bias(call, shared);
+      const WarpBias<Element, Shape> bias(call, shared);
       bias.add_to(s, kLog2E / call.factor);
       bias.begin_next(tile, first_key, block);
     }
@@ -216,15 +217,18 @@ struct Scores {
                                                   int first_key, const Numbers& ds) const {
     if constexpr (Shape::kHasBias) {
       if (call.grad_bias != nullptr && call.grad_bias_dtype == DType::kFloat32) {
-        WarpBias<T, Shape>(call, shared).store_gradient(tile, first_key, block, ds);
+        WarpBias<Element, Shape>(call, shared).store_gradient(tile, first_key, block, ds);
       }
       return;
     }
     if (!has_bias() || call.grad_bias == nullptr) return;
     const int64_t line = (int64_t{tile.batch} * call.heads + block.head) * tile.seq_q;
-    for_each_pair(tile, block, first_key, ds, [&](float number, int query, int key) {
-      attention_detail::store_number(call.grad_bias_dtype, call.grad_bias,
-                                     (line + query) * tile.seq_k + key, number);
+    attention_detail::for_element_type(call.grad_bias_dtype, [&](auto element) {
+      using T = decltype(element);
+      T* const grad = static_cast<T*>(call.grad_bias);
+      for_each_pair(tile, block, first_key, ds, [&](float number, int query, int key) {
+        grad[(line + query) * tile.seq_k + key] = from_float<T>(number);
+      });
     });
   }
   // Of shapes with a bias in 16 bits, packed.
@@ -233,7 +237,7 @@ struct Scores {
                                                   const uint32_t (&ds)[kQueries / 4]) const {
     if constexpr (Shape::kHasBias) {
       if (call.grad_bias != nullptr && call.grad_bias_dtype != DType::kFloat32) {
-        WarpBias<T, Shape>(call, shared).store_gradient(tile, first_key, block, ds);
+        WarpBias<Element, Shape>(call, shared).store_gradient(tile, first_key, block, ds);
       }
     }
   }

@@ -42,6 +42,7 @@ class WarpBias {
                     tile.head * call_.bias_head_stride + query * call_.bias_query_stride + key;
 #pragma unroll
     for (int i = 0; i < 16; i += kRows) {
+      if (is_one_row() && row + i > 0) break;
       begin_partial_copy(place_ + place_of_unit<Shape::kKeys>(row + i, unit) * 2, from,
                          query + i < tile.seq_q ? bytes : 0);
       from += kRows * call_.bias_query_stride;
@@ -52,12 +53,13 @@ class WarpBias {
   // Of the block whose load was begun last.
   __device__ __forceinline__ void add_to(float (&s)[Shape::kKeys / 2]) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int row = is_one_row() ? 0 : lane % 16;
     wait_for_groups<0>();
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < Shape::kKeys / 16; ++i) {
       uint32_t words[4];
-      load_matrices(words, place_ + place_of_unit<Shape::kKeys>(lane % 16, 2 * i + lane / 16) * 2);
+      load_matrices(words, place_ + place_of_unit<Shape::kKeys>(row, 2 * i + lane / 16) * 2);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const float2 pair = unpack_pair<T>(words[j]);
@@ -70,6 +72,9 @@ class WarpBias {
   }
 
  private:
+  // All multiprocessors read it, which the second-level cache is slow at.
+  __device__ __forceinline__ bool is_one_row() const { return call_.bias_query_stride == 0; }
+
   const AttentionSm90Parameters& call_;
   const SharedAddress place_;
 };

@@ -311,6 +311,9 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         keep(o);
         if (!is_first) release_v(n - 2);
         pack_all<T>(p, s);
+        // Queries of the next tile may wait for the place of what has just been written late, and
+        // the keys that the next products wait for are loaded behind them.
+        if (kWritesLate && Shape::kQBuffers < 3 * Shape::kWarpgroups) release_written(t - 2);
         if (block == first_block()) break;
         is_first = false;
         clear_beyond_end();

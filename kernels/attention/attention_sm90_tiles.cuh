@@ -60,7 +60,7 @@ constexpr int attention_sm90_output_columns(int columns, int warpgroups, int byt
 // whose outputs are being written and the next one don't hide the loading. kTeams: tiles that a
 // block computes at a time, each by consumers and with buffers of its own. kIsFloat8: elements of
 // q, k and v have 8 bits; the values of a key block come transposed, columns as rows.
-// kReservedBytes: of shared memory, for others.
+// kReservedBytes: of shared memory, for others; sequences are of one length then.
 template <int kHeadDim_, int kHeadDimV_, int kWarpgroups_, int kKeys_, int kStages_, int kQBuffers_,
           int kTeams_, bool kIsFloat8_, int kReservedBytes = 0>
 struct AttentionSm90ShapeOf {
@@ -148,7 +148,8 @@ struct AttentionSm90ShapeOf {
   static constexpr int shared_bytes(bool varlen) {
     return kOrderOffset + (varlen ? static_cast<int>(sizeof(AttentionSm90Order)) : 0);
   }
-  static_assert(kOrderOffset + static_cast<int>(sizeof(AttentionSm90Order)) <= kMostSharedBytes,
+  static_assert(kReservedBytes > 0 ||
+                    kOrderOffset + static_cast<int>(sizeof(AttentionSm90Order)) <= kMostSharedBytes,
                 "more shared memory than a block can have");
 };
 
@@ -173,10 +174,10 @@ struct WithDropout : WithScoreOptions<Shape> {
 
 // A bias comes through shared memory, where there is room for it: attention_sm90_bias.cuh.
 // Sequences are of one length.
-template <int kHeadDim, int kWarpgroups, int kKeys, int kStages, int kQBuffers>
+template <int kHeadDim, int kWarpgroups, int kKeys, int kStages, int kQBuffers, int kTeams = 1>
 struct AttentionSm90ShapeWithRoom
-    : AttentionSm90ShapeOf<kHeadDim, kHeadDim, kWarpgroups, kKeys, kStages, kQBuffers, 1, false,
-                           4 * kWarpgroups * 16 * kKeys * 2> {};
+    : AttentionSm90ShapeOf<kHeadDim, kHeadDim, kWarpgroups, kKeys, kStages, kQBuffers, kTeams,
+                           false, 4 * kTeams * kWarpgroups * 16 * kKeys * 2> {};
 template <typename Shape>
 struct WithBias : WithScoreOptions<Shape> {
   static constexpr bool kHasBias = true;
@@ -208,7 +209,7 @@ using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 2>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 2>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
 using AttentionSm90Shape256Dropout = WithDropout<AttentionSm90Shape256>;
-using AttentionSm90Shape64Bias = WithBias<AttentionSm90ShapeWithRoom<64, 2, 128, 2, 6>>;
+using AttentionSm90Shape64Bias = WithBias<AttentionSm90ShapeWithRoom<64, 2, 64, 3, 6, 2>>;
 using AttentionSm90Shape128Bias = WithBias<AttentionSm90ShapeWithRoom<128, 2, 128, 2, 4>>;
 using AttentionSm90Shape256Bias = WithBias<AttentionSm90ShapeWithRoom<256, 2, 64, 2, 2>>;
 

@@ -49,7 +49,8 @@ __global__ void __launch_bounds__(kPlainThreads) plain_decode_kernel(const Plan 
   const int batch = static_cast<int>(blockIdx.x / call.q_length);
   const int thread = static_cast<int>(threadIdx.x), head_dim = static_cast<int>(call.head_dim);
   for (int head = static_cast<int>(blockIdx.y); head < call.num_heads; head += gridDim.y) {
-    const Item item = item_of(plan, batch, head / plan.group * plan.row_tiles);
+    const Item item =
+        item_of(plan, batch, head / plan.group * plan.row_tiles, length_of(plan, batch));
     const Query query{head, token, item.length - static_cast<int>(call.q_length) + token, true};
     __syncthreads();
     if (thread < head_dim) {
@@ -129,7 +130,15 @@ Plan plan_of(const AttentionDecode& call) {
   for (int shift = 0; shift < 31; ++shift) {
     if (call.page_size == int64_t{1} << shift) plan.page_shift = shift;
   }
+  const int64_t size = call.has_float8_cache ? 1 : size_of(call.dtype);
+  const auto bytes_of = [size](const PagedCache& cache) {
+    return CacheBytes{static_cast<uint32_t>(cache.block_stride * size),
+                      static_cast<uint32_t>(cache.token_stride * size)};
+  };
+  plan.k_bytes = bytes_of(call.k);
+  plan.v_bytes = bytes_of(call.v);
   plan.scale_log2 = call.scale * kLog2e;
+  plan.per_softcap = call.softcap > 0 ? kLn2 / call.softcap : 0;
   plan.by_group = detail::Divider(static_cast<uint32_t>(plan.group));
   plan.by_row_tiles = detail::Divider(static_cast<uint32_t>(plan.row_tiles));
   return plan;
@@ -151,15 +160,19 @@ void launch_plain(const Plan& plan, cudaStream_t stream) {
 
 #if !CUDAOPS_HIP
 
-// Whether chunks of 16 bytes can be copied, of keys that have one page.
+// Whether chunks of 16 bytes can be copied, of keys that have one page, which is no larger than
+// CacheBytes can say.
 bool has_chunks(const AttentionDecode& call) {
-  const int64_t per_chunk = 16 / (call.has_float8_cache ? 1 : size_of(call.dtype));
+  const int64_t size = call.has_float8_cache ? 1 : size_of(call.dtype), per_chunk = 16 / size;
+  constexpr int64_t kMostBytes = 0x7fffffff;
   const int64_t q_bits = call.q_batch_stride | call.q_token_stride | call.q_head_stride;
   if (q_bits % 8 != 0 || reinterpret_cast<uintptr_t>(call.q) % 16 != 0) return false;
   int64_t bits = call.head_dim;
   for (const PagedCache* cache : {&call.k, &call.v}) {
     bits |= cache->block_stride | cache->token_stride | cache->head_stride;
     if (reinterpret_cast<uintptr_t>(cache->data) % 16 != 0) return false;
+    if (size * cache->block_stride > kMostBytes || size * cache->token_stride > kMostBytes)
+      return false;
   }
   return bits % per_chunk == 0 && call.page_size % kTile == 0;
 }

@@ -3,11 +3,11 @@
 // keys and values, so all multiprocessors read all the time, whatever the sequences' lengths.
 //
 // Work   An item is up to 16 queries that read one head of one sequence: the rows of a matrix
-//        product. Its keys come in units, of 64 or 128. The units of all items, one behind the
-//        other, are cut into equal parts, one for each block of the grid, which all run at once: a
-//        part can end within an item and hold several. Lengths are read on the device: a captured
-//        graph serves others too. Items of a sequence that lie side by side in memory are read side
-//        by side: as many blocks have the same part, each of its own item. Memory is faster so than
+//        product. Its keys come in units of 64. The units of all items, one behind the other, are
+//        cut into equal parts, one for each block of the grid, which all run at once: a part can
+//        end within an item and hold several. Lengths are read on the device: a captured graph
+//        serves others too. Items of a sequence that lie side by side in memory are read side by
+//        side: as many blocks have the same part, each of its own item. Memory is faster so than
 //        with a head's pieces alone, and items that share keys find them in the cache.
 // Block  Its warps take 16 keys of a unit each, and have copies of their next ones in flight
 //        (cp.async), a softmax and sums of their own: no warp waits for another until a part of an
@@ -29,15 +29,18 @@ namespace decode {
 
 #if !CUDAOPS_HIP
 
-// How a block is made: four warps with three tiles each, of rows of up to 128 bytes six, which hide
-// the memory's latency with another block on a multiprocessor that has 227 KiB. Where items share
-// keys, products take longer than reading: then warps have half the tiles, for more blocks.
+// How a block is made: four warps with three tiles each, of rows of 128 bytes six, which hide the
+// memory's latency with another block on a multiprocessor that has 227 KiB. Where items share keys,
+// products take longer than reading: then warps have about half the tiles, for more blocks; so they
+// always have where rows are of 64 bytes.
+constexpr int stages_of(int row_bytes) { return row_bytes > 64 && row_bytes <= 128 ? 6 : 3; }
 template <typename Cache, int kDim>
-struct PartMemory : Memory<Cache, kDim, 4, kDim * sizeof(Cache) <= 128 ? 6 : 3> {
-  static constexpr int kFewerStages = (PartMemory::kStages + 1) / 2, kFewestStages = 2;
+struct PartMemory : Memory<Cache, kDim, 4, stages_of(kDim * sizeof(Cache))> {
+  static constexpr int kFewerStages = PartMemory::kRowBytes <= 128 ? 3 : 2, kFewestStages = 2;
   // The kernel's own are 2 KiB.
   static constexpr int bytes_of_block(int stages) { return PartMemory::bytes(stages) + 2048; }
-  static constexpr int kBlocks = 2, kMoreBlocks = kDim > 128 ? 2 : kDim > 64 ? 3 : 4;
+  static constexpr int kMoreBlocks = kDim > 128 ? 2 : kDim > 64 ? 3 : 4;
+  static constexpr int kBlocks = PartMemory::kRowBytes <= 64 ? kMoreBlocks : 2;
   static constexpr int kUnit = PartMemory::kWarps * kTile;
 };
 
@@ -147,7 +150,7 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
   int batch = own.batch, column = own.column, first = own.first;
   for (int at = own.begin; at < own.end;) {
     const int index = column * plan.side_by_side + place;
-    const Item item = item_of(plan, batch, index);
+    const Item item = item_of(plan, batch, index, schedule.length(batch));
     const int item_end = first + item.num_units, upto = min(item_end, own.end);
     int slot = -1;
     if (first < own.begin) {

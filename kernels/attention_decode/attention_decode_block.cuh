@@ -78,6 +78,8 @@ class Block {
     tiles_ = tiles;
     const int stages = plan_.stages;
     find_blocks(0);
+    k_from_ = first_chunk(plan_.call.k, plan_.k_bytes);
+    v_from_ = first_chunk(plan_.call.v, plan_.v_bytes);
     load_queries();
 #pragma unroll 1
     for (int ahead = 0; ahead < stages - 1; ++ahead) copy(ahead, ahead);
@@ -137,27 +139,33 @@ class Block {
       // Rows of the tile that are to be copied.
       const int count = is_there ? item_.length - token : 0;
       const uint32_t tile = buffers_ + static_cast<uint32_t>(stage * M::kTileBytes);
-      copy_tile(tile, call.k, is_there ? block : 0, in_page, count);
-      copy_tile(tile + kTile * M::kRowBytes, call.v, is_there ? block : 0, in_page, count);
+      const uint32_t known = is_there ? static_cast<uint32_t>(block) : 0;
+      copy_tile(tile, call.k.data, k_from_, plan_.k_bytes, known, in_page, count);
+      copy_tile(tile + kTile * M::kRowBytes, call.v.data, v_from_, plan_.v_bytes, known, in_page,
+                count);
       are_blocks_ += is_there ? 1 : 0;
     }
     close_copies();
   }
 
-  // A lane has one chunk of every so-manieth row.
-  __device__ __forceinline__ void copy_tile(uint32_t tile, const PagedCache& cache, int block,
-                                            int in_page, int count) {
-    constexpr int kPerChunk = 16 / sizeof(Cache);
-    constexpr int kRowsAtOnce = 32 / kChunks;
-    static_assert(kRowsAtOnce >= 1 && kTile % kRowsAtOnce == 0, "");
+  // A lane has one chunk of every so-manieth row; the first in block 0 that is the item's.
+  static constexpr int kPerChunk = 16 / sizeof(Cache), kRowsAtOnce = 32 / kChunks;
+  static_assert(kRowsAtOnce >= 1 && kTile % kRowsAtOnce == 0, "");
+  __device__ __forceinline__ const char* first_chunk(const PagedCache& cache,
+                                                     const CacheBytes& bytes) const {
+    const Cache* const head =
+        static_cast<const Cache*>(cache.data) + item_.kv_head * cache.head_stride;
+    return reinterpret_cast<const char*>(head) + uint64_t{bytes.token} * (lane_ / kChunks) +
+           lane_ % kChunks * 16;
+  }
+  __device__ __forceinline__ void copy_tile(uint32_t tile, const void* anything, const char* from,
+                                            const CacheBytes& bytes, uint32_t block, int in_page,
+                                            int count) {
     const int row = lane_ / kChunks, chunk = lane_ % kChunks;
-    const char* from = reinterpret_cast<const char*>(
-        static_cast<const Cache*>(cache.data) + block * cache.block_stride +
-        (in_page + row) * cache.token_stride + item_.kv_head * cache.head_stride +
-        chunk * kPerChunk);
-    const int64_t step = kRowsAtOnce * cache.token_stride * static_cast<int>(sizeof(Cache));
+    from += uint64_t{block} * bytes.block + uint64_t{static_cast<uint32_t>(in_page)} * bytes.token;
+    const uint64_t step = uint64_t{bytes.token} * kRowsAtOnce;
     const bool is_chunk = chunk * kPerChunk < plan_.call.head_dim;
-    if (count >= kTile && kDim == plan_.call.head_dim) {
+    if (count >= kTile && kDim == static_cast<int>(plan_.call.head_dim)) {
 #pragma unroll
       for (int i = 0; i < kTile; i += kRowsAtOnce) {
         begin_copy_once(tile + M::at(i + row, chunk), from);
@@ -168,7 +176,7 @@ class Block {
 #pragma unroll 1
     for (int i = 0; i < kTile; i += kRowsAtOnce) {
       const bool is_there = is_chunk && i + row < count;
-      begin_copy(tile + M::at(i + row, chunk), is_there ? from : cache.data, is_there);
+      begin_copy(tile + M::at(i + row, chunk), is_there ? from : anything, is_there);
       from += step;
     }
   }
@@ -273,7 +281,7 @@ class Block {
         float* const s1 = &scores[1][2 * half];
         const float scale = scale_[half], softcap = plan_.call.softcap;
         if (softcap > 0) {
-          const float factor = scale * (kLn2 / softcap);
+          const float factor = scale * plan_.per_softcap;
           s0[0] = capped(s0[0] * factor, softcap);
           s0[1] = capped(s0[1] * factor, softcap);
           s1[0] = capped(s1[0] * factor, softcap);
@@ -421,6 +429,7 @@ class Block {
   const uint32_t buffers_;
   Item item_;
   Tiles tiles_;
+  const char *k_from_, *v_from_;  // of block 0
   int found_;
   uint32_t are_blocks_ = 0;  // of the tiles copied last, the lowest bit of the last one
   int halves_;               // 1: rows 8 … 15 are none

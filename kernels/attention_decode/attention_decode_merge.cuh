@@ -54,6 +54,8 @@ __device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
 
 #if CUDAOPS_HAS_MMA
 
+constexpr int kPartsAtOnce = 4;  // of a row, that a warp has in flight
+
 // The results of up to kMergeWarps rows of an item, by all warps of a block: a row has as many as
 // there are, a team; each adds the sums of every so-manieth part, and then the warps' are added.
 template <typename T, int kDim>
@@ -62,7 +64,6 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
                                            LaneElements<kDim> (&sums_of)[kMergeWarps][32]) {
   using Elements = LaneElements<kDim>;
   constexpr int kEach = Elements::kCount;
-  constexpr int kAtOnce = 4;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int head_dim = static_cast<int>(plan.call.head_dim);
   const int team = kMergeWarps / num_rows;  // warps of a row
@@ -80,9 +81,9 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   Elements sum{};
   Finish finish{};
   if (is_busy) {
-    const auto load = [&](int some, int end, Elements(&part_sum)[kAtOnce]) {
+    const auto load = [&](int some, int end, Elements(&part_sum)[kPartsAtOnce]) {
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
+      for (int i = 0; i < kPartsAtOnce; ++i) {
         const int part = some + i * team;
         part_sum[i] = {};
         if (part < end && lane * kEach < head_dim) {
@@ -91,7 +92,7 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
       }
     };
     // What the first 32 parts have is in flight at once.
-    Elements part_sum[kAtOnce];
+    Elements part_sum[kPartsAtOnce];
     load(place, min(count, 32), part_sum);
     float largest_here = -INFINITY, total_here = 0;
     const auto load_state = [&](int part) {
@@ -119,10 +120,10 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
       total += weight * total_here;
       const int end_here = min(count, begin_here + 32);
 #pragma unroll 1
-      for (int some = begin_here + place; some < end_here; some += kAtOnce * team) {
+      for (int some = begin_here + place; some < end_here; some += kPartsAtOnce * team) {
         if (some != place) load(some, end_here, part_sum);
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
+        for (int i = 0; i < kPartsAtOnce; ++i) {
           // Beyond the parts the weight is that of a lane, and the sum zero.
           const float part_weight = __shfl_sync(~0u, weight, (some + i * team) % 32);
 #pragma unroll
@@ -177,7 +178,8 @@ __global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
     column = own.column;
     first = own.first;
   }
-  const Item item = item_of(plan, batch, column * plan.side_by_side + place);
+  const Item item =
+      item_of(plan, batch, column * plan.side_by_side + place, length_of(plan, batch));
   const Parts parts(plan, item, first, schedule.per_part(), place);
   if (parts.count == 1) {
     wait_for_kernels_before();
@@ -186,7 +188,10 @@ __global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
   const int num_rows = min(kRows, plan.num_rows - item.first_row);
   const int turn = plan.merge_items ? static_cast<int>(blockIdx.y) : part - parts.first - 1;
   const int turns = plan.merge_items ? static_cast<int>(gridDim.y) : parts.count - 1;
-  const int rows_of_block = (num_rows + turns - 1) / turns;
+  // As many rows as have their parts in flight at a time: more blocks of this kernel than it takes
+  // leave less room for the next one.
+  const int rows_at_once = min(kMergeWarps, kMergeWarps * kPartsAtOnce / parts.count);
+  const int rows_of_block = max((num_rows + turns - 1) / turns, rows_at_once);
   const int first_row = turn * rows_of_block;
   const int end = min(num_rows, first_row + rows_of_block);
   for (int row = first_row; row < end; row += kMergeWarps) {

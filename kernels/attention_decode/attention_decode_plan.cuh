@@ -29,6 +29,11 @@ struct Item {
   int length, first_unit, num_units;
 };
 
+// Where a cache's keys lie, in bytes: of 32 bits, so that an address takes two multiplications.
+struct CacheBytes {
+  uint32_t block, token;
+};
+
 // How the call is cut; the same on host and device, but for what lengths say.
 struct Plan {
   AttentionDecode call;
@@ -42,11 +47,13 @@ struct Plan {
   int unit_shift;    // a unit is 1 << unit_shift keys: a tile of each of a block's warps
   int stages;        // tiles of a warp
   int most_keys;     // that a row of the table has room for
-  int parts;         // of all units; blocks of the grid: parts * side_by_side
-  float scale_log2;  // scale * log2(e)
-  float* sums;       // two for a block, of parts of items: [kRows][head_dim]
-  float* states;     // two for a block: largest, total [kRows]
-  bool merge_items;  // what a block of the second kernel has: an item, or what a part needs
+  CacheBytes k_bytes, v_bytes;
+  int parts;          // of all units; blocks of the grid: parts * side_by_side
+  float scale_log2;   // scale * log2(e)
+  float per_softcap;  // ln(2) / softcap
+  float* sums;        // two for a block, of parts of items: [kRows][head_dim]
+  float* states;      // two for a block: largest, total [kRows]
+  bool merge_items;   // what a block of the second kernel has: an item, or what a part needs
   detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1};
 };
 
@@ -79,12 +86,12 @@ __device__ __forceinline__ int units_of(const Plan& plan, int length) {
   return count > 0 ? count : 1;
 }
 
-__device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index) {
+__device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index, int length) {
   Item item;
   item.batch = batch;
   item.kv_head = plan.by_row_tiles.divide(&index);
   item.first_row = index * kRows;
-  item.length = length_of(plan, batch);
+  item.length = length;
   item.first_unit = first_unit_of(plan, item.length);
   item.num_units = units_of(plan, item.length);
   return item;

@@ -41,10 +41,11 @@ __device__ __forceinline__ void begin_copy(SharedAddress to, const void* from) {
 }
 // Likewise, of what is read once: in the second-level cache it makes room before other data does.
 __device__ __forceinline__ void begin_copy_once(SharedAddress to, const void* from) {
-  uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  // What ptxas makes of createpolicy.fractional.L2::evict_first with 1.0 (and CUTLASS passes as
+  // EVICT_FIRST): of a constant it makes uniform registers, where each copy wants it, once.
+  constexpr uint64_t kEvictFirst = 0x12f0000000000000;
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to),
-               "l"(__cvta_generic_to_global(from)), "l"(policy)
+               "l"(__cvta_generic_to_global(from)), "l"(kEvictFirst)
                : "memory");
 }
 // The 128 bytes with this address to the second-level cache.

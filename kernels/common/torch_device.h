@@ -100,21 +100,25 @@ class Workspace {
 //   CUDAOPS_DEVICE_KERNELS(cudaops_examples, Device, library) {
 //     library.impl("square", TORCH_BOX(&square<Device>));
 //   }
-#define CUDAOPS_DEVICE_KERNELS(library_namespace, Device, library)                \
-  template <typename Device>                                                      \
-  static void implement_on_device(torch::stable::detail::StableLibrary& library); \
-  STABLE_TORCH_LIBRARY_IMPL(library_namespace, CPU, library) {                    \
-    implement_on_device<::cudaops_kernels::OnCpu>(library);                       \
-  }                                                                               \
-  CUDAOPS_DEVICE_KERNELS_OF_CUDA(library_namespace)                               \
-  template <typename Device>                                                      \
-  void implement_on_device(torch::stable::detail::StableLibrary& library)
+#define CUDAOPS_DEVICE_KERNELS(library_namespace, Device, library)                             \
+  CUDAOPS_DEVICE_KERNELS_BY(C10_CONCATENATE(implement_on_device_, C10_UID), library_namespace, \
+                            Device, library)
+// Several files may be compiled as one (UNITY_BUILD): each `function` has a name of its own.
+#define CUDAOPS_DEVICE_KERNELS_BY(function, library_namespace, Device, library) \
+  template <typename Device>                                                    \
+  static void function(torch::stable::detail::StableLibrary& library);          \
+  STABLE_TORCH_LIBRARY_IMPL(library_namespace, CPU, library) {                  \
+    function<::cudaops_kernels::OnCpu>(library);                                \
+  }                                                                             \
+  CUDAOPS_DEVICE_KERNELS_OF_CUDA(function, library_namespace)                   \
+  template <typename Device>                                                    \
+  void function(torch::stable::detail::StableLibrary& library)
 
 #ifdef USE_CUDA
-#define CUDAOPS_DEVICE_KERNELS_OF_CUDA(library_namespace)       \
-  STABLE_TORCH_LIBRARY_IMPL(library_namespace, CUDA, library) { \
-    implement_on_device<::cudaops_kernels::OnCuda>(library);    \
+#define CUDAOPS_DEVICE_KERNELS_OF_CUDA(function, library_namespace) \
+  STABLE_TORCH_LIBRARY_IMPL(library_namespace, CUDA, library) {     \
+    function<::cudaops_kernels::OnCuda>(library);                   \
   }
 #else
-#define CUDAOPS_DEVICE_KERNELS_OF_CUDA(library_namespace)
+#define CUDAOPS_DEVICE_KERNELS_OF_CUDA(function, library_namespace)
 #endif

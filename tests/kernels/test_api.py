@@ -432,6 +432,9 @@ def test_files_of_a_new_op(device):
                 assert name in path and name in text, path
                 old = re.findall(rf'["</]{like}(?:_torch|_cpu|_row|_backward)?[.](?:h|cuh|cu)', text)
                 assert not old, (path, old)
+                for header in re.findall(r'#include "(\S+)"', text):
+                    places = [os.path.dirname(path), "kernels", "tests/kernels"]
+                    assert any(os.path.exists(os.path.join(copy_of_root, place, header)) for place in places), (path, header)
                 if path.endswith(".py"):
                     compile(text, path, "exec")
                     # torch's own functions and methods keep their names.

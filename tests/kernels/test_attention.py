@@ -261,6 +261,22 @@ def test_takes_views_without_a_change(device):
         check((dtype, "expanded"), one, one, one)
 
 
+def test_expanded_tensors_have_the_bits_of_copies(device):
+    """Keys that a batch or its heads share, and the gradient of a sum over queries."""
+    for dtype in DTYPES:
+        for shape in ((1, 90, 2, 64), (3, 90, 1, 64), (1, 90, 1, 64), (3, 1, 2, 64)):
+            k, v = (normal(*shape, dtype=dtype, device=device, seed=seed).expand(3, 90, 2, 64) for seed in (1, 2))
+            q = normal(1, 70, 4, 64, dtype=dtype, device=device, seed=3).expand(3, 70, 4, 64)
+            grad = normal(3, 1, 4, 64, dtype=dtype, device=device, seed=4).expand(3, 70, 4, 64)
+            results = []
+            for tensors_of_call in ((q, k, v, grad), [x.contiguous() for x in (q, k, v, grad)]):
+                own = [x.detach().requires_grad_() for x in tensors_of_call[:3]]
+                output = kernels.attention(*own, causal=True, deterministic=True)
+                results.append((output, *torch.autograd.grad(output, own, tensors_of_call[3])))
+            for found, wanted in zip(*results):
+                assert torch.equal(found, wanted), (dtype, shape)
+
+
 def test_rows_that_see_nothing_and_nan_that_nobody_sees(device):
     for dtype in DTYPES:
         q, k, v = tensors(device, dtype, seq_q=90, seq_k=20)
@@ -1185,13 +1201,15 @@ def test_sdpa_patch_takes_long_sequences_on_hopper(device):
     """What is asked of tensors on a GPU, by tensors without memory."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    def is_ours(seq=2048, head_dim=128, head_dim_v=128, dtype=torch.bfloat16, grad=True):
+    def is_ours(seq=2048, head_dim=128, head_dim_v=128, dtype=torch.bfloat16, grad=True, mask=None):
         with FakeTensorMode():
             q, k, v = (
                 torch.empty(1, 4, seq, width, dtype=dtype, device="cuda", requires_grad=grad)
                 for width in (head_dim, head_dim, head_dim_v)
             )
-        return kernels._sdpa._is_faster(q, k, v, None)
+            if mask is not None:
+                mask = torch.empty(mask[:-1], dtype=mask[-1], device="cuda")
+        return kernels._sdpa._is_faster(q, k, v, mask)
 
     asked = kernels._sdpa._has_hopper_kernel
     try:
@@ -1200,6 +1218,13 @@ def test_sdpa_patch_takes_long_sequences_on_hopper(device):
             assert is_ours(grad=grad) and is_ours(head_dim=192, grad=grad)
             assert not is_ours(seq=2047, grad=grad) and not is_ours(head_dim=100, grad=grad)
             assert not is_ours(dtype=torch.float32, grad=grad)
+            for kind in (torch.bool, torch.bfloat16):
+                assert is_ours(seq=1024, mask=(4, 1024, 1024, kind), grad=grad)
+                assert not is_ours(seq=1024, mask=(1, 1, 1, 1024, kind), grad=grad)
+                assert not is_ours(seq=1000, mask=(1000, 1000, kind), grad=grad)
+                assert not is_ours(seq=2044, mask=(2044, 2044, kind), grad=grad)
+                assert not is_ours(head_dim=80, mask=(2048, 2048, kind), grad=grad)
+            assert not is_ours(mask=(2048, 2048, torch.float32), grad=grad)
         torch.use_deterministic_algorithms(True)
         assert is_ours(grad=False) and not is_ours(head_dim=192)
         kernels._sdpa._has_hopper_kernel = lambda index: False

@@ -216,6 +216,16 @@ def test_views(device):
                     torch.testing.assert_close(actual, wanted, atol=0, rtol=0)
 
 
+def test_block_that_is_far_from_the_next(device):
+    """Further than 32 bits of bytes say: there is one block."""
+    case = Case(device, torch.bfloat16, [60], page_size=64, spare=0)
+    wanted = case.run()
+    k, v = (cache.as_strided(cache.shape, (1 << 31, *cache.stride()[1:])) for cache in (case.k, case.v))
+    case.arguments = (case.q, k, v, *case.arguments[3:])
+    for ours, other in zip(case.run(), wanted):
+        torch.testing.assert_close(ours, other, rtol=1e-2, atol=1e-2)
+
+
 def test_nan_reaches_only_what_sees_it(device):
     for dtype in DTYPES:
         case = Case(device, dtype, [256, 40], page_size=64, spare=0)

@@ -2,11 +2,14 @@
 """bench/kernels/rivals.py: every op of its table agrees with its rivals, on tiny shapes."""
 
 import dataclasses
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from unittest import mock
 
 import kernel_testing  # noqa: F401  (first: the library)
@@ -79,9 +82,9 @@ def test_names_are_those_of_the_benchmarks(device):
             assert f"BENCHMARK({name}_backward<{op.dtypes[0]}>)" in text, name
 
 
-def measured(op, device):
+def measured(op, device, *arguments):
     """The report of an op that is not in the table."""
-    options = rivals.parser().parse_args(["--device", device, "--quick", "--library", LIBRARY])
+    options = rivals.parser().parse_args(["--device", device, "--quick", "--library", LIBRARY, *arguments])
     table = rival_ops.OPS
     with tempfile.TemporaryDirectory() as folder:
         options.part = os.path.join(folder, "part.json")
@@ -91,7 +94,7 @@ def measured(op, device):
         finally:
             rival_ops.OPS = table
         with open(options.part, encoding="utf-8") as stream:
-            return json.load(stream)
+            return {"seconds": 1.0, **json.load(stream)}
 
 
 def test_a_wrong_result_gets_no_figure(device):
@@ -130,6 +133,62 @@ def test_packages(device):
     ways = [set(case["us"]) for case in report["cases"]]
     assert ways == [{rivals.OURS, "eager", "compile", "liger"}, {rivals.OURS, "eager", "compile"}]
     assert not any("failed" in case for case in report["cases"])
+
+
+def test_cases_of_shares_are_those_of_one_process(device):
+    op = dataclasses.replace(rival_ops.OPS["swiglu"], dtypes=("float",), quick=((3, 8), (5, 33), (2, 7)))
+    with tempfile.TemporaryDirectory() as folder:
+        turns = ["--turns", os.path.join(folder, "turns")]
+        shares = [measured(op, device, *turns, "--shares", "2", "--share", str(share)) for share in (0, 1)]
+    assert [len(share["cases"]) for share in shares] == [4, 2]  # forward and backward of each
+    whole = rivals.joined([measured(op, device)])
+    assert [c["name"] for c in rivals.joined(shares)["cases"]] == [c["name"] for c in whole["cases"]]
+    late = {"cases": [], "seconds": 9.0, "failed": "ran past 9 s"}  # ended before it had written
+    report = rivals.joined([late, shares[0], late])
+    assert report["failed"] == "ran past 9 s" and report["versions"] == shares[0]["versions"]
+
+
+def test_one_is_timed_alone_and_before_others_prepare(device):
+    order = []
+
+    def run(what, entered, leave):
+        turns = rivals.Turns(path)
+        with turns.alone() if what.startswith("alone") else turns.preparing():
+            order.append(what)
+            entered.set()
+            leave.wait(10)
+
+    def start(what):
+        entered, leave = threading.Event(), threading.Event()
+        thread = threading.Thread(target=run, args=(what, entered, leave))
+        thread.start()
+        return entered, leave, thread
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "turns")
+        first, second = start("preparing 1"), start("preparing 2")
+        assert first[0].wait(10) and second[0].wait(10)  # side by side
+        alone = start("alone")
+        while not is_locked(path + ".waiting"):
+            time.sleep(0.001)
+        third = start("preparing 3")
+        first[1].set()
+        assert not alone[0].wait(0.02) and not third[0].is_set()
+        second[1].set()
+        assert alone[0].wait(10) and not third[0].wait(0.02)
+        for _, leave, thread in (alone, third, first, second):
+            leave.set()
+            thread.join()
+    assert order[2:] == ["alone", "preparing 3"]
+
+
+def is_locked(path):
+    with open(path) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def test_sizes_stand_side_by_side(device):

@@ -45,6 +45,8 @@ TEST(Link, advice_names_the_library_of_what_is_missing) {
                        "ld.lld: error: undefined symbol: cublasCreate_v2\n"
                        "a.o: undefined reference to `cuLaunchKernel@v'"),
             libraries + " CudaOps::cublas CudaOps::cublasLt CudaOps::cuda_driver)");
+  EXPECT_EQ(advice_for("a.o: undefined reference to `cudaEventQuery'"),
+            libraries + " CudaOps::cudart)");
   EXPECT_EQ(advice_for("a.o: undefined reference to 'GOMP_parallel'\n"
                        "a.o: undefined reference to 'cuFileOpen'"),
             libraries + " CudaOps::openmp)\n" + source);

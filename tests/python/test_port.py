@@ -487,13 +487,21 @@ def test_comments_of_else_branches(project):
 def test_libraries_that_torch_brings(project):
     """cpp_extension leaves cublas and its like to what torch has loaded; the sources and their headers name them."""
     project.write("csrc/op_kernel.cu", ATEN + '#include <cublas_v2.h>\n#include "blas.h"\n#include <curand_kernel.h>\n')
-    project.write("include/blas.h", "#include <cusparse.h>\n#include <cublasLt.h>\n#include <cuda.h>\n")
+    lt = "#include <cublasLt.h>\ncublasLtMatmul(); ncclDataType_t type;"
+    project.write("include/blas.h", "#include <cusparse.h>\n#include <cuda.h>\n" + lt)
     content = project.port("""
         ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], include_dirs=["include"], libraries=["cufft"])
         """)
     libraries = ["CudaOps::cufft", "CudaOps::cublas", "CudaOps::cublasLt", "CudaOps::cusparse"]
     assert command(content, "target_link_libraries") == libraries
     assert project.comments == []
+    # Without its header: cublasLt.h declares what is cublas', and torch's handle is one of cusparse.
+    project.write("csrc/op_kernel.cu", ATEN + "cublasGetStatusString(status); cublasLtMatmul(); cusparseSpMM (handle); // cufftExecC2C()")
+    content = project.port('ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"])')
+    assert command(content, "target_link_libraries") == ["CudaOps::cublas", "CudaOps::cublasLt", "CudaOps::cusparse"]
+    # The runtime, of an op without files for CUDA: DeepSpeed's dc.
+    project.write("csrc/op.cpp", "#include <ATen/cuda/CUDAEvent.h>\n")
+    assert command(project.port('ext = CppExtension("op", ["csrc/op.cpp"])'), "target_link_libraries") == ["CudaOps::cudart"]
 
 
 def test_operators_of_half(project):
@@ -654,6 +662,53 @@ def test_conditions_that_are_not_known(project):
         "setup.py:%d: not read: -DGONE, where os.path.exists(os.path.join(torch.__path__[0], 'include', 'Gone.h'))"
         % project.line("Gone.h"),
     ]
+
+
+def test_whether_a_list_is_empty(project):
+    content = project.port("""
+        sources = ["csrc/op.cpp"] if os.getenv("WITH_CPU", "0") == "1" else []
+        kernels = ["csrc/op_kernel.cu"]
+        modules = []
+        if len(sources) > 0:
+            modules.append(CppExtension("cpu_op", sources))
+        if len(kernels) == 0:
+            modules.append(CppExtension("no_op", ["csrc/op.cpp"]))
+        setup(name="pkg", ext_modules=modules)
+        """)
+    assert "if(WITH_CPU)\n  add_torch_op(cpu_op" in content
+    assert "no_op" not in content and project.comments == []
+
+
+def test_op_whose_sources_all_stand_under_conditions(project):
+    script = """
+        sources = [%s]
+        if os.getenv("WITH_CPU", "0") == "1":
+            sources.append("csrc/op.cpp")
+        setup(name="pkg", ext_modules=[%s("op", sources)])
+        """
+    project.write("tests/test_op.py", "import op\n")
+    content = project.port(script % ("", "CppExtension"))
+    assert "if(TARGET op)\n  cudaops_add_python_test(test_op OP op SCRIPT tests/test_op.py PYTEST)\nendif()" in content
+    assert 'endif()\nif(op_sources)\n  add_torch_op(op\n' in content and "    SOURCES\n      ${op_sources}\n" in content
+    # Of two lists, an empty one has no keyword.
+    content = project.port(script % ('"csrc/op_kernel.cu"', "CUDAExtension"))
+    assert "if(op_sources)\n  list(PREPEND op_sources SOURCES)\nendif()\nadd_torch_op(op\n" in content
+    assert "if(TARGET" not in content
+    assert command(content, "add_torch_op")[-3:] == ["${op_sources}", "CUDA_SOURCES", "csrc/op_kernel.cu"]
+
+
+def test_what_torch_and_python_say_of_the_platform(project):
+    content = project.port("""
+        import sysconfig
+        from torch.utils.cpp_extension import IS_WINDOWS
+        cxx = ["/O2"] if IS_WINDOWS else ["-DPOSIX", "-std=c++20"]
+        if not bool(sysconfig.get_config_var("Py_GIL_DISABLED")):
+            cxx.append("-DWITH_GIL")
+        ext = CppExtension("op", ["csrc/op.cpp"], extra_compile_args={"cxx": cxx})
+        """)
+    assert command(content, "target_compile_definitions") == ["POSIX", "WITH_GIL"]
+    assert command(content, "target_compile_features") == ["cxx_std_20"]
+    assert project.comments == []
 
 
 def test_hip_branch(project):

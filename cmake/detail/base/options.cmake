@@ -185,6 +185,30 @@ function(_cudaops_check_build_type)
   endif()
 endfunction()
 
+# _cudaops_check_cxx(): gcc and clang compile C++ as well, but link it without its library.
+function(_cudaops_check_cxx)
+  set(linked "${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES}")
+  if(linked STREQUAL "" OR linked MATCHES "(^|;)(stdc\\+\\+|c\\+\\+)(;|$)")
+    return()
+  endif()
+  list(REMOVE_DUPLICATES linked)
+  list(JOIN linked " " linked)
+  set(meant "<a C++ compiler>")
+  if(CMAKE_CXX_COMPILER MATCHES "^(.*[/-])(gcc|clang|cc)([-0-9.]*)$")
+    set(meant "${CMAKE_MATCH_2}++")
+    string(REPLACE "cc++" "++" meant "${meant}")
+    if(meant STREQUAL "++")
+      set(meant "c++")
+    endif()
+    set(meant "${CMAKE_MATCH_1}${meant}${CMAKE_MATCH_3}")
+  endif()
+  _cudaops_warn(
+    "CXX: this compiler links no C++ library, it is the one for C."
+    FACTS "found   ${CMAKE_CXX_COMPILER}, which links ${linked}" "wanted  stdc++ or c++ among them"
+    FIX "cmake --fresh with -DCMAKE_CXX_COMPILER=${meant}, or CXX=${meant} in the environment"
+  )
+endfunction()
+
 # _cudaops_env(<name> <out>)
 #
 # The environment variable as it was at the first configure: Ninja configures again in whatever shell it runs. A later

@@ -74,7 +74,7 @@ struct MappedTensor {
 };
 
 // Whether the copy engine can read the tensor: address and strides are multiples of 16 bytes, and
-// within its limits.
+// within its limits. A stride may be 0, of a tensor that was expanded.
 inline bool can_be_mapped(const MappedTensor& tensor) {
   constexpr int64_t kMaxSize = int64_t{1} << 31;
   constexpr int64_t kMaxStride = int64_t{1} << 39;  // in elements of two bytes
@@ -84,7 +84,7 @@ inline bool can_be_mapped(const MappedTensor& tensor) {
   for (int i = 0; i < 3; ++i) {
     if (sizes[i] <= 0 || sizes[i] >= kMaxSize) return false;
     if (sizes[i] == 1) continue;
-    if (strides[i] <= 0 || strides[i] >= kMaxStride || strides[i] % 8 != 0) return false;
+    if (strides[i] < 0 || strides[i] >= kMaxStride || strides[i] % 8 != 0) return false;
   }
   return tensor.columns > 0 && tensor.columns % 8 == 0;
 }

@@ -19,9 +19,10 @@
 //   };
 //   launch_rows(Scale<T>{input, output}, RowGrid{num_rows, width, output}, aligned, stream);
 //
-// An op may also have kNumInputs, kNumOutputs, input(i) and output(i): short rows without gaps are
-// then taken together (packed_rows.cuh); kZeroPads, which says that it asks place.exists() before
-// it stores, and stage_bytes(), for shared memory of its own (both: dispatch.cuh).
+// `aligned`: rows_are_aligned() of all its rows. An op may also have kNumInputs, kNumOutputs,
+// input(i) and output(i): short rows without gaps are then taken together (packed_rows.cuh);
+// kZeroPads, which says that it asks place.exists() before it stores, and stage_bytes(), for
+// shared memory of its own (both: dispatch.cuh).
 //
 // What a Row offers (signatures, in this order: row_loads.cuh, row_columns.cuh, row_base.cuh,
 // row_places.cuh):
@@ -34,10 +35,11 @@
 //   make, compute          a tile of what body(place) returns, rounded to T; make also stores it
 //   store(rows, place, x)  rounds to T
 //   prefetch_columns, columns(data, place)   what all rows share, of T or float
-//   sum_of(body)           of all body(place); shares and reduce_shares: the same for other values
-//                          and operations. The order depends on the row's width alone
-//   max, reduce            over the row's threads, where the order makes no difference; every
-//                          thread of the block must call them, and the two above
+//   sum_of(body)           of all body(place), in an order that depends on the row's width alone;
+//                          shares and reduce_shares: the same for other values and operations
+//   largest(tile)          of the thread's elements, as shares: row.max(row.largest(x).max())
+//   max, reduce            over the row's threads, where the order makes no difference. Every
+//                          thread of the block must call these two, sum_of and reduce_shares
 //   index, width           which row it is; its elements
 //   exists, is_leader      whether there is such a row, as a block may have more than are left;
 //                          whether the thread is the one that writes what there is once a row

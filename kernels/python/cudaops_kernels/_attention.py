@@ -130,6 +130,11 @@ def attention(
     seq_q, seq_k], of q's dtype or float32; alibi_slopes are [heads] or [batch, heads], taken as
     float32; sinks [heads] are scores of a key more a head, with a value of zeros.
 
+    H100 and H200 read a bias of q's dtype fastest where its rows begin at multiples of 16 bytes (a
+    contiguous one's seq_k is a multiple of 8); others are copied to such rows first, broadcast
+    dimensions once. The gradient by a bias takes room for a number for each score, in float32 where
+    it is broadcast.
+
     A query that sees no key gives zeros. What is masked by a whole tile of keys is not read; a NaN
     or an infinity in a masked row of v beside visible ones reaches the output. With return_lse also
     lse, float32 (of float64 float64) [batch, heads, seq_q]: log(sum(exp(scores))), sinks included,
@@ -151,6 +156,10 @@ def attention(
     float16, float32). H100 and H200 multiply float8 where head dimensions are multiples of 16, as
     addresses and strides are, and out_dtype has 16 bits; weights are rounded to float8 there, as in
     FlashAttention-3. Elsewhere q, k and v are converted to out_dtype first, on the CPU to float32.
+
+    One query against many keys, or few, leaves most of a GPU idle, as keys are not divided: results of
+    a sequence would depend on what comes with it. attention_decode() divides them; keys and values of
+    one length are its caches with a page a sequence, block_table torch.arange(batch)[:, None].
 
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results
     are the same from run to run, but for the gradient by q on H100 and H200: its parts are added up

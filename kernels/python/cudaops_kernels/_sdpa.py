@@ -13,6 +13,8 @@ from ._library import ops
 _MAX_HEAD_DIM = 256
 _FEWEST_QUERIES_ON_CPU = 128
 _FEWEST_ON_HOPPER = 2048
+_FEWEST_WITH_MASK_ON_HOPPER = 1024
+_HEAD_DIMS_WITH_MASK = (64, 96, 128, 192, 256)
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -80,28 +82,47 @@ def _has_hopper_kernel(index: int) -> bool:
     return _hopper[index]
 
 
+def _is_faster_mask(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, dtype: torch.dtype
+) -> bool:
+    """One for each query and key, in whole vectors. Not gradients by it, nor a row for all queries:
+    cuDNN is faster there, or was not compared."""
+    return (
+        mask.dtype in (torch.bool, dtype)
+        and query.dtype == dtype
+        and not (torch.is_grad_enabled() and mask.requires_grad)
+        and mask.shape[-2:] == (query.shape[-2], key.shape[-2])
+        and key.shape[-2] % 8 == 0
+        and (mask.dtype == torch.bool or mask.stride(-1) == 1)
+        and query.shape[-1] == value.shape[-1]
+        and query.shape[-1] in _HEAD_DIMS_WITH_MASK
+    )
+
+
 def _is_faster(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor]) -> bool:
     """On the CPU without gradients, but for a few queries: with them nothing has been compared. On
     Hopper where sequences are long, in 16 bits: beside what torch takes there, cuDNN's, the forward
     pass is at 1.04 to 1.26 from 2048 tokens on, the backward pass at 1.02 to 1.67 with 1024 and at 1.00
     to 1.89 with 4096 (H100, torch 2.11, 2026-11-26; cuDNN forced: bench/kernels/attention.py). Not the
-    kernel for gradients that are the same each time."""
-    if attn_mask is not None:
-        return False
+    kernel for gradients that are the same each time. With a mask from 1024 tokens on: forward at 1.2 to
+    2.8, backward at 1.3 to 1.9 (H200, torch 2.11, 2026-11-27)."""
     needs_grad = torch.is_grad_enabled() and (
         query.requires_grad or key.requires_grad or value.requires_grad
     )
     if query.device.type == "cpu":
         # A few queries are sooner done by torch's matrix products than divided among threads.
-        return not needs_grad and query.shape[-2] >= _FEWEST_QUERIES_ON_CPU
+        return not needs_grad and attn_mask is None and query.shape[-2] >= _FEWEST_QUERIES_ON_CPU
     if needs_grad and torch.are_deterministic_algorithms_enabled():
         return False
     dtype = query.dtype
     if torch.is_autocast_enabled("cuda"):
         dtype = torch.get_autocast_dtype("cuda")
+    if attn_mask is not None and not _is_faster_mask(query, key, value, attn_mask, dtype):
+        return False
+    fewest = _FEWEST_ON_HOPPER if attn_mask is None else _FEWEST_WITH_MASK_ON_HOPPER
     return (
         dtype in (torch.float16, torch.bfloat16)
-        and min(query.shape[-2], key.shape[-2]) >= _FEWEST_ON_HOPPER
+        and min(query.shape[-2], key.shape[-2]) >= fewest
         and query.shape[-1] % 8 == value.shape[-1] % 8 == 0
         and _has_hopper_kernel(query.device.index)
     )

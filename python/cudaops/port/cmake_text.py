@@ -10,7 +10,7 @@ from .values import HOME, TORCH, Unknown, combine
 
 # Targets of find_package(CudaTorchMatch), and what is linked without being named.
 LIBRARIES = {
-    name: "CudaOps::" + name for name in "cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl".split()
+    name: "CudaOps::" + name for name in "cudart cublas cublasLt cusparse cusolver cufft curand nvrtc cudnn nccl".split()
 } | {"cuda": "CudaOps::cuda_driver", "nvidia-ml": "CudaOps::nvml"}
 
 HERE = "\0here\0"
@@ -109,6 +109,8 @@ INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MUL
 
 # What declares functions of CUDA's libraries; curand_kernel.h is device code, and of cuda.h it can be types alone.
 LIBRARY_HEADERS = {
+    "cuda_runtime.h": "cudart",
+    "cuda_runtime_api.h": "cudart",
     "cublas.h": "cublas",
     "cublas_api.h": "cublas",
     "cublas_v2.h": "cublas",
@@ -126,6 +128,10 @@ LIBRARY_HEADERS = {
     "nvrtc.h": "nvrtc",
 }
 
+
+# Calls by torch's handles, or of what another of CUDA's headers declares.
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+LIBRARY_CALLS = re.compile(r"\b(cublas|cublasLt|cusparse|cufft|cudnn|nccl|nvrtc)(?!Lt)[A-Z]\w+\s*\(")
 
 # torch's types of 16 bits; with the operators of __half beside theirs a comparison of two is ambiguous.
 TORCH_HALVES = re.compile(r"::k?(?:Half|BFloat16)\b|\bAT_DISPATCH_\w+_AND")
@@ -147,6 +153,7 @@ def read_includes(sources, root, include_dirs):
         with open(path, encoding="utf-8", errors="replace") as file:
             content = file.read()
         halves = halves or bool(TORCH_HALVES.search(content))
+        libraries.update(LIBRARY_CALLS.findall(COMMENT.sub("", content)))
         for _, header in INCLUDE.findall(content):
             if re.match(
                 r"torch/(extension|python)\.h|torch/csrc/(Exceptions|utils/pybind|python_headers)\.h|pybind11/", header
@@ -158,6 +165,7 @@ def read_includes(sources, root, include_dirs):
                 continue
             elif re.match(r"torch/|ATen/|c10/|caffe2/", header):
                 asked.add("FULL")
+                libraries.update(["cudart"] * ("/cuda/" in header))
             elif header in LIBRARY_HEADERS:
                 libraries.add(LIBRARY_HEADERS[header])
             else:

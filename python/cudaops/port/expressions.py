@@ -26,6 +26,11 @@ NAMES = {
     "torch.__file__": TORCH + "/__init__.py",
 }
 CONVERSIONS = {"int": int, "bool": bool, "str": str}
+# How len(...) is compared to ask whether it is empty (True), or isn't.
+EMPTY = {
+    **dict.fromkeys([(ast.Gt, 0), (ast.NotEq, 0), (ast.GtE, 1)], False),
+    **dict.fromkeys([(ast.Eq, 0), (ast.Lt, 1), (ast.LtE, 0)], True),
+}
 
 
 def _gpu(*_):
@@ -120,6 +125,8 @@ class Expressions:
             return Test("hip")
         if dotted == "torch.__path__":
             return [text(TORCH)]
+        if dotted in ("torch.utils.cpp_extension.IS_WINDOWS", "torch.utils.cpp_extension.IS_MACOS"):
+            return False
         return text(NAMES[dotted]) if dotted in NAMES else Name(dotted, node, scope)
 
     def of_Attribute(self, node, scope):
@@ -243,6 +250,11 @@ class Expressions:
         if len(node.ops) != 1:
             return self.doubt(node, scope)
         left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
+        if isinstance(right, int) and (type(node.ops[0]), right) in EMPTY and ast.unparse(node.left).startswith("len("):
+            measured = self.value(node.left.args[0], scope)
+            if isinstance(measured, list) and any(isinstance(item, Splice) for item in measured):
+                holds = self.truth_of(measured, node, scope)
+                return negate(holds) if EMPTY[type(node.ops[0]), right] else holds
         place = node.lineno, scope.module.path
         doubt = lambda default=None: self.doubt(node, scope, default)
         return spread([left, right], lambda a, b: compare(node.ops[0], a, b, place, doubt))

@@ -38,6 +38,7 @@ class Op:
         self.guard = call.test
         self.unnamed = None  # its name, where that isn't known
         self.made = True  # False: a comment, no source of it was read
+        self.optional = False  # in an if() of options
 
     @property
     def module(self):
@@ -72,22 +73,32 @@ def op_lines(project, op):
     names = [source.name for source in sources]
     abi, libraries, halves = read_includes(names, project.place, [project.absolute(item) for item in includes])
     for name in libraries:
-        blocks.add("", "library", LIBRARIES[name])
+        # An op with CUDA_SOURCES has the runtime.
+        if name != "cudart" or not any(source.cuda for source in sources):
+            blocks.add("", "library", LIBRARIES[name])
     if halves and any(source.device for source in sources):
         for name in NO_HALF_OPERATORS:
             if name not in undone:
                 blocks.add("", "definition", generator("CUDA", name))
     blocks.settle()
-    lines = command(blocks, sources, abi)
+    variables, before, lines = command(blocks, sources, abi)
     if not sources:
         # CMake would stop: the lines are there for whoever writes the sources down.
         op.made = False
         comment = "# No source of %s was read:" % op.name
         return [*blocks.comments.get("op", []), comment, *("# " + line for line in lines)]
-    lines = blocks.comments.get("op", []) + lines + properties(blocks)
-    if blocks.where.kind == "option":
-        return ["if(%s)" % blocks.where.condition, *("  " + line if line else "" for line in lines), "endif()"]
-    return lines
+    lines += properties(blocks)
+    if all(source.condition for source in sources):
+        # There is no op without a source.
+        lines = in_if(" OR ".join(variables), lines)
+        op.optional = True
+    lines = blocks.comments.get("op", []) + before + lines
+    op.optional = op.optional or blocks.where.kind == "option"
+    return in_if(blocks.where.condition, lines) if blocks.where.kind == "option" else lines
+
+
+def in_if(condition, lines):
+    return ["if(%s)" % condition, *("  " + line if line else "" for line in lines), "endif()"]
 
 
 # ---- sources
@@ -152,8 +163,9 @@ def needs_cuda(blocks, sources):
 
 
 def command(blocks, sources, abi):
+    """Variables of files that stand under conditions, the lines that fill them, and those of the call."""
     project, op = blocks.project, blocks.op
-    before = []
+    variables, before, bare = [], [], []
     lists = {"SOURCES": [], "CUDA_SOURCES": []}
     for key, names in lists.items():
         under = {}  # condition -> names
@@ -163,11 +175,16 @@ def command(blocks, sources, abi):
         names += under.pop("", [])
         if under:
             variable = "%s_%s" % (op.target, key.lower())
+            variables.append(variable)
             before.append('set(%s "")' % variable)
             for condition, more in under.items():
                 before += ["if(%s)" % condition, "  list(APPEND %s" % variable]
                 before += ["    " + name for name in more] + ["  )", "endif()"]
             names.append("${%s}" % variable)
+            if not names[1:] and len({source.cuda for source in sources}) == 2:
+                # It may be empty, and the other isn't: a keyword wants a value.
+                before += ["if(%s)" % variable, "  list(PREPEND %s %s)" % (variable, key), "endif()"]
+                bare.append(key)
     lines = ["add_torch_op(%s" % op.target]
     if abi != "STABLE":
         lines.append("  ABI %s" % abi)
@@ -188,7 +205,9 @@ def command(blocks, sources, abi):
         elif any(call.kind.endswith("Extension") for call in op.calls):
             lines.append("  INSTALL .")
     for key, names in lists.items():
-        if names:
+        if key in bare:
+            lines.append("  " + names[0])
+        elif names:
             lines += ["  " + key, *("    " + name for name in names)]
     lines.append(")")
     limited = [value for call in op.calls for value in choices(call.argument("py_limited_api"))]
@@ -198,7 +217,7 @@ def command(blocks, sources, abi):
         blocks.comment("op", blocks.note(op.calls[0].line, what))
     elif unknown:
         blocks.comment("op", blocks.unread("py_limited_api", unknown[0]))
-    return before + lines
+    return variables, before, lines
 
 
 def properties(blocks):

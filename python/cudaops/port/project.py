@@ -7,7 +7,7 @@ import re
 from .branches import choices
 from .cmake_text import imports, join_blocks, quote
 from .conditions import classify, option_name
-from .op import Op, op_lines
+from .op import Op, in_if, op_lines
 from .values import HOME, TORCH, Unknown, combine
 
 CMAKE_TARGETS = "all help install clean test package edit_cache rebuild_cache".split()
@@ -171,7 +171,9 @@ class Project:
                     used = [op for op in used if not op.only_cuda] or used if imported & packages else used
                     if used:
                         test = "cudaops_add_python_test(%s OP %s SCRIPT %s PYTEST)"
-                        lines.append(test % (name[:-3], " ".join(op.target for op in used), quote(path)))
+                        test %= name[:-3], " ".join(op.target for op in used), quote(path)
+                        optional = ["TARGET " + op.target for op in used if op.optional]
+                        lines.append("\n".join(in_if(" AND ".join(optional), [test])) if optional else test)
                 else:
                     package = sorted(imported & packages)[0]
                     lines.append("# %s imports the package %s: install it, then run pytest." % (path, package))
