@@ -220,9 +220,9 @@ TYPED_TEST(LayerNormGpu, IsRightForManyRows) {
   for (const int64_t width : {16, 100, 127, 129, 200, 1024, 2053})
     this->check(1031, width, 0, 0, 0);
   // Backward by groups of blocks, each of which takes several rows; the last block of a group has
-  // less than the others. The last two: slices of 1024 vectors in float32, and of all types.
-  for (const auto [rows, width] : {std::pair{140, 20000}, std::pair{40, 70000},
-                                   std::pair{80, 132000}, std::pair{24, 263000}}) {
+  // less than the others. 132000 and 263000: slices of 1024 vectors in float32, and of all types.
+  for (const auto [rows, width] :
+       {std::pair{140, 20000}, std::pair{40, 132000}, std::pair{12, 263000}}) {
     this->check(rows, width, 0, 0, 0);
   }
 }

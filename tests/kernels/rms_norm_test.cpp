@@ -227,12 +227,11 @@ TYPED_TEST(RmsNormGpu, IsRightForManyRows) {
     this->check(1031, width, 0, 0, 0, true);
   }
   // Backward by groups of blocks, each of which takes several rows; the last block of a group has
-  // less than the others. The last two: slices of 1024 vectors in float32, and of all types.
-  for (const auto [rows, width] : {std::pair{140, 20000}, std::pair{40, 70000},
-                                   std::pair{80, 132000}, std::pair{24, 263000}}) {
-    this->check(rows, width, 0, 0, 0, false);
-    this->check(rows, width, 0, 0, 0, true);
-  }
+  // less than the others. 132000 and 263000: slices of 1024 vectors in float32, and of all types.
+  this->check(140, 20000, 0, 0, 0, false);
+  this->check(40, 132000, 0, 0, 0, false);
+  this->check(40, 70000, 0, 0, 0, true);
+  this->check(12, 263000, 0, 0, 0, true);
 }
 
 TYPED_TEST(RmsNormGpu, IsRightForAllAlignments) {

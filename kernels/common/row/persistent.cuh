@@ -79,7 +79,8 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
       if (Op::kNumInputs == 2 && num_vectors >= kMinVectorsByThree &&
           num_vectors <= kMaxVectorsByThree) {
         blocks = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream, 3);
-      } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1)) {
+      } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1) &&
+                 (num_vectors < kMinVectorsByTwo || num_vectors > kMaxVectorsByTwo)) {
         blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
       }
     }

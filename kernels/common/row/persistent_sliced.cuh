@@ -38,13 +38,13 @@ inline int64_t most_groups(int64_t num_vectors, int num_inputs) {
 
 #if CUDAOPS_HAS_HOPPER
 
-// The columns that a block has of a row; places are counted from the row's start.
+// The columns that a block has of a row, which is one of the array's; places are counted from the
+// row's start.
 template <typename T>
 struct SlicedRow : PersistentRow<T, kSliceVectors, true> {
   using Base = PersistentRow<T, kSliceVectors, true>;
-  __device__ __forceinline__ SlicedRow(int64_t index, int64_t num_rows, int64_t first_column,
-                                       int64_t end_column)
-      : Base(index, num_rows, end_column, nullptr, nullptr) {
+  __device__ __forceinline__ SlicedRow(int64_t index, int64_t first_column, int64_t end_column)
+      : Base(index, index + 1, end_column, nullptr, nullptr) {
     this->thread_ += static_cast<int>(first_column / Base::kSize);
   }
 };
@@ -168,9 +168,7 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
       copy_to_shared(&row_scalars[stage][i], op.scalars(i) + index);
     }
   };
-  const auto row_at = [&](int row) {
-    return OneRow(index_of(row), grid.num_rows, first_column, end_column);
-  };
+  const auto row_at = [&](int row) { return OneRow(index_of(row), first_column, end_column); };
   const auto tiles_at = [&](int stage, auto& tiles) {
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) {
@@ -195,6 +193,8 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
   const auto fixed = op.fixed(row_at(0));
   // The last warp has least of the row: it fetches rows, and the totals of others.
   const bool is_last_warp = warp == num_warps - 1, fetches = is_last_warp && lane == 0;
+  // Before a row is worked on, or before the gradient of one is written.
+  const bool asks_early = slices_ask_early(Op::kNumTotals, sizeof(T), group_blocks);
   if (fetches) {
     for (int stage = 0; stage < kSliceStages; ++stage) init_barrier(&full[stage]);
     fence_barriers();
@@ -205,6 +205,10 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
   int stage = 0, gradient_stage = 0, free_stage = 0;
   uint32_t parity = 0;
   for (int row = 0; row < num_rows + kSliceDelay; ++row) {
+    const int gradient_row = row - kSliceDelay, next_row = gradient_row + 1;
+    const bool asks = is_last_warp && next_row >= 0 && next_row < num_rows;
+    typename Exchange::Asked asked;
+    if (asks && asks_early) asked = totals_of_blocks.ask(next_row);
     if (row < num_rows) {
       SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(stage, tiles);
@@ -224,14 +228,11 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
       totals = cudaops::warp_reduce(totals, AddFloats<Op::kNumTotals>{}, 32);
       totals_of_blocks.put(row, rank, totals);
     }
-    const int gradient_row = row - kSliceDelay, next_row = gradient_row + 1;
     if (gradient_row > 0) {
       if (fetches) fetch(free_stage, gradient_row - 1 + kSliceStages);
       advance(free_stage);
     }
-    const bool asks = is_last_warp && next_row >= 0 && next_row < num_rows;
-    typename Exchange::Asked asked;
-    if (asks) asked = totals_of_blocks.ask(next_row);
+    if (asks && !asks_early) asked = totals_of_blocks.ask(next_row);
     if (gradient_row >= 0) {
       SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(gradient_stage, tiles);

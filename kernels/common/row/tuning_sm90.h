@@ -216,19 +216,21 @@ constexpr int kGroupThreads = 128;  // of a block with several rows
 constexpr int kMaxRingVectors = 2048;
 // Of one sum a column a thread has one vector: one block or two of a multiprocessor do as well as
 // more with two each, and leave fewer sums to add up. Not where only two blocks would fit and have
-// little in flight: three with two vectors a thread took 40.5 us for 43.8 (8192 x 2880 of bfloat16)
-// and 42.8 for 45.1 (8192 x 3072), but 33.1 for 30.3 at 4096 x 4096 (H200). 2026-11-27. Order.
-constexpr int kMinVectorsByThree = 321, kMaxVectorsByThree = 416;
+// little in flight: three with two vectors a thread took 43.5 us for 46.6 (8192 x 2624 of bfloat16)
+// and 40.5 to 48 for 43.8 to 47 (2880, by where arrays lie), but 48.3 for 46.2 at 3328. And not
+// from 513 to 575 vectors, where one block would fit: 60.5 for 65.4 (8192 x 4352). H200,
+// 2026-11-27. Order.
+constexpr int kMinVectorsByThree = 321, kMaxVectorsByThree = 384;
+constexpr int kMinVectorsByTwo = 513, kMaxVectorsByTwo = 575;
 // Longer rows are divided among the blocks of a group. An H200 was fastest with two blocks a
 // multiprocessor, each with a slice of 512 vectors, and with one of 1024 where a row has more than
 // 64 of those: layer_norm's gradient of 512 x 262144 float32 took 466 us for 533. Four blocks with
 // slices of 256: 2 % slower. Rows that a block can have whole are not divided: 250 us for 219 (8192
 // x 16384 of bfloat16). 2026-11-27. Order.
 constexpr int kSliceVectors = 2;       // of a thread
-constexpr int kMaxSliceThreads = 512;  // of a multiprocessor: 118 registers each in layer_norm
+constexpr int kMaxSliceThreads = 512;  // of a multiprocessor: as registers allow in layer_norm
 constexpr int kMostSlicesEach = 2;     // of a multiprocessor
-constexpr int kMaxGroupBlocks = 128;
-constexpr int kMaxHalfSlices = 64;
+constexpr int kMaxGroupBlocks = 64;    // with 128 a thread would have more registers
 // Rows between the totals of a row and its gradient: so long the totals of the other blocks may
 // take to come. As many again are worked on or in flight. With two of five stages or more it took
 // 1 % longer, with eight stages as long. 2026-11-27.
@@ -249,16 +251,23 @@ constexpr SlicedShape sliced_shape(int64_t num_vectors, int multiprocessors, int
     if (slice == 0) continue;
     const int64_t blocks = each * multiprocessors;
     const int64_t needed = (num_vectors + slice - 1) / slice;
-    const int64_t limit = each == kMostSlicesEach ? kMaxHalfSlices : kMaxGroupBlocks;
-    if (needed > limit || needed > blocks) continue;
+    if (needed > kMaxGroupBlocks || needed > blocks) continue;
     // The blocks that are left over make the slices smaller.
     const int64_t groups = blocks / needed;
-    const int64_t of_group = blocks / groups < limit ? blocks / groups : limit;
+    const int64_t of_group = blocks / groups < kMaxGroupBlocks ? blocks / groups : kMaxGroupBlocks;
     const int64_t warps = (num_vectors + of_group * kOfWarp - 1) / (of_group * kOfWarp);
     const int64_t used = (num_vectors + warps * kOfWarp - 1) / (warps * kOfWarp);
     return {each, static_cast<int>(groups), static_cast<int>(used), static_cast<int>(32 * warps)};
   }
   return {};
+}
+// When the totals of the other blocks are asked for. Early, they come while a row is worked on:
+// layer_norm's gradient of 1024 x 131072 bfloat16 took 236 us for 247. Too early, they are not
+// there and are asked for again: rms_norm's of 8192 x 16384 float32 took 425 us for 402 (H200).
+// 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr bool slices_ask_early(int num_totals, int element_bytes,
+                                                    int group_blocks) {
+  return group_blocks > 32 || (num_totals > 1 && element_bytes == 2);
 }
 // Rows whose totals are in memory: when a block writes a row's, the others have read those of
 // 2 * kSliceDelay rows before.
@@ -268,9 +277,9 @@ static_assert(kExchangedRows >= 2 * kSliceDelay,
 // Stages are rows: one that is worked on, the next one, and one in flight. Where only two fit, the
 // next one is in flight and waited for. More at once make an H200 slower by a tenth: reads hold up
 // the writes. 2026-11-22. But a block that has a multiprocessor to itself has too little in flight:
-// with four stages rms_norm's gradient took 70.8 us for 76.5 (8192 x 5120 of bfloat16), 90.1 for
-// 97.0 (7168) and 101.0 for 106.3 (8192), layer_norm's 102.9 for 105.3 and 109.0 for 113.0 (7168,
-// 8192). 2026-11-27.
+// with four stages rms_norm's gradient took 68.6 us for 75.0 (8192 x 5120 of bfloat16), 88.9
+// for 93.7 (7168) and 100.9 for 103.3 (8192), layer_norm's 84.4 for 89.4, 94.0 for 100.1 and 104.3
+// for 107.4 (6144, 7168, 8192), but both 3 % more at 12288. H200, 2026-11-27.
 constexpr int kMinStages = 2;
 constexpr int kGoodStages = 3;
 constexpr int kMaxStages = 4;
