@@ -250,7 +250,8 @@ class Expressions:
         if len(node.ops) != 1:
             return self.doubt(node, scope)
         left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
-        if isinstance(right, int) and (type(node.ops[0]), right) in EMPTY and ast.unparse(node.left).startswith("len("):
+        length = isinstance(node.left, ast.Call) and isinstance(node.left.func, ast.Name) and node.left.func.id == "len"
+        if length and node.left.args and isinstance(right, int) and (type(node.ops[0]), right) in EMPTY:
             measured = self.value(node.left.args[0], scope)
             if isinstance(measured, list) and any(isinstance(item, Splice) for item in measured):
                 holds = self.truth_of(measured, node, scope)
