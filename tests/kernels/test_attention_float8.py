@@ -48,7 +48,7 @@ def has_float8_products(q, v, out_dtype):
 
     def is_aligned(x):
         steps = zip(x.stride()[:-1], x.shape)
-        rows = all(step % 16 == 0 and step > 0 or size == 1 for step, size in steps)
+        rows = all(step % 16 == 0 or size == 1 for step, size in steps)
         return rows and x.data_ptr() % 16 == x.shape[-1] % 16 == 0
 
     is_hopper = q.is_cuda and torch.cuda.get_device_capability() == (9, 0)
