@@ -76,7 +76,7 @@ def parser():
         help=f"some of {','.join(SIZES)} (default: all but the last three)",
     )
     result.add_argument("--dtypes", help="of the table's only some of BFloat16,Float16,float")
-    result.add_argument("--seconds", type=float, default=300, help="for one op (default: 300)")
+    result.add_argument("--seconds", type=float, default=300, help="for one op, waiting for turns too (default: 300)")
     result.add_argument(
         "--jobs", type=int, default=1, help="processes at once; each needs memory for its tensors (default: 1)"
     )
@@ -680,16 +680,23 @@ def measure(options, document, save, commit=None):
         running = {
             name: [started(name, options, (share, shares), folder) for share in range(shares)] for name in names
         }
-        for number, name in enumerate(names, 1):
-            report = joined([share() for share in running[name]])
-            print(f"[{number}/{len(names)}] {name}: {len(report['cases'])} cases, {report['seconds']} s", flush=True)
-            if report.get("failed"):
-                print(f"  {report['failed']}", flush=True)
-            report["commit"] = commit
-            report["torch"] = torch.__version__
-            key = name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"
-            document["rivals"]["ops"][key] = report
-            save()
+        try:
+            for number, name in enumerate(names, 1):
+                report = joined([share() for share in running[name]])
+                print(f"[{number}/{len(names)}] {name}: {len(report['cases'])} cases, {report['seconds']} s", flush=True)
+                if report.get("failed"):
+                    print(f"  {report['failed']}", flush=True)
+                report["commit"] = commit
+                report["torch"] = torch.__version__
+                key = name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"
+                document["rivals"]["ops"][key] = report
+                save()
+        except BaseException:
+            # Or the pool would go on with all that was given to it.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in children:
+                end(child)
+            raise
 
 
 def run_share(name, options, share, folder):
@@ -720,6 +727,9 @@ def joined(reports):
     return report
 
 
+children = []  # that run
+
+
 def run_child(name, options):
     """Why it did not come to its end; None if it did."""
     command = [sys.executable, os.path.abspath(__file__), "--child", name]
@@ -730,17 +740,23 @@ def run_child(name, options):
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
     # A session of its own, so that the compiler's workers end with it.
     child = subprocess.Popen(command, env=environment, start_new_session=True)
+    children.append(child)
     try:
         code = child.wait(timeout=options.seconds)
         return None if code == 0 else f"ended with exit code {code}"
     except subprocess.TimeoutExpired:
         return f"ran past {options.seconds:g} s"
     finally:
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        end(child)
+        children.remove(child)
         child.wait()
+
+
+def end(child):
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def main():

@@ -169,7 +169,9 @@ def test_one_is_timed_alone_and_before_others_prepare(device):
         first, second = start("preparing 1"), start("preparing 2")
         assert first[0].wait(10) and second[0].wait(10)  # side by side
         alone = start("alone")
+        end = time.monotonic() + 10
         while not is_locked(path + ".waiting"):
+            assert time.monotonic() < end
             time.sleep(0.001)
         third = start("preparing 3")
         first[1].set()

@@ -109,7 +109,8 @@ def test_store_that_cannot_be_used_is_a_warning(examined, jit, monkeypatch):  # 
     "change, topic, level",
     [
         ({}, "match", "ok"),
-        ({"verdict": "MISMATCH", "reason": "say so"}, "match", "warning"),
+        ({"verdict": "MISMATCH", "reason": "say so", "torch": {"cuda": "13.0"}}, "match", "warning"),
+        ({"verdict": "CPU_TORCH", "reason": "say so", "reason_code": "CPU_TORCH"}, "match", "warning"),
         ({"architectures": {"resolved": ["80", "90", "100"], "source": "common"}}, "architectures", "warning"),
         ({"cache": {"launcher": "", "problem": "too old"}}, "compiler cache", "warning"),
         ({"cache": {"launcher": "ccache", "version": "4.9"}}, "compiler cache", "ok"),
@@ -119,7 +120,7 @@ def test_what_cmake_found_is_judged(change, topic, level):
     made = doctor.Doctor()
     made._report({"verdict": "EXACT", "architectures": {"resolved": ["90-real"], "source": "GPU"}, **change}, None)
     ((said, _, fix),) = found(made.findings, topic)
-    assert said == level and (fix is not None) == (level == "warning")
+    assert said == level and (fix is not None) == (level == "warning") and "None" not in (fix or "")
 
 
 def test_whole_examination_builds_an_op_and_its_exit_code_says_the_worst(jit):  # noqa: F811

@@ -188,7 +188,8 @@ endfunction()
 # _cudaops_check_cxx(): gcc and clang compile C++ as well, but link it without its library.
 function(_cudaops_check_cxx)
   set(linked "${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES}")
-  if(linked STREQUAL "" OR linked MATCHES "(^|;)(stdc\\+\\+|c\\+\\+)(;|$)")
+  # With -static-libstdc++ CMake has the path of libstdc++.a.
+  if(linked STREQUAL "" OR linked MATCHES "(^|;|/lib)(stdc\\+\\+|c\\+\\+)(;|[.]|$)")
     return()
   endif()
   list(REMOVE_DUPLICATES linked)

@@ -265,6 +265,8 @@ def sdpa_patch(*, always: bool = False) -> SdpaPatch:
     attn_mask is bool (True where a key is visible) or added, enable_gqa, autocast. Calls that
     attention() doesn't serve (dropout, subclasses of tensors, heads of more than 256 elements,
     broadcast batches), and all where sdpa_kernel() allows SDPBackend.MATH alone, are torch's, and so
-    are modules that don't call it by that name, as torch.nn.MultiheadAttention in eval mode. always: also where torch's is faster, for comparisons.
+    are modules that don't call it by that name, as torch.nn.MultiheadAttention in eval mode; of masks
+    those of one row for all queries and those that have gradients. always: also where torch's is
+    faster, for comparisons.
     """
     return SdpaPatch(always)

@@ -158,7 +158,9 @@ class Doctor:
         if good:
             self.say(OK, "match", text)
         else:
-            fix = fix or "CUDAToolkit_ROOT=<dir>   (a toolkit of torch's CUDA, %s)" % torch.get("cuda")
+            if not fix and torch.get("cuda"):
+                fix = "CUDAToolkit_ROOT=<dir>   (a toolkit of torch's CUDA, %s)" % torch["cuda"]
+            fix = fix or "a torch that is built for this machine's GPU, if device code is wanted"
             self.say(WARNING, "match", "%s: %s" % (text, report["reason"]) if report.get("reason") else text, fix)
         text = "%s %s, %s" % (host.get("id"), host.get("version"), host["path"]) if host.get("path") else "none is needed, CUDA is off"
         self.say(OK, "host compiler", text)

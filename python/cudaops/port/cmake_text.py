@@ -131,7 +131,7 @@ LIBRARY_HEADERS = {
 
 # Calls by torch's handles, or of what another of CUDA's headers declares.
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-LIBRARY_CALLS = re.compile(r"\b(cublas|cublasLt|cusparse|cufft|cudnn|nccl|nvrtc)(?!Lt)[A-Z]\w+\s*\(")
+LIBRARY_CALLS = re.compile(r"\b(cublas|cublasLt|cusparse|cufft|cudnn|nccl|nvrtc)(?!Lt|Check|Safe)[A-Z]\w+\s*\(")
 
 # torch's types of 16 bits; with the operators of __half beside theirs a comparison of two is ambiguous.
 TORCH_HALVES = re.compile(r"::k?(?:Half|BFloat16)\b|\bAT_DISPATCH_\w+_AND")
