@@ -196,7 +196,8 @@ struct WithBias : WithScoreOptions<Shape> {
 // Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
 // dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
 // stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
-// faster. 64Short: two tiles at a time. 256Short: half of a mask's diagonal is less of 64 keys.
+// faster. 64Short: two tiles at a time. 256Short: up to 512 queries; half of a
+// mask's diagonal is less of 64 keys.
 using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 6, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 6>;
 using AttentionSm90Shape96Short = AttentionSm90Shape<96, 96, 2, 128, 2, 6>;

@@ -156,7 +156,7 @@ def test_many_lengths_at_once(device):
 
 def test_sequences_of_one_length(device):
     """Keys are divided between sequences, or into equal pieces of them, where that suits all
-    multiprocessors: 132 of them here."""
+    multiprocessors (an H100 has 132)."""
     for lengths in ([2080] * 32, [4200] * 16) if device != "cpu" else ([130] * 5,):
         Case(device, torch.bfloat16, lengths, heads=8, kv_heads=8, head_dim=16).check()
 

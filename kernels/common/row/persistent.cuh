@@ -31,8 +31,8 @@
 //             taken before the gradient of this one is written, so that no thread waits for
 //             another's sum
 //   sliced    sm_90: each long row is divided among blocks, which exchange its totals through
-//   memory prefetch  the next row is loaded into registers while this one is worked on: short rows,
-//   of
+//             memory
+//   prefetch  the next row is loaded into registers while this one is worked on: short rows, of
 //             which a block has several at once, and GPUs without a copy engine
 //   long      rows that are too long for all of these, or long and not aligned, are read twice: for
 //             their gradient, for the sums

@@ -159,7 +159,8 @@ def attention(
 
     One query against many keys, or few, leaves most of a GPU idle, as keys are not divided: results of
     a sequence would depend on what comes with it. attention_decode() divides them; keys and values of
-    one length are its caches with a page a sequence, block_table torch.arange(batch)[:, None].
+    one length are its caches with a page a sequence, block_table
+    torch.arange(batch, dtype=torch.int32, device=q.device)[:, None].
 
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results
     are the same from run to run, but for the gradient by q on H100 and H200: its parts are added up
