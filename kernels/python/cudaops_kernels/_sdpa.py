@@ -93,6 +93,7 @@ def _is_faster_mask(
         and not (torch.is_grad_enabled() and mask.requires_grad)
         and mask.shape[-2:] == (query.shape[-2], key.shape[-2])
         and key.shape[-2] % 8 == 0
+        and mask.stride(-2) != 0
         and (mask.dtype == torch.bool or mask.stride(-1) == 1)
         and query.shape[-1] == value.shape[-1]
         and query.shape[-1] in _HEAD_DIMS_WITH_MASK
