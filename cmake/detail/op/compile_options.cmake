@@ -215,7 +215,12 @@ endfunction()
 function(_cudaops_options_dialect target options own_cxx own_cuda)
   get_target_property(given ${target} CUDA_STANDARD)
   get_target_property(standard ${target} CXX_STANDARD)
-  if(NOT CMAKE_CUDA_COMPILER OR given OR NOT standard MATCHES "^2" OR DEFINED CMAKE_CUDA${standard}_STANDARD_COMPILE_OPTION)
+  if(
+    NOT CMAKE_CUDA_COMPILER
+    OR given
+    OR NOT standard MATCHES "^2"
+    OR DEFINED CMAKE_CUDA${standard}_STANDARD_COMPILE_OPTION
+  )
     return()
   endif()
   set(newest 17)
