@@ -217,16 +217,6 @@ function(_cudaops_link_torch target abi torch_target gpu)
       target_compile_definitions(${target} PRIVATE USE_CUDA)
     endif()
   endif()
-  # Torch's standard where CMake has no such dialect for nvcc: CudaOps::torch brings the option. CMake must add none of
-  # its own, from CMAKE_CXX_STANDARD or CMAKE_CUDA_STANDARD, nor stop because it can't.
-  _cudaops_state_get(TORCH_CXX_STANDARD standard)
-  if(
-    backend STREQUAL "CUDA"
-    AND NOT abi STREQUAL "STABLE"
-    AND NOT "cuda_std_${standard}" IN_LIST CMAKE_CUDA_COMPILE_FEATURES
-  )
-    set_target_properties(${target} PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED OFF)
-  endif()
 endfunction()
 
 # _cudaops_use_only(<target> <interface>)

@@ -97,6 +97,8 @@ using AttentionBackwardSm90Shape256 =
 // A bias comes through shared memory, of sequences of one length: attention_backward_sm90_bias.cuh.
 template <typename Shape>
 struct WithBiasOfKeys : Shape {
+  static_assert(Shape::kRoles != AttentionBackwardSm90Roles::kKeysInTurn,
+                "consumers of keys in turn load no bias");
   static constexpr bool kHasBias = true;
   static constexpr int kBiasOffset = (Shape::kSharedBytes + 127) / 128 * 128;
   static constexpr int kWarpBiasBytes = 16 * Shape::kQueries * 2;

@@ -2,10 +2,15 @@
 """DTensors, FSDP2 and tensor parallelism: 2 and 4 processes, on the CPU with gloo or with a GPU each
 and NCCL, against the whole tensors in one process and torch's own ops."""
 
+import atexit
+import contextlib
+import gc
 import os
 import tempfile
+import time
 import traceback
 import unittest
+from multiprocessing import connection
 
 from kernel_testing import kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
@@ -42,68 +47,105 @@ def process_counts(device, *counts):
     return possible
 
 
-def one_process(rank, count, device, directory, body, arguments):
-    """Runs body(mesh, ...), and writes what went wrong to the directory."""
-    code = 1
+def serve(rank, count, device, rendezvous, pipe):
+    """A process of a group: runs body(mesh, ...) of what the pipe says, and answers with what went wrong."""
+    # A fork makes torch's thread pool anew when it is first asked for; two threads of autograd that ask at once would
+    # end the process.
+    torch.set_num_threads(1)
     try:
         if device == "cuda":
             torch.cuda.set_device(rank)
         dist.init_process_group(
             "nccl" if device == "cuda" else "gloo",
-            init_method=f"file://{directory}/rendezvous",
+            init_method=f"file://{rendezvous}",
             rank=rank,
             world_size=count,
             device_id=torch.device(device, rank) if device == "cuda" else None,
         )
-        body(init_device_mesh(device, (count,)), *arguments)
-        dist.barrier()
-        code = 0
+        mesh = init_device_mesh(device, (count,))
+        while (task := pipe.recv()) is not None:
+            body, arguments = task
+            torch._dynamo.reset()
+            body(mesh, *arguments)
+            gc.collect()
+            dist.barrier()
+            pipe.send(None)
     except BaseException:
-        with open(f"{directory}/{rank}", "w") as file:
-            traceback.print_exc(file=file)
+        pipe.send(f"rank {rank}: {traceback.format_exc()}")
     finally:
-        os._exit(code)
+        os._exit(0)  # whatever threads there are
 
 
-def forked(rank, *arguments):
-    """Torch isn't imported again. A process that has asked for its GPUs can't use them in a fork."""
-    child = os.fork()
-    if child == 0:
-        # A fork makes torch's thread pool anew when it is first asked for; two threads of autograd that
-        # ask at once would end the process.
-        torch.set_num_threads(1)
-        one_process(rank, *arguments)
-    return lambda: os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+class Group:
+    """Processes that run one body after the other: to start them takes longer than most bodies."""
+
+    SECONDS = 120  # for a body; where one process failed the others may wait for it for ever
+    groups = {}  # (device, count) → the one that runs
+
+    def __init__(self, device, count):
+        # Torch isn't imported again in a fork; a process that has asked for its GPUs can't use them there.
+        context = torch.multiprocessing.get_context("fork" if device == "cpu" else "spawn")
+        self.directory = tempfile.TemporaryDirectory()
+        self.pipes, self.processes = [], []
+        for rank in range(count):
+            mine, its = context.Pipe()
+            process = context.Process(target=serve, args=(rank, count, device, f"{self.directory.name}/rendezvous", its))
+            process.start()
+            its.close()
+            self.pipes.append(mine)
+            self.processes.append(process)
+
+    def run(self, body, arguments):
+        """What went wrong, "" if nothing did."""
+        for pipe in self.pipes:
+            pipe.send((body, arguments))
+        end, waiting, texts = time.monotonic() + self.SECONDS, list(self.pipes), []
+        while waiting and not texts:
+            ready = connection.wait(waiting, max(0, end - time.monotonic()))
+            if not ready:
+                texts.append(f"ranks {[self.pipes.index(p) for p in waiting]} took longer than {self.SECONDS} s")
+            for pipe in ready:
+                waiting.remove(pipe)
+                try:
+                    texts.append(pipe.recv())
+                except EOFError:
+                    texts.append(f"rank {self.pipes.index(pipe)} ended")
+            texts = [text for text in texts if text]
+        # Those that failed together.
+        time.sleep(0.5 if texts else 0)
+        for pipe in waiting:
+            with contextlib.suppress(EOFError):
+                texts += [text for text in [pipe.poll() and pipe.recv()] if text]
+        return "\n".join(texts)
+
+    def end(self):
+        for pipe, process in zip(self.pipes, self.processes):
+            with contextlib.suppress(OSError):
+                pipe.send(None)
+            process.join(2)
+            process.kill()
+        self.directory.cleanup()
+
+    @classmethod
+    def end_all(cls):
+        while cls.groups:
+            cls.groups.popitem()[1].end()
 
 
-def spawned(rank, *arguments):
-    child = torch.multiprocessing.get_context("spawn").Process(
-        target=one_process, args=(rank, *arguments)
-    )
-    child.start()
-
-    def wait():
-        child.join()
-        return child.exitcode
-
-    return wait
+atexit.register(Group.end_all)
 
 
 def in_processes(device, count, body, *arguments):
     """Runs body(mesh, ...) in so many processes, and says what went wrong in any of them."""
     if device == "cpu" and not hasattr(os, "fork"):
         raise unittest.SkipTest("wanted os.fork()")
-    torch.set_num_threads(1)
-    start = forked if device == "cpu" else spawned
-    with tempfile.TemporaryDirectory() as directory:
-        waits = [start(rank, count, device, directory, body, arguments) for rank in range(count)]
-        failed = [wait() for wait in waits]
-        texts = []
-        for rank in range(count):
-            if os.path.exists(f"{directory}/{rank}"):
-                with open(f"{directory}/{rank}") as file:
-                    texts.append(f"rank {rank}: {file.read()}")
-        assert not any(failed), "\n".join(texts) or failed
+    key = device, count
+    if key not in Group.groups:
+        Group.groups[key] = Group(device, count)
+    wrong = Group.groups[key].run(body, arguments)
+    if wrong:
+        Group.groups.pop(key).end()
+    assert not wrong, wrong
 
 
 def close(a, b, name=None):

@@ -282,8 +282,8 @@ int64_t launch_sliced_rows(const Op& op, const PersistentGrid& grid, uint64_t* e
   config.numAttrs = 1;
   const cudaError_t error =
       cudaLaunchKernelEx(&config, kernel, op, grid, exchange, shape.group_blocks);
-  if (error == cudaErrorCooperativeLaunchTooLarge) {
-    // The context has fewer multiprocessors than the device.
+  if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) {
+    // The context has fewer multiprocessors than the device, or no cooperative launches.
     (void)cudaGetLastError();
     return 0;
   }
