@@ -8,6 +8,9 @@
 //   wait_for_wgmma<0>();                        until at most 0 groups are in flight
 //   keep(d);                                    D is read after this line, not before
 //
+// All four warps of a warpgroup reach each of these at one place: none stands in a branch that a
+// warp takes by itself (compute-sanitizer --tool synccheck finds it).
+//
 // D is 64 x N in float32, A 64 x 16 in registers or shared memory, B 16 x N in shared memory.
 // Between multiply() and the wait D and A belong to the tensor cores: the compiler (ptxas warns of
 // "serialized") inserts waits where code in between touches them, indexes them at run time, is
