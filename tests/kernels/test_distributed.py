@@ -698,8 +698,8 @@ def stack(make, device, **options):
     return Stack(make, **options).to(device)
 
 
-def backend_of(device):
-    return "inductor" if device == "cuda" else "aot_eager"
+# What comes before inductor, which test_compiled_blocks_under_fully_shard has: graphs, their tensors and hooks.
+BACKEND = "aot_eager"
 
 
 def all_of_training(mesh):
@@ -715,20 +715,22 @@ def all_of_training(mesh):
     net = stack(OurBlock, device, checkpoint=True)
     for block in net.blocks:
         if device == "cuda":  # on the CPU test_llama_block does
-            block.compile(fullgraph=True)
+            block.compile(fullgraph=True, backend=BACKEND)
         fully_shard(block, mesh=meshes)
     fully_shard(net, mesh=meshes)
-    optimizer = kernels.optim.AdamW(net.parameters(), lr=1e-3)
+    # With the usual eps a step by a gradient of nearly 0 would be as large as any, and its error, too.
+    options = {"lr": 1e-2, "eps": 1e-3}
+    optimizer = kernels.optim.AdamW(net.parameters(), **options)
     losses = training_steps(net, optimizer, batches[rank], (cos, sin), 2, net.set_requires_gradient_sync)
     plain = stack(Block, device)
-    reference = torch.optim.AdamW(plain.parameters(), lr=1e-3)
+    reference = torch.optim.AdamW(plain.parameters(), **options)
     together = [torch.cat([batches[rank_][i] for rank_ in range(count)]) for i in range(4)]
     wanted = training_steps(plain, reference, together, (cos, sin), 2)
     dist.all_reduce(losses, dist.ReduceOp.SUM)
     close(losses / count, wanted, "loss")
     for (name, a), b in zip(net.named_parameters(), plain.parameters(), strict=True):
         assert a.placements == (Replicate(), Shard(0))
-        torch.testing.assert_close(full(a), b, rtol=1e-4, atol=2e-5, msg=lambda text: f"{name}: {text}")
+        close(full(a), b, name)
 
 
 def test_all_of_training_together(device):
@@ -742,7 +744,7 @@ def ddp(mesh):
     _, cos, sin, _ = inputs(2, 24, torch.float32, device)
     batches = [normal(2, 24, HIDDEN, dtype=torch.float32, device=device, seed=r) for r in range(count)]
     net = torch.nn.parallel.DistributedDataParallel(stack(OurBlock, device, num_blocks=5), bucket_cap_mb=1)
-    torch.compile(net, backend=backend_of(device))(batches[rank], cos, sin).square().mean().backward()
+    torch.compile(net, backend=BACKEND)(batches[rank], cos, sin).square().mean().backward()
     plain = stack(Block, device, num_blocks=5)
     plain(torch.cat(batches), cos, sin).square().mean().backward()
     for a, b in zip(net.module.parameters(), plain.parameters(), strict=True):
@@ -817,7 +819,7 @@ def tensor_and_sequence_parallel(mesh):
         if ours:
             parallelize_module(block, mesh, plan)
             x = distribute_tensor(x, mesh, [Shard(1)])
-            block.compile(fullgraph=True, backend=backend_of(device))
+            block.compile(fullgraph=True, backend=BACKEND)
         x.requires_grad_()
         output = block(x)
         assert not ours or output.placements == (Shard(1),)
