@@ -185,13 +185,12 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
-  const bool changes_scores =
-      call.softcap != 0.0 || call.bias != nullptr || call.alibi_slopes != nullptr;
   for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
     using T = decltype(element);
     constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
-    if constexpr (!Shape::kChangesScores) {
-      if (changes_scores) {
+    // Tiles of one warpgroup are for calls without.
+    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1) {
+      if (changes_scores(call)) {
         return launch_attention_sm90_type<T, WithScoreOptions<Shape>, kVarlen>(call, stream,
                                                                                describe_more);
       }
