@@ -62,6 +62,14 @@ template <typename Op, int kVectors>
 constexpr int kMostStageBytes = 16 *
                                 Op::kNumInputs* kVectors* max_ring_threads(Op::kNumSums, kVectors);
 
+// By one thread, a stage ahead: wait_for_numbers().
+template <typename Op>
+__device__ __forceinline__ void copy_scalars_to_shared(const Op& op, int64_t index,
+                                                       Scalars<Op>* to) {
+#pragma unroll
+  for (int i = 0; i < Op::kNumScalars; ++i) copy_to_shared(&(*to)[i], op.scalars(i) + index);
+}
+
 template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
     ring_rows_kernel(const Op op, const PersistentGrid grid, int num_stages) {
@@ -71,7 +79,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
   using Totals = Floats<Op::kNumTotals>;
   extern __shared__ __align__(128) char ring[];
   __shared__ uint64_t full[kMaxStages];
-  __shared__ float row_scalars[kMaxStages][Op::kNumScalars];
+  __shared__ Scalars<Op> row_scalars[kMaxStages];
   __shared__ Totals scratch[2][32];
   wait_for_kernels_before();
   const int64_t row_bytes = grid.width * int64_t{sizeof(T)};
@@ -112,10 +120,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       const char* from = reinterpret_cast<const char*>(row) - misaligned_bytes(row);
       if (sizes[i] > 0) copy_to_shared(slot(stage, i), from, sizes[i], &full[stage]);
     }
-#pragma unroll
-    for (int i = 0; i < Op::kNumScalars; ++i) {
-      copy_to_shared(&row_scalars[stage][i], op.scalars(i) + index);
-    }
+    copy_scalars_to_shared(op, index, &row_scalars[stage]);
   };
   const T* const anchor = grid.anchor.template row<T>(blockIdx.x);
   const auto row_at = [&](int64_t index) {
@@ -129,12 +134,6 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       tiles[i].width = grid.width;
     }
   };
-  const auto scalars_at = [&](int stage) {
-    Scalars<Op> scalars;
-#pragma unroll
-    for (int i = 0; i < Op::kNumScalars; ++i) scalars[i] = row_scalars[stage][i];
-    return scalars;
-  };
   ColumnSums<Op::kNumSums, kVectors, OneRow::kSize> sums = {};
   const auto fixed = op.fixed(row_at(0));
   // A thread's share of a row's totals, added up in its warp.
@@ -142,7 +141,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
     SharedTile<T, !kWhole> tiles[Op::kNumInputs];
     tiles_at(stage, index, tiles);
     wait_for_phase(&full[stage], parity);
-    const Totals share = op.totals(row_at(index), tiles, fixed, scalars_at(stage), sums);
+    const Totals share = op.totals(row_at(index), tiles, fixed, row_scalars[stage], sums);
     const Totals warps = cudaops::warp_reduce(share, AddFloats<Op::kNumTotals>{}, 32);
     if (threadIdx.x % 32 == 0) scratch[buffer][threadIdx.x / 32] = warps;
   };
@@ -189,7 +188,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       totals = cudaops::warp_reduce(totals, AddFloats<Op::kNumTotals>{}, 32);
       SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(stage, index, tiles);
-      op.gradient(row_at(index), tiles, fixed, scalars_at(stage), totals);
+      op.gradient(row_at(index), tiles, fixed, row_scalars[stage], totals);
     };
     if (num_stages > 2) {
       begin_next();

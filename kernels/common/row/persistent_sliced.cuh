@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
   using Totals = typename Exchange::Totals;
   extern __shared__ __align__(128) char ring[];
   __shared__ uint64_t full[kSliceStages];
-  __shared__ float row_scalars[kSliceStages][Op::kNumScalars];
+  __shared__ Scalars<Op> row_scalars[kSliceStages];
   __shared__ Totals of_warps[2][kMaxSliceThreads / 32];
   __shared__ Totals of_rows[2];
   const int group = static_cast<int>(blockIdx.x) / group_blocks;
@@ -163,10 +163,7 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
       const T* from = op.input(i).template row<T>(index) + first_column;
       copy_to_shared(slot(stage, i), from, bytes, &full[stage]);
     }
-#pragma unroll
-    for (int i = 0; i < Op::kNumScalars; ++i) {
-      copy_to_shared(&row_scalars[stage][i], op.scalars(i) + index);
-    }
+    copy_scalars_to_shared(op, index, &row_scalars[stage]);
   };
   const auto row_at = [&](int row) { return OneRow(index_of(row), first_column, end_column); };
   const auto tiles_at = [&](int stage, auto& tiles) {
@@ -176,12 +173,6 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
       tiles[i].row = reinterpret_cast<const T*>(slot(stage, i)) - first_column;
       tiles[i].width = grid.width;
     }
-  };
-  const auto scalars_at = [&](int stage) {
-    Scalars<Op> scalars;
-#pragma unroll
-    for (int i = 0; i < Op::kNumScalars; ++i) scalars[i] = row_scalars[stage][i];
-    return scalars;
   };
   // Whether it begins again.
   const auto advance = [](int& stage) {
@@ -213,7 +204,7 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
       SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(stage, tiles);
       wait_for_phase(&full[stage], parity);
-      const Totals share = op.totals(row_at(row), tiles, fixed, scalars_at(stage), sums);
+      const Totals share = op.totals(row_at(row), tiles, fixed, row_scalars[stage], sums);
       const Totals of_warp = cudaops::warp_reduce(share, AddFloats<Op::kNumTotals>{}, 32);
       if (lane == 0) of_warps[row & 1][warp] = of_warp;
       if (advance(stage)) parity ^= 1;
@@ -236,7 +227,7 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
     if (gradient_row >= 0) {
       SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(gradient_stage, tiles);
-      op.gradient(row_at(gradient_row), tiles, fixed, scalars_at(gradient_stage),
+      op.gradient(row_at(gradient_row), tiles, fixed, row_scalars[gradient_stage],
                   of_rows[gradient_row & 1]);
       advance(gradient_stage);
     }
