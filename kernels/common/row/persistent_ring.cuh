@@ -58,6 +58,21 @@ bool inputs_have_same_alignment(const Op& op, const Rows& gradients) {
   return true;
 }
 
+// Of a row that isn't whole, `bytes` from its aligned start on: how many are copied at once, with its
+// neighbours' parts of its first and last 16 bytes. Nothing may be read behind the array: its last
+// elements are copied one by one, by the caller's thread, to the row in shared memory.
+template <typename T>
+__device__ __forceinline__ uint32_t bytes_at_once(const T* row, T* to, int64_t width,
+                                                  uint32_t bytes, bool is_last) {
+  const uint32_t rest = bytes % 16;
+  if (rest != 0 && is_last) {
+    const uint32_t misaligned_bytes = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(row) % 16);
+    const uint32_t first = (bytes - rest - misaligned_bytes) / sizeof(T);
+    for (int64_t k = bytes < 16 ? 0 : first; k < width; ++k) to[k] = row[k];
+  }
+  return is_last ? bytes - rest : (bytes + 15) / 16 * 16;
+}
+
 template <typename Op, int kVectors>
 constexpr int kMostStageBytes = 16 *
                                 Op::kNumInputs* kVectors* max_ring_threads(Op::kNumSums, kVectors);
@@ -100,15 +115,9 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       const T* row = op.input(i).template row<T>(index);
       uint32_t bytes = misaligned_bytes(row) + static_cast<uint32_t>(row_bytes);
       if constexpr (!kWhole) {
-        // Nothing may be read behind the array: its last elements are copied one by one.
         const bool is_last = (grid.num_rows - 1 - index) * op.input(i).stride < Vector<T>::kSize;
-        const uint32_t rest = bytes % 16;
-        if (rest != 0 && is_last) {
-          const uint32_t first = (bytes - rest - misaligned_bytes(row)) / sizeof(T);
-          T* to = reinterpret_cast<T*>(slot(stage, i) + misaligned_bytes(row));
-          for (int64_t k = bytes < 16 ? 0 : first; k < grid.width; ++k) to[k] = row[k];
-        }
-        bytes = is_last ? bytes - rest : (bytes + 15) / 16 * 16;
+        bytes = bytes_at_once(row, reinterpret_cast<T*>(slot(stage, i) + misaligned_bytes(row)),
+                              grid.width, bytes, is_last);
       }
       sizes[i] = bytes;
       total_bytes += bytes;
