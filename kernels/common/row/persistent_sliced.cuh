@@ -124,7 +124,7 @@ struct ExchangedTotals {
 
 // `exchange`: ExchangedTotals of each group of `group_blocks` blocks, zeros before the launch.
 template <typename Op, bool kWhole>
-__global__ void __launch_bounds__(kMaxSliceThreads)
+__global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
     sliced_rows_kernel(const Op op, const PersistentGrid grid, uint64_t* exchange, int group_blocks,
                        int passes) {
 #if CUDAOPS_HAS_HOPPER
@@ -300,17 +300,17 @@ __global__ void __launch_bounds__(kMaxSliceThreads)
 #endif
 }
 
-// The number of parts; 0 where it can't be done this way.
+// A number of parts.
 template <typename Op, bool kWhole>
 int64_t launch_sliced_rows(const Op& op, const PersistentGrid& grid, uint64_t* exchange,
                            int64_t num_vectors, cudaStream_t stream) {
   static_assert(Op::kNumTotals <= kMostTotals, "exchange_bytes() has no room for so many");
   static int known[64];
   const auto kernel = &sliced_rows_kernel<Op, kWhole>;
-  if (!is_compiled_for_hopper(kernel, known)) return 0;
+  if (!is_compiled_for_hopper(kernel, known)) return kNotThisWay;
   const int64_t period = kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor);
   const SlicedShape shape = shape_of_slices(num_vectors, Op::kNumInputs, period);
-  if (shape.num_groups == 0) return 0;
+  if (shape.num_groups == 0) return kNotThisWay;
   const int bytes = kSliceStages * Op::kNumInputs * kSliceVectors * shape.num_threads *
                     static_cast<int>(sizeof(Packed));
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
@@ -335,7 +335,7 @@ int64_t launch_sliced_rows(const Op& op, const PersistentGrid& grid, uint64_t* e
   if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) {
     // The context has fewer multiprocessors than the device, or no cooperative launches.
     (void)cudaGetLastError();
-    return 0;
+    return kNotThisWay;
   }
   CUDAOPS_CHECK(error);
   return groups * passes;

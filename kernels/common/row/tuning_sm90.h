@@ -230,6 +230,9 @@ constexpr int kMinVectorsByTwo = 513, kMaxVectorsByTwo = 575;
 constexpr int kSliceVectors = 2;       // of a thread
 constexpr int kMaxSliceThreads = 512;  // of a multiprocessor: as registers allow in layer_norm
 constexpr int kMostSlicesEach = 2;     // of a multiprocessor
+// For __launch_bounds__: with nothing asked nvcc takes 64 registers for float rows that aren't whole,
+// with a residual's gradient, and spills; asked for one block, 104. 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr int min_slice_blocks(bool is_whole) { return is_whole ? 0 : 1; }
 constexpr int kMaxGroupBlocks = 64;    // with 128 a thread would have more registers
 // Rows between the totals of a row and its gradient: so long the totals of the other blocks may
 // take to come. As many again are worked on or in flight. With two of five stages or more it took
@@ -303,6 +306,14 @@ CUDAOPS_HOST_DEVICE constexpr int max_ring_threads(int num_sums, int vectors) {
   if (vectors > 2) return kMaxRowThreads;
   return num_sums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads + kMaxRowThreads / 4;
 }
+
+// Blocks of the ring that add up their sums of columns before they write them: as many as two
+// neighbouring multiprocessors have, which fit whatever else a GPU has of them.
+CUDAOPS_HOST_DEVICE constexpr int ring_cluster(int64_t blocks_each) {
+  return blocks_each >= 4 ? 8 : (blocks_each >= 2 ? 4 : 2);
+}
+// Few rows: one cluster takes them all, and has their sums.
+constexpr int kMostRowsOfCluster = 32;
 
 // Rows that aren't whole take longer to fetch, and all wait for the totals of the warp that does:
 // in the middle of an iteration and one iteration earlier; not with one sum, whose 64 registers
