@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backward passes that give, beside a gradient for each row, sums over all rows (the gradient of a
 // weight). One pass: persistent blocks loop over rows and keep the sums of their columns in
-// registers; a small second kernel adds up what the blocks have. Which block takes which row
-// depends on the device's size alone, so results are the same bits from run to run.
+// registers; a small second kernel adds up what the blocks have, or the clusters of the ring's
+// blocks. Which block takes which row depends on the device's size alone, so results are the same
+// bits from run to run.
 //
 //   struct Op {
 //     using Element = T;
