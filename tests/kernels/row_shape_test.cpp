@@ -243,10 +243,10 @@ TEST(RowShape, TheBlocksOfAGroupShareAllColumns) {
   expect(40000, {1, 3, 42, 480, 1});  // slices smaller than they could be, on all multiprocessors
   expect(65536, {1, 2, 64, 512, 1});  // 262144 of float32
   expect(65537, {});
-  expect(2049, {2, 48, 5, 224, 1}, 8);    // 16385 of bfloat16
-  expect(12502, {2, 8, 33, 192, 1}, 8);   // 100003
-  expect(25002, {2, 4, 56, 224, 2}, 8);   // 200001
-  expect(50002, {1, 2, 61, 416, 2}, 4);   // 200001 of float32
+  expect(2049, {2, 48, 5, 224, 1}, 8);   // 16385 of bfloat16
+  expect(12502, {2, 8, 33, 192, 1}, 8);  // 100003
+  expect(25002, {2, 4, 56, 224, 2}, 8);  // 200001
+  expect(50002, {1, 2, 61, 416, 2}, 4);  // 200001 of float32
 }
 
 }  // namespace

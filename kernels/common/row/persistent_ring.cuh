@@ -59,9 +59,9 @@ bool inputs_have_same_alignment(const Op& op, const Rows& gradients) {
   return true;
 }
 
-// Of a row that isn't whole, `bytes` from its aligned start on: how many are copied at once, with its
-// neighbours' parts of its first and last 16 bytes. Nothing may be read behind the array: its last
-// elements are copied one by one, by the caller's thread, to the row in shared memory.
+// Of a row that isn't whole, `bytes` from its aligned start on: how many are copied at once, with
+// its neighbours' parts of its first and last 16 bytes. Nothing may be read behind the array: its
+// last elements are copied one by one, by the caller's thread, to the row in shared memory.
 template <typename T>
 __device__ __forceinline__ uint32_t bytes_at_once(const T* row, T* to, int64_t width,
                                                   uint32_t bytes, bool is_last) {
@@ -76,8 +76,8 @@ __device__ __forceinline__ uint32_t bytes_at_once(const T* row, T* to, int64_t w
 
 #if CUDAOPS_HAS_HOPPER
 
-// What the blocks of a cluster have of all sums: each block adds up some columns, always in the same
-// order. `of_block` is shared memory: a number for each column and sum.
+// What the blocks of a cluster have of all sums: each block adds up some columns, always in the
+// same order. `of_block` is shared memory: a number for each column and sum.
 template <typename Op, typename Sums, typename Row>
 __device__ __forceinline__ void store_sums_of_cluster(const Sums& sums, const Row& row,
                                                       const PersistentGrid& grid, float* of_block) {
@@ -302,9 +302,9 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
   const int64_t stages =
       at_most((all / blocks_each - own_bytes) / stage_bytes,
               has_few_bytes || ring_fetches_late(Op::kNumSums, kWhole) ? kMaxStages : kGoodStages);
-  static_assert(kMinStages * Op::kNumInputs * sizeof(typename Op::Element) >=
-                    Op::kNumSums * sizeof(float),
-                "the ring has no room for a block's sums");
+  static_assert(
+      kMinStages * Op::kNumInputs * sizeof(typename Op::Element) >= Op::kNumSums * sizeof(float),
+      "the ring has no room for a block's sums");
   const RingGrid blocks = ring_grid(
       grid, blocks_each, kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
   const int bytes = static_cast<int>(stages * stage_bytes);

@@ -14,7 +14,6 @@
 namespace cudaops_kernels {
 
 struct PersistentGrid {
-
   int64_t num_rows;
   int64_t width;
   Rows anchor;       // the rows' gradients

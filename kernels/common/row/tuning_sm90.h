@@ -230,10 +230,10 @@ constexpr int kMinVectorsByTwo = 513, kMaxVectorsByTwo = 575;
 constexpr int kSliceVectors = 2;       // of a thread
 constexpr int kMaxSliceThreads = 512;  // of a multiprocessor: as registers allow in layer_norm
 constexpr int kMostSlicesEach = 2;     // of a multiprocessor
-// For __launch_bounds__: with nothing asked nvcc takes 64 registers for float rows that aren't whole,
-// with a residual's gradient, and spills; asked for one block, 104. 2026-11-27.
+// For __launch_bounds__: with nothing asked nvcc takes 64 registers for float rows that aren't
+// whole, with a residual's gradient, and spills; asked for one block, 104. 2026-11-27.
 CUDAOPS_HOST_DEVICE constexpr int min_slice_blocks(bool is_whole) { return is_whole ? 0 : 1; }
-constexpr int kMaxGroupBlocks = 64;    // with 128 a thread would have more registers
+constexpr int kMaxGroupBlocks = 64;  // with 128 a thread would have more registers
 // Rows between the totals of a row and its gradient: so long the totals of the other blocks may
 // take to come. As many again are worked on or in flight. With two of five stages or more it took
 // 1 % longer, with eight stages as long. 2026-11-27.
