@@ -40,14 +40,6 @@ __device__ __forceinline__ void store_in_cluster(void* own, unsigned int rank, u
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared_address(own)), "r"(rank));
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(remote), "r"(word) : "memory");
 }
-// The number at the address in block `rank` that `own` has in this block.
-__device__ __forceinline__ float load_from_cluster(const float* own, unsigned int rank) {
-  uint32_t remote;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared_address(own)), "r"(rank));
-  float number;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(number) : "r"(remote) : "memory");
-  return number;
-}
 
 // The blocks' values, reduced in the order of their ranks; all threads get the result. Each thread
 // of a block brings the same value. `slots`: kMaxClusterSize values, at one place in all blocks;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backward passes that give, beside a gradient for each row, sums over all rows (the gradient of a
 // weight). One pass: persistent blocks loop over rows and keep the sums of their columns in
-// registers; a small second kernel adds up what the blocks have, or the clusters of the ring's
-// blocks. Which block takes which row depends on the device's size alone, so results are the same
-// bits from run to run.
+// registers; a small second kernel adds up what the blocks have. Which block takes which row
+// depends on the device's size alone, so results are the same bits from run to run.
 //
 //   struct Op {
 //     using Element = T;
@@ -45,6 +44,7 @@
 // two aligned loads and a funnel shift, not the ring.
 #pragma once
 
+#include "../column_sums.cuh"
 #include "persistent_long.cuh"
 #include "persistent_packed.cuh"
 #include "persistent_prefetch.cuh"
@@ -54,7 +54,7 @@
 namespace cudaops_kernels {
 namespace detail {
 
-// The number of parts.
+// The number of parts; -1 where rows are too long for all of them.
 template <typename Op, bool kWhole>
 int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
                                    [[maybe_unused]] uint64_t* exchange, int64_t num_vectors,
@@ -72,34 +72,32 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
   // Shorter rows are not worth a barrier each.
   if (num_vectors > 128 && num_vectors <= kMaxRingVectors &&
       (kWhole || inputs_have_same_alignment(op, grid.anchor))) {
-    int64_t parts = kNotThisWay;
+    int64_t blocks = 0;
     // Half as many blocks, and parts for the second kernel; not where that takes registers that are
     // not there (ends of rows, two sums).
     if constexpr (kWhole && Op::kNumSums == 1) {
       if (Op::kNumInputs == 2 && num_vectors >= kMinVectorsByThree &&
           num_vectors <= kMaxVectorsByThree) {
-        parts = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream, 3);
+        blocks = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream, 3);
       } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1) &&
                  (num_vectors < kMinVectorsByTwo || num_vectors > kMaxVectorsByTwo)) {
-        parts = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
+        blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
       }
     }
-    if (parts == kNotThisWay && num_vectors <= 2 * max_ring_threads(Op::kNumSums, 2)) {
-      parts = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream);
+    if (blocks == 0 && num_vectors <= 2 * max_ring_threads(Op::kNumSums, 2)) {
+      blocks = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream);
     }
     if constexpr (2 * max_ring_threads(Op::kNumSums, 2) < kMaxRingVectors) {
-      if (parts == kNotThisWay) {
-        parts = launch_ring_rows<Op, 4, kWhole>(op, grid, num_vectors, stream);
-      }
+      if (blocks == 0) blocks = launch_ring_rows<Op, 4, kWhole>(op, grid, num_vectors, stream);
     }
-    if (parts != kNotThisWay) return parts;
+    if (blocks > 0) return blocks;
   }
   if (num_vectors > kMaxRingVectors && (kWhole || inputs_have_same_alignment(op, grid.anchor))) {
     const int64_t parts = launch_sliced_rows<Op, kWhole>(op, grid, exchange, num_vectors, stream);
-    if (parts != kNotThisWay) return parts;
+    if (parts > 0) return parts;
   }
 #endif
-  if (num_vectors > kMaxPrefetch * kMaxRowThreads) return kNotThisWay;
+  if (num_vectors > kMaxPrefetch * kMaxRowThreads) return -1;
   return launch_prefetch_rows<Op, kMaxPrefetch, kWhole>(op, grid, num_vectors, stream);
 }
 
@@ -139,15 +137,12 @@ template <typename Op>
 void launch_persistent_rows(const Op& op, PersistentGrid grid, void* const (&sums)[Op::kNumSums],
                             DType sums_dtype, bool aligned, cudaStream_t stream) {
   constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
-  static_assert(Op::kNumSums <= detail::kMostSums, "add_parts_kernel has no room for so many");
   uint64_t* const exchange = reinterpret_cast<uint64_t*>(grid.workspace);
   grid.workspace +=
       detail::exchange_bytes(detail::most_vectors(grid.width, kSize)) / int64_t{sizeof(float)};
   bool wanted = false;
   for (void* const sum : sums) wanted = wanted || sum != nullptr;
   if (!wanted) grid.workspace = nullptr;
-  for (int which = 0; which < Op::kNumSums; ++which) grid.sums[which] = sums[which];
-  grid.sums_dtype = sums_dtype;
   const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
   const bool whole = aligned && grid.width % kSize == 0;
   int64_t parts = 0;
@@ -156,12 +151,10 @@ void launch_persistent_rows(const Op& op, PersistentGrid grid, void* const (&sum
                                                                  stream)
                   : detail::launch_persistent_by_width<Op, false>(op, grid, exchange, num_vectors,
                                                                   stream);
-    if (parts == detail::kNotThisWay) {
-      parts = detail::launch_long_gradient_rows(op, grid, aligned, stream);
-    }
-    if (parts == detail::kSumsAreThere) return;
+    if (parts < 0) parts = detail::launch_long_gradient_rows(op, grid, aligned, stream);
   }
   if (!wanted || grid.width == 0) return;
+  static_assert(Op::kNumSums <= detail::kMostSums, "add_parts_kernel has no room for so many");
   detail::SumsOfParts all{grid.workspace, parts, grid.width, {}};
   for (int which = 0; which < Op::kNumSums; ++which) all.sums[which] = sums[which];
   for_device_type<detail::AddParts>(sums_dtype, all, Op::kNumSums, stream);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "../bulk_copy.cuh"
-#include "../cluster.cuh"
 #include "persistent_row.cuh"
 
 namespace cudaops_kernels {
@@ -73,45 +72,6 @@ __device__ __forceinline__ uint32_t bytes_at_once(const T* row, T* to, int64_t w
   }
   return is_last ? bytes - rest : (bytes + 15) / 16 * 16;
 }
-
-#if CUDAOPS_HAS_HOPPER
-
-// What the blocks of a cluster have of all sums: each block adds up some columns, always in the
-// same order. `of_block` is shared memory: a number for each column and sum.
-template <typename Op, typename Sums, typename Row>
-__device__ __forceinline__ void store_sums_of_cluster(const Sums& sums, const Row& row,
-                                                      const PersistentGrid& grid, float* of_block) {
-  const int width = static_cast<int>(grid.width);
-  __syncthreads();  // others may read rows there
-#pragma unroll
-  for (int which = 0; which < Op::kNumSums; ++which) {
-    sums.store(row, which, of_block + which * width);
-  }
-  arrive_at_cluster_barrier();
-  wait_at_cluster_barrier();
-  const unsigned int size = cluster_size();
-  const int first = static_cast<int>(cluster_rank() * blockDim.x + threadIdx.x);
-  for (int column = first; column < width; column += static_cast<int>(size * blockDim.x)) {
-#pragma unroll
-    for (int which = 0; which < Op::kNumSums; ++which) {
-      float of_blocks[kMaxClusterSize] = {};
-#pragma unroll
-      for (unsigned int rank = 0; rank < kMaxClusterSize; ++rank) {
-        if (rank >= size) break;
-        of_blocks[rank] = load_from_cluster(of_block + which * width + column, rank);
-      }
-      float sum = of_blocks[0];
-#pragma unroll
-      for (int rank = 1; rank < kMaxClusterSize; ++rank) sum += of_blocks[rank];
-      grid.store_sum<typename Op::Element>(which, blockIdx.x / size, gridDim.x / size, column, sum);
-    }
-  }
-  // Others may read what this block has.
-  arrive_at_cluster_barrier();
-  wait_at_cluster_barrier();
-}
-
-#endif
 
 template <typename Op, int kVectors>
 constexpr int kMostStageBytes = 16 *
@@ -256,35 +216,20 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
   }
   if (grid.workspace == nullptr) return;
   let_next_kernel_start();
-  store_sums_of_cluster<Op>(sums, row_at(0), grid, reinterpret_cast<float*>(ring));
+#pragma unroll
+  for (int which = 0; which < Op::kNumSums; ++which) {
+    sums.store(row_at(0), which, grid.part(which, blockIdx.x, gridDim.x));
+  }
 #endif
 }
 
-struct RingGrid {
-  int64_t blocks;
-  unsigned int cluster;
-};
-inline RingGrid ring_grid(const PersistentGrid& grid, int64_t blocks_each, int64_t period) {
-  const int64_t limit = blocks_each * num_multiprocessors();
-  if (grid.workspace == nullptr) return {num_persistent_blocks(grid.num_rows, 1, limit, period), 1};
-  if (grid.num_rows <= kMostRowsOfCluster) {
-    const int64_t blocks = num_persistent_blocks(grid.num_rows, 1, kMaxClusterSize, period);
-    return {blocks, static_cast<unsigned int>(blocks)};
-  }
-  unsigned int cluster = ring_cluster(blocks_each);
-  const int64_t blocks =
-      num_persistent_blocks(grid.num_rows, 1, limit, period > cluster ? period : cluster);
-  while (blocks % cluster != 0) cluster /= 2;
-  return {blocks, cluster};
-}
-
-// A number of parts.
+// The number of blocks; 0 where it can't be done this way.
 template <typename Op, int kVectors, bool kWhole>
 int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_vectors,
                          cudaStream_t stream, int64_t max_blocks_each = kMaxPersistentThreads) {
   static int known[64];
   auto* const kernel = &ring_rows_kernel<Op, kVectors, kWhole>;
-  if (!is_compiled_for_hopper(kernel, known)) return kNotThisWay;
+  if (!is_compiled_for_hopper(kernel, known)) return 0;
   const int num_threads = 32 * warps_for(num_vectors, kVectors);
   const int64_t stage_bytes =
       Op::kNumInputs * row_room(grid.width * int64_t{sizeof(typename Op::Element)}, kWhole);
@@ -296,29 +241,20 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
   int64_t blocks_each =
       at_most(at_most(all / (kGoodStages * stage_bytes + own_bytes), fit_registers),
               at_most(most_blocks(num_threads), max_blocks_each));
-  if (blocks_each == 0 && kMinStages * stage_bytes + own_bytes > all) return kNotThisWay;
+  if (blocks_each == 0 && kMinStages * stage_bytes + own_bytes > all) return 0;
   if (blocks_each == 0) blocks_each = 1;
   const bool has_few_bytes = kWhole && blocks_each == 1 && stage_bytes <= kFewBytes;
   const int64_t stages =
       at_most((all / blocks_each - own_bytes) / stage_bytes,
               has_few_bytes || ring_fetches_late(Op::kNumSums, kWhole) ? kMaxStages : kGoodStages);
-  static_assert(
-      kMinStages * Op::kNumInputs * sizeof(typename Op::Element) >= Op::kNumSums * sizeof(float),
-      "the ring has no room for a block's sums");
-  const RingGrid blocks = ring_grid(
-      grid, blocks_each, kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
+  const int64_t blocks =
+      num_persistent_blocks(grid.num_rows, 1, blocks_each * num_multiprocessors(),
+                            kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor));
   const int bytes = static_cast<int>(stages * stage_bytes);
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
-  OverlappingCluster attributes(blocks.cluster);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned int>(blocks.blocks));
-  config.blockDim = dim3(static_cast<unsigned int>(num_threads));
-  config.dynamicSmemBytes = static_cast<size_t>(bytes);
-  config.stream = stream;
-  config.attrs = attributes.of;
-  config.numAttrs = attributes.number;
-  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid, static_cast<int>(stages)));
-  return blocks.blocks == blocks.cluster ? kSumsAreThere : blocks.blocks / blocks.cluster;
+  launch_overlapping_with(kernel, static_cast<unsigned int>(blocks), num_threads, bytes, stream, op,
+                          grid, static_cast<int>(stages));
+  return blocks;
 }
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <type_traits>
 
-#include "../column_sums.cuh"
 #include "../hopper.cuh"
 #include "../per_device.cuh"
 #include "masked_row.cuh"
@@ -18,27 +17,10 @@ struct PersistentGrid {
   int64_t width;
   Rows anchor;       // the rows' gradients
   float* workspace;  // null: no sums wanted
-  // Where they go in the end, and their type, which is float or that of the rows.
-  void* sums[detail::kMostSums] = {};
-  DType sums_dtype = DType::kFloat32;
 
   // What a block has of a sum: [which][part][column].
   __device__ __forceinline__ float* part(int which, int64_t part, int64_t num_parts) const {
     return workspace + (which * num_parts + part) * width;
-  }
-  // Of a part, or of all rows, if it is the only one.
-  template <typename T>
-  __device__ __forceinline__ void store_sum(int which, int64_t part, int64_t num_parts,
-                                            int64_t column, float sum) const {
-    if (num_parts > 1) {
-      this->part(which, part, num_parts)[column] = sum;
-    } else if (sums[which] == nullptr) {
-      return;
-    } else if (sums_dtype == DType::kFloat32) {
-      static_cast<float*>(sums[which])[column] = sum;
-    } else {
-      static_cast<T*>(sums[which])[column] = from_float<T>(sum);
-    }
   }
 };
 
@@ -102,10 +84,6 @@ __device__ __forceinline__ void store_sums_of_groups(const Sums& sums, const Row
 }
 
 constexpr int kMostTotals = 2;  // a row
-
-// Where a number of parts is returned.
-constexpr int64_t kNotThisWay = -1;
-constexpr int64_t kSumsAreThere = 0;
 
 template <typename Op>
 using Scalars = Floats<Op::kNumScalars>;

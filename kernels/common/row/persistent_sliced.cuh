@@ -32,8 +32,8 @@ inline SlicedShape shape_of_slices(int64_t num_vectors, int num_inputs, int64_t 
       (all - own_bytes) / (int64_t{kSliceStages} * num_inputs * int64_t{sizeof(Packed)});
   return sliced_shape(num_vectors, num_multiprocessors(), room, period);
 }
-// Sums of a column that groups leave, whatever rows' alignment: of a pass each, if there are
-// several.
+// Sums of a column that groups leave of many rows, whatever their alignment: of a pass each, if
+// there are several.
 inline int64_t most_slice_parts(int64_t num_vectors, int num_inputs, int64_t most_passes) {
   const int64_t groups = shape_of_slices(num_vectors, num_inputs, 1).num_groups;
   return groups > 0 && groups < most_passes ? most_passes : groups;
@@ -243,10 +243,10 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
   for (int pass = 0; pass < num_passes; ++pass) {
     if (pass > 0) {
       first_index += num_groups;
+      if (first_index >= grid.num_rows) break;
       fixed = op.fixed(row_at(0));
     }
-    const int64_t left = grid.num_rows - first_index;
-    const int num_rows = left > 0 ? static_cast<int>((left + step - 1) / step) : 0;
+    const int num_rows = static_cast<int>((grid.num_rows - first_index + step - 1) / step);
     ColumnSums<Op::kNumSums, kSliceVectors, OneRow::kSize> sums = {};
     for (int row = 0; row < num_rows + kSliceDelay; ++row) {
       const int gradient_row = row - kSliceDelay, next_row = gradient_row + 1;
@@ -295,23 +295,23 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
 #pragma unroll
     for (int which = 0; which < Op::kNumSums; ++which) {
       sums.store(row_at(0), which,
-                 grid.part(which, pass * num_groups + group, int64_t{num_groups} * num_passes));
+                 grid.part(which, first_index, grid.num_rows < step ? grid.num_rows : step));
     }
   }
 #endif
 }
 
-// A number of parts.
+// The number of parts; 0 where it can't be done this way.
 template <typename Op, bool kWhole>
 int64_t launch_sliced_rows(const Op& op, const PersistentGrid& grid, uint64_t* exchange,
                            int64_t num_vectors, cudaStream_t stream) {
   static_assert(Op::kNumTotals <= kMostTotals, "exchange_bytes() has no room for so many");
   static int known[64];
   const auto kernel = &sliced_rows_kernel<Op, kWhole>;
-  if (!is_compiled_for_hopper(kernel, known)) return kNotThisWay;
+  if (!is_compiled_for_hopper(kernel, known)) return 0;
   const int64_t period = kWhole ? 1 : alignment_period<typename Op::Element>(grid.anchor);
   const SlicedShape shape = shape_of_slices(num_vectors, Op::kNumInputs, period);
-  if (shape.num_groups == 0) return kNotThisWay;
+  if (shape.num_groups == 0) return 0;
   const int bytes = kSliceStages * Op::kNumInputs * kSliceVectors * shape.num_threads *
                     static_cast<int>(sizeof(Packed));
   CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, bytes));
@@ -336,10 +336,10 @@ int64_t launch_sliced_rows(const Op& op, const PersistentGrid& grid, uint64_t* e
   if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) {
     // The context has fewer multiprocessors than the device, or no cooperative launches.
     (void)cudaGetLastError();
-    return kNotThisWay;
+    return 0;
   }
   CUDAOPS_CHECK(error);
-  return groups * passes;
+  return at_most(grid.num_rows, groups * passes);
 }
 
 #endif

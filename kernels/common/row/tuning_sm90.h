@@ -307,14 +307,6 @@ CUDAOPS_HOST_DEVICE constexpr int max_ring_threads(int num_sums, int vectors) {
   return num_sums == 1 ? 2 * kMaxRowThreads : kMaxRowThreads + kMaxRowThreads / 4;
 }
 
-// Blocks of the ring that add up their sums of columns before they write them: as many as two
-// neighbouring multiprocessors have, which fit whatever else a GPU has of them.
-CUDAOPS_HOST_DEVICE constexpr int ring_cluster(int64_t blocks_each) {
-  return blocks_each >= 4 ? 8 : (blocks_each >= 2 ? 4 : 2);
-}
-// Few rows: one cluster takes them all, and has their sums.
-constexpr int kMostRowsOfCluster = 32;
-
 // Rows that aren't whole take longer to fetch, and all wait for the totals of the warp that does:
 // in the middle of an iteration and one iteration earlier; not with one sum, whose 64 registers
 // would spill. 2026-11-23.
