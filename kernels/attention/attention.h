@@ -205,10 +205,11 @@ struct AttentionBackward {
 
 // Device pointers; 16-byte loads are used where all of a tensor's rows start at multiples of 16
 // bytes. Enqueue on `stream` (a cudaStream_t) of the current device and return. Throw
-// std::runtime_error when a launch fails.
-void launch_attention(const Attention& call, void* stream);
-// `workspace`: attention_backward_workspace_bytes() of device memory, aligned to 16, free again
-// when the launch's work is done.
+// std::runtime_error when a launch fails. `workspace`: so many bytes of device memory as the
+// function before says, aligned to 16, free again when the launch's work is done; null where that
+// is 0.
+int64_t attention_workspace_bytes(const Attention& call);
+void launch_attention(const Attention& call, void* workspace, void* stream);
 int64_t attention_backward_workspace_bytes(const AttentionBackward& call);
 void launch_attention_backward(const AttentionBackward& call, void* workspace, void* stream);
 

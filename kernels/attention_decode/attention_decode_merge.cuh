@@ -74,7 +74,7 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   const Ending ending(plan, item, query);
   T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
   const int count = parts.count;
-  const auto row_of = [&](int part) { return parts.slot_of(part) * kRows + row; };
+  const auto row_of = [&](int part) { return parts.slot_of(part) * plan.slot_rows + row; };
   const float* const states = plan.states;
   const float* const sums = plan.sums;
   wait_for_kernels_before();
