@@ -136,11 +136,12 @@ __device__ __forceinline__ int slot_of_block(const Plan& plan, int block, bool i
 // The parts of an item, one behind the other, and where their sums lie.
 struct Parts {
   const Plan& plan;
-  int first, count, aside;
+  int first, count;
+  int first_block;
 
   // `begin`: the item's first unit of all.
   __device__ Parts(const Plan& plan, const Item& item, int begin, int per_part, int aside)
-      : plan(plan), aside(aside) {
+      : plan(plan) {
     if (plan.parts_of_item > 0) {
       first = begin / item.num_units * plan.parts_of_item;
       count = plan.parts_of_item;
@@ -148,9 +149,10 @@ struct Parts {
       first = begin / per_part;
       count = (begin + item.num_units - 1) / per_part - first + 1;
     }
+    first_block = first * plan.side_by_side + aside;
   }
   __device__ int slot_of(int part) const {
-    return slot_of_block(plan, (first + part) * plan.side_by_side + aside, part == 0);
+    return slot_of_block(plan, first_block + part * plan.side_by_side, part == 0);
   }
 };
 
