@@ -24,7 +24,8 @@
 //          are rounded to the elements' type before they are multiplied with v.
 // Strides  those of batch, sequence and heads are free; elements of a head stand side by side.
 // Aliasing none with what is written.
-// Results  the same bits from run to run, but for grad_q on sm_90a: AttentionBackward. A query that
+// Results  the same bits from run to run, but for grad_q on sm_90a: AttentionBackward; a sequence's
+//          are the same in any batch of sequences of one length. A query that
 //          sees no key has output 0 and lse minus infinity (with a sink: the sink). What is masked
 //          out by a whole tile is not read; within a tile that is masked in part, masked scores
 //          count for nothing, but a NaN or an infinity in a masked row of v reaches the output as

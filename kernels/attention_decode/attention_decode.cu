@@ -294,6 +294,7 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   using M = PartMemory<Cache, kDim>;
   cut(&plan, fit);
   plan.stages = fit.stages;
+  plan.slot_stride = plan.slots_of_block * plan.side_by_side;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + num_slots(plan) * plan.slot_rows * plan.call.head_dim;
   launch_overlapping_with(decode_kernel<T, Cache, kDim>,
@@ -430,10 +431,10 @@ bool attention_few_serves(const Attention& call) {
   (void)call;
   return false;  // no mma.sync
 #else
-  constexpr int64_t kMostRows = 64, kMostKeys = int64_t{1} << 29;
+  constexpr int64_t kMostQueries = 16, kMostRows = 64, kMostKeys = int64_t{1} << 29;
   if (call.cu_seqlens_q != nullptr || call.bias != nullptr || call.alibi_slopes != nullptr ||
       call.dropout_p > 0 || call.is_double || call.head_dim != call.head_dim_v ||
-      call.seq_k == 0 || call.seq_k > kMostKeys ||
+      call.seq_k == 0 || call.seq_k > kMostKeys || call.seq_q > kMostQueries ||
       call.seq_q * (call.heads / call.kv_heads) > kMostRows) {
     return false;
   }

@@ -14,6 +14,9 @@
 //        item ends.
 //        What a block needs first, its first unit too, is brought to the L2 cache before the kernel
 //        before has ended; where the keys of 32 units lie is read at once.
+// Parts  Of attention's few queries (attention_few.h), whose sequences have one length and neither
+//        table nor lengths in memory, each item is cut by itself, after a number of units that the
+//        length decides: in any batch the same. A block has one part; blocks of more rounds follow.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
 //        workspace, and are added by a second kernel, in an order that follows from their number.
 //        It has more warps for an item than a block of the first one would; it waits beside that,
@@ -87,14 +90,13 @@ __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int p
       (first_unit_of(plan, length) + part.begin - part.first) * M::kUnit + thread % M::kUnit;
   if (token >= length) return;
   const int page = page_of(plan, token);
-  const int block = block_of<true>(plan, part.batch, page);
+  const int block = block_of<Cache, true>(plan, part.batch, page);
   if (block < 0 || block >= plan.call.num_blocks) return;
   int in_head = part.column * plan.side_by_side + place;
   const int kv_head = plan.by_row_tiles.divide(&in_head);
   const PagedCache& cache = thread < M::kUnit ? plan.call.k : plan.call.v;
   const Cache* const row =
-      static_cast<const Cache*>(cache.data) + first_of(plan, cache, part.batch, kv_head) +
-      block * cache.block_stride +
+      first_of<Cache>(plan, cache, part.batch, kv_head) + block * cache.block_stride +
       (token - page * static_cast<int>(plan.call.page_size)) * cache.token_stride;
   constexpr int kLine = 128 / sizeof(Cache);
   for (int at = 0; at < plan.call.head_dim; at += kLine) prefetch_line(row + at);

@@ -121,7 +121,7 @@ class Block {
     const int64_t token = token_of(i) + int64_t{lane_} * tiles_.stride;
     found_ = -1;
     if (token < plan_.most_keys) {
-      found_ = block_of(plan_, item_.batch, page_of(plan_, static_cast<int>(token)));
+      found_ = block_of<Cache>(plan_, item_.batch, page_of(plan_, static_cast<int>(token)));
     }
   }
 
@@ -152,8 +152,7 @@ class Block {
   static_assert(kRowsAtOnce >= 1 && kTile % kRowsAtOnce == 0, "");
   __device__ __forceinline__ const char* first_chunk(const PagedCache& cache,
                                                      const CacheBytes& bytes) const {
-    const Cache* const head =
-        static_cast<const Cache*>(cache.data) + first_of(plan_, cache, item_.batch, item_.kv_head);
+    const Cache* const head = first_of<Cache>(plan_, cache, item_.batch, item_.kv_head);
     return reinterpret_cast<const char*>(head) + uint64_t{bytes.token} * (lane_ / kChunks) +
            lane_ % kChunks * 16;
   }

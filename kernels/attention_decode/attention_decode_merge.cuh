@@ -72,7 +72,6 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   const bool is_busy = warp / team < num_rows;
   const Query query = query_of(plan, item, is_busy ? row : 0);
   const Ending ending(plan, item, query);
-  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
   const int count = parts.count;
   const auto row_of = [&](int part) { return parts.slot_of(part) * plan.slot_rows + row; };
   const float* const states = plan.states;
@@ -136,6 +135,7 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   }
   __syncthreads();
   if (!is_busy) return;
+  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
   for (int at = place * 32 + lane; at < head_dim; at += team * 32) {
     float all = 0;
 #pragma unroll 4

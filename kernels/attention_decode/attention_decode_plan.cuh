@@ -56,10 +56,11 @@ struct Plan {
   int window_right;    // keys behind a query's position that it sees; -1: all
   OutputStrides output_strides;
   int parts;           // of all units; blocks of the grid: parts * side_by_side
-  int parts_of_item;   // 0: the units of all items, one behind the other, are cut into equal parts
-  int units_of_part;   // else each item is cut, after so many units
+  int parts_of_item;   // where each item is cut by itself; 0: all units, one behind the other, are
+  int units_of_part;   // there: after how many it is cut
   int slots_of_block;  // sums that a block may leave: of parts of an item
   int slot_rows;       // rows of a slot
+  int slot_stride;     // from an item's part to the next one
   float scale_log2;   // scale * log2(e)
   float per_softcap;  // ln(2) / softcap
   float* sums;        // for a slot: [slot_rows][head_dim]
@@ -84,10 +85,16 @@ __device__ __forceinline__ int page_of(const Plan& plan, int token) {
                               : token / static_cast<int>(plan.call.page_size);
 }
 
-// The block with a page of a sequence. Without a table a sequence's keys are a page of its own.
-template <bool kPastCache = false>
+// Whether a sequence's keys are named by a table: else they are a page of its own. Those of float8
+// always are.
+template <typename Cache>
+__device__ __forceinline__ bool has_table(const Plan& plan) {
+  return sizeof(Cache) == 1 || plan.call.block_table != nullptr;
+}
+// The block with a page of a sequence, as it lies from block 0 of first_of().
+template <typename Cache, bool kPastCache = false>
 __device__ __forceinline__ int block_of(const Plan& plan, int batch, int page) {
-  if (plan.call.block_table == nullptr) return 0;
+  if (!has_table<Cache>(plan)) return 0;
   const int32_t* const block =
       plan.call.block_table + batch * plan.call.block_table_stride + page;
 #if CUDAOPS_HAS_MMA
@@ -95,11 +102,11 @@ __device__ __forceinline__ int block_of(const Plan& plan, int batch, int page) {
 #endif
   return *block;
 }
-// The first element of a sequence's head in block 0.
-__device__ __forceinline__ int64_t first_of(const Plan& plan, const PagedCache& cache, int batch,
-                                            int kv_head) {
-  const int64_t first = kv_head * cache.head_stride;
-  return plan.call.block_table == nullptr ? first + batch * cache.block_stride : first;
+template <typename Cache>
+__device__ __forceinline__ const Cache* first_of(const Plan& plan, const PagedCache& cache,
+                                                 int batch, int kv_head) {
+  const int64_t first = has_table<Cache>(plan) ? 0 : batch * cache.block_stride;
+  return static_cast<const Cache*>(cache.data) + first + kv_head * cache.head_stride;
 }
 
 // The first unit with a key that one of the sequence's queries sees.
@@ -130,14 +137,14 @@ __device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index, 
 // A block's slot for a part of an item; where it may leave two, the second one is that of the item
 // that begins in its part of all units.
 __device__ __forceinline__ int slot_of_block(const Plan& plan, int block, bool is_first_part) {
-  return plan.slots_of_block == 1 ? block : 2 * block + (is_first_part ? 1 : 0);
+  return plan.slots_of_block * block + (is_first_part ? plan.slots_of_block - 1 : 0);
 }
 
 // The parts of an item, one behind the other, and where their sums lie.
 struct Parts {
   const Plan& plan;
   int first, count;
-  int first_block;
+  int first_slot;  // but for that of part 0, where a block may leave two
 
   // `begin`: the item's first unit of all.
   __device__ Parts(const Plan& plan, const Item& item, int begin, int per_part, int aside)
@@ -149,10 +156,10 @@ struct Parts {
       first = begin / per_part;
       count = (begin + item.num_units - 1) / per_part - first + 1;
     }
-    first_block = first * plan.side_by_side + aside;
+    first_slot = slot_of_block(plan, first * plan.side_by_side + aside, false);
   }
   __device__ int slot_of(int part) const {
-    return slot_of_block(plan, first_block + part * plan.side_by_side, part == 0);
+    return first_slot + part * plan.slot_stride + (part == 0 ? plan.slots_of_block - 1 : 0);
   }
 };
 
