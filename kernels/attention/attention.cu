@@ -99,8 +99,7 @@ __global__ void __launch_bounds__(kThreads, kMinBlocks<kWidthV>)
 }
 
 bool is_empty(const Attention& call) {
-  return call.batch == 0 || call.heads == 0 ||
-         (call.cu_seqlens_q == nullptr && call.seq_q == 0);
+  return call.batch == 0 || call.heads == 0 || (call.cu_seqlens_q == nullptr && call.seq_q == 0);
 }
 
 }  // namespace

@@ -253,8 +253,7 @@ void cut_items(Plan* plan) {
   plan->parts_of_item = (units + plan->units_of_part - 1) / plan->units_of_part;
   plan->by_parts_of_item = detail::Divider(static_cast<uint32_t>(plan->parts_of_item));
   plan->slots_of_block = 1;
-  plan->parts =
-      static_cast<int>(plan->parts_of_item * plan->columns * plan->call.num_batches);
+  plan->parts = static_cast<int>(plan->parts_of_item * plan->columns * plan->call.num_batches);
   plan->merge_items = true;
 }
 
@@ -392,8 +391,7 @@ Plan plan_of(const Attention& call) {
   // The first query sees as many keys behind its position as there are queries behind it.
   const bool sees_all = call.window_right < 0 || call.window_right >= call.seq_q - 1;
   plan.window_right = sees_all ? -1 : static_cast<int>(call.window_right);
-  plan.output_strides = {call.output.batch_stride, call.output.seq_stride,
-                         call.output.head_stride};
+  plan.output_strides = {call.output.batch_stride, call.output.seq_stride, call.output.head_stride};
   return plan;
 }
 
@@ -433,8 +431,8 @@ bool attention_few_serves(const Attention& call) {
 #else
   constexpr int64_t kMostQueries = 16, kMostRows = 64, kMostKeys = int64_t{1} << 29;
   if (call.cu_seqlens_q != nullptr || call.bias != nullptr || call.alibi_slopes != nullptr ||
-      call.dropout_p > 0 || call.is_double || call.head_dim != call.head_dim_v ||
-      call.seq_k == 0 || call.seq_k > kMostKeys || call.seq_q > kMostQueries ||
+      call.dropout_p > 0 || call.is_double || call.head_dim != call.head_dim_v || call.seq_k == 0 ||
+      call.seq_k > kMostKeys || call.seq_q > kMostQueries ||
       call.seq_q * (call.heads / call.kv_heads) > kMostRows) {
     return false;
   }

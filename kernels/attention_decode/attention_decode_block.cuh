@@ -252,8 +252,8 @@ class Block {
     }
     // All queries see keys from last_first on, up to first_last.
     last_first_ = window_left < 0 ? 0 : item_.length - 1 - window_left;
-    first_last_ = last_key_of(plan_, item_.length,
-                              item_.length - static_cast<int>(plan_.call.q_length));
+    first_last_ =
+        last_key_of(plan_, item_.length, item_.length - static_cast<int>(plan_.call.q_length));
   }
 
   // `token`: the tile's first key. `is_block`: there is one with its keys.

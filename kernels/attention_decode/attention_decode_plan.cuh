@@ -53,7 +53,7 @@ struct Plan {
   int stages;        // tiles of a warp
   int most_keys;     // that a row of the table has room for; a sequence's length without lengths
   CacheBytes k_bytes, v_bytes;
-  int window_right;    // keys behind a query's position that it sees; -1: all
+  int window_right;  // keys behind a query's position that it sees; -1: all
   OutputStrides output_strides;
   int parts;           // of all units; blocks of the grid: parts * side_by_side
   int parts_of_item;   // where each item is cut by itself; 0: all units, one behind the other, are
@@ -61,11 +61,11 @@ struct Plan {
   int slots_of_block;  // sums that a block may leave: of parts of an item
   int slot_rows;       // rows of a slot
   int slot_stride;     // from an item's part to the next one
-  float scale_log2;   // scale * log2(e)
-  float per_softcap;  // ln(2) / softcap
-  float* sums;        // for a slot: [slot_rows][head_dim]
-  float* states;      // for a slot: largest, total [slot_rows]
-  bool merge_items;   // what a block of the second kernel has: an item, or what a part needs
+  float scale_log2;    // scale * log2(e)
+  float per_softcap;   // ln(2) / softcap
+  float* sums;         // for a slot: [slot_rows][head_dim]
+  float* states;       // for a slot: largest, total [slot_rows]
+  bool merge_items;    // what a block of the second kernel has: an item, or what a part needs
   detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1}, by_parts_of_item{1};
 };
 
@@ -95,8 +95,7 @@ __device__ __forceinline__ bool has_table(const Plan& plan) {
 template <typename Cache, bool kPastCache = false>
 __device__ __forceinline__ int block_of(const Plan& plan, int batch, int page) {
   if (!has_table<Cache>(plan)) return 0;
-  const int32_t* const block =
-      plan.call.block_table + batch * plan.call.block_table_stride + page;
+  const int32_t* const block = plan.call.block_table + batch * plan.call.block_table_stride + page;
 #if CUDAOPS_HAS_MMA
   if (kPastCache) return __ldcg(block);
 #endif

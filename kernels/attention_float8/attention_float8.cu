@@ -91,8 +91,8 @@ struct Copies {
     v = k + room(from.k);
     attention = v + room(from.v);
     // Which kernel that is depends on no address but by its alignment.
-    bytes = attention +
-            attention_workspace_bytes(attention_of_copies(call, nullptr, nullptr, nullptr));
+    bytes =
+        attention + attention_workspace_bytes(attention_of_copies(call, nullptr, nullptr, nullptr));
   }
 };
 
