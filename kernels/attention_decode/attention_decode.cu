@@ -274,13 +274,18 @@ void cut(Plan* plan, const Fit& fit) {
 int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
 int64_t num_slots(const Plan& plan) { return plan.slots_of_block * num_blocks(plan); }
 
-// Of the second kernel: as many as run at a time of the first one.
+// Of the second kernel: as many as run at a time of the first one. Where items are cut by themselves
+// a block has as many rows in any batch, as that decides in which order parts are added.
 dim3 merge_grid(const Plan& plan, int slots) {
   if (!plan.merge_items) return dim3(static_cast<unsigned int>(num_blocks(plan)));
   const int items = static_cast<int>(plan.per_sequence * plan.call.num_batches);
-  const int rows = plan.num_rows < kRows ? plan.num_rows : kRows, each = slots / items;
-  const int shares = rows < each ? rows : each;
-  return dim3(static_cast<unsigned int>(items), static_cast<unsigned int>(shares > 1 ? shares : 1));
+  const int rows = plan.slot_rows, each = slots / items;
+  int shares = rows < each ? rows : each;
+  if (plan.parts_of_item > 0) {
+    const int of_block = rows_at_once(plan.parts_of_item);
+    shares = of_block > 1 ? (rows + of_block - 1) / of_block : rows;
+  }
+  return dim3(static_cast<unsigned int>(items), static_cast<unsigned int>(shares));
 }
 
 int64_t workspace_bytes(const Plan& plan) {
