@@ -14,6 +14,9 @@
 //        item ends.
 //        What a block needs first, its first unit too, is brought to the L2 cache before the kernel
 //        before has ended; where the keys of 32 units lie is read at once.
+// Parts  Of attention's few queries (attention_few.h), whose sequences have one length and neither
+//        table nor lengths in memory, each item is cut by itself, after a number of units that the
+//        length decides: in any batch the same. A block has one part; blocks of more rounds follow.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
 //        workspace, and are added by a second kernel, in an order that follows from their number.
 //        It has more warps for an item than a block of the first one would; it waits beside that,
@@ -58,9 +61,11 @@ __device__ __forceinline__ void prefetch_inputs(const AttentionDecode& call) {
     }
     line -= (bytes + kLine - 1) / kLine;
   };
-  prefetch(call.lengths, call.num_batches * 4);
-  prefetch(call.block_table,
-           ((call.num_batches - 1) * call.block_table_stride + call.blocks_per_sequence) * 4);
+  if (call.lengths != nullptr) prefetch(call.lengths, call.num_batches * 4);
+  if (call.block_table != nullptr) {
+    prefetch(call.block_table,
+             ((call.num_batches - 1) * call.block_table_stride + call.blocks_per_sequence) * 4);
+  }
   prefetch(call.q, ((call.num_batches - 1) * call.q_batch_stride +
                     (call.q_length - 1) * call.q_token_stride +
                     (call.num_heads - 1) * call.q_head_stride + call.head_dim) *
@@ -75,7 +80,7 @@ template <typename Cache, int kDim>
 __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int place) {
   using M = PartMemory<Cache, kDim>;
   static_assert(M::kThreads == 2 * M::kUnit, "");
-  if (plan.call.num_batches > 32) return;
+  if (plan.call.num_batches > 32 && plan.parts_of_item == 0) return;
   const Schedule<true> schedule(plan);
   const typename Schedule<true>::Part part = schedule.part(index);
   if (part.is_empty()) return;
@@ -85,16 +90,14 @@ __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int p
       (first_unit_of(plan, length) + part.begin - part.first) * M::kUnit + thread % M::kUnit;
   if (token >= length) return;
   const int page = page_of(plan, token);
-  const int block =
-      __ldcg(plan.call.block_table + part.batch * plan.call.block_table_stride + page);
+  const int block = block_of<Cache, true>(plan, part.batch, page);
   if (block < 0 || block >= plan.call.num_blocks) return;
   int in_head = part.column * plan.side_by_side + place;
   const int kv_head = plan.by_row_tiles.divide(&in_head);
   const PagedCache& cache = thread < M::kUnit ? plan.call.k : plan.call.v;
   const Cache* const row =
-      static_cast<const Cache*>(cache.data) + block * cache.block_stride +
-      (token - page * static_cast<int>(plan.call.page_size)) * cache.token_stride +
-      kv_head * cache.head_stride;
+      first_of<Cache>(plan, cache, part.batch, kv_head) + block * cache.block_stride +
+      (token - page * static_cast<int>(plan.call.page_size)) * cache.token_stride;
   constexpr int kLine = 128 / sizeof(Cache);
   for (int at = 0; at < plan.call.head_dim; at += kLine) prefetch_line(row + at);
 }
@@ -108,11 +111,11 @@ __device__ __forceinline__ void store_row(const Plan& plan, const Item& item, in
   const int head_dim = static_cast<int>(plan.call.head_dim);
   const int lane = static_cast<int>(threadIdx.x) % 32, first = lane * all.kCount;
   if (slot >= 0) {
-    float* const out = plan.sums + (int64_t{slot} * kRows + row) * head_dim;
+    const int at = slot * plan.slot_rows + row;
+    float* const out = plan.sums + int64_t{at} * head_dim;
     if (first < head_dim) *reinterpret_cast<LaneElements<kDim>*>(out + first) = all;
     if (lane == 0) {
-      *reinterpret_cast<float2*>(plan.states + 2 * (slot * kRows + row)) =
-          make_float2(largest, total);
+      *reinterpret_cast<float2*>(plan.states + 2 * at) = make_float2(largest, total);
     }
     return;
   }
@@ -153,10 +156,8 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
     const Item item = item_of(plan, batch, index, schedule.length(batch));
     const int item_end = first + item.num_units, upto = min(item_end, own.end);
     int slot = -1;
-    if (first < own.begin) {
-      slot = 2 * static_cast<int>(blockIdx.x);
-    } else if (item_end > own.end) {
-      slot = 2 * static_cast<int>(blockIdx.x) + 1;
+    if (first < own.begin || item_end > own.end) {
+      slot = slot_of_block(plan, static_cast<int>(blockIdx.x), first >= own.begin);
     }
     const int warp = static_cast<int>(threadIdx.x) / 32;
     constexpr int kUnit = PartMemory<Cache, kDim>::kUnit;

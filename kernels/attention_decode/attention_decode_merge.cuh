@@ -13,6 +13,14 @@ namespace decode {
 
 #if !CUDAOPS_HIP
 
+constexpr int kPartsAtOnce = 4;  // of a row, that a warp has in flight
+
+// Rows that a block has all parts of in flight; 0 where there are more parts.
+CUDAOPS_HOST_DEVICE constexpr int rows_at_once(int parts) {
+  const int rows = kMergeWarps * kPartsAtOnce / parts;
+  return rows < kMergeWarps ? rows : kMergeWarps;
+}
+
 // A lane's neighbouring elements of a row.
 template <int kDim>
 struct alignas(kDim < 128 ? 8 : 16) LaneElements {
@@ -54,7 +62,6 @@ __device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
 
 #if CUDAOPS_HAS_MMA
 
-constexpr int kPartsAtOnce = 4;  // of a row, that a warp has in flight
 
 // The results of up to kMergeWarps rows of an item, by all warps of a block: a row has as many as
 // there are, a team; each adds the sums of every so-manieth part, and then the warps' are added.
@@ -72,9 +79,8 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   const bool is_busy = warp / team < num_rows;
   const Query query = query_of(plan, item, is_busy ? row : 0);
   const Ending ending(plan, item, query);
-  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
   const int count = parts.count;
-  const auto row_of = [&](int part) { return parts.slot_of(part) * kRows + row; };
+  const auto row_of = [&](int part) { return parts.slot_of(part) * plan.slot_rows + row; };
   const float* const states = plan.states;
   const float* const sums = plan.sums;
   wait_for_kernels_before();
@@ -136,6 +142,7 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   }
   __syncthreads();
   if (!is_busy) return;
+  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
   for (int at = place * 32 + lane; at < head_dim; at += team * 32) {
     float all = 0;
 #pragma unroll 4
@@ -190,8 +197,7 @@ __global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
   const int turns = plan.merge_items ? static_cast<int>(gridDim.y) : parts.count - 1;
   // As many rows as have their parts in flight at a time: more blocks of this kernel than it takes
   // leave less room for the next one.
-  const int rows_at_once = min(kMergeWarps, kMergeWarps * kPartsAtOnce / parts.count);
-  const int rows_of_block = max((num_rows + turns - 1) / turns, rows_at_once);
+  const int rows_of_block = max((num_rows + turns - 1) / turns, rows_at_once(parts.count));
   const int first_row = turn * rows_of_block;
   const int end = min(num_rows, first_row + rows_of_block);
   for (int row = first_row; row < end; row += kMergeWarps) {
