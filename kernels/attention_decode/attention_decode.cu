@@ -188,26 +188,27 @@ bool has_chunks(const AttentionDecode& call) {
 // keys.
 struct Fit {
   int blocks, stages, unit_shift;
+  bool has_clusters;
 };
 
 template <typename T, typename Cache, int kDim, bool kHasManyRows>
 Fit find_fit(int device) {
   using M = PartMemory<Cache, kDim>;
   const auto kernel = decode_kernel<T, Cache, kDim>;
-  if (!is_compiled_for_mma()) return {0, 0, 0};
+  if (!is_compiled_for_mma()) return {0, 0, 0, false};
   int most = 0, multiprocessors = 0, blocks = 0;
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   int allowed = M::kStages;
   while (allowed >= M::kFewestStages && M::bytes_of_block(allowed) > most) --allowed;
-  if (allowed < M::kFewestStages) return {0, 0, 0};
+  if (allowed < M::kFewestStages) return {0, 0, 0, false};
   CUDAOPS_CHECK(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(allowed)));
   const int stages = kHasManyRows && allowed > M::kFewerStages ? M::kFewerStages : allowed;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, M::kThreads,
                                                               M::bytes(stages)));
   if (!kHasManyRows && blocks > M::kBlocks) blocks = M::kBlocks;
-  return {blocks * multiprocessors, stages, 0};
+  return {blocks * multiprocessors, stages, 0, false};
 }
 
 template <typename T, typename Cache, int kDim, bool kHasManyRows>
@@ -219,7 +220,9 @@ Fit fit() {
   });
   int unit_shift = 0;
   while ((1 << unit_shift) < PartMemory<Cache, kDim>::kUnit) ++unit_shift;
-  return {value / 8, value % 8, unit_shift};
+  static int compiled[64];
+  const bool has_clusters = is_compiled_for_hopper(decode_kernel<T, Cache, kDim>, compiled);
+  return {value / 8, value % 8, unit_shift, has_clusters};
 }
 
 // The most units that there can be.
@@ -257,6 +260,25 @@ void cut_items(Plan* plan) {
   plan->merge_items = true;
 }
 
+// Up to so many keys of few sequences a cluster puts a result together sooner than a second kernel;
+// of more keys its eight blocks would have too many each.
+constexpr int kMostKeysOfCluster = 2048;
+
+// Each item for a cluster, where they all run at once.
+bool cut_for_clusters(Plan* plan, const Fit& fit) {
+  const int64_t blocks = plan->per_sequence * plan->call.num_batches * kMaxClusterSize;
+  if (!fit.has_clusters || plan->row_tiles > 1 || plan->most_keys > kMostKeysOfCluster || 2 * blocks > fit.blocks) {
+    return false;
+  }
+  plan->is_in_cluster = true;
+  plan->side_by_side = 1;
+  plan->columns = plan->per_sequence;
+  plan->parts_of_item = kMaxClusterSize;
+  plan->by_parts_of_item = detail::Divider(kMaxClusterSize);
+  plan->parts = static_cast<int>(blocks);
+  return true;
+}
+
 // Of the units, for the blocks that run at a time.
 void cut(Plan* plan, const Fit& fit) {
   const int slots = fit.blocks;
@@ -264,6 +286,7 @@ void cut(Plan* plan, const Fit& fit) {
   plan->side_by_side = side_by_side_of(*plan, slots);
   plan->columns = plan->per_sequence / plan->side_by_side;
   if (plan->call.lengths == nullptr) return cut_items(plan);
+  if (cut_for_clusters(plan, fit)) return;
   const int64_t units = most_units(*plan) / plan->side_by_side;
   const int most = slots / plan->side_by_side;
   plan->parts = static_cast<int>(units < most ? units : most);
@@ -289,8 +312,22 @@ dim3 merge_grid(const Plan& plan, int slots) {
 }
 
 int64_t workspace_bytes(const Plan& plan) {
-  if (plan.parts_of_item == 1) return 0;
+  if (plan.parts_of_item == 1 || plan.is_in_cluster) return 0;
   return num_slots(plan) * plan.slot_rows * (plan.call.head_dim + 2) * 4;
+}
+
+template <typename Kernel>
+void launch_clusters(Kernel* kernel, dim3 grid, dim3 block, int shared_bytes, cudaStream_t stream,
+                     const Plan& plan) {
+  OverlappingCluster cluster(kMaxClusterSize);
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = static_cast<size_t>(shared_bytes);
+  config.stream = stream;
+  config.attrs = cluster.of;
+  config.numAttrs = cluster.number;
+  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, plan));
 }
 
 template <typename T, typename Cache, int kDim>
@@ -301,9 +338,14 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   plan.slot_stride = plan.slots_of_block * plan.side_by_side;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + num_slots(plan) * plan.slot_rows * plan.call.head_dim;
-  launch_overlapping_with(decode_kernel<T, Cache, kDim>,
-                          dim3(static_cast<unsigned int>(num_blocks(plan))), dim3(M::kThreads),
-                          M::bytes(fit.stages), stream, plan);
+  const auto kernel = decode_kernel<T, Cache, kDim>;
+  const dim3 grid(static_cast<unsigned int>(num_blocks(plan))), block(M::kThreads);
+  if (plan.is_in_cluster) {
+    // Devices with clusters have room for all stages.
+    static_assert(M::kResultAt + M::kResultBytes <= M::bytes(M::kStages), "");
+    return launch_clusters(kernel, grid, block, M::bytes(fit.stages), stream, plan);
+  }
+  launch_overlapping_with(kernel, grid, block, M::bytes(fit.stages), stream, plan);
   if (plan.parts_of_item == 1) return;
   launch_overlapping(merge_kernel<T, kDim>, merge_grid(plan, fit.blocks), dim3(32 * kMergeWarps),
                      stream, plan);

@@ -103,22 +103,25 @@ __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int p
 }
 #endif
 
-// A row of a part of an item: to the workspace's `slot`, or as the result where it is below 0.
-template <typename T, int kDim>
-__device__ __forceinline__ void store_row(const Plan& plan, const Item& item, int slot, int row,
-                                          const Query& query, float largest, float total,
-                                          const LaneElements<kDim>& all) {
+// A row of a part of an item, to where others add it.
+template <int kDim>
+__device__ __forceinline__ void store_sums(const Plan& plan, float* sums, float* states, int row,
+                                           float largest, float total,
+                                           const LaneElements<kDim>& all) {
   const int head_dim = static_cast<int>(plan.call.head_dim);
   const int lane = static_cast<int>(threadIdx.x) % 32, first = lane * all.kCount;
-  if (slot >= 0) {
-    const int at = slot * plan.slot_rows + row;
-    float* const out = plan.sums + int64_t{at} * head_dim;
-    if (first < head_dim) *reinterpret_cast<LaneElements<kDim>*>(out + first) = all;
-    if (lane == 0) {
-      *reinterpret_cast<float2*>(plan.states + 2 * at) = make_float2(largest, total);
-    }
-    return;
-  }
+  float* const out = sums + int64_t{row} * head_dim;
+  if (first < head_dim) *reinterpret_cast<LaneElements<kDim>*>(out + first) = all;
+  if (lane == 0) *reinterpret_cast<float2*>(states + 2 * row) = make_float2(largest, total);
+}
+
+// A row of an item that is in one part.
+template <typename T, int kDim>
+__device__ __forceinline__ void store_result(const Plan& plan, const Item& item,
+                                             const Query& query, float largest, float total,
+                                             const LaneElements<kDim>& all) {
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+  const int lane = static_cast<int>(threadIdx.x) % 32, first = lane * all.kCount;
   const Finish finish = Ending(plan, item, query).of(largest, total);
   if (first < head_dim) {
     T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query) + first;
@@ -148,24 +151,44 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
   let_next_kernel_start();
   const Schedule<> schedule(plan);
   const Schedule<>::Part own = schedule.part(part);
-  if (own.is_empty()) return;
-  Block<T, Cache, kDim, PartMemory<Cache, kDim>> block(plan, memory);
+  if (own.is_empty() && !plan.is_in_cluster) return;
+  using M = PartMemory<Cache, kDim>;
+  Block<T, Cache, kDim, M> block(plan, memory);
+  float* sums = plan.sums;
+  float* states = plan.states;
+#if CUDAOPS_HAS_HOPPER
+  if (plan.is_in_cluster) {
+    __shared__ float2 own_states[kRows];
+    sums = reinterpret_cast<float*>(memory + M::kResultAt);
+    states = reinterpret_cast<float*>(own_states);
+    if (own.is_empty() && threadIdx.x < kRows) {
+      states[2 * threadIdx.x] = -INFINITY;
+      states[2 * threadIdx.x + 1] = 0;
+    }
+  }
+#endif
   int batch = own.batch, column = own.column, first = own.first;
   for (int at = own.begin; at < own.end;) {
     const int index = column * plan.side_by_side + place;
     const Item item = item_of(plan, batch, index, schedule.length(batch));
     const int item_end = first + item.num_units, upto = min(item_end, own.end);
     int slot = -1;
-    if (first < own.begin || item_end > own.end) {
+    if (plan.is_in_cluster) {
+      slot = 0;
+    } else if (first < own.begin || item_end > own.end) {
       slot = slot_of_block(plan, static_cast<int>(blockIdx.x), first >= own.begin);
     }
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    constexpr int kUnit = PartMemory<Cache, kDim>::kUnit;
-    const Tiles tiles = {(item.first_unit + at - first) * kUnit + warp * kTile, kUnit, upto - at};
+    const Tiles tiles = {(item.first_unit + at - first) * M::kUnit + warp * kTile, M::kUnit,
+                         upto - at};
     block.run(item, tiles,
               [&](int row, const Query& query, float largest, float total,
                   const LaneElements<kDim>& all) {
-                store_row<T>(plan, item, slot, row, query, largest, total, all);
+                if (slot >= 0) {
+                  store_sums(plan, sums, states, slot * plan.slot_rows + row, largest, total, all);
+                } else {
+                  store_result<T>(plan, item, query, largest, total, all);
+                }
               });
     // Before the next part's copies come where sums are.
     __syncthreads();
@@ -176,6 +199,12 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
       ++batch;
     }
   }
+#if CUDAOPS_HAS_HOPPER
+  if (plan.is_in_cluster) {
+    const Item item = item_of(plan, own.batch, own.column, schedule.length(own.batch));
+    merge_in_cluster<T>(plan, item, sums, states);
+  }
+#endif
 #endif
 }
 

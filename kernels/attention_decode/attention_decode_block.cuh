@@ -29,6 +29,10 @@ struct Memory {
   static constexpr int kQueryBytes = kRows * kDim * 2;
   static constexpr int kSumsBytes = kWarps * kRows * (kDim + 4) * 4;
 
+  // Behind the warps' sums: what becomes of them.
+  static constexpr int kResultAt = kQueryBytes + kSumsBytes;
+  static constexpr int kResultBytes = kRows * kDim * 4;
+
   static constexpr int bytes(int stages) {
     const int tiles = kWarps * stages * kTileBytes;
     return kQueryBytes + (tiles > kSumsBytes ? tiles : kSumsBytes);

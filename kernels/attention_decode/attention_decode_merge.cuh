@@ -5,6 +5,7 @@
 
 #include "../common/activations.h"
 #include "../common/device_types.cuh"
+#include "../common/cluster.cuh"
 #include "../common/hopper.cuh"
 #include "attention_decode_plan.cuh"
 
@@ -150,6 +151,70 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
     out[at] = from_float<T>(all * finish.factor);
   }
   if (place == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
+}
+
+#endif
+
+#if CUDAOPS_HAS_HOPPER
+
+// A number of the shared memory of block `rank`, where `own` has it in this block's.
+template <typename Value>
+__device__ __forceinline__ Value load_in_cluster(const Value* own, unsigned int rank) {
+  uint32_t remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared_address(own)), "r"(rank));
+  Value value;
+  if constexpr (sizeof(Value) == 8) {
+    asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(value.x), "=f"(value.y)
+                 : "r"(remote)
+                 : "memory");
+  } else {
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(remote) : "memory");
+  }
+  return value;
+}
+
+// An item's results, by all threads of the cluster whose blocks have its parts' sums and states:
+// each has an element of a row at a time. A part without keys has a total of 0, and any sums.
+template <typename T>
+__device__ __forceinline__ void merge_in_cluster(const Plan& plan, const Item& item,
+                                                 const float* sums, const float* states) {
+  arrive_at_cluster_barrier();
+  wait_at_cluster_barrier();
+  const int num_rows = min(kRows, plan.num_rows - item.first_row);
+  const int threads = static_cast<int>(blockDim.x);
+  const int first = static_cast<int>(cluster_rank()) * threads + static_cast<int>(threadIdx.x);
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+#pragma unroll 1
+  for (int at = first; at < num_rows * head_dim; at += kMaxClusterSize * threads) {
+    const int row = at / head_dim, element = at - row * head_dim;
+    float2 state[kMaxClusterSize];
+    float sum[kMaxClusterSize];
+#pragma unroll
+    for (int i = 0; i < kMaxClusterSize; ++i) {
+      state[i] = load_in_cluster(reinterpret_cast<const float2*>(states) + row, i);
+      sum[i] = load_in_cluster(sums + at, i);
+    }
+    const Query query = query_of(plan, item, row);
+    const Ending ending(plan, item, query);
+    float largest = -INFINITY, total = 0, all = 0;
+#pragma unroll
+    for (int i = 0; i < kMaxClusterSize; ++i) largest = fmaxf(largest, state[i].x);
+    const float base = largest == -INFINITY ? 0.0f : largest;
+#pragma unroll
+    for (int i = 0; i < kMaxClusterSize; ++i) {
+      const float weight = detail::exp2_of(state[i].x - base);
+      total += weight * state[i].y;
+      all += state[i].y == 0 ? 0.0f : weight * sum[i];
+    }
+    const Finish finish = ending.of(largest, total);
+    T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
+    out[element] = from_float<T>(all * finish.factor);
+    if (element == 0) store_lse(plan, item, query, finish.lse);
+  }
+  // No block ends while others read its memory.
+  arrive_at_cluster_barrier();
+  wait_at_cluster_barrier();
 }
 
 #endif

@@ -57,7 +57,8 @@ struct Plan {
   OutputStrides output_strides;
   int parts;           // of all units; blocks of the grid: parts * side_by_side
   int parts_of_item;   // where each item is cut by itself; 0: all units, one behind the other, are
-  int units_of_part;   // there: after how many it is cut
+  int units_of_part;   // there: after how many it is cut; 0: into equal parts
+  bool is_in_cluster;  // its parts' blocks are a cluster, which puts them together
   int slots_of_block;  // sums that a block may leave: of parts of an item
   int slot_rows;       // rows of a slot
   int slot_stride;     // from an item's part to the next one
@@ -272,14 +273,15 @@ class Schedule {
   __device__ Part part(int index) const {
     Part part;
     if (plan_.parts_of_item > 0) {
-      const int units = units_of(plan_, plan_.most_keys);
       int in_item = index;
       const int column = plan_.by_parts_of_item.divide(&in_item);
-      part.first = column * units;
-      part.begin = part.first + in_item * per_part_;
-      part.end = min(part.begin + per_part_, part.first + units);
       part.batch = column / plan_.columns;
       part.column = column - part.batch * plan_.columns;
+      const int units = units_of(plan_, length(part.batch));
+      const int each = per_part_ > 0 ? per_part_ : plan_.by_parts_of_item.quotient(units - 1) + 1;
+      part.first = column * units;
+      part.begin = part.first + in_item * each;
+      part.end = min(part.begin + each, part.first + units);
       return part;
     }
     part.begin = index * per_part_;
