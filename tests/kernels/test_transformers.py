@@ -239,19 +239,36 @@ def test_name_of_the_implementation(device):
 
 def test_patched_models(device):
     """patch() and our attention together: logits, loss, gradients."""
-    ids = tokens(device)
-    for family in ("Llama", "Qwen2", "Qwen3", "Mistral"):
+    ids, everything = tokens(device), torch.ones(2, LENGTH, device=device)
+    for family in ("Llama", "Qwen2", "Qwen3", "Mistral", "Gemma2", "Gemma3"):
         plain, ours = models(family, device)
         kernels.patch(ours)
         with Watch() as watch:
-            ours(ids)
-        assert {"rms_norm", "rope", "swiglu", "attention"} <= set(watch.names), family
-        everything = torch.ones(2, LENGTH, device=device)
+            ours(ids, labels=ids)
+        unit = "geglu" if family.startswith("Gemma") else "swiglu"
+        expected = {"rms_norm", "rope", unit, "attention", "cross_entropy"}
+        assert expected <= set(watch.names), (family, expected - set(watch.names))
         wanted, wanted_grads = logits_and_gradients(plain, ids, everything)
         found, grads = logits_and_gradients(ours, ids, everything)
         close(found, wanted, family)
         for param, grad in wanted_grads.items():
             close(grads[param], grad, (family, param))
+
+
+def test_loss_of_a_patched_model(device):
+    """What transformers' Trainer passes: the number of items in all micro-batches; labels that are shifted."""
+    plain, ours = models("Llama", device)
+    kernels.patch(ours)
+    ids, mask = tokens(device), padded(device, "right")
+    labels = ids.masked_fill(mask == 0, -100)
+    for arguments in (
+        {"labels": labels},
+        {"labels": labels, "num_items_in_batch": torch.tensor(50, device=device)},
+        {"labels": labels, "num_items_in_batch": 50},
+        {"labels": labels, "shift_labels": labels.flip(1)},
+        {"labels": ids, "ignore_index": int(ids[0, 3])},
+    ):
+        close(ours(ids, **arguments).loss, plain(ids, **arguments).loss, list(arguments))
 
 
 if __name__ == "__main__":
