@@ -186,12 +186,11 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
-  const bool changes_scores =
-      call.softcap != 0.0 || call.bias != nullptr || call.alibi_slopes != nullptr;
   for_sm90_type(call.dtype, [&](auto element) {
     using T = decltype(element);
-    if constexpr (!Shape::kChangesScores) {
-      if (changes_scores) {
+    // Tiles of one warpgroup are for calls without.
+    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1) {
+      if (changes_scores(call)) {
         return launch_attention_sm90_type<T, WithScoreOptions<Shape>, Lengths::kAny>(call, stream,
                                                                                      describe_more);
       }
