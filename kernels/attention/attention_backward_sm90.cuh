@@ -51,7 +51,7 @@ namespace attention_backward_sm90 {
 
 // Blocks of Q or dO of a tile, with their rows' lse or delta, which lie where sums do. `n`: blocks
 // of the tiles before.
-template <typename Shape, typename Rows, Lengths kLengths>
+template <typename Shape, typename Rows, bool kVarlen>
 __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameters& call,
                                             const Tile& tile, const CUtensorMap* map,
                                             const float* statistics, char* to, char* statistics_to,
@@ -70,13 +70,12 @@ __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameter
       copy_to_shared(statistics_to + at * kStatisticBytes, statistics + from * Shape::kQueries,
                      kStatisticBytes, full);
       copy_rows<Rows>(to + at * Rows::kBytes, 0, map, tile.q_row + block * Shape::kQueries,
-                      tile.kv_head * call.group + head, is_varlen<kLengths>(call) ? 0 : tile.batch,
-                      full);
+                      tile.kv_head * call.group + head, kVarlen ? 0 : tile.batch, full);
     }
   }
 }
 
-template <typename Shape, Lengths kLengths>
+template <typename Shape, bool kVarlen>
 __device__ __forceinline__ void produce_keys_and_queries(
     const AttentionBackwardSm90Parameters& call, char* shared, const Barriers<Shape>& barriers) {
   uint32_t n = 0;  // query blocks up to now; t: tiles
@@ -87,7 +86,7 @@ __device__ __forceinline__ void produce_keys_and_queries(
     Tile& tile = shared_tile<Shape>(shared, t);
     wait_for_phase(barriers.tile_empty(t), parity<2>(t) ^ 1);
     if (index < call.num_tiles) {
-      tile = tile_at<Shape, kLengths>(call, index);
+      tile = tile_at<Shape, kVarlen>(call, index);
     } else {
       tile.batch = -1;
     }
@@ -96,18 +95,18 @@ __device__ __forceinline__ void produce_keys_and_queries(
     barriers.keys().wait_until_empty(t);
     uint64_t* const full = barriers.keys().full(t);
     expect_bytes(full, Shape::KTile::kBytes + Shape::VTile::kBytes);
-    const int row = tile.k_row + tile.first_key, batch = is_varlen<kLengths>(call) ? 0 : tile.batch;
+    const int row = tile.k_row + tile.first_key, batch = kVarlen ? 0 : tile.batch;
     copy_rows<typename Shape::KTile>(shared + Shape::kKOffset, 0, &call.k, row, tile.kv_head, batch,
                                      full);
     copy_rows<typename Shape::VTile>(shared + Shape::kVOffset, 0, &call.v, row, tile.kv_head, batch,
                                      full);
-    copy_blocks<Shape, typename Shape::QTile, kLengths>(
-        call, tile, &call.q, call.lse, shared + Shape::kQOffset, shared + Shape::kLseOffset,
-        barriers.q(), n);
+    copy_blocks<Shape, typename Shape::QTile, kVarlen>(call, tile, &call.q, call.lse,
+                                                       shared + Shape::kQOffset,
+                                                       shared + Shape::kLseOffset, barriers.q(), n);
   }
 }
 
-template <typename Shape, Lengths kLengths>
+template <typename Shape, bool kVarlen>
 __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90Parameters& call,
                                                     char* shared, const Barriers<Shape>& barriers) {
   uint32_t n = 0;  // query blocks up to now
@@ -115,17 +114,17 @@ __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90P
     wait_for_phase(barriers.tile_full(t), parity<2>(t));
     const Tile& tile = shared_tile<Shape>(shared, t);
     if (tile.batch < 0) break;
-    copy_blocks<Shape, typename Shape::GradTile, kLengths>(
+    copy_blocks<Shape, typename Shape::GradTile, kVarlen>(
         call, tile, &call.grad_output, call.delta, shared + Shape::kGradOffset,
         shared + Shape::kDeltaOffset, barriers.grad(), n);
     arrive(barriers.tile_empty(t));
   }
 }
 
-template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
+template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
 __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& call, char* shared,
                                         const Barriers<Shape>& barriers, int warpgroup) {
-  using Common = Consumer<T, Shape, kLengths, kHasExtras>;
+  using Common = Consumer<T, Shape, kVarlen, kHasExtras>;
   ConsumerFor<Common> consumer{Common(call, shared, barriers, warpgroup)};
   Common& common = consumer.common;
   for (uint32_t t = 0;; ++t) {
@@ -136,7 +135,7 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
     consumer.clear_sums();
     barriers.keys().wait_until_full(t);
     if (!tile.is_empty()) {
-      if (is_varlen<kLengths>(call) && tile.first_key + Shape::kKeys > tile.seq_k) {
+      if (kVarlen && tile.first_key + Shape::kKeys > tile.seq_k) {
         clear_rows_from<typename Shape::KTile, Shape::kKeys>(
             shared + Shape::kKOffset, tile.seq_k - tile.first_key, common.own_barrier());
       }
@@ -171,7 +170,7 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
 #endif
 
 // Without wgmma it has no body, and is never launched: attention_backward_sm90_serves().
-template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
+template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_backward_sm90_kernel(const __grid_constant__ AttentionBackwardSm90Parameters call) {
 #if CUDAOPS_HAS_WGMMA
@@ -202,19 +201,19 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   wait_for_kernels_before();
   if (warp < 4) {
     give_registers_back<Shape::kProducerRegisters>();
-    if (threadIdx.x == 0) produce_keys_and_queries<Shape, kLengths>(call, shared, barriers);
-    if (threadIdx.x == 32) produce_grad_output<Shape, kLengths>(call, shared, barriers);
+    if (threadIdx.x == 0) produce_keys_and_queries<Shape, kVarlen>(call, shared, barriers);
+    if (threadIdx.x == 32) produce_grad_output<Shape, kVarlen>(call, shared, barriers);
   } else {
     take_registers<Shape::kConsumerRegisters>();
-    consume<T, Shape, kLengths, kHasExtras>(call, shared, barriers, warp / 4 - 1);
+    consume<T, Shape, kVarlen, kHasExtras>(call, shared, barriers, warp / 4 - 1);
   }
 #endif
 }
 
-template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
+template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
 void launch_attention_backward_sm90_type(const AttentionBackwardSm90Parameters& parameters,
                                          cudaStream_t stream) {
-  const auto kernel = &attention_backward_sm90_kernel<T, Shape, kLengths, kHasExtras>;
+  const auto kernel = &attention_backward_sm90_kernel<T, Shape, kVarlen, kHasExtras>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::kSharedBytes));
@@ -229,20 +228,16 @@ template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,
                                        const AttentionBackwardSm90Parameters& parameters,
                                        cudaStream_t stream) {
-  const bool has_lengths = parameters.cu_seqlens_q != nullptr;
-  for_sm90_type(dtype, [&](auto element) {
+  for_sm90_kernel(dtype, parameters.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
     using T = decltype(element);
-    if constexpr (!Shape::kHasBias) {
-      if (parameters.has_extras()) {
-        return launch_attention_backward_sm90_type<T, Shape, Lengths::kAny, true>(parameters,
-                                                                                  stream);
-      }
-      if (has_lengths) {
-        return launch_attention_backward_sm90_type<T, Shape, Lengths::kOwn, false>(parameters,
-                                                                                   stream);
-      }
+    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
+    if constexpr (Shape::kHasBias) {
+      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
+    } else if (parameters.has_extras()) {
+      launch_attention_backward_sm90_type<T, Shape, kVarlen, true>(parameters, stream);
+    } else {
+      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
     }
-    launch_attention_backward_sm90_type<T, Shape, Lengths::kOne, false>(parameters, stream);
   });
 }
 

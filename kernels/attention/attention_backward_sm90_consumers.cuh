@@ -18,11 +18,11 @@ namespace cudaops_kernels {
 namespace attention_backward_sm90 {
 
 // What they have in common: where things are, products, and sums of dQ.
-template <typename T_, typename Shape_, Lengths kLengths_, bool kHasExtras>
+template <typename T_, typename Shape_, bool kVarlen_, bool kHasExtras>
 struct Consumer {
   using T = T_;
   using Shape = Shape_;
-  static constexpr Lengths kLengths = kLengths_;
+  static constexpr bool kVarlen = kVarlen_;
   static constexpr int kQueries = Shape::kQueries;
   static constexpr int kConsumers = Shape::kWarpgroups * kWarpgroupSize;
   // Named barriers: of both warpgroups, and of each.
@@ -32,7 +32,7 @@ struct Consumer {
   char* const shared;
   const Barriers<Shape> barriers;
   const int warpgroup;
-  const Scores<T, Shape, kLengths, kHasExtras> scores;
+  const Scores<T, Shape, kVarlen, kHasExtras> scores;
   uint32_t n;  // query blocks up to now
 
   __device__ __forceinline__ Consumer(const AttentionBackwardSm90Parameters& of_call,
@@ -63,14 +63,14 @@ struct Consumer {
   // Rows behind the last query are those of the next sequence: see clear_rows_from().
   __device__ __forceinline__ void wait_for_q(const Tile& tile, int first_query) const {
     barriers.q().wait_until_full(n);
-    if (is_varlen<kLengths>(call) && first_query + kQueries > tile.seq_q) {
+    if (kVarlen && first_query + kQueries > tile.seq_q) {
       clear_rows_from<typename Shape::QTile, kQueries>(q_tile(n), tile.seq_q - first_query,
                                                        own_barrier());
     }
   }
   __device__ __forceinline__ void wait_for_grad(const Tile& tile, int first_query) const {
     barriers.grad().wait_until_full(n);
-    if (is_varlen<kLengths>(call) && first_query + kQueries > tile.seq_q) {
+    if (kVarlen && first_query + kQueries > tile.seq_q) {
       clear_rows_from<typename Shape::GradTile, kQueries>(grad_tile(n), tile.seq_q - first_query,
                                                           own_barrier());
     }
@@ -169,9 +169,8 @@ struct Consumer {
   __device__ __forceinline__ void write(const Tile& tile, const AttentionOutput& grad,
                                         int first_key, int width, const float (&sums)[kColumns / 2],
                                         float factor) const {
-    const int64_t first =
-        tile.kv_head * grad.head_stride +
-        (is_varlen<kLengths>(call) ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
+    const int64_t first = tile.kv_head * grad.head_stride +
+                          (kVarlen ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
     const int num_keys = tile.seq_k;
     const int lane = threadIdx.x % 32;
     const int key = row_of_warp(first_key) + lane / 4;

@@ -36,7 +36,7 @@ __device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call
   return max(tile.first_block, min(tile.last_block, (max(end, 1) - 1) / Shape::kKeys));
 }
 
-template <typename T, typename Shape, Lengths kLengths>
+template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
                                         const AttentionSm90Order& order, int team, char* shared,
                                         const Barriers<Shape>& barriers, int warpgroup) {
@@ -98,7 +98,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   // The outputs of the n-th tile: what is to be written of them, and to memory.
   const auto finish = [&](uint32_t n) {
     float factor[2];
-    finish_rows<Shape, kLengths>(call, tile_at(n), warpgroup, rows, factor);
+    finish_rows<Shape, kVarlen>(call, tile_at(n), warpgroup, rows, factor);
 #pragma unroll
     for (int i = 0; i < Shape::kHeadDimV / 4; ++i) {
       packed[i] = detail::pack_pair<T>(o[2 * i] * factor[i % 2], o[2 * i + 1] * factor[i % 2]);
@@ -113,10 +113,10 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   };
   const auto write = [&](uint32_t n) {
     if constexpr (Shape::kWritesThroughQueries) {
-      write_rows<T, Shape, kLengths, Shape::kHeadDimV>(call, tile_at(n), queries(n), warpgroup, 0,
-                                                       packed);
+      write_rows<T, Shape, kVarlen, Shape::kHeadDimV>(call, tile_at(n), queries(n), warpgroup, 0,
+                                                      packed);
       __syncwarp();
-      if (is_varlen<kLengths>(call)) {
+      if (kVarlen) {
         release_q(n);
       } else {
         is_being_read = true;
@@ -128,11 +128,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       for (int first = 0; first < Shape::kHeadDimV; first += kColumns) {
         if (is_first_lane) wait_for_reads();
         __syncwarp();
-        write_rows<T, Shape, kLengths, kColumns>(call, tile_at(n), place, warpgroup, first, packed);
+        write_rows<T, Shape, kVarlen, kColumns>(call, tile_at(n), place, warpgroup, first, packed);
       }
       __syncwarp();
     } else {
-      write_fragment<T, Shape, kLengths>(call, tile_at(n), warpgroup, packed);
+      write_fragment<T, Shape, kVarlen>(call, tile_at(n), warpgroup, packed);
       __syncwarp();
     }
     if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
@@ -297,8 +297,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     } else {
       // Of the block whose output comes next.
       const auto clear_beyond_end = [&] {
-        const int seq_k = is_varlen<kLengths>(call) ? tile_at(t - 1).seq_k : 0;
-        if (is_varlen<kLengths>(call) && (block + 1) * kKeys > seq_k) {
+        const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
+        if (kVarlen && (block + 1) * kKeys > seq_k) {
           wait_for_v();
           clear_rows_from<typename Shape::VTile, kKeys>(values(), seq_k - block * kKeys,
                                                         turn + Shape::kWarpgroups);
@@ -376,7 +376,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   if (Shape::kOutputColumns > 0 && is_first_lane) wait_for_reads();
   // The turn that nobody takes any more: barriers end as they began.
   if (warpgroup == 0) wait_for_turn();
-  if (tile_at(t).head != 0) write_empty_tiles<T, Shape, kLengths>(call, order, team);
+  if (tile_at(t).head != 0) write_empty_tiles<T, Shape, kVarlen>(call, order, team);
 }
 
 }  // namespace attention_sm90

@@ -272,9 +272,6 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   detail::Divider by_batch{1};
 };
 
-// What a kernel is for: sequences of one length, of lengths of their own, or either, which it asks.
-enum class Lengths { kOne, kOwn, kAny };
-
 #if CUDAOPS_HAS_WGMMA
 
 // Item `index` where there are sections: which one, which of its heads, which of that head's items
@@ -291,19 +288,13 @@ __device__ __forceinline__ InSection find_in_section(const AttentionSm90Call& ca
   return in;
 }
 
-template <Lengths kLengths>
-__device__ __forceinline__ bool is_varlen(const AttentionSm90Call& call) {
-  if constexpr (kLengths == Lengths::kAny) return call.cu_seqlens_q != nullptr;
-  return kLengths == Lengths::kOwn;
-}
-
 // The sequence of a tile whose batch is known: how long it is, and where it begins.
-template <Lengths kLengths, typename Tile>
+template <bool kVarlen, typename Tile>
 __device__ __forceinline__ void find_sequence(const AttentionSm90Call& call, Tile& tile) {
   tile.seq_q = call.seq_q;
   tile.seq_k = call.seq_k;
   tile.q_row = tile.k_row = 0;
-  if (is_varlen<kLengths>(call)) {
+  if (kVarlen) {
     tile.q_row = call.cu_seqlens_q[tile.batch];
     tile.k_row = call.cu_seqlens_k[tile.batch];
     tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
@@ -344,10 +335,13 @@ struct Barriers {
 
 #endif
 
-// body(element) with a number of the call's element type.
+// body(element, is_varlen) with a number of the call's element type and a std::bool_constant.
 template <typename Body>
-void for_sm90_type(DType dtype, const Body& body) {
-  dtype == DType::kFloat16 ? body(__half()) : body(bfloat16());
+void for_sm90_kernel(DType dtype, bool is_varlen, const Body& body) {
+  const auto with = [&](auto element) {
+    is_varlen ? body(element, std::true_type()) : body(element, std::false_type());
+  };
+  dtype == DType::kFloat16 ? with(__half()) : with(bfloat16());
 }
 
 inline CUtensorMapDataType map_type(const Attention& call) {
