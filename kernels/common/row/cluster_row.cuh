@@ -4,7 +4,9 @@
 // their cluster. What it offers is said in row.h.
 #pragma once
 
-#include "row_base.cuh"
+#include <type_traits>
+
+#include "peeled_row.cuh"
 
 namespace cudaops_kernels {
 
@@ -16,38 +18,44 @@ struct TileStash {
 
 }  // namespace detail
 
-template <typename T, int kInRegisters>
-class StashedTile : public detail::TileVectors<kInRegisters>,
+// Slots up to kInRegisters, then kStashed in shared memory, and in registers a peeled one.
+template <typename T, int kInRegisters, int kStashed, bool kWhole>
+class StashedTile : public detail::TileVectors<kInRegisters + (kWhole ? 0 : 1)>,
                     public detail::TileStash,
                     public detail::TileSource<T>,
-                    public detail::Keeps<StashedTile<T, kInRegisters>, T> {
+                    public detail::Keeps<StashedTile<T, kInRegisters, kStashed, kWhole>, T> {
  public:
+  __device__ __forceinline__ static constexpr bool is_stashed(int slot) {
+    return slot >= kInRegisters && slot < kInRegisters + kStashed;
+  }
   // Each thread reads only what it has written.
   __device__ __forceinline__ Packed* stashed(int slot) const {
     return this->stash + (slot - kInRegisters) * static_cast<int>(blockDim.x);
   }
   __device__ __forceinline__ Packed get(int slot) const {
-    if (slot >= kInRegisters) {
+    if (is_stashed(slot)) {
 #if CUDAOPS_HAS_HOPPER
       wait_for_copies();  // here, so that an op can do something else meanwhile
 #endif
       return *stashed(slot);
     }
-    return this->vectors[slot];
+    return this->vectors[slot < kInRegisters ? slot : slot - kStashed];
   }
   __device__ __forceinline__ void set(int slot, const Packed& vector) {
-    if (slot >= kInRegisters) {
+    if (is_stashed(slot)) {
       *stashed(slot) = vector;
     } else {
-      this->vectors[slot] = vector;
+      this->vectors[slot < kInRegisters ? slot : slot - kStashed] = vector;
     }
   }
 };
 
 template <int kVectors, int kStashed, bool kWhole>
-struct ClusterRowTraits : RowTraits<kVectors, kWhole> {
-  static constexpr int kComputed = kStashed == 0 ? kVectors : 0;
+struct ClusterRowTraits
+    : std::conditional_t<kWhole, RowTraits<kVectors, true>, PeeledRowTraits<kVectors>> {
+  static constexpr int kComputed = kStashed == 0 ? kVectors + (kWhole ? 0 : 1) : 0;
   static constexpr bool kMaySplitWarps = false;
+  static constexpr bool kHasManyWarps = true;
   static constexpr bool kKeepsAddresses = false;  // no registers to spare
   // Blocks may use each other's shared memory when all have arrived; each arrival has its wait.
   __device__ __forceinline__ static void enter() {
@@ -57,12 +65,22 @@ struct ClusterRowTraits : RowTraits<kVectors, kWhole> {
   }
 };
 
+namespace detail {
+
+template <typename Self, typename T, int kVectors, int kStashed, bool kWhole>
+using ClusterRowBase =
+    std::conditional_t<kWhole,
+                       RowBase<Self, ClusterRowTraits<kVectors, kStashed, true>, T,
+                               StashedTile<T, kVectors - kStashed, kStashed, true>>,
+                       PeeledRow<Self, ClusterRowTraits<kVectors, kStashed, false>, T,
+                                 StashedTile<T, kVectors - kStashed, kStashed, false>>>;
+
+}  // namespace detail
+
 template <typename T, int kVectors, int kStashed, bool kWhole>
-class ClusterRow : public RowBase<ClusterRow<T, kVectors, kStashed, kWhole>,
-                                  ClusterRowTraits<kVectors, kStashed, kWhole>, T,
-                                  StashedTile<T, kVectors - kStashed>> {
-  using Base = RowBase<ClusterRow, ClusterRowTraits<kVectors, kStashed, kWhole>, T,
-                       StashedTile<T, kVectors - kStashed>>;
+class ClusterRow : public detail::ClusterRowBase<ClusterRow<T, kVectors, kStashed, kWhole>, T,
+                                                 kVectors, kStashed, kWhole> {
+  using Base = detail::ClusterRowBase<ClusterRow, T, kVectors, kStashed, kWhole>;
 
  public:
   using typename Base::Tile;
@@ -100,7 +118,7 @@ class ClusterRow : public RowBase<ClusterRow<T, kVectors, kStashed, kWhole>,
   __device__ __forceinline__ void load_tiles(Tile (&tiles)[kCount]) const {
     this->load_tiles_by(tiles, [](Tile& tile, const auto& place, const T* data) {
 #if CUDAOPS_HAS_HOPPER
-      if (kStashed > 0 && place.slot >= kVectors - kStashed) {
+      if (Tile::is_stashed(place.slot)) {
         begin_copy(shared_address(tile.stashed(place.slot)), data);
         return;
       }

@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>)
   wait_for_kernels_before();
   let_next_kernel_start();
   const int64_t index = blockIdx.x / cluster_size();
-  ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>), kWhole> row(
+  ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>, kWhole), kWhole> row(
       index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch, stash);
   op(row);
   row.leave_cluster();
@@ -185,7 +185,7 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
                                                    (32 * kVectors * size) * 32));
   config.dynamicSmemBytes =
-      num_stashes(kOp) * stashed_vectors(kOp) * config.blockDim.x * sizeof(Packed);
+      num_stashes(kOp) * stashed_vectors(kOp, kWhole) * config.blockDim.x * sizeof(Packed);
   CUDAOPS_CHECK(
       cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(config.dynamicSmemBytes)));
   config.stream = stream;

@@ -97,6 +97,13 @@ class RowLoads : public RowPlaces<Self, Traits, T, TileType> {
     return tiles[0];
   }
 
+  // A vector of the first or the last row of an array.
+  template <bool kAll>
+  __device__ __forceinline__ Packed load_near_ends(const Tile& tile,
+                                                   const PlaceOf<kAll>& place) const {
+    return detail::load_vector(tile.row, place, width_, tile.margins);
+  }
+
   // Rounded to T and written to `out`, any rows: body(place) gives its numbers.
   template <typename Body>
   __device__ __forceinline__ Tile make(const Rows& out, const Body& body) const {
@@ -207,8 +214,7 @@ class RowLoads : public RowPlaces<Self, Traits, T, TileType> {
       });
     } else {
       each_vector([&](int i, const auto& place) {
-        Tile& tile = tiles[i];
-        tile.set(place.slot, detail::load_vector(tile.row, place, width_, tile.margins));
+        tiles[i].set(place.slot, self().load_near_ends(tiles[i], place));
       });
     }
   }

@@ -65,7 +65,7 @@ class RowPlaces : public Traits {
     }
     num_vectors_ = exists_ ? static_cast<int>((width + shift_ + kSize - 1) / kSize) : 0;
     // In fewer instructions, which would have persistent loops allocate other registers.
-    if constexpr (Traits::kHasManyWarps) num_vectors_ = static_cast<int>(width) / kSize;
+    if constexpr (Traits::kHasManyWarps && kIsWhole) num_vectors_ = static_cast<int>(width) / kSize;
   }
 
   // Which half of the scratch is free: for a row that a block takes after another.

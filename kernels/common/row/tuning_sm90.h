@@ -170,13 +170,16 @@ constexpr RowShape wide_shape(const RowOp& op, const RowShape& shape, int64_t nu
 
 // Vectors a thread keeps in shared memory beside those in registers: more bytes are in flight while
 // others wait for their cluster. None where columns are read for each row: those come from the L1
-// cache, which is the same memory. 2026-11-22. Order.
-CUDAOPS_HOST_DEVICE constexpr int stashed_vectors(const RowOp& op) {
+// cache, which is the same memory. 2026-11-22. Order. Of floats a peeled vector takes the registers
+// of one: with eight in registers beside it, cross_entropy's spilled and took 1.08 of the time of
+// kernels that masked each vector; of 16 bits it took 0.83 to 0.95 with a spill. 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr int stashed_vectors(const RowOp& op, bool is_whole) {
   if (op.num_tiles > 2 || op.reads_columns) return 0;
-  return op.num_tiles == 1 ? 8 : 4;
+  if (op.num_tiles == 2) return 4;
+  return is_whole || op.element_bytes < 4 ? 8 : 9;
 }
 CUDAOPS_HOST_DEVICE constexpr int cluster_vectors(const RowOp& op) {
-  return (op.num_tiles == 1 ? 8 : 4) + stashed_vectors(op);
+  return (op.num_tiles == 1 ? 8 : 4) + stashed_vectors(op, true);
 }
 // Two tiles may make a third.
 constexpr int num_stashes(const RowOp& op) { return op.num_tiles == 2 ? 3 : 1; }
