@@ -70,7 +70,8 @@ __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameter
       copy_to_shared(statistics_to + at * kStatisticBytes, statistics + from * Shape::kQueries,
                      kStatisticBytes, full);
       copy_rows<Rows>(to + at * Rows::kBytes, 0, map, tile.q_row + block * Shape::kQueries,
-                      tile.kv_head * call.group + head, is_varlen<kLengths>(call) ? 0 : tile.batch, full);
+                      tile.kv_head * call.group + head, is_varlen<kLengths>(call) ? 0 : tile.batch,
+                      full);
     }
   }
 }
@@ -100,9 +101,9 @@ __device__ __forceinline__ void produce_keys_and_queries(
                                      full);
     copy_rows<typename Shape::VTile>(shared + Shape::kVOffset, 0, &call.v, row, tile.kv_head, batch,
                                      full);
-    copy_blocks<Shape, typename Shape::QTile, kLengths>(call, tile, &call.q, call.lse,
-                                                       shared + Shape::kQOffset,
-                                                       shared + Shape::kLseOffset, barriers.q(), n);
+    copy_blocks<Shape, typename Shape::QTile, kLengths>(
+        call, tile, &call.q, call.lse, shared + Shape::kQOffset, shared + Shape::kLseOffset,
+        barriers.q(), n);
   }
 }
 

@@ -169,8 +169,9 @@ struct Consumer {
   __device__ __forceinline__ void write(const Tile& tile, const AttentionOutput& grad,
                                         int first_key, int width, const float (&sums)[kColumns / 2],
                                         float factor) const {
-    const int64_t first = tile.kv_head * grad.head_stride +
-                          (is_varlen<kLengths>(call) ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
+    const int64_t first =
+        tile.kv_head * grad.head_stride +
+        (is_varlen<kLengths>(call) ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
     const int num_keys = tile.seq_k;
     const int lane = threadIdx.x % 32;
     const int key = row_of_warp(first_key) + lane / 4;

@@ -210,10 +210,10 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   // Beyond the end of a sequence that is shorter than the longest.
   if (is_varlen<kLengths>(call) && tile.first_key >= tile.seq_k) tile.end_block = 0;
   const int head = tile.kv_head * call.group;
-  const int first =
-      is_varlen<kLengths>(call) ? head * call.query_blocks +
-                    static_cast<int>(first_query_block(tile.q_row, tile.batch, Shape::kQueries))
-              : (tile.batch * call.heads + head) * call.query_blocks;
+  const int first = is_varlen<kLengths>(call)
+                        ? head * call.query_blocks + static_cast<int>(first_query_block(
+                                                         tile.q_row, tile.batch, Shape::kQueries))
+                        : (tile.batch * call.heads + head) * call.query_blocks;
   tile.workspace_block = first + tile.first_block;
   return tile;
 }
