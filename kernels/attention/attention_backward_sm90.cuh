@@ -51,7 +51,7 @@ namespace attention_backward_sm90 {
 
 // Blocks of Q or dO of a tile, with their queries' lse or delta, `numbers`, which lie where sums
 // do. `n`: blocks of the tiles before.
-template <typename Shape, bool kVarlen, typename Rows>
+template <typename Shape, Lengths kLengths, typename Rows>
 __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameters& call,
                                             const Tile& tile, const CUtensorMap* map,
                                             const float* numbers, const Rows& rows, uint32_t& n) {
@@ -67,13 +67,13 @@ __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameter
           tile.workspace_block + head * call.query_blocks + block - tile.first_block;
       copy_to_shared(rows.numbers(n), numbers + from * Shape::kQueries, kNumberBytes, full);
       copy_rows<typename Rows::Tile>(rows.tile(n), 0, map, tile.q_row + block * Shape::kQueries,
-                                     tile.kv_head * call.group + head, kVarlen ? 0 : tile.batch,
-                                     full);
+                                     tile.kv_head * call.group + head,
+                                     is_varlen<kLengths>(call) ? 0 : tile.batch, full);
     }
   }
 }
 
-template <typename Shape, bool kVarlen>
+template <typename Shape, Lengths kLengths>
 __device__ __forceinline__ void produce_keys_and_queries(
     const AttentionBackwardSm90Parameters& call, const Rings<Shape>& rings) {
   uint32_t n = 0;  // query blocks up to now; t: tiles
@@ -84,7 +84,7 @@ __device__ __forceinline__ void produce_keys_and_queries(
     Tile& tile = shared_tile<Shape>(rings.shared, t);
     wait_for_phase(rings.tile_empty(t), parity<2>(t) ^ 1);
     if (index < call.num_tiles) {
-      tile = tile_at<Shape, kVarlen>(call, index);
+      tile = tile_at<Shape, kLengths>(call, index);
     } else {
       tile.batch = -1;
     }
@@ -93,16 +93,16 @@ __device__ __forceinline__ void produce_keys_and_queries(
     rings.keys().wait_until_empty(t);
     uint64_t* const full = rings.keys().full(t);
     expect_bytes(full, Shape::KTile::kBytes + Shape::VTile::kBytes);
-    const int row = tile.k_row + tile.first_key, batch = kVarlen ? 0 : tile.batch;
+    const int row = tile.k_row + tile.first_key, batch = is_varlen<kLengths>(call) ? 0 : tile.batch;
     copy_rows<typename Shape::KTile>(rings.shared + Shape::kKOffset, 0, &call.k, row, tile.kv_head,
                                      batch, full);
     copy_rows<typename Shape::VTile>(rings.shared + Shape::kVOffset, 0, &call.v, row, tile.kv_head,
                                      batch, full);
-    copy_blocks<Shape, kVarlen>(call, tile, &call.q, call.lse, rings.q(), n);
+    copy_blocks<Shape, kLengths>(call, tile, &call.q, call.lse, rings.q(), n);
   }
 }
 
-template <typename Shape, bool kVarlen>
+template <typename Shape, Lengths kLengths>
 __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90Parameters& call,
                                                     const Rings<Shape>& rings) {
   uint32_t n = 0;  // query blocks up to now
@@ -110,15 +110,15 @@ __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90P
     wait_for_phase(rings.tile_full(t), parity<2>(t));
     const Tile& tile = shared_tile<Shape>(rings.shared, t);
     if (tile.batch < 0) break;
-    copy_blocks<Shape, kVarlen>(call, tile, &call.grad_output, call.delta, rings.grad(), n);
+    copy_blocks<Shape, kLengths>(call, tile, &call.grad_output, call.delta, rings.grad(), n);
     arrive(rings.tile_empty(t));
   }
 }
 
-template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
+template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
 __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& call,
                                         const Rings<Shape>& rings, int warpgroup) {
-  using Common = Consumer<T, Shape, kVarlen, kHasExtras>;
+  using Common = Consumer<T, Shape, kLengths, kHasExtras>;
   ConsumerFor<Common> consumer{{call, rings, warpgroup}};
   for (uint32_t t = 0;; ++t) {
     wait_for_phase(rings.tile_full(t), parity<2>(t));
@@ -128,7 +128,7 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
     consumer.clear_sums();
     rings.keys().wait_until_full(t);
     if (!tile.is_empty()) {
-      if (kVarlen && tile.first_key + Shape::kKeys > tile.seq_k) {
+      if (is_varlen<kLengths>(call) && tile.first_key + Shape::kKeys > tile.seq_k) {
         clear_rows_from<typename Shape::KTile, Shape::kKeys>(
             rings.shared + Shape::kKOffset, tile.seq_k - tile.first_key, consumer.own_barrier());
       }
@@ -163,7 +163,7 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
 #endif
 
 // Without wgmma it has no body, and is never launched: attention_backward_sm90_serves().
-template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
+template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_backward_sm90_kernel(const __grid_constant__ AttentionBackwardSm90Parameters call) {
 #if CUDAOPS_HAS_WGMMA
@@ -194,19 +194,19 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   wait_for_kernels_before();
   if (warp < 4) {
     give_registers_back<Shape::kProducerRegisters>();
-    if (threadIdx.x == 0) produce_keys_and_queries<Shape, kVarlen>(call, rings);
-    if (threadIdx.x == 32) produce_grad_output<Shape, kVarlen>(call, rings);
+    if (threadIdx.x == 0) produce_keys_and_queries<Shape, kLengths>(call, rings);
+    if (threadIdx.x == 32) produce_grad_output<Shape, kLengths>(call, rings);
   } else {
     take_registers<Shape::kConsumerRegisters>();
-    consume<T, Shape, kVarlen, kHasExtras>(call, rings, warp / 4 - 1);
+    consume<T, Shape, kLengths, kHasExtras>(call, rings, warp / 4 - 1);
   }
 #endif
 }
 
-template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
+template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
 void launch_attention_backward_sm90_type(const AttentionBackwardSm90Parameters& parameters,
                                          cudaStream_t stream) {
-  const auto kernel = &attention_backward_sm90_kernel<T, Shape, kVarlen, kHasExtras>;
+  const auto kernel = &attention_backward_sm90_kernel<T, Shape, kLengths, kHasExtras>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::kSharedBytes));
@@ -221,16 +221,20 @@ template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,
                                        const AttentionBackwardSm90Parameters& parameters,
                                        cudaStream_t stream) {
-  for_sm90_kernel(dtype, parameters.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
+  const bool has_lengths = parameters.cu_seqlens_q != nullptr;
+  for_sm90_type(dtype, [&](auto element) {
     using T = decltype(element);
-    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
-    if constexpr (Shape::kHasBias) {
-      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
-    } else if (parameters.has_extras()) {
-      launch_attention_backward_sm90_type<T, Shape, kVarlen, true>(parameters, stream);
-    } else {
-      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
+    if constexpr (!Shape::kHasBias) {
+      if (parameters.has_extras()) {
+        return launch_attention_backward_sm90_type<T, Shape, Lengths::kAny, true>(parameters,
+                                                                                  stream);
+      }
+      if (has_lengths) {
+        return launch_attention_backward_sm90_type<T, Shape, Lengths::kOwn, false>(parameters,
+                                                                                   stream);
+      }
     }
+    launch_attention_backward_sm90_type<T, Shape, Lengths::kOne, false>(parameters, stream);
   });
 }
 

@@ -18,11 +18,11 @@ namespace cudaops_kernels {
 namespace attention_backward_sm90 {
 
 // What they have in common: where things are, products, and sums of dQ.
-template <typename T_, typename Shape_, bool kVarlen_, bool kHasExtras>
+template <typename T_, typename Shape_, Lengths kLengths_, bool kHasExtras>
 struct Consumer {
   using T = T_;
   using Shape = Shape_;
-  static constexpr bool kVarlen = kVarlen_;
+  static constexpr Lengths kLengths = kLengths_;
   static constexpr int kQueries = Shape::kQueries;
   static constexpr int kConsumers = Shape::kWarpgroups * kWarpgroupSize;
   // Named barriers: of both warpgroups, and of each.
@@ -31,7 +31,7 @@ struct Consumer {
   const AttentionBackwardSm90Parameters& call;
   const Rings<Shape> rings;
   const int warpgroup;
-  const Scores<T, Shape, kVarlen, kHasExtras> scores{call, rings};
+  const Scores<T, Shape, kLengths, kHasExtras> scores{call, rings};
   uint32_t n = 0;  // query blocks up to now
 
   __device__ __forceinline__ bool is_ordered() const { return kHasExtras && call.turns != nullptr; }
@@ -52,7 +52,7 @@ struct Consumer {
   template <typename Rows>
   __device__ __forceinline__ void wait_for(const Rows& rows, const Block& block) const {
     rows.ring.wait_until_full(n);
-    if (kVarlen && block.first_query + kQueries > block.tile.seq_q) {
+    if (is_varlen<kLengths>(call) && block.first_query + kQueries > block.tile.seq_q) {
       clear_rows_from<typename Rows::Tile, kQueries>(
           rows.tile(n), block.tile.seq_q - block.first_query, own_barrier());
     }
@@ -152,8 +152,9 @@ struct Consumer {
   __device__ __forceinline__ void write(const Tile& tile, const AttentionOutput& grad,
                                         int first_key, int width, const float (&sums)[kColumns / 2],
                                         float factor) const {
-    const int64_t first = tile.kv_head * grad.head_stride +
-                          (kVarlen ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
+    const int64_t first =
+        tile.kv_head * grad.head_stride +
+        (is_varlen<kLengths>(call) ? tile.k_row * grad.seq_stride : tile.batch * grad.batch_stride);
     const int num_keys = tile.seq_k;
     const int lane = threadIdx.x % 32;
     const int key = row_of_warp(first_key) + lane / 4;

@@ -16,7 +16,7 @@ namespace cudaops_kernels {
 
 namespace attention_backward_sm90 {
 
-template <typename Element, typename Shape, bool kVarlen, bool kHasExtras>
+template <typename Element, typename Shape, Lengths kLengths, bool kHasExtras>
 struct Scores {
   static constexpr int kQueries = Shape::kQueries;
   // Whether there are registers for dropout and bias.
@@ -39,7 +39,7 @@ struct Scores {
     return kHasExtras && call.slopes != nullptr;
   }
   __device__ __forceinline__ bool has_bias() const {
-    return kHasExtras && !kVarlen && kIsRoomy && call.bias != nullptr;
+    return kHasExtras && kLengths != Lengths::kOwn && kIsRoomy && call.bias != nullptr;
   }
   __device__ __forceinline__ bool has_dropout() const {
     return kHasExtras && kIsRoomy && call.threshold > 0;

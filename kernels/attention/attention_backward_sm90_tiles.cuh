@@ -175,7 +175,7 @@ struct Block {
   bool is_first;  // of the tile
 };
 
-template <typename Shape, bool kVarlen>
+template <typename Shape, Lengths kLengths>
 __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& call, int index) {
   Tile tile;
   int key_tile;
@@ -192,7 +192,7 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   // In a fixed order a tile waits for those with later keys, which must have been given out before.
   if (call.turns != nullptr) key_tile = call.key_tiles - 1 - key_tile;
   tile.first_key = key_tile * Shape::kKeys;
-  find_sequence<kVarlen>(call, tile);
+  find_sequence<kLengths>(call, tile);
   const int offset = tile.seq_k - tile.seq_q;
   const int last = min(tile.first_key + Shape::kKeys, tile.seq_k) - 1;
   const int begin = call.window_right < 0 ? 0 : max(0, tile.first_key - offset - call.window_right);
@@ -202,12 +202,12 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   tile.first_block = begin / Shape::kQueries;
   tile.end_block = (end + Shape::kQueries - 1) / Shape::kQueries;
   // Beyond the end of a sequence that is shorter than the longest.
-  if (kVarlen && tile.first_key >= tile.seq_k) tile.end_block = 0;
+  if (is_varlen<kLengths>(call) && tile.first_key >= tile.seq_k) tile.end_block = 0;
   const int head = tile.kv_head * call.group;
-  const int first =
-      kVarlen ? head * call.query_blocks +
-                    static_cast<int>(first_query_block(tile.q_row, tile.batch, Shape::kQueries))
-              : (tile.batch * call.heads + head) * call.query_blocks;
+  const int first = is_varlen<kLengths>(call)
+                        ? head * call.query_blocks + static_cast<int>(first_query_block(
+                                                         tile.q_row, tile.batch, Shape::kQueries))
+                        : (tile.batch * call.heads + head) * call.query_blocks;
   tile.workspace_block = first + tile.first_block;
   return tile;
 }

@@ -133,9 +133,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
 }
 
 template <typename Device>
-void run_attention(const Device& device, const Attention& call) {
+void run_attention(const Device& device, const Tensor& like, const Attention& call) {
   if constexpr (Device::kIsGpu) {
-    launch_attention(call, device.stream());
+    const Workspace workspace(like, attention_workspace_bytes(call));
+    launch_attention(call, workspace.data(), device.stream());
   } else if constexpr (Device::kHasData) {
     attention_cpu(call, torch_threads);
   }
@@ -154,8 +155,8 @@ void run_attention(const Device& device, const Tensor& like, bool deterministic,
 
 template <typename Device>
 struct AttentionOps {
-  static auto runner(const Device& device) {
-    return [&device](const Attention& call) { run_attention(device, call); };
+  static auto runner(const Device& device, const Tensor& like) {
+    return [&device, &like](const Attention& call) { run_attention(device, like, call); };
   }
   static auto backward_runner(const Device& device, const Tensor& like, bool deterministic) {
     return [&device, &like, deterministic](const AttentionBackward& call) {
@@ -171,7 +172,7 @@ struct AttentionOps {
     const Device device(q);
     return attention_on<Device>("attention", q, k, v, nullptr, bias, alibi_slopes, sinks, seed,
                                 {scale, causal, window_left, window_right, softcap, dropout_p},
-                                runner(device));
+                                runner(device, q));
   }
 
   static std::tuple<Tensor, Tensor> attention_varlen(
@@ -184,7 +185,7 @@ struct AttentionOps {
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     return attention_on<Device>(
         "attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks, seed,
-        {scale, causal, window_left, window_right, softcap, dropout_p}, runner(device));
+        {scale, causal, window_left, window_right, softcap, dropout_p}, runner(device, q));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward(

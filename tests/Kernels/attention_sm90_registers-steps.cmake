@@ -12,16 +12,19 @@ set(backward_shapes 128 192By128 256)
 if(case_LONG)
   set(
     shapes
+    AttentionSm90Shape64Shortest
     AttentionSm90Shape64Short
     AttentionSm90Shape64
     AttentionSm90Shape96Short
     AttentionSm90Shape96
+    AttentionSm90Shape128Shortest
     AttentionSm90Shape128Short
     AttentionSm90Shape128
     AttentionSm90Shape192By128Short
     AttentionSm90Shape192By128
     AttentionSm90Shape192Short
     AttentionSm90Shape192
+    AttentionSm90Shape256Shortest
     AttentionSm90Shape256Short
     AttentionSm90Shape256
     AttentionSm90Shape128Dropout

@@ -226,11 +226,15 @@ TYPED_TEST(LayerNormGpu, IsRightForManyRows) {
        {std::pair{140, 20000}, std::pair{100, 132000}, std::pair{12, 263000}}) {
     this->check(rows, width, 0, 0, 0);
   }
+  // The same of rows that start anywhere: in one pass, and in several.
+  this->check(500, 16385, 0, 1, 1);
+  this->check(60, 200001, 0, 0, 0);
+  this->check(3, 200001, 0, 0, 0);
 }
 
 TYPED_TEST(LayerNormGpu, IsRightForAllAlignments) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {5, 64, 1000, 4099}) {
+  for (const int64_t width : {5, 64, 1000, 4099, 16390}) {
     for (int64_t offset = 0; offset <= 8; ++offset) {
       this->check(5, width, 0, offset, offset);
       this->check(5, width, 3, offset, 0);

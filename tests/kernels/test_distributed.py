@@ -14,7 +14,7 @@ from multiprocessing import connection
 
 from kernel_testing import kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
-from test_llama_block import Block, OurBlock, inputs
+from test_llama_block import HIDDEN, Block, OurBlock, inputs
 from test_modes import as_tuple, calls
 
 import torch
@@ -657,6 +657,181 @@ def test_compiled_blocks_under_fully_shard(device):
         raise unittest.SkipTest("test_llama_block compiles such a model on the CPU")
     for count in process_counts(device, 1, 2, 4):
         in_processes(device, count, compiled_blocks)
+
+
+def training_steps(net, optimizer, inputs_, tables, micro_batches, accumulate=None):
+    """Two steps on micro-batches of each, with gradients clipped; the losses."""
+    losses = []
+    for step in range(2):
+        for i in range(micro_batches):
+            if accumulate is not None:
+                accumulate(i == micro_batches - 1)
+            x = inputs_[step * micro_batches + i]
+            loss = (net(x, *tables).float() - x.float().roll(1, 1)).square().mean() / micro_batches
+            loss.backward()
+            losses.append(loss.detach())
+        kernels.clip_grad_norm_(net.parameters(), 0.5)
+        optimizer.step()
+        optimizer.zero_grad()
+    return torch.stack(losses)
+
+
+class Stack(torch.nn.Module):
+    """Blocks, each computed again in the backward pass."""
+
+    def __init__(self, make, num_blocks=2, checkpoint=False):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList(make() for _ in range(num_blocks))
+        self.checkpoint = checkpoint
+
+    def forward(self, x, cos, sin):
+        for block in self.blocks:
+            if self.checkpoint:
+                x = torch.utils.checkpoint.checkpoint(block, x, cos, sin, use_reentrant=False)
+            else:
+                x = block(x, cos, sin)
+        return x
+
+
+def stack(make, device, **options):
+    torch.manual_seed(0)
+    return Stack(make, **options).to(device)
+
+
+# What comes before inductor, which test_compiled_blocks_under_fully_shard has: graphs, their tensors and hooks.
+BACKEND = "aot_eager"
+
+
+def all_of_training(mesh):
+    """Shards in pairs and replicas of them, compiled blocks that are computed again, two micro-batches a step, clipped
+    gradients, our AdamW: the parameters that one process gets from all batches."""
+    device, count, rank = mesh.device_type, mesh.size(), mesh.get_rank()
+    _, cos, sin, _ = inputs(2, 24, torch.float32, device)
+    batches = [
+        [normal(2, 24, HIDDEN, dtype=torch.float32, device=device, seed=10 * rank_ + i) for i in range(4)]
+        for rank_ in range(count)
+    ]
+    meshes = init_device_mesh(device, (count // 2, 2), mesh_dim_names=("replicate", "shard"))
+    net = stack(OurBlock, device, checkpoint=True)
+    for block in net.blocks:
+        if device == "cuda":  # on the CPU test_llama_block does
+            block.compile(fullgraph=True, backend=BACKEND)
+        fully_shard(block, mesh=meshes)
+    fully_shard(net, mesh=meshes)
+    # With the usual eps a step by a gradient of nearly 0 would be as large as any, and its error, too.
+    options = {"lr": 1e-2, "eps": 1e-3}
+    optimizer = kernels.optim.AdamW(net.parameters(), **options)
+    losses = training_steps(net, optimizer, batches[rank], (cos, sin), 2, net.set_requires_gradient_sync)
+    plain = stack(Block, device)
+    reference = torch.optim.AdamW(plain.parameters(), **options)
+    together = [torch.cat([batches[rank_][i] for rank_ in range(count)]) for i in range(4)]
+    wanted = training_steps(plain, reference, together, (cos, sin), 2)
+    dist.all_reduce(losses, dist.ReduceOp.SUM)
+    close(losses / count, wanted, "loss")
+    for (name, a), b in zip(net.named_parameters(), plain.parameters(), strict=True):
+        assert a.placements == (Replicate(), Shard(0))
+        close(full(a), b, name)
+
+
+def test_all_of_training_together(device):
+    for count in process_counts(device, *((2, 4) if device == "cuda" else (4,))):
+        in_processes(device, count, all_of_training)
+
+
+def ddp(mesh):
+    """Compiled around DistributedDataParallel: the graph is divided at its buckets, of 1 MiB at least."""
+    device, count, rank = mesh.device_type, mesh.size(), mesh.get_rank()
+    _, cos, sin, _ = inputs(2, 24, torch.float32, device)
+    batches = [normal(2, 24, HIDDEN, dtype=torch.float32, device=device, seed=r) for r in range(count)]
+    net = torch.nn.parallel.DistributedDataParallel(stack(OurBlock, device, num_blocks=5), bucket_cap_mb=1)
+    torch.compile(net, backend=BACKEND)(batches[rank], cos, sin).square().mean().backward()
+    plain = stack(Block, device, num_blocks=5)
+    plain(torch.cat(batches), cos, sin).square().mean().backward()
+    for a, b in zip(net.module.parameters(), plain.parameters(), strict=True):
+        close(a.grad, b.grad)
+
+
+def test_compiled_around_ddp(device):
+    if device == "cpu" and os.environ.get("CUDAOPS_TEST_LONG", "0") in ("", "0"):
+        raise unittest.SkipTest("CUDAOPS_TEST_LONG=1 runs it on the CPU, too")
+    for count in process_counts(device, 2):
+        in_processes(device, count, ddp)
+
+
+class Divided(torch.nn.Module):
+    """A block whose heads and columns are divided, and between them the sequence."""
+
+    HEADS, HEAD_DIM = 4, 8
+
+    def __init__(self, ours):
+        super().__init__()
+        size = self.HEADS * self.HEAD_DIM
+        self.norm, self.mlp_norm = (
+            kernels.RMSNorm(size, eps=1e-5) if ours else torch.nn.RMSNorm(size, eps=1e-5) for _ in range(2)
+        )
+        for name, of, to in (
+            *((name, size, size) for name in ("q", "k", "v", "out")),
+            ("gate", size, 48),
+            ("up", size, 48),
+            ("down", 48, size),
+        ):
+            setattr(self, name, torch.nn.Linear(of, to, bias=False))
+        self.ours = ours
+
+    def attention(self, *qkv):
+        q, k, v = (x.unflatten(-1, (-1, self.HEAD_DIM)) for x in qkv)
+        if self.ours:
+            return kernels.attention(q, k, v, causal=True).flatten(-2)
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        output = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return output.transpose(1, 2).flatten(-2)
+
+    def forward(self, x):
+        normed = self.norm(x)
+        x = x + self.out(self.attention(self.q(normed), self.k(normed), self.v(normed)))
+        normed = self.mlp_norm(x)
+        gate, up = self.gate(normed), self.up(normed)
+        return x + self.down(kernels.swiglu(gate, up) if self.ours else torch.nn.functional.silu(gate) * up)
+
+
+def tensor_and_sequence_parallel(mesh):
+    """DTensors all through, compiled, as torch's plans of tensor parallelism have them."""
+    from torch.distributed.tensor.parallel import (
+        ColwiseParallel,
+        RowwiseParallel,
+        SequenceParallel,
+        parallelize_module,
+    )
+
+    device = mesh.device_type
+    divided = ColwiseParallel(input_layouts=Shard(1), use_local_output=False)
+    back = RowwiseParallel(output_layouts=Shard(1), use_local_output=False)
+    plan = {
+        **{name: SequenceParallel() for name in ("norm", "mlp_norm")},
+        **{name: divided for name in ("q", "k", "v", "gate", "up")},
+        **{name: back for name in ("out", "down")},
+    }
+    results = []
+    for ours in (True, False):
+        torch.manual_seed(0)
+        block = Divided(ours).to(device)
+        x = normal(2, 8, 32, dtype=torch.float32, device=device)
+        if ours:
+            parallelize_module(block, mesh, plan)
+            x = distribute_tensor(x, mesh, [Shard(1)])
+            block.compile(fullgraph=True, backend=BACKEND)
+        x.requires_grad_()
+        output = block(x)
+        assert not ours or output.placements == (Shard(1),)
+        output.square().sum().backward()
+        results.append([output, x.grad, *(p.grad for p in block.parameters())])
+    for a, b in zip(*results, strict=True):
+        close(full(a), full(b))
+
+
+def test_tensor_and_sequence_parallel(device):
+    for count in process_counts(device, *((2, 4) if device == "cuda" else (2,))):
+        in_processes(device, count, tensor_and_sequence_parallel)
 
 
 if __name__ == "__main__":
