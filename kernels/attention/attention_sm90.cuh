@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   } else {
     take_registers<Shape::kConsumerRegisters>();
     consume<T, Shape, kLengths>(call, order, team, own, barriers,
-                               consumer - team * Shape::kWarpgroups);
+                                consumer - team * Shape::kWarpgroups);
   }
 #endif
 }
@@ -149,8 +149,8 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
     const int64_t couples = divide_up(all_heads, 2) * query_tiles;
     const int64_t teams = multiprocessors * Shape::kTeams;
     const int64_t in_rounds = divide_up(couples, teams) * teams;
-    parameters.by_couples = !has_lengths && Shape::kQueries == 128 && call.seq_q <= kCoupleQueries &&
-                            8 * in_rounds <= 9 * couples;
+    parameters.by_couples = !has_lengths && Shape::kQueries == 128 &&
+                            call.seq_q <= kCoupleQueries && 8 * in_rounds <= 9 * couples;
     if (parameters.by_couples) {
       const int64_t pairs = all_heads / 2;
       const int64_t first_pair = couples / teams * teams / query_tiles;
@@ -176,8 +176,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
   constexpr int kSharedBytes = Shape::shared_bytes(kLengths != Lengths::kOne);
   const auto kernel = &attention_sm90_kernel<T, Shape, kLengths>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     kSharedBytes));
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
   const int64_t blocks = std::min(divide_up(num_tiles, Shape::kTeams), multiprocessors);
   kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, kSharedBytes, stream>>>(parameters);
   CUDAOPS_CHECK_LAUNCH();

@@ -114,7 +114,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   const auto write = [&](uint32_t n) {
     if constexpr (Shape::kWritesThroughQueries) {
       write_rows<T, Shape, kLengths, Shape::kHeadDimV>(call, tile_at(n), queries(n), warpgroup, 0,
-                                                      packed);
+                                                       packed);
       __syncwarp();
       if (is_varlen<kLengths>(call)) {
         release_q(n);

@@ -96,8 +96,8 @@ __device__ __forceinline__ void write_rows(const AttentionSm90Parameters& call, 
   } else {
     __syncwarp();
     const int num_rows = tile.seq_q - first_row;
-    T* const to =
-        first_of_output<T, kLengths>(call, tile) + first_row * call.output_seq_stride + first_column;
+    T* const to = first_of_output<T, kLengths>(call, tile) + first_row * call.output_seq_stride +
+                  first_column;
     const int num_columns = call.head_dim_v - first_column;
 #pragma unroll
     for (int i = lane; i < 16 * kUnits; i += 32) {

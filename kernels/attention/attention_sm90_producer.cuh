@@ -24,7 +24,7 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
   bool is_end = false, has_empty = false;
   // In shared memory: the thread has few registers.
   Schedule<Shape, kLengths> schedule(call, order, team,
-                                    *reinterpret_cast<Progress*>(shared + Shape::kProgressOffset));
+                                     *reinterpret_cast<Progress*>(shared + Shape::kProgressOffset));
   const auto find_tile = [&] {
     const int slot = stage<kTilesAhead>(known);
     wait_for_phase(barriers.tile_empty(slot), parity<kTilesAhead>(known) ^ 1);
@@ -46,9 +46,9 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     for (int w = first; w < end; ++w) {
       const uint32_t n = index_of_queries<Shape>(t, w);
       barriers.q().wait_until_empty(n);
-      load_rows<typename Shape::QTile, 64>(queries_at<Shape>(shared, n), 0, &call.q,
-                                           tile.q_row + tile.first_query + 64 * w, tile.head,
-                                           is_varlen<kLengths>(call) ? 0 : tile.batch, barriers.q().full(n));
+      load_rows<typename Shape::QTile, 64>(
+          queries_at<Shape>(shared, n), 0, &call.q, tile.q_row + tile.first_query + 64 * w,
+          tile.head, is_varlen<kLengths>(call) ? 0 : tile.batch, barriers.q().full(n));
     }
   };
   find_tile();

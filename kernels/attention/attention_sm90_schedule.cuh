@@ -159,8 +159,8 @@ class Schedule {
       const int team = static_cast<int>(blockIdx.x) * Shape::kTeams + team_;
       const int first = progress_.round * teams;
       if (first >= num_items) return -1;
-      const bool is_reverse =
-          (progress_.round & 1) != 0 && (call_.section != 0 || (lengths_differ() && call_.by_length));
+      const bool is_reverse = (progress_.round & 1) != 0 &&
+                              (call_.section != 0 || (lengths_differ() && call_.by_length));
       const int index = first + (is_reverse ? teams - 1 - team : team);
       ++progress_.round;
       if (index < num_items) return index;
