@@ -115,7 +115,7 @@ __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90P
   }
 }
 
-template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
+template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
 __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& call,
                                         const Rings<Shape>& rings, int warpgroup) {
   using Common = Consumer<T, Shape, kVarlen, kHasExtras>;

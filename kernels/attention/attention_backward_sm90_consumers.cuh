@@ -52,7 +52,7 @@ struct Consumer {
   template <typename Rows>
   __device__ __forceinline__ void wait_for(const Rows& rows, const Block& block) const {
     rows.ring.wait_until_full(n);
-    if (is_varlen<kLengths>(call) && block.first_query + kQueries > block.tile.seq_q) {
+    if (kVarlen && block.first_query + kQueries > block.tile.seq_q) {
       clear_rows_from<typename Rows::Tile, kQueries>(
           rows.tile(n), block.tile.seq_q - block.first_query, own_barrier());
     }
