@@ -53,7 +53,8 @@
 //   RaggedRow    (ragged_row.cuh)    in registers, starts and ends anywhere: peeled head and tail
 //   MaskedRow    (masked_row.cuh)    the same, each vector masked: for persistent loops
 //   LoopedRow    (looped_row.cuh)    too long for registers: read again in each pass
-//   ClusterRow   (cluster_row.cuh)   in the registers and shared memory of a cluster (sm_90), peeled
+//   ClusterRow   (cluster_row.cuh)   in the registers and shared memory of a cluster (sm_90),
+//   peeled
 //                                    where it isn't whole
 //   PackedRow    (packed_rows.cuh)   33 to 256 elements, rows without gaps that aren't aligned
 //
