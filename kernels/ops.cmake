@@ -46,7 +46,7 @@ set(
 
 set(rms_norm_quantize_calls rms_norm quantize)
 set(swiglu_quantize_calls swiglu quantize)
-set(attention_calls attention_sm90 attention_backward_sm90)
+set(attention_calls attention_decode attention_sm90 attention_backward_sm90)
 set(attention_backward_sm90_calls attention_sm90)
 set(attention_float8_calls attention attention_float8_sm90)
 set(attention_float8_sm90_calls attention_sm90)
@@ -79,16 +79,19 @@ foreach(
   shape
   IN
   ITEMS
+    64Shortest
     64Short
     64
     96Short
     96
+    128Shortest
     128Short
     128
     192By128Short
     192By128
     192Short
     192
+    256Shortest
     256Short
     256
     128Dropout

@@ -3,6 +3,7 @@
 // shape. A block has 64 queries of a head and takes 64 keys at a time; scores and outputs stay in
 // registers, weights go through shared memory. 4 * seq_q * seq_k * head_dim operations a head at a
 // fraction of the rate of float32 arithmetic; memory is no limit.
+#include "../attention_decode/attention_few.h"
 #include "attention_sm80.h"
 #include "attention_sm90.h"
 #include "attention_tiles.cuh"
@@ -97,11 +98,20 @@ __global__ void __launch_bounds__(kThreads, kMinBlocks<kWidthV>)
   }
 }
 
+bool is_empty(const Attention& call) {
+  return call.batch == 0 || call.heads == 0 || (call.cu_seqlens_q == nullptr && call.seq_q == 0);
+}
+
 }  // namespace
 
-void launch_attention(const Attention& call, void* stream) {
-  if (call.batch == 0 || call.heads == 0) return;
-  if (call.cu_seqlens_q == nullptr && call.seq_q == 0) return;
+int64_t attention_workspace_bytes(const Attention& call) {
+  if (is_empty(call) || !attention_few_serves(call)) return 0;
+  return attention_few_workspace_bytes(call);
+}
+
+void launch_attention(const Attention& call, void* workspace, void* stream) {
+  if (is_empty(call)) return;
+  if (attention_few_serves(call)) return launch_attention_few(call, workspace, stream);
 #if defined(CUDAOPS_ATTENTION_WITH_SM90)
   if (attention_sm90_serves_forward(call)) return launch_attention_sm90(call, stream);
 #endif

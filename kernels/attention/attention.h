@@ -24,7 +24,8 @@
 //          are rounded to the elements' type before they are multiplied with v.
 // Strides  those of batch, sequence and heads are free; elements of a head stand side by side.
 // Aliasing none with what is written.
-// Results  the same bits from run to run, but for grad_q on sm_90a: AttentionBackward. A query that
+// Results  the same bits from run to run, but for grad_q on sm_90a: AttentionBackward; a sequence's
+//          are the same in any batch of sequences of one length. A query that
 //          sees no key has output 0 and lse minus infinity (with a sink: the sink). What is masked
 //          out by a whole tile is not read; within a tile that is masked in part, masked scores
 //          count for nothing, but a NaN or an infinity in a masked row of v reaches the output as
@@ -205,10 +206,11 @@ struct AttentionBackward {
 
 // Device pointers; 16-byte loads are used where all of a tensor's rows start at multiples of 16
 // bytes. Enqueue on `stream` (a cudaStream_t) of the current device and return. Throw
-// std::runtime_error when a launch fails.
-void launch_attention(const Attention& call, void* stream);
-// `workspace`: attention_backward_workspace_bytes() of device memory, aligned to 16, free again
-// when the launch's work is done.
+// std::runtime_error when a launch fails. `workspace`: so many bytes of device memory as the
+// function before says, aligned to 16, free again when the launch's work is done; null where that
+// is 0.
+int64_t attention_workspace_bytes(const Attention& call);
+void launch_attention(const Attention& call, void* workspace, void* stream);
 int64_t attention_backward_workspace_bytes(const AttentionBackward& call);
 void launch_attention_backward(const AttentionBackward& call, void* workspace, void* stream);
 

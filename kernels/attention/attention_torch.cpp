@@ -24,6 +24,7 @@ void align_bias(const OptionalTensor& bias, TensorAttention& attention) {
     Attention& call = attention.call;
     if (!bias.has_value() || call.dtype == DType::kFloat32 || call.bias_key_stride == 0) return;
     if (has_aligned_bias(call, call.bias_dtype == DType::kFloat32 ? 2 : 8)) return;
+    if (call.head_dim % 8 != 0 || call.head_dim_v % 8 != 0) return;
     if (!has_attention_for_hopper()) return;
     Tensor from = *bias;
     int64_t* const call_strides[] = {&call.bias_batch_stride, &call.bias_head_stride,
@@ -132,9 +133,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
 }
 
 template <typename Device>
-void run_attention(const Device& device, const Attention& call) {
+void run_attention(const Device& device, const Tensor& like, const Attention& call) {
   if constexpr (Device::kIsGpu) {
-    launch_attention(call, device.stream());
+    const Workspace workspace(like, attention_workspace_bytes(call));
+    launch_attention(call, workspace.data(), device.stream());
   } else if constexpr (Device::kHasData) {
     attention_cpu(call, torch_threads);
   }
@@ -153,8 +155,8 @@ void run_attention(const Device& device, const Tensor& like, bool deterministic,
 
 template <typename Device>
 struct AttentionOps {
-  static auto runner(const Device& device) {
-    return [&device](const Attention& call) { run_attention(device, call); };
+  static auto runner(const Device& device, const Tensor& like) {
+    return [&device, &like](const Attention& call) { run_attention(device, like, call); };
   }
   static auto backward_runner(const Device& device, const Tensor& like, bool deterministic) {
     return [&device, &like, deterministic](const AttentionBackward& call) {
@@ -170,7 +172,7 @@ struct AttentionOps {
     const Device device(q);
     return attention_on<Device>("attention", q, k, v, nullptr, bias, alibi_slopes, sinks, seed,
                                 {scale, causal, window_left, window_right, softcap, dropout_p},
-                                runner(device));
+                                runner(device, q));
   }
 
   static std::tuple<Tensor, Tensor> attention_varlen(
@@ -183,7 +185,7 @@ struct AttentionOps {
     const AttentionLengths lengths{cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k};
     return attention_on<Device>(
         "attention_varlen", q, k, v, &lengths, std::nullopt, alibi_slopes, sinks, seed,
-        {scale, causal, window_left, window_right, softcap, dropout_p}, runner(device));
+        {scale, causal, window_left, window_right, softcap, dropout_p}, runner(device, q));
   }
 
   static std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward(

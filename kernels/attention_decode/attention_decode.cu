@@ -8,6 +8,7 @@
 #endif
 #include "attention_decode.cuh"
 #include "attention_decode.h"
+#include "attention_few.h"
 
 namespace cudaops_kernels {
 namespace {
@@ -51,7 +52,8 @@ __global__ void __launch_bounds__(kPlainThreads) plain_decode_kernel(const Plan 
   for (int head = static_cast<int>(blockIdx.y); head < call.num_heads; head += gridDim.y) {
     const Item item =
         item_of(plan, batch, head / plan.group * plan.row_tiles, length_of(plan, batch));
-    const Query query{head, token, item.length - static_cast<int>(call.q_length) + token, true};
+    const int position = item.length - static_cast<int>(call.q_length) + token;
+    const Query query{head, token, position, position, true};
     __syncthreads();
     if (thread < head_dim) {
       q[thread] = to_float(
@@ -137,6 +139,10 @@ Plan plan_of(const AttentionDecode& call) {
   };
   plan.k_bytes = bytes_of(call.k);
   plan.v_bytes = bytes_of(call.v);
+  plan.output_strides = {call.q_length * call.num_heads * call.head_dim,
+                         call.num_heads * call.head_dim, call.head_dim};
+  plan.slots_of_block = 2;
+  plan.slot_rows = plan.num_rows < kRows ? plan.num_rows : kRows;
   plan.scale_log2 = call.scale * kLog2e;
   plan.per_softcap = call.softcap > 0 ? kLn2 / call.softcap : 0;
   plan.by_group = detail::Divider(static_cast<uint32_t>(plan.group));
@@ -171,8 +177,8 @@ bool has_chunks(const AttentionDecode& call) {
   for (const PagedCache* cache : {&call.k, &call.v}) {
     bits |= cache->block_stride | cache->token_stride | cache->head_stride;
     if (reinterpret_cast<uintptr_t>(cache->data) % 16 != 0) return false;
-    if (size * cache->block_stride > kMostBytes || size * cache->token_stride > kMostBytes)
-      return false;
+    const int64_t block_stride = call.block_table == nullptr ? 0 : cache->block_stride;
+    if (size * block_stride > kMostBytes || size * cache->token_stride > kMostBytes) return false;
   }
   return bits % per_chunk == 0 && call.page_size % kTile == 0;
 }
@@ -182,26 +188,27 @@ bool has_chunks(const AttentionDecode& call) {
 // keys.
 struct Fit {
   int blocks, stages, unit_shift;
+  bool has_clusters;
 };
 
 template <typename T, typename Cache, int kDim, bool kHasManyRows>
 Fit find_fit(int device) {
   using M = PartMemory<Cache, kDim>;
   const auto kernel = decode_kernel<T, Cache, kDim>;
-  if (!is_compiled_for_mma()) return {0, 0, 0};
+  if (!is_compiled_for_mma()) return {0, 0, 0, false};
   int most = 0, multiprocessors = 0, blocks = 0;
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   int allowed = M::kStages;
   while (allowed >= M::kFewestStages && M::bytes_of_block(allowed) > most) --allowed;
-  if (allowed < M::kFewestStages) return {0, 0, 0};
+  if (allowed < M::kFewestStages) return {0, 0, 0, false};
   CUDAOPS_CHECK(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(allowed)));
   const int stages = kHasManyRows && allowed > M::kFewerStages ? M::kFewerStages : allowed;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, M::kThreads,
                                                               M::bytes(stages)));
   if (!kHasManyRows && blocks > M::kBlocks) blocks = M::kBlocks;
-  return {blocks * multiprocessors, stages, 0};
+  return {blocks * multiprocessors, stages, 0, false};
 }
 
 template <typename T, typename Cache, int kDim, bool kHasManyRows>
@@ -213,11 +220,16 @@ Fit fit() {
   });
   int unit_shift = 0;
   while ((1 << unit_shift) < PartMemory<Cache, kDim>::kUnit) ++unit_shift;
-  return {value / 8, value % 8, unit_shift};
+  static int compiled[64];
+  const bool has_clusters = is_compiled_for_hopper(decode_kernel<T, Cache, kDim>, compiled);
+  return {value / 8, value % 8, unit_shift, has_clusters};
 }
 
 // The most units that there can be.
 int64_t most_units(const Plan& plan) {
+  if (plan.call.lengths == nullptr) {
+    return int64_t{units_of(plan, plan.most_keys)} * plan.per_sequence * plan.call.num_batches;
+  }
   const int64_t most_keys = plan.call.blocks_per_sequence * plan.call.page_size;
   const int64_t units = ((most_keys - 1) >> plan.unit_shift) + 2;
   return units * plan.per_sequence * plan.call.num_batches;
@@ -231,12 +243,51 @@ int side_by_side_of(const Plan& plan, int slots) {
   return 1;
 }
 
+// Keys of a part, of sequences of one length: so few parts that to put them together takes little
+// of the time, so many that one sequence keeps many multiprocessors busy.
+constexpr int kFewestKeysOfPart = 256, kMostPartsOfSequence = 16;
+
+// Each item by itself.
+void cut_items(Plan* plan) {
+  const int units = units_of(*plan, plan->most_keys);
+  const int fewest = kFewestKeysOfPart >> plan->unit_shift;
+  const int each = (units + kMostPartsOfSequence - 1) / kMostPartsOfSequence;
+  plan->units_of_part = each < fewest ? fewest : each;
+  plan->parts_of_item = (units + plan->units_of_part - 1) / plan->units_of_part;
+  plan->by_parts_of_item = detail::Divider(static_cast<uint32_t>(plan->parts_of_item));
+  plan->slots_of_block = 1;
+  plan->parts = static_cast<int>(plan->parts_of_item * plan->columns * plan->call.num_batches);
+  plan->merge_items = true;
+}
+
+// Up to so many keys of few sequences a cluster puts a result together sooner than a second kernel;
+// of more keys its eight blocks would have too many each.
+constexpr int kMostKeysOfCluster = 2048;
+
+// Each item for a cluster, where they all run at once.
+bool cut_for_clusters(Plan* plan, const Fit& fit) {
+  const int64_t blocks = plan->per_sequence * plan->call.num_batches * kMaxClusterSize;
+  if (!fit.has_clusters || plan->row_tiles > 1 || plan->most_keys > kMostKeysOfCluster ||
+      2 * blocks > fit.blocks) {
+    return false;
+  }
+  plan->is_in_cluster = true;
+  plan->side_by_side = 1;
+  plan->columns = plan->per_sequence;
+  plan->parts_of_item = kMaxClusterSize;
+  plan->by_parts_of_item = detail::Divider(kMaxClusterSize);
+  plan->parts = static_cast<int>(blocks);
+  return true;
+}
+
 // Of the units, for the blocks that run at a time.
 void cut(Plan* plan, const Fit& fit) {
   const int slots = fit.blocks;
   plan->unit_shift = fit.unit_shift;
   plan->side_by_side = side_by_side_of(*plan, slots);
   plan->columns = plan->per_sequence / plan->side_by_side;
+  if (plan->call.lengths == nullptr) return cut_items(plan);
+  if (cut_for_clusters(plan, fit)) return;
   const int64_t units = most_units(*plan) / plan->side_by_side;
   const int most = slots / plan->side_by_side;
   plan->parts = static_cast<int>(units < most ? units : most);
@@ -245,18 +296,39 @@ void cut(Plan* plan, const Fit& fit) {
 }
 
 int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
+int64_t num_slots(const Plan& plan) { return plan.slots_of_block * num_blocks(plan); }
 
-// Of the second kernel: as many as run at a time of the first one.
+// Of the second kernel: as many as run at a time of the first one. Where items are cut by
+// themselves a block has as many rows in any batch, as that decides in which order parts are added.
 dim3 merge_grid(const Plan& plan, int slots) {
   if (!plan.merge_items) return dim3(static_cast<unsigned int>(num_blocks(plan)));
   const int items = static_cast<int>(plan.per_sequence * plan.call.num_batches);
-  const int rows = plan.num_rows < kRows ? plan.num_rows : kRows, each = slots / items;
-  return dim3(static_cast<unsigned int>(items),
-              static_cast<unsigned int>(rows < each ? rows : each));
+  const int rows = plan.slot_rows, each = slots / items;
+  int shares = rows < each ? rows : each;
+  if (plan.parts_of_item > 0) {
+    const int of_block = rows_at_once(plan.parts_of_item);
+    shares = of_block > 1 ? (rows + of_block - 1) / of_block : rows;
+  }
+  return dim3(static_cast<unsigned int>(items), static_cast<unsigned int>(shares));
 }
 
 int64_t workspace_bytes(const Plan& plan) {
-  return 2 * num_blocks(plan) * kRows * (plan.call.head_dim + 2) * 4;
+  if (plan.parts_of_item == 1 || plan.is_in_cluster) return 0;
+  return num_slots(plan) * plan.slot_rows * (plan.call.head_dim + 2) * 4;
+}
+
+template <typename Kernel>
+void launch_clusters(Kernel* kernel, dim3 grid, dim3 block, int shared_bytes, cudaStream_t stream,
+                     const Plan& plan) {
+  OverlappingCluster cluster(kMaxClusterSize);
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = static_cast<size_t>(shared_bytes);
+  config.stream = stream;
+  config.attrs = cluster.of;
+  config.numAttrs = cluster.number;
+  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, plan));
 }
 
 template <typename T, typename Cache, int kDim>
@@ -264,11 +336,18 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   using M = PartMemory<Cache, kDim>;
   cut(&plan, fit);
   plan.stages = fit.stages;
+  plan.slot_stride = plan.slots_of_block * plan.side_by_side;
   plan.sums = static_cast<float*>(workspace);
-  plan.states = plan.sums + 2 * num_blocks(plan) * kRows * plan.call.head_dim;
-  launch_overlapping_with(decode_kernel<T, Cache, kDim>,
-                          dim3(static_cast<unsigned int>(num_blocks(plan))), dim3(M::kThreads),
-                          M::bytes(fit.stages), stream, plan);
+  plan.states = plan.sums + num_slots(plan) * plan.slot_rows * plan.call.head_dim;
+  const auto kernel = decode_kernel<T, Cache, kDim>;
+  const dim3 grid(static_cast<unsigned int>(num_blocks(plan))), block(M::kThreads);
+  if (plan.is_in_cluster) {
+    // Devices with clusters have room for all stages.
+    static_assert(M::kResultAt + M::kResultBytes <= M::bytes(M::kStages), "");
+    return launch_clusters(kernel, grid, block, M::bytes(fit.stages), stream, plan);
+  }
+  launch_overlapping_with(kernel, grid, block, M::bytes(fit.stages), stream, plan);
+  if (plan.parts_of_item == 1) return;
   launch_overlapping(merge_kernel<T, kDim>, merge_grid(plan, fit.blocks), dim3(32 * kMergeWarps),
                      stream, plan);
 }
@@ -317,6 +396,55 @@ bool is_empty(const AttentionDecode& call) {
   return call.num_batches == 0 || call.q_length == 0 || call.num_heads == 0;
 }
 
+#if !CUDAOPS_HIP
+
+// Strides of dimensions of one are any.
+int64_t stride_of(int64_t stride, int64_t size) { return size > 1 ? stride : 0; }
+
+PagedCache cache_of(const Attention& call, const AttentionTensor& tensor) {
+  PagedCache cache{};
+  cache.data = tensor.data;
+  cache.block_stride = stride_of(tensor.batch_stride, call.batch);
+  cache.token_stride = stride_of(tensor.seq_stride, call.seq_k);
+  cache.head_stride = stride_of(tensor.head_stride, call.kv_heads);
+  return cache;
+}
+
+// Neither table nor lengths: a sequence's keys are a page of its own.
+Plan plan_of(const Attention& call) {
+  AttentionDecode decode{};
+  decode.num_batches = call.batch;
+  decode.q_length = call.seq_q;
+  decode.num_heads = call.heads;
+  decode.num_kv_heads = call.kv_heads;
+  decode.head_dim = call.head_dim;
+  decode.num_blocks = decode.blocks_per_sequence = 1;
+  decode.page_size = (call.seq_k + kTile - 1) / kTile * kTile;
+  decode.dtype = call.dtype;
+  decode.q = call.q.data;
+  decode.q_batch_stride = stride_of(call.q.batch_stride, call.batch);
+  decode.q_token_stride = stride_of(call.q.seq_stride, call.seq_q);
+  decode.q_head_stride = stride_of(call.q.head_stride, call.heads);
+  decode.k = cache_of(call, call.k);
+  decode.v = cache_of(call, call.v);
+  decode.sinks = static_cast<const float*>(call.sinks);
+  decode.scale = static_cast<float>(call.scale);
+  decode.softcap = static_cast<float>(call.softcap);
+  decode.window_left = call.window_left;
+  decode.output = call.output.data;
+  decode.lse = static_cast<float*>(call.lse);
+  Plan plan = plan_of(decode);
+  plan.most_keys = static_cast<int>(call.seq_k);
+  plan.page_shift = 31;
+  // The first query sees as many keys behind its position as there are queries behind it.
+  const bool sees_all = call.window_right < 0 || call.window_right >= call.seq_q - 1;
+  plan.window_right = sees_all ? -1 : static_cast<int>(call.window_right);
+  plan.output_strides = {call.output.batch_stride, call.output.seq_stride, call.output.head_stride};
+  return plan;
+}
+
+#endif
+
 }  // namespace
 
 int64_t attention_decode_workspace_bytes(const AttentionDecode& call) {
@@ -342,6 +470,42 @@ void launch_attention_decode(const AttentionDecode& call, void* workspace, void*
   }
 #endif
   for_device_type<Plain>(call.dtype, plan, on);
+}
+
+bool attention_few_serves(const Attention& call) {
+#if CUDAOPS_HIP
+  (void)call;
+  return false;  // no mma.sync
+#else
+  constexpr int64_t kMostQueries = 16, kMostRows = 64, kMostKeys = int64_t{1} << 29;
+  if (call.cu_seqlens_q != nullptr || call.bias != nullptr || call.alibi_slopes != nullptr ||
+      call.dropout_p > 0 || call.is_double || call.head_dim != call.head_dim_v || call.seq_k == 0 ||
+      call.seq_k > kMostKeys || call.seq_q > kMostQueries ||
+      call.seq_q * (call.heads / call.kv_heads) > kMostRows) {
+    return false;
+  }
+  return with_kernel(plan_of(call), [](const Fit&, auto) {});
+#endif
+}
+
+int64_t attention_few_workspace_bytes(const Attention& call) {
+  int64_t bytes = 0;
+#if !CUDAOPS_HIP
+  Plan plan = plan_of(call);
+  with_kernel(plan, [&](const Fit& fit, auto) {
+    cut(&plan, fit);
+    bytes = workspace_bytes(plan);
+  });
+#endif
+  return bytes;
+}
+
+void launch_attention_few(const Attention& call, void* workspace, void* stream) {
+#if !CUDAOPS_HIP
+  const auto on = static_cast<cudaStream_t>(stream);
+  const Plan plan = plan_of(call);
+  with_kernel(plan, [&](const Fit& fit, auto launch) { launch(plan, fit, workspace, on); });
+#endif
 }
 
 }  // namespace cudaops_kernels

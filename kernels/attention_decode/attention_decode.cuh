@@ -14,6 +14,9 @@
 //        item ends.
 //        What a block needs first, its first unit too, is brought to the L2 cache before the kernel
 //        before has ended; where the keys of 32 units lie is read at once.
+// Parts  Of attention's few queries (attention_few.h), whose sequences have one length and neither
+//        table nor lengths in memory, each item is cut by itself, after a number of units that the
+//        length decides: in any batch the same. A block has one part; blocks of more rounds follow.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
 //        workspace, and are added by a second kernel, in an order that follows from their number.
 //        It has more warps for an item than a block of the first one would; it waits beside that,
@@ -58,9 +61,11 @@ __device__ __forceinline__ void prefetch_inputs(const AttentionDecode& call) {
     }
     line -= (bytes + kLine - 1) / kLine;
   };
-  prefetch(call.lengths, call.num_batches * 4);
-  prefetch(call.block_table,
-           ((call.num_batches - 1) * call.block_table_stride + call.blocks_per_sequence) * 4);
+  if (call.lengths != nullptr) prefetch(call.lengths, call.num_batches * 4);
+  if (call.block_table != nullptr) {
+    prefetch(call.block_table,
+             ((call.num_batches - 1) * call.block_table_stride + call.blocks_per_sequence) * 4);
+  }
   prefetch(call.q, ((call.num_batches - 1) * call.q_batch_stride +
                     (call.q_length - 1) * call.q_token_stride +
                     (call.num_heads - 1) * call.q_head_stride + call.head_dim) *
@@ -75,7 +80,7 @@ template <typename Cache, int kDim>
 __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int place) {
   using M = PartMemory<Cache, kDim>;
   static_assert(M::kThreads == 2 * M::kUnit, "");
-  if (plan.call.num_batches > 32) return;
+  if (plan.call.num_batches > 32 && plan.parts_of_item == 0) return;
   const Schedule<true> schedule(plan);
   const typename Schedule<true>::Part part = schedule.part(index);
   if (part.is_empty()) return;
@@ -85,37 +90,38 @@ __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int p
       (first_unit_of(plan, length) + part.begin - part.first) * M::kUnit + thread % M::kUnit;
   if (token >= length) return;
   const int page = page_of(plan, token);
-  const int block =
-      __ldcg(plan.call.block_table + part.batch * plan.call.block_table_stride + page);
+  const int block = block_of<Cache, true>(plan, part.batch, page);
   if (block < 0 || block >= plan.call.num_blocks) return;
   int in_head = part.column * plan.side_by_side + place;
   const int kv_head = plan.by_row_tiles.divide(&in_head);
   const PagedCache& cache = thread < M::kUnit ? plan.call.k : plan.call.v;
   const Cache* const row =
-      static_cast<const Cache*>(cache.data) + block * cache.block_stride +
-      (token - page * static_cast<int>(plan.call.page_size)) * cache.token_stride +
-      kv_head * cache.head_stride;
+      first_of<Cache>(plan, cache, part.batch, kv_head) + block * cache.block_stride +
+      (token - page * static_cast<int>(plan.call.page_size)) * cache.token_stride;
   constexpr int kLine = 128 / sizeof(Cache);
   for (int at = 0; at < plan.call.head_dim; at += kLine) prefetch_line(row + at);
 }
 #endif
 
-// A row of a part of an item: to the workspace's `slot`, or as the result where it is below 0.
-template <typename T, int kDim>
-__device__ __forceinline__ void store_row(const Plan& plan, const Item& item, int slot, int row,
-                                          const Query& query, float largest, float total,
-                                          const LaneElements<kDim>& all) {
+// A row of a part of an item, to where others add it.
+template <int kDim>
+__device__ __forceinline__ void store_sums(const Plan& plan, float* sums, float* states, int row,
+                                           float largest, float total,
+                                           const LaneElements<kDim>& all) {
   const int head_dim = static_cast<int>(plan.call.head_dim);
   const int lane = static_cast<int>(threadIdx.x) % 32, first = lane * all.kCount;
-  if (slot >= 0) {
-    float* const out = plan.sums + (int64_t{slot} * kRows + row) * head_dim;
-    if (first < head_dim) *reinterpret_cast<LaneElements<kDim>*>(out + first) = all;
-    if (lane == 0) {
-      *reinterpret_cast<float2*>(plan.states + 2 * (slot * kRows + row)) =
-          make_float2(largest, total);
-    }
-    return;
-  }
+  float* const out = sums + int64_t{row} * head_dim;
+  if (first < head_dim) *reinterpret_cast<LaneElements<kDim>*>(out + first) = all;
+  if (lane == 0) *reinterpret_cast<float2*>(states + 2 * row) = make_float2(largest, total);
+}
+
+// A row of an item that is in one part.
+template <typename T, int kDim>
+__device__ __forceinline__ void store_result(const Plan& plan, const Item& item, const Query& query,
+                                             float largest, float total,
+                                             const LaneElements<kDim>& all) {
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+  const int lane = static_cast<int>(threadIdx.x) % 32, first = lane * all.kCount;
   const Finish finish = Ending(plan, item, query).of(largest, total);
   if (first < head_dim) {
     T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query) + first;
@@ -145,26 +151,44 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
   let_next_kernel_start();
   const Schedule<> schedule(plan);
   const Schedule<>::Part own = schedule.part(part);
-  if (own.is_empty()) return;
-  Block<T, Cache, kDim, PartMemory<Cache, kDim>> block(plan, memory);
+  if (own.is_empty() && !plan.is_in_cluster) return;
+  using M = PartMemory<Cache, kDim>;
+  Block<T, Cache, kDim, M> block(plan, memory);
+  float* sums = plan.sums;
+  float* states = plan.states;
+#if CUDAOPS_HAS_HOPPER
+  if (plan.is_in_cluster) {
+    __shared__ float2 own_states[kRows];
+    sums = reinterpret_cast<float*>(memory + M::kResultAt);
+    states = reinterpret_cast<float*>(own_states);
+    if (own.is_empty() && threadIdx.x < kRows) {
+      states[2 * threadIdx.x] = -INFINITY;
+      states[2 * threadIdx.x + 1] = 0;
+    }
+  }
+#endif
   int batch = own.batch, column = own.column, first = own.first;
   for (int at = own.begin; at < own.end;) {
     const int index = column * plan.side_by_side + place;
     const Item item = item_of(plan, batch, index, schedule.length(batch));
     const int item_end = first + item.num_units, upto = min(item_end, own.end);
     int slot = -1;
-    if (first < own.begin) {
-      slot = 2 * static_cast<int>(blockIdx.x);
-    } else if (item_end > own.end) {
-      slot = 2 * static_cast<int>(blockIdx.x) + 1;
+    if (plan.is_in_cluster) {
+      slot = 0;
+    } else if (first < own.begin || item_end > own.end) {
+      slot = slot_of_block(plan, static_cast<int>(blockIdx.x), first >= own.begin);
     }
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    constexpr int kUnit = PartMemory<Cache, kDim>::kUnit;
-    const Tiles tiles = {(item.first_unit + at - first) * kUnit + warp * kTile, kUnit, upto - at};
+    const Tiles tiles = {(item.first_unit + at - first) * M::kUnit + warp * kTile, M::kUnit,
+                         upto - at};
     block.run(item, tiles,
               [&](int row, const Query& query, float largest, float total,
                   const LaneElements<kDim>& all) {
-                store_row<T>(plan, item, slot, row, query, largest, total, all);
+                if (slot >= 0) {
+                  store_sums(plan, sums, states, slot * plan.slot_rows + row, largest, total, all);
+                } else {
+                  store_result<T>(plan, item, query, largest, total, all);
+                }
               });
     // Before the next part's copies come where sums are.
     __syncthreads();
@@ -175,6 +199,12 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
       ++batch;
     }
   }
+#if CUDAOPS_HAS_HOPPER
+  if (plan.is_in_cluster) {
+    const Item item = item_of(plan, own.batch, own.column, schedule.length(own.batch));
+    merge_in_cluster<T>(plan, item, sums, states);
+  }
+#endif
 #endif
 }
 

@@ -29,6 +29,10 @@ struct Memory {
   static constexpr int kQueryBytes = kRows * kDim * 2;
   static constexpr int kSumsBytes = kWarps * kRows * (kDim + 4) * 4;
 
+  // Behind the warps' sums: what becomes of them.
+  static constexpr int kResultAt = kQueryBytes + kSumsBytes;
+  static constexpr int kResultBytes = kRows * kDim * 4;
+
   static constexpr int bytes(int stages) {
     const int tiles = kWarps * stages * kTileBytes;
     return kQueryBytes + (tiles > kSumsBytes ? tiles : kSumsBytes);
@@ -121,8 +125,7 @@ class Block {
     const int64_t token = token_of(i) + int64_t{lane_} * tiles_.stride;
     found_ = -1;
     if (token < plan_.most_keys) {
-      found_ = plan_.call.block_table[item_.batch * plan_.call.block_table_stride +
-                                      page_of(plan_, static_cast<int>(token))];
+      found_ = block_of<Cache>(plan_, item_.batch, page_of(plan_, static_cast<int>(token)));
     }
   }
 
@@ -153,8 +156,7 @@ class Block {
   static_assert(kRowsAtOnce >= 1 && kTile % kRowsAtOnce == 0, "");
   __device__ __forceinline__ const char* first_chunk(const PagedCache& cache,
                                                      const CacheBytes& bytes) const {
-    const Cache* const head =
-        static_cast<const Cache*>(cache.data) + item_.kv_head * cache.head_stride;
+    const Cache* const head = first_of<Cache>(plan_, cache, item_.batch, item_.kv_head);
     return reinterpret_cast<const char*>(head) + uint64_t{bytes.token} * (lane_ / kChunks) +
            lane_ % kChunks * 16;
   }
@@ -240,7 +242,7 @@ class Block {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const Query query = query_of(plan_, item_, g + 8 * half);
-      position_[half] = query.is_there ? query.position : -1;
+      last_[half] = query.is_there ? query.last : -1;
       first_[half] = window_left < 0 ? 0 : query.position - window_left;
       largest_[half] = -INFINITY;
       total_[half] = 0;
@@ -254,7 +256,8 @@ class Block {
     }
     // All queries see keys from last_first on, up to first_last.
     last_first_ = window_left < 0 ? 0 : item_.length - 1 - window_left;
-    first_last_ = item_.length - static_cast<int>(plan_.call.q_length);
+    first_last_ =
+        last_key_of(plan_, item_.length, item_.length - static_cast<int>(plan_.call.q_length));
   }
 
   // `token`: the tile's first key. `is_block`: there is one with its keys.
@@ -293,7 +296,7 @@ class Block {
           s1[1] *= scale;
         }
         if (is_partly_seen) {
-          const int key = token + 2 * t, last = is_block ? position_[half] : -1;
+          const int key = token + 2 * t, last = is_block ? last_[half] : -1;
           s0[0] = key >= first_[half] && key <= last ? s0[0] : -INFINITY;
           s0[1] = key + 1 >= first_[half] && key + 1 <= last ? s0[1] : -INFINITY;
           s1[0] = key + 8 >= first_[half] && key + 8 <= last ? s1[0] : -INFINITY;
@@ -433,7 +436,7 @@ class Block {
   int found_;
   uint32_t are_blocks_ = 0;  // of the tiles copied last, the lowest bit of the last one
   int halves_;               // 1: rows 8 … 15 are none
-  int position_[2], first_[2];
+  int first_[2], last_[2];
   int last_first_, first_last_;
   float largest_[2], total_[2], scale_[2];
   float sums_[2 * kSteps][4];

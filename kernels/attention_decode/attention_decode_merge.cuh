@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../common/activations.h"
+#include "../common/cluster.cuh"
 #include "../common/device_types.cuh"
 #include "../common/hopper.cuh"
 #include "attention_decode_plan.cuh"
@@ -12,6 +13,14 @@ namespace cudaops_kernels {
 namespace decode {
 
 #if !CUDAOPS_HIP
+
+constexpr int kPartsAtOnce = 4;  // of a row, that a warp has in flight
+
+// Rows that a block has all parts of in flight; 0 where there are more parts.
+CUDAOPS_HOST_DEVICE constexpr int rows_at_once(int parts) {
+  const int rows = kMergeWarps * kPartsAtOnce / parts;
+  return rows < kMergeWarps ? rows : kMergeWarps;
+}
 
 // A lane's neighbouring elements of a row.
 template <int kDim>
@@ -54,8 +63,6 @@ __device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
 
 #if CUDAOPS_HAS_MMA
 
-constexpr int kPartsAtOnce = 4;  // of a row, that a warp has in flight
-
 // The results of up to kMergeWarps rows of an item, by all warps of a block: a row has as many as
 // there are, a team; each adds the sums of every so-manieth part, and then the warps' are added.
 template <typename T, int kDim>
@@ -72,9 +79,8 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   const bool is_busy = warp / team < num_rows;
   const Query query = query_of(plan, item, is_busy ? row : 0);
   const Ending ending(plan, item, query);
-  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
   const int count = parts.count;
-  const auto row_of = [&](int part) { return parts.slot_of(part) * kRows + row; };
+  const auto row_of = [&](int part) { return parts.slot_of(part) * plan.slot_rows + row; };
   const float* const states = plan.states;
   const float* const sums = plan.sums;
   wait_for_kernels_before();
@@ -136,6 +142,7 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   }
   __syncthreads();
   if (!is_busy) return;
+  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
   for (int at = place * 32 + lane; at < head_dim; at += team * 32) {
     float all = 0;
 #pragma unroll 4
@@ -143,6 +150,70 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
     out[at] = from_float<T>(all * finish.factor);
   }
   if (place == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
+}
+
+#endif
+
+#if CUDAOPS_HAS_HOPPER
+
+// A number of the shared memory of block `rank`, where `own` has it in this block's.
+template <typename Value>
+__device__ __forceinline__ Value load_in_cluster(const Value* own, unsigned int rank) {
+  uint32_t remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared_address(own)), "r"(rank));
+  Value value;
+  if constexpr (sizeof(Value) == 8) {
+    asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(value.x), "=f"(value.y)
+                 : "r"(remote)
+                 : "memory");
+  } else {
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(remote) : "memory");
+  }
+  return value;
+}
+
+// An item's results, by all threads of the cluster whose blocks have its parts' sums and states:
+// each has an element of a row at a time. A part without keys has a total of 0, and any sums.
+template <typename T>
+__device__ __forceinline__ void merge_in_cluster(const Plan& plan, const Item& item,
+                                                 const float* sums, const float* states) {
+  arrive_at_cluster_barrier();
+  wait_at_cluster_barrier();
+  const int num_rows = min(kRows, plan.num_rows - item.first_row);
+  const int threads = static_cast<int>(blockDim.x);
+  const int first = static_cast<int>(cluster_rank()) * threads + static_cast<int>(threadIdx.x);
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+#pragma unroll 1
+  for (int at = first; at < num_rows * head_dim; at += kMaxClusterSize * threads) {
+    const int row = at / head_dim, element = at - row * head_dim;
+    float2 state[kMaxClusterSize];
+    float sum[kMaxClusterSize];
+#pragma unroll
+    for (int i = 0; i < kMaxClusterSize; ++i) {
+      state[i] = load_in_cluster(reinterpret_cast<const float2*>(states) + row, i);
+      sum[i] = load_in_cluster(sums + at, i);
+    }
+    const Query query = query_of(plan, item, row);
+    const Ending ending(plan, item, query);
+    float largest = -INFINITY, total = 0, all = 0;
+#pragma unroll
+    for (int i = 0; i < kMaxClusterSize; ++i) largest = fmaxf(largest, state[i].x);
+    const float base = largest == -INFINITY ? 0.0f : largest;
+#pragma unroll
+    for (int i = 0; i < kMaxClusterSize; ++i) {
+      const float weight = detail::exp2_of(state[i].x - base);
+      total += weight * state[i].y;
+      all += state[i].y == 0 ? 0.0f : weight * sum[i];
+    }
+    const Finish finish = ending.of(largest, total);
+    T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
+    out[element] = from_float<T>(all * finish.factor);
+    if (element == 0) store_lse(plan, item, query, finish.lse);
+  }
+  // No block ends while others read its memory.
+  arrive_at_cluster_barrier();
+  wait_at_cluster_barrier();
 }
 
 #endif
@@ -190,8 +261,7 @@ __global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
   const int turns = plan.merge_items ? static_cast<int>(gridDim.y) : parts.count - 1;
   // As many rows as have their parts in flight at a time: more blocks of this kernel than it takes
   // leave less room for the next one.
-  const int rows_at_once = min(kMergeWarps, kMergeWarps * kPartsAtOnce / parts.count);
-  const int rows_of_block = max((num_rows + turns - 1) / turns, rows_at_once);
+  const int rows_of_block = max((num_rows + turns - 1) / turns, rows_at_once(parts.count));
   const int first_row = turn * rows_of_block;
   const int end = min(num_rows, first_row + rows_of_block);
   for (int row = first_row; row < end; row += kMergeWarps) {

@@ -34,6 +34,11 @@ struct CacheBytes {
   uint32_t block, token;
 };
 
+// In elements.
+struct OutputStrides {
+  int64_t batch, token, head;
+};
+
 // How the call is cut; the same on host and device, but for what lengths say.
 struct Plan {
   AttentionDecode call;
@@ -46,20 +51,29 @@ struct Plan {
   int page_shift;    // page_size = 1 << page_shift; -1 where it is no power of two
   int unit_shift;    // a unit is 1 << unit_shift keys: a tile of each of a block's warps
   int stages;        // tiles of a warp
-  int most_keys;     // that a row of the table has room for
+  int most_keys;     // that a row of the table has room for; a sequence's length without lengths
   CacheBytes k_bytes, v_bytes;
-  int parts;          // of all units; blocks of the grid: parts * side_by_side
-  float scale_log2;   // scale * log2(e)
-  float per_softcap;  // ln(2) / softcap
-  float* sums;        // two for a block, of parts of items: [kRows][head_dim]
-  float* states;      // two for a block: largest, total [kRows]
-  bool merge_items;   // what a block of the second kernel has: an item, or what a part needs
-  detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1};
+  int window_right;  // keys behind a query's position that it sees; -1: all
+  OutputStrides output_strides;
+  int parts;           // of all units; blocks of the grid: parts * side_by_side
+  int parts_of_item;   // where each item is cut by itself; 0: all units, one behind the other, are
+  int units_of_part;   // there: after how many it is cut; 0: into equal parts
+  bool is_in_cluster;  // its parts' blocks are a cluster, which puts them together
+  int slots_of_block;  // sums that a block may leave: of parts of an item
+  int slot_rows;       // rows of a slot
+  int slot_stride;     // from an item's part to the next one
+  float scale_log2;    // scale * log2(e)
+  float per_softcap;   // ln(2) / softcap
+  float* sums;         // for a slot: [slot_rows][head_dim]
+  float* states;       // for a slot: largest, total [slot_rows]
+  bool merge_items;    // what a block of the second kernel has: an item, or what a part needs
+  detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1}, by_parts_of_item{1};
 };
 
 // kPastCache: of the first level.
 template <bool kPastCache = false>
 __device__ __forceinline__ int length_of(const Plan& plan, int batch) {
+  if (plan.call.lengths == nullptr) return plan.most_keys;
   const int32_t* const length = plan.call.lengths + batch;
 #if CUDAOPS_HAS_MMA
   if (kPastCache) return min(max(__ldcg(length), 0), plan.most_keys);
@@ -72,15 +86,38 @@ __device__ __forceinline__ int page_of(const Plan& plan, int token) {
                               : token / static_cast<int>(plan.call.page_size);
 }
 
+// Whether a sequence's keys are named by a table: else they are a page of its own. Those of float8
+// always are.
+template <typename Cache>
+__device__ __forceinline__ bool has_table(const Plan& plan) {
+  return sizeof(Cache) == 1 || plan.call.block_table != nullptr;
+}
+// The block with a page of a sequence, as it lies from block 0 of first_of().
+template <typename Cache, bool kPastCache = false>
+__device__ __forceinline__ int block_of(const Plan& plan, int batch, int page) {
+  if (!has_table<Cache>(plan)) return 0;
+  const int32_t* const block = plan.call.block_table + batch * plan.call.block_table_stride + page;
+#if CUDAOPS_HAS_MMA
+  if (kPastCache) return __ldcg(block);
+#endif
+  return *block;
+}
+template <typename Cache>
+__device__ __forceinline__ const Cache* first_of(const Plan& plan, const PagedCache& cache,
+                                                 int batch, int kv_head) {
+  const int64_t first = has_table<Cache>(plan) ? 0 : batch * cache.block_stride;
+  return static_cast<const Cache*>(cache.data) + first + kv_head * cache.head_stride;
+}
+
 // The first unit with a key that one of the sequence's queries sees.
-__device__ __forceinline__ int first_unit_of(const Plan& plan, int length) {
+CUDAOPS_HOST_DEVICE inline int first_unit_of(const Plan& plan, int length) {
   if (plan.call.window_left < 0) return 0;
   const int64_t first = length - plan.call.q_length - plan.call.window_left;
   return first > 0 ? static_cast<int>(first) >> plan.unit_shift : 0;
 }
 
 // One where there are none: the result is written all the same.
-__device__ __forceinline__ int units_of(const Plan& plan, int length) {
+CUDAOPS_HOST_DEVICE inline int units_of(const Plan& plan, int length) {
   const int64_t end = (int64_t{length} + (1 << plan.unit_shift) - 1) >> plan.unit_shift;
   const int count = static_cast<int>(end) - first_unit_of(plan, length);
   return count > 0 ? count : 1;
@@ -97,31 +134,43 @@ __device__ __forceinline__ Item item_of(const Plan& plan, int batch, int index, 
   return item;
 }
 
-// The parts of an item, one behind the other, and where their sums lie: a block's second slot is
-// that of the item that begins in its part.
-struct Parts {
-  int first, count;
-  int begin, per_part;  // the item's first unit of all
-  int side_by_side, aside;
+// A block's slot for a part of an item; where it may leave two, the second one is that of the item
+// that begins in its part of all units.
+__device__ __forceinline__ int slot_of_block(const Plan& plan, int block, bool is_first_part) {
+  return plan.slots_of_block * block + (is_first_part ? plan.slots_of_block - 1 : 0);
+}
 
+// The parts of an item, one behind the other, and where their sums lie.
+struct Parts {
+  const Plan& plan;
+  int first, count;
+  int first_slot;  // but for that of part 0, where a block may leave two
+
+  // `begin`: the item's first unit of all.
   __device__ Parts(const Plan& plan, const Item& item, int begin, int per_part, int aside)
-      : first(begin / per_part),
-        count((begin + item.num_units - 1) / per_part - first + 1),
-        begin(begin),
-        per_part(per_part),
-        side_by_side(plan.side_by_side),
-        aside(aside) {}
+      : plan(plan) {
+    if (plan.parts_of_item > 0) {
+      first = begin / item.num_units * plan.parts_of_item;
+      count = plan.parts_of_item;
+    } else {
+      first = begin / per_part;
+      count = (begin + item.num_units - 1) / per_part - first + 1;
+    }
+    first_slot = slot_of_block(plan, first * plan.side_by_side + aside, false);
+  }
   __device__ int slot_of(int part) const {
-    return 2 * ((first + part) * side_by_side + aside) +
-           (begin >= (first + part) * per_part ? 1 : 0);
+    return first_slot + part * plan.slot_stride + (part == 0 ? plan.slots_of_block - 1 : 0);
   }
 };
 
-// A query of an item: its head, token and position.
+// A query of an item: its head, token and position, and the last key that it may see.
 struct Query {
-  int head, token, position;
+  int head, token, position, last;
   bool is_there;
 };
+__device__ __forceinline__ int last_key_of(const Plan& plan, int length, int position) {
+  return plan.window_right < 0 ? length - 1 : min(position + plan.window_right, length - 1);
+}
 __device__ __forceinline__ Query query_of(const Plan& plan, const Item& item, int row) {
   const int index = item.first_row + row;
   Query query;
@@ -129,6 +178,7 @@ __device__ __forceinline__ Query query_of(const Plan& plan, const Item& item, in
   query.token = static_cast<int>(plan.by_group.quotient(static_cast<uint32_t>(index)));
   query.head = item.kv_head * plan.group + index - query.token * plan.group;
   query.position = item.length - static_cast<int>(plan.call.q_length) + query.token;
+  query.last = last_key_of(plan, item.length, query.position);
   return query;
 }
 
@@ -164,8 +214,8 @@ class Ending {
 
 __device__ __forceinline__ int64_t output_row(const Plan& plan, const Item& item,
                                               const Query& query) {
-  return ((item.batch * plan.call.q_length + query.token) * plan.call.num_heads + query.head) *
-         plan.call.head_dim;
+  const OutputStrides& strides = plan.output_strides;
+  return item.batch * strides.batch + query.token * strides.token + query.head * strides.head;
 }
 __device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, const Query& query,
                                           float lse) {
@@ -186,6 +236,10 @@ class Schedule {
  public:
   __device__ explicit Schedule(const Plan& plan)
       : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {
+    if (plan.parts_of_item > 0) {
+      per_part_ = plan.units_of_part;
+      return;
+    }
     own_length_ = lane_ < plan.call.num_batches ? length_of<kMayChange>(plan, lane_) : 0;
     own_ = lane_ < plan.call.num_batches ? units_of(plan, own_length_) * plan.columns : 0;
     upto_ = sum_upto(own_);
@@ -200,11 +254,14 @@ class Schedule {
 
   __device__ int per_part() const { return per_part_; }
   __device__ int length(int batch) const {
-    if (batch >= 32) return length_of<kMayChange>(plan_, batch);
+    if (batch >= 32 || plan_.parts_of_item > 0) return length_of<kMayChange>(plan_, batch);
     return __shfl_sync(~0u, own_length_, batch);
   }
-  // The first unit of one of the first 32 sequences.
-  __device__ int begin_of(int batch) const { return __shfl_sync(~0u, upto_ - own_, batch); }
+  // The first unit of a sequence, of the first 32 ones where lengths differ.
+  __device__ int begin_of(int batch) const {
+    if (plan_.parts_of_item > 0) return batch * plan_.columns * units_of(plan_, length(batch));
+    return __shfl_sync(~0u, upto_ - own_, batch);
+  }
 
   // Units begin up to end, of all, and the item with the first of them: its sequence, its column
   // there and its own first unit of all.
@@ -215,6 +272,18 @@ class Schedule {
   };
   __device__ Part part(int index) const {
     Part part;
+    if (plan_.parts_of_item > 0) {
+      int in_item = index;
+      const int column = plan_.by_parts_of_item.divide(&in_item);
+      part.batch = column / plan_.columns;
+      part.column = column - part.batch * plan_.columns;
+      const int units = units_of(plan_, length(part.batch));
+      const int each = per_part_ > 0 ? per_part_ : plan_.by_parts_of_item.quotient(units - 1) + 1;
+      part.first = column * units;
+      part.begin = part.first + in_item * each;
+      part.end = min(part.begin + each, part.first + units);
+      return part;
+    }
     part.begin = index * per_part_;
     part.end = min(part.begin + per_part_, total_);
     if (part.is_empty()) return part;

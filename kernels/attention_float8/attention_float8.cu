@@ -76,9 +76,9 @@ struct LaunchConvert {
   }
 };
 
-// Where the copies lie in the workspace.
+// Where the copies lie in the workspace, behind them what attention of them works in.
 struct Copies {
-  int64_t k, v, bytes;
+  int64_t k, v, attention, bytes;
 
   explicit Copies(const AttentionFloat8& call) {
     constexpr int64_t kAlignment = 256;
@@ -89,7 +89,10 @@ struct Copies {
     };
     k = room(from.q);
     v = k + room(from.k);
-    bytes = v + room(from.v);
+    attention = v + room(from.v);
+    // Which kernel that is depends on no address but by its alignment.
+    bytes =
+        attention + attention_workspace_bytes(attention_of_copies(call, nullptr, nullptr, nullptr));
   }
 };
 
@@ -116,7 +119,8 @@ void launch_attention_float8(const AttentionFloat8& call, void* workspace, void*
   for_device_type<LaunchConvert>(dtype, from.q, q, on);
   for_device_type<LaunchConvert>(dtype, from.k, q + copies.k, on);
   for_device_type<LaunchConvert>(dtype, from.v, q + copies.v, on);
-  launch_attention(attention_of_copies(call, q, q + copies.k, q + copies.v), stream);
+  launch_attention(attention_of_copies(call, q, q + copies.k, q + copies.v), q + copies.attention,
+                   stream);
 }
 
 }  // namespace cudaops_kernels

@@ -297,12 +297,15 @@ TYPED_TEST(AttentionGpu, IsRightForAllShapesAndAlignments) {
       SCOPED_TRACE(text_of(shape) + " offset " + std::to_string(offset));
       Problem<T> problem(shape);
       Arrays<T, DeviceBuffer> arrays(problem, offset);
-      launch_attention(arrays.forward(), nullptr);
+      const Attention forward = arrays.forward();
+      DeviceBuffer<uint8_t> forward_workspace(attention_workspace_bytes(forward));
+      launch_attention(forward, forward_workspace.data(), nullptr);
       const AttentionBackward backward = arrays.backward();
       DeviceBuffer<uint8_t> workspace(attention_backward_workspace_bytes(backward));
       launch_attention_backward(backward, workspace.data(), nullptr);
       constexpr double kRounding = kDType<T> == DType::kFloat16 ? 0x1p-11 : 0x1p-8;
       arrays.check(problem, sizeof(T) == 2 ? kRounding : 0);
+      EXPECT_TRUE(forward_workspace.guards_intact());
       EXPECT_TRUE(workspace.guards_intact());
     }
   }

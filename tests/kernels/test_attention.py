@@ -440,6 +440,46 @@ def has_hopper_kernel(dtype, device):
     return device == "cuda" and dtype.itemsize == 2 and torch.cuda.get_device_capability() == (9, 0)
 
 
+def takes_few_queries(q, k, v):
+    """Whether attention_decode's kernels have the forward pass, where there are tensor cores."""
+    return q.shape[1] <= 16 and q.shape[1] * q.shape[2] // k.shape[2] <= 64 and q.shape[3] == v.shape[3]
+
+
+def few_queries_calls(device):
+    """Sizes and options: parts of many lengths, tiles of queries, each mask. On the CPU keys aren't divided."""
+    sizes = [(1, 77, 6, 2, 40), (5, 90, 4, 2, 32), (7, 3, 4, 2, 64)]
+    if device == "cuda":
+        sizes += [(1, 1, 4, 4, 64), (1, 700, 4, 1, 40), (2, 300, 2, 2, 256), (5, 513, 8, 2, 96), (16, 600, 4, 1, 128)]
+        sizes += [(1, 5000, 4, 1, 128), (16, 4100, 4, 1, 64), (2, 9000, 4, 4, 256), (1, 40000, 4, 2, 64)]
+    masks = ({}, {"causal": True}, {"window": (300, 0)}, {"window": (20, 3)}, {"window": (-1, 2)})
+    for seq_q, seq_k, heads, kv_heads, head_dim in sizes:
+        for mask in masks if seq_q > 1 else masks[:3]:
+            yield (3, seq_q, seq_k, heads, kv_heads, head_dim), mask
+    more = 9 if device == "cuda" else 1
+    yield (3, 1, 70 * more, 4, 2, 64), {"softcap": 5.0, "scale": 0.3}
+    yield (3, 3, 70 * more, 4, 2, 64), {"sinks": True, "window": (40 * more, 0)}
+    yield (3, 1, 20, 4, 2, 64), {"sinks": True, "scale": -0.1}
+
+
+def test_few_queries(device):
+    """Keys are divided, alike in each batch: a sequence alone has the bits that it has beside others."""
+    for index, (sizes, options) in enumerate(few_queries_calls(device)):
+        dtype = (torch.bfloat16, torch.float16)[index % 2]
+        q, k, v = tensors(device, dtype, *sizes, seed=index)
+        if index % 4 == 0:
+            q, k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v))
+        options = dict(options)
+        if "sinks" in options:
+            options["sinks"] = normal(sizes[3], dtype=torch.float32, device=device, seed=6)
+        check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
+        whole = kernels.attention(q, k, v, **options, return_lse=True)
+        alone = kernels.attention(q[1:2], k[1:2], v[1:2], **options, return_lse=True)
+        many = [x.repeat(12, 1, 1, 1) for x in (q, k, v)]
+        many = kernels.attention(*many, **options, return_lse=True)
+        for a, b, c in zip(whole, alone, many):
+            assert torch.equal(a[1:2], b) and torch.equal(a.repeat(12, *[1] * (a.dim() - 1)), c), (dtype, sizes, options)
+
+
 def hopper_calls():
     """A name, sizes and options: each shape of tiles, each mask, lengths that are no whole tiles."""
     masks = ({}, {"causal": True}, {"window": (100, 0)}, {"window": (64, 33)}, {"window": (-1, 20)})
@@ -475,7 +515,7 @@ def test_hopper_kernel(device):
     """Against exact arithmetic, and that it is the one which runs."""
     if not has_hopper_kernel(torch.bfloat16, device):
         return
-    calls = 0
+    calls = few = 0
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         for index, (sizes, options) in enumerate(hopper_calls()):
             dtype = (torch.bfloat16, torch.float16)[index % 2]
@@ -486,9 +526,11 @@ def test_hopper_kernel(device):
             if "sinks" in options:
                 options["sinks"] = normal(sizes[3], dtype=torch.float32, device=device, seed=6)
             calls += 1
+            few += takes_few_queries(q, k, v)
             check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
     names = [event.name for event in profile.events()]
-    assert sum("attention_sm90_kernel" in name for name in names) == calls, set(names)
+    assert sum("decode_kernel" in name for name in names) == few > 0, set(names)
+    assert sum("attention_sm90_kernel" in name for name in names) == calls - few, set(names)
     assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
 
 

@@ -157,10 +157,10 @@ def attention(
     addresses and strides are, and out_dtype has 16 bits; weights are rounded to float8 there, as in
     FlashAttention-3. Elsewhere q, k and v are converted to out_dtype first, on the CPU to float32.
 
-    One query against many keys, or few, leaves most of a GPU idle, as keys are not divided: results of
-    a sequence would depend on what comes with it. attention_decode() divides them; keys and values of
-    one length are its caches with a page a sequence, block_table
-    torch.arange(batch, dtype=torch.int32, device=q.device)[:, None].
+    Of few queries (up to 16, of a key head's query heads 64 together) of float16 or bfloat16, with one
+    head_dim and without bias, slopes and dropout, GPUs with tensor cores divide the keys, after a
+    number that seq_k alone decides: a sequence's results are the same, bit for bit, in any batch.
+    attention_decode() divides them by how much work there is, which is a little faster.
 
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results
     are the same from run to run, but for the gradient by q on H100 and H200: its parts are added up
