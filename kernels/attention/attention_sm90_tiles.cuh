@@ -17,6 +17,7 @@
 #include "../common/hopper/wgmma.cuh"
 #include "../common/per_device.cuh"
 #include "attention.h"
+#include "attention_dropout.h"
 
 namespace cudaops_kernels {
 
@@ -423,6 +424,19 @@ inline void describe(const Attention& call, int queries, int keys, AttentionSm90
   to->cap = static_cast<float>(call.softcap);
   to->inverse_cap = has_cap ? static_cast<float>(call.scale / call.softcap) : 0.0f;
   to->factor = static_cast<float>(has_cap ? kLog2e : call.scale * kLog2e);
+}
+
+// Slopes, bias and dropout, which both kernels' parameters have.
+template <typename Parameters>
+void describe_options(const Attention& call, Parameters* to) {
+  to->slopes = call.alibi_slopes;
+  to->slopes_batch_stride = call.alibi_batch_stride;
+  to->bias = call.bias;
+  to->bias_batch_stride = call.bias_batch_stride;
+  to->bias_head_stride = call.bias_head_stride;
+  to->bias_query_stride = call.bias_query_stride;
+  to->threshold = AttentionDropout::threshold_of(call);
+  to->seed = call.seed;
 }
 
 // At most `largest` of all heads, which have `tiles` each, in a section.
