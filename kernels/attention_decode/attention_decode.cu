@@ -267,7 +267,8 @@ constexpr int kMostKeysOfCluster = 2048;
 // Each item for a cluster, where they all run at once.
 bool cut_for_clusters(Plan* plan, const Fit& fit) {
   const int64_t blocks = plan->per_sequence * plan->call.num_batches * kMaxClusterSize;
-  if (!fit.has_clusters || plan->row_tiles > 1 || plan->most_keys > kMostKeysOfCluster || 2 * blocks > fit.blocks) {
+  if (!fit.has_clusters || plan->row_tiles > 1 || plan->most_keys > kMostKeysOfCluster ||
+      2 * blocks > fit.blocks) {
     return false;
   }
   plan->is_in_cluster = true;
@@ -297,8 +298,8 @@ void cut(Plan* plan, const Fit& fit) {
 int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
 int64_t num_slots(const Plan& plan) { return plan.slots_of_block * num_blocks(plan); }
 
-// Of the second kernel: as many as run at a time of the first one. Where items are cut by themselves
-// a block has as many rows in any batch, as that decides in which order parts are added.
+// Of the second kernel: as many as run at a time of the first one. Where items are cut by
+// themselves a block has as many rows in any batch, as that decides in which order parts are added.
 dim3 merge_grid(const Plan& plan, int slots) {
   if (!plan.merge_items) return dim3(static_cast<unsigned int>(num_blocks(plan)));
   const int items = static_cast<int>(plan.per_sequence * plan.call.num_batches);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""patch() and register_attention() in Hugging Face's transformers: small models of seven families against
-transformers' own eager attention. Skipped where transformers isn't installed."""
+"""patch() and register_attention() in Hugging Face's transformers: small models against transformers' own eager
+attention. Skipped where transformers isn't installed."""
 
 import copy
 import importlib.util
+import sys
 
 from op_testing import skip_file
 
@@ -103,6 +104,62 @@ def test_logits_and_gradients(device):
             for param, grad in wanted_grads.items():
                 if grad is not None:
                     close(grads[param], grad, (family, name, param))
+
+
+ENCODER = {key: SHAPE[key] for key in ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads")}
+SPECIAL = {f"{name}_token_id": i for i, name in enumerate(("pad", "bos", "eos", "cls", "sep"))}
+CHUNKS = {"attention_chunk_size": WINDOW, "intermediate_size_mlp": 48, "num_local_experts": 2}
+T5 = {"vocab_size": 64, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0}
+# The model's class, its configuration's, and what is special about it.
+OTHERS = (
+    ("BertForMaskedLM", "BertConfig", ENCODER),  # all see all
+    ("ModernBertForMaskedLM", "ModernBertConfig", ENCODER | SPECIAL | {"local_attention": WINDOW}),  # a window to both sides
+    ("T5ForConditionalGeneration", "T5Config", T5),  # biases by positions; keys of another sequence
+    ("UMT5ForConditionalGeneration", "UMT5Config", T5),  # layers that don't say that they are causal
+    ("Llama4ForCausalLM", "Llama4TextConfig", SHAPE | CHUNKS),
+    (
+        "Gemma3ForCausalLM",
+        "Gemma3TextConfig",
+        SHAPE | FAMILIES["Gemma3"] | {"use_bidirectional_attention": True},
+    ),
+)
+
+
+def test_other_models(device):
+    kernels.register_attention()
+    ids = tokens(device)
+    for model_name, config_name, options in OTHERS:
+        kind = getattr(transformers, model_name)
+        if not hasattr(sys.modules[kind.__module__], "ALL_ATTENTION_FUNCTIONS"):
+            continue  # T5 of 5.4, whose attention is its own
+        found = []
+        for implementation in ("eager", "cudaops"):
+            config = getattr(transformers, config_name)(**options, attn_implementation=implementation)
+            torch.manual_seed(0)
+            model = kind(config).eval()
+            with torch.no_grad():
+                for seed, param in enumerate(model.parameters()):
+                    param += normal(*param.shape, dtype=param.dtype, device="cpu", seed=seed) * 0.15
+            found.append(model.to(device))
+        plain, ours = found
+        for side in (None, "left", "right"):
+            mask = torch.ones_like(ids) if side is None else padded(device, side)
+            arguments = {"attention_mask": None if side is None else mask}
+            if "T5" in model_name:
+                arguments["decoder_input_ids"], mask = ids[:, :11], torch.ones_like(ids[:, :11])
+            results = []
+            for model in found:
+                model.zero_grad()
+                logits = model(ids, **arguments).logits[mask == 1]
+                logits.square().mean().backward()
+                results.append((logits, [p.grad for p in model.parameters() if p.grad is not None]))
+            close(results[1][0], results[0][0], (model_name, side))
+            for a, b in zip(results[1][1], results[0][1], strict=True):
+                close(a, b, (model_name, side))
+        if "T5" in model_name:
+            for more in ({}, {"num_beams": 2}, {"cache_implementation": "static", "disable_compile": True}):
+                options = {"attention_mask": padded(device, "right"), "max_new_tokens": 6, "min_new_tokens": 6, "do_sample": False}
+                assert torch.equal(*(model.generate(ids, **options, **more) for model in found)), (model_name, more)
 
 
 def test_sequences_by_their_lengths(device):

@@ -138,8 +138,9 @@ def _mask(
     use_vmap: bool = False,
     device: Any = "cpu",
     **_: Any,
-) -> Union[Tensor, Pattern, None]:
-    """For transformers' AttentionMaskInterface. None: that the layer is causal, or isn't, says all."""
+) -> Union[Tensor, Pattern]:
+    """For transformers' AttentionMaskInterface. Never None, which leaves it to the layer whether it is causal: not
+    all of them say so."""
     if isinstance(attention_mask, Pattern):
         return attention_mask
     # A graph that is captured can't depend on numbers.
@@ -154,11 +155,7 @@ def _mask(
             device,
         )
         if pattern is not None:
-            is_plain = pattern.num_keys is None and not any(isinstance(x, Tensor) for x in pattern)
-            is_of_layer = parts.window == _EVERYTHING or (
-                parts.window == _CAUSAL and q_length == kv_length
-            )
-            return None if is_plain and is_of_layer else pattern
+            return pattern
     visible = masking_utils.sdpa_mask(
         batch_size=batch_size,
         q_length=q_length,
