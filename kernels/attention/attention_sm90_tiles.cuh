@@ -199,8 +199,8 @@ struct WithBias : WithScoreOptions<Shape> {
 // dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
 // stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
 // faster. 64Short: two tiles at a time. 256Short: up to 512 queries; half of a mask's diagonal is
-// less of 64 keys. Shortest: up to 64 queries, which are one warpgroup's; what comes before and
-// after a tile's products is more than they are, and runs beside that of other tiles.
+// less of 64 keys. Shortest: up to 64 queries of few keys, which are one warpgroup's; what comes
+// before and after a tile's products is more than they are, and runs beside that of other tiles.
 using AttentionSm90Shape64Shortest = AttentionSm90Shape<64, 64, 1, 64, 2, 2, 4>;
 using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 6, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 6>;

@@ -526,7 +526,7 @@ def test_hopper_kernel(device):
             if "sinks" in options:
                 options["sinks"] = normal(sizes[3], dtype=torch.float32, device=device, seed=6)
             calls += 1
-            few += takes_few_queries(q, k, v)
+            few += k.shape[1] > 128 and takes_few_queries(q, k, v)
             check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
     names = [event.name for event in profile.events()]
     assert sum("decode_kernel" in name for name in names) == few > 0, set(names)
