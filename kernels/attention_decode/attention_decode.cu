@@ -245,7 +245,7 @@ int side_by_side_of(const Plan& plan, int slots) {
 
 // Keys of a part, of sequences of one length: so few parts that to put them together takes little
 // of the time, so many that one sequence keeps many multiprocessors busy.
-constexpr int kFewestKeysOfPart = 256, kMostPartsOfSequence = 16;
+constexpr int kFewestKeysOfPart = 512, kMostPartsOfSequence = 16;
 
 // Each item by itself.
 void cut_items(Plan* plan) {
@@ -297,8 +297,8 @@ void cut(Plan* plan, const Fit& fit) {
 int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
 int64_t num_slots(const Plan& plan) { return plan.slots_of_block * num_blocks(plan); }
 
-// Of the second kernel: as many as run at a time of the first one. Where items are cut by themselves
-// a block has as many rows in any batch, as that decides in which order parts are added.
+// Of the second kernel: as many as run at a time of the first one. Where items are cut by
+// themselves a block has as many rows in any batch, as that decides in which order parts are added.
 dim3 merge_grid(const Plan& plan, int slots) {
   if (!plan.merge_items) return dim3(static_cast<unsigned int>(num_blocks(plan)));
   const int items = static_cast<int>(plan.per_sequence * plan.call.num_batches);
@@ -476,7 +476,7 @@ bool attention_few_serves(const Attention& call) {
   (void)call;
   return false;  // no mma.sync
 #else
-  constexpr int64_t kMostQueries = 16, kMostRows = 64, kMostKeys = int64_t{1} << 29;
+  constexpr int64_t kMostQueries = 16, kMostRows = 32, kMostKeys = int64_t{1} << 29;
   if (call.cu_seqlens_q != nullptr || call.bias != nullptr || call.alibi_slopes != nullptr ||
       call.dropout_p > 0 || call.is_double || call.head_dim != call.head_dim_v || call.seq_k == 0 ||
       call.seq_k > kMostKeys || call.seq_q > kMostQueries ||

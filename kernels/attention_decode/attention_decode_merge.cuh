@@ -63,7 +63,6 @@ __device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
 
 #if CUDAOPS_HAS_MMA
 
-
 // The results of up to kMergeWarps rows of an item, by all warps of a block: a row has as many as
 // there are, a team; each adds the sums of every so-manieth part, and then the warps' are added.
 template <typename T, int kDim>
