@@ -67,7 +67,7 @@ endif()
 if(NOT COMMAND _cudaops_use)
   include("${CMAKE_CURRENT_LIST_DIR}/detail/base/use.cmake")
 endif()
-_cudaops_use(arch/spell base/hooks base/message base/options base/state match/languages match/torch_targets op/arguments op/compile_options op/debug)
+_cudaops_use(arch/spell base/hooks base/message base/options base/programs base/state match/languages match/torch_targets op/arguments op/compile_options op/debug)
 
 function(cudaops_target_torch)
   list(APPEND CMAKE_MESSAGE_CONTEXT "CudaOps.cudaops_target_torch")
@@ -156,7 +156,14 @@ function(_cudaops_check_torch command abi torch_target out)
     _cudaops_state_get(PYTHON_INCLUDE_DIR include)
     _cudaops_state_get(PYTHON_EXECUTABLE python)
     _cudaops_state_get(PYTHON_VERSION python_version)
-    if(python STREQUAL "")
+    _cudaops_other_machine(machine)
+    if(machine)
+      _cudaops_stop(
+        "${command}: ABI PYBIND needs the Python that loads the module, for its headers and for the name of the file."
+        FACTS "found   a compiler for ${machine} (CMAKE_SYSTEM_PROCESSOR), whose Python can't be asked here"
+        FIX "ABI STABLE, or ABI FULL" "or build it on ${machine}"
+      )
+    elseif(python STREQUAL "")
       _cudaops_stop(
         "${command}: ABI PYBIND needs the Python that goes with torch."
         FACTS "found   torch ${version} (${source}), no interpreter"
@@ -216,16 +223,6 @@ function(_cudaops_link_torch target abi torch_target gpu)
     else()
       target_compile_definitions(${target} PRIVATE USE_CUDA)
     endif()
-  endif()
-  # Torch's standard where CMake has no such dialect for nvcc: CudaOps::torch brings the option. CMake must add none of
-  # its own, from CMAKE_CXX_STANDARD or CMAKE_CUDA_STANDARD, nor stop because it can't.
-  _cudaops_state_get(TORCH_CXX_STANDARD standard)
-  if(
-    backend STREQUAL "CUDA"
-    AND NOT abi STREQUAL "STABLE"
-    AND NOT "cuda_std_${standard}" IN_LIST CMAKE_CUDA_COMPILE_FEATURES
-  )
-    set_target_properties(${target} PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED OFF)
   endif()
 endfunction()
 

@@ -225,13 +225,14 @@ function(cudaops_add_python_test)
     return()
   endif()
   _cudaops_state_get(PYTHON_EXECUTABLE python)
-  if(python STREQUAL "")
+  _cudaops_other_machine(machine)
+  if(python STREQUAL "" OR machine)
     _cudaops_state_get(TORCH_SOURCE source)
-    _cudaops_stop(
-      "${command}: there is no Python for this torch."
-      FACTS "found   torch at ${source}"
-      FIX "-DPython_EXECUTABLE=<python>   (one that has torch)"
-    )
+    set(fix "-DPython_EXECUTABLE=<python>   (one that has torch)")
+    if(machine)
+      set(fix "-DBUILD_TESTING=OFF   (a torch for ${machine} runs there)")
+    endif()
+    _cudaops_stop("${command}: there is no Python that can run this torch." FACTS "found   torch at ${source}" FIX ${fix})
   endif()
   set(runner "${python}")
   if(arg_PYTEST)

@@ -79,16 +79,19 @@ foreach(
   shape
   IN
   ITEMS
+    64Shortest
     64Short
     64
     96Short
     96
+    128Shortest
     128Short
     128
     192By128Short
     192By128
     192Short
     192
+    256Shortest
     256Short
     256
     128Dropout

@@ -13,8 +13,8 @@ through sets that together exceed the L2 cache. The samples of all ways of doing
 isn't waited for. Nothing is timed whose result differs from the one in float64. The figures go into
 <out>/<device>.json as "rivals", beside those of runs with other --sizes; without --out they are
 printed only. Each op has a process of its own and --seconds for all of it; with --jobs as many at
-once: they compile and check side by side, and are timed one at a time, nothing else running. The
-exit code is 1 where an op of ours failed.
+once: they compile and check side by side, and are timed one at a time, nothing else running. Ended
+before, it keeps what was measured. The exit code is 1 where an op of ours failed.
 
 Measured on a CPU (--device cpu) the figures say nothing; --quick checks the table of ops there.
 """
@@ -680,22 +680,35 @@ def measure(options, document, save, commit=None):
         running = {
             name: [started(name, options, (share, shares), folder) for share in range(shares)] for name in names
         }
+
+        def note(name, reports):
+            report = joined(reports)
+            report["commit"] = commit
+            report["torch"] = torch.__version__
+            document["rivals"]["ops"][name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"] = report
+            save()
+            return report
+
         try:
             for number, name in enumerate(names, 1):
-                report = joined([share() for share in running[name]])
+                report = note(name, [share() for share in running[name]])
                 print(f"[{number}/{len(names)}] {name}: {len(report['cases'])} cases, {report['seconds']} s", flush=True)
                 if report.get("failed"):
                     print(f"  {report['failed']}", flush=True)
-                report["commit"] = commit
-                report["torch"] = torch.__version__
-                key = name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"
-                document["rivals"]["ops"][key] = report
-                save()
+                del running[name]
         except BaseException:
             # Or the pool would go on with all that was given to it.
             pool.shutdown(wait=False, cancel_futures=True)
-            for child in children:
+            for child in list(children):
                 end(child)
+            # What they have measured is kept.
+            for name, shares in () if options.quick else running.items():
+                reports = []
+                for share in shares:
+                    with contextlib.suppress(concurrent.futures.CancelledError):
+                        reports.append(share())
+                if any(report["cases"] for report in reports):
+                    note(name, reports)
             raise
 
 
@@ -764,6 +777,7 @@ def main():
     if options.child:
         measure_op(options.child, options)
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # as Ctrl-C
     path = None
     if options.out:
         os.makedirs(options.out, exist_ok=True)

@@ -49,104 +49,97 @@ namespace cudaops_kernels {
 
 namespace attention_backward_sm90 {
 
-// Blocks of Q or dO of a tile, with their rows' lse or delta, which lie where sums do. `n`: blocks
-// of the tiles before.
-template <typename Shape, typename Rows, bool kVarlen>
+// Blocks of Q or dO of a tile, with their queries' lse or delta, `numbers`, which lie where sums
+// do. `n`: blocks of the tiles before.
+template <typename Shape, Lengths kLengths, typename Rows>
 __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameters& call,
                                             const Tile& tile, const CUtensorMap* map,
-                                            const float* statistics, char* to, char* statistics_to,
-                                            const Ring<Shape::kStages>& ring, uint32_t& n) {
-  constexpr uint32_t kStatisticBytes = Shape::kQueries * 4;
+                                            const float* numbers, const Rows& rows, uint32_t& n) {
+  constexpr uint32_t kNumberBytes = Shape::kQueries * 4;
 #pragma unroll 1
   for (int head = 0; head < call.group; ++head) {
 #pragma unroll 1
     for (int block = tile.first_block; block < tile.end_block; ++block, ++n) {
-      const int at = stage<Shape::kStages>(n);
-      uint64_t* const full = ring.full(n);
-      ring.wait_until_empty(n);
-      expect_bytes(full, Rows::kBytes + kStatisticBytes);
+      uint64_t* const full = rows.ring.full(n);
+      rows.ring.wait_until_empty(n);
+      expect_bytes(full, Rows::Tile::kBytes + kNumberBytes);
       const int64_t from =
           tile.workspace_block + head * call.query_blocks + block - tile.first_block;
-      copy_to_shared(statistics_to + at * kStatisticBytes, statistics + from * Shape::kQueries,
-                     kStatisticBytes, full);
-      copy_rows<Rows>(to + at * Rows::kBytes, 0, map, tile.q_row + block * Shape::kQueries,
-                      tile.kv_head * call.group + head, kVarlen ? 0 : tile.batch, full);
+      copy_to_shared(rows.numbers(n), numbers + from * Shape::kQueries, kNumberBytes, full);
+      copy_rows<typename Rows::Tile>(rows.tile(n), 0, map, tile.q_row + block * Shape::kQueries,
+                                     tile.kv_head * call.group + head,
+                                     is_varlen<kLengths>(call) ? 0 : tile.batch, full);
     }
   }
 }
 
-template <typename Shape, bool kVarlen>
+template <typename Shape, Lengths kLengths>
 __device__ __forceinline__ void produce_keys_and_queries(
-    const AttentionBackwardSm90Parameters& call, char* shared, const Barriers<Shape>& barriers) {
+    const AttentionBackwardSm90Parameters& call, const Rings<Shape>& rings) {
   uint32_t n = 0;  // query blocks up to now; t: tiles
   for (uint32_t t = 0;; ++t) {
     // The consumers have some blocks of the tile before to do.
     const int index = static_cast<int>(
         t == 0 ? blockIdx.x : gridDim.x + static_cast<uint32_t>(atomicAdd(call.next_tile, 1)));
-    Tile& tile = shared_tile<Shape>(shared, t);
-    wait_for_phase(barriers.tile_empty(t), parity<2>(t) ^ 1);
+    Tile& tile = shared_tile<Shape>(rings.shared, t);
+    wait_for_phase(rings.tile_empty(t), parity<2>(t) ^ 1);
     if (index < call.num_tiles) {
-      tile = tile_at<Shape, kVarlen>(call, index);
+      tile = tile_at<Shape, kLengths>(call, index);
     } else {
       tile.batch = -1;
     }
-    arrive(barriers.tile_full(t));
+    arrive(rings.tile_full(t));
     if (index >= call.num_tiles) break;
-    barriers.keys().wait_until_empty(t);
-    uint64_t* const full = barriers.keys().full(t);
+    rings.keys().wait_until_empty(t);
+    uint64_t* const full = rings.keys().full(t);
     expect_bytes(full, Shape::KTile::kBytes + Shape::VTile::kBytes);
-    const int row = tile.k_row + tile.first_key, batch = kVarlen ? 0 : tile.batch;
-    copy_rows<typename Shape::KTile>(shared + Shape::kKOffset, 0, &call.k, row, tile.kv_head, batch,
-                                     full);
-    copy_rows<typename Shape::VTile>(shared + Shape::kVOffset, 0, &call.v, row, tile.kv_head, batch,
-                                     full);
-    copy_blocks<Shape, typename Shape::QTile, kVarlen>(call, tile, &call.q, call.lse,
-                                                       shared + Shape::kQOffset,
-                                                       shared + Shape::kLseOffset, barriers.q(), n);
+    const int row = tile.k_row + tile.first_key, batch = is_varlen<kLengths>(call) ? 0 : tile.batch;
+    copy_rows<typename Shape::KTile>(rings.shared + Shape::kKOffset, 0, &call.k, row, tile.kv_head,
+                                     batch, full);
+    copy_rows<typename Shape::VTile>(rings.shared + Shape::kVOffset, 0, &call.v, row, tile.kv_head,
+                                     batch, full);
+    copy_blocks<Shape, kLengths>(call, tile, &call.q, call.lse, rings.q(), n);
   }
 }
 
-template <typename Shape, bool kVarlen>
+template <typename Shape, Lengths kLengths>
 __device__ __forceinline__ void produce_grad_output(const AttentionBackwardSm90Parameters& call,
-                                                    char* shared, const Barriers<Shape>& barriers) {
+                                                    const Rings<Shape>& rings) {
   uint32_t n = 0;  // query blocks up to now
   for (uint32_t t = 0;; ++t) {
-    wait_for_phase(barriers.tile_full(t), parity<2>(t));
-    const Tile& tile = shared_tile<Shape>(shared, t);
+    wait_for_phase(rings.tile_full(t), parity<2>(t));
+    const Tile& tile = shared_tile<Shape>(rings.shared, t);
     if (tile.batch < 0) break;
-    copy_blocks<Shape, typename Shape::GradTile, kVarlen>(
-        call, tile, &call.grad_output, call.delta, shared + Shape::kGradOffset,
-        shared + Shape::kDeltaOffset, barriers.grad(), n);
-    arrive(barriers.tile_empty(t));
+    copy_blocks<Shape, kLengths>(call, tile, &call.grad_output, call.delta, rings.grad(), n);
+    arrive(rings.tile_empty(t));
   }
 }
 
-template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
-__device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& call, char* shared,
-                                        const Barriers<Shape>& barriers, int warpgroup) {
-  using Common = Consumer<T, Shape, kVarlen, kHasExtras>;
-  ConsumerFor<Common> consumer{Common(call, shared, barriers, warpgroup)};
-  Common& common = consumer.common;
+template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
+__device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& call,
+                                        const Rings<Shape>& rings, int warpgroup) {
+  using Common = Consumer<T, Shape, kLengths, kHasExtras>;
+  ConsumerFor<Common> consumer{{call, rings, warpgroup}};
   for (uint32_t t = 0;; ++t) {
-    wait_for_phase(barriers.tile_full(t), parity<2>(t));
-    const Tile& in_shared = shared_tile<Shape>(shared, t);
+    wait_for_phase(rings.tile_full(t), parity<2>(t));
+    const Tile& in_shared = shared_tile<Shape>(rings.shared, t);
     if (in_shared.batch < 0) break;
     const Tile tile = in_shared;
     consumer.clear_sums();
-    barriers.keys().wait_until_full(t);
+    rings.keys().wait_until_full(t);
     if (!tile.is_empty()) {
-      if (kVarlen && tile.first_key + Shape::kKeys > tile.seq_k) {
+      if (is_varlen<kLengths>(call) && tile.first_key + Shape::kKeys > tile.seq_k) {
         clear_rows_from<typename Shape::KTile, Shape::kKeys>(
-            shared + Shape::kKOffset, tile.seq_k - tile.first_key, common.own_barrier());
+            rings.shared + Shape::kKOffset, tile.seq_k - tile.first_key, consumer.own_barrier());
       }
       const int blocks = tile.end_block - tile.first_block;
       int index = tile.first_block, head = tile.kv_head * call.group;
       int workspace_block = tile.workspace_block;
 #pragma unroll 1
       for (int left = blocks * call.group; left > 0; --left) {
-        consumer.add(tile,
-                     {index * Shape::kQueries, head, workspace_block, left == blocks * call.group});
-        ++common.n;
+        consumer.add({tile, consumer.first_key(tile), index * Shape::kQueries, head,
+                      workspace_block, left == blocks * call.group});
+        ++consumer.n;
         ++workspace_block;
         if (++index == tile.end_block) {
           index = tile.first_block;
@@ -156,13 +149,13 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
       }
       consumer.end_blocks();
     }
-    if (common.is_first_lane()) barriers.keys().release(t);
+    if (consumer.is_first_lane()) rings.keys().release(t);
     consumer.write(in_shared);
     __syncwarp();
-    if (common.is_first_lane()) arrive(barriers.tile_empty(t));
+    if (consumer.is_first_lane()) arrive(rings.tile_empty(t));
   }
   let_next_kernel_start();
-  if (!Shape::kIsWide && common.thread() == 0) wait_for_additions();
+  if (!Shape::kIsWide && consumer.thread() == 0) wait_for_additions();
 }
 
 }  // namespace attention_backward_sm90
@@ -170,27 +163,27 @@ __device__ __forceinline__ void consume(const AttentionBackwardSm90Parameters& c
 #endif
 
 // Without wgmma it has no body, and is never launched: attention_backward_sm90_serves().
-template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
+template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_backward_sm90_kernel(const __grid_constant__ AttentionBackwardSm90Parameters call) {
 #if CUDAOPS_HAS_WGMMA
   using namespace attention_backward_sm90;
   extern __shared__ __align__(1024) char shared[];
-  const Barriers<Shape> barriers = {reinterpret_cast<uint64_t*>(shared + Shape::kBarriersOffset)};
+  const Rings<Shape> rings = {shared, reinterpret_cast<uint64_t*>(shared + Shape::kBarriersOffset)};
   const int warp = __shfl_sync(0xFFFFFFFF, threadIdx.x / 32, 0);
   if (threadIdx.x == 0) {
     for (const CUtensorMap* map : {&call.q, &call.k, &call.v, &call.grad_output}) {
       prefetch_tensor_map(map);
     }
     constexpr int kConsumerWarps = 4 * Shape::kWarpgroups;
-    barriers.keys().init(0, kConsumerWarps);
+    rings.keys().init(0, kConsumerWarps);
     for (int n = 0; n < 2; ++n) {
-      init_barrier(barriers.tile_full(n));
-      init_barrier(barriers.tile_empty(n), kConsumerWarps + 1);
+      init_barrier(rings.tile_full(n));
+      init_barrier(rings.tile_empty(n), kConsumerWarps + 1);
     }
     for (int n = 0; n < Shape::kStages; ++n) {
-      barriers.q().init(n, kConsumerWarps);
-      barriers.grad().init(n, kConsumerWarps);
+      rings.q().ring.init(n, kConsumerWarps);
+      rings.grad().ring.init(n, kConsumerWarps);
     }
     for (int i = 0; i < 2 * Shape::kWarpgroups; ++i) {
       reinterpret_cast<int*>(shared + Shape::kTurnsOffset)[i] = 0;
@@ -201,19 +194,19 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   wait_for_kernels_before();
   if (warp < 4) {
     give_registers_back<Shape::kProducerRegisters>();
-    if (threadIdx.x == 0) produce_keys_and_queries<Shape, kVarlen>(call, shared, barriers);
-    if (threadIdx.x == 32) produce_grad_output<Shape, kVarlen>(call, shared, barriers);
+    if (threadIdx.x == 0) produce_keys_and_queries<Shape, kLengths>(call, rings);
+    if (threadIdx.x == 32) produce_grad_output<Shape, kLengths>(call, rings);
   } else {
     take_registers<Shape::kConsumerRegisters>();
-    consume<T, Shape, kVarlen, kHasExtras>(call, shared, barriers, warp / 4 - 1);
+    consume<T, Shape, kLengths, kHasExtras>(call, rings, warp / 4 - 1);
   }
 #endif
 }
 
-template <typename T, typename Shape, bool kVarlen, bool kHasExtras>
+template <typename T, typename Shape, Lengths kLengths, bool kHasExtras>
 void launch_attention_backward_sm90_type(const AttentionBackwardSm90Parameters& parameters,
                                          cudaStream_t stream) {
-  const auto kernel = &attention_backward_sm90_kernel<T, Shape, kVarlen, kHasExtras>;
+  const auto kernel = &attention_backward_sm90_kernel<T, Shape, kLengths, kHasExtras>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::kSharedBytes));
@@ -228,16 +221,20 @@ template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,
                                        const AttentionBackwardSm90Parameters& parameters,
                                        cudaStream_t stream) {
-  for_sm90_kernel(dtype, parameters.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
+  const bool has_lengths = parameters.cu_seqlens_q != nullptr;
+  for_sm90_type(dtype, [&](auto element) {
     using T = decltype(element);
-    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
-    if constexpr (Shape::kHasBias) {
-      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
-    } else if (parameters.has_extras()) {
-      launch_attention_backward_sm90_type<T, Shape, kVarlen, true>(parameters, stream);
-    } else {
-      launch_attention_backward_sm90_type<T, Shape, kVarlen, false>(parameters, stream);
+    if constexpr (!Shape::kHasBias) {
+      if (parameters.has_extras()) {
+        return launch_attention_backward_sm90_type<T, Shape, Lengths::kAny, true>(parameters,
+                                                                                  stream);
+      }
+      if (has_lengths) {
+        return launch_attention_backward_sm90_type<T, Shape, Lengths::kOwn, false>(parameters,
+                                                                                   stream);
+      }
     }
+    launch_attention_backward_sm90_type<T, Shape, Lengths::kOne, false>(parameters, stream);
   });
 }
 

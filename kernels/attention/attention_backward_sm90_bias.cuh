@@ -18,7 +18,6 @@ namespace cudaops_kernels {
 
 namespace attention_backward_sm90 {
 
-// `first_key`: the warpgroup's.
 template <typename T, typename Shape>
 class WarpBias {
  public:
@@ -46,14 +45,14 @@ class WarpBias {
     close_copies();
   }
 
-  __device__ __forceinline__ void begin_next(const Tile& tile, int first_key,
-                                             const Block& block) const {
+  __device__ __forceinline__ void begin_next(const Block& block) const {
+    const Tile& tile = block.tile;
     int query = block.first_query + Shape::kQueries, head = block.head;
     if (query >= tile.end_block * Shape::kQueries) {
       query = tile.first_block * Shape::kQueries;
       ++head;
     }
-    if (head < (tile.kv_head + 1) * call_.group) begin_load(tile, first_key, query, head);
+    if (head < (tile.kv_head + 1) * call_.group) begin_load(tile, block.first_key, query, head);
   }
 
   // Of the block whose load was begun last, times `unit`.
@@ -78,13 +77,12 @@ class WarpBias {
   }
 
   // dS, packed in pairs, to where there is room for a derivative of each score.
-  __device__ __forceinline__ void store_gradient(const Tile& tile, int first_key,
-                                                 const Block& block,
+  __device__ __forceinline__ void store_gradient(const Block& block,
                                                  const uint32_t (&ds)[Shape::kQueries / 4]) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int query = block.first_query + lane % 4 / 2 * 8 + lane / 4;
-    const int key = static_cast<int>(row_of_warp(first_key)) + lane % 2 * 8;
-    T* const to = static_cast<T*>(call_.grad_bias) + first_gradient(tile, block) + key;
+    const int key = static_cast<int>(row_of_warp(block.first_key)) + lane % 2 * 8;
+    T* const to = static_cast<T*>(call_.grad_bias) + first_gradient(block) + key;
 #pragma unroll
     for (int i = 0; i < Shape::kQueries / 16; ++i) {
       uint32_t words[4];
@@ -99,14 +97,13 @@ class WarpBias {
     }
   }
   // The same in float32: eight keys are a sector.
-  __device__ __forceinline__ void store_gradient(const Tile& tile, int first_key,
-                                                 const Block& block,
+  __device__ __forceinline__ void store_gradient(const Block& block,
                                                  const float (&ds)[Shape::kQueries / 2]) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int query = block.first_query + lane % 4 * 2;
-    const int key = static_cast<int>(row_of_warp(first_key)) + lane / 4;
+    const int key = static_cast<int>(row_of_warp(block.first_key)) + lane / 4;
     const int num_queries = call_.seq_q - query, num_keys = call_.seq_k - key;
-    float* to = static_cast<float*>(call_.grad_bias) + first_gradient(tile, block) +
+    float* to = static_cast<float*>(call_.grad_bias) + first_gradient(block) +
                 query * int64_t{call_.seq_k} + key;
 #pragma unroll
     for (int i = 0; i < Shape::kQueries / 8; ++i) {
@@ -125,8 +122,8 @@ class WarpBias {
   // All multiprocessors read it, which the second-level cache is slow at.
   __device__ __forceinline__ bool is_one_row() const { return call_.bias_query_stride == 0; }
   // Of the head's first query and key.
-  __device__ __forceinline__ int64_t first_gradient(const Tile& tile, const Block& block) const {
-    return (int64_t{tile.batch} * call_.heads + block.head) * call_.seq_q * call_.seq_k;
+  __device__ __forceinline__ int64_t first_gradient(const Block& block) const {
+    return (int64_t{block.tile.batch} * call_.heads + block.head) * call_.seq_q * call_.seq_k;
   }
   // Of eight keys of a query. Eight rows' same units lie in all banks.
   __device__ __forceinline__ SharedAddress place_of(int row, int unit) const {

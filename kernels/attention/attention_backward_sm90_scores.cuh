@@ -16,7 +16,7 @@ namespace cudaops_kernels {
 
 namespace attention_backward_sm90 {
 
-template <typename Element, typename Shape, bool kVarlen, bool kHasExtras>
+template <typename Element, typename Shape, Lengths kLengths, bool kHasExtras>
 struct Scores {
   static constexpr int kQueries = Shape::kQueries;
   // Whether there are registers for dropout and bias.
@@ -24,18 +24,14 @@ struct Scores {
   using Numbers = float[kQueries / 2];
 
   const AttentionBackwardSm90Parameters& call;
-  char* const shared;
+  const Rings<Shape> rings;
 
   // Of the n-th query block, from this thread's first column on.
   __device__ __forceinline__ const float* lse(uint32_t n) const {
-    return statistics(Shape::kLseOffset, n);
+    return rings.q().numbers(n) + threadIdx.x % 4 * 2;
   }
   __device__ __forceinline__ const float* delta(uint32_t n) const {
-    return statistics(Shape::kDeltaOffset, n);
-  }
-  __device__ __forceinline__ const float* statistics(int offset, uint32_t n) const {
-    return reinterpret_cast<const float*>(shared + offset) + stage<Shape::kStages>(n) * kQueries +
-           threadIdx.x % 4 * 2;
+    return rings.grad().numbers(n) + threadIdx.x % 4 * 2;
   }
 
   __device__ __forceinline__ bool has_cap() const { return kHasExtras && call.cap != 0.0f; }
@@ -43,49 +39,51 @@ struct Scores {
     return kHasExtras && call.slopes != nullptr;
   }
   __device__ __forceinline__ bool has_bias() const {
-    return kHasExtras && !kVarlen && kIsRoomy && call.bias != nullptr;
+    return kHasExtras && kLengths != Lengths::kOwn && kIsRoomy && call.bias != nullptr;
   }
   __device__ __forceinline__ bool has_dropout() const {
     return kHasExtras && kIsRoomy && call.threshold > 0;
   }
 
   // Of a tile's first block.
-  __device__ __forceinline__ void begin_bias(const Tile& tile, const Block& block,
-                                             int first_key) const {
+  __device__ __forceinline__ void begin_bias(const Block& block) const {
     if constexpr (Shape::kHasBias) {
-      if (block.is_first) {
-        WarpBias<Element, Shape>(call, shared)
-            .begin_load(tile, first_key, block.first_query, block.head);
-      }
+      const int first_key = block.first_key;
+      if (!block.is_first) return;
+      WarpBias<Element, Shape>(call, rings.shared)
+          .begin_load(block.tile, first_key, block.first_query, block.head);
     }
   }
 
   // body(number, query, key), of those in the sequence.
   template <typename OwnNumbers, typename Body>
-  __device__ __forceinline__ static void for_each_pair(const Tile& tile, const Block& block,
-                                                       int first_key, OwnNumbers& numbers,
+  __device__ __forceinline__ static void for_each_pair(const Block& block, OwnNumbers& numbers,
                                                        const Body& body) {
+    const Tile& tile = block.tile;
     const int first_query = block.first_query + threadIdx.x % 4 * 2;
-    first_key += row_of_warp(0) + threadIdx.x % 32 / 4;
+    const int first_key = block.first_key + (row_of_warp(0) + threadIdx.x % 32 / 4);
     for_each_number(numbers, [&](auto& number, int row, int column) {
       const int query = first_query + column, key = first_key + row;
       if (query < tile.seq_q && key < tile.seq_k) body(number, query, key);
     });
   }
 
-  __device__ __forceinline__ bool is_masked(const Tile& tile, const Block& block,
-                                            int first_key) const {
-    const int offset = tile.seq_k - tile.seq_q, left = call.window_left, right = call.window_right;
+  __device__ __forceinline__ bool is_masked(const Block& block, int first_key) const {
+    const int offset = block.tile.seq_k - block.tile.seq_q;
+    const int left = call.window_left, right = call.window_right;
     const int first_query = block.first_query, last_query = first_query + kQueries - 1;
     const int last_key = first_key + 63;
-    return (last_key >= tile.seq_k) | ((right >= 0) & (last_key > first_query + offset + right)) |
+    return (last_key >= block.tile.seq_k) |
+           ((right >= 0) & (last_key > first_query + offset + right)) |
            ((left >= 0) & (first_key < last_query + offset - left));
   }
   // Scores of queries that don't see a row's key become minus infinity.
-  __device__ __forceinline__ void mask(Numbers& s, int seq_k, int offset, int first_key,
-                                       int first_query) const {
+  __device__ __forceinline__ void mask(const Block& block, int first_key, int offset,
+                                       Numbers& s) const {
     const int lane = threadIdx.x % 32;
-    const int row = row_of_warp(first_key) + lane / 4, column = first_query + lane % 4 * 2;
+    const int row = row_of_warp(first_key) + lane / 4;
+    const int column = block.first_query + lane % 4 * 2;
+    const int seq_k = block.tile.seq_k;
     const int left = call.window_left, right = call.window_right;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -106,10 +104,11 @@ struct Scores {
     }
   }
 
-  // Scores of the n-th query block to weights.
-  __device__ __forceinline__ void weigh(const Tile& tile, const Block& block, Numbers& s,
-                                        int first_key, bool is_masked, uint32_t n) const {
-    const int offset = tile.seq_k - tile.seq_q;
+  // Scores of the n-th query block to weights. Returns whether some are masked.
+  __device__ __forceinline__ bool weigh(const Block& block, Numbers& s, uint32_t n) const {
+    const Tile& tile = block.tile;
+    const int first_key = block.first_key, offset = tile.seq_k - tile.seq_q;
+    const bool is_masked = this->is_masked(block, first_key);
     if (has_cap()) {
 #pragma unroll
       for (int i = 0; i < kQueries / 2; ++i) s[i] = call.cap * fast_tanh(s[i] * call.inverse_cap);
@@ -127,7 +126,7 @@ struct Scores {
     if (has_bias()) {
       const int64_t first =
           tile.batch * call.bias_batch_stride + block.head * call.bias_head_stride;
-      for_each_pair(tile, block, first_key, s, [&](float& score, int query, int key) {
+      for_each_pair(block, s, [&](float& score, int query, int key) {
         const float bias = attention_detail::number_at(
             call.bias_dtype, call.bias,
             first + query * call.bias_query_stride + key * call.bias_key_stride);
@@ -135,11 +134,11 @@ struct Scores {
       });
     }
     if constexpr (Shape::kHasBias) {
-      const WarpBias<Element, Shape> bias(call, shared);
+      const WarpBias<Element, Shape> bias(call, rings.shared);
       bias.add_to(s, kLog2E / call.factor);
-      bias.begin_next(tile, first_key, block);
+      bias.begin_next(block);
     }
-    if (is_masked) mask(s, tile.seq_k, offset, first_key, block.first_query);
+    if (is_masked) mask(block, first_key, offset, s);
     const float* const lse_here = lse(n);
 #pragma unroll
     for (int i = 0; i < kQueries / 8; ++i) {
@@ -151,16 +150,18 @@ struct Scores {
         two[1] = detail::exp2_of(fmaf(two[1], call.factor, -pair.y));
       }
     }
+    return is_masked;
   }
 
   // Which weights are dropped, a bit each: that of weight i is bit i % 32 of word i / 32.
-  __device__ __forceinline__ void find_dropped(const Tile& tile, const Block& block, int first_key,
+  __device__ __forceinline__ void find_dropped(const Block& block,
                                                uint32_t (&dropped)[kQueries / 64]) const {
     const AttentionDropout dropout(call.threshold, call.seed);
 #pragma unroll
     for (int i = 0; i < kQueries / 64; ++i) {
-      dropped[i] = attention_detail::dropped_of_keys(
-          dropout, tile.batch, block.head, block.first_query + 64 * i, row_of_warp(first_key));
+      dropped[i] = attention_detail::dropped_of_keys(dropout, block.tile.batch, block.head,
+                                                     block.first_query + 64 * i,
+                                                     row_of_warp(block.first_key));
     }
   }
   // dP of weights that are dropped becomes 0, and those are 0 for dV, packed.
@@ -213,31 +214,30 @@ struct Scores {
     for (int j = 0; j < 4; ++j) dp[4 * i + j] = weight[j] == 0.0f ? 0.0f : dp[4 * i + j];
   }
   // dS is the derivative by the bias too; that of what nobody sees stays zero.
-  __device__ __forceinline__ void store_grad_bias(const Tile& tile, const Block& block,
-                                                  int first_key, const Numbers& ds) const {
+  __device__ __forceinline__ void store_grad_bias(const Block& block, const Numbers& ds) const {
     if constexpr (Shape::kHasBias) {
       if (call.grad_bias != nullptr && call.grad_bias_dtype == DType::kFloat32) {
-        WarpBias<Element, Shape>(call, shared).store_gradient(tile, first_key, block, ds);
+        WarpBias<Element, Shape>(call, rings.shared).store_gradient(block, ds);
       }
       return;
     }
     if (!has_bias() || call.grad_bias == nullptr) return;
+    const Tile& tile = block.tile;
     const int64_t line = (int64_t{tile.batch} * call.heads + block.head) * tile.seq_q;
     attention_detail::for_element_type(call.grad_bias_dtype, [&](auto element) {
       using T = decltype(element);
       T* const grad = static_cast<T*>(call.grad_bias);
-      for_each_pair(tile, block, first_key, ds, [&](float number, int query, int key) {
+      for_each_pair(block, ds, [&](float number, int query, int key) {
         grad[(line + query) * tile.seq_k + key] = from_float<T>(number);
       });
     });
   }
   // Of shapes with a bias in 16 bits, packed.
-  __device__ __forceinline__ void store_grad_bias(const Tile& tile, const Block& block,
-                                                  int first_key,
+  __device__ __forceinline__ void store_grad_bias(const Block& block,
                                                   const uint32_t (&ds)[kQueries / 4]) const {
     if constexpr (Shape::kHasBias) {
       if (call.grad_bias != nullptr && call.grad_bias_dtype != DType::kFloat32) {
-        WarpBias<Element, Shape>(call, shared).store_gradient(tile, first_key, block, ds);
+        WarpBias<Element, Shape>(call, rings.shared).store_gradient(block, ds);
       }
     }
   }

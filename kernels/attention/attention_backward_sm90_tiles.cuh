@@ -97,6 +97,8 @@ using AttentionBackwardSm90Shape256 =
 // A bias comes through shared memory, of sequences of one length: attention_backward_sm90_bias.cuh.
 template <typename Shape>
 struct WithBiasOfKeys : Shape {
+  static_assert(Shape::kRoles != AttentionBackwardSm90Roles::kKeysInTurn,
+                "consumers of keys in turn load no bias");
   static constexpr bool kHasBias = true;
   static constexpr int kBiasOffset = (Shape::kSharedBytes + 127) / 128 * 128;
   static constexpr int kWarpBiasBytes = 16 * Shape::kQueries * 2;
@@ -164,22 +166,16 @@ struct Tile {
   __device__ __forceinline__ bool is_empty() const { return end_block <= first_block; }
 };
 
-// A query block of a tile, of one of the heads that read its keys.
+// The scores that a warpgroup has at a time: of 64 keys of a tile, and a query block of one of the
+// heads that read them.
 struct Block {
-  int first_query, head;
+  const Tile& tile;
+  int first_key, first_query, head;
   int workspace_block;
   bool is_first;  // of the tile
 };
 
-// The n-th tile of a block: that which it computes, or the next. In shared memory: its fields are
-// read where they are needed, and take no registers.
-template <typename Shape>
-__device__ __forceinline__ Tile& shared_tile(char* shared, uint32_t n) {
-  static_assert(sizeof(Tile) <= Shape::kTileBytes, "room for a tile");
-  return *reinterpret_cast<Tile*>(shared + Shape::kTilesOffset + (n & 1) * Shape::kTileBytes);
-}
-
-template <typename Shape, bool kVarlen>
+template <typename Shape, Lengths kLengths>
 __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& call, int index) {
   Tile tile;
   int key_tile;
@@ -196,7 +192,7 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   // In a fixed order a tile waits for those with later keys, which must have been given out before.
   if (call.turns != nullptr) key_tile = call.key_tiles - 1 - key_tile;
   tile.first_key = key_tile * Shape::kKeys;
-  find_sequence<kVarlen>(call, tile);
+  find_sequence<kLengths>(call, tile);
   const int offset = tile.seq_k - tile.seq_q;
   const int last = min(tile.first_key + Shape::kKeys, tile.seq_k) - 1;
   const int begin = call.window_right < 0 ? 0 : max(0, tile.first_key - offset - call.window_right);
@@ -206,26 +202,57 @@ __device__ __forceinline__ Tile tile_at(const AttentionBackwardSm90Parameters& c
   tile.first_block = begin / Shape::kQueries;
   tile.end_block = (end + Shape::kQueries - 1) / Shape::kQueries;
   // Beyond the end of a sequence that is shorter than the longest.
-  if (kVarlen && tile.first_key >= tile.seq_k) tile.end_block = 0;
+  if (is_varlen<kLengths>(call) && tile.first_key >= tile.seq_k) tile.end_block = 0;
   const int head = tile.kv_head * call.group;
-  const int first =
-      kVarlen ? head * call.query_blocks +
-                    static_cast<int>(first_query_block(tile.q_row, tile.batch, Shape::kQueries))
-              : (tile.batch * call.heads + head) * call.query_blocks;
+  const int first = is_varlen<kLengths>(call)
+                        ? head * call.query_blocks + static_cast<int>(first_query_block(
+                                                         tile.q_row, tile.batch, Shape::kQueries))
+                        : (tile.batch * call.heads + head) * call.query_blocks;
   tile.workspace_block = first + tile.first_block;
   return tile;
 }
 
-// Of the tiles, and rings of their keys and of query blocks.
+// The n-th tile of a block: that which it computes, or the next. Its fields are read where they are
+// needed, and take no registers.
 template <typename Shape>
-struct Barriers {
-  uint64_t* base;
-  __device__ __forceinline__ Ring<1> keys() const { return {base}; }
-  __device__ __forceinline__ uint64_t* tile_full(uint32_t n) const { return base + 2 + n % 2; }
-  __device__ __forceinline__ uint64_t* tile_empty(uint32_t n) const { return base + 4 + n % 2; }
-  __device__ __forceinline__ Ring<Shape::kStages> q() const { return {base + 6}; }
-  __device__ __forceinline__ Ring<Shape::kStages> grad() const {
-    return {base + 6 + 2 * Shape::kStages};
+__device__ __forceinline__ Tile& shared_tile(char* shared, uint32_t n) {
+  static_assert(sizeof(Tile) <= Shape::kTileBytes, "room for a tile");
+  return *reinterpret_cast<Tile*>(shared + Shape::kTilesOffset + (n & 1) * Shape::kTileBytes);
+}
+
+// Blocks of Q with their queries' lse, or of dO with delta, as they go by: where the n-th one is.
+template <typename Shape, typename RowTile, int kTileOffset, int kNumbersOffset>
+struct QueryRing {
+  using Tile = RowTile;
+  Ring<Shape::kStages> ring;
+  char* shared;
+
+  __device__ __forceinline__ char* tile(uint32_t n) const {
+    return shared + kTileOffset + stage<Shape::kStages>(n) * Tile::kBytes;
+  }
+  __device__ __forceinline__ float* numbers(uint32_t n) const {
+    return reinterpret_cast<float*>(shared + kNumbersOffset) +
+           stage<Shape::kStages>(n) * Shape::kQueries;
+  }
+};
+
+// What goes through a block's shared memory, and the barriers of it: tiles, their keys, and query
+// blocks.
+template <typename Shape>
+struct Rings {
+  char* shared;
+  uint64_t* barriers;
+
+  __device__ __forceinline__ Ring<1> keys() const { return {barriers}; }
+  __device__ __forceinline__ uint64_t* tile_full(uint32_t n) const { return barriers + 2 + n % 2; }
+  __device__ __forceinline__ uint64_t* tile_empty(uint32_t n) const { return barriers + 4 + n % 2; }
+  __device__ __forceinline__ auto q() const {
+    return QueryRing<Shape, typename Shape::QTile, Shape::kQOffset, Shape::kLseOffset>{
+        {barriers + 6}, shared};
+  }
+  __device__ __forceinline__ auto grad() const {
+    return QueryRing<Shape, typename Shape::GradTile, Shape::kGradOffset, Shape::kDeltaOffset>{
+        {barriers + 6 + 2 * Shape::kStages}, shared};
   }
 };
 

@@ -79,6 +79,11 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     if (larger <= 128) return launch_attention_sm90_of<AttentionSm90Shape128Bias>(call, on);
     return launch_attention_sm90_of<AttentionSm90Shape256Bias>(call, on);
   }
+  if (call.seq_q <= 64 && !changes_scores(call)) {
+    if (larger <= 64) return launch_attention_sm90_of<AttentionSm90Shape64Shortest>(call, on);
+    if (larger <= 128) return launch_attention_sm90_of<AttentionSm90Shape128Shortest>(call, on);
+    return launch_attention_sm90_of<AttentionSm90Shape256Shortest>(call, on);
+  }
   const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
   if (larger <= 64) {
     // Of 192 rows more of a short mask's diagonal is computed in vain, and more of the last tile.

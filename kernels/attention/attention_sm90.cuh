@@ -54,7 +54,7 @@
 namespace cudaops_kernels {
 
 // Without wgmma it has no body, and is never launched: attention_sm90_serves().
-template <typename T, typename Shape, bool kVarlen>
+template <typename T, typename Shape, Lengths kLengths>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_sm90_kernel(const __grid_constant__ AttentionSm90Parameters call) {
 #if CUDAOPS_HAS_WGMMA
@@ -85,21 +85,21 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     }
     fence_barriers();
   }
-  if (kVarlen && call.by_length) find_order<Shape>(call, order);
+  if (is_varlen<kLengths>(call) && call.by_length) find_order<Shape>(call, order);
   __syncthreads();
   if (warp < 4) {
     give_registers_back<Shape::kProducerRegisters>();
-    if (is_producer) produce<Shape, kVarlen>(call, order, team, own, barriers);
+    if (is_producer) produce<Shape, kLengths>(call, order, team, own, barriers);
   } else {
     take_registers<Shape::kConsumerRegisters>();
-    consume<T, Shape, kVarlen>(call, order, team, own, barriers,
-                               consumer - team * Shape::kWarpgroups);
+    consume<T, Shape, kLengths>(call, order, team, own, barriers,
+                                consumer - team * Shape::kWarpgroups);
   }
 #endif
 }
 
 // For what attention_sm90_serves_forward(). describe_more(parameters): what the shape alone needs.
-template <typename T, typename Shape, bool kVarlen, typename DescribeMore>
+template <typename T, typename Shape, Lengths kLengths, typename DescribeMore>
 void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
                                 const DescribeMore& describe_more) {
   AttentionSm90Parameters parameters{};
@@ -141,15 +141,16 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
   parameters.writes_late = !parameters.is_masked() || call.seq_q > 512;
   const bool is_masked = parameters.is_masked();
   const int64_t multiprocessors = num_multiprocessors();
-  if (kVarlen && call.batch <= AttentionSm90Order::kMost) {
+  const bool has_lengths = call.cu_seqlens_q != nullptr;
+  if (has_lengths && call.batch <= AttentionSm90Order::kMost) {
     parameters.by_length = true;
     parameters.by_couples = is_masked;
   } else if (is_masked) {
     const int64_t couples = divide_up(all_heads, 2) * query_tiles;
     const int64_t teams = multiprocessors * Shape::kTeams;
     const int64_t in_rounds = divide_up(couples, teams) * teams;
-    parameters.by_couples = !kVarlen && Shape::kQueries == 128 && call.seq_q <= kCoupleQueries &&
-                            8 * in_rounds <= 9 * couples;
+    parameters.by_couples = !has_lengths && Shape::kQueries == 128 &&
+                            call.seq_q <= kCoupleQueries && 8 * in_rounds <= 9 * couples;
     if (parameters.by_couples) {
       const int64_t pairs = all_heads / 2;
       const int64_t first_pair = couples / teams * teams / query_tiles;
@@ -172,31 +173,33 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
                          &parameters);
   }
 
-  const auto kernel = &attention_sm90_kernel<T, Shape, kVarlen>;
+  constexpr int kSharedBytes = Shape::shared_bytes(kLengths != Lengths::kOne);
+  const auto kernel = &attention_sm90_kernel<T, Shape, kLengths>;
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     Shape::shared_bytes(kVarlen)));
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
   const int64_t blocks = std::min(divide_up(num_tiles, Shape::kTeams), multiprocessors);
-  kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, Shape::shared_bytes(kVarlen),
-           stream>>>(parameters);
+  kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, kSharedBytes, stream>>>(parameters);
   CUDAOPS_CHECK_LAUNCH();
 }
 
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
-  const bool changes_scores =
-      call.softcap != 0.0 || call.bias != nullptr || call.alibi_slopes != nullptr;
-  for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
+  for_sm90_type(call.dtype, [&](auto element) {
     using T = decltype(element);
-    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
-    if constexpr (!Shape::kChangesScores) {
-      if (changes_scores) {
-        return launch_attention_sm90_type<T, WithScoreOptions<Shape>, kVarlen>(call, stream,
-                                                                               describe_more);
+    // Tiles of one warpgroup are for calls without.
+    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1) {
+      if (changes_scores(call)) {
+        return launch_attention_sm90_type<T, WithScoreOptions<Shape>, Lengths::kAny>(call, stream,
+                                                                                     describe_more);
       }
     }
-    launch_attention_sm90_type<T, Shape, kVarlen>(call, stream, describe_more);
+    if constexpr (!Shape::kHasBias) {
+      if (call.cu_seqlens_q != nullptr) {
+        return launch_attention_sm90_type<T, Shape, Lengths::kOwn>(call, stream, describe_more);
+      }
+    }
+    launch_attention_sm90_type<T, Shape, Lengths::kOne>(call, stream, describe_more);
   });
 }
 

@@ -36,7 +36,7 @@ __device__ __forceinline__ int last_block_of(const AttentionSm90Parameters& call
   return max(tile.first_block, min(tile.last_block, (max(end, 1) - 1) / Shape::kKeys));
 }
 
-template <typename T, typename Shape, bool kVarlen>
+template <typename T, typename Shape, Lengths kLengths>
 __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
                                         const AttentionSm90Order& order, int team, char* shared,
                                         const Barriers<Shape>& barriers, int warpgroup) {
@@ -45,10 +45,13 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   constexpr int kTurnThreads = 2 * kWarpgroupSize;
   // Named barriers: each warpgroup of a team has one for its turn and one for itself.
   const int first_barrier = 1 + 2 * Shape::kWarpgroups * team;
-  const int turn = first_barrier + warpgroup;
-  const int next_turn = warpgroup + 1 == Shape::kWarpgroups ? first_barrier : turn + 1;
+  // Shuffled, or they are computed again before each barrier, while nobody issues products.
+  const int turn = __shfl_sync(0xFFFFFFFF, first_barrier + warpgroup, 0);
+  const int next_turn =
+      __shfl_sync(0xFFFFFFFF, warpgroup + 1 == Shape::kWarpgroups ? first_barrier : turn + 1, 0);
   const bool is_first_lane = threadIdx.x % 32 == 0;
-  uint32_t n = 0;  // key blocks whose scores are computed or skipped
+  // The keys whose scores, and the values whose outputs come next; and the last values before.
+  RingPlace<Shape::kStages> k_at, v_at, last_v_at;
   uint32_t t = 0;  // tiles that are begun
   const Tile* const tiles = reinterpret_cast<const Tile*>(shared + Shape::kTilesOffset);
   float s[kKeys / 2];
@@ -75,8 +78,13 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     if (Shape::kHasBias && has) begin_bias(t, last_block_of<Shape>(call, tile_at(t), warpgroup));
     return has;
   };
-  const auto wait_for_turn = [&] { wait_at_barrier(turn, kTurnThreads); };
-  const auto pass_turn = [&] { arrive_at_barrier(next_turn, kTurnThreads); };
+  constexpr bool kTakesTurns = Shape::kWarpgroups > 1;
+  const auto wait_for_turn = [&] {
+    if (kTakesTurns) wait_at_barrier(turn, kTurnThreads);
+  };
+  const auto pass_turn = [&] {
+    if (kTakesTurns) arrive_at_barrier(next_turn, kTurnThreads);
+  };
   const auto wait_for_q = [&] {
     barriers.q().wait_until_full(index_of_queries<Shape>(t, warpgroup));
     ++t;
@@ -90,7 +98,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   // The outputs of the n-th tile: what is to be written of them, and to memory.
   const auto finish = [&](uint32_t n) {
     float factor[2];
-    finish_rows<Shape, kVarlen>(call, tile_at(n), warpgroup, rows, factor);
+    finish_rows<Shape, kLengths>(call, tile_at(n), warpgroup, rows, factor);
 #pragma unroll
     for (int i = 0; i < Shape::kHeadDimV / 4; ++i) {
       packed[i] = detail::pack_pair<T>(o[2 * i] * factor[i % 2], o[2 * i + 1] * factor[i % 2]);
@@ -105,10 +113,10 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   };
   const auto write = [&](uint32_t n) {
     if constexpr (Shape::kWritesThroughQueries) {
-      write_rows<T, Shape, kVarlen, Shape::kHeadDimV>(call, tile_at(n), queries(n), warpgroup, 0,
-                                                      packed);
+      write_rows<T, Shape, kLengths, Shape::kHeadDimV>(call, tile_at(n), queries(n), warpgroup, 0,
+                                                       packed);
       __syncwarp();
-      if (kVarlen) {
+      if (is_varlen<kLengths>(call)) {
         release_q(n);
       } else {
         is_being_read = true;
@@ -120,11 +128,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       for (int first = 0; first < Shape::kHeadDimV; first += kColumns) {
         if (is_first_lane) wait_for_reads();
         __syncwarp();
-        write_rows<T, Shape, kVarlen, kColumns>(call, tile_at(n), place, warpgroup, first, packed);
+        write_rows<T, Shape, kLengths, kColumns>(call, tile_at(n), place, warpgroup, first, packed);
       }
       __syncwarp();
     } else {
-      write_fragment<T, Shape, kVarlen>(call, tile_at(n), warpgroup, packed);
+      write_fragment<T, Shape, kLengths>(call, tile_at(n), warpgroup, packed);
       __syncwarp();
     }
     if (is_first_lane) arrive(barriers.tile_empty(stage<Shape::kTilesAhead>(n)));
@@ -137,30 +145,33 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       is_unwritten = false;
     }
   };
-  // Of the n-th block, and of the one before.
-  const auto wait_for_k = [&] { barriers.k().wait_until_full(n); };
-  const auto wait_for_v = [&] { barriers.v().wait_until_full(n - 1); };
+  const auto wait_for_k = [&] { barriers.k().wait_until_full(k_at); };
+  const auto wait_for_v = [&] { barriers.v().wait_until_full(v_at); };
   const auto release_k = [&] {
-    if (is_first_lane) barriers.k().release(n);
-    ++n;
+    if (is_first_lane) barriers.k().release(k_at);
+    k_at.advance();
   };
-  const auto release_v = [&](uint32_t n) {
-    if (is_first_lane) barriers.v().release(n);
+  const auto pass_v = [&] {
+    last_v_at = v_at;
+    v_at.advance();
   };
-  const auto issue_scores = [&] {
-    fence_wgmma();
-    multiply_by_rows<Element, 64, kKeys, Shape::QTile::kColumns>(
-        s, queries(t - 1), 0,
-        shared + Shape::kKOffset + stage<Shape::kStages>(n) * Shape::KTile::kBytes);
-    commit_wgmma();
+  const auto release_last_v = [&] {
+    if (is_first_lane) barriers.v().release(last_v_at);
   };
+  const auto keys = [&] { return shared + Shape::kKOffset + k_at.stage() * Shape::KTile::kBytes; };
   const auto values = [&] {
-    return shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes;
+    return shared + Shape::kVOffset + v_at.stage() * Shape::VTile::kBytes;
+  };
+  const auto issue_scores = [&](const char* k) {
+    fence_wgmma();
+    multiply_by_rows<Element, 64, kKeys, Shape::QTile::kColumns>(s, queries(t - 1), 0, k);
+    commit_wgmma();
   };
   const auto issue_outputs = [&](const auto& weights) {
     fence_wgmma();
     multiply_add_by_columns<T, kKeys, Shape::kHeadDimV>(o, weights, values());
     commit_wgmma();
+    pass_v();
   };
   // Of float8 the tensor cores' sums have about 14 bits and the others are cut off, of many keys a
   // good part of the sum. A block's outputs are added in float32; where the weights were packed,
@@ -217,7 +228,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   const auto begin_scores = [&] {
     wait_for_q();
     wait_for_k();
-    issue_scores();
+    issue_scores(keys());
   };
   const auto begin_tile = [&] {
     for (int i = blocks_to_skip(); i > 0; --i) {
@@ -226,7 +237,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
       wait_for_turn();
       pass_turn();
       wait_for_v();
-      release_v(n - 1);
+      pass_v();
+      release_last_v();
     }
     begin_scores();
     wait_for_wgmma<0>();
@@ -261,11 +273,12 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         if constexpr (Shape::kColumns < Shape::kHeadDimV) {
           add_outputs(p, std::integral_constant<int, 1>());
         }
-        release_v(n - 1);
+        pass_v();
+        release_last_v();
         if (block == first_block()) break;
         --block;
         wait_for_k();
-        issue_scores();
+        issue_scores(keys());
         pass_turn();
         wait_for_wgmma<0>();
         keep(s);
@@ -284,12 +297,11 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     } else {
       // Of the block whose output comes next.
       const auto clear_beyond_end = [&] {
-        const int seq_k = kVarlen ? tile_at(t - 1).seq_k : 0;
-        if (kVarlen && (block + 1) * kKeys > seq_k) {
+        const int seq_k = is_varlen<kLengths>(call) ? tile_at(t - 1).seq_k : 0;
+        if (is_varlen<kLengths>(call) && (block + 1) * kKeys > seq_k) {
           wait_for_v();
-          clear_rows_from<typename Shape::VTile, kKeys>(
-              shared + Shape::kVOffset + stage<Shape::kStages>(n - 1) * Shape::VTile::kBytes,
-              seq_k - block * kKeys, turn + Shape::kWarpgroups);
+          clear_rows_from<typename Shape::VTile, kKeys>(values(), seq_k - block * kKeys,
+                                                        turn + Shape::kWarpgroups);
         }
       };
       // One body for all blocks: the kernel's code is read from memory, too. Of the first one there
@@ -298,24 +310,24 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
 #pragma unroll 1
       for (;;) {
         if (!Shape::kWritesThroughQueries && block == first_block()) release_q(t - 1);
-        // ptxas moves a wait up to the last branch: to this one, behind the weights, so that they
-        // are computed beside the products.
-        if (scores_to_weights(block) && !is_first) {
-          wait_for_wgmma<0>();
-          keep(o);
-          multiply_rows(o, rescale);
-        }
+        const bool is_rescaled = scores_to_weights(block);
+        // ptxas moves a wait for products up to the last branch: to this one, behind the weights,
+        // so that they are computed beside the products. Which rows are rescaled is each warp's
+        // own, and a wait is for all four.
+        const bool is_last = block == first_block();
+        if (!is_last) wait_for_k();
         wait_for_wgmma<0>();
         keep(o);
-        if (!is_first) release_v(n - 2);
+        if (!is_first) release_last_v();
+        if (is_rescaled && !is_first) multiply_rows(o, rescale);
         pack_all<T>(p, s);
-        if (block == first_block()) break;
+        if (is_last) break;
         is_first = false;
         clear_beyond_end();
         --block;
-        wait_for_k();
+        const char* const k = keys();
         wait_for_turn();
-        issue_scores();
+        issue_scores(k);
         wait_for_v();
         issue_outputs(p);
         pass_turn();
@@ -343,7 +355,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
         wait_for_wgmma<0>();
       }
       keep(o);
-      release_v(n - 1);
+      release_last_v();
       finish(done);
       if (!Shape::kOverlapsTiles && is_begun) begin_scores();
       if (Shape::kWritesLate && is_begun && call.writes_late) {
@@ -364,7 +376,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   if (Shape::kOutputColumns > 0 && is_first_lane) wait_for_reads();
   // The turn that nobody takes any more: barriers end as they began.
   if (warpgroup == 0) wait_for_turn();
-  if (tile_at(t).head != 0) write_empty_tiles<T, Shape, kVarlen>(call, order, team);
+  if (tile_at(t).head != 0) write_empty_tiles<T, Shape, kLengths>(call, order, team);
 }
 
 }  // namespace attention_sm90

@@ -13,7 +13,7 @@ namespace cudaops_kernels {
 
 namespace attention_sm90 {
 
-template <typename Shape, bool kVarlen>
+template <typename Shape, Lengths kLengths>
 __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
                                         const AttentionSm90Order& order, int team, char* shared,
                                         const Barriers<Shape>& barriers) {
@@ -23,8 +23,8 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
   uint32_t known = 0;  // tiles that the consumers know
   bool is_end = false, has_empty = false;
   // In shared memory: the thread has few registers.
-  Schedule<Shape, kVarlen> schedule(call, order, team,
-                                    *reinterpret_cast<Progress*>(shared + Shape::kProgressOffset));
+  Schedule<Shape, kLengths> schedule(call, order, team,
+                                     *reinterpret_cast<Progress*>(shared + Shape::kProgressOffset));
   const auto find_tile = [&] {
     const int slot = stage<kTilesAhead>(known);
     wait_for_phase(barriers.tile_empty(slot), parity<kTilesAhead>(known) ^ 1);
@@ -46,16 +46,16 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
     for (int w = first; w < end; ++w) {
       const uint32_t n = index_of_queries<Shape>(t, w);
       barriers.q().wait_until_empty(n);
-      load_rows<typename Shape::QTile, 64>(queries_at<Shape>(shared, n), 0, &call.q,
-                                           tile.q_row + tile.first_query + 64 * w, tile.head,
-                                           kVarlen ? 0 : tile.batch, barriers.q().full(n));
+      load_rows<typename Shape::QTile, 64>(
+          queries_at<Shape>(shared, n), 0, &call.q, tile.q_row + tile.first_query + 64 * w,
+          tile.head, is_varlen<kLengths>(call) ? 0 : tile.batch, barriers.q().full(n));
     }
   };
   find_tile();
   for (uint32_t t = 0;; ++t) {
     const Tile& tile = tiles[stage<kTilesAhead>(t)];
     if (tile.batch < 0) break;
-    const int batch = kVarlen ? 0 : tile.batch, k_row = tile.k_row;
+    const int batch = is_varlen<kLengths>(call) ? 0 : tile.batch, k_row = tile.k_row;
     const int first_block = tile.first_block;
     int in_group = tile.head;
     const int kv_head = call.by_group.divide(&in_group);
@@ -69,7 +69,7 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
       barriers.v().wait_until_empty(n);
       if constexpr (Shape::kIsFloat8) {
         // Sequences of different lengths begin at multiples of kKeys, with room for one more each.
-        const int before = kVarlen ? k_row / Shape::kKeys + tile.batch : 0;
+        const int before = is_varlen<kLengths>(call) ? k_row / Shape::kKeys + tile.batch : 0;
         load_columns<typename Shape::VTile, Shape::kHeadDimV>(
             shared + Shape::kVOffset + stage<Shape::kStages>(n) * Shape::VTile::kBytes, &call.v,
             (before + block) * (Shape::kKeys / 2), kv_head, batch, barriers.v().full(n));
@@ -112,7 +112,7 @@ __device__ __forceinline__ void produce(const AttentionSm90Parameters& call,
         prefetch_box(
             &call.q, i % Shape::QTile::kChunks * kBoxColumns,
             next.q_row + next.first_query + (Shape::kEarlyQueries + i / Shape::QTile::kChunks) * 64,
-            next.head, kVarlen ? 0 : next.batch);
+            next.head, is_varlen<kLengths>(call) ? 0 : next.batch);
       }
     }
     if (!is_short) load_v(first_block, n);

@@ -81,7 +81,7 @@ struct Progress {
 };
 
 // The tiles of a block's team, one after the other.
-template <typename Shape, bool kVarlen>
+template <typename Shape, Lengths kLengths>
 class Schedule {
  public:
   __device__ __forceinline__ Schedule(const AttentionSm90Parameters& call,
@@ -106,7 +106,7 @@ class Schedule {
       find_batch(tile);
     } else {
       int heads = call_.batch * call_.heads, query_tiles = call_.query_tiles;
-      if (kVarlen && call_.by_length) {
+      if (lengths_differ() && call_.by_length) {
         while (progress_.item >= order_.first_item[progress_.place + 1]) ++progress_.place;
         tile.batch = order_.index[progress_.place];
         query_tile -= order_.first_item[progress_.place];
@@ -115,7 +115,7 @@ class Schedule {
         heads = call_.heads;
         tile.head = query_tile / query_tiles;
         query_tile -= tile.head * query_tiles;
-      } else if (!kVarlen && query_tile >= call_.first_shorter) {
+      } else if (!lengths_differ() && query_tile >= call_.first_shorter) {
         query_tile -= call_.first_shorter;
         tile.head = call_.first_shorter_pair + call_.by_shorter.divide(&query_tile);
         query_tile -= 2;
@@ -131,7 +131,7 @@ class Schedule {
         if (!progress_.is_second) query_tile = query_tiles - 1 - query_tile;
         progress_.is_second = !progress_.is_second && tile.head + 1 < heads;
       }
-      if (!(kVarlen && call_.by_length)) find_batch(tile);
+      if (!(lengths_differ() && call_.by_length)) find_batch(tile);
     }
     tile.first_query = query_tile * Shape::kQueries;
     find_blocks(tile);
@@ -139,6 +139,8 @@ class Schedule {
   }
 
  private:
+  __device__ __forceinline__ bool lengths_differ() const { return is_varlen<kLengths>(call_); }
+
   // From the number of a head among those of all sequences.
   __device__ __forceinline__ void find_batch(Tile& tile) const {
     if (Shape::kHasBias && call_.shares_bias) {
@@ -151,14 +153,14 @@ class Schedule {
 
   __device__ __forceinline__ int next_item() {
     int num_items = call_.num_items;
-    if (kVarlen && call_.by_length) num_items = order_.first_item[call_.batch];
+    if (lengths_differ() && call_.by_length) num_items = order_.first_item[call_.batch];
     for (;;) {
       const int teams = static_cast<int>(gridDim.x) * Shape::kTeams;
       const int team = static_cast<int>(blockIdx.x) * Shape::kTeams + team_;
       const int first = progress_.round * teams;
       if (first >= num_items) return -1;
-      const bool is_reverse =
-          (progress_.round & 1) != 0 && (call_.section != 0 || (kVarlen && call_.by_length));
+      const bool is_reverse = (progress_.round & 1) != 0 &&
+                              (call_.section != 0 || (lengths_differ() && call_.by_length));
       const int index = first + (is_reverse ? teams - 1 - team : team);
       ++progress_.round;
       if (index < num_items) return index;
@@ -166,7 +168,7 @@ class Schedule {
   }
 
   __device__ __forceinline__ void find_blocks(Tile& tile) const {
-    find_sequence<kVarlen>(call_, tile);
+    find_sequence<kLengths>(call_, tile);
     const int first = tile.first_query + tile.seq_k - tile.seq_q;
     const int last = min(first + Shape::kQueries, tile.seq_k) - 1;
     const int begin = call_.window_left < 0 ? 0 : max(0, first - call_.window_left);
@@ -175,7 +177,7 @@ class Schedule {
     tile.last_block = (end + Shape::kKeys - 1) / Shape::kKeys - 1;
     tile.first_block = begin / Shape::kKeys;
     // Beyond the end of a sequence that is shorter than the longest.
-    if (kVarlen && tile.first_query >= tile.seq_q) tile.last_block = -1;
+    if (lengths_differ() && tile.first_query >= tile.seq_q) tile.last_block = -1;
     if constexpr (Shape::kIsFloat8) {
       int in_group = tile.head;
       const int kv_head = call_.by_group.divide(&in_group);

@@ -131,13 +131,14 @@ struct AttentionSm90ShapeOf {
   // From registers, with less than a row's columns in one instruction, they took a tenth of the
   // time of 512 queries.
   static constexpr int kOutputColumns =
-      kWritesThroughQueries || kIsFloat8 || kTeams > 1
+      kWritesThroughQueries || kIsFloat8
           ? 0
-          : attention_sm90_output_columns(kHeadDimV, kWarpgroups,
-                                          kMostSharedBytes - kOOffset - 8 * kNumBarriers - 32 -
-                                              kTilesAhead *
-                                                  static_cast<int>(sizeof(AttentionSm90Tile)) -
-                                              static_cast<int>(sizeof(AttentionSm90Order)));
+          : attention_sm90_output_columns(
+                kHeadDimV, kWarpgroups,
+                (kMostSharedBytes - static_cast<int>(sizeof(AttentionSm90Order))) / kTeams -
+                    kOOffset - 8 * kNumBarriers - 32 -
+                    kTilesAhead * static_cast<int>(sizeof(AttentionSm90Tile)) -
+                    (kTeams == 1 ? 0 : 1024));
   static constexpr int kBarriersOffset =
       kOOffset + (kOutputColumns == 0 ? 0 : kWarpgroups * 64 * 2 * kOutputColumns);
   static constexpr int kTilesOffset = (kBarriersOffset + 8 * kNumBarriers + 15) / 16 * 16;
@@ -196,18 +197,22 @@ struct WithBias : WithScoreOptions<Shape> {
 // Measured on an H200 and an H100, 16384 tokens: bench/kernels/attention.py. Names: head
 // dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
 // stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
-// faster. 64Short: two tiles at a time. 256Short: up to 512 queries; half of a
-// mask's diagonal is less of 64 keys.
+// faster. 64Short: two tiles at a time. 256Short: up to 512 queries; half of a mask's diagonal is
+// less of 64 keys. Shortest: up to 64 queries, which are one warpgroup's; what comes before and
+// after a tile's products is more than they are, and runs beside that of other tiles.
+using AttentionSm90Shape64Shortest = AttentionSm90Shape<64, 64, 1, 64, 2, 2, 4>;
 using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 6, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 6>;
 using AttentionSm90Shape96Short = AttentionSm90Shape<96, 96, 2, 128, 2, 6>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 6>;
+using AttentionSm90Shape128Shortest = AttentionSm90Shape<128, 128, 1, 64, 1, 2, 3>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 6>;
 using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 6>;
 using AttentionSm90Shape192By128Short = AttentionSm90Shape<192, 128, 2, 128, 2, 2>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 3>;
 using AttentionSm90Shape192Short = AttentionSm90Shape<192, 192, 2, 64, 2, 5>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 2>;
+using AttentionSm90Shape256Shortest = AttentionSm90Shape<256, 256, 1, 64, 1, 1, 2>;
 using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 2>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 2>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;
@@ -267,6 +272,9 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   detail::Divider by_batch{1};
 };
 
+// What a kernel is for: sequences of one length, of lengths of their own, or either, which it asks.
+enum class Lengths { kOne, kOwn, kAny };
+
 #if CUDAOPS_HAS_WGMMA
 
 // Item `index` where there are sections: which one, which of its heads, which of that head's items
@@ -283,13 +291,19 @@ __device__ __forceinline__ InSection find_in_section(const AttentionSm90Call& ca
   return in;
 }
 
+template <Lengths kLengths>
+__device__ __forceinline__ bool is_varlen(const AttentionSm90Call& call) {
+  if constexpr (kLengths == Lengths::kAny) return call.cu_seqlens_q != nullptr;
+  return kLengths == Lengths::kOwn;
+}
+
 // The sequence of a tile whose batch is known: how long it is, and where it begins.
-template <bool kVarlen, typename Tile>
+template <Lengths kLengths, typename Tile>
 __device__ __forceinline__ void find_sequence(const AttentionSm90Call& call, Tile& tile) {
   tile.seq_q = call.seq_q;
   tile.seq_k = call.seq_k;
   tile.q_row = tile.k_row = 0;
-  if (kVarlen) {
+  if (is_varlen<kLengths>(call)) {
     tile.q_row = call.cu_seqlens_q[tile.batch];
     tile.k_row = call.cu_seqlens_k[tile.batch];
     tile.seq_q = call.cu_seqlens_q[tile.batch + 1] - tile.q_row;
@@ -330,13 +344,10 @@ struct Barriers {
 
 #endif
 
-// body(element, is_varlen) with a number of the call's element type and a std::bool_constant.
+// body(element) with a number of the call's element type.
 template <typename Body>
-void for_sm90_kernel(DType dtype, bool is_varlen, const Body& body) {
-  const auto with = [&](auto element) {
-    is_varlen ? body(element, std::true_type()) : body(element, std::false_type());
-  };
-  dtype == DType::kFloat16 ? with(__half()) : with(bfloat16());
+void for_sm90_type(DType dtype, const Body& body) {
+  dtype == DType::kFloat16 ? body(__half()) : body(bfloat16());
 }
 
 inline CUtensorMapDataType map_type(const Attention& call) {
@@ -385,6 +396,11 @@ inline void encode_map(const Attention& call, const MappedTensor& tensor, int bo
   if (!encode_tensor_map(map, map_type(call), tensor, box_rows)) {
     CUDAOPS_CHECK(cudaErrorInvalidValue);
   }
+}
+
+// Whether scores are more than products before the mask and the softmax.
+inline bool changes_scores(const Attention& call) {
+  return call.softcap != 0.0 || call.bias != nullptr || call.alibi_slopes != nullptr;
 }
 
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }

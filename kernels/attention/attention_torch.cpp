@@ -24,6 +24,7 @@ void align_bias(const OptionalTensor& bias, TensorAttention& attention) {
     Attention& call = attention.call;
     if (!bias.has_value() || call.dtype == DType::kFloat32 || call.bias_key_stride == 0) return;
     if (has_aligned_bias(call, call.bias_dtype == DType::kFloat32 ? 2 : 8)) return;
+    if (call.head_dim % 8 != 0 || call.head_dim_v % 8 != 0) return;
     if (!has_attention_for_hopper()) return;
     Tensor from = *bias;
     int64_t* const call_strides[] = {&call.bias_batch_stride, &call.bias_head_stride,

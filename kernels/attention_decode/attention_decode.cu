@@ -267,7 +267,8 @@ constexpr int kMostKeysOfCluster = 2048;
 // Each item for a cluster, where they all run at once.
 bool cut_for_clusters(Plan* plan, const Fit& fit) {
   const int64_t blocks = plan->per_sequence * plan->call.num_batches * kMaxClusterSize;
-  if (!fit.has_clusters || plan->row_tiles > 1 || plan->most_keys > kMostKeysOfCluster || 2 * blocks > fit.blocks) {
+  if (!fit.has_clusters || plan->row_tiles > 1 || plan->most_keys > kMostKeysOfCluster ||
+      2 * blocks > fit.blocks) {
     return false;
   }
   plan->is_in_cluster = true;

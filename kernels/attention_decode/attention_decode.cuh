@@ -117,8 +117,8 @@ __device__ __forceinline__ void store_sums(const Plan& plan, float* sums, float*
 
 // A row of an item that is in one part.
 template <typename T, int kDim>
-__device__ __forceinline__ void store_result(const Plan& plan, const Item& item,
-                                             const Query& query, float largest, float total,
+__device__ __forceinline__ void store_result(const Plan& plan, const Item& item, const Query& query,
+                                             float largest, float total,
                                              const LaneElements<kDim>& all) {
   const int head_dim = static_cast<int>(plan.call.head_dim);
   const int lane = static_cast<int>(threadIdx.x) % 32, first = lane * all.kCount;

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "../common/activations.h"
-#include "../common/device_types.cuh"
 #include "../common/cluster.cuh"
+#include "../common/device_types.cuh"
 #include "../common/hopper.cuh"
 #include "attention_decode_plan.cuh"
 

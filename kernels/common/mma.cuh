@@ -34,20 +34,22 @@ namespace {
 template <int>
 __global__ void mma_probe_kernel() {}
 
-// Whether the code of this source that runs on the current device was compiled for sm_80 or later:
-// what the binary holds for this device decides, not the device.
-inline bool is_compiled_for_mma() {
+// The architecture, 80 or later, that the code of this source that runs on the current device was
+// compiled for; else 0. What the binary holds for this device decides, not the device.
+inline int compiled_for_mma() {
   static int known[64];
   return known_for_device(known, [](int) {
-           cudaFuncAttributes attributes;
-           if (cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(
-                                                      &mma_probe_kernel<0>)) != cudaSuccess) {
-             (void)cudaGetLastError();
-             return 0;
-           }
-           return attributes.binaryVersion >= 80 && attributes.ptxVersion >= 80 ? 1 : 0;
-         }) == 1;
+    cudaFuncAttributes attributes;
+    if (cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&mma_probe_kernel<0>)) !=
+        cudaSuccess) {
+      (void)cudaGetLastError();
+      return 0;
+    }
+    return attributes.binaryVersion >= 80 && attributes.ptxVersion >= 80 ? attributes.ptxVersion
+                                                                         : 0;
+  });
 }
+inline bool is_compiled_for_mma() { return compiled_for_mma() != 0; }
 
 }  // namespace
 

@@ -12,16 +12,19 @@ set(backward_shapes 128 192By128 256)
 if(case_LONG)
   set(
     shapes
+    AttentionSm90Shape64Shortest
     AttentionSm90Shape64Short
     AttentionSm90Shape64
     AttentionSm90Shape96Short
     AttentionSm90Shape96
+    AttentionSm90Shape128Shortest
     AttentionSm90Shape128Short
     AttentionSm90Shape128
     AttentionSm90Shape192By128Short
     AttentionSm90Shape192By128
     AttentionSm90Shape192Short
     AttentionSm90Shape192
+    AttentionSm90Shape256Shortest
     AttentionSm90Shape256Short
     AttentionSm90Shape256
     AttentionSm90Shape128Dropout
@@ -52,11 +55,15 @@ endif()
 set(sources "")
 foreach(shape IN LISTS shapes)
   string(MAKE_C_IDENTIFIER "${shape}" file)
+  set(lengths kOne)
+  if(shape MATCHES "^WithScoreOptions")
+    set(lengths kAny)
+  endif()
   file(
     WRITE "${case_DIR}/src/${file}.cu"
     "#include \"attention_float8/attention_float8_sm90.cuh\"
 using namespace cudaops_kernels;
-template __global__ void cudaops_kernels::attention_sm90_kernel<cudaops::bfloat16, ${shape}, false>(
+template __global__ void cudaops_kernels::attention_sm90_kernel<cudaops::bfloat16, ${shape}, Lengths::${lengths}>(
     const __grid_constant__ AttentionSm90Parameters);
 "
   )
@@ -67,7 +74,7 @@ foreach(shape IN LISTS backward_shapes)
     WRITE "${case_DIR}/src/backward_shape_${shape}.cu"
     "#include \"attention/attention_backward_sm90.cuh\"
 template void cudaops_kernels::launch_attention_backward_sm90_type<
-  cudaops::bfloat16, cudaops_kernels::AttentionBackwardSm90Shape${shape}, false, false>(
+  cudaops::bfloat16, cudaops_kernels::AttentionBackwardSm90Shape${shape}, cudaops_kernels::Lengths::kOne, false>(
     const cudaops_kernels::AttentionBackwardSm90Parameters&, cudaStream_t);
 "
   )

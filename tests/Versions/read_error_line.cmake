@@ -23,6 +23,10 @@ foreach(
 )
   reads("${from}${line}\n1 error generated.\n" "${line}")
 endforeach()
+reads(
+  "/usr/bin/ld: final link failed: No space left on device\ncollect2: error: ld returned 1 exit status\n"
+  "/usr/bin/ld: final link failed: No space left on device"
+)
 # Words of no compiler: the first line.
 reads("\n  sh: /error/nvcc: not found\nand more\n" "sh: /error/nvcc: not found")
 reads("" "")

@@ -220,16 +220,21 @@ TYPED_TEST(LayerNormGpu, IsRightForManyRows) {
   for (const int64_t width : {16, 100, 127, 129, 200, 1024, 2053})
     this->check(1031, width, 0, 0, 0);
   // Backward by groups of blocks, each of which takes several rows; the last block of a group has
-  // less than the others. 132000 and 263000: slices of 1024 vectors in float32, and of all types.
+  // less than the others. 132000: groups take more rows than there are stages and exchange slots,
+  // by slices of 1024 vectors in float32. 263000: such slices in 16 bits (in float32 two passes).
   for (const auto [rows, width] :
-       {std::pair{140, 20000}, std::pair{40, 132000}, std::pair{12, 263000}}) {
+       {std::pair{140, 20000}, std::pair{100, 132000}, std::pair{12, 263000}}) {
     this->check(rows, width, 0, 0, 0);
   }
+  // The same of rows that start anywhere: in one pass, and in several.
+  this->check(500, 16385, 0, 1, 1);
+  this->check(60, 200001, 0, 0, 0);
+  this->check(3, 200001, 0, 0, 0);
 }
 
 TYPED_TEST(LayerNormGpu, IsRightForAllAlignments) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {5, 64, 1000, 4099}) {
+  for (const int64_t width : {5, 64, 1000, 4099, 16390}) {
     for (int64_t offset = 0; offset <= 8; ++offset) {
       this->check(5, width, 0, offset, offset);
       this->check(5, width, 3, offset, 0);

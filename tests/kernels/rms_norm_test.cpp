@@ -227,16 +227,23 @@ TYPED_TEST(RmsNormGpu, IsRightForManyRows) {
     this->check(1031, width, 0, 0, 0, true);
   }
   // Backward by groups of blocks, each of which takes several rows; the last block of a group has
-  // less than the others. 132000 and 263000: slices of 1024 vectors in float32, and of all types.
+  // less than the others. 132000 and 70000: groups take more rows than there are stages and
+  // exchange slots, by slices of 1024 vectors in float32. 263000: such slices in 16 bits (in
+  // float32 two passes).
   this->check(140, 20000, 0, 0, 0, false);
-  this->check(40, 132000, 0, 0, 0, false);
-  this->check(40, 70000, 0, 0, 0, true);
+  this->check(100, 132000, 0, 0, 0, false);
+  this->check(100, 70000, 0, 0, 0, true);
   this->check(12, 263000, 0, 0, 0, true);
+  // The same of rows that start anywhere: in one pass, and in several.
+  this->check(500, 16385, 0, 1, 1, false);
+  this->check(100, 50257, 0, 0, 0, true);
+  this->check(60, 200001, 0, 0, 0, false);
+  this->check(3, 200001, 0, 0, 0, true);
 }
 
 TYPED_TEST(RmsNormGpu, IsRightForAllAlignments) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {5, 64, 1000, 4099}) {
+  for (const int64_t width : {5, 64, 1000, 4099, 16390}) {
     for (int64_t offset = 0; offset <= 8; ++offset) {
       this->check(5, width, 0, offset, offset, offset % 2 == 0);
       this->check(5, width, 3, offset, 0, false);

@@ -209,34 +209,44 @@ TEST(RowShape, TheBlocksOfAGroupShareAllColumns) {
                                     std::pair{170, 512}, std::pair{48, 341}}) {
     int64_t longest = 0;
     for (int64_t num_vectors = 2049; num_vectors <= 150000; ++num_vectors) {
-      const SlicedShape shape = sliced_shape(num_vectors, number, room);
-      if (shape.num_groups == 0) continue;
-      longest = num_vectors;
-      const int64_t slice = int64_t{kSliceVectors} * shape.num_threads;
-      SCOPED_TRACE(num_vectors);
-      ASSERT_TRUE(shape.group_blocks * slice >= num_vectors &&
-                  (shape.group_blocks - 1) * slice < num_vectors);
-      ASSERT_TRUE(shape.group_blocks <= kMaxGroupBlocks && shape.num_threads % 32 == 0);
-      ASSERT_LE(shape.num_groups * shape.group_blocks, shape.blocks_each * number);
-      ASSERT_TRUE(shape.blocks_each * shape.num_threads <= kMaxSliceThreads &&
-                  shape.blocks_each * slice <= room);
+      for (const int64_t period : {1, 8}) {
+        const SlicedShape shape = sliced_shape(num_vectors, number, room, period);
+        if (shape.num_groups == 0) continue;
+        longest = num_vectors;
+        const int64_t slice = int64_t{kSliceVectors} * shape.num_threads;
+        SCOPED_TRACE(num_vectors);
+        ASSERT_TRUE(shape.group_blocks * slice >= num_vectors &&
+                    (shape.group_blocks - 1) * slice < num_vectors);
+        ASSERT_TRUE(shape.group_blocks <= kMaxGroupBlocks && shape.num_threads % 32 == 0);
+        ASSERT_LE(shape.num_groups * shape.group_blocks, shape.blocks_each * number);
+        ASSERT_TRUE(shape.blocks_each * shape.num_threads <= kMaxSliceThreads &&
+                    shape.blocks_each * slice <= room);
+        // The rows of a pass start at the same place in a vector.
+        ASSERT_EQ(shape.num_groups * shape.num_passes % period, 0);
+        ASSERT_TRUE(shape.num_passes == 1 || shape.num_groups * shape.num_passes == period);
+      }
     }
     EXPECT_GE(longest, 48 * 320) << number << " multiprocessors";
   }
-  const auto expect = [](int64_t num_vectors, const SlicedShape& expected) {
-    const SlicedShape shape = sliced_shape(num_vectors, 132, 1194);
+  const auto expect = [](int64_t num_vectors, const SlicedShape& expected, int64_t period = 1) {
+    const SlicedShape shape = sliced_shape(num_vectors, 132, 1194, period);
     EXPECT_EQ(shape.blocks_each, expected.blocks_each) << num_vectors;
     EXPECT_EQ(shape.num_groups, expected.num_groups) << num_vectors;
     EXPECT_EQ(shape.group_blocks, expected.group_blocks) << num_vectors;
     EXPECT_EQ(shape.num_threads, expected.num_threads) << num_vectors;
+    EXPECT_EQ(shape.num_passes, expected.num_passes) << num_vectors;
   };
-  expect(4096, {2, 33, 8, 256});   // 32768 of bfloat16
-  expect(16384, {2, 8, 32, 256});  // 131072
-  expect(18750, {2, 7, 37, 256});  // 150000
-  expect(32768, {2, 4, 64, 256});  // 262144
-  expect(40000, {1, 3, 42, 480});  // slices smaller than they could be, on all multiprocessors
-  expect(65536, {1, 2, 64, 512});  // 262144 of float32
+  expect(4096, {2, 33, 8, 256, 1});   // 32768 of bfloat16
+  expect(16384, {2, 8, 32, 256, 1});  // 131072
+  expect(18750, {2, 7, 37, 256, 1});  // 150000
+  expect(32768, {2, 4, 64, 256, 1});  // 262144
+  expect(40000, {1, 3, 42, 480, 1});  // slices smaller than they could be, on all multiprocessors
+  expect(65536, {1, 2, 64, 512, 1});  // 262144 of float32
   expect(65537, {});
+  expect(2049, {2, 48, 5, 224, 1}, 8);   // 16385 of bfloat16
+  expect(12502, {2, 8, 33, 192, 1}, 8);  // 100003
+  expect(25002, {2, 4, 56, 224, 2}, 8);  // 200001
+  expect(50002, {1, 2, 61, 416, 2}, 4);  // 200001 of float32
 }
 
 }  // namespace

@@ -127,6 +127,34 @@ def test_varlen(device):
                 first += length
 
 
+def test_shortest(device):
+    """Up to 64 queries: tiles of one warpgroup, several at a time."""
+    on_gpu(device)
+    for q_tokens, k_tokens, causal in ((64, 64, False), (40, 64, True), (17, 200, True)):
+        for qk_dim, v_dim in HEAD_DIMS:
+            q = normal(70, q_tokens, HEADS, qk_dim)
+            k, v = (normal(70, k_tokens, KV_HEADS, head_dim) for head_dim in (qk_dim, v_dim))
+            output = kernels.attention(q, k, v, causal=causal)
+            expected = attend(q.float(), k.float(), v.float(), causal)
+            require_close(output, expected, 0.01, (q_tokens, k_tokens, causal, qk_dim, v_dim))
+
+
+def test_shortest_varlen(device):
+    """Few sequences, whose order is found by their lengths, and many, whose isn't."""
+    on_gpu(device)
+    for count, head_dim, causal in ((90, 64, True), (90, 128, False), (90, 256, True), (300, 128, True)):
+        lengths = [(64, 1, 0, 33, 50)[i % 5] for i in range(count)]
+        ends = torch.tensor((0, *lengths), device="cuda").cumsum(0, dtype=torch.int32)
+        q, k, v = (normal(sum(lengths), heads, head_dim) for heads in (HEADS, KV_HEADS, KV_HEADS))
+        output = kernels.attention_varlen(q, k, v, ends, ends, 64, 64, causal=causal)
+        first = 0
+        for length in lengths:
+            part = slice(first, first + length)
+            expected = attend(*(x[None, part].float() for x in (q, k, v)), causal)
+            require_close(output[None, part], expected, 0.01, (count, head_dim, causal, first))
+            first += length
+
+
 def test_float8(device):
     on_gpu(device)
     for qk_dim, v_dim in FLOAT8_DIMS:

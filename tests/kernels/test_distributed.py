@@ -2,14 +2,19 @@
 """DTensors, FSDP2 and tensor parallelism: 2 and 4 processes, on the CPU with gloo or with a GPU each
 and NCCL, against the whole tensors in one process and torch's own ops."""
 
+import atexit
+import contextlib
+import gc
 import os
 import tempfile
+import time
 import traceback
 import unittest
+from multiprocessing import connection
 
 from kernel_testing import kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
-from test_llama_block import Block, OurBlock, inputs
+from test_llama_block import HIDDEN, Block, OurBlock, inputs
 from test_modes import as_tuple, calls
 
 import torch
@@ -42,68 +47,105 @@ def process_counts(device, *counts):
     return possible
 
 
-def one_process(rank, count, device, directory, body, arguments):
-    """Runs body(mesh, ...), and writes what went wrong to the directory."""
-    code = 1
+def serve(rank, count, device, rendezvous, pipe):
+    """A process of a group: runs body(mesh, ...) of what the pipe says, and answers with what went wrong."""
+    # A fork makes torch's thread pool anew when it is first asked for; two threads of autograd that ask at once would
+    # end the process.
+    torch.set_num_threads(1)
     try:
         if device == "cuda":
             torch.cuda.set_device(rank)
         dist.init_process_group(
             "nccl" if device == "cuda" else "gloo",
-            init_method=f"file://{directory}/rendezvous",
+            init_method=f"file://{rendezvous}",
             rank=rank,
             world_size=count,
             device_id=torch.device(device, rank) if device == "cuda" else None,
         )
-        body(init_device_mesh(device, (count,)), *arguments)
-        dist.barrier()
-        code = 0
+        mesh = init_device_mesh(device, (count,))
+        while (task := pipe.recv()) is not None:
+            body, arguments = task
+            torch._dynamo.reset()
+            body(mesh, *arguments)
+            gc.collect()
+            dist.barrier()
+            pipe.send(None)
     except BaseException:
-        with open(f"{directory}/{rank}", "w") as file:
-            traceback.print_exc(file=file)
+        pipe.send(f"rank {rank}: {traceback.format_exc()}")
     finally:
-        os._exit(code)
+        os._exit(0)  # whatever threads there are
 
 
-def forked(rank, *arguments):
-    """Torch isn't imported again. A process that has asked for its GPUs can't use them in a fork."""
-    child = os.fork()
-    if child == 0:
-        # A fork makes torch's thread pool anew when it is first asked for; two threads of autograd that
-        # ask at once would end the process.
-        torch.set_num_threads(1)
-        one_process(rank, *arguments)
-    return lambda: os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+class Group:
+    """Processes that run one body after the other: to start them takes longer than most bodies."""
+
+    SECONDS = 120  # for a body; where one process failed the others may wait for it for ever
+    groups = {}  # (device, count) → the one that runs
+
+    def __init__(self, device, count):
+        # Torch isn't imported again in a fork; a process that has asked for its GPUs can't use them there.
+        context = torch.multiprocessing.get_context("fork" if device == "cpu" else "spawn")
+        self.directory = tempfile.TemporaryDirectory()
+        self.pipes, self.processes = [], []
+        for rank in range(count):
+            mine, its = context.Pipe()
+            process = context.Process(target=serve, args=(rank, count, device, f"{self.directory.name}/rendezvous", its))
+            process.start()
+            its.close()
+            self.pipes.append(mine)
+            self.processes.append(process)
+
+    def run(self, body, arguments):
+        """What went wrong, "" if nothing did."""
+        for pipe in self.pipes:
+            pipe.send((body, arguments))
+        end, waiting, texts = time.monotonic() + self.SECONDS, list(self.pipes), []
+        while waiting and not texts:
+            ready = connection.wait(waiting, max(0, end - time.monotonic()))
+            if not ready:
+                texts.append(f"ranks {[self.pipes.index(p) for p in waiting]} took longer than {self.SECONDS} s")
+            for pipe in ready:
+                waiting.remove(pipe)
+                try:
+                    texts.append(pipe.recv())
+                except EOFError:
+                    texts.append(f"rank {self.pipes.index(pipe)} ended")
+            texts = [text for text in texts if text]
+        # Those that failed together.
+        time.sleep(0.5 if texts else 0)
+        for pipe in waiting:
+            with contextlib.suppress(EOFError):
+                texts += [text for text in [pipe.poll() and pipe.recv()] if text]
+        return "\n".join(texts)
+
+    def end(self):
+        for pipe, process in zip(self.pipes, self.processes):
+            with contextlib.suppress(OSError):
+                pipe.send(None)
+            process.join(2)
+            process.kill()
+        self.directory.cleanup()
+
+    @classmethod
+    def end_all(cls):
+        while cls.groups:
+            cls.groups.popitem()[1].end()
 
 
-def spawned(rank, *arguments):
-    child = torch.multiprocessing.get_context("spawn").Process(
-        target=one_process, args=(rank, *arguments)
-    )
-    child.start()
-
-    def wait():
-        child.join()
-        return child.exitcode
-
-    return wait
+atexit.register(Group.end_all)
 
 
 def in_processes(device, count, body, *arguments):
     """Runs body(mesh, ...) in so many processes, and says what went wrong in any of them."""
     if device == "cpu" and not hasattr(os, "fork"):
         raise unittest.SkipTest("wanted os.fork()")
-    torch.set_num_threads(1)
-    start = forked if device == "cpu" else spawned
-    with tempfile.TemporaryDirectory() as directory:
-        waits = [start(rank, count, device, directory, body, arguments) for rank in range(count)]
-        failed = [wait() for wait in waits]
-        texts = []
-        for rank in range(count):
-            if os.path.exists(f"{directory}/{rank}"):
-                with open(f"{directory}/{rank}") as file:
-                    texts.append(f"rank {rank}: {file.read()}")
-        assert not any(failed), "\n".join(texts) or failed
+    key = device, count
+    if key not in Group.groups:
+        Group.groups[key] = Group(device, count)
+    wrong = Group.groups[key].run(body, arguments)
+    if wrong:
+        Group.groups.pop(key).end()
+    assert not wrong, wrong
 
 
 def close(a, b, name=None):
@@ -615,6 +657,181 @@ def test_compiled_blocks_under_fully_shard(device):
         raise unittest.SkipTest("test_llama_block compiles such a model on the CPU")
     for count in process_counts(device, 1, 2, 4):
         in_processes(device, count, compiled_blocks)
+
+
+def training_steps(net, optimizer, inputs_, tables, micro_batches, accumulate=None):
+    """Two steps on micro-batches of each, with gradients clipped; the losses."""
+    losses = []
+    for step in range(2):
+        for i in range(micro_batches):
+            if accumulate is not None:
+                accumulate(i == micro_batches - 1)
+            x = inputs_[step * micro_batches + i]
+            loss = (net(x, *tables).float() - x.float().roll(1, 1)).square().mean() / micro_batches
+            loss.backward()
+            losses.append(loss.detach())
+        kernels.clip_grad_norm_(net.parameters(), 0.5)
+        optimizer.step()
+        optimizer.zero_grad()
+    return torch.stack(losses)
+
+
+class Stack(torch.nn.Module):
+    """Blocks, each computed again in the backward pass."""
+
+    def __init__(self, make, num_blocks=2, checkpoint=False):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList(make() for _ in range(num_blocks))
+        self.checkpoint = checkpoint
+
+    def forward(self, x, cos, sin):
+        for block in self.blocks:
+            if self.checkpoint:
+                x = torch.utils.checkpoint.checkpoint(block, x, cos, sin, use_reentrant=False)
+            else:
+                x = block(x, cos, sin)
+        return x
+
+
+def stack(make, device, **options):
+    torch.manual_seed(0)
+    return Stack(make, **options).to(device)
+
+
+# What comes before inductor, which test_compiled_blocks_under_fully_shard has: graphs, their tensors and hooks.
+BACKEND = "aot_eager"
+
+
+def all_of_training(mesh):
+    """Shards in pairs and replicas of them, compiled blocks that are computed again, two micro-batches a step, clipped
+    gradients, our AdamW: the parameters that one process gets from all batches."""
+    device, count, rank = mesh.device_type, mesh.size(), mesh.get_rank()
+    _, cos, sin, _ = inputs(2, 24, torch.float32, device)
+    batches = [
+        [normal(2, 24, HIDDEN, dtype=torch.float32, device=device, seed=10 * rank_ + i) for i in range(4)]
+        for rank_ in range(count)
+    ]
+    meshes = init_device_mesh(device, (count // 2, 2), mesh_dim_names=("replicate", "shard"))
+    net = stack(OurBlock, device, checkpoint=True)
+    for block in net.blocks:
+        if device == "cuda":  # on the CPU test_llama_block does
+            block.compile(fullgraph=True, backend=BACKEND)
+        fully_shard(block, mesh=meshes)
+    fully_shard(net, mesh=meshes)
+    # With the usual eps a step by a gradient of nearly 0 would be as large as any, and its error, too.
+    options = {"lr": 1e-2, "eps": 1e-3}
+    optimizer = kernels.optim.AdamW(net.parameters(), **options)
+    losses = training_steps(net, optimizer, batches[rank], (cos, sin), 2, net.set_requires_gradient_sync)
+    plain = stack(Block, device)
+    reference = torch.optim.AdamW(plain.parameters(), **options)
+    together = [torch.cat([batches[rank_][i] for rank_ in range(count)]) for i in range(4)]
+    wanted = training_steps(plain, reference, together, (cos, sin), 2)
+    dist.all_reduce(losses, dist.ReduceOp.SUM)
+    close(losses / count, wanted, "loss")
+    for (name, a), b in zip(net.named_parameters(), plain.parameters(), strict=True):
+        assert a.placements == (Replicate(), Shard(0))
+        close(full(a), b, name)
+
+
+def test_all_of_training_together(device):
+    for count in process_counts(device, *((2, 4) if device == "cuda" else (4,))):
+        in_processes(device, count, all_of_training)
+
+
+def ddp(mesh):
+    """Compiled around DistributedDataParallel: the graph is divided at its buckets, of 1 MiB at least."""
+    device, count, rank = mesh.device_type, mesh.size(), mesh.get_rank()
+    _, cos, sin, _ = inputs(2, 24, torch.float32, device)
+    batches = [normal(2, 24, HIDDEN, dtype=torch.float32, device=device, seed=r) for r in range(count)]
+    net = torch.nn.parallel.DistributedDataParallel(stack(OurBlock, device, num_blocks=5), bucket_cap_mb=1)
+    torch.compile(net, backend=BACKEND)(batches[rank], cos, sin).square().mean().backward()
+    plain = stack(Block, device, num_blocks=5)
+    plain(torch.cat(batches), cos, sin).square().mean().backward()
+    for a, b in zip(net.module.parameters(), plain.parameters(), strict=True):
+        close(a.grad, b.grad)
+
+
+def test_compiled_around_ddp(device):
+    if device == "cpu" and os.environ.get("CUDAOPS_TEST_LONG", "0") in ("", "0"):
+        raise unittest.SkipTest("CUDAOPS_TEST_LONG=1 runs it on the CPU, too")
+    for count in process_counts(device, 2):
+        in_processes(device, count, ddp)
+
+
+class Divided(torch.nn.Module):
+    """A block whose heads and columns are divided, and between them the sequence."""
+
+    HEADS, HEAD_DIM = 4, 8
+
+    def __init__(self, ours):
+        super().__init__()
+        size = self.HEADS * self.HEAD_DIM
+        self.norm, self.mlp_norm = (
+            kernels.RMSNorm(size, eps=1e-5) if ours else torch.nn.RMSNorm(size, eps=1e-5) for _ in range(2)
+        )
+        for name, of, to in (
+            *((name, size, size) for name in ("q", "k", "v", "out")),
+            ("gate", size, 48),
+            ("up", size, 48),
+            ("down", 48, size),
+        ):
+            setattr(self, name, torch.nn.Linear(of, to, bias=False))
+        self.ours = ours
+
+    def attention(self, *qkv):
+        q, k, v = (x.unflatten(-1, (-1, self.HEAD_DIM)) for x in qkv)
+        if self.ours:
+            return kernels.attention(q, k, v, causal=True).flatten(-2)
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        output = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return output.transpose(1, 2).flatten(-2)
+
+    def forward(self, x):
+        normed = self.norm(x)
+        x = x + self.out(self.attention(self.q(normed), self.k(normed), self.v(normed)))
+        normed = self.mlp_norm(x)
+        gate, up = self.gate(normed), self.up(normed)
+        return x + self.down(kernels.swiglu(gate, up) if self.ours else torch.nn.functional.silu(gate) * up)
+
+
+def tensor_and_sequence_parallel(mesh):
+    """DTensors all through, compiled, as torch's plans of tensor parallelism have them."""
+    from torch.distributed.tensor.parallel import (
+        ColwiseParallel,
+        RowwiseParallel,
+        SequenceParallel,
+        parallelize_module,
+    )
+
+    device = mesh.device_type
+    divided = ColwiseParallel(input_layouts=Shard(1), use_local_output=False)
+    back = RowwiseParallel(output_layouts=Shard(1), use_local_output=False)
+    plan = {
+        **{name: SequenceParallel() for name in ("norm", "mlp_norm")},
+        **{name: divided for name in ("q", "k", "v", "gate", "up")},
+        **{name: back for name in ("out", "down")},
+    }
+    results = []
+    for ours in (True, False):
+        torch.manual_seed(0)
+        block = Divided(ours).to(device)
+        x = normal(2, 8, 32, dtype=torch.float32, device=device)
+        if ours:
+            parallelize_module(block, mesh, plan)
+            x = distribute_tensor(x, mesh, [Shard(1)])
+            block.compile(fullgraph=True, backend=BACKEND)
+        x.requires_grad_()
+        output = block(x)
+        assert not ours or output.placements == (Shard(1),)
+        output.square().sum().backward()
+        results.append([output, x.grad, *(p.grad for p in block.parameters())])
+    for a, b in zip(*results, strict=True):
+        close(full(a), full(b))
+
+
+def test_tensor_and_sequence_parallel(device):
+    for count in process_counts(device, *((2, 4) if device == "cuda" else (2,))):
+        in_processes(device, count, tensor_and_sequence_parallel)
 
 
 if __name__ == "__main__":

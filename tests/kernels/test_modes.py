@@ -728,6 +728,48 @@ def test_in_a_graph_with_changed_inputs(device):
             assert torch.equal(a, b), name
 
 
+def test_long_rows_at_once_on_two_streams(device):
+    """The blocks of these gradients wait for each other: two calls at once must not hinder one
+    another, whether they are launched or are branches of a graph."""
+    only_on_a_gpu(device)
+    weight = normal(131072, dtype=torch.bfloat16, device=device)
+    inputs = [normal(64, 131072, dtype=torch.bfloat16, device=device, seed=i) for i in (1, 2)]
+
+    def rms_norm(x):
+        return kernels.rms_norm(x, 131072, weight, EPS)
+
+    def layer_norm(x):
+        return kernels.layer_norm(x, 131072, weight, weight, EPS)
+
+    for function in (rms_norm, layer_norm):
+        wanted = [gradients(function, (x,)) for x in inputs]
+        streams = [torch.cuda.Stream() for _ in inputs]
+
+        def run(count):
+            here = torch.cuda.current_stream()
+            found = []
+            for stream, x in zip(streams, inputs):
+                stream.wait_stream(here)
+                with torch.cuda.stream(stream):
+                    found += [(x, gradients(function, (x,))) for _ in range(count)]
+            for stream in streams:
+                here.wait_stream(stream)
+            return found
+
+        def check(found):
+            torch.cuda.synchronize()
+            for x, gradient in found:
+                assert torch.equal(gradient[0], wanted[x is inputs[1]][0]), function.__name__
+
+        check(run(10))
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            captured = run(2)
+        for _ in range(3):
+            graph.replay()
+            check(captured)
+
+
 def test_on_a_second_device(device):
     only_on_a_gpu(device)
     if torch.cuda.device_count() < 2:

@@ -47,6 +47,14 @@ function(_cudaops_cxx out)
   set(${out} "${program}" PARENT_SCOPE)
 endfunction()
 
+# _cudaops_other_machine(<out>): the processor that the compiler builds for, where it is another one than this machine's.
+function(_cudaops_other_machine out)
+  set(${out} "" PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+    set(${out} "${CMAKE_SYSTEM_PROCESSOR}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # _cudaops_python_tool(<out>)
 #
 # An interpreter for our own scripts, which need no package: torch's, else the first on PATH; or empty.

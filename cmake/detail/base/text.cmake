@@ -46,9 +46,16 @@ function(_cudaops_first_line text out)
 endfunction()
 
 # _cudaops_error_line(<text> <out>): the line of a compiler's output that says what is wrong: "error:", "error #70:" or
-# "nvcc fatal   :", not a directory of that name; else the first one.
+# "nvcc fatal   :", not a directory of that name; else the first one. The linker's own words stand before those of gcc.
 function(_cudaops_error_line text out)
   string(REGEX MATCH "[^\r\n]*([Ee]rror|fatal)( +#[^: ]+| *): [^\r\n]*" line "${text}")
+  if(line MATCHES "ld returned [0-9]+ exit status")
+    string(REGEX MATCH "[^\r\n]*[/.-]ld[^ \r\n/]*: [^\r\n]*" said "${text}")
+    string(STRIP "${said}" said)
+    if(NOT said STREQUAL "")
+      set(line "${said}")
+    endif()
+  endif()
   if(line STREQUAL "")
     _cudaops_first_line("${text}" line)
   endif()

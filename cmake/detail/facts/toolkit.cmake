@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds CUDA toolkits and reads the facts of each: where it lies, its release, whether its pieces belong together.
 
-_cudaops_use(base/paths base/probe base/stamps base/state base/text facts/version_text)
+_cudaops_use(base/paths base/probe base/programs base/stamps base/state base/text facts/version_text)
 
 # _cudaops_toolkit_describe(<prefix> <nvcc> <explicit|hint|found>)
 #
@@ -35,6 +35,13 @@ function(_cudaops_toolkit_describe prefix nvcc kind)
   set(libs "")
   set(ptxas "")
   set(cicc "")
+  # For another machine it is one of the folders targets/*, which nvcc chooses by what its host compiler builds for.
+  _cudaops_other_machine(machine)
+  set(ccbin "")
+  if(machine)
+    _cudaops_cxx(cxx)
+    set(ccbin "-ccbin=${cxx}")
+  endif()
   if(problem STREQUAL "")
     _cudaops_probe(
       plan
@@ -42,7 +49,7 @@ function(_cudaops_toolkit_describe prefix nvcc kind)
       MATCHALL "#\\$ (TOP|_HERE_|CICC_PATH|INCLUDES|SYSTEM_INCLUDES|LIBRARIES)=[^\n]*"
       STREAM ERROR
       PROGRAM
-      COMMAND "${nvcc}" --dryrun __cudaops__.cu
+      COMMAND "${nvcc}" --dryrun ${ccbin} __cudaops__.cu
     )
     # A script that says one release and runs another's nvcc must not pass for the toolkit it runs.
     if(plan_OUTPUT MATCHES "#\\$ _HERE_=([^;]*)")
@@ -100,14 +107,12 @@ function(_cudaops_toolkit_describe prefix nvcc kind)
     endif()
   endif()
 
-  foreach(
-    directory
-    IN
-    ITEMS
-      "${root}/include"
-      "${root}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include"
-      "${root}/targets/sbsa-linux/include"
-  )
+  set(places "${root}" "${root}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux" "${root}/targets/sbsa-linux")
+  if(machine)
+    list(POP_FRONT places)
+  endif()
+  foreach(place IN LISTS places)
+    set(directory "${place}/include")
     _cudaops_follows("${directory}/cuda_runtime.h")
     if(EXISTS "${directory}/cuda_runtime.h")
       list(APPEND includes "${directory}")
@@ -125,17 +130,11 @@ function(_cudaops_toolkit_describe prefix nvcc kind)
   endforeach()
   list(REMOVE_DUPLICATES all)
 
+  foreach(place IN LISTS places)
+    list(APPEND libs "${place}/lib64" "${place}/lib")
+  endforeach()
   set(lib "")
-  foreach(
-    directory
-    IN
-    LISTS libs
-    ITEMS
-      "${root}/lib64"
-      "${root}/lib"
-      "${root}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/lib"
-      "${root}/targets/sbsa-linux/lib"
-  )
+  foreach(directory IN LISTS libs)
     _cudaops_follows("${directory}/libcudart_static.a")
     if(EXISTS "${directory}/libcudart_static.a")
       file(REAL_PATH "${directory}" lib)
@@ -242,17 +241,27 @@ function(
       break()
     endif()
   endforeach()
+  _cudaops_other_machine(machine)
+  set(for "")
+  if(machine)
+    set(for " for ${machine} (${root}/targets/*-linux)")
+  endif()
   if(includes STREQUAL "")
-    list(APPEND problems "no cuda_runtime.h")
+    list(APPEND problems "no cuda_runtime.h${for}")
   elseif(api AND NOT api VERSION_EQUAL release)
     list(APPEND problems "nvcc is ${version}, its headers are of CUDA ${api}")
   endif()
   if(lib STREQUAL "")
-    list(APPEND problems "no libcudart_static.a")
+    list(APPEND problems "no libcudart_static.a${for}")
   endif()
 
   if(problems)
-    if(root MATCHES "/nvidia/cu[0-9]+$")
+    if(machine AND (includes STREQUAL "" OR lib STREQUAL ""))
+      set(
+        fix
+        "install the toolkit's part for ${machine}, such as NVIDIA's package cuda-cross-sbsa or cuda-cross-aarch64"
+      )
+    elseif(root MATCHES "/nvidia/cu[0-9]+$")
       _cudaops_state_get(TORCH_TOOLKIT_PIN pin)
       if(NOT pin MATCHES "^${release}(\\.|$)")
         set(pin "${release}.*")

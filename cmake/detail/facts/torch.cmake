@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds torch and reads its facts from files. Nothing is imported and nothing is decided here.
 
-_cudaops_use(base/paths base/stamps base/state facts/version_text)
+_cudaops_use(base/paths base/programs base/stamps base/state facts/version_text)
 
 # _cudaops_torch_root_of(<place> <out>)
 #
@@ -97,6 +97,12 @@ function(_cudaops_torch_read root source out_problem)
     endif()
   endforeach()
 
+  _cudaops_torch_machine("${lib}" problem)
+  if(NOT problem STREQUAL "")
+    set(${out_problem} "${problem}" PARENT_SCOPE)
+    return()
+  endif()
+
   # Names and times of the libraries that are looked for here.
   _cudaops_follows("${lib}")
   foreach(
@@ -183,6 +189,34 @@ function(_cudaops_torch_read root source out_problem)
   _cudaops_state_set(TORCH_LIB_DIR "${lib}")
   _cudaops_state_set(TORCH_CXX_STANDARD "${standard}")
   _cudaops_state_set(TORCH_PROBLEM "${problem}")
+endfunction()
+
+# _cudaops_torch_machine(<lib> <out-problem>)
+#
+# Where the compiler builds for another machine, the torch of this one is no torch: the names of machines in the ELF headers
+# of libc10.so and of what CMake compiled when it detected the compiler.
+function(_cudaops_torch_machine lib out_problem)
+  set(${out_problem} "" PARENT_SCOPE)
+  if(NOT CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  set(machines "")
+  foreach(file IN ITEMS "${CMAKE_PLATFORM_INFO_DIR}/CMakeDetermineCompilerABI_CXX.bin" "${lib}/libc10.so")
+    if(NOT EXISTS "${file}")
+      return()
+    endif()
+    file(READ "${file}" header LIMIT 20 HEX)
+    if(NOT header MATCHES "^7f454c46.*(....)$")
+      return()
+    endif()
+    list(APPEND machines "${CMAKE_MATCH_1}")
+  endforeach()
+  list(REMOVE_DUPLICATES machines)
+  list(LENGTH machines count)
+  if(count EQUAL 2)
+    _cudaops_cxx(cxx)
+    set(${out_problem} "${lib} is for another machine than the one that ${cxx} builds for" PARENT_SCOPE)
+  endif()
 endfunction()
 
 # _cudaops_torch_keys(<out>): the keys of the state that hold the facts of torch, and of the Python that runs it.

@@ -78,6 +78,21 @@ function(_cudaops_language_forget)
   endif()
 endfunction()
 
+# _cudaops_language_dialects()
+#
+# C++20 of nvcc, which CMake has known since 3.25.2, in the caller's scope.
+function(_cudaops_language_dialects)
+  _cudaops_state_get(TOOLKIT_VERSION version)
+  if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.25.2 OR version VERSION_LESS 12)
+    return()
+  endif()
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20" PARENT_SCOPE)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20" PARENT_SCOPE)
+  if(NOT "cuda_std_20" IN_LIST CMAKE_CUDA_COMPILE_FEATURES)
+    set(CMAKE_CUDA_COMPILE_FEATURES "${CMAKE_CUDA_COMPILE_FEATURES};cuda_std_20" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # _cudaops_language_verify(): what CMake enabled is what was chosen.
 function(_cudaops_language_verify)
   _cudaops_state_get(TOOLKIT_NVCC nvcc)

@@ -128,15 +128,9 @@ function(_cudaops_targets_torch backend)
   set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ${definitions})
   if(backend STREQUAL "CUDA")
     _cudaops_link_existing(torch torch_cuda c10_cuda)
-    # CMake 3.25 knows no C++20 for nvcc, and raises no .cu on its own account.
+    # CMake raises no .cu on its own account. An nvcc without torch's standard meets the #error of torch's headers.
     if("cuda_std_${standard}" IN_LIST CMAKE_CUDA_COMPILE_FEATURES)
       set_property(TARGET CudaOps::torch APPEND PROPERTY INTERFACE_COMPILE_FEATURES cuda_std_${standard})
-    else()
-      set_property(
-        TARGET CudaOps::torch
-        APPEND
-        PROPERTY INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++${standard}>"
-      )
     endif()
     # ATen's headers use constexpr functions of the standard library in device code.
     set_property(

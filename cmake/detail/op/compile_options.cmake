@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks the compile options of a target at the end of its directory: without a language condition, nvcc's options apply
 # to C++ files too and the C++ compiler's to CUDA files, architectures among them are not those that CudaOps reports, and
-# an old -std= is the last word.
+# an old -std= is the last word. And the standard that CUDA files take from CXX_STANDARD.
 
 _cudaops_use(base/message base/probe base/programs base/state)
 
@@ -32,7 +32,7 @@ function(_cudaops_options_finish target)
   foreach(
     row
     IN
-    ITEMS "standard cxx" "strings all" "architectures all" "nvcc plain" "unknown plain"
+    ITEMS "standard cxx" "strings all" "architectures all" "nvcc plain" "unknown plain" "dialect all"
   )
     string(REPLACE " " ";" row "${row}")
     list(GET row 0 check)
@@ -206,6 +206,31 @@ function(_cudaops_options_nvcc target options own_cxx own_cuda)
       "target_compile_options(${target}): nvcc has another option of this name, and the target has CUDA files."
       FACTS "found   ${found} (target_compile_options() or add_compile_options())" "CUDA    ${own_cuda}"
       FIX "\"$<$<COMPILE_LANGUAGE:CXX>:${found}>\"" "\"$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${found}>\"   (for nvcc's C++ compiler)"
+    )
+  endif()
+endfunction()
+
+# Where C++ files are of a standard that nvcc has not, such as C++23, CUDA files are of the newest that it has. CMake would
+# stop: without a CUDA_STANDARD it takes CXX_STANDARD.
+function(_cudaops_options_dialect target options own_cxx own_cuda)
+  get_target_property(given ${target} CUDA_STANDARD)
+  get_target_property(standard ${target} CXX_STANDARD)
+  if(
+    NOT CMAKE_CUDA_COMPILER
+    OR given
+    OR NOT standard MATCHES "^2"
+    OR DEFINED CMAKE_CUDA${standard}_STANDARD_COMPILE_OPTION
+  )
+    return()
+  endif()
+  set(newest 17)
+  if(DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(newest 20)
+  endif()
+  set_target_properties(${target} PROPERTIES CUDA_STANDARD ${newest})
+  if(own_cuda)
+    _cudaops_status(
+      "CudaOps: ${target}: CXX_STANDARD is ${standard}, which CMake doesn't know of nvcc ${CMAKE_CUDA_COMPILER_VERSION}: CUDA files are C++${newest}"
     )
   endif()
 endfunction()

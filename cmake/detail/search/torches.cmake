@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where torch is looked for, in which order, and which Python goes with it.
 
-_cudaops_use(base/options base/stamps base/state facts/python facts/torch facts/version_text)
+_cudaops_use(base/options base/programs base/stamps base/state facts/python facts/torch facts/version_text)
 
 # _cudaops_torch_find(<out-found> <out-tried>)
 #
@@ -91,7 +91,10 @@ function(_cudaops_torch_find out_found out_tried)
   set(pythons "")
   set(source "store")
   _cudaops_option(CUDAOPS_PROVIDE provide)
-  if("TORCH" IN_LIST provide)
+  _cudaops_other_machine(machine)
+  if("TORCH" IN_LIST provide AND machine)
+    list(APPEND tried "CUDAOPS_PROVIDE=TORCH: brings one for ${CMAKE_HOST_SYSTEM_PROCESSOR} only")
+  elseif("TORCH" IN_LIST provide)
     set(source "CUDAOPS_PROVIDE=TORCH")
     _cudaops_use(search/provide)
     _cudaops_provide_torch(pythons)
@@ -205,6 +208,14 @@ function(_cudaops_torch_not_found_texts tried out_facts out_fix)
     "-DPython_EXECUTABLE=<venv>/bin/python   (an interpreter that has torch)"
     "or -DCUDAOPS_PROVIDE=TORCH  (brings one from PyPI, about 3 GB)"
   )
+  _cudaops_other_machine(machine)
+  if(machine)
+    set(
+      fix
+      "-DTorch_ROOT=<dir>/torch   (a torch for ${machine})"
+      "one from PyPI: pip download --no-deps --only-binary :all: --platform manylinux_2_28_${machine} torch, and unzip it"
+    )
+  endif()
   if(tried MATCHES "\\((environment )?(T[A-Za-z]+_ROOT)\\): ")
     set(name "${CMAKE_MATCH_2}")
     set(without "-U${name}")

@@ -22,6 +22,25 @@ __device__ __forceinline__ uint32_t parity(uint32_t n) {
   return n / kStages & 1;
 }
 
+// A place in such a ring that moves on by one buffer at a time; divisions take longer than that.
+template <int kStages>
+class RingPlace {
+ public:
+  __device__ __forceinline__ int stage() const { return stage_; }
+  __device__ __forceinline__ uint32_t parity() const { return parity_; }
+  __device__ __forceinline__ void advance() {
+    ++stage_;
+    if (stage_ == kStages) {
+      stage_ = 0;
+      parity_ ^= 1;
+    }
+  }
+
+ private:
+  int stage_ = 0;
+  uint32_t parity_ = 0;
+};
+
 // The barriers of a ring: for each of kStages buffers one that is complete when it is full, then
 // for each one that is complete when it is empty.
 template <int kStages>
@@ -45,6 +64,12 @@ struct Ring {
     wait_for_phase(empty(n), parity<kStages>(n) ^ 1);
   }
   __device__ __forceinline__ void release(uint32_t n) const { arrive(empty(n)); }
+  __device__ __forceinline__ void wait_until_full(const RingPlace<kStages>& place) const {
+    wait_for_phase(base + place.stage(), place.parity());
+  }
+  __device__ __forceinline__ void release(const RingPlace<kStages>& place) const {
+    arrive(first_empty() + place.stage());
+  }
 };
 
 #endif

@@ -69,15 +69,17 @@ __device__ __forceinline__ void fence_for_wgmma() {
 __device__ __forceinline__ void commit_wgmma() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-template <int kGroups>
-__device__ __forceinline__ void wait_for_wgmma() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kGroups) : "memory");
-}
 // The compiler moves no use of these registers across.
 template <int kSize>
 __device__ __forceinline__ void keep(float (&registers)[kSize]) {
 #pragma unroll
   for (int i = 0; i < kSize; ++i) asm volatile("" : "+f"(registers[i])::"memory");
+}
+// Waits, and keeps the registers of the products that are then done.
+template <int kGroups, int... kSizes>
+__device__ __forceinline__ void wait_for_wgmma(float (&... registers)[kSizes]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kGroups) : "memory");
+  (keep(registers), ...);
 }
 
 // Where a matrix lies in shared memory, in chunks of 64 elements (128 bytes) a row with 128-byte

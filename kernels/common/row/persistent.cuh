@@ -34,14 +34,14 @@
 //             memory
 //   prefetch  the next row is loaded into registers while this one is worked on: short rows, of
 //             which a block has several at once, and GPUs without a copy engine
-//   long      rows that are too long for all of these, or long and not aligned, are read twice: for
-//             their gradient, for the sums
+//   long      rows that are too long for all of these, or long and not all aligned alike, are read
+//             twice: for their gradient, for the sums
 //
 // Alignment: vectors lie where the gradient's rows have their multiples of 16 bytes. Where rows are
 // aligned differently, the alignment repeats after a few of them (eight, if 16-bit rows are of odd
-// width), and a block takes rows of one alignment only: so its threads keep their columns, and
-// stores are whole but for a row's ends. Inputs with another alignment take two aligned loads and a
-// funnel shift, not the ring.
+// width), and a block takes rows of one alignment only, or of one after the other: so its threads
+// keep their columns, and stores are whole but for a row's ends. Inputs with another alignment take
+// two aligned loads and a funnel shift, not the ring.
 #pragma once
 
 #include "../column_sums.cuh"
@@ -54,7 +54,7 @@
 namespace cudaops_kernels {
 namespace detail {
 
-// The number of blocks; -1 where rows are too long for both ways.
+// The number of parts; -1 where rows are too long for all of them.
 template <typename Op, bool kWhole>
 int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
                                    [[maybe_unused]] uint64_t* exchange, int64_t num_vectors,
@@ -92,15 +92,18 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
     }
     if (blocks > 0) return blocks;
   }
-  if constexpr (kWhole) {
-    if (num_vectors > kMaxRingVectors) {
-      const int64_t groups = launch_sliced_rows(op, grid, exchange, num_vectors, stream);
-      if (groups > 0) return groups;
-    }
+  if (num_vectors > kMaxRingVectors && (kWhole || inputs_have_same_alignment(op, grid.anchor))) {
+    const int64_t parts = launch_sliced_rows<Op, kWhole>(op, grid, exchange, num_vectors, stream);
+    if (parts > 0) return parts;
   }
 #endif
   if (num_vectors > kMaxPrefetch * kMaxRowThreads) return -1;
   return launch_prefetch_rows<Op, kMaxPrefetch, kWhole>(op, grid, num_vectors, stream);
+}
+
+// Those that a row may be of, wherever it starts.
+inline int64_t most_vectors(int64_t width, int64_t elements) {
+  return (width + 2 * (elements - 1)) / elements;
 }
 
 }  // namespace detail
@@ -111,18 +114,21 @@ inline int64_t persistent_rows_workspace_bytes(int64_t num_rows, int64_t width, 
                                                int num_inputs, int num_sums) {
   const int64_t elements = 16 / size_of(dtype);
   const int64_t num_vectors = (width + elements - 1) / elements;
+  const int64_t most_vectors = detail::most_vectors(width, elements);
   int64_t parts = (num_rows + detail::kTallRows - 1) / detail::kTallRows;
   int64_t most = 0;
   if (num_vectors <= detail::kMaxRingVectors) {
     most = num_multiprocessors() * detail::most_blocks(32 * detail::warps_for(num_vectors, 4));
     // One block for each alignment at least.
     if (most < elements) most = elements;
-  } else {
-    most = detail::most_groups(num_vectors, num_inputs);
+  }
+  if (most_vectors > detail::kMaxRingVectors) {
+    const int64_t most_parts = detail::most_slice_parts(num_vectors, num_inputs, elements);
+    if (most < most_parts) most = most_parts;
   }
   const int64_t blocks = detail::at_most(num_rows, most);
   if (blocks > parts) parts = blocks;
-  return detail::exchange_bytes(num_vectors) + parts * width * num_sums * int64_t{sizeof(float)};
+  return detail::exchange_bytes(most_vectors) + parts * width * num_sums * int64_t{sizeof(float)};
 }
 
 // grid.workspace: of persistent_rows_workspace_bytes(). sums[i]: where the i-th sum of each column
@@ -133,7 +139,7 @@ void launch_persistent_rows(const Op& op, PersistentGrid grid, void* const (&sum
   constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
   uint64_t* const exchange = reinterpret_cast<uint64_t*>(grid.workspace);
   grid.workspace +=
-      detail::exchange_bytes((grid.width + kSize - 1) / kSize) / int64_t{sizeof(float)};
+      detail::exchange_bytes(detail::most_vectors(grid.width, kSize)) / int64_t{sizeof(float)};
   bool wanted = false;
   for (void* const sum : sums) wanted = wanted || sum != nullptr;
   if (!wanted) grid.workspace = nullptr;

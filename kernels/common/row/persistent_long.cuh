@@ -11,7 +11,7 @@ namespace detail {
 template <typename Op>
 struct GradientRows {
   using Element = typename Op::Element;
-  static constexpr int kNumTiles = 3;  // columns that are kept count too
+  static constexpr int kNumTiles = 0;  // a block a row: few calls have such rows
   static constexpr bool kReadsColumns = true;
   Op op;
   template <typename Row>

@@ -58,9 +58,32 @@ bool inputs_have_same_alignment(const Op& op, const Rows& gradients) {
   return true;
 }
 
+// Of a row that isn't whole, `bytes` from its aligned start on: how many are copied at once, with
+// its neighbours' parts of its first and last 16 bytes. Nothing may be read behind the array: its
+// last elements are copied one by one, by the caller's thread, to the row in shared memory.
+template <typename T>
+__device__ __forceinline__ uint32_t bytes_at_once(const T* row, T* to, int64_t width,
+                                                  uint32_t bytes, bool is_last) {
+  const uint32_t rest = bytes % 16;
+  if (rest != 0 && is_last) {
+    const uint32_t misaligned_bytes = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(row) % 16);
+    const uint32_t first = (bytes - rest - misaligned_bytes) / sizeof(T);
+    for (int64_t k = bytes < 16 ? 0 : first; k < width; ++k) to[k] = row[k];
+  }
+  return is_last ? bytes - rest : (bytes + 15) / 16 * 16;
+}
+
 template <typename Op, int kVectors>
 constexpr int kMostStageBytes = 16 *
                                 Op::kNumInputs* kVectors* max_ring_threads(Op::kNumSums, kVectors);
+
+// By one thread, a stage ahead: wait_for_numbers().
+template <typename Op>
+__device__ __forceinline__ void copy_scalars_to_shared(const Op& op, int64_t index,
+                                                       Scalars<Op>* to) {
+#pragma unroll
+  for (int i = 0; i < Op::kNumScalars; ++i) copy_to_shared(&(*to)[i], op.scalars(i) + index);
+}
 
 template <typename Op, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
@@ -71,7 +94,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
   using Totals = Floats<Op::kNumTotals>;
   extern __shared__ __align__(128) char ring[];
   __shared__ uint64_t full[kMaxStages];
-  __shared__ float row_scalars[kMaxStages][Op::kNumScalars];
+  __shared__ Scalars<Op> row_scalars[kMaxStages];
   __shared__ Totals scratch[2][32];
   wait_for_kernels_before();
   const int64_t row_bytes = grid.width * int64_t{sizeof(T)};
@@ -92,15 +115,9 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       const T* row = op.input(i).template row<T>(index);
       uint32_t bytes = misaligned_bytes(row) + static_cast<uint32_t>(row_bytes);
       if constexpr (!kWhole) {
-        // Nothing may be read behind the array: its last elements are copied one by one.
         const bool is_last = (grid.num_rows - 1 - index) * op.input(i).stride < Vector<T>::kSize;
-        const uint32_t rest = bytes % 16;
-        if (rest != 0 && is_last) {
-          const uint32_t first = (bytes - rest - misaligned_bytes(row)) / sizeof(T);
-          T* to = reinterpret_cast<T*>(slot(stage, i) + misaligned_bytes(row));
-          for (int64_t k = bytes < 16 ? 0 : first; k < grid.width; ++k) to[k] = row[k];
-        }
-        bytes = is_last ? bytes - rest : (bytes + 15) / 16 * 16;
+        bytes = bytes_at_once(row, reinterpret_cast<T*>(slot(stage, i) + misaligned_bytes(row)),
+                              grid.width, bytes, is_last);
       }
       sizes[i] = bytes;
       total_bytes += bytes;
@@ -112,10 +129,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       const char* from = reinterpret_cast<const char*>(row) - misaligned_bytes(row);
       if (sizes[i] > 0) copy_to_shared(slot(stage, i), from, sizes[i], &full[stage]);
     }
-#pragma unroll
-    for (int i = 0; i < Op::kNumScalars; ++i) {
-      copy_to_shared(&row_scalars[stage][i], op.scalars(i) + index);
-    }
+    copy_scalars_to_shared(op, index, &row_scalars[stage]);
   };
   const T* const anchor = grid.anchor.template row<T>(blockIdx.x);
   const auto row_at = [&](int64_t index) {
@@ -129,12 +143,6 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       tiles[i].width = grid.width;
     }
   };
-  const auto scalars_at = [&](int stage) {
-    Scalars<Op> scalars;
-#pragma unroll
-    for (int i = 0; i < Op::kNumScalars; ++i) scalars[i] = row_scalars[stage][i];
-    return scalars;
-  };
   ColumnSums<Op::kNumSums, kVectors, OneRow::kSize> sums = {};
   const auto fixed = op.fixed(row_at(0));
   // A thread's share of a row's totals, added up in its warp.
@@ -142,7 +150,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
     SharedTile<T, !kWhole> tiles[Op::kNumInputs];
     tiles_at(stage, index, tiles);
     wait_for_phase(&full[stage], parity);
-    const Totals share = op.totals(row_at(index), tiles, fixed, scalars_at(stage), sums);
+    const Totals share = op.totals(row_at(index), tiles, fixed, row_scalars[stage], sums);
     const Totals warps = cudaops::warp_reduce(share, AddFloats<Op::kNumTotals>{}, 32);
     if (threadIdx.x % 32 == 0) scratch[buffer][threadIdx.x / 32] = warps;
   };
@@ -189,7 +197,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       totals = cudaops::warp_reduce(totals, AddFloats<Op::kNumTotals>{}, 32);
       SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(stage, index, tiles);
-      op.gradient(row_at(index), tiles, fixed, scalars_at(stage), totals);
+      op.gradient(row_at(index), tiles, fixed, row_scalars[stage], totals);
     };
     if (num_stages > 2) {
       begin_next();

@@ -230,7 +230,10 @@ constexpr int kMinVectorsByTwo = 513, kMaxVectorsByTwo = 575;
 constexpr int kSliceVectors = 2;       // of a thread
 constexpr int kMaxSliceThreads = 512;  // of a multiprocessor: as registers allow in layer_norm
 constexpr int kMostSlicesEach = 2;     // of a multiprocessor
-constexpr int kMaxGroupBlocks = 64;    // with 128 a thread would have more registers
+// For __launch_bounds__: with nothing asked nvcc takes 64 registers for float rows that aren't
+// whole, with a residual's gradient, and spills; asked for one block, 104. 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr int min_slice_blocks(bool is_whole) { return is_whole ? 0 : 1; }
+constexpr int kMaxGroupBlocks = 64;  // with 128 a thread would have more registers
 // Rows between the totals of a row and its gradient: so long the totals of the other blocks may
 // take to come. As many again are worked on or in flight. With two of five stages or more it took
 // 1 % longer, with eight stages as long. 2026-11-27.
@@ -240,10 +243,15 @@ constexpr int kSliceStages = 2 * kSliceDelay;
 struct SlicedShape {
   int blocks_each;  // of a multiprocessor
   int num_groups, group_blocks, num_threads;
+  // A group takes its rows in so many passes, in each of them those that start at the same place in
+  // a vector.
+  int num_passes;
 };
-// `room`: vectors of a row for which a multiprocessor has the shared memory. num_groups is 0 where
+// `room`: vectors of a row for which a multiprocessor has the shared memory. period: after how many
+// rows the next one starts at the same place in a vector, a power of two. num_groups is 0 where
 // rows are too long. The last block may have less than the others.
-constexpr SlicedShape sliced_shape(int64_t num_vectors, int multiprocessors, int64_t room) {
+constexpr SlicedShape sliced_shape(int64_t num_vectors, int multiprocessors, int64_t room,
+                                   int64_t period) {
   constexpr int kOfWarp = 32 * kSliceVectors;
   for (int each = kMostSlicesEach; each > 0; --each) {
     const int64_t fit = room / (each * kOfWarp), most_warps = kMaxSliceThreads / 32 / each;
@@ -252,12 +260,16 @@ constexpr SlicedShape sliced_shape(int64_t num_vectors, int multiprocessors, int
     const int64_t blocks = each * multiprocessors;
     const int64_t needed = (num_vectors + slice - 1) / slice;
     if (needed > kMaxGroupBlocks || needed > blocks) continue;
+    // One pass where there are groups enough: each writes sums of all columns.
+    int64_t multiple = period;
+    while (multiple > blocks / needed) multiple /= 2;
+    const int64_t groups = blocks / needed / multiple * multiple;
     // The blocks that are left over make the slices smaller.
-    const int64_t groups = blocks / needed;
     const int64_t of_group = blocks / groups < kMaxGroupBlocks ? blocks / groups : kMaxGroupBlocks;
     const int64_t warps = (num_vectors + of_group * kOfWarp - 1) / (of_group * kOfWarp);
     const int64_t used = (num_vectors + warps * kOfWarp - 1) / (warps * kOfWarp);
-    return {each, static_cast<int>(groups), static_cast<int>(used), static_cast<int>(32 * warps)};
+    return {each, static_cast<int>(groups), static_cast<int>(used), static_cast<int>(32 * warps),
+            static_cast<int>(period / multiple)};
   }
   return {};
 }

@@ -29,6 +29,7 @@ from ._sdpa import SdpaPatch, sdpa_patch
 from ._softmax import softmax
 from ._swiglu import silu_and_mul, swiglu
 from ._swiglu_quantize import swiglu_quantize
+from ._transformers import register_attention
 from ._transpose import transpose
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "optim",
     "patch",
     "quantize",
+    "register_attention",
     "rms_norm",
     "rms_norm_quantize",
     "rope",

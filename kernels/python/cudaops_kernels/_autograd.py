@@ -17,7 +17,7 @@ from torch.autograd.function import _SingleLevelFunction
 
 from ._errors import kinds_of, raise_again, refuse_types
 from ._library import ops
-from ._sharding import register_if_missing
+from ._sharding import register_if_imported, register_if_missing
 
 _library = torch.library.Library("cudaops", "IMPL")
 _is_grad_enabled = torch.is_grad_enabled
@@ -26,9 +26,15 @@ _autocast_is_on = torch._C._is_any_autocast_enabled
 _compiler = torch.compiler
 _is_dynamo_compiling = torch.compiler.is_dynamo_compiling
 
+
 def is_compiling() -> bool:
     """torch.compiler.is_compiling(), in less time where nothing is compiled."""
     return _is_dynamo_compiling() or _compiler._is_compiling_flag
+
+
+def _before_capture(name: str, kinds: Any, args: Sequence[Any]) -> None:
+    register_if_imported()
+    refuse_types(name, kinds, args)
 
 
 def _twin(name: str) -> Callable[..., Any]:
@@ -176,7 +182,7 @@ def _differentiable(
 
     def call(*args: Any) -> Any:
         if is_compiling():
-            refuse_types(name, kinds, args)
+            _before_capture(name, kinds, args)
             outputs = op(*args)
             return outputs if first is None else outputs[first]
         try:
@@ -252,7 +258,7 @@ def without_gradient(name: str) -> Callable[..., Any]:
 
     def call(*args: Any) -> Any:
         if is_compiling():
-            refuse_types(name, kinds, args)
+            _before_capture(name, kinds, args)
             return op(*args)
         try:
             if _in_transform() or _autocast_is_on() or forward_ad._current_level >= 0:
@@ -272,7 +278,7 @@ def raising(op: Any) -> Callable[..., Any]:
 
     def call(*args: Any) -> Any:
         if is_compiling():
-            refuse_types(name, kinds, args)
+            _before_capture(name, kinds, args)
             return op(*args)
         try:
             return op(*args)

@@ -42,3 +42,10 @@ def by_name(op: Any) -> Callable[[tuple, dict], dict]:
 def with_twin(name: str) -> tuple[str, ...]:
     """An op's name, and that of its twin without autograd if there is one."""
     return (name, f"_{name}") if hasattr(ops, f"_{name}") else (name,)
+
+
+def constant_when_compiled(function: Any) -> Any:
+    """torch.compiler.assume_constant_result(), which imports the compiler for it: where a call is captured, it is
+    made then, and its result stands in the graph."""
+    function._dynamo_marked_constant = True
+    return function

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """patch: the kernels in a model of Hugging Face's transformers."""
 
+import re
 import types
-from typing import Any, TypeVar
+from typing import Any, Optional, TypeVar, Union
 
 import torch
 from torch import Tensor
 
+from ._cross_entropy import cross_entropy
+from ._geglu import geglu
 from ._rms_norm import rms_norm
 from ._rope import apply_rotary_pos_emb
 from ._swiglu import swiglu
 
 Model = TypeVar("Model", bound=torch.nn.Module)
-_FAMILIES = ("Llama", "Qwen", "Mistral")
+# Not Gemma3n's and Gemma4's, which are others.
+_FAMILIES = re.compile(r"Llama|Qwen|Mistral|Mixtral|Gemma[23]?(?=[A-Z])")
 
 
 def _norm(self: Any, hidden_states: Tensor) -> Tensor:
@@ -21,12 +25,42 @@ def _norm(self: Any, hidden_states: Tensor) -> Tensor:
     )
 
 
+def _norm_of_gemma(self: Any, x: Tensor) -> Tensor:
+    return rms_norm(x, x.shape[-1], self.weight, self.eps, weight_offset=1.0)
+
+
 def _mlp(self: Any, x: Tensor) -> Any:
     return self.down_proj(swiglu(self.gate_proj(x), self.up_proj(x)))
 
 
-def _is_silu(function: Any) -> bool:
-    return isinstance(function, torch.nn.SiLU) or "silu" in type(function).__name__.lower()
+def _mlp_of_gemma(self: Any, x: Tensor) -> Any:
+    return self.down_proj(geglu(self.gate_proj(x), self.up_proj(x), "tanh"))
+
+
+def _causal_lm_loss(
+    logits: Tensor,
+    labels: Optional[Tensor],
+    vocab_size: int,
+    num_items_in_batch: Union[Tensor, int, None] = None,
+    ignore_index: int = -100,
+    shift_labels: Optional[Tensor] = None,
+    **_: Any,
+) -> Tensor:
+    """transformers' ForCausalLMLoss, which makes float32 of all logits first."""
+    if shift_labels is None:
+        assert labels is not None
+        shift_labels = torch.nn.functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
+    loss = cross_entropy(
+        logits,
+        shift_labels.to(logits.device),
+        ignore_index=ignore_index,
+        reduction="mean" if num_items_in_batch is None else "sum",
+    )
+    if num_items_in_batch is None:
+        return loss
+    if isinstance(num_items_in_batch, Tensor):
+        num_items_in_batch = num_items_in_batch.to(loss.device)
+    return loss / num_items_in_batch
 
 
 def _rotate(
@@ -68,31 +102,43 @@ def _content(cell: Any) -> Any:
         return None
 
 
+def _forward(module: torch.nn.Module, name: str) -> Any:
+    """What replaces the module's; None: nothing does."""
+    if name.endswith("RMSNorm"):
+        if name.startswith("Gemma") and hasattr(module, "eps"):
+            return _norm_of_gemma
+        return _norm if hasattr(module, "variance_epsilon") else None
+    if name.endswith("MLP"):
+        function = getattr(module, "act_fn", None)
+        kind = type(function).__name__.lower()
+        if isinstance(function, torch.nn.SiLU) or "silu" in kind:
+            return _mlp
+        return _mlp_of_gemma if kind in ("gelutanh", "pytorchgelutanh") else None
+    return _with_our_rope(type(module).forward) if name.endswith("Attention") else None
+
+
 def patch(model: Model) -> Model:
-    """Lets a Llama, Qwen or Mistral model of Hugging Face's transformers use rms_norm(), swiglu() and
-    rope(), and returns it. The model is changed in place, other models and transformers itself are
-    not; weights and state_dict stay as they are.
+    """Lets a Llama, Qwen, Mistral, Mixtral or Gemma (1 to 3) model of Hugging Face's transformers use
+    rms_norm(), swiglu() or geglu(), rope(), and cross_entropy() for its loss, and returns it. The model is
+    changed in place, other models and transformers itself are not; weights and state_dict stay as they
+    are. For attention there is register_attention().
     """
     num_changes = 0
     for module in model.modules():
         name = type(module).__name__
-        if not name.startswith(_FAMILIES):
+        if not _FAMILIES.match(name):
             continue
-        if name.endswith("RMSNorm") and hasattr(module, "variance_epsilon"):
-            forward: Any = _norm
-        elif name.endswith("MLP") and _is_silu(getattr(module, "act_fn", None)):
-            forward = _mlp
-        elif name.endswith("Attention"):
-            forward = _with_our_rope(type(module).forward)
-        else:
-            continue
+        forward = _forward(module, name)
         if forward is not None:
             module.forward = types.MethodType(forward, module)
             num_changes += 1
+        if name.endswith("ForCausalLM"):
+            loss = getattr(module, "loss_function", None)
+            if getattr(loss, "__name__", "") == "ForCausalLMLoss":
+                setattr(module, "loss_function", _causal_lm_loss)
     if num_changes == 0:
-        families = ", ".join(_FAMILIES)
         raise ValueError(
-            f"patch: wanted a transformers model of {families}, found "
+            "patch: wanted a transformers model of Llama, Qwen, Mistral, Mixtral, Gemma, found "
             f"{type(model).__name__} without a layer of theirs."
         )
     return model

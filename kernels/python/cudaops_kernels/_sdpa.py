@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ._attention import attention
-from ._library import ops
+from ._library import constant_when_compiled, ops
 
 _MAX_HEAD_DIM = 256
 _FEWEST_QUERIES_ON_CPU = 128
@@ -18,13 +18,7 @@ _HEAD_DIMS_WITH_MASK = (64, 96, 128, 192, 256)
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
-def _constant_when_compiled(function: Any) -> Any:
-    """torch.compiler.assume_constant_result(), which imports the compiler for it."""
-    function._dynamo_marked_constant = True
-    return function
-
-
-@_constant_when_compiled
+@constant_when_compiled
 def _allows_fused() -> bool:
     """Not under torch.nn.attention.sdpa_kernel(SDPBackend.MATH): for second derivatives, say."""
     backends = torch.backends.cuda
@@ -67,7 +61,7 @@ def _serves(query: Any, key: Any, value: Any, dropout_p: float, enable_gqa: bool
 _hopper: dict[int, bool] = {}
 
 
-@_constant_when_compiled
+@constant_when_compiled
 def _has_hopper_kernel(index: int) -> bool:
     """Whether the library has kernels for sm_90a that this device runs. Asked of a device that has
     tensors: asking makes a context there."""

@@ -2,8 +2,8 @@
 """Rules of torch.distributed.tensor: which placements of arguments an op takes, and what comes out.
 
 Others are redistributed by torch: a sharded row is gathered, a Partial reduced, as for torch's own
-ops. Registered where DTensor is imported already, else when the first DTensor comes: to import it
-takes half as long as torch itself.
+ops. Registered where DTensor is imported already, else when the first DTensor comes, or a graph is
+captured: to import it takes half as long as torch itself.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-from ._library import ops, with_twin
+from ._library import constant_when_compiled, ops, with_twin
 
 _registered = False
 
@@ -96,8 +96,14 @@ def by_rows(
     return placements
 
 
-if "torch.distributed.tensor" in sys.modules:
-    register()
+@constant_when_compiled
+def register_if_imported() -> None:
+    """Before a graph is captured: there an error of the first DTensor couldn't be caught."""
+    if "torch.distributed.tensor" in sys.modules:
+        register()
+
+
+register_if_imported()
 
 
 def token_dims(num_dims: int, has_positions: bool) -> range:
