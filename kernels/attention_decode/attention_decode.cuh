@@ -21,6 +21,8 @@
 //        workspace, and are added by a second kernel, in an order that follows from their number.
 //        It has more warps for an item than a block of the first one would; it waits beside that,
 //        with its work found out, and what it reads then of 32 parts is in flight at a time.
+//        On sm_90 and later short keys of few sequences are one launch: each item has a cluster of
+//        eight blocks with equal parts, which read each other's sums from shared memory.
 #pragma once
 
 #include <cudaops/check.h>

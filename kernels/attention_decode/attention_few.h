@@ -10,9 +10,9 @@
 namespace cudaops_kernels {
 
 // Whether the current device has the kernels (tensor cores of sm_80 and later), they compute what
-// the call says and are faster: float16 or bfloat16; sequences of one length, few queries, keys;
-// head_dim_v = head_dim, a multiple of 8; addresses and strides that are multiples of 16 bytes;
-// without bias, slopes and dropout.
+// the call says and are faster: float16 or bfloat16; sequences of one length with up to 8 queries,
+// 32 of a key head's query heads together, and at least one key; head_dim_v = head_dim, a multiple
+// of 8; addresses and strides that are multiples of 16 bytes; no bias, slopes or dropout.
 bool attention_few_serves(const Attention& call);
 
 // For what attention_few_serves(); as launch_attention().
