@@ -29,25 +29,23 @@ struct Layout {
   bool splits_queries;
   int64_t blocks;  // of a head
 
-  Layout() = default;
-  template <typename Shape>
-  static Layout of(const Attention& call) {
-    Layout layout;
-    layout.queries = Shape::kQueries;
-    layout.sum_rows = 64 * Shape::KTile::kChunks;
-    layout.part_sums = Shape::kSums;
-    layout.sum_parts = Shape::kSumParts;
-    layout.splits_queries = Shape::kSplitsQueries;
-    layout.blocks = call.cu_seqlens_q == nullptr
-                        ? divide_up(call.seq_q, Shape::kQueries)
-                        : first_query_block(call.total_q, call.batch, Shape::kQueries);
-    return layout;
-  }
   CUDAOPS_HOST_DEVICE int64_t block_sums() const { return int64_t{queries} * sum_rows; }
   int64_t all_blocks(const Attention& call) const {
     return blocks * call.heads * (call.cu_seqlens_q == nullptr ? call.batch : 1);
   }
 };
+
+template <typename Shape>
+Layout layout_of(const Attention& call) {
+  return {Shape::kQueries,
+          64 * Shape::KTile::kChunks,
+          Shape::kSums,
+          Shape::kSumParts,
+          Shape::kSplitsQueries,
+          call.cu_seqlens_q == nullptr
+              ? divide_up(call.seq_q, Shape::kQueries)
+              : first_query_block(call.total_q, call.batch, Shape::kQueries)};
+}
 
 // In the workspace, one after the other: sums of dQ, lse and delta of all query blocks, a counter,
 // and, where dQ is added up in a fixed order, whose turn it is.
@@ -200,17 +198,9 @@ MappedTensor mapped_grad_output(const AttentionBackward& call) {
 }
 
 template <typename Shape>
-void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream) {
+AttentionBackwardSm90Parameters parameters_of(const AttentionBackward& call, const Layout& layout,
+                                              const BackwardWorkspace& workspace) {
   const Attention& forward = call.forward;
-  const Layout layout = Layout::of<Shape>(forward);
-  const BackwardWorkspace workspace(call, layout, data);
-  const int64_t num_blocks = divide_up(forward.seq_q, layout.queries);
-  const auto grid = static_cast<unsigned int>(num_blocks * forward.heads * forward.batch);
-  const bool is_half = forward.dtype == DType::kFloat16;
-  const auto prepare = is_half ? &prepare_kernel<__half> : &prepare_kernel<bfloat16>;
-  prepare<<<grid, kRowThreads, 0, stream>>>(call, layout, workspace, num_blocks);
-  CUDAOPS_CHECK_LAUNCH();
-
   AttentionBackwardSm90Parameters parameters{};
   describe(forward, Shape::kQueries, Shape::kKeys, &parameters);
   encode_map(forward, mapped_grad_output(call), Shape::kQueries, &parameters.grad_output);
@@ -219,15 +209,8 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
   parameters.sums = workspace.sums;
   parameters.next_tile = workspace.next_tile;
   parameters.turns = workspace.turns;
-  parameters.slopes = forward.alibi_slopes;
-  parameters.slopes_batch_stride = forward.alibi_batch_stride;
-  parameters.seed = forward.seed;
-  parameters.threshold = AttentionDropout::threshold_of(forward);
-  parameters.bias = forward.bias;
+  describe_options(forward, &parameters);
   parameters.bias_dtype = forward.bias_dtype;
-  parameters.bias_batch_stride = forward.bias_batch_stride;
-  parameters.bias_head_stride = forward.bias_head_stride;
-  parameters.bias_query_stride = forward.bias_query_stride;
   parameters.bias_key_stride = forward.bias_key_stride;
   parameters.grad_bias = call.grad_bias;
   parameters.grad_bias_dtype = call.grad_bias_dtype;
@@ -254,7 +237,23 @@ void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream
                          std::max<int64_t>(1, kSectionBytes / std::max<int64_t>(1, bytes)),
                          key_tiles, &parameters);
   }
-  launch_attention_backward_sm90_of<Shape>(forward.dtype, parameters, stream);
+  return parameters;
+}
+
+template <typename Shape>
+void launch_shape(const AttentionBackward& call, void* data, cudaStream_t stream) {
+  const Attention& forward = call.forward;
+  const Layout layout = layout_of<Shape>(forward);
+  const BackwardWorkspace workspace(call, layout, data);
+  const int64_t num_blocks = divide_up(forward.seq_q, layout.queries);
+  const auto grid = static_cast<unsigned int>(num_blocks * forward.heads * forward.batch);
+  const bool is_half = forward.dtype == DType::kFloat16;
+  const auto prepare = is_half ? &prepare_kernel<__half> : &prepare_kernel<bfloat16>;
+  prepare<<<grid, kRowThreads, 0, stream>>>(call, layout, workspace, num_blocks);
+  CUDAOPS_CHECK_LAUNCH();
+
+  launch_attention_backward_sm90_of<Shape>(forward.dtype,
+                                           parameters_of<Shape>(call, layout, workspace), stream);
 
   const auto finish = is_half ? &finish_kernel<__half> : &finish_kernel<bfloat16>;
   const int bytes = layout.queries * (layout.sum_rows + 8) * 2;
@@ -322,7 +321,7 @@ bool attention_backward_sm90_serves(const AttentionBackward& call) {
 int64_t attention_backward_sm90_workspace_bytes(const AttentionBackward& call) {
   const Attention& forward = call.forward;
   return for_shape(call, [&](auto shape) {
-    return BackwardWorkspace::bytes(call, Layout::of<decltype(shape)>(forward));
+    return BackwardWorkspace::bytes(call, layout_of<decltype(shape)>(forward));
   });
 }
 

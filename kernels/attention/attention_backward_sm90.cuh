@@ -49,8 +49,8 @@ namespace cudaops_kernels {
 
 namespace attention_backward_sm90 {
 
-// Blocks of Q or dO of a tile, with their queries' lse or delta, `numbers`, which lie where sums
-// do. `n`: blocks of the tiles before.
+// Blocks of Q or dO of a tile to their ring, with their queries' lse or delta, `numbers`, which lie
+// in memory in the order of query blocks, as sums do. `n`: blocks of the tiles before.
 template <typename Shape, bool kVarlen, typename Rows>
 __device__ __forceinline__ void copy_blocks(const AttentionBackwardSm90Parameters& call,
                                             const Tile& tile, const CUtensorMap* map,

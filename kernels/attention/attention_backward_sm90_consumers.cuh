@@ -346,7 +346,8 @@ struct ConsumerOfGradient : Common {
   __device__ __forceinline__ bool is_first() const { return warpgroup == 0; }
   __device__ __forceinline__ void clear_sums() { clear(sums); }
 
-  // `weights`: where one gives them to the other, those that are dropped as negative numbers.
+  // S to P, which the other warpgroup finds at `weights`: those that are dropped are negative
+  // there.
   __device__ __forceinline__ void find_weights(const Block& block, uint32_t n, float4* weights) {
     scores.weigh(block, s, n);
     uint32_t dropped[kQueries / 64];
@@ -364,6 +365,7 @@ struct ConsumerOfGradient : Common {
     }
     arrive_at_barrier(kWeightsBarrier, Common::kConsumers);
   }
+  // dP to dS.
   __device__ __forceinline__ void find_derivatives(const Block& block, uint32_t n,
                                                    const float4* weights) {
     const float kept = scores.kept();
@@ -425,7 +427,7 @@ struct ConsumerOfGradient : Common {
     this->release(rings.q(), n);
     this->release(rings.grad(), n);
   }
-  // From registers.
+  // From registers to memory; in a fixed order, when it is the warpgroup's turn.
   __device__ __forceinline__ void add_sums(const Block& block, int part) const {
     if (this->is_ordered()) {
       pass_turns();

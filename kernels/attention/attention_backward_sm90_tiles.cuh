@@ -220,7 +220,7 @@ __device__ __forceinline__ Tile& shared_tile(char* shared, uint32_t n) {
   return *reinterpret_cast<Tile*>(shared + Shape::kTilesOffset + (n & 1) * Shape::kTileBytes);
 }
 
-// Blocks of Q with their queries' lse, or of dO with delta, as they go by: where the n-th one is.
+// The ring of Q's blocks with their queries' lse, or of dO's with delta: where the n-th one is.
 template <typename Shape, typename RowTile, int kTileOffset, int kNumbersOffset>
 struct QueryRing {
   using Tile = RowTile;
@@ -236,8 +236,8 @@ struct QueryRing {
   }
 };
 
-// What goes through a block's shared memory, and the barriers of it: tiles, their keys, and query
-// blocks.
+// What goes through the shared memory of a thread block, with its barriers: tiles, their keys, and
+// query blocks.
 template <typename Shape>
 struct Rings {
   char* shared;

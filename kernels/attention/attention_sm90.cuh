@@ -122,20 +122,13 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
   parameters.by_heads = by(call.heads);
   parameters.by_group = by(call.heads / call.kv_heads);
   parameters.unit = static_cast<float>(parameters.cap != 0.0f ? 1.0 : 1.0 / call.scale);
-  parameters.slopes = call.alibi_slopes;
-  parameters.slopes_batch_stride = call.alibi_batch_stride;
-  parameters.bias = call.bias;
+  describe_options(call, &parameters);
   parameters.bias_is_float = call.bias_dtype == DType::kFloat32;
-  parameters.bias_batch_stride = call.bias_batch_stride;
-  parameters.bias_head_stride = call.bias_head_stride;
-  parameters.bias_query_stride = call.bias_query_stride;
   parameters.shares_bias = call.bias_batch_stride == 0;
   parameters.by_batch = by(call.batch);
   parameters.changes_scores = parameters.cap != 0.0f ||
                               (!Shape::kHasBias && call.bias != nullptr) ||
                               call.alibi_slopes != nullptr;
-  parameters.threshold = AttentionDropout::threshold_of(call);
-  parameters.seed = call.seed;
   parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
   parameters.num_items = parameters.first_shorter = static_cast<int>(num_tiles);
   parameters.writes_late = !parameters.is_masked() || call.seq_q > 512;

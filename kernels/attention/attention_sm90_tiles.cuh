@@ -17,6 +17,7 @@
 #include "../common/hopper/wgmma.cuh"
 #include "../common/per_device.cuh"
 #include "attention.h"
+#include "attention_dropout.h"
 
 namespace cudaops_kernels {
 
@@ -198,8 +199,8 @@ struct WithBias : WithScoreOptions<Shape> {
 // dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
 // stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
 // faster. 64Short: two tiles at a time. 256Short: up to 512 queries; half of a mask's diagonal is
-// less of 64 keys. Shortest: up to 64 queries, which are one warpgroup's; what comes before and
-// after a tile's products is more than they are, and runs beside that of other tiles.
+// less of 64 keys. Shortest: up to 64 queries of few keys, which are one warpgroup's; what comes
+// before and after a tile's products is more than they are, and runs beside that of other tiles.
 using AttentionSm90Shape64Shortest = AttentionSm90Shape<64, 64, 1, 64, 2, 2, 4>;
 using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 6, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 6>;
@@ -423,6 +424,19 @@ inline void describe(const Attention& call, int queries, int keys, AttentionSm90
   to->cap = static_cast<float>(call.softcap);
   to->inverse_cap = has_cap ? static_cast<float>(call.scale / call.softcap) : 0.0f;
   to->factor = static_cast<float>(has_cap ? kLog2e : call.scale * kLog2e);
+}
+
+// Slopes, bias and dropout, which both kernels' parameters have.
+template <typename Parameters>
+void describe_options(const Attention& call, Parameters* to) {
+  to->slopes = call.alibi_slopes;
+  to->slopes_batch_stride = call.alibi_batch_stride;
+  to->bias = call.bias;
+  to->bias_batch_stride = call.bias_batch_stride;
+  to->bias_head_stride = call.bias_head_stride;
+  to->bias_query_stride = call.bias_query_stride;
+  to->threshold = AttentionDropout::threshold_of(call);
+  to->seed = call.seed;
 }
 
 // At most `largest` of all heads, which have `tiles` each, in a section.

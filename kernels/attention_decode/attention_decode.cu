@@ -184,14 +184,14 @@ bool has_chunks(const AttentionDecode& call) {
 }
 
 // What a device runs of a kernel: its blocks at a time, 0 where there is no code for it or too
-// little shared memory; tiles of a warp. Found out once for each device. kHasManyRows: items share
-// keys.
+// little shared memory; tiles of a warp. Found out once for each device. kHasManyBlocks: as where
+// items share keys.
 struct Fit {
   int blocks, stages, unit_shift;
   bool has_clusters;
 };
 
-template <typename T, typename Cache, int kDim, bool kHasManyRows>
+template <typename T, typename Cache, int kDim, bool kHasManyBlocks>
 Fit find_fit(int device) {
   using M = PartMemory<Cache, kDim>;
   const auto kernel = decode_kernel<T, Cache, kDim>;
@@ -204,18 +204,18 @@ Fit find_fit(int device) {
   if (allowed < M::kFewestStages) return {0, 0, 0, false};
   CUDAOPS_CHECK(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(allowed)));
-  const int stages = kHasManyRows && allowed > M::kFewerStages ? M::kFewerStages : allowed;
+  const int stages = kHasManyBlocks && allowed > M::kFewerStages ? M::kFewerStages : allowed;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, M::kThreads,
                                                               M::bytes(stages)));
-  if (!kHasManyRows && blocks > M::kBlocks) blocks = M::kBlocks;
+  if (!kHasManyBlocks && blocks > M::kBlocks) blocks = M::kBlocks;
   return {blocks * multiprocessors, stages, 0, false};
 }
 
-template <typename T, typename Cache, int kDim, bool kHasManyRows>
+template <typename T, typename Cache, int kDim, bool kHasManyBlocks>
 Fit fit() {
   static int known[64];
   const int value = known_for_device(known, [](int device) {
-    const Fit found = find_fit<T, Cache, kDim, kHasManyRows>(device);
+    const Fit found = find_fit<T, Cache, kDim, kHasManyBlocks>(device);
     return found.blocks * 8 + found.stages;
   });
   int unit_shift = 0;
@@ -243,16 +243,28 @@ int side_by_side_of(const Plan& plan, int slots) {
   return 1;
 }
 
-// Keys of a part, of sequences of one length: so few parts that to put them together takes little
-// of the time, so many that one sequence keeps many multiprocessors busy.
-constexpr int kFewestKeysOfPart = 256, kMostPartsOfSequence = 16;
+// Keys of a part, of sequences of one length. One sequence is to keep many multiprocessors busy;
+// for more of them longer parts are better, as each one starts its loads anew. What comes with a
+// sequence must not matter.
+int keys_of_part(const Plan& plan) {
+  constexpr int kBlocksOfSequence = 128, kMostParts = 64;
+  const int fewest = plan.row_tiles > 1 || plan.call.head_dim > 128 ? 512 : 256;
+  const int blocks = kBlocksOfSequence / plan.per_sequence;
+  const int parts = blocks < 1 ? 1 : blocks > kMostParts ? kMostParts : blocks;
+  const int keys = (plan.most_keys + parts - 1) / parts;
+  return keys < fewest ? fewest : keys;
+}
+
+// Where parts are short, more blocks on a multiprocessor hide that they begin, with fewer loads in
+// flight each.
+bool has_short_parts(const Plan& plan) {
+  return plan.call.lengths == nullptr && plan.call.head_dim <= 128 && keys_of_part(plan) <= 512;
+}
 
 // Each item by itself.
 void cut_items(Plan* plan) {
-  const int units = units_of(*plan, plan->most_keys);
-  const int fewest = kFewestKeysOfPart >> plan->unit_shift;
-  const int each = (units + kMostPartsOfSequence - 1) / kMostPartsOfSequence;
-  plan->units_of_part = each < fewest ? fewest : each;
+  const int units = units_of(*plan, plan->most_keys), shift = plan->unit_shift;
+  plan->units_of_part = (keys_of_part(*plan) + (1 << shift) - 1) >> shift;
   plan->parts_of_item = (units + plan->units_of_part - 1) / plan->units_of_part;
   plan->by_parts_of_item = detail::Divider(static_cast<uint32_t>(plan->parts_of_item));
   plan->slots_of_block = 1;
@@ -355,7 +367,8 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
 // body(Fit, launch) of the tensor cores' kernel that takes this call; false where none does.
 template <typename T, typename Cache, int kDim, typename Body>
 bool with_kernel_of(const Plan& plan, const Body& body) {
-  const Fit found = plan.row_tiles > 1 ? fit<T, Cache, kDim, true>() : fit<T, Cache, kDim, false>();
+  const bool has_many_blocks = plan.row_tiles > 1 || has_short_parts(plan);
+  const Fit found = has_many_blocks ? fit<T, Cache, kDim, true>() : fit<T, Cache, kDim, false>();
   if (found.blocks == 0) return false;
   body(found, launch_of<T, Cache, kDim>);
   return true;
@@ -477,7 +490,7 @@ bool attention_few_serves(const Attention& call) {
   (void)call;
   return false;  // no mma.sync
 #else
-  constexpr int64_t kMostQueries = 16, kMostRows = 64, kMostKeys = int64_t{1} << 29;
+  constexpr int64_t kMostQueries = 8, kMostRows = 32, kMostKeys = int64_t{1} << 29;
   if (call.cu_seqlens_q != nullptr || call.bias != nullptr || call.alibi_slopes != nullptr ||
       call.dropout_p > 0 || call.is_double || call.head_dim != call.head_dim_v || call.seq_k == 0 ||
       call.seq_k > kMostKeys || call.seq_q > kMostQueries ||

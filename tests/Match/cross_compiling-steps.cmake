@@ -22,6 +22,13 @@ case_environment("VIRTUAL_ENV=${case_DIR}/venv" "CUDA_HOME=${case_DIR}/cuda")
 match(FIND QUIET NO_SEED ARGS ${args} -DCUDAOPS_PROVIDE=TORCH)
 expect_match(VERDICT NO_TORCH)
 
+# Another name of this machine is none.
+if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(same -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=AMD64 "-DTorch_ROOT=${case_DIR}/target/${wheel}")
+  case_configure(BUILD_DIR "${case_DIR}/same" ARGS ${same})
+  expect_match(VERDICT EXACT CUDA_ENABLED TRUE)
+endif()
+
 # A torch of the other machine, and a toolkit without its part for it.
 match(NO_SEED ARGS ${args} "-DTorch_ROOT=${case_DIR}/target/${wheel}")
 expect_match(VERDICT EXACT CUDA_ENABLED FALSE REASON_CODE BROKEN_TOOLKIT)

@@ -168,10 +168,14 @@ def test_long_sequence(device):
 
 
 def test_window_softcap_sinks(device):
+    # With room for more than 2048 keys a sequence's parts are put together by a second kernel, with less
+    # by a cluster of blocks where there are any.
+    many = [[300, 40, 0, 5]] + [[2200, 300, 0, 5]] * (device != "cpu")
+    sizes = [(lengths, q_len) for lengths in many for q_len in (1, 4)]
     for dtype in DTYPES:
         sinks = normal(4, dtype=torch.float32, device=device, seed=9)
-        for q_len in (1, 4):
-            case = Case(device, dtype, [300, 40, 0, 5], q_len=q_len)
+        for lengths, q_len in sizes:
+            case = Case(device, dtype, lengths, q_len=q_len)
             for options in (
                 {"window": (0, 0)},
                 {"window": (17, -1)},

@@ -128,9 +128,9 @@ def test_varlen(device):
 
 
 def test_shortest(device):
-    """Up to 64 queries: tiles of one warpgroup, several at a time."""
+    """Up to 64 queries of 128 keys: tiles of one warpgroup, several at a time; and of more keys."""
     on_gpu(device)
-    for q_tokens, k_tokens, causal in ((64, 64, False), (40, 64, True), (17, 200, True)):
+    for q_tokens, k_tokens, causal in ((64, 64, False), (40, 64, True), (17, 120, True), (50, 200, False)):
         for qk_dim, v_dim in HEAD_DIMS:
             q = normal(70, q_tokens, HEADS, qk_dim)
             k, v = (normal(70, k_tokens, KV_HEADS, head_dim) for head_dim in (qk_dim, v_dim))

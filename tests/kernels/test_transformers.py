@@ -269,6 +269,19 @@ def test_compiled(device):
                     close(grads[param], grad, (*case, param))
 
 
+def test_packed_batches_of_any_lengths(device):
+    """A graph for the first batch and one for all others: lengths, and how many there are, aren't in it."""
+    plain, ours = models("Mistral", device)
+    model = compiled_once(ours, whole=False)
+    torch._dynamo.utils.counters.clear()
+    for count in (3, 4, 5, 2):
+        positions = torch.cat([torch.arange(3 + i) for i in range(count)])[None].to(device)
+        ids = tokens(device, positions.numel())[:1]
+        wanted = plain(ids, position_ids=positions, use_cache=False).logits
+        close(model(ids, position_ids=positions, use_cache=False).logits, wanted, count)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 2
+
+
 def test_generate_compiled(device):
     """One graph for all tokens but the first; one more where a window's cache becomes full."""
     ids = tokens(device)

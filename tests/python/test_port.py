@@ -803,6 +803,51 @@ def test_load(project):
     assert "# This is the CMakeLists.txt of the directory that the paths of pkg/ops/loader.py begin in.\n" in content
 
 
+@pytest.mark.parametrize("module", ("_C", "pkg._C", "from pkg import _C", "from . import _C"))
+def test_load_where_the_module_is_not_built(project, module):
+    """The module that was built ahead of time, else the one that load() builds; under the module's own name or another."""
+    project.write("pkg/__init__.py", "from .loader import _C\n")
+    project.write("pkg/flags.py", "FLAGS = ['-O3', '-DA=1']\n")
+    statement = module if module.startswith("from") else "import " + module
+    content = project.port(
+        f"""
+        import torch.utils.cpp_extension as jit
+        try:
+            from .flags import FLAGS
+        except ImportError:
+            FLAGS = []
+        missing = False
+        try:
+            {statement}
+        except (ImportError, OSError):
+            missing = True
+
+        def build():
+            return jit.load("op", ["csrc/op.cpp"], extra_cflags=FLAGS)
+
+        if missing:
+            _C = build()
+        """,
+        name="pkg/loader.py",
+        imports="",
+    )
+    assert command(content, "add_torch_op")[-2:] == ["SOURCES", "csrc/op.cpp"]
+    assert command(content, "target_compile_definitions") == ["A=1"]
+
+
+def test_load_in_a_function_by_another_name_of_its_module(project):
+    content = project.port(
+        """
+        def build():
+            from torch.utils import cpp_extension as jit
+            return jit.load("op", ["csrc/op.cpp"])
+        """,
+        name="loader.py",
+        imports="",
+    )
+    assert command(content, "add_torch_op")[-2:] == ["SOURCES", "csrc/op.cpp"]
+
+
 def test_load_without_a_module(project):
     content = project.port("load('op', ['csrc/op.cpp'], is_python_module=False)\n", name="run.py")
     assert "PYTHON_MODULE" not in content

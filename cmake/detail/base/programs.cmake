@@ -48,10 +48,17 @@ function(_cudaops_cxx out)
 endfunction()
 
 # _cudaops_other_machine(<out>): the processor that the compiler builds for, where it is another one than this machine's.
+# Toolchain files have several names for one.
 function(_cudaops_other_machine out)
   set(${out} "" PARENT_SCOPE)
-  if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
-    set(${out} "${CMAKE_SYSTEM_PROCESSOR}" PARENT_SCOPE)
+  set(names "${CMAKE_SYSTEM_PROCESSOR};${CMAKE_HOST_SYSTEM_PROCESSOR}")
+  string(TOLOWER "${names}" names)
+  list(TRANSFORM names REPLACE "^(amd64|x64|x86-64)$" "x86_64")
+  list(TRANSFORM names REPLACE "^arm64$" "aarch64")
+  list(GET names 0 machine)
+  list(GET names -1 host)
+  if(CMAKE_CROSSCOMPILING AND NOT machine STREQUAL host)
+    set(${out} "${machine}" PARENT_SCOPE)
   endif()
 endfunction()
 

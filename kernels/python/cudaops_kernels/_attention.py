@@ -157,7 +157,7 @@ def attention(
     addresses and strides are, and out_dtype has 16 bits; weights are rounded to float8 there, as in
     FlashAttention-3. Elsewhere q, k and v are converted to out_dtype first, on the CPU to float32.
 
-    Of few queries (up to 16, of a key head's query heads 64 together) of float16 or bfloat16, with one
+    Of few queries (up to 8, of a key head's query heads 32 together) of float16 or bfloat16, with one
     head_dim and without bias, slopes and dropout, GPUs with tensor cores divide the keys, after a
     number that seq_k alone decides: a sequence's results are the same, bit for bit, in any batch.
     attention_decode() divides them by how much work there is, which is a little faster.

@@ -25,6 +25,11 @@ def read(path):
     try:
         reader = Reader(path)
         reader.read()
+        if not reader.calls:
+            # "try: import <what is built ahead of time>", and else it is built at first use.
+            without = Reader(path, built=False)
+            without.read()
+            reader = without if without.calls else reader
     except OSError as error:
         inside = os.path.join(path, "setup.py")
         fix = "python -m cudaops port " + (inside if os.path.isfile(inside) else "<setup.py, or a file that calls load()>")
@@ -60,7 +65,7 @@ def read(path):
         if not found_sources(reader):
             reader.root = os.path.dirname(reader.path)
         elif reader.root != os.path.dirname(reader.path):
-            reader = Reader(path, reader.root)
+            reader = Reader(path, reader.root, reader.built)
             reader.read()
     return reader
 

@@ -11,18 +11,24 @@ from .values import (
 )
 
 
-def makes_extension(node, names=EXTENSIONS):
+def makes_extension(function, names=EXTENSIONS):
     """Whether a function's own text calls one of them."""
-    for part in ast.walk(node):
-        if isinstance(part, (ast.ImportFrom, ast.Import)) and part is not node:
-            if any(alias.name in names for alias in part.names):
-                return True
+    parts = list(ast.walk(function.node))
+    imports = [alias for part in parts if isinstance(part, (ast.ImportFrom, ast.Import)) for alias in part.names]
+    if any(alias.name in names for alias in imports):
+        return True
+    modules = {alias.asname for alias in imports if alias.name.endswith("cpp_extension")}
+    for part in parts:
         if isinstance(part, ast.Call):
             called = part.func
-            last = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            on_torch = not isinstance(called, ast.Attribute) or "cpp_extension" in ast.unparse(called)
-            if last in names and on_torch:
-                return True
+            if not isinstance(called, ast.Attribute):
+                if getattr(called, "id", "") in names:
+                    return True
+            elif called.attr in names:
+                base = ast.unparse(called.value)
+                module = function.scope.get(base)  # "import torch.utils.cpp_extension as x"
+                if "cpp_extension" in base or base in modules or getattr(module, "dotted", "").endswith("cpp_extension"):
+                    return True
     return False
 
 

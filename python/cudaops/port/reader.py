@@ -9,6 +9,7 @@ value, Splice for elements of a list).
 
 import ast
 import os
+import sys
 
 from .branches import (
     as_load, catches, choices, elements, flatten, guarded_items, hashable, join, known_sequence, makes_extension, merge, public,
@@ -22,9 +23,10 @@ from .values import (
 
 
 class Reader(Expressions):
-    def __init__(self, path, root=None):
+    def __init__(self, path, root=None, built=True):
         self.path = os.path.abspath(path)
         self.root = root or os.path.dirname(self.path)
+        self.built = built  # whether `try: import x` finds an x that the project has no file of
         self.calls = []
         self.setup = {}
         self.foreign = []  # extensions of another kind: Unknown
@@ -41,7 +43,7 @@ class Reader(Expressions):
         done = len(self.calls)
         for value in list(module.scope.names.values()):
             # What nobody calls here is called by whoever imports the file.
-            if isinstance(value, Function) and value.node not in self.called and makes_extension(value.node):
+            if isinstance(value, Function) and value.node not in self.called and makes_extension(value):
                 self.guarded(self.invoke, value, [], {})
             elif isinstance(value, Class) and value.node not in self.called and value.scope.module is module:
                 self.read_class(value)
@@ -51,9 +53,9 @@ class Reader(Expressions):
         methods = {}
         for one in reversed(kind.order()):
             methods.update({name: item for name, item in one.names.items() if isinstance(item, Function)})
-        makers = [item for item in methods.values() if makes_extension(item.node)]
+        makers = [item for item in methods.values() if makes_extension(item)]
         # Ahead of time before just in time, where a class can do both.
-        makers = [item for item in makers if makes_extension(item.node, EXTENSIONS[:2])] or makers
+        makers = [item for item in makers if makes_extension(item, EXTENSIONS[:2])] or makers
         if not makers:
             return
         before = self.calls
@@ -288,6 +290,10 @@ class Reader(Expressions):
 
     def do_Try(self, node, scope):
         catch = Catch(len(self.guards))
+        if not self.built:
+            absent = Name("ModuleNotFoundError")
+            if any(catches(self.value(one.type, scope) if one.type else None, absent) for one in node.handlers):
+                catch.absent = absent
         returns = len(scope.returns)
         self.catches.append(catch)
         try:
@@ -327,8 +333,18 @@ class Reader(Expressions):
             self.guards.append(body if left[0] else combine("or", [body, test]))
         return result
 
+    def absent(self, find, dotted):
+        """Whether an import fails where what the file builds isn't built: of what neither the project (`find`) nor Python nor torch has."""
+        catch = self.catches[-1] if self.catches else None
+        if catch is None or catch.absent is None or dotted.split(".")[0] in ("torch", *sys.stdlib_module_names) or find():
+            return False
+        catch.raised.append((combine("and", self.guards[catch.depth :]), catch.absent))
+        return True
+
     def do_Import(self, node, scope):
         for alias in node.names:
+            if self.absent(lambda: self.local(alias.name, 0, scope), alias.name):
+                return ("raise",)
             dotted = alias.name if alias.asname else alias.name.split(".")[0]
             find = lambda dotted=dotted: self.local(dotted, 0, scope) or Name(dotted)
             scope.names[alias.asname or dotted] = Later(find)
@@ -338,14 +354,21 @@ class Reader(Expressions):
             if alias.name == "*":
                 module = self.local(node.module or "", node.level, scope)
                 scope.names.update(public(module.scope.names) if module is not None else {})
+            elif self.absent(lambda: self.brought(node, alias.name, scope) is not MISSING, node.module or "."):
+                return ("raise",)
             else:
                 find = lambda name=alias.name: self.imported(node, name, scope)
                 scope.names[alias.asname or alias.name] = Later(find)
 
-    def imported(self, node, name, scope):
+    def brought(self, node, name, scope):
+        """What of the project's own `from ... import name` names, or MISSING."""
         value = self.member(self.local(node.module or "", node.level, scope), name)
         if value is MISSING:
             value = self.local(".".join(filter(None, [node.module, name])), node.level, scope) or MISSING
+        return value
+
+    def imported(self, node, name, scope):
+        value = self.brought(node, name, scope)
         return self.name("%s.%s" % (node.module or "", name)) if value is MISSING else value
 
     def member(self, module, name):

@@ -263,3 +263,4 @@ class Catch:
 
     def __init__(self, depth):
         self.depth, self.raised = depth, []
+        self.absent = None  # what an import of a module that isn't there raises, where a handler takes it
