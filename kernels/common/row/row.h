@@ -53,9 +53,8 @@
 //   RaggedRow    (ragged_row.cuh)    in registers, starts and ends anywhere: peeled head and tail
 //   MaskedRow    (masked_row.cuh)    the same, each vector masked: for persistent loops
 //   LoopedRow    (looped_row.cuh)    too long for registers: read again in each pass
-//   ClusterRow   (cluster_row.cuh)   in the registers and shared memory of a cluster (sm_90),
-//   peeled
-//                                    where it isn't whole
+//   ClusterRow   (cluster_row.cuh)   in the registers and shared memory of a cluster (sm_90)
+//   PeeledRow    (peeled_row.cuh)    what RaggedRow and a ClusterRow that isn't whole share
 //   PackedRow    (packed_rows.cuh)   33 to 256 elements, rows without gaps that aren't aligned
 //
 // Alignment: vectors lie where the *output's* row (RowGrid's anchor) has its multiples of 16 bytes,
