@@ -123,8 +123,10 @@ inline int64_t persistent_rows_workspace_bytes(int64_t num_rows, int64_t width, 
     if (most < elements) most = elements;
   }
   if (most_vectors > detail::kMaxRingVectors) {
-    const int64_t most_parts = detail::most_slice_parts(num_vectors, num_inputs, elements);
-    if (most < most_parts) most = most_parts;
+    for (const int64_t vectors : {num_vectors, most_vectors}) {
+      const int64_t most_parts = detail::most_slice_parts(vectors, num_inputs, elements);
+      if (most < most_parts) most = most_parts;
+    }
   }
   const int64_t blocks = detail::at_most(num_rows, most);
   if (blocks > parts) parts = blocks;

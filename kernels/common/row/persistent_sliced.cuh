@@ -32,11 +32,15 @@ inline SlicedShape shape_of_slices(int64_t num_vectors, int num_inputs, int64_t 
       (all - own_bytes) / (int64_t{kSliceStages} * num_inputs * int64_t{sizeof(Packed)});
   return sliced_shape(num_vectors, num_multiprocessors(), room, period);
 }
-// Sums of a column that groups leave of many rows, whatever their alignment: of a pass each, if
-// there are several.
-inline int64_t most_slice_parts(int64_t num_vectors, int num_inputs, int64_t most_passes) {
-  const int64_t groups = shape_of_slices(num_vectors, num_inputs, 1).num_groups;
-  return groups > 0 && groups < most_passes ? most_passes : groups;
+// Sums of a column that groups leave of many rows, whatever their alignment.
+inline int64_t most_slice_parts(int64_t num_vectors, int num_inputs, int64_t most_period) {
+  int64_t most = 0;
+  for (int64_t period = 1; period <= most_period; period *= 2) {
+    const SlicedShape shape = shape_of_slices(num_vectors, num_inputs, period);
+    const int64_t parts = int64_t{shape.num_groups} * shape.num_passes;
+    if (most < parts) most = parts;
+  }
+  return most;
 }
 
 #if CUDAOPS_HAS_HOPPER
