@@ -45,13 +45,17 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   constexpr int kTurnThreads = 2 * kWarpgroupSize;
   // Named barriers: each warpgroup of a team has one for its turn and one for itself.
   const int first_barrier = 1 + 2 * Shape::kWarpgroups * team;
-  // Shuffled, or they are computed again before each barrier, while nobody issues products.
-  const int turn = __shfl_sync(0xFFFFFFFF, first_barrier + warpgroup, 0);
-  const int next_turn =
-      __shfl_sync(0xFFFFFFFF, warpgroup + 1 == Shape::kWarpgroups ? first_barrier : turn + 1, 0);
+  // Shuffled, or they are computed again before each barrier, while nobody issues products. Sums of
+  // float8 leave no registers to keep them, or places, in: ptxas would serialise the products.
+  const auto kept = [](int barrier) {
+    return Shape::kIsFloat8 ? barrier : __shfl_sync(0xFFFFFFFF, barrier, 0);
+  };
+  const int turn = kept(first_barrier + warpgroup);
+  const int next_turn = kept(warpgroup + 1 == Shape::kWarpgroups ? first_barrier : turn + 1);
   const bool is_first_lane = threadIdx.x % 32 == 0;
   // The keys whose scores, and the values whose outputs come next; and the last values before.
-  RingPlace<Shape::kStages> k_at, v_at, last_v_at;
+  std::conditional_t<Shape::kIsFloat8, CountedPlace<Shape::kStages>, RingPlace<Shape::kStages>>
+      k_at, v_at, last_v_at;
   uint32_t t = 0;  // tiles that are begun
   const Tile* const tiles = reinterpret_cast<const Tile*>(shared + Shape::kTilesOffset);
   float s[kKeys / 2];

@@ -41,6 +41,20 @@ class RingPlace {
   uint32_t parity_ = 0;
 };
 
+// The same by the number of buffers before: divisions, and one register less.
+template <int kStages>
+class CountedPlace {
+ public:
+  __device__ __forceinline__ int stage() const { return cudaops_kernels::stage<kStages>(count_); }
+  __device__ __forceinline__ uint32_t parity() const {
+    return cudaops_kernels::parity<kStages>(count_);
+  }
+  __device__ __forceinline__ void advance() { ++count_; }
+
+ private:
+  uint32_t count_ = 0;
+};
+
 // The barriers of a ring: for each of kStages buffers one that is complete when it is full, then
 // for each one that is complete when it is empty.
 template <int kStages>
@@ -64,10 +78,12 @@ struct Ring {
     wait_for_phase(empty(n), parity<kStages>(n) ^ 1);
   }
   __device__ __forceinline__ void release(uint32_t n) const { arrive(empty(n)); }
-  __device__ __forceinline__ void wait_until_full(const RingPlace<kStages>& place) const {
+  template <template <int> class Place>
+  __device__ __forceinline__ void wait_until_full(const Place<kStages>& place) const {
     wait_for_phase(base + place.stage(), place.parity());
   }
-  __device__ __forceinline__ void release(const RingPlace<kStages>& place) const {
+  template <template <int> class Place>
+  __device__ __forceinline__ void release(const Place<kStages>& place) const {
     arrive(first_empty() + place.stage());
   }
 };
