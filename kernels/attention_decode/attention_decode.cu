@@ -218,10 +218,12 @@ Fit fit() {
     const Fit found = find_fit<T, Cache, kDim, kHasManyBlocks>(device);
     return found.blocks * 8 + found.stages;
   });
+  using M = PartMemory<Cache, kDim>;
   int unit_shift = 0;
-  while ((1 << unit_shift) < PartMemory<Cache, kDim>::kUnit) ++unit_shift;
+  while ((1 << unit_shift) < M::kUnit) ++unit_shift;
   static int compiled[64];
-  const bool has_clusters = is_compiled_for_hopper(decode_kernel<T, Cache, kDim>, compiled);
+  const bool has_clusters = M::kResultAt + M::kResultBytes <= M::bytes(value % 8) &&
+                            is_compiled_for_hopper(decode_kernel<T, Cache, kDim>, compiled);
   return {value / 8, value % 8, unit_shift, has_clusters};
 }
 
@@ -354,8 +356,6 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   const auto kernel = decode_kernel<T, Cache, kDim>;
   const dim3 grid(static_cast<unsigned int>(num_blocks(plan))), block(M::kThreads);
   if (plan.is_in_cluster) {
-    // Devices with clusters have room for all stages.
-    static_assert(M::kResultAt + M::kResultBytes <= M::bytes(M::kStages), "");
     return launch_clusters(kernel, grid, block, M::bytes(fit.stages), stream, plan);
   }
   launch_overlapping_with(kernel, grid, block, M::bytes(fit.stages), stream, plan);

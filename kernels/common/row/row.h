@@ -6,9 +6,11 @@
 //   template <typename T>
 //   struct Scale {  // rows divided by their largest element
 //     using Element = T;
-//     static constexpr int kNumTiles = 1;  // rows that it holds at once; 0: a block reads them in
-//     loops static constexpr bool kReadsColumns = false;  // weights and the like, shared by all
-//     rows ConstRows input; Rows output; template <typename Row>
+//     static constexpr int kNumTiles = 1;  // rows that it holds at once; 0 if it reads them once
+//     static constexpr bool kReadsColumns = false;  // weights and the like, shared by all rows
+//     ConstRows input;
+//     Rows output;
+//     template <typename Row>
 //     __device__ void operator()(Row& row) const {
 //       const auto x = row.load(input);
 //       const float largest = row.max(row.largest(x).max());
