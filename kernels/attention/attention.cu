@@ -103,8 +103,8 @@ bool is_empty(const Attention& call) {
 }
 
 // Of few queries attention_decode's kernels divide the keys among multiprocessors. Where there are
-// few of these, too, they took up to 3.7 times the time of the others (16 queries and keys,
-// head_dim 64).
+// few of these, too, tiles of one warpgroup take less time: one key of 16384 sequences 2.1 ms for
+// 3.2 (head_dim 128, H200).
 bool divides_keys(const Attention& call) {
   constexpr int64_t kFewKeys = 128;
   return call.seq_k > kFewKeys && attention_few_serves(call);

@@ -3,8 +3,8 @@
 // of 8. What it computes: attention.h. Of float8: attention_float8/attention_float8_sm90.cuh.
 //
 // A block computes tiles of 64 * kWarpgroups query rows of a head, one after the other; of some
-// shapes it has two teams, which do so side by side, each with buffers and barriers of its own. Its
-// warpgroups have roles:
+// shapes it has two to four teams, which do so side by side, each with buffers and barriers of its
+// own. Its warpgroups have roles:
 //
 //   producer    one thread of a team has the copy engine load Q once a tile, 64 rows for each
 //               consumer, and the key blocks of K and V into rings of kStages buffers; the other

@@ -180,7 +180,9 @@ bool has_chunks(const AttentionDecode& call) {
     const int64_t block_stride = call.block_table == nullptr ? 0 : cache->block_stride;
     if (size * block_stride > kMostBytes || size * cache->token_stride > kMostBytes) return false;
   }
-  return bits % per_chunk == 0 && call.page_size % kTile == 0;
+  // A tile of keys is within a page.
+  const bool has_tiles = call.blocks_per_sequence == 1 || call.page_size % kTile == 0;
+  return bits % per_chunk == 0 && has_tiles;
 }
 
 // What a device runs of a kernel: its blocks at a time, 0 where there is no code for it or too
@@ -491,10 +493,12 @@ bool attention_few_serves(const Attention& call) {
   return false;  // no mma.sync
 #else
   constexpr int64_t kMostQueries = 8, kMostRows = 32, kMostKeys = int64_t{1} << 29;
+  constexpr int64_t kMostAllRows = int64_t{1} << 23;  // times their parts are int
   if (call.cu_seqlens_q != nullptr || call.bias != nullptr || call.alibi_slopes != nullptr ||
       call.dropout_p > 0 || call.is_double || call.head_dim != call.head_dim_v || call.seq_k == 0 ||
       call.seq_k > kMostKeys || call.seq_q > kMostQueries ||
-      call.seq_q * (call.heads / call.kv_heads) > kMostRows) {
+      call.seq_q * (call.heads / call.kv_heads) > kMostRows ||
+      call.batch * call.heads * call.seq_q > kMostAllRows) {
     return false;
   }
   return with_kernel(plan_of(call), [](const Fit&, auto) {});

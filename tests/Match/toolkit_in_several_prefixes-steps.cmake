@@ -1,4 +1,4 @@
-# CUDAToolkit_ROOT as Nix sets it: a prefix for each part of the toolkit, of which nvcc knows the others by its profile.
+# CUDAToolkit_ROOT as a list of prefixes: the first one with a compiler is the toolkit.
 fake_torch("${case_DIR}/venv" VERSION 2.13.0 CUDA 13.0)
 fake_toolkit("${case_DIR}/nvcc" VERSION 13.0)
 file(MAKE_DIRECTORY "${case_DIR}/cudart/include")

@@ -27,6 +27,14 @@ reads(
   "/usr/bin/ld: final link failed: No space left on device\ncollect2: error: ld returned 1 exit status\n"
   "/usr/bin/ld: final link failed: No space left on device"
 )
+reads(
+  "/usr/bin/ld: main.o: in function `main':\nmain.cpp:(.text+0x5): undefined reference to `f()'\ncollect2: error: ld returned 1 exit status\n"
+  "main.cpp:(.text+0x5): undefined reference to `f()'"
+)
+reads(
+  "/usr/bin/ld: skipping incompatible /a/libz.so when searching for -lz\n/usr/bin/ld: cannot find -lz\nclang: error: linker command failed with exit code 1\n"
+  "/usr/bin/ld: cannot find -lz"
+)
 # Words of no compiler: the first line.
 reads("\n  sh: /error/nvcc: not found\nand more\n" "sh: /error/nvcc: not found")
 reads("" "")

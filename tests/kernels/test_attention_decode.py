@@ -110,6 +110,9 @@ def test_lengths_and_shapes(device):
             Case(device, dtype, [65, 200], q_len=3, heads=heads, kv_heads=kv_heads).check()
         for page_size in (16, 32, 48, 64, 256, 7, 1):
             Case(device, dtype, [100, 3, 257], page_size=page_size).check()
+        # A page a sequence.
+        for q_len in (1, 3):
+            Case(device, dtype, [1007, 3, 500], q_len=q_len, page_size=1007).check()
 
 
 def generated(source):

@@ -22,6 +22,7 @@ consumer(
 find_package(CudaTorchMatch 2.14 QUIET)
 if(CudaTorchMatch_FOUND)
   message(FATAL_ERROR \"torch: \${CudaTorchMatch_TORCH_VERSION}\")
-endif()"
+endif()
+find_package(CudaTorchMatch 2.13.0 EXACT REQUIRED)"
   BODY "# nothing more"
 )

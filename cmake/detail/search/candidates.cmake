@@ -144,7 +144,7 @@ endfunction()
 macro(_cudaops_candidate_add value source kind)
   cmake_language(CALL ${backend_PLACE_OF} "${value}" _cudaops_place)
   if(_cudaops_place STREQUAL "" AND "${source}" MATCHES "_ROOT$")
-    # A list of prefixes, each with a part of one toolkit (Nix): that of the compiler, which knows where the others are.
+    # A list of prefixes, as CMake has it: the first one with a compiler.
     string(REPLACE ":" ";" _cudaops_prefixes "${value}")
     foreach(_cudaops_prefix IN LISTS _cudaops_prefixes)
       cmake_language(CALL ${backend_PLACE_OF} "${_cudaops_prefix}" _cudaops_place)

@@ -6,7 +6,7 @@
 //   template <typename T>
 //   struct Scale {  // rows divided by their largest element
 //     using Element = T;
-//     static constexpr int kNumTiles = 1;  // rows that it holds at once; 0 if it reads them once
+//     static constexpr int kNumTiles = 1;  // rows that it holds at once; 0: none
 //     static constexpr bool kReadsColumns = false;  // weights and the like, shared by all rows
 //     ConstRows input;
 //     Rows output;

@@ -18,7 +18,7 @@ namespace detail {
 
 // What the choice of a model knows of an op.
 struct RowOp {
-  int num_tiles;       // rows that it holds at once; 0: it reads them once
+  int num_tiles;       // rows that it holds at once; 0: none
   bool reads_columns;  // weights and the like
   int element_bytes;
   bool allows_padding;  // it asks place.exists() before it stores

@@ -159,7 +159,7 @@ def attention(
 
     Of few queries (up to 8, of a key head's query heads 32 together) and more than 128 keys, float16 or
     bfloat16, with one head_dim and without bias, slopes and dropout, GPUs with tensor cores divide the
-    keys, after a number that seq_k alone decides: a sequence's results are the same, bit for bit, in
+    keys, into parts that the sizes and the window decide, not the batch: a sequence's results are the same, bit for bit, in
     any batch. attention_decode() divides them by how much work there is, which is a little faster.
 
     There are gradients by q, k, v, bias and sinks, also through lse; not by alibi_slopes. All results

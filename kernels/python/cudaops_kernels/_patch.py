@@ -109,6 +109,8 @@ def _forward(module: torch.nn.Module, name: str) -> Any:
             return _norm_of_gemma
         return _norm if hasattr(module, "variance_epsilon") else None
     if name.endswith("MLP"):
+        if not all(hasattr(module, part) for part in ("gate_proj", "up_proj", "down_proj")):
+            return None  # a vision model's
         function = getattr(module, "act_fn", None)
         kind = type(function).__name__.lower()
         if isinstance(function, torch.nn.SiLU) or "silu" in kind:
