@@ -13,8 +13,8 @@ through sets that together exceed the L2 cache. The samples of all ways of doing
 isn't waited for. Nothing is timed whose result differs from the one in float64. The figures go into
 <out>/<device>.json as "rivals", beside those of runs with other --sizes; without --out they are
 printed only. Each op has a process of its own and --seconds for all of it; with --jobs as many at
-once: they compile and check side by side, and are timed one at a time, nothing else running. Ended
-before, it keeps what was measured. The exit code is 1 where an op of ours failed.
+once: they compile and check side by side, and are timed one at a time, nothing else running. Interrupted
+(Ctrl-C, SIGTERM), it saves the cases measured so far. The exit code is 1 where an op of ours failed.
 
 Measured on a CPU (--device cpu) the figures say nothing; --quick checks the table of ops there.
 """
@@ -681,11 +681,16 @@ def measure(options, document, save, commit=None):
             name: [started(name, options, (share, shares), folder) for share in range(shares)] for name in names
         }
 
-        def note(name, reports):
+        def note(name, reports, is_whole=True):
             report = joined(reports)
             report["commit"] = commit
             report["torch"] = torch.__version__
-            document["rivals"]["ops"][name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"] = report
+            key = name if options.sizes == USUAL_SIZES else f"{name}, {options.sizes}"
+            if not is_whole:
+                report["failed"] = "interrupted"
+                if len(document["rivals"]["ops"].get(key, {}).get("cases", ())) >= len(report["cases"]):
+                    return report
+            document["rivals"]["ops"][key] = report
             save()
             return report
 
@@ -708,7 +713,7 @@ def measure(options, document, save, commit=None):
                     with contextlib.suppress(concurrent.futures.CancelledError):
                         reports.append(share())
                 if any(report["cases"] for report in reports):
-                    note(name, reports)
+                    note(name, reports, is_whole=False)
             raise
 
 

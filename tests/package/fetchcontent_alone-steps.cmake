@@ -22,7 +22,12 @@ consumer(
 find_package(CudaTorchMatch 2.14 QUIET)
 if(CudaTorchMatch_FOUND)
   message(FATAL_ERROR \"torch: \${CudaTorchMatch_TORCH_VERSION}\")
-endif()
+endif()"
+  BODY "# nothing more"
+)
+consumer(
+  HEAD
+    "add_subdirectory([==[${case_REPO}]==] cudaops)
 find_package(CudaTorchMatch 2.13.0 EXACT REQUIRED)"
   BODY "# nothing more"
 )
