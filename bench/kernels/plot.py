@@ -23,7 +23,7 @@ OURS = "cudaops"
 STYLES = {
     "eager": {"marker": "v", "color": "tab:orange"},
     "compile": {"marker": "^", "color": "tab:green"},
-    "compile_max": {"marker": "2", "color": "tab:olive"},
+    "compile_max": {"marker": "p", "color": "tab:olive"},
     "fused": {"marker": "s", "color": "tab:purple"},
     "foreach": {"marker": "D", "color": "tab:red"},
     "liger": {"marker": "P", "color": "tab:brown"},
