@@ -1,6 +1,11 @@
 # A compiler for another machine: torch and the toolkit's headers and libraries are those of that machine.
 # (Here it builds for this one under another name, and what is of another machine is another machine's.)
-set(cxx "${case_DIR}/aarch64-linux-gnu-g++")
+set(place "${case_DIR}")
+if(case_DIR MATCHES " ")
+  # CMake 3.25 can't link CUDA with a compiler whose path holds a blank.
+  execute_process(COMMAND mktemp -d OUTPUT_VARIABLE place OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+endif()
+set(cxx "${place}/aarch64-linux-gnu-g++")
 file(WRITE "${cxx}" "#!/bin/sh\nexec \"${case_CXX}\" \"$@\"\n")
 file(CHMOD "${cxx}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 set(args "-DCMAKE_SYSTEM_NAME=Linux" "-DCMAKE_SYSTEM_PROCESSOR=aarch64" "-DCMAKE_CXX_COMPILER=${cxx}")
@@ -58,3 +63,6 @@ match(
   RESULT 1
   AFTER "enable_testing()\nadd_torch_op(op SOURCES op.cpp)\ncudaops_add_python_test(t OP op SCRIPT test.py)"
 )
+if(NOT place STREQUAL case_DIR)
+  file(REMOVE_RECURSE "${place}")
+endif()
