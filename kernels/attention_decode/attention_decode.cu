@@ -460,38 +460,54 @@ Plan plan_of(const Attention& call) {
 
 #endif
 
-}  // namespace
-
-int64_t attention_decode_workspace_bytes(const AttentionDecode& call) {
+// Of the tensor cores' kernel that takes a call: its workspace, and its launch. 0 and false where
+// none does.
+int64_t bytes_for_tensor_cores(Plan plan) {
   int64_t bytes = 0;
 #if !CUDAOPS_HIP
-  if (is_empty(call)) return 0;
-  Plan plan = plan_of(call);
   with_kernel(plan, [&](const Fit& fit, auto) {
     cut(&plan, fit);
     bytes = workspace_bytes(plan);
   });
+#else
+  (void)plan;
 #endif
   return bytes;
+}
+
+bool launch_for_tensor_cores(const Plan& plan, void* workspace, void* stream) {
+#if CUDAOPS_HIP
+  (void)plan, (void)workspace, (void)stream;
+  return false;
+#else
+  return with_kernel(plan, [&](const Fit& fit, auto launch) {
+    launch(plan, fit, workspace, static_cast<cudaStream_t>(stream));
+  });
+#endif
+}
+
+}  // namespace
+
+int64_t attention_decode_workspace_bytes(const AttentionDecode& call) {
+  return is_empty(call) ? 0 : bytes_for_tensor_cores(plan_of(call));
 }
 
 void launch_attention_decode(const AttentionDecode& call, void* workspace, void* stream) {
   if (is_empty(call)) return;
   const Plan plan = plan_of(call);
-  const auto on = static_cast<cudaStream_t>(stream);
-#if !CUDAOPS_HIP
-  if (with_kernel(plan, [&](const Fit& fit, auto launch) { launch(plan, fit, workspace, on); })) {
-    return;
-  }
-#endif
-  for_device_type<Plain>(call.dtype, plan, on);
+  if (launch_for_tensor_cores(plan, workspace, stream)) return;
+  for_device_type<Plain>(call.dtype, plan, static_cast<cudaStream_t>(stream));
 }
 
-bool attention_few_serves(const Attention& call) {
-#if CUDAOPS_HIP
-  (void)call;
-  return false;  // no mma.sync
+#if CUDAOPS_HIP  // no mma.sync
+
+bool attention_few_serves(const Attention&) { return false; }
+int64_t attention_few_workspace_bytes(const Attention&) { return 0; }
+void launch_attention_few(const Attention&, void*, void*) {}
+
 #else
+
+bool attention_few_serves(const Attention& call) {
   constexpr int64_t kMostQueries = 8, kMostRows = 32, kMostKeys = int64_t{1} << 29;
   constexpr int64_t kMostAllRows = int64_t{1} << 23;  // times their parts are int
   if (call.cu_seqlens_q != nullptr || call.bias != nullptr || call.alibi_slopes != nullptr ||
@@ -502,27 +518,16 @@ bool attention_few_serves(const Attention& call) {
     return false;
   }
   return with_kernel(plan_of(call), [](const Fit&, auto) {});
-#endif
 }
 
 int64_t attention_few_workspace_bytes(const Attention& call) {
-  int64_t bytes = 0;
-#if !CUDAOPS_HIP
-  Plan plan = plan_of(call);
-  with_kernel(plan, [&](const Fit& fit, auto) {
-    cut(&plan, fit);
-    bytes = workspace_bytes(plan);
-  });
-#endif
-  return bytes;
+  return bytes_for_tensor_cores(plan_of(call));
 }
 
 void launch_attention_few(const Attention& call, void* workspace, void* stream) {
-#if !CUDAOPS_HIP
-  const auto on = static_cast<cudaStream_t>(stream);
-  const Plan plan = plan_of(call);
-  with_kernel(plan, [&](const Fit& fit, auto launch) { launch(plan, fit, workspace, on); });
-#endif
+  launch_for_tensor_cores(plan_of(call), workspace, stream);
 }
+
+#endif
 
 }  // namespace cudaops_kernels
