@@ -462,16 +462,22 @@ def few_queries_calls(device):
     yield (3, 1, 20, 4, 2, 64), {"sinks": True, "scale": -0.1}
 
 
+def made(device, index, sizes, options, every):
+    """The dtype, tensors and options of a list's call; every so-manieth has heads before tokens in memory."""
+    dtype = (torch.bfloat16, torch.float16)[index % 2]
+    x = tensors(device, dtype, *sizes, seed=index)
+    if index % every == 0:
+        x = [one.transpose(1, 2).contiguous().transpose(1, 2) for one in x]
+    options = dict(options)
+    if "sinks" in options:
+        options["sinks"] = normal(sizes[3], dtype=torch.float32, device=device, seed=6)
+    return dtype, x, options
+
+
 def test_few_queries(device):
     """Keys are divided, alike in each batch: a sequence alone has the bits that it has beside others."""
     for index, (sizes, options) in enumerate(few_queries_calls(device)):
-        dtype = (torch.bfloat16, torch.float16)[index % 2]
-        q, k, v = tensors(device, dtype, *sizes, seed=index)
-        if index % 4 == 0:
-            q, k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v))
-        options = dict(options)
-        if "sinks" in options:
-            options["sinks"] = normal(sizes[3], dtype=torch.float32, device=device, seed=6)
+        dtype, (q, k, v), options = made(device, index, sizes, options, 4)
         check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
         whole = kernels.attention(q, k, v, **options, return_lse=True)
         alone = kernels.attention(q[1:2], k[1:2], v[1:2], **options, return_lse=True)
@@ -520,13 +526,7 @@ def test_hopper_kernel(device):
     calls = few = 0
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         for index, (sizes, options) in enumerate(hopper_calls()):
-            dtype = (torch.bfloat16, torch.float16)[index % 2]
-            q, k, v = tensors(device, dtype, *sizes, seed=index)
-            if index % 3 == 0:
-                q, k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v))
-            options = dict(options)
-            if "sinks" in options:
-                options["sinks"] = normal(sizes[3], dtype=torch.float32, device=device, seed=6)
+            dtype, (q, k, v), options = made(device, index, sizes, options, 3)
             calls += 1
             few += takes_few_queries(q, k, v)
             check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
