@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of any length, by one block: each pass over it reads it again, from the cache where that
-// has room. What it offers is said in row.h.
+// A row of any length, by a block or a cluster of them: each pass over it reads it again, from the
+// cache where that has room. What it offers is said in row.h.
 #pragma once
 
+#include "in_cluster.cuh"
 #include "row_base.cuh"
 
 namespace cudaops_kernels {
@@ -31,9 +32,17 @@ class LoopedTile : public detail::TileSource<T>, public detail::Unpacks<LoopedTi
   __device__ __forceinline__ void set(int, const Packed&) {}
 };
 
+template <bool kWhole>
+struct LoopedRowTraits : RowTraits<0, kWhole> {
+  __device__ __forceinline__ static void enter() { detail::enter_cluster<true>(); }
+};
+
 template <typename T, bool kWhole>
-class LoopedRow : public RowBase<LoopedRow<T, kWhole>, RowTraits<0, kWhole>, T, LoopedTile<T>> {
-  using Base = RowBase<LoopedRow, RowTraits<0, kWhole>, T, LoopedTile<T>>;
+class LoopedRow
+    : public detail::InCluster<
+          RowBase<LoopedRow<T, kWhole>, LoopedRowTraits<kWhole>, T, LoopedTile<T>>, true> {
+  using Base =
+      detail::InCluster<RowBase<LoopedRow, LoopedRowTraits<kWhole>, T, LoopedTile<T>>, true>;
 
  public:
   using Base::Base;

@@ -50,7 +50,8 @@ constexpr int kWarpRowsThreads = 64;
 // for a row's sums. 2026-11-22. Order.
 constexpr int kMaxThreadsByFour = 128;
 
-// Vectors a thread and threads of a row; 0 vectors: read in a loop; kLong: launch_long_rows().
+// Vectors a thread and threads of a row; 0 vectors: read in a loop by a block; kLong:
+// launch_long_rows().
 struct RowShape {
   static constexpr int kLong = -1;
   int vectors;
@@ -84,8 +85,16 @@ CUDAOPS_HOST_DEVICE constexpr int min_looped_blocks(const RowOp& op, bool is_who
 }
 
 // Of a row that is read in a loop, those of a thread whose loads are in flight at once: few rows
-// would wait for each of them. 2026-11-26.
+// would wait for each of them. 2026-11-26. Longer rows are of a cluster, as many blocks as have the
+// row in flight at once, or kMaxClusterSize.
 constexpr int kVectorsAtOnce = 4;
+constexpr unsigned int looped_blocks(int64_t num_vectors, unsigned int most) {
+  unsigned int blocks = 1;
+  while (blocks < most && blocks * int64_t{kVectorsAtOnce * kMaxRowThreads} < num_vectors) {
+    blocks *= 2;
+  }
+  return blocks;
+}
 
 // The table of all this, by the row's number of vectors. is_whole: else head and tail are peeled,
 // two vectors each, and four threads have one more.
@@ -99,7 +108,8 @@ constexpr RowShape row_shape(const RowOp& op, int64_t num_vectors, bool is_whole
   const int64_t by_four = (num_inner + 4 * 32 - 1) / (4 * 32) * 32;
   const int64_t by_eight = (num_inner + 8 * 32 - 1) / (8 * 32) * 32;
   if (op.num_tiles == 0) {
-    return {0, static_cast<int>(by_four < kMaxRowThreads ? by_four : kMaxRowThreads)};
+    if (num_vectors > kVectorsAtOnce * kMaxRowThreads) return {RowShape::kLong, 0};
+    return {0, static_cast<int>(by_four)};
   }
   // Eight vectors a thread take less for a row's sums; of two tiles they leave too few registers,
   // and rows that aren't whole are more often faster with four. 2026-11-22.
