@@ -334,6 +334,10 @@ CUDAOPS_HOST_DEVICE constexpr bool ring_fetches_late(int num_sums, bool is_whole
   return !is_whole && num_sums > 1;
 }
 
+// So few rows, of so many vectors, have their sums in one launch.
+constexpr int kMaxFewRows = 16;
+constexpr int kMaxFewRowThreads = 2 * kMaxRowThreads;
+
 // Rows that a block sums of those that are read twice, and how many of them at once. 2026-11-22.
 // Order.
 constexpr int kTallRows = 256;
