@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few rows, each whole and in the registers of a block, with their sums in one launch (sm_90;
-// persistent.cuh): the blocks of one cluster take them, and each adds up the sums of some columns,
-// which the others write to its shared memory.
+// Few rows of whole vectors with their sums in one launch (sm_90; persistent.cuh), by the blocks of
+// one cluster, each thread with one vector of a row. Rows that a block has room for belong to a
+// block each; then each block adds up the sums of some columns, which the others write to its shared
+// memory. Of longer rows each block has a slice, and the sums of its columns.
 #pragma once
 
 #include "../cluster.cuh"
@@ -17,11 +18,47 @@ template <int kNumSums>
 struct FinalSums {
   void* sums[kNumSums];
   DType dtype;
+
+  // Of a column and those behind it.
+  template <typename T, int kSize>
+  __device__ __forceinline__ void store(int which, int column,
+                                        const Floats<kSize>& numbers) const {
+    if (sums[which] == nullptr) return;
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) {
+      if (dtype == DType::kFloat32) {
+        static_cast<float*>(sums[which])[column + k] = numbers[k];
+      } else {
+        static_cast<T*>(sums[which])[column + k] = from_float<T>(numbers[k]);
+      }
+    }
+  }
 };
 
-// Columns of a block, four at a time.
+// Columns that a block adds up, four at a time.
 CUDAOPS_HOST_DEVICE inline int few_rows_share(int width, int num_blocks) {
   return (width / 4 + num_blocks - 1) / num_blocks * 4;
+}
+
+#if CUDAOPS_HAS_HOPPER
+
+// A row's vectors from first_vector on, one for each of the block's threads.
+template <typename T>
+struct FewRow : PersistentRow<T, 1, true> {
+  using Base = PersistentRow<T, 1, true>;
+  __device__ __forceinline__ FewRow(int64_t index, const PersistentGrid& grid, int first_vector,
+                                    RowScratch* scratch)
+      : Base(index, grid.num_rows, grid.width, nullptr, scratch) {
+    this->thread_ += first_vector;
+  }
+};
+
+#endif
+
+// Whether each row is divided among the blocks.
+template <typename T>
+CUDAOPS_HOST_DEVICE constexpr bool few_rows_are_divided(int64_t width) {
+  return width > kMaxFewRowThreads * Vector<T>::kSize;
 }
 
 template <typename Op>
@@ -30,55 +67,75 @@ __global__ void __launch_bounds__(kMaxFewRowThreads)
                              const FinalSums<Op::kNumSums> finals) {
 #if CUDAOPS_HAS_HOPPER
   using T = typename Op::Element;
-  using OneRow = PersistentRow<T, 1, true>;
+  using OneRow = FewRow<T>;
+  using Tile = typename OneRow::Tile;
+  using Totals = Floats<Op::kNumTotals>;
   __shared__ RowScratch scratch;
   extern __shared__ float4 of_blocks[];  // [which][block][column / 4]
   arrive_at_cluster_barrier();
   wait_for_kernels_before();
   let_next_kernel_start();
   const int size = static_cast<int>(cluster_size()), rank = static_cast<int>(cluster_rank());
-  const int width = static_cast<int>(grid.width), share = few_rows_share(width, size);
-  ColumnSums<Op::kNumSums, 1, OneRow::kSize> sums = {};
-  using Tile = typename OneRow::Tile;
+  const bool is_divided = few_rows_are_divided<T>(grid.width);
+  const int step = is_divided ? 1 : size;
   const auto row_at = [&](int64_t index) {
-    return OneRow(index, grid.num_rows, grid.width, nullptr, &scratch);
+    return OneRow(index, grid, is_divided ? rank * static_cast<int>(blockDim.x) : 0, &scratch);
   };
   const auto load_tiles = [&](const OneRow& row, Tile(&tiles)[Op::kNumInputs]) {
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) tiles[i] = row.load_ahead(op.input(i));
   };
-  OneRow row = row_at(rank);
+  ColumnSums<Op::kNumSums, 1, OneRow::kSize> sums = {};
+  const OneRow first_row = row_at(is_divided ? 0 : rank);
+  OneRow row = first_row;
   Tile tiles[Op::kNumInputs], next_tiles[Op::kNumInputs];
   load_tiles(row, tiles);
   const auto fixed = op.fixed(row);
+  bool others_run = false;
+  int buffer = 0;
   while (row.exists()) {
-    OneRow next_row = row_at(row.index() + size);
+    OneRow next_row = row_at(row.index() + step);
     load_tiles(next_row, next_tiles);
     const auto scalars = load_scalars(op, row.index());
-    const Floats<Op::kNumTotals> totals = op.totals(row, tiles, fixed, scalars, sums);
-    op.gradient(row, tiles, fixed, scalars, row.sum(totals));
+    Totals totals = row.sum(op.totals(row, tiles, fixed, scalars, sums));
+    if (is_divided) {
+      if (!others_run) wait_at_cluster_barrier();
+      others_run = true;
+      totals = reduce_over_cluster(scratch.blocks[buffer], totals, Totals(),
+                                   AddFloats<Op::kNumTotals>{});
+      buffer ^= 1;
+    }
+    op.gradient(row, tiles, fixed, scalars, totals);
     next_row.follow(row);
     row = next_row;
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) tiles[i] = next_tiles[i];
   }
-  wait_at_cluster_barrier();  // all blocks run
-  const int sources = grid.num_rows < size ? static_cast<int>(grid.num_rows) : size;
-  if (rank < sources) {
-    row_at(rank).each([&](const auto& place) {
+  if (is_divided) {
+    first_row.each([&](const auto& place) {
 #pragma unroll
       for (int which = 0; which < Op::kNumSums; ++which) {
-#pragma unroll
-        for (int k = 0; k < OneRow::kSize; k += 4) {
-          const int column = place.column + k, owner = column / share;
-          const Floats<OneRow::kSize>& numbers = sums.sums[which][0];
-          store_in_cluster(
-              &of_blocks[((which * sources + rank) * share + column - owner * share) / 4], owner,
-              make_float4(numbers[k], numbers[k + 1], numbers[k + 2], numbers[k + 3]));
-        }
+        finals.template store<T>(which, place.column, sums.sums[which][0]);
       }
     });
+    return;
   }
+  wait_at_cluster_barrier();  // all blocks run
+  const int width = static_cast<int>(grid.width), share = few_rows_share(width, size);
+  const int sources = grid.num_rows < size ? static_cast<int>(grid.num_rows) : size;
+  first_row.each([&](const auto& place) {
+#pragma unroll
+    for (int which = 0; which < Op::kNumSums; ++which) {
+#pragma unroll
+      for (int k = 0; k < OneRow::kSize; k += 4) {
+        const int column = place.column + k, owner = column / share;
+        const Floats<OneRow::kSize>& numbers = sums.sums[which][0];
+        store_in_cluster(
+            &of_blocks[((which * sources + rank) * share + column - owner * share) / 4], owner,
+            make_float4(numbers[k], numbers[k + 1], numbers[k + 2], numbers[k + 3]));
+      }
+    }
+  });
   arrive_at_cluster_barrier();
   wait_at_cluster_barrier();
   for (int own = 4 * static_cast<int>(threadIdx.x); own < share; own += 4 * blockDim.x) {
@@ -86,7 +143,6 @@ __global__ void __launch_bounds__(kMaxFewRowThreads)
     if (column >= width) return;
 #pragma unroll
     for (int which = 0; which < Op::kNumSums; ++which) {
-      if (finals.sums[which] == nullptr) continue;
       Floats<4> sum = {};
 #pragma unroll
       for (int source = 0; source < static_cast<int>(kMaxClusterSize); ++source) {
@@ -94,14 +150,7 @@ __global__ void __launch_bounds__(kMaxFewRowThreads)
         const float4 numbers = of_blocks[((which * sources + source) * share + own) / 4];
         sum = sum + Floats<4>{{numbers.x, numbers.y, numbers.z, numbers.w}};
       }
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        if (finals.dtype == DType::kFloat32) {
-          static_cast<float*>(finals.sums[which])[column + k] = sum[k];
-        } else {
-          static_cast<T*>(finals.sums[which])[column + k] = from_float<T>(sum[k]);
-        }
-      }
+      finals.template store<T>(which, column, sum);
     }
   }
 #endif
@@ -112,21 +161,25 @@ template <typename Op>
 bool launch_few_gradient_rows(const Op& op, const PersistentGrid& grid,
                               void* const (&sums)[Op::kNumSums], DType sums_dtype,
                               int64_t num_vectors, cudaStream_t stream) {
-  if (grid.num_rows > kMaxFewRows || num_vectors > kMaxFewRowThreads) return false;
+  const bool is_divided = few_rows_are_divided<typename Op::Element>(grid.width);
+  const int slices = is_divided ? kMaxClusterSize : 1;
+  if (grid.num_rows > kMaxFewRows || num_vectors > slices * kMaxFewRowThreads) return false;
   static int known[64];
   const auto kernel = &few_gradient_rows_kernel<Op>;
   if (!is_compiled_for_hopper(kernel, known)) return false;
   FinalSums<Op::kNumSums> finals{{}, sums_dtype};
   for (int which = 0; which < Op::kNumSums; ++which) finals.sums[which] = sums[which];
-  const unsigned int size = grid.num_rows == 1 ? 1 : kMaxClusterSize;
-  const int64_t sources = at_most(grid.num_rows, size);
-  const int share = few_rows_share(static_cast<int>(grid.width), static_cast<int>(size));
-  const size_t bytes = static_cast<size_t>(Op::kNumSums * sources * share) * sizeof(float);
-  CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(bytes)));
-  OverlappingCluster attributes(size);
+  const int size = grid.num_rows == 1 && !is_divided ? 1 : kMaxClusterSize;
+  size_t bytes = 0;
+  if (!is_divided) {
+    const int64_t share = few_rows_share(static_cast<int>(grid.width), size);
+    bytes = static_cast<size_t>(Op::kNumSums * at_most(grid.num_rows, size) * share) * sizeof(float);
+    CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(bytes)));
+  }
+  OverlappingCluster attributes(static_cast<unsigned int>(size));
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(size);
-  config.blockDim = dim3(static_cast<unsigned int>(32 * warps_for(num_vectors, 1)));
+  config.gridDim = dim3(static_cast<unsigned int>(size));
+  config.blockDim = dim3(static_cast<unsigned int>(32 * warps_for(num_vectors, slices)));
   config.dynamicSmemBytes = bytes;
   config.stream = stream;
   config.attrs = attributes.of;

@@ -170,7 +170,8 @@ constexpr RowShape wide_shape(const RowOp& op, const RowShape& shape, int64_t nu
                       are_few(threads, is_norm ? kMaxWideThreadsOfTwo : kMaxWideThreadsEach);
   if (threads <= kMaxRowThreads && by_two) return {kVirtualVectors, threads};
   const bool by_four =
-      has_two ? shape.vectors == 2 * kVirtualVectors : are_few(threads / 2, kMaxWideThreadsEach);
+      has_two ? shape.vectors == 2 * kVirtualVectors || are_few(threads / 2, kMaxWideThreadsOfTwo)
+              : are_few(threads / 2, kMaxWideThreadsEach);
   if (wide_rows_by_four(op) && by_four) return {2 * kVirtualVectors, threads / 2};
   return {0, 0};
 }
