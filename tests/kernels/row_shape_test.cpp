@@ -201,7 +201,8 @@ TEST(RowShape, RowsOfModelsAreWide) {
   expect(kNormQuantize, 16384, 513, 0, 0);
   expect(kNormQuantize, 8192, 64, 0, 0);
   expect(kAddNorm, 16384, 512, 4, 128);
-  expect(kAddNorm, 128, 2304, 0, 0);
+  expect(kAddNorm, 128, 2304, 4, 576);
+  expect(kAddNorm, 256, 2304, 0, 0);
   expect(kSoftmax, 1024, 512, 2, 256);
   expect(kSoftmax, 8192, 128, 0, 0);
   expect(kSoftmax, 8192, 64, 2, 32);
