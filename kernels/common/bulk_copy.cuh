@@ -31,11 +31,6 @@ __device__ __forceinline__ void wait_for_numbers() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-// Between ordinary stores to shared memory and the copy engine's there.
-__device__ __forceinline__ void fence_for_copies() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
 // Numbers in shared memory are added to as many in memory; addresses and size are multiples of 16.
 // What was written to shared memory by ordinary stores is fenced before (hopper/wgmma.cuh).
 __device__ __forceinline__ void add_to_memory(float* to, const void* from, uint32_t bytes) {

@@ -10,14 +10,23 @@ namespace detail {
 
 #if !CUDAOPS_HIP
 
-// A row in shared memory, with the same alignment as in memory.
-template <typename T>
+// A row in shared memory, with the same alignment as in memory. kMasked: 0 where the row has
+// no elements; else what is there.
+template <typename T, bool kMasked>
 struct SharedTile {
-  T* row;
+  const T* row;
+  int64_t width;
 
   template <typename Place>
   __device__ __forceinline__ Numbers<T> at(const Place& place) const {
-    return unpack<T>(load_shared(row + place.column));
+    Packed packed = load_shared(row + place.column);
+    if constexpr (kMasked) {
+      if (!place.is_whole()) {
+        const Ends ends = ends_of<Place::kSize>(place.column, width);
+        packed = masked<T>(packed, ends.begin, ends.end);
+      }
+    }
+    return unpack<T>(packed);
   }
 
  private:
@@ -31,39 +40,6 @@ struct SharedTile {
     return packed;
   }
 };
-
-template <typename Row>
-__device__ __forceinline__ bool has_partial_vector(const Row& row) {
-  bool has_one = false;
-  if constexpr (!Row::kIsWhole) {
-    row.each([&](const auto& place) { has_one = has_one || !place.is_whole(); });
-  }
-  return has_one;
-}
-// By the threads that have a partial vector, which they alone read: zeros where its row isn't.
-template <typename Row, typename T, int kCount>
-__device__ __forceinline__ void fill_vectors(const Row& row, const SharedTile<T> (&tiles)[kCount]) {
-#if CUDAOPS_HAS_HOPPER
-  row.each([&](const auto& place) {
-#pragma unroll
-    for (int k = 0; k < Row::kSize; ++k) {
-      if (place.holds(k)) continue;
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) tiles[i].row[place.column + k] = from_float<T>(0);
-    }
-  });
-  fence_for_copies();
-#endif
-}
-// What an op gets of a row.
-template <typename Row>
-__device__ __forceinline__ auto row_in_shared(const Row& row, bool has_end) {
-  if constexpr (Row::kIsWhole) {
-    return row;
-  } else {
-    return FilledRow<Row>(row, has_end);
-  }
-}
 
 // Bytes of a row in shared memory, with its neighbours' parts of its first and last 16 bytes.
 inline __host__ __device__ int64_t row_room(int64_t row_bytes, bool whole) {
@@ -80,6 +56,21 @@ bool inputs_have_same_alignment(const Op& op, const Rows& gradients) {
     if ((input.stride - gradients.stride) % Vector<typename Op::Element>::kSize != 0) return false;
   }
   return true;
+}
+
+// Of a row that isn't whole, `bytes` from its aligned start on: how many are copied at once, with
+// its neighbours' parts of its first and last 16 bytes. Nothing may be read behind the array: its
+// last elements are copied one by one, by the caller's thread, to the row in shared memory.
+template <typename T>
+__device__ __forceinline__ uint32_t bytes_at_once(const T* row, T* to, int64_t width,
+                                                  uint32_t bytes, bool is_last) {
+  const uint32_t rest = bytes % 16;
+  if (rest != 0 && is_last) {
+    const uint32_t misaligned_bytes = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(row) % 16);
+    const uint32_t first = (bytes - rest - misaligned_bytes) / sizeof(T);
+    for (int64_t k = bytes < 16 ? 0 : first; k < width; ++k) to[k] = row[k];
+  }
+  return is_last ? bytes - rest : (bytes + 15) / 16 * 16;
 }
 
 template <typename Op, int kVectors>
@@ -124,15 +115,9 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       const T* row = op.input(i).template row<T>(index);
       uint32_t bytes = misaligned_bytes(row) + static_cast<uint32_t>(row_bytes);
       if constexpr (!kWhole) {
-        // Nothing may be read behind the array: its last elements are copied one by one.
         const bool is_last = (grid.num_rows - 1 - index) * op.input(i).stride < Vector<T>::kSize;
-        const uint32_t rest = bytes % 16;
-        if (rest != 0 && is_last) {
-          const uint32_t first = (bytes - rest - misaligned_bytes(row)) / sizeof(T);
-          T* to = reinterpret_cast<T*>(slot(stage, i) + misaligned_bytes(row));
-          for (int64_t k = bytes < 16 ? 0 : first; k < grid.width; ++k) to[k] = row[k];
-        }
-        bytes = is_last ? bytes - rest : (bytes + 15) / 16 * 16;
+        bytes = bytes_at_once(row, reinterpret_cast<T*>(slot(stage, i) + misaligned_bytes(row)),
+                              grid.width, bytes, is_last);
       }
       sizes[i] = bytes;
       total_bytes += bytes;
@@ -154,20 +139,18 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) {
       const T* row = op.input(i).template row<T>(index);
-      tiles[i].row = reinterpret_cast<T*>(slot(stage, i) + misaligned_bytes(row));
+      tiles[i].row = reinterpret_cast<const T*>(slot(stage, i) + misaligned_bytes(row));
+      tiles[i].width = grid.width;
     }
   };
   ColumnSums<Op::kNumSums, kVectors, OneRow::kSize> sums = {};
   const auto fixed = op.fixed(row_at(0));
-  const bool has_end = has_partial_vector(row_at(0));
   // A thread's share of a row's totals, added up in its warp.
   const auto begin_row = [&](int stage, uint32_t parity, int64_t index, int buffer) {
-    SharedTile<T> tiles[Op::kNumInputs];
+    SharedTile<T, !kWhole> tiles[Op::kNumInputs];
     tiles_at(stage, index, tiles);
     wait_for_phase(&full[stage], parity);
-    if (!kWhole && has_end) fill_vectors(row_at(index), tiles);
-    const Totals share = op.totals(row_in_shared(row_at(index), has_end), tiles, fixed,
-                                   row_scalars[stage], sums);
+    const Totals share = op.totals(row_at(index), tiles, fixed, row_scalars[stage], sums);
     const Totals warps = cudaops::warp_reduce(share, AddFloats<Op::kNumTotals>{}, 32);
     if (threadIdx.x % 32 == 0) scratch[buffer][threadIdx.x / 32] = warps;
   };
@@ -212,9 +195,9 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
       Totals totals = {};
       if (threadIdx.x % 32 < blockDim.x / 32) totals = scratch[buffer][threadIdx.x % 32];
       totals = cudaops::warp_reduce(totals, AddFloats<Op::kNumTotals>{}, 32);
-      SharedTile<T> tiles[Op::kNumInputs];
+      SharedTile<T, false> tiles[Op::kNumInputs];
       tiles_at(stage, index, tiles);
-      op.gradient(row_in_shared(row_at(index), has_end), tiles, fixed, row_scalars[stage], totals);
+      op.gradient(row_at(index), tiles, fixed, row_scalars[stage], totals);
     };
     if (num_stages > 2) {
       begin_next();

@@ -184,7 +184,7 @@ struct PersistentRow
     }
   }
 
- protected:
+ private:
   // In words as far as they are whole: each store is a request of its own.
   static __device__ __forceinline__ void store_words(T* data, const Packed& packed,
                                                      const Ends& ends) {
@@ -199,38 +199,6 @@ struct PersistentRow
       if (has_first != has_last) {
         data[has_first ? first : last] = element_of<T>(has_first ? words[i] : words[i] >> 16);
       }
-    }
-  }
-};
-
-// Such a row in shared memory, where the rest of its first and last vector is zeros: its vectors are
-// whole but where they are stored.
-template <typename Row>
-struct FilledRow : Row {
-  using Place = typename Row::template PlaceOf<true>;
-  using typename Row::Numbers;
-  bool has_end;  // whether the thread has a vector with a rest
-
-  __device__ __forceinline__ FilledRow(const Row& row, bool has_end) : Row(row), has_end(has_end) {}
-
-  template <typename Body>
-  __device__ __forceinline__ void each(const Body& body) const {
-#pragma unroll
-    for (int slot = 0; slot < Row::kSlots; ++slot) {
-      const int vector = this->vector_at(slot);
-      if (vector >= this->num_vectors()) break;
-      body(Place{slot, vector * Row::kSize - this->shift(), 0, Row::kSize});
-    }
-  }
-  __device__ __forceinline__ void store(const Rows& rows, const Place& place,
-                                        const Numbers& numbers) const {
-    using T = typename Row::Element;
-    T* const data = rows.template row<T>(this->index()) + place.column;
-    const Packed packed = pack<T>(numbers);
-    if (has_end) {
-      Row::store_words(data, packed, ends_of<Row::kSize>(place.column, this->width()));
-    } else {
-      store_aligned(data, packed);
     }
   }
 };

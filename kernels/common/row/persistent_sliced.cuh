@@ -157,33 +157,23 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
   // In elements and bytes from the aligned start of a row.
   const int64_t first_element = int64_t{rank} * slice;
   const uint32_t first_byte = static_cast<uint32_t>(first_element) * uint32_t{sizeof(T)};
-  // Of all rows of a pass, and of all inputs.
-  const auto misaligned_bytes = [&](int64_t first_index) {
-    const T* const row = grid.anchor.template row<T>(first_index);
+  const auto misaligned_bytes = [](const T* row) {
     return kWhole ? 0 : static_cast<uint32_t>(reinterpret_cast<uintptr_t>(row) % 16);
+  };
+
+  const auto slot = [&](int stage, int input) {
+    return ring + (stage * Op::kNumInputs + input) * room;
   };
   // Where a row would begin if all of it were there.
   const auto row_in_slot = [&](int stage, int input, uint32_t misaligned) {
-    char* const slot = ring + (stage * Op::kNumInputs + input) * room;
-    return reinterpret_cast<T*>(slot) - first_element + misaligned / sizeof(T);
+    return reinterpret_cast<T*>(slot(stage, input)) - first_element + misaligned / sizeof(T);
   };
-
   // By one thread: the group's next row, of the same pass or the next one.
   int64_t fetched_index = group;
   int fetched_pass = 0;
-  uint32_t misaligned_fetched, bytes, rest;  // rest: of the row's last 16 bytes, if they are here
-  const auto begin_fetching = [&] {
-    misaligned_fetched = misaligned_bytes(fetched_index);
-    const uint32_t end =
-        misaligned_fetched + static_cast<uint32_t>(grid.width) * uint32_t{sizeof(T)};
-    bytes = end > first_byte ? (end - first_byte + 15) / 16 * 16 : 0;
-    rest = bytes > 0 && bytes <= static_cast<uint32_t>(room) ? end % 16 : 0;
-    if (bytes > static_cast<uint32_t>(room)) bytes = static_cast<uint32_t>(room);
-  };
   const auto fetch_next = [&](int stage) {
     if (fetched_index >= grid.num_rows && fetched_pass + 1 < num_passes) {
       fetched_index = group + int64_t{++fetched_pass} * num_groups;
-      begin_fetching();
     }
     if (fetched_index >= grid.num_rows) return;
     const int64_t index = fetched_index;
@@ -192,28 +182,26 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
     uint32_t total_bytes = 0;
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) {
-      sizes[i] = bytes;
-      if (!kWhole && rest != 0) {
-        // Nothing may be read behind the array: its last elements are copied one by one.
-        const bool is_last = (grid.num_rows - 1 - index) * op.input(i).stride < Vector<T>::kSize;
-        if (is_last) {
-          const T* const row = op.input(i).template row<T>(index);
-          T* const to = row_in_slot(stage, i, misaligned_fetched);
-#pragma unroll 1
-          for (int64_t k = grid.width - rest / sizeof(T); k < grid.width; ++k) to[k] = row[k];
-          sizes[i] -= 16;
+      const T* row = op.input(i).template row<T>(index);
+      const uint32_t misaligned = misaligned_bytes(row);
+      const uint32_t most = first_byte + static_cast<uint32_t>(room);
+      uint32_t end = misaligned + static_cast<uint32_t>(grid.width) * uint32_t{sizeof(T)};
+      if constexpr (!kWhole) {
+        if (first_byte < end && end <= most) {
+          const bool is_last = (grid.num_rows - 1 - index) * op.input(i).stride < Vector<T>::kSize;
+          end = bytes_at_once(row, row_in_slot(stage, i, misaligned), grid.width, end, is_last);
         }
       }
+      if (end > most) end = most;
+      sizes[i] = end > first_byte ? end - first_byte : 0;
       total_bytes += sizes[i];
     }
     expect_bytes(&full[stage], total_bytes);
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) {
-      const T* const from =
-          op.input(i).template row<T>(index) - misaligned_fetched / sizeof(T) + first_element;
-      if (kWhole || sizes[i] > 0) {
-        copy_to_shared(ring + (stage * Op::kNumInputs + i) * room, from, sizes[i], &full[stage]);
-      }
+      const T* row = op.input(i).template row<T>(index);
+      const char* from = reinterpret_cast<const char*>(row) - misaligned_bytes(row) + first_byte;
+      if (kWhole || sizes[i] > 0) copy_to_shared(slot(stage, i), from, sizes[i], &full[stage]);
     }
     copy_scalars_to_shared(op, index, &row_scalars[stage]);
   };
@@ -225,20 +213,22 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
 
   // Rows are counted among those of a pass.
   int64_t first_index = group;
-  uint32_t misaligned = misaligned_bytes(first_index);
   const auto row_at = [&](int row) {
-    const int64_t end = first_element + slice - misaligned / sizeof(T);
+    const T* const anchor = kWhole ? nullptr : grid.anchor.template row<T>(first_index);
+    const int64_t end = first_element + slice - misaligned_bytes(anchor) / sizeof(T);
     return OneRow(first_index + row * step, first_vector, end < grid.width ? end : grid.width,
-                  reinterpret_cast<const void*>(uintptr_t{misaligned}));
+                  anchor);
   };
   const auto tiles_at = [&](int stage, auto& tiles) {
+    const uint32_t misaligned =
+        kWhole ? 0 : misaligned_bytes(grid.anchor.template row<T>(first_index));
 #pragma unroll
     for (int i = 0; i < Op::kNumInputs; ++i) {
       tiles[i].row = row_in_slot(stage, i, misaligned);
+      tiles[i].width = grid.width;
     }
   };
   auto fixed = op.fixed(row_at(0));
-  bool has_end = has_partial_vector(row_at(0));
   // The last warp has least of the row: it fetches rows, and the totals of others.
   const bool is_last_warp = warp == num_warps - 1, fetches = is_last_warp && lane == 0;
   // Before a row is worked on, or before the gradient of one is written.
@@ -246,7 +236,6 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
   if (fetches) {
     for (int stage = 0; stage < kSliceStages; ++stage) init_barrier(&full[stage]);
     fence_barriers();
-    begin_fetching();
     for (int stage = 0; stage < kSliceStages; ++stage) fetch_next(stage);
   }
   wait_for_numbers();
@@ -259,9 +248,7 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
     if (pass > 0) {
       first_index += num_groups;
       if (first_index >= grid.num_rows) break;
-      misaligned = misaligned_bytes(first_index);
       fixed = op.fixed(row_at(0));
-      has_end = has_partial_vector(row_at(0));
     }
     const int num_rows = static_cast<int>((grid.num_rows - first_index + step - 1) / step);
     ColumnSums<Op::kNumSums, kSliceVectors, OneRow::kSize> sums = {};
@@ -271,12 +258,10 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
       typename Exchange::Asked asked;
       if (asks && asks_early) asked = totals_of_blocks.ask(exchanged_rows + next_row);
       if (row < num_rows) {
-        SharedTile<T> tiles[Op::kNumInputs];
+        SharedTile<T, !kWhole> tiles[Op::kNumInputs];
         tiles_at(stage, tiles);
         wait_for_phase(&full[stage], parity);
-        if (!kWhole && has_end) fill_vectors(row_at(row), tiles);
-        const Totals share = op.totals(row_in_shared(row_at(row), has_end), tiles, fixed,
-                                       row_scalars[stage], sums);
+        const Totals share = op.totals(row_at(row), tiles, fixed, row_scalars[stage], sums);
         const Totals of_warp = cudaops::warp_reduce(share, AddFloats<Op::kNumTotals>{}, 32);
         if (lane == 0) of_warps[row & 1][warp] = of_warp;
         if (advance(stage)) parity ^= 1;
@@ -298,10 +283,10 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
       if (asks && !asks_early) asked = totals_of_blocks.ask(exchanged_rows + next_row);
       has_written = gradient_row >= 0;
       if (has_written) {
-        SharedTile<T> tiles[Op::kNumInputs];
+        SharedTile<T, false> tiles[Op::kNumInputs];
         tiles_at(gradient_stage, tiles);
-        op.gradient(row_in_shared(row_at(gradient_row), has_end), tiles, fixed,
-                    row_scalars[gradient_stage], of_rows[gradient_row & 1]);
+        op.gradient(row_at(gradient_row), tiles, fixed, row_scalars[gradient_stage],
+                    of_rows[gradient_row & 1]);
         advance(gradient_stage);
       }
       if (asks) {
