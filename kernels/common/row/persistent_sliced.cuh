@@ -230,11 +230,7 @@ __global__ void __launch_bounds__(kMaxSliceThreads, min_slice_blocks(kWhole))
   };
   auto fixed = op.fixed(row_at(0));
   // The last warp has least of the row: it fetches rows, and the totals of others.
-#ifdef EXP_FETCH
-  const bool is_last_warp = warp == num_warps - 1, fetches = warp == num_warps / 2 && lane == 0;
-#else
   const bool is_last_warp = warp == num_warps - 1, fetches = is_last_warp && lane == 0;
-#endif
   // Before a row is worked on, or before the gradient of one is written.
   const bool asks_early = slices_ask_early(Op::kNumTotals, sizeof(T), group_blocks);
   if (fetches) {
