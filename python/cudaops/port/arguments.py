@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a setup.py gives compiler and linker, as CMake has it."""
 
+import os
 import re
 
 from .blocks import GPU
@@ -91,7 +92,7 @@ def compile_arguments(blocks, cuda):
             blocks.put(guard, "definition", "definition", value)
     for guard, item in blocks.known("option", "undef_macros", blocks.items("undef_macros")):
         blocks.put(guard, "option", "option", "-U" + item)
-    directories(blocks, "include", "include_dirs", blocks.items("include_dirs", "extra_include_paths"))
+    directories(blocks, "include", "include_dirs", blocks.include_dirs())
     for line in notes:
         blocks.comment("options", line)
     flags = [item for found in lists["nvcc"] for _, item in found]
@@ -152,7 +153,11 @@ def directories(blocks, section, keyword, found):
         if toolkit and re.fullmatch(r"/(targets/[^/]+/)?(include|lib|lib64)(/stubs)?", rest):
             continue  # CudaOps passes those of the toolkit that was chosen
         if not item.startswith((TORCH + "/include", TORCH + "/lib")):
-            blocks.put(guard, section, section, blocks.project.relative(item), item)
+            path = blocks.project.relative(item)
+            if section == "include" and not path.startswith((HOME, TORCH)) and not blocks.elsewhere(guard):
+                if not os.path.isdir(os.path.join(blocks.project.place, path)):
+                    blocks.comment(section, blocks.note(getattr(item, "line", 0) or blocks.line, "not found: " + path))
+            blocks.put(guard, section, section, path, item)
 
 
 def compile_flags(blocks, found, side, keyword):

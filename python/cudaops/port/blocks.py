@@ -137,6 +137,12 @@ class Blocks:
                 lists[-1] += flatten(words(call.argument(keyword)), call.test)
         return merge_lists(lists)
 
+    def include_dirs(self):
+        """Those of the calls, and setup()'s own, which are for each extension that it builds."""
+        common = self.project.reader.setup.get("include_dirs")
+        made = [flatten(common, call.test) for call in self.op.calls if call.kind.endswith("Extension")]
+        return merge_lists([self.items("include_dirs", "extra_include_paths"), *made])
+
     def known(self, section, keyword, found):
         """Those that are texts; a comment for each other one that isn't for another platform."""
         for guard, item in found:

@@ -133,9 +133,9 @@ class Project:
         if path.startswith((HOME, TORCH)):
             return path
         absolute = self.absolute(path)
-        relative = os.path.relpath(absolute, self.place)
         # A few steps up are the same project; beyond them it is a place of this machine.
-        return absolute if os.path.isabs(path) and relative.startswith("../../..") else relative
+        elsewhere = os.path.isabs(path) and os.path.relpath(absolute, self.reader.root).startswith("../../..")
+        return absolute if elsewhere else os.path.relpath(absolute, self.place)
 
     def package(self, op):
         """The directory of the .py files beside a module; the first op of a package brings them."""
