@@ -45,7 +45,8 @@ OFFSETS = [0, 7, 20, 32, 40]
 
 
 # Of these only what patch() does is special.
-PATCHED = {"Gemma": {}, "Mixtral": {"num_local_experts": 2, "num_experts_per_tok": 1}}
+EXPERTS = {"num_local_experts": 2, "num_experts_per_tok": 1}
+PATCHED = {"Gemma": {}, "Mixtral": EXPERTS, "Qwen3Moe": {"moe_intermediate_size": 24, **EXPERTS}}
 
 
 def models(family, device, implementation="cudaops"):
@@ -326,13 +327,12 @@ def test_name_of_the_implementation(device):
 def test_patched_models(device):
     """patch() and our attention together: logits, loss, gradients."""
     ids, everything = tokens(device), torch.ones(2, LENGTH, device=device)
-    units = {"Gemma": "geglu", "Gemma2": "geglu", "Gemma3": "geglu", "Mixtral": None}  # experts are others
     for family in ("Llama", "Qwen2", "Qwen3", "Mistral", "Gemma2", "Gemma3", *PATCHED):
         plain, ours = models(family, device)
         kernels.patch(ours)
         with Watch() as watch:
             ours(ids, labels=ids)
-        expected = {"rms_norm", "rope", "attention", "cross_entropy", units.get(family, "swiglu")} - {None}
+        expected = {"rms_norm", "rope", "attention", "cross_entropy", "geglu" if "Gemma" in family else "swiglu"}
         assert expected <= set(watch.names), (family, expected - set(watch.names))
         wanted, wanted_grads = logits_and_gradients(plain, ids, everything)
         found, grads = logits_and_gradients(ours, ids, everything)
