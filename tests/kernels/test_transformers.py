@@ -4,6 +4,7 @@ attention. Skipped where transformers isn't installed."""
 
 import copy
 import importlib.util
+import pickle
 import sys
 import warnings
 
@@ -339,6 +340,19 @@ def test_patched_models(device):
         close(found, wanted, family)
         for param, grad in wanted_grads.items():
             close(grads[param], grad, (family, param))
+
+
+def test_copies_of_a_patched_model(device):
+    """A copy is patched; a pickled model, whose methods are found by name, is as it was made."""
+    ids = tokens(device)
+    for family in ("Llama", "Gemma3", "Mixtral"):
+        _, ours = models(family, device)
+        kernels.patch(ours)
+        wanted = ours(ids).logits
+        for copied, has_rope in ((copy.deepcopy(ours), True), (pickle.loads(pickle.dumps(ours)), False)):
+            with Watch() as watch:
+                close(copied(ids).logits, wanted, family)
+            assert ("rope" in watch.names) == has_rope, family
 
 
 def test_loss_of_a_patched_model(device):

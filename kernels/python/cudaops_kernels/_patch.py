@@ -19,20 +19,30 @@ Model = TypeVar("Model", bound=torch.nn.Module)
 _FAMILIES = re.compile(r"Llama|Qwen|Mistral|Mixtral|Gemma[23]?(?=[A-Z])")
 
 
+def _as_forward(function: Any) -> Any:
+    """A bound method is pickled as the name of an attribute of its object: here of the one that its class has."""
+    function.__name__ = "forward"
+    return function
+
+
+@_as_forward
 def _norm(self: Any, hidden_states: Tensor) -> Tensor:
     return rms_norm(
         hidden_states, hidden_states.shape[-1], self.weight, self.variance_epsilon
     )
 
 
+@_as_forward
 def _norm_of_gemma(self: Any, x: Tensor) -> Tensor:
     return rms_norm(x, x.shape[-1], self.weight, self.eps, weight_offset=1.0)
 
 
+@_as_forward
 def _mlp(self: Any, x: Tensor) -> Any:
     return self.down_proj(swiglu(self.gate_proj(x), self.up_proj(x)))
 
 
+@_as_forward
 def _mlp_of_gemma(self: Any, x: Tensor) -> Any:
     return self.down_proj(geglu(self.gate_proj(x), self.up_proj(x), "tanh"))
 
@@ -133,7 +143,8 @@ def patch(model: Model) -> Model:
     """Lets a Llama, Qwen, Mistral, Mixtral or Gemma (1 to 3) model of Hugging Face's transformers use
     rms_norm(), swiglu() or geglu(), rope(), and cross_entropy() for its loss, and returns it. The model is
     changed in place, other models and transformers itself are not; weights and state_dict stay as they
-    are. For attention there is register_attention().
+    are. For attention there is register_attention(). A copy (copy.deepcopy) is patched too; a model that was
+    pickled (torch.save of all of it, an argument of another process) has to be patched again.
     """
     num_changes = 0
     for module in model.modules():
