@@ -35,11 +35,11 @@ function(_cudaops_nvcc_of value out)
   endif()
 endfunction()
 
-# _cudaops_toolkit_joined(<nvcc> <prefixes> <out>)
+# _cudaops_toolkit_join(<nvcc> <prefixes> <out>)
 #
 # nvcc in a tree of links to all <prefixes>, where its own has no runtime: Nix has the parts of a toolkit in a place each.
 # nvcc looks for all of them beside itself.
-function(_cudaops_toolkit_joined nvcc prefixes out)
+function(_cudaops_toolkit_join nvcc prefixes out)
   set(${out} "${nvcc}" PARENT_SCOPE)
   cmake_path(GET nvcc PARENT_PATH root)
   cmake_path(GET root PARENT_PATH root)
