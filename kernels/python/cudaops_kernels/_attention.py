@@ -296,7 +296,8 @@ def attention_varlen(
 ) -> Result:
     """attention() of sequences that stand one after the other: q [tokens, heads, head_dim], k and v
     [tokens, kv_heads, head_dim]. Sequence i has the queries from cu_seqlens_q[i] to
-    cu_seqlens_q[i + 1] and the keys between cu_seqlens_k's, both int32 and on the device.
+    cu_seqlens_q[i + 1] and the keys between cu_seqlens_k's, both int32 and on the device. Keywords are
+    attention()'s but for bias: scores of sequences of different lengths are no tensor.
 
     max_seqlen_q and max_seqlen_k: at least the lengths of the longest sequences; a larger bound costs
     blocks that find nothing to do. lse is [heads, tokens]. On the CPU offsets and lengths that
