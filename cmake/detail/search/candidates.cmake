@@ -25,7 +25,7 @@ function(_cudaops_setting_names value regex out_directory out_program)
     if(name MATCHES "${regex}")
       set(${out_program} "${value}" PARENT_SCOPE)
     endif()
-  elseif(NOT value MATCHES "/")
+  elseif(NOT value MATCHES "/" AND value MATCHES "${regex}")
     _cudaops_path_lookup("${value}" found)
     if(found)
       list(GET found 0 program)
@@ -180,7 +180,14 @@ endmacro()
 #
 # Of an `explicit` setting it is a mistake to be told, any other is passed over with a line.
 function(_cudaops_candidate_refuse value source kind)
-  if(kind STREQUAL "explicit")
+  if(source MATCHES "^([A-Z]+) was enabled before$")
+    _cudaops_stop(
+      "find_package(CudaTorchMatch): ${CMAKE_MATCH_1} was enabled before, and its compiler is of no ${backend_WHAT}."
+      FACTS "found   ${value} (CMAKE_${CMAKE_MATCH_1}_COMPILER)" "wanted  ${backend_WANTED}"
+      FIX "cmake --fresh, and the other compiler: -DCMAKE_${CMAKE_MATCH_1}_COMPILER=<compiler>"
+          "or project(... LANGUAGES CXX)   (find_package(CudaTorchMatch) enables ${CMAKE_MATCH_1})"
+    )
+  elseif(kind STREQUAL "explicit")
     _cudaops_stop(
       "find_package(CudaTorchMatch): ${source} names no ${backend_WHAT}."
       FACTS "found   ${value}" "wanted  ${backend_WANTED}"
