@@ -158,15 +158,19 @@ if(_cudaops_backend STREQUAL "CUDA")
     set(CMAKE_CUDA_ARCHITECTURES OFF)
     _cudaops_language_forget()
     _cudaops_announce(detection_begin)
-    # A CMAKE_CXX_STANDARD of the toolchain file, as Conan writes it, would be that of CMake's trial for CUDA too, where
-    # CMake may know no such dialect of nvcc.
-    if(CMAKE_TOOLCHAIN_FILE AND NOT DEFINED CMAKE_CUDA_STANDARD)
-      set(_cudaops_standard 17)
+    # CMAKE_CUDA_STANDARD, or a CMAKE_CXX_STANDARD of the toolchain file, as Conan writes it, would be that of CMake's trial
+    # too, where CMake may know no such dialect of nvcc.
+    if(CMAKE_TOOLCHAIN_FILE OR DEFINED CMAKE_CUDA_STANDARD)
+      set(_cudaops_standard "${CMAKE_CUDA_STANDARD}")
       set(CMAKE_CUDA_STANDARD 17)
     endif()
     enable_language(CUDA)
     if(DEFINED _cudaops_standard)
+      # Without it the cache's is seen again.
       unset(CMAKE_CUDA_STANDARD)
+      if(NOT "${CMAKE_CUDA_STANDARD}" STREQUAL _cudaops_standard)
+        set(CMAKE_CUDA_STANDARD "${_cudaops_standard}")
+      endif()
       unset(_cudaops_standard)
     endif()
     _cudaops_announce(detection_end)

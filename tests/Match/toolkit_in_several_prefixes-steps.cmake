@@ -15,7 +15,7 @@ foreach(separator IN ITEMS ";" ":")
 endforeach()
 
 # Its parts in a place each, as Nix has them: a tree of links to all of them, which follows the list.
-set(nix "${case_DIR}/nix store")
+set(nix "${case_DIR}/nix")
 file(MAKE_DIRECTORY "${nix}/nvcc" "${nix}/cudart/lib" "${nix}/cccl/targets/x86_64-linux/include")
 file(RENAME "${case_DIR}/nvcc/bin" "${nix}/nvcc/bin")
 file(RENAME "${case_DIR}/nvcc/nvvm" "${nix}/nvcc/nvvm")
@@ -42,3 +42,10 @@ file(COPY "${tree}/" DESTINATION "${joined}")
 file(REMOVE_RECURSE "${case_BUILD_DIR}")
 match(BEFORE "set(CUDAToolkit_ROOT \"${joined}\")" ARGS "${python}")
 expect_match(VERDICT EXACT CUDA_ENABLED TRUE TOOLKIT_ROOT "${joined}" NVCC "${joined}/bin/nvcc")
+
+# So it is where that nvcc is named, or where the project has enabled CUDA with it before.
+file(REMOVE_RECURSE "${case_BUILD_DIR}")
+list(JOIN prefixes ":" text)
+case_environment("CUDAToolkit_ROOT=${text}")
+match(ARGS "${python}" "-DCMAKE_CUDA_COMPILER=${nix}/nvcc/bin/nvcc")
+expect_match(VERDICT EXACT CUDA_ENABLED TRUE TOOLKIT_ROOT "${tree}")

@@ -746,6 +746,22 @@ def test_text_of_torchs_cuda_version(project):
     assert project.comments == []
 
 
+def test_a_macro_that_is_computed(project):
+    """IST-DASLab/qutlass"""
+    project.write("csrc/op.cpp", STABLE)
+    project.write("csrc/op_kernel.cu")
+    content = project.port("""
+        from torch import cuda
+        version = f"0x{(2 << 56) | (11 << 48):016X}ULL"
+        ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], extra_compile_args={
+            "cxx": [f"-DTORCH_TARGET_VERSION={version}"], "nvcc": cuda.get_gencode_flags().replace("compute=", "arch=").split()})
+        """)
+    assert command(content, "add_torch_op")[:5] == ["CUDA", "REQUIRED", "TORCH_TARGET", "2.11", "PYTHON_MODULE"]
+    assert [re.sub(r"^\S+ ", "", text) for text in project.comments] == [
+        "left out: flags for architectures; CMAKE_CUDA_ARCHITECTURES says what is built"
+    ]
+
+
 def test_kinds_and_sources_of_a_table(project):
     """NVIDIA/MinkowskiEngine"""
     project.write("csrc/only_cpu.cpp", ATEN)
@@ -786,9 +802,10 @@ def test_include_directories(project):
         here = os.path.dirname(os.path.realpath(__file__))
         root = os.path.abspath(os.path.join(here, "../.."))
         setup(include_dirs=[f"{root}/include"], ext_modules=[CppExtension("op", ["op.cpp"],
-            include_dirs=[root + "/third_party/cutlass", "/opt/none/include"])])
+            include_dirs=[root + "/third_party/cutlass", "/opt/none/include", False])])
         """
     project.write("bindings/torch/ops/README")
+    project.write(".git")
     project.write("bindings/torch/setup.py", IMPORTS + textwrap.dedent(script))
     setup = project.directory / "bindings" / "torch" / "setup.py"
     for out, up in ((None, "../.."), (str(setup.parent / "ops" / "CMakeLists.txt"), "../../..")):

@@ -7,7 +7,7 @@
 #   <prefix>_FIELDS    what is known of each candidate, besides SOURCE and KIND
 #   <prefix>_PROGRAM   the field that names its compiler
 #   <prefix>_DESCRIBE _PLACE_OF _WHEELS  functions: what is at a place, the place that a setting names, places of wheels
-#   <prefix>_JOIN      function, or empty: the place where a setting names several that only together are one
+#   <prefix>_JOIN      function, or empty: the place in whose stead a tree of links to it and others is taken
 #   <prefix>_NAME      CUDA, ROCm, before a version
 #   <prefix>_WHAT _WANTED _ABSENT _EXAMPLE  for a setting that names none
 function(_cudaops_backend gpu prefix)

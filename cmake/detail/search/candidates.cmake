@@ -25,7 +25,7 @@ function(_cudaops_setting_names value regex out_directory out_program)
     if(name MATCHES "${regex}")
       set(${out_program} "${value}" PARENT_SCOPE)
     endif()
-  elseif(NOT value MATCHES "/")
+  elseif(NOT value MATCHES "/" AND value MATCHES "${regex}")
     _cudaops_path_lookup("${value}" found)
     if(found)
       list(GET found 0 program)
@@ -147,14 +147,11 @@ endfunction()
 macro(_cudaops_candidate_add value source kind)
   cmake_language(CALL ${backend_PLACE_OF} "${value}" _cudaops_place)
   if(_cudaops_place STREQUAL "" AND "${source}" MATCHES "_ROOT$")
-    # A list of prefixes, as CMake has it: the first one with a compiler, and what it lacks from the others.
+    # A list of prefixes, as CMake has it: the first one with a compiler.
     string(REPLACE ":" ";" _cudaops_prefixes "${value}")
     foreach(_cudaops_prefix IN LISTS _cudaops_prefixes)
       cmake_language(CALL ${backend_PLACE_OF} "${_cudaops_prefix}" _cudaops_place)
       if(NOT _cudaops_place STREQUAL "")
-        if(backend_JOIN)
-          cmake_language(CALL ${backend_JOIN} "${_cudaops_place}" "${_cudaops_prefixes}" _cudaops_place)
-        endif()
         break()
       endif()
     endforeach()
@@ -162,6 +159,9 @@ macro(_cudaops_candidate_add value source kind)
   if(_cudaops_place STREQUAL "")
     _cudaops_candidate_refuse("${value}" "${source}" "${kind}")
   else()
+    if(backend_JOIN)
+      cmake_language(CALL ${backend_JOIN} "${_cudaops_place}" _cudaops_place)
+    endif()
     list(APPEND places "${_cudaops_place}")
     list(APPEND sources "${source}")
     list(APPEND kinds "${kind}")
@@ -180,7 +180,14 @@ endmacro()
 #
 # Of an `explicit` setting it is a mistake to be told, any other is passed over with a line.
 function(_cudaops_candidate_refuse value source kind)
-  if(kind STREQUAL "explicit")
+  if(source MATCHES "^([A-Z]+) was enabled before$")
+    _cudaops_stop(
+      "find_package(CudaTorchMatch): ${CMAKE_MATCH_1} was enabled before, and its compiler is of no ${backend_WHAT}."
+      FACTS "found   ${value} (CMAKE_${CMAKE_MATCH_1}_COMPILER)" "wanted  ${backend_WANTED}"
+      FIX "cmake --fresh, and the other compiler: -DCMAKE_${CMAKE_MATCH_1}_COMPILER=<compiler>"
+          "or project(... LANGUAGES CXX)   (find_package(CudaTorchMatch) enables ${CMAKE_MATCH_1})"
+    )
+  elseif(kind STREQUAL "explicit")
     _cudaops_stop(
       "find_package(CudaTorchMatch): ${source} names no ${backend_WHAT}."
       FACTS "found   ${value}" "wanted  ${backend_WANTED}"

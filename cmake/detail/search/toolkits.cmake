@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What names a CUDA toolkit: a setting, and the wheels beside torch.
 
-_cudaops_use(base/paths base/stamps base/state search/candidates)
+_cudaops_use(base/options base/paths base/stamps base/state search/candidates)
 
 # _cudaops_toolkit_wheels(<out>): where wheels that torch brings may hold a compiler: since CUDA 13, with
 # cuda-toolkit[nvcc].
@@ -35,14 +35,21 @@ function(_cudaops_nvcc_of value out)
   endif()
 endfunction()
 
-# _cudaops_toolkit_join(<nvcc> <prefixes> <out>)
+# _cudaops_toolkit_join(<nvcc> <out>)
 #
-# nvcc in a tree of links to all <prefixes>, where its own has no runtime: Nix has the parts of a toolkit in a place each.
-# nvcc looks for all of them beside itself.
-function(_cudaops_toolkit_join nvcc prefixes out)
+# Where CUDAToolkit_ROOT names the prefix of nvcc and others, and nvcc's own has no runtime: nvcc in a tree of links to all
+# of them. Nix has the parts of a toolkit in a place each, and nvcc looks for all of them beside itself.
+function(_cudaops_toolkit_join nvcc out)
   set(${out} "${nvcc}" PARENT_SCOPE)
+  _cudaops_env(CUDAToolkit_ROOT prefixes)
+  list(PREPEND prefixes ${CUDAToolkit_ROOT})
+  string(REPLACE ":" ";" prefixes "${prefixes}")
+  list(LENGTH prefixes count)
   cmake_path(GET nvcc PARENT_PATH root)
   cmake_path(GET root PARENT_PATH root)
+  if(count LESS 2 OR NOT root IN_LIST prefixes)
+    return()
+  endif()
   _cudaops_glob_in(in "${root}")
   file(GLOB runtime "${in}/lib*/libcudart_static.a" "${in}/targets/*/lib/libcudart_static.a")
   _cudaops_follows_names("${root}")

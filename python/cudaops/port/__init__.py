@@ -54,6 +54,7 @@ def read(path):
         others = [] if stops else files_that_import_it(reader)
         if others:
             found.append("torch.utils.cpp_extension in %s" % ", ".join(others[:5]) + ", ..." * (len(others) > 5))
+        if others and found[0] == found[-1]:
             fix = "python -m cudaops port %s" % os.path.join(os.path.dirname(path), others[0])
         if stops:
             fix = "do what that line asks for, and run port again: by what is here, setup.py would end there"

@@ -18,7 +18,9 @@ TWO_WORDS = (
     "-maxrregcount --maxrregcount -diag-suppress --diag-suppress -rdc --relocatable-device-code "
     "-I -isystem -D -U -L -l -include -std --std -x"
 ).split()
-ARCHITECTURE = re.compile(r"-gencode|--generate-code|-arch|--gpu-architecture|-code|--gpu-code|--offload-arch")
+ARCHITECTURE = re.compile(
+    r"-gencode|--generate-code|-arch|--gpu-architecture|-code|--gpu-code|--offload-arch|arch=compute_|get_gencode_flags"
+)
 # CMAKE_CUDA_HOST_COMPILER and CUDAOPS_CUDA_JOBS say it here; libraries mean nothing to a compile.
 IGNORED = re.compile(r"-ccbin|--compiler-bindir|-t$|-t=|-t\d|--threads|--offload-arch|-L|-l(?!ineinfo$)")
 

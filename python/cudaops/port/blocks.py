@@ -148,6 +148,8 @@ class Blocks:
         for guard, item in found:
             if isinstance(item, str):
                 yield guard, item
+            elif isinstance(item, bool):
+                pass  # stands for an option that isn't given
             elif not self.elsewhere(guard):
                 self.comment(section, self.unread(keyword, item))
 

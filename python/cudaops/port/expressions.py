@@ -213,7 +213,12 @@ class Expressions:
             value = self.value(part.value, scope) if isinstance(part, ast.FormattedValue) else self.value(part, scope)
             value = value.default if isinstance(value, Env) else value
             if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
-                return self.unknown(node, scope)
+                form = ast.unparse(part.format_spec)[2:-1]
+                if not isinstance(value, (str, int, float)) or not re.fullmatch(r"[\w.,<>^+#-]{0,4}", form):
+                    return self.unknown(node, scope)
+                value = where_known(format, value, form)
+                if value is NotImplemented:
+                    return self.unknown(node, scope)
             parts.append(value)
         return spread(parts, lambda *known: joined(known, node.lineno) or self.unknown(node, scope))
 
