@@ -26,13 +26,6 @@ __device__ __forceinline__ unsigned int cluster_size() {
   return size;
 }
 
-// Which of the grid's clusters; a block without one is its own.
-__device__ __forceinline__ unsigned int cluster_index() {
-  unsigned int index;
-  asm("mov.u32 %0, %%clusterid.x;" : "=r"(index));
-  return index;
-}
-
 // Threads of all blocks; what was written before arriving is seen after waiting.
 __device__ __forceinline__ void arrive_at_cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");

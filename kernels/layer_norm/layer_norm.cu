@@ -11,7 +11,7 @@ template <typename T>
 struct Forward {
   using Element = T;
   static constexpr int kNumTiles = 1;
-  static constexpr bool kReadsColumns = true;
+  static constexpr bool kReadsColumns = true, kReadsTwoColumns = true;
   static constexpr int kNumInputs = 1;
   static constexpr int kNumOutputs = 1;
   LayerNorm call;
@@ -41,21 +41,38 @@ struct Forward {
     }
     // The choice once, not for each vector: there would be more code than caches for it have room.
     if (sizeof(T) < 4 && call.weight_dtype == DType::kFloat32) {
-      store<float>(row, x, mean, rstd);
+      store<float, false>(row, x, mean, rstd);
+    } else if (call.weight != nullptr && call.bias != nullptr) {
+      store<T, true>(row, x, mean, rstd);
     } else {
-      store<T>(row, x, mean, rstd);
+      store<T, false>(row, x, mean, rstd);
     }
   }
 
-  template <typename Weight, typename Row>
+  // kHasBoth: weight and bias, which are then in flight together.
+  template <typename Weight, bool kHasBoth, typename Row>
   __device__ __forceinline__ void store(const Row& row, const typename Row::Tile& x, float mean,
                                         float rstd) const {
     const Weight* const weight = static_cast<const Weight*>(call.weight);
     const Weight* const bias = static_cast<const Weight*>(call.bias);
+    const float shift = -mean * rstd;
     row.each([&](const auto& place) {
-      auto y = (x.at(place) - mean) * rstd;
-      if (weight != nullptr) y = y * row.columns(weight, place);
-      if (bias != nullptr) y = y + row.template columns<1>(bias, place);
+      typename Row::Numbers scales, biases = {};
+      if constexpr (kHasBoth) {
+        scales = row.columns(weight, place);
+        biases = row.template columns<1>(bias, place);
+      } else {
+        scales = map([](float) { return 1.0f; }, typename Row::Numbers());
+        if (weight != nullptr) scales = row.columns(weight, place);
+        if (bias != nullptr) biases = row.template columns<1>(bias, place);
+      }
+      const auto y = map(
+          [&](float x, float scale, float bias) {
+            // The difference is rounded once less: of 16 bits it has no more digits than that.
+            const float normalized = sizeof(T) < 4 ? fmaf(x, rstd, shift) : (x - mean) * rstd;
+            return fmaf(normalized, scale, bias);
+          },
+          x.at(place), scales, biases);
       row.store(call.output, place, y);
     });
   }

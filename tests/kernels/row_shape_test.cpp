@@ -117,10 +117,11 @@ TEST(RowShape, IsTheOneThatWasMeasured) {
       {kGradient, 513, true, {0, 160}},
       {kGradient, 516, false, {0, 128}},
       {kGradient, 2048, true, {0, 512}},
-      {kGradient, 2048, false, {0, 512}},
-      {kGradient, 2049, true, {-1, 0}},
-      {kGradient, 2053, false, {-1, 0}},
-      {kGradient, 4096, true, {-1, 0}},
+      {kGradient, 2052, false, {0, 512}},
+      {kGradient, 2053, false, {0, 512}},
+      {kGradient, 4096, true, {0, 512}},
+      {kGradient, 4097, true, {0, 512}},
+      {kGradient, 4101, false, {0, 512}},
   };
   for (const Case& c : cases) {
     const RowShape found = row_shape(c.op, c.num_vectors, c.is_whole);
@@ -135,7 +136,7 @@ TEST(RowShape, HasRoomForTheWholeRow) {
       for (const bool is_whole : {false, true}) {
         const RowShape shape = row_shape(op, num_vectors, is_whole);
         if (shape.vectors == RowShape::kLong) {
-          EXPECT_GT(num_vectors, op.num_tiles == 0 ? 2048 : 4096);
+          EXPECT_GT(num_vectors, 4096);
           continue;
         }
         EXPECT_LE(shape.threads, 512);
@@ -151,13 +152,14 @@ TEST(RowShape, HasRoomForTheWholeRow) {
   }
 }
 
-TEST(RowShape, LongLoopedRowsHaveAllOfThemInFlight) {
+TEST(RowShape, FewLoopedRowsAreDivided) {
   using cudaops_kernels::detail::looped_blocks;
-  EXPECT_EQ(looped_blocks(2048, 8), 1u);
-  EXPECT_EQ(looped_blocks(2049, 8), 2u);
-  EXPECT_EQ(looped_blocks(4096, 8), 2u);
-  EXPECT_EQ(looped_blocks(16032, 8), 8u);  // 128256 classes in 16 bits
-  EXPECT_EQ(looped_blocks(65536, 8), 8u);
+  EXPECT_EQ(looped_blocks(2048, 1, 132), 1);
+  EXPECT_EQ(looped_blocks(2049, 1, 132), 2);
+  EXPECT_EQ(looped_blocks(16032, 1, 132), 8);  // 128256 classes in 16 bits
+  EXPECT_EQ(looped_blocks(16032, 64, 132), 4);
+  EXPECT_EQ(looped_blocks(16032, 265, 132), 1);
+  EXPECT_EQ(looped_blocks(1 << 20, 1, 132), 264);
 }
 
 // Few rows are spread over more threads, for the same virtual ones: the order of a sum is theirs.

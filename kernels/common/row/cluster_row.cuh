@@ -6,7 +6,6 @@
 
 #include <type_traits>
 
-#include "in_cluster.cuh"
 #include "peeled_row.cuh"
 
 namespace cudaops_kernels {
@@ -58,19 +57,23 @@ struct ClusterRowTraits
   static constexpr bool kMaySplitWarps = false;
   static constexpr bool kHasManyWarps = true;
   static constexpr bool kKeepsAddresses = false;  // no registers to spare
-  __device__ __forceinline__ static void enter() { detail::enter_cluster<false>(); }
+  // Blocks may use each other's shared memory when all have arrived; each arrival has its wait.
+  __device__ __forceinline__ static void enter() {
+#if CUDAOPS_HAS_HOPPER
+    arrive_at_cluster_barrier();
+#endif
+  }
 };
 
 namespace detail {
 
 template <typename Self, typename T, int kVectors, int kStashed, bool kWhole>
 using ClusterRowBase =
-    InCluster<std::conditional_t<kWhole,
-                                 RowBase<Self, ClusterRowTraits<kVectors, kStashed, true>, T,
-                                         StashedTile<T, kVectors - kStashed, kStashed, true>>,
-                                 PeeledRow<Self, ClusterRowTraits<kVectors, kStashed, false>, T,
-                                           StashedTile<T, kVectors - kStashed, kStashed, false>>>,
-              false>;
+    std::conditional_t<kWhole,
+                       RowBase<Self, ClusterRowTraits<kVectors, kStashed, true>, T,
+                               StashedTile<T, kVectors - kStashed, kStashed, true>>,
+                       PeeledRow<Self, ClusterRowTraits<kVectors, kStashed, false>, T,
+                                 StashedTile<T, kVectors - kStashed, kStashed, false>>>;
 
 }  // namespace detail
 
@@ -86,6 +89,21 @@ class ClusterRow : public detail::ClusterRowBase<ClusterRow<T, kVectors, kStashe
   __device__ __forceinline__ ClusterRow(int64_t index, int64_t num_rows, int64_t width,
                                         const void* anchor, RowScratch* scratch, Packed* stash)
       : Base(index, num_rows, width, anchor, scratch), stash_(stash) {}
+
+  __device__ __forceinline__ int thread() const {
+#if CUDAOPS_HAS_HOPPER
+    return static_cast<int>(cluster_rank() * blockDim.x) + this->thread_;
+#else
+    return this->thread_;
+#endif
+  }
+  __device__ __forceinline__ int num_threads() const {
+#if CUDAOPS_HAS_HOPPER
+    return static_cast<int>(cluster_size() * blockDim.x);
+#else
+    return static_cast<int>(blockDim.x);
+#endif
+  }
 
   __device__ __forceinline__ Tile tile_at(const T* data, int64_t stride) const {
     Tile tile = Base::tile_at(data, stride);
@@ -109,8 +127,34 @@ class ClusterRow : public detail::ClusterRowBase<ClusterRow<T, kVectors, kStashe
     });
   }
 
+  template <typename Value, typename Op>
+  __device__ __forceinline__ Value reduce_over_blocks(const Value& value, const Value& identity,
+                                                      const Op& op) {
+#if CUDAOPS_HAS_HOPPER
+    wait_for_others();
+    return reduce_over_cluster(this->scratch_->blocks[this->buffer_], value, identity, op);
+#else
+    return value;
+#endif
+  }
+
+  // At the end, for an op that has not called for a reduction.
+  __device__ __forceinline__ void leave_cluster() {
+#if CUDAOPS_HAS_HOPPER
+    wait_for_others();
+#endif
+  }
+
  private:
+#if CUDAOPS_HAS_HOPPER
+  __device__ __forceinline__ void wait_for_others() {
+    if (!others_run_) wait_at_cluster_barrier();
+    others_run_ = true;
+  }
+#endif
+
   mutable Packed* stash_;
+  bool others_run_ = false;
 };
 
 }  // namespace cudaops_kernels

@@ -28,9 +28,23 @@ constexpr bool kAllowsPadding = false;
 template <typename Op>
 constexpr bool kAllowsPadding<Op, std::enable_if_t<Op::kZeroPads>> = true;
 
+// Optional: kReadsTwoColumns, a weight and a bias.
+template <typename Op, typename = void>
+constexpr bool kReadsTwoColumns = false;
+template <typename Op>
+constexpr bool kReadsTwoColumns<Op, std::enable_if_t<Op::kReadsTwoColumns>> = true;
+
 template <typename Op>
 constexpr RowOp kRowOp{Op::kNumTiles, Op::kReadsColumns,
-                       static_cast<int>(sizeof(typename Op::Element)), kAllowsPadding<Op>};
+                       static_cast<int>(sizeof(typename Op::Element)), kAllowsPadding<Op>,
+                       kReadsTwoColumns<Op>};
+
+// Optional: kCallsNoReduction, no thread of a row waits for another: where there are few rows, those
+// that are read in a loop are divided among several blocks.
+template <typename Op, typename = void>
+constexpr bool kMayDivide = false;
+template <typename Op>
+constexpr bool kMayDivide<Op, std::enable_if_t<Op::kCallsNoReduction>> = true;
 
 // Optional: stage_bytes(rows), shared memory for the rows of a block. It is only for rows that a
 // block has registers for.
@@ -46,7 +60,7 @@ template <typename Op, int kVectors, bool kWhole>
 struct BlockRow {
   using T = typename Op::Element;
   static constexpr bool kPads = zero_pads(kRowOp<Op>, kVectors, kWhole);
-  static constexpr bool kIsOneABlock = false, kTakesClusters = false;
+  static constexpr bool kIsOneABlock = false;
   static constexpr int kMaxThreads = kMaxRowThreads;
   static constexpr int kMinBlocks = min_row_blocks(kRowOp<Op>, kVectors, kWhole);
   using Type =
@@ -54,14 +68,14 @@ struct BlockRow {
 };
 template <typename Op, bool kWhole>
 struct BlockRow<Op, 0, kWhole> {
-  static constexpr bool kIsOneABlock = false, kTakesClusters = true;
+  static constexpr bool kIsOneABlock = false;
   static constexpr int kMaxThreads = kMaxRowThreads;
   static constexpr int kMinBlocks = min_looped_blocks(kRowOp<Op>, kWhole);
-  using Type = LoopedRow<typename Op::Element, kWhole>;
+  using Type = LoopedRow<typename Op::Element, kWhole, kMayDivide<Op>>;
 };
 template <typename Op, int kVectors>
 struct WideRow {
-  static constexpr bool kIsOneABlock = true, kTakesClusters = false;
+  static constexpr bool kIsOneABlock = true;
   static constexpr int kMaxThreads = max_wide_threads(kVectors);
   static constexpr int kMinBlocks = min_wide_blocks(kVectors);
   using Type = RegisterRow<typename Op::Element, kVectors, false, true, Op::kReadsColumns>;
@@ -77,16 +91,10 @@ __global__ void __launch_bounds__(OneRow::kMaxThreads, OneRow::kMinBlocks)
   wait_for_kernels_before();
   let_next_kernel_start();
   int64_t index = blockIdx.x;
-#if CUDAOPS_HAS_HOPPER
-  if constexpr (OneRow::kTakesClusters) index = cluster_index();
-#endif
   if constexpr (!OneRow::kIsOneABlock) index = index * blockDim.y + threadIdx.y;
   typename OneRow::Type row(index, grid.num_rows, grid.width, grid.anchor.template row<T>(index),
                             &scratch);
   op(row);
-#if CUDAOPS_HAS_HOPPER
-  if constexpr (OneRow::kTakesClusters) row.leave_cluster();
-#endif
 }
 
 // At most; of rows that aren't aligned they start and end anywhere in a vector.
@@ -106,10 +114,10 @@ bool rows_are_whole(const RowGrid& grid, bool aligned) {
 
 template <bool kOnlyWhole, int kVectors, typename Op>
 void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_threads,
-                       cudaStream_t stream) {
+                       cudaStream_t stream, int64_t blocks_each = 1) {
   const int num_rows = num_threads <= 32 ? kWarpRowsThreads / num_threads : 1;
   const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
-  const unsigned int blocks = num_blocks(grid.num_rows, num_rows);
+  const dim3 blocks(num_blocks(grid.num_rows, num_rows), static_cast<unsigned int>(blocks_each));
   int stage_bytes = 0;
   if constexpr (kHasStage<Op>) stage_bytes = static_cast<int>(op.stage_bytes(num_rows));
   if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
@@ -172,26 +180,6 @@ __global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>)
 #endif
 }
 
-// Of a block, if each has so many vectors of its row.
-inline unsigned int cluster_threads(int64_t num_vectors, int64_t vectors_each, unsigned int size) {
-  const int64_t of_warps = 32 * vectors_each * size;
-  return static_cast<unsigned int>((num_vectors + of_warps - 1) / of_warps * 32);
-}
-template <typename Op>
-void launch_clusters(void (*kernel)(Op, RowGrid), const Op& op, const RowGrid& grid,
-                     unsigned int size, unsigned int num_threads, size_t shared_bytes,
-                     cudaStream_t stream) {
-  OverlappingCluster attributes(size);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
-  config.blockDim = dim3(num_threads);
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  config.attrs = attributes.of;
-  config.numAttrs = attributes.number;
-  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid));
-}
-
 // False where rows are too long or this device's code in the binary has no clusters.
 template <typename Op, bool kWhole>
 bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
@@ -205,35 +193,20 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   static int known[64];
   if (size * kVectors * kMaxRowThreads < num_vectors) return false;
   if (!is_compiled_for_hopper(kernel, known)) return false;
-  const unsigned int threads = cluster_threads(num_vectors, kVectors, size);
-  const size_t bytes = num_stashes(kOp) * stashed_vectors(kOp, kWhole) * threads * sizeof(Packed);
-  CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(bytes)));
-  launch_clusters(kernel, op, grid, size, threads, bytes, stream);
+  OverlappingCluster attributes(size);
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
+  config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
+                                                   (32 * kVectors * size) * 32));
+  config.dynamicSmemBytes =
+      num_stashes(kOp) * stashed_vectors(kOp, kWhole) * config.blockDim.x * sizeof(Packed);
+  CUDAOPS_CHECK(
+      cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(config.dynamicSmemBytes)));
+  config.stream = stream;
+  config.attrs = attributes.of;
+  config.numAttrs = attributes.number;
+  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid));
   return true;
-}
-
-// False where a block is enough, or this device's code in the binary has no clusters.
-template <typename Op, bool kWhole>
-bool launch_looped_clusters(const Op& op, const RowGrid& grid, int64_t num_vectors,
-                            cudaStream_t stream) {
-  const unsigned int size = looped_blocks(num_vectors, kMaxClusterSize);
-  const auto kernel = rows_kernel<Op, BlockRow<Op, 0, kWhole>>;
-  static int known[64];
-  if (size == 1 || !is_compiled_for_hopper(kernel, known)) return false;
-  const unsigned int threads = cluster_threads(num_vectors, kVectorsAtOnce, size);
-  launch_clusters(kernel, op, grid, size, threads < kMaxRowThreads ? threads : kMaxRowThreads, 0,
-                  stream);
-  return true;
-}
-
-// False where a block takes a row.
-template <typename Op, bool kWhole>
-bool launch_by_cluster(const Op& op, const RowGrid& grid, int64_t num_vectors,
-                       cudaStream_t stream) {
-  if constexpr (Op::kNumTiles > 0) {
-    if (launch_cluster_rows<Op, kWhole>(op, grid, num_vectors, stream)) return true;
-  }
-  return launch_looped_clusters<Op, kWhole>(op, grid, num_vectors, stream);
 }
 
 #endif
@@ -250,12 +223,14 @@ template <bool kOnlyWhole = false, typename Op>
 void launch_long_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t stream) {
   if (grid.num_rows == 0) return;  // a grid of 0 blocks is a launch error
 #if !CUDAOPS_HIP
-  constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
-  const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
-  if (detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
-    if (detail::launch_by_cluster<Op, true>(op, grid, num_vectors, stream)) return;
-  } else if constexpr (!kOnlyWhole) {
-    if (detail::launch_by_cluster<Op, false>(op, grid, num_vectors, stream)) return;
+  if constexpr (Op::kNumTiles > 0) {
+    constexpr int64_t kSize = Vector<typename Op::Element>::kSize;
+    const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
+    if (detail::rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
+      if (detail::launch_cluster_rows<Op, true>(op, grid, num_vectors, stream)) return;
+    } else if constexpr (!kOnlyWhole) {
+      if (detail::launch_cluster_rows<Op, false>(op, grid, num_vectors, stream)) return;
+    }
   }
 #endif
   detail::launch_block_rows<kOnlyWhole, 0>(op, grid, aligned, detail::kMaxRowThreads, stream);
@@ -283,11 +258,11 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     return;
   }
   if constexpr (Op::kNumTiles == 0) {
-    if (shape.vectors == detail::RowShape::kLong) {
-      launch_long_rows<kOnlyWhole>(op, grid, aligned, stream);
-    } else {
-      detail::launch_block_rows<kOnlyWhole, 0>(op, grid, aligned, shape.threads, stream);
+    int64_t blocks_each = 1;
+    if constexpr (detail::kMayDivide<Op>) {
+      blocks_each = detail::looped_blocks(num_vectors, grid.num_rows, num_multiprocessors());
     }
+    detail::launch_block_rows<kOnlyWhole, 0>(op, grid, aligned, shape.threads, stream, blocks_each);
   } else if (shape.vectors == 8) {
     detail::launch_block_rows<kOnlyWhole, 8>(op, grid, aligned, shape.threads, stream);
   } else if constexpr (detail::kHasStage<Op>) {

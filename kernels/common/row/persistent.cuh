@@ -78,11 +78,12 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
     // Half as many blocks, and parts for the second kernel; not where that takes registers that are
     // not there (ends of rows, two sums).
     if constexpr (kWhole && Op::kNumSums == 1) {
-      if (Op::kNumInputs == 2 && num_vectors >= kMinVectorsByThree &&
-          num_vectors <= kMaxVectorsByThree) {
-        blocks = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream, 3);
-      } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1) &&
-                 (num_vectors < kMinVectorsByTwo || num_vectors > kMaxVectorsByTwo)) {
+      const bool is_by_two = num_vectors >= kMinVectorsByTwo && num_vectors <= kMaxVectorsByTwo;
+      const bool is_by_three =
+          num_vectors >= kMinVectorsByThree && num_vectors <= kMaxVectorsByThree;
+      if (Op::kNumInputs == 2 && (is_by_two || is_by_three)) {
+        blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream, is_by_two ? 2 : 3);
+      } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1) && !is_by_two) {
         blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
       }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Few rows of whole vectors with their sums in one launch (sm_90; persistent.cuh), by the blocks of
-// one cluster, each thread with one vector of a row. Rows that a block has room for belong to a
-// block each; then each block adds up the sums of some columns, which the others write to its shared
-// memory. Of longer rows each block has a slice, and the sums of its columns.
+// one cluster, each thread with one vector of a row. Rows belong to a block each; then each block
+// adds up the sums of some columns, which the others write to its shared memory. Or the rows are
+// divided: each block has a slice of all of them, and the sums of its columns.
 #pragma once
 
 #include "../cluster.cuh"
@@ -55,16 +55,10 @@ struct FewRow : PersistentRow<T, 1, true> {
 
 #endif
 
-// Whether each row is divided among the blocks.
-template <typename T>
-CUDAOPS_HOST_DEVICE constexpr bool few_rows_are_divided(int64_t width) {
-  return width > kMaxFewRowThreads * Vector<T>::kSize;
-}
-
 template <typename Op>
 __global__ void __launch_bounds__(kMaxFewRowThreads)
     few_gradient_rows_kernel(const Op op, const PersistentGrid grid,
-                             const FinalSums<Op::kNumSums> finals) {
+                             const FinalSums<Op::kNumSums> finals, bool is_divided) {
 #if CUDAOPS_HAS_HOPPER
   using T = typename Op::Element;
   using OneRow = FewRow<T>;
@@ -76,7 +70,6 @@ __global__ void __launch_bounds__(kMaxFewRowThreads)
   wait_for_kernels_before();
   let_next_kernel_start();
   const int size = static_cast<int>(cluster_size()), rank = static_cast<int>(cluster_rank());
-  const bool is_divided = few_rows_are_divided<T>(grid.width);
   const int step = is_divided ? 1 : size;
   const auto row_at = [&](int64_t index) {
     return OneRow(index, grid, is_divided ? rank * static_cast<int>(blockDim.x) : 0, &scratch);
@@ -161,9 +154,9 @@ template <typename Op>
 bool launch_few_gradient_rows(const Op& op, const PersistentGrid& grid,
                               void* const (&sums)[Op::kNumSums], DType sums_dtype,
                               int64_t num_vectors, cudaStream_t stream) {
-  const bool is_divided = few_rows_are_divided<typename Op::Element>(grid.width);
-  const int slices = is_divided ? kMaxClusterSize : 1;
-  if (grid.num_rows > kMaxFewRows || num_vectors > slices * kMaxFewRowThreads) return false;
+  const FewRows way = few_rows_way(grid.num_rows, num_vectors, Op::kNumSums);
+  if (way == FewRows::kNone) return false;
+  const bool is_divided = way == FewRows::kDivided;
   static int known[64];
   const auto kernel = &few_gradient_rows_kernel<Op>;
   if (!is_compiled_for_hopper(kernel, known)) return false;
@@ -179,12 +172,12 @@ bool launch_few_gradient_rows(const Op& op, const PersistentGrid& grid,
   OverlappingCluster attributes(static_cast<unsigned int>(size));
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned int>(size));
-  config.blockDim = dim3(static_cast<unsigned int>(32 * warps_for(num_vectors, slices)));
+  config.blockDim = dim3(static_cast<unsigned int>(32 * warps_for(num_vectors, is_divided ? size : 1)));
   config.dynamicSmemBytes = bytes;
   config.stream = stream;
   config.attrs = attributes.of;
   config.numAttrs = attributes.number;
-  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid, finals));
+  CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid, finals, is_divided));
   return true;
 }
 
