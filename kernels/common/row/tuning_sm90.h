@@ -74,8 +74,8 @@ CUDAOPS_HOST_DEVICE constexpr bool zero_pads(const RowOp& op, int vectors, bool 
 // though nvcc spills for it. 2026-11-23.
 CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, bool is_whole) {
   if (zero_pads(op, vectors, is_whole)) return op.num_tiles == 1 || !op.reads_columns ? 2 : 1;
-  // Both in flight would take 75 registers: 176.2 us for 161.2 (32768 x 4097 of bfloat16, 2026-11-27).
-  if (op.reads_two_columns && vectors == 4 && !is_whole) return 2;
+  // Both in flight would take 75 registers: 176.2 us for 161.2 (32768 x 4097 of bfloat16). 2026-11-27.
+  if (op.reads_two_columns && op.element_bytes < 4 && vectors == 4 && !is_whole) return 2;
   return op.num_tiles > 1 && vectors == 4 && !is_whole ? 1 : 0;
 }
 
