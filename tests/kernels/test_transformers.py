@@ -256,6 +256,28 @@ def test_weights_of_attention_are_not_given(device):
     assert "wanted output_attentions=False" in str(found[0].message) and "Fix:" in str(found[0].message)
 
 
+def test_models_with_attention_of_their_own_are_refused(device):
+    """Those that read their mask (BigBird-Pegasus, Doge), and a sink for each query (Inkling 2)."""
+    _, ours = models("Llama", device)
+    masks = []
+    ours.model.layers[0].register_forward_pre_hook(lambda _, args, given: masks.append(given["attention_mask"]), with_kwargs=True)
+    q = ours(tokens(device), use_cache=False, output_hidden_states=True).hidden_states[0].view(2, 4, LENGTH, 8)
+    for how, read in (
+        ("scores + mask", lambda mask: q + mask),
+        ("mask[...]", lambda mask: mask[:, :, :, :4]),
+        ("mask.dtype", lambda mask: mask.dtype),
+    ):
+        try:
+            read(masks[0])
+        except (AttributeError, TypeError) as error:
+            assert f"found one that reads it ({how}). Fix: " in str(error), error
+        else:
+            raise AssertionError(how)
+    attention = transformers.AttentionInterface()["cudaops"]
+    sinks = torch.zeros(2, 4, LENGTH, 1, device=device)
+    assert "found sinks of shape [2, 4, 20, 1]" in refusal(lambda: attention(ours, q, q, q, None, sinks=sinks))
+
+
 def compiled_once(model, whole):
     """In as few graphs as there are; on the CPU without C++ code, which takes a minute to compile."""
     torch._dynamo.reset()
