@@ -257,19 +257,20 @@ def test_weights_of_attention_are_not_given(device):
 
 
 def test_models_with_attention_of_their_own_are_refused(device):
-    """Those that read their mask (BigBird-Pegasus, Doge), and a sink for each query (Inkling 2)."""
+    """Those that read their mask (BigBird-Pegasus, T5Gemma 2, Doge), and a sink for each query (Inkling 2)."""
     _, ours = models("Llama", device)
     masks = []
     ours.model.layers[0].register_forward_pre_hook(lambda _, args, given: masks.append(given["attention_mask"]), with_kwargs=True)
     q = ours(tokens(device), use_cache=False, output_hidden_states=True).hidden_states[0].view(2, 4, LENGTH, 8)
     for how, read in (
-        ("scores + mask", lambda mask: q + mask),
+        ("add(mask)", lambda mask: q + mask),
+        ("cat(mask)", lambda mask: torch.cat((mask, mask))),
         ("mask[...]", lambda mask: mask[:, :, :, :4]),
         ("mask.dtype", lambda mask: mask.dtype),
     ):
         try:
             read(masks[0])
-        except (AttributeError, TypeError) as error:
+        except (AttributeError, NotImplementedError) as error:
             assert f"found one that reads it ({how}). Fix: " in str(error), error
         else:
             raise AssertionError(how)

@@ -47,12 +47,13 @@ class Pattern(NamedTuple):
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(_read_by_model(f"mask.{name}") if hasattr(Tensor, name) else name)
 
-    def __radd__(self, scores: Any) -> Any:
-        raise TypeError(_read_by_model("scores + mask"))
+    @classmethod
+    def __torch_function__(cls, function: Any, *_: Any) -> Any:
+        raise NotImplementedError(_read_by_model(f"{function.__name__}(mask)"))
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
-            raise TypeError(_read_by_model("mask[...]"))
+            raise NotImplementedError(_read_by_model("mask[...]"))
         return tuple.__getitem__(self, key)
 
 
