@@ -75,10 +75,9 @@ struct Forward {
     row.each([&](const auto& place) {
       const auto scales = row.columns(static_cast<const T*>(call.weight), place);
       const auto biases = row.template columns<1>(static_cast<const T*>(call.bias), place);
-      row.store(
-          call.output, place,
-          map([](float x, float scale, float bias) { return fmaf(x, scale, bias); },
-              (x.at(place) - mean) * rstd, scales, biases));
+      row.store(call.output, place,
+                map([](float x, float scale, float bias) { return fmaf(x, scale, bias); },
+                    (x.at(place) - mean) * rstd, scales, biases));
     });
   }
 };

@@ -39,8 +39,8 @@ constexpr RowOp kRowOp{Op::kNumTiles, Op::kReadsColumns,
                        static_cast<int>(sizeof(typename Op::Element)), kAllowsPadding<Op>,
                        kReadsTwoColumns<Op>};
 
-// Optional: kCallsNoReduction, no thread of a row waits for another: where there are few rows, those
-// that are read in a loop are divided among several blocks.
+// Optional: kCallsNoReduction, no thread of a row waits for another: where there are few rows,
+// those that are read in a loop are divided among several blocks.
 template <typename Op, typename = void>
 constexpr bool kMayDivide = false;
 template <typename Op>

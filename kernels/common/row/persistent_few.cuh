@@ -21,8 +21,7 @@ struct FinalSums {
 
   // Of a column and those behind it.
   template <typename T, int kSize>
-  __device__ __forceinline__ void store(int which, int column,
-                                        const Floats<kSize>& numbers) const {
+  __device__ __forceinline__ void store(int which, int column, const Floats<kSize>& numbers) const {
     if (sums[which] == nullptr) return;
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
@@ -166,13 +165,15 @@ bool launch_few_gradient_rows(const Op& op, const PersistentGrid& grid,
   size_t bytes = 0;
   if (!is_divided) {
     const int64_t share = few_rows_share(static_cast<int>(grid.width), size);
-    bytes = static_cast<size_t>(Op::kNumSums * at_most(grid.num_rows, size) * share) * sizeof(float);
+    bytes =
+        static_cast<size_t>(Op::kNumSums * at_most(grid.num_rows, size) * share) * sizeof(float);
     CUDAOPS_CHECK(cudaops::allow_dynamic_shared_memory(kernel, static_cast<int>(bytes)));
   }
   OverlappingCluster attributes(static_cast<unsigned int>(size));
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned int>(size));
-  config.blockDim = dim3(static_cast<unsigned int>(32 * warps_for(num_vectors, is_divided ? size : 1)));
+  config.blockDim =
+      dim3(static_cast<unsigned int>(32 * warps_for(num_vectors, is_divided ? size : 1)));
   config.dynamicSmemBytes = bytes;
   config.stream = stream;
   config.attrs = attributes.of;

@@ -21,7 +21,7 @@ struct RowOp {
   int num_tiles;       // rows that it holds at once; 0: none
   bool reads_columns;  // weights and the like
   int element_bytes;
-  bool allows_padding;  // it asks place.exists() before it stores
+  bool allows_padding;             // it asks place.exists() before it stores
   bool reads_two_columns = false;  // weight and bias
 };
 
@@ -74,7 +74,8 @@ CUDAOPS_HOST_DEVICE constexpr bool zero_pads(const RowOp& op, int vectors, bool 
 // though nvcc spills for it. 2026-11-23.
 CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, bool is_whole) {
   if (zero_pads(op, vectors, is_whole)) return op.num_tiles == 1 || !op.reads_columns ? 2 : 1;
-  // Both in flight would take 75 registers: 176.2 us for 161.2 (32768 x 4097 of bfloat16). 2026-11-27.
+  // Both in flight would take 75 registers: 176.2 us for 161.2 (32768 x 4097 of bfloat16).
+  // 2026-11-27.
   if (op.reads_two_columns && op.element_bytes < 4 && vectors == 4 && !is_whole) return 2;
   return op.num_tiles > 1 && vectors == 4 && !is_whole ? 1 : 0;
 }
@@ -90,10 +91,11 @@ CUDAOPS_HOST_DEVICE constexpr int min_looped_blocks(const RowOp& op, bool is_who
 // would wait for each of them. 2026-11-26.
 constexpr int kVectorsAtOnce = 4;
 
-// Blocks that share such a row where an op may divide it: as many as have all of it in flight, while
-// a multiprocessor gets two at most. cross_entropy's gradient of one row of 128256 bfloat16 took 3.2
-// us for 10.0 by eight blocks, of 262144 3.5 for 18.3 by sixteen, of 16 rows of 128256 5.4 for 12.9;
-// four blocks a multiprocessor: 14.7 for 15.4 of 64 rows, 26.7 for 21.4 of 128. H200, 2026-11-27.
+// Blocks that share such a row where an op may divide it: as many as have all of it in flight,
+// while a multiprocessor gets two at most. cross_entropy's gradient of one row of 128256 bfloat16
+// took 3.2 us for 10.0 by eight blocks, of 262144 3.5 for 18.3 by sixteen, of 16 rows of 128256 5.4
+// for 12.9; four blocks a multiprocessor: 14.7 for 15.4 of 64 rows, 26.7 for 21.4 of 128. H200,
+// 2026-11-27.
 constexpr int64_t looped_blocks(int64_t num_vectors, int64_t num_rows, int multiprocessors) {
   const int64_t in_flight = kVectorsAtOnce * kMaxRowThreads;
   const int64_t wanted = (num_vectors + in_flight - 1) / in_flight;
@@ -236,8 +238,8 @@ constexpr int kMaxRingVectors = 2048;
 // more with two each, and leave fewer sums to add up. Of two inputs such a thread has 56 registers,
 // so that three blocks fit of up to 384 vectors, and two of up to 575: 36.6 us for 44.7 of three
 // blocks with two vectors a thread (8192 x 2624 of bfloat16), 39.8 for 49.3 (2880), 42.0 for 49.8
-// (3072), and 56.8 for 61.0 (4352). With a residual's gradient two blocks, or from 513 to 575 vectors
-// two vectors a thread, for one block would fit. H200, 2026-11-27. Order.
+// (3072), and 56.8 for 61.0 (4352). With a residual's gradient two blocks, or from 513 to 575
+// vectors two vectors a thread, for one block would fit. H200, 2026-11-27. Order.
 constexpr int kMinVectorsByThree = 321, kMaxVectorsByThree = 384;
 constexpr int kMinVectorsByTwo = 513, kMaxVectorsByTwo = 575;
 // Longer rows are divided among the blocks of a group. An H200 was fastest with two blocks a
@@ -343,8 +345,8 @@ CUDAOPS_HOST_DEVICE constexpr bool ring_fetches_late(int num_sums, bool is_whole
 // slice of all rows (kDivided), which takes 1.2 us a row. rms_norm's gradient of bfloat16, by two
 // launches and by one: 1 x 8200 5.0 and 2.1 us, 1 x 18432 8.0 and 2.7, 2 x 8200 5.1 and 3.3, 4 x
 // 18432 8.3 and 6.7, 8 x 18432 8.4 and 12.0; whole 8 x 2880 5.0 and 3.1, 16 x 4096 5.2 and 4.4, 8 x
-// 8192 5.6 and 5.5, 16 x 8192 5.9 and 6.7. layer_norm's whole 16 x 4096 7.3 and 5.8, 8 x 5120 5.3 and
-// 5.6. H200, 2026-11-27. Order.
+// 8192 5.6 and 5.5, 16 x 8192 5.9 and 6.7. layer_norm's whole 16 x 4096 7.3 and 5.8, 8 x 5120 5.3
+// and 5.6. H200, 2026-11-27. Order.
 enum class FewRows { kNone, kWhole, kDivided };
 constexpr int kMaxFewRowThreads = 2 * kMaxRowThreads;
 constexpr FewRows few_rows_way(int64_t num_rows, int64_t num_vectors, int num_sums) {
@@ -357,8 +359,8 @@ constexpr FewRows few_rows_way(int64_t num_rows, int64_t num_vectors, int num_su
   return fits ? FewRows::kWhole : FewRows::kNone;
 }
 
-// While so few rows are worked on, the kernel that adds up their sums may be there already: 8 x 2880
-// to 64 x 2048 took 0.75 to 0.97 of the time so, but 256 x 5120 1.06. H200, 2026-11-27.
+// While so few rows are worked on, the kernel that adds up their sums may be there already: 8 x
+// 2880 to 64 x 2048 took 0.75 to 0.97 of the time so, but 256 x 5120 1.06. H200, 2026-11-27.
 constexpr int64_t kMaxRowsBeforeSums = 64;
 
 // Rows that a block sums of those that are read twice, and how many of them at once. 2026-11-22.
