@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
     if (first < own.begin || item_end > own.end) {
       slot = slot_of_block(plan, static_cast<int>(blockIdx.x), first >= own.begin);
     }
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
     const Tiles tiles = {(item.first_unit + at - first) * M::kUnit + warp * kTile, M::kUnit,
                          upto - at};
     block.run(item, tiles, tiles.count,
@@ -185,6 +185,7 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
                   const LaneElements<kDim>& all) {
 #if CUDAOPS_HAS_HOPPER
                 if (plan.is_in_cluster) {
+                  const int lane = static_cast<int>(threadIdx.x) % 32;
                   // All lanes have read their sums of the row.
                   __syncwarp();
                   reinterpret_cast<LaneElements<kDim>*>(own_sums + row * kDim)[lane] = all;
