@@ -185,11 +185,11 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
                   const LaneElements<kDim>& all) {
 #if CUDAOPS_HAS_HOPPER
                 if (plan.is_in_cluster) {
-                  const int lane = static_cast<int>(threadIdx.x) % 32;
                   // All lanes have read their sums of the row.
                   __syncwarp();
-                  reinterpret_cast<LaneElements<kDim>*>(own_sums + row * kDim)[lane] = all;
-                  if (lane == 0) own_states[row] = make_float2(largest, total);
+                  reinterpret_cast<LaneElements<kDim>*>(own_sums + row * kDim)[threadIdx.x % 32] =
+                      all;
+                  if (threadIdx.x % 32 == 0) own_states[row] = make_float2(largest, total);
                   return;
                 }
 #endif
