@@ -221,7 +221,7 @@ __device__ __forceinline__ void merge_in_cluster(const Plan& plan, const Item& i
 // Where parts are single units those blocks would be many for little work, and slower as measured:
 // there blockIdx.x is an item, and blockIdx.y which share of its rows.
 template <typename T, int kDim>
-__global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
+__global__ void __launch_bounds__(32 * kMergeWarps, 3)
     merge_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   let_next_kernel_start();
