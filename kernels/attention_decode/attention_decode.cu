@@ -349,7 +349,8 @@ dim3 merge_grid(const Plan& plan, int dim, int slots) {
 }
 
 bool has_second_kernel(const Plan& plan) {
-  return !plan.is_in_cluster && (plan.parts_of_item == 0 || plan.parts_of_block < plan.parts_of_item);
+  return !plan.is_in_cluster &&
+         (plan.parts_of_item == 0 || plan.parts_of_block < plan.parts_of_item);
 }
 int64_t workspace_bytes(const Plan& plan) {
   if (!has_second_kernel(plan)) return 0;

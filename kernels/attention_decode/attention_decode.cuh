@@ -72,9 +72,9 @@ __device__ __forceinline__ void prefetch_inputs(const AttentionDecode& call) {
 }
 
 #if CUDAOPS_HAS_HOPPER
-// The keys and values of a unit of a sequence's, likewise: half of the threads have a key each, half
-// a value. What the table says may still change: all of it is within bounds, and no more than a
-// hint.
+// The keys and values of a unit of a sequence's, likewise: half of the threads have a key each,
+// half a value. What the table says may still change: all of it is within bounds, and no more than
+// a hint.
 template <typename Cache, int kDim, bool kIsPaged>
 __device__ __forceinline__ void prefetch_unit(const Plan& plan, int batch, int kv_head, int length,
                                               int unit) {

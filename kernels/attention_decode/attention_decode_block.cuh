@@ -17,8 +17,8 @@ namespace decode {
 
 #if !CUDAOPS_HIP
 
-// Shared memory of a block: queries, each warp's tiles of keys and values, kStages of them; a warp's
-// sums take a tile's place when a part of an item ends, of float8 that of two.
+// Shared memory of a block: queries, each warp's tiles of keys and values, kStages of them; a
+// warp's sums take a tile's place when a part of an item ends, of float8 that of two.
 template <typename Cache, int kDim, int kWarps_, int kStages_>
 struct Memory {
   static constexpr int kWarps = kWarps_;
@@ -42,8 +42,8 @@ struct Memory {
   __device__ static uint32_t query_at(int row, int chunk) {
     return static_cast<uint32_t>(row * kDim * 2 + (chunk ^ row % 8) * 16);
   }
-  // Eights of a row of sums likewise: four rows meet all banks. Of an element: a multiple of 32, and
-  // what is left.
+  // Eights of a row of sums likewise: four rows meet all banks. Of an element: a multiple of 32,
+  // and what is left.
   __device__ static int sum_at(int row, int first, int rest) {
     return row * kDim + first + (rest ^ row % 4 * 8);
   }

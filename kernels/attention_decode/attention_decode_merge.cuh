@@ -102,9 +102,7 @@ __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, c
   const int row = first_row + (is_busy ? warp / Team::kWarps : 0);
   const Query query = query_of(plan, item, row);
   const Ending ending(plan, item, query);
-  const auto row_of = [&](int part) {
-    return int64_t{parts.slot_of(part)} * plan.slot_rows + row;
-  };
+  const auto row_of = [&](int part) { return int64_t{parts.slot_of(part)} * plan.slot_rows + row; };
   wait_for_kernels_before();
   if (!is_busy) return;
   Running running;

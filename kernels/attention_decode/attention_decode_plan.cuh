@@ -292,9 +292,9 @@ class Schedule {
   }
 
  private:
-  // Of items that have as many units each, a part is some of them, or one of its equal pieces, where
-  // that makes it longer by a sixteenth at most: to end one item and begin the next takes a block
-  // longer. Of short parts that is less than finding it out takes.
+  // Of items that have as many units each, a part is some of them, or one of its equal pieces,
+  // where that makes it longer by a sixteenth at most: to end one item and begin the next takes a
+  // block longer. Of short parts that is less than finding it out takes.
   static constexpr int kLongPart = 32;
   __device__ void round_part() {
     const int units = __shfl_sync(~0u, own_, 0) / plan_.columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention of few queries (attention_few.h) by what attention_decode.cuh is made of. Sequences have
-// one length, and neither table nor lengths in memory.
+// attention of few queries (attention_few.h) by what attention_decode.cuh is made of. Sequences
+// have one length, and neither table nor lengths in memory.
 //
 // Parts  Each item is cut by itself, after a number of units that the length decides: in any batch
 //        the same. A block has as many parts of an item, one after the other, as leave each place
@@ -53,32 +53,32 @@ __global__ void __launch_bounds__(PartMemory<T, kDim>::kThreads, PartMemory<T, k
   Running* const all_running = reinterpret_cast<Running*>(all_sums + plan.slot_rows * 32);
   const int slot = (item_of_place * plan.parts_of_item + first_part) * plan.side_by_side + place;
   const bool has_all = plan.parts_of_block == plan.parts_of_item;
-  block.run(item, tiles, each,
-            [&](int part, int row, const Query& query, float largest, float total,
-                const Elements& sums) {
-              if (!has_all) {
-                store_sums(plan, slot + part * plan.slot_stride, row, largest, total, sums);
-                return;
-              }
-              // A row's parts come to the same warp, and to each lane its elements.
-              Running running;
-              Elements all{};
-              if (part > 0) {
-                running = all_running[row];
-                all = all_sums[row * 32 + lane];
-              }
-              const Running::Factors factors = running.add(largest, total);
+  block.run(
+      item, tiles, each,
+      [&](int part, int row, const Query& query, float largest, float total, const Elements& sums) {
+        if (!has_all) {
+          store_sums(plan, slot + part * plan.slot_stride, row, largest, total, sums);
+          return;
+        }
+        // A row's parts come to the same warp, and to each lane its elements.
+        Running running;
+        Elements all{};
+        if (part > 0) {
+          running = all_running[row];
+          all = all_sums[row * 32 + lane];
+        }
+        const Running::Factors factors = running.add(largest, total);
 #pragma unroll
-              for (int i = 0; i < all.kCount; ++i) all.at[i] = factors.add(all.at[i], sums.at[i]);
-              if (part + 1 == plan.parts_of_item) {
-                store_result<T>(plan, item, query, running.largest, running.total, all);
-                return;
-              }
-              __syncwarp();
-              all_sums[row * 32 + lane] = all;
-              if (lane == 0) all_running[row] = running;
-              __syncwarp();
-            });
+        for (int i = 0; i < all.kCount; ++i) all.at[i] = factors.add(all.at[i], sums.at[i]);
+        if (part + 1 == plan.parts_of_item) {
+          store_result<T>(plan, item, query, running.largest, running.total, all);
+          return;
+        }
+        __syncwarp();
+        all_sums[row * 32 + lane] = all;
+        if (lane == 0) all_running[row] = running;
+        __syncwarp();
+      });
 #endif
 }
 
