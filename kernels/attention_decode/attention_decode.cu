@@ -283,7 +283,6 @@ void cut_items(Plan* plan, int slots) {
   plan->by_groups = detail::Divider(static_cast<uint32_t>(plan->groups));
   plan->slots_of_block = 1;
   plan->parts = static_cast<int>(plan->parts_of_item * plan->columns * plan->call.num_batches);
-  plan->merge_items = true;
 }
 int64_t num_blocks_of_few(const Plan& plan) {
   return plan.per_sequence * plan.call.num_batches * plan.groups;
@@ -336,16 +335,17 @@ int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by
 int64_t num_slots(const Plan& plan) { return plan.slots_of_block * num_blocks(plan); }
 
 // Of the second kernel: as many as run at a time of the first one.
-dim3 merge_grid(const Plan& plan, int dim, int slots) {
+dim3 merge_grid(const Plan& plan, int slots) {
   if (!plan.merge_items) return dim3(static_cast<unsigned int>(num_blocks(plan)));
   const int items = static_cast<int>(plan.per_sequence * plan.call.num_batches);
   const int rows = plan.slot_rows, each = slots / items;
-  int shares = rows < each ? rows : each;
-  if (plan.parts_of_item > 0) {
-    const int of_block = rows_at_once(plan.parts_of_item, dim);
-    shares = (rows + of_block - 1) / of_block;
-  }
-  return dim3(static_cast<unsigned int>(items), static_cast<unsigned int>(shares));
+  return dim3(static_cast<unsigned int>(items),
+              static_cast<unsigned int>(rows < each ? rows : each));
+}
+dim3 few_merge_grid(const Plan& plan, int dim) {
+  const int rows = few_rows_at_once(plan.parts_of_item, dim);
+  return dim3(static_cast<unsigned int>(plan.per_sequence * plan.call.num_batches),
+              static_cast<unsigned int>((plan.slot_rows + rows - 1) / rows));
 }
 
 bool has_second_kernel(const Plan& plan) {
@@ -391,8 +391,14 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   }
   launch_overlapping_with(kernel, grid, block, bytes, stream, plan);
   if (!has_second_kernel(plan)) return;
-  launch_overlapping(merge_kernel<T, kDim>, merge_grid(plan, kDim, fit.blocks),
-                     dim3(32 * kMergeWarps), stream, plan);
+  const dim3 merge_block(32 * kMergeWarps);
+  if constexpr (kIsPaged) {
+    launch_overlapping(merge_kernel<T, kDim>, merge_grid(plan, fit.blocks), merge_block, stream,
+                       plan);
+  } else {
+    launch_overlapping(few_merge_kernel<T, kDim>, few_merge_grid(plan, kDim), merge_block, stream,
+                       plan);
+  }
 }
 
 // body(Fit, launch) of the tensor cores' kernel that takes this call; false where none does.

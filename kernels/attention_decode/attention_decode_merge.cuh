@@ -14,40 +14,13 @@ namespace decode {
 
 #if !CUDAOPS_HIP
 
-// How a block of the second kernel is used: a row's columns are divided among so many warps of it,
-// its parts are added one after the other, those of a chunk in flight at a time.
-template <int kDim, int kWarpsOfRow>
-struct RowTeam {
-  static constexpr int kWarps = kWarpsOfRow, kRows = kMergeWarps / kWarpsOfRow;
-  static constexpr int kEach = kDim / 32 / kWarpsOfRow;  // neighbouring elements of a lane
-  static constexpr int kPartsAtOnce = kWarpsOfRow == 1 ? 4 : 32;
-};
-// Few parts of many rows at once, or many of few.
-CUDAOPS_HOST_DEVICE constexpr bool has_few_parts(int parts) { return parts <= 4; }
-CUDAOPS_HOST_DEVICE constexpr int rows_at_once(int parts, int dim) {
-  return has_few_parts(parts) ? kMergeWarps : kMergeWarps * 32 / dim;
-}
+constexpr int kPartsAtOnce = 4;  // of a row, that a warp has in flight
 
-// Sums that are relative to 2^largest, added part by part: the same instructions wherever that is
-// done, for the same bits.
-class Running {
- public:
-  float largest = -INFINITY, total = 0;
-  struct Factors {
-    float kept, weight;
-    __device__ __forceinline__ float add(float sum, float part) const {
-      return __fmaf_rn(part, weight, __fmul_rn(sum, kept));
-    }
-  };
-  __device__ __forceinline__ Factors add(float part_largest, float part_total) {
-    const float both = fmaxf(largest, part_largest);
-    const float base = both == -INFINITY ? 0.0f : both;
-    const Factors factors = {detail::exp2_of(largest - base), detail::exp2_of(part_largest - base)};
-    largest = both;
-    total = factors.add(total, part_total);
-    return factors;
-  }
-};
+// Rows that a block has all parts of in flight; 0 where there are more parts.
+CUDAOPS_HOST_DEVICE constexpr int rows_at_once(int parts) {
+  const int rows = kMergeWarps * kPartsAtOnce / parts;
+  return rows < kMergeWarps ? rows : kMergeWarps;
+}
 
 // A lane's neighbouring elements of a row.
 template <int kDim>
@@ -67,86 +40,116 @@ __device__ __forceinline__ void fetch_parameters(const Plan& plan) {
   }
 }
 
+// Past the first-level cache: each is read once.
+template <int kDim>
+__device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
+  LaneElements<kDim> elements;
+  if constexpr (elements.kCount == 2) {
+    const float2 pair = __ldcg(reinterpret_cast<const float2*>(from));
+    elements.at[0] = pair.x;
+    elements.at[1] = pair.y;
+  } else {
+#pragma unroll
+    for (int i = 0; i < elements.kCount; i += 4) {
+      const float4 four = __ldcg(reinterpret_cast<const float4*>(from + i));
+      elements.at[i] = four.x;
+      elements.at[i + 1] = four.y;
+      elements.at[i + 2] = four.z;
+      elements.at[i + 3] = four.w;
+    }
+  }
+  return elements;
+}
+
 #if CUDAOPS_HAS_MMA
 
-// Past the first-level cache: each is read once.
-template <int kCount>
-__device__ __forceinline__ void load_sums(const float* from, float (&to)[kCount]) {
-  if constexpr (kCount == 1) {
-    to[0] = __ldcg(from);
-  } else if constexpr (kCount == 2) {
-    const float2 pair = __ldcg(reinterpret_cast<const float2*>(from));
-    to[0] = pair.x;
-    to[1] = pair.y;
-  } else {
-    static_assert(kCount % 4 == 0, "");
-#pragma unroll
-    for (int i = 0; i < kCount; i += 4) {
-      const float4 four = __ldcg(reinterpret_cast<const float4*>(from + i));
-      to[i] = four.x;
-      to[i + 1] = four.y;
-      to[i + 2] = four.z;
-      to[i + 3] = four.w;
-    }
-  }
-}
-
-// The results of up to Team::kRows rows of an item.
-template <typename T, typename Team>
+// The results of up to kMergeWarps rows of an item, by all warps of a block: a row has as many as
+// there are, a team; each adds the sums of every so-manieth part, and then the warps' are added.
+template <typename T, int kDim>
 __device__ __forceinline__ void merge_rows(const Plan& plan, const Item& item, const Parts& parts,
-                                           int first_row, int num_rows) {
+                                           int first_row, int num_rows,
+                                           LaneElements<kDim> (&sums_of)[kMergeWarps][32]) {
+  using Elements = LaneElements<kDim>;
+  constexpr int kEach = Elements::kCount;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int head_dim = static_cast<int>(plan.call.head_dim);
-  const int first = (warp % Team::kWarps * 32 + lane) * Team::kEach;
-  const bool is_busy = warp / Team::kWarps < num_rows;
-  const int row = first_row + (is_busy ? warp / Team::kWarps : 0);
-  const Query query = query_of(plan, item, row);
+  const int team = kMergeWarps / num_rows;  // warps of a row
+  const int row = first_row + warp / team;
+  const int place = warp % team;
+  const bool is_busy = warp / team < num_rows;
+  const Query query = query_of(plan, item, is_busy ? row : 0);
   const Ending ending(plan, item, query);
-  const auto row_of = [&](int part) { return int64_t{parts.slot_of(part)} * plan.slot_rows + row; };
+  const int count = parts.count;
+  const auto row_of = [&](int part) { return parts.slot_of(part) * plan.slot_rows + row; };
+  const float* const states = plan.states;
+  const float* const sums = plan.sums;
   wait_for_kernels_before();
-  if (!is_busy) return;
-  Running running;
-  float sum[Team::kEach] = {};
-#pragma unroll 1
-  for (int begin = 0; begin < parts.count; begin += Team::kPartsAtOnce) {
-    const int count = min(Team::kPartsAtOnce, parts.count - begin);
-    float2 state = {};
-    if (lane < count) {
-      state = __ldcg(reinterpret_cast<const float2*>(plan.states) + row_of(begin + lane));
-    }
-    float part_sum[Team::kPartsAtOnce][Team::kEach] = {};
+  Elements sum{};
+  Finish finish{};
+  if (is_busy) {
+    const auto load = [&](int some, int end, Elements(&part_sum)[kPartsAtOnce]) {
 #pragma unroll
-    for (int i = 0; i < Team::kPartsAtOnce; ++i) {
-      if (i < count && first < head_dim) {
-        load_sums(plan.sums + row_of(begin + i) * head_dim + first, part_sum[i]);
+      for (int i = 0; i < kPartsAtOnce; ++i) {
+        const int part = some + i * team;
+        part_sum[i] = {};
+        if (part < end && lane * kEach < head_dim) {
+          part_sum[i] = load_elements<kDim>(sums + int64_t{row_of(part)} * head_dim + lane * kEach);
+        }
+      }
+    };
+    // What the first 32 parts have is in flight at once.
+    Elements part_sum[kPartsAtOnce];
+    load(place, min(count, 32), part_sum);
+    float largest_here = -INFINITY, total_here = 0;
+    const auto load_state = [&](int part) {
+      largest_here = -INFINITY;
+      total_here = 0;
+      if (part < count) {
+        const float2 state = __ldcg(reinterpret_cast<const float2*>(states + 2 * row_of(part)));
+        largest_here = state.x;
+        total_here = state.y;
+      }
+    };
+    float largest = -INFINITY;
+    for (int begin_here = 32; begin_here < count; begin_here += 32) {
+      load_state(begin_here + lane);
+      largest = fmaxf(largest, largest_here);
+    }
+    load_state(lane);
+    largest = cudaops::warp_max(fmaxf(largest, largest_here));
+    const float base = largest == -INFINITY ? 0.0f : largest;
+    float total = 0;
+#pragma unroll 1
+    for (int begin_here = 0; begin_here < count; begin_here += 32) {
+      if (begin_here != 0) load_state(begin_here + lane);
+      const float weight = detail::exp2_of(largest_here - base);
+      total += weight * total_here;
+      const int end_here = min(count, begin_here + 32);
+#pragma unroll 1
+      for (int some = begin_here + place; some < end_here; some += kPartsAtOnce * team) {
+        if (some != place) load(some, end_here, part_sum);
+#pragma unroll
+        for (int i = 0; i < kPartsAtOnce; ++i) {
+          // Beyond the parts the weight is that of a lane, and the sum zero.
+          const float part_weight = __shfl_sync(~0u, weight, (some + i * team) % 32);
+#pragma unroll
+          for (int j = 0; j < kEach; ++j) sum.at[j] += part_weight * part_sum[i].at[j];
+        }
       }
     }
-#pragma unroll
-    for (int i = 0; i < Team::kPartsAtOnce; ++i) {
-      if (i >= count) break;
-      const Running::Factors factors =
-          running.add(__shfl_sync(~0u, state.x, i), __shfl_sync(~0u, state.y, i));
-#pragma unroll
-      for (int j = 0; j < Team::kEach; ++j) sum[j] = factors.add(sum[j], part_sum[i][j]);
-    }
+    finish = ending.of(largest, cudaops::warp_sum(total));
+    sums_of[warp][lane] = sum;
   }
-  const Finish finish = ending.of(running.largest, running.total);
-  if (first < head_dim) {
-    T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query) + first;
-#pragma unroll
-    for (int j = 0; j < Team::kEach; ++j) out[j] = from_float<T>(sum[j] * finish.factor);
+  __syncthreads();
+  if (!is_busy) return;
+  T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query);
+  for (int at = place * 32 + lane; at < head_dim; at += team * 32) {
+    float all = 0;
+#pragma unroll 4
+    for (int i = 0; i < team; ++i) all += sums_of[warp - place + i][at / kEach].at[at % kEach];
+    out[at] = from_float<T>(all * finish.factor);
   }
-  if (warp % Team::kWarps == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
-}
-
-// Those of rows first to end.
-template <typename T, typename Team>
-__device__ __forceinline__ void merge_rows_upto(const Plan& plan, const Item& item,
-                                                const Parts& parts, int first, int end) {
-#pragma unroll 1
-  for (int row = first; row < end; row += Team::kRows) {
-    merge_rows<T, Team>(plan, item, parts, row, min(Team::kRows, end - row));
-  }
+  if (place == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
 }
 
 #endif
@@ -219,9 +222,10 @@ __device__ __forceinline__ void merge_in_cluster(const Plan& plan, const Item& i
 // Where parts are single units those blocks would be many for little work, and slower as measured:
 // there blockIdx.x is an item, and blockIdx.y which share of its rows.
 template <typename T, int kDim>
-__global__ void __launch_bounds__(32 * kMergeWarps, 3)
+__global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
     merge_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
+  __shared__ LaneElements<kDim> sums_of[kMergeWarps][32];
   let_next_kernel_start();
   fetch_parameters(plan);
   const Schedule<> schedule(plan);
@@ -257,13 +261,12 @@ __global__ void __launch_bounds__(32 * kMergeWarps, 3)
   const int turns = plan.merge_items ? static_cast<int>(gridDim.y) : parts.count - 1;
   // As many rows as have their parts in flight at a time: more blocks of this kernel than it takes
   // leave less room for the next one.
-  const int rows_of_block = max((num_rows + turns - 1) / turns, rows_at_once(parts.count, kDim));
+  const int rows_of_block = max((num_rows + turns - 1) / turns, rows_at_once(parts.count));
   const int first_row = turn * rows_of_block;
   const int end = min(num_rows, first_row + rows_of_block);
-  if (has_few_parts(parts.count)) {
-    merge_rows_upto<T, RowTeam<kDim, 1>>(plan, item, parts, first_row, end);
-  } else {
-    merge_rows_upto<T, RowTeam<kDim, kDim / 32>>(plan, item, parts, first_row, end);
+  for (int row = first_row; row < end; row += kMergeWarps) {
+    merge_rows<T, kDim>(plan, item, parts, row, min(kMergeWarps, end - row), sums_of);
+    __syncthreads();
   }
 #endif
 }

@@ -145,13 +145,8 @@ struct Parts {
   // `begin`: the item's first unit of all.
   __device__ Parts(const Plan& plan, const Item& item, int begin, int per_part, int aside)
       : plan(plan) {
-    if (plan.parts_of_item > 0) {
-      first = begin / item.num_units * plan.parts_of_item;
-      count = plan.parts_of_item;
-    } else {
-      first = begin / per_part;
-      count = (begin + item.num_units - 1) / per_part - first + 1;
-    }
+    first = begin / per_part;
+    count = (begin + item.num_units - 1) / per_part - first + 1;
     first_slot = slot_of_block(plan, first * plan.side_by_side + aside, false);
   }
   __device__ int slot_of(int part) const {
@@ -251,10 +246,7 @@ class Schedule {
     return __shfl_sync(~0u, own_length_, batch);
   }
   // The first unit of a sequence, of the first 32 ones where lengths differ.
-  __device__ int begin_of(int batch) const {
-    if (plan_.parts_of_item > 0) return batch * plan_.columns * units_of(plan_, length(batch));
-    return __shfl_sync(~0u, upto_ - own_, batch);
-  }
+  __device__ int begin_of(int batch) const { return __shfl_sync(~0u, upto_ - own_, batch); }
 
   // Units begin up to end, of all, and the item with the first of them: its sequence, its column
   // there and its own first unit of all.
@@ -292,23 +284,20 @@ class Schedule {
   }
 
  private:
-  // Of items that have as many units each, a part is some of them, or one of its equal pieces,
-  // where that makes it longer by a sixteenth at most: to end one item and begin the next takes a
-  // block longer. Of short parts that is less than finding it out takes.
+  // Of items that have as many units each, a part is one, or one of its equal pieces, where that
+  // makes it longer by a sixteenth at most: to end one item and begin the next takes a block
+  // longer. Of short parts that is less than finding it out takes.
   static constexpr int kLongPart = 32;
   __device__ void round_part() {
     const int units = __shfl_sync(~0u, own_, 0) / plan_.columns;
+    if (per_part_ >= units) return;
     bool are_alike = true;
     for (int batch = lane_; batch < plan_.call.num_batches; batch += 32) {
       are_alike = are_alike && units_of(plan_, length_of<kMayChange>(plan_, batch)) == units;
     }
     if (!__all_sync(~0u, are_alike)) return;
-    int whole = (per_part_ + units - 1) / units * units;
-    if (per_part_ < units) {
-      const int pieces = units / per_part_;
-      whole = (units + pieces - 1) / pieces;
-    }
-    if (16 * (whole - per_part_) <= per_part_) per_part_ = whole;
+    const int pieces = units / per_part_, piece = (units + pieces - 1) / pieces;
+    if (16 * (piece - per_part_) <= per_part_) per_part_ = piece;
   }
 
   // The sequence with this unit of all, and its first one.

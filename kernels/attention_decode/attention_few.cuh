@@ -6,7 +6,7 @@
 //        the same. A block has as many parts of an item, one after the other, as leave each place
 //        on the multiprocessors a block; it loads the next part while it ends one.
 // Merge  A block with all parts of an item adds their sums, and writes the result; else the second
-//        kernel does, in the same order by the same instructions.
+//        kernel does (few_merge_kernel), in the same order by the same instructions.
 #pragma once
 
 #include "attention_decode.cuh"
@@ -15,6 +15,41 @@ namespace cudaops_kernels {
 namespace decode {
 
 #if !CUDAOPS_HIP
+
+// How a block of few_merge_kernel is used: a row's columns are divided among so many warps of it,
+// its parts are added one after the other, those of a chunk in flight at a time.
+template <int kDim, int kWarpsOfRow>
+struct RowTeam {
+  static constexpr int kWarps = kWarpsOfRow;
+  static constexpr int kEach = kDim / 32 / kWarpsOfRow;  // neighbouring elements of a lane
+  static constexpr int kPartsAtOnce = kWarpsOfRow == 1 ? 4 : 32;
+};
+// Few parts of many rows at once, or many of few.
+CUDAOPS_HOST_DEVICE constexpr bool has_few_parts(int parts) { return parts <= 4; }
+CUDAOPS_HOST_DEVICE constexpr int few_rows_at_once(int parts, int dim) {
+  return has_few_parts(parts) ? kMergeWarps : kMergeWarps * 32 / dim;
+}
+
+// Sums that are relative to 2^largest, added part by part: the same instructions wherever that is
+// done, for the same bits.
+class Running {
+ public:
+  float largest = -INFINITY, total = 0;
+  struct Factors {
+    float kept, weight;
+    __device__ __forceinline__ float add(float sum, float part) const {
+      return __fmaf_rn(part, weight, __fmul_rn(sum, kept));
+    }
+  };
+  __device__ __forceinline__ Factors add(float part_largest, float part_total) {
+    const float both = fmaxf(largest, part_largest);
+    const float base = both == -INFINITY ? 0.0f : both;
+    const Factors factors = {detail::exp2_of(largest - base), detail::exp2_of(part_largest - base)};
+    largest = both;
+    total = factors.add(total, part_total);
+    return factors;
+  }
+};
 
 // Behind a block's tiles where it has all parts of an item: what those before have added up to.
 template <int kDim>
@@ -79,6 +114,109 @@ __global__ void __launch_bounds__(PartMemory<T, kDim>::kThreads, PartMemory<T, k
         if (lane == 0) all_running[row] = running;
         __syncwarp();
       });
+#endif
+}
+
+#if CUDAOPS_HAS_MMA
+
+// Past the first-level cache: each is read once.
+template <int kCount>
+__device__ __forceinline__ void load_sums(const float* from, float (&to)[kCount]) {
+  if constexpr (kCount == 1) {
+    to[0] = __ldcg(from);
+  } else if constexpr (kCount == 2) {
+    const float2 pair = __ldcg(reinterpret_cast<const float2*>(from));
+    to[0] = pair.x;
+    to[1] = pair.y;
+  } else {
+    static_assert(kCount % 4 == 0, "");
+#pragma unroll
+    for (int i = 0; i < kCount; i += 4) {
+      const float4 four = __ldcg(reinterpret_cast<const float4*>(from + i));
+      to[i] = four.x;
+      to[i + 1] = four.y;
+      to[i + 2] = four.z;
+      to[i + 3] = four.w;
+    }
+  }
+}
+
+// The results of up to Team::kRows rows of an item.
+template <typename T, typename Team>
+__device__ __forceinline__ void merge_few_rows(const Plan& plan, const Item& item, int first_slot,
+                                               int first_row, int num_rows) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int head_dim = static_cast<int>(plan.call.head_dim);
+  const int first = (warp % Team::kWarps * 32 + lane) * Team::kEach;
+  const bool is_busy = warp / Team::kWarps < num_rows;
+  const int row = first_row + (is_busy ? warp / Team::kWarps : 0);
+  const Query query = query_of(plan, item, row);
+  const Ending ending(plan, item, query);
+  const auto row_of = [&](int part) {
+    return int64_t{first_slot + part * plan.slot_stride} * plan.slot_rows + row;
+  };
+  wait_for_kernels_before();
+  if (!is_busy) return;
+  Running running;
+  float sum[Team::kEach] = {};
+#pragma unroll 1
+  for (int begin = 0; begin < plan.parts_of_item; begin += Team::kPartsAtOnce) {
+    const int count = min(Team::kPartsAtOnce, plan.parts_of_item - begin);
+    float2 state = {};
+    if (lane < count) {
+      state = __ldcg(reinterpret_cast<const float2*>(plan.states) + row_of(begin + lane));
+    }
+    float part_sum[Team::kPartsAtOnce][Team::kEach] = {};
+#pragma unroll
+    for (int i = 0; i < Team::kPartsAtOnce; ++i) {
+      if (i < count && first < head_dim) {
+        load_sums(plan.sums + row_of(begin + i) * head_dim + first, part_sum[i]);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < Team::kPartsAtOnce; ++i) {
+      if (i >= count) break;
+      const Running::Factors factors =
+          running.add(__shfl_sync(~0u, state.x, i), __shfl_sync(~0u, state.y, i));
+#pragma unroll
+      for (int j = 0; j < Team::kEach; ++j) sum[j] = factors.add(sum[j], part_sum[i][j]);
+    }
+  }
+  const Finish finish = ending.of(running.largest, running.total);
+  if (first < head_dim) {
+    T* const out = static_cast<T*>(plan.call.output) + output_row(plan, item, query) + first;
+#pragma unroll
+    for (int j = 0; j < Team::kEach; ++j) out[j] = from_float<T>(sum[j] * finish.factor);
+  }
+  if (warp % Team::kWarps == 0 && lane == 0) store_lse(plan, item, query, finish.lse);
+}
+
+#endif
+
+// blockIdx.x: an item, blockIdx.y: which share of its rows.
+template <typename T, int kDim>
+__global__ void __launch_bounds__(32 * kMergeWarps, 3)
+    few_merge_kernel(const __grid_constant__ Plan plan) {
+#if CUDAOPS_HAS_MMA
+  let_next_kernel_start();
+  fetch_parameters(plan);
+  const int batch = static_cast<int>(blockIdx.x) / plan.per_sequence;
+  const int index = static_cast<int>(blockIdx.x) - batch * plan.per_sequence;
+  const Item item = item_of(plan, batch, index, plan.most_keys);
+  const int column = index / plan.side_by_side, place = index - column * plan.side_by_side;
+  const int first_slot =
+      (batch * plan.columns + column) * plan.parts_of_item * plan.side_by_side + place;
+  const int rows = few_rows_at_once(plan.parts_of_item, kDim), first = blockIdx.y * rows;
+  const int num_rows = min(rows, min(kRows, plan.num_rows - item.first_row) - first);
+  if (num_rows <= 0) {
+    wait_for_kernels_before();
+    return;
+  }
+  if (has_few_parts(plan.parts_of_item)) {
+    merge_few_rows<T, RowTeam<kDim, 1>>(plan, item, first_slot, first, num_rows);
+  } else {
+    merge_few_rows<T, RowTeam<kDim, kDim / 32>>(plan, item, first_slot, first, num_rows);
+  }
 #endif
 }
 
