@@ -55,7 +55,8 @@
 
 namespace cudaops_kernels {
 
-// Without wgmma it has no body, and is never launched: attention_sm90_serves().
+// T: of the output and, but for float8, of all else of 16 bits; of float8 uint16_t, where the call
+// says which of the two. Without wgmma it has no body, and is never launched: attention_sm90_serves().
 template <typename T, typename Shape, bool kVarlen>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_sm90_kernel(const __grid_constant__ AttentionSm90Parameters call) {
@@ -133,7 +134,8 @@ template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
   for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
-    using T = decltype(element);
+    // Kernels of float8 are told the type of the output: it matters once a tile.
+    using T = std::conditional_t<Shape::kIsFloat8, uint16_t, decltype(element)>;
     constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
     // Tiles of one warpgroup are for calls without.
     if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1) {

@@ -250,6 +250,7 @@ struct AttentionSm90Parameters : AttentionSm90Call {
   // Of shapes WithBias: sequences of the batch have one bias, and their tiles come side by side.
   bool shares_bias;
   detail::Divider by_batch{1};
+  bool writes_half;  // of float8: output and bias are float16, not bfloat16
 };
 
 #if CUDAOPS_HAS_WGMMA
