@@ -55,8 +55,8 @@
 
 namespace cudaops_kernels {
 
-// T: of the output and, but for float8, of all else of 16 bits; of float8 uint16_t, where the call
-// says which of the two. Without wgmma it has no body, and is never launched: attention_sm90_serves().
+// T: of the output and, but for float8, of all else of 16 bits; of float8 uint16_t, as the call says
+// which of the two: it matters once a tile. Without wgmma it has no body, and is never launched: attention_sm90_serves().
 template <typename T, typename Shape, bool kVarlen>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_sm90_kernel(const __grid_constant__ AttentionSm90Parameters call) {
@@ -101,10 +101,23 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
+// Kernels of both types are described alike.
+using AttentionSm90Kernel = void (*)(AttentionSm90Parameters);
+template <typename Shape, bool kVarlen>
+AttentionSm90Kernel attention_sm90_kernel_of(DType dtype) {
+  if constexpr (Shape::kIsFloat8) {
+    return &attention_sm90_kernel<uint16_t, Shape, kVarlen>;
+  } else if (dtype == DType::kFloat16) {
+    return &attention_sm90_kernel<__half, Shape, kVarlen>;
+  } else {
+    return &attention_sm90_kernel<bfloat16, Shape, kVarlen>;
+  }
+}
+
 // For what attention_sm90_serves_forward(). describe_more(parameters): what the shape alone needs.
-template <typename T, typename Shape, bool kVarlen, typename DescribeMore>
-void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
-                                const DescribeMore& describe_more) {
+template <typename Shape, bool kVarlen, typename DescribeMore>
+void launch_attention_sm90_tiles(const Attention& call, cudaStream_t stream,
+                                 const DescribeMore& describe_more) {
   AttentionSm90Parameters parameters{};
   describe(call, 64, Shape::kKeys, &parameters);
   describe_more(&parameters);
@@ -119,7 +132,7 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
   parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
   parameters.writes_late = !parameters.is_masked() || call.seq_q > 512;
 
-  const auto kernel = &attention_sm90_kernel<T, Shape, kVarlen>;
+  const AttentionSm90Kernel kernel = attention_sm90_kernel_of<Shape, kVarlen>(call.dtype);
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::shared_bytes(kVarlen)));
@@ -133,19 +146,21 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
-  for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
-    // Kernels of float8 are told the type of the output: it matters once a tile.
-    using T = std::conditional_t<Shape::kIsFloat8, uint16_t, decltype(element)>;
-    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
+  const auto launch = [&](auto is_varlen) {
+    constexpr bool kVarlen = decltype(is_varlen)::value;
     // Tiles of one warpgroup are for calls without.
     if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1) {
       if (changes_scores(call)) {
-        return launch_attention_sm90_type<T, WithScoreOptions<Shape>, kVarlen>(call, stream,
-                                                                               describe_more);
+        return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
+                                                                             describe_more);
       }
     }
-    launch_attention_sm90_type<T, Shape, kVarlen>(call, stream, describe_more);
-  });
+    launch_attention_sm90_tiles<Shape, kVarlen>(call, stream, describe_more);
+  };
+  if constexpr (!Shape::kHasBias) {
+    if (call.cu_seqlens_q != nullptr) return launch(std::true_type());
+  }
+  launch(std::false_type());
 }
 
 // One shape; ops.cmake names them all.

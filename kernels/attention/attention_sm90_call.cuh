@@ -67,15 +67,6 @@ __device__ __forceinline__ void find_sequence(const AttentionSm90Call& call, Til
 
 #endif
 
-// body(element, is_varlen) with a number of the call's element type and a std::bool_constant.
-template <typename Body>
-void for_sm90_kernel(DType dtype, bool is_varlen, const Body& body) {
-  const auto with = [&](auto element) {
-    is_varlen ? body(element, std::true_type()) : body(element, std::false_type());
-  };
-  dtype == DType::kFloat16 ? with(__half()) : with(bfloat16());
-}
-
 inline CUtensorMapDataType map_type(const Attention& call) {
   return call.dtype == DType::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                        : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
