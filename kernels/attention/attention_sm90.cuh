@@ -148,8 +148,10 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
   const auto launch = [&](auto is_varlen) {
     constexpr bool kVarlen = decltype(is_varlen)::value;
-    // Tiles of one warpgroup are for calls without.
-    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1) {
+    // Which tiles are for calls without options launch_attention_sm90() knows: those of one
+    // warpgroup, and a shape that takes a bias alone, which sequences of different lengths don't have.
+    constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
+    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1 && !(kIsForBias && kVarlen)) {
       if (changes_scores(call)) {
         return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
                                                                              describe_more);
