@@ -89,9 +89,9 @@ void launch_attention_sm90(const Attention& call, void* stream) {
   }
   const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
   // Scores with other terms take more of a tile's time than products do. Sequences of 2048 to 8192,
-  // by tiles of short ones beside those of long ones: head_dim 128 without a bias 0.86 to 1.02 of the
-  // time (with one 1.1 to 1.4), 192 by 128 without a mask 0.83 to 0.92 (with one 0.8 to 1.1), 64 with
-  // a bias 0.75 to 0.85 (without 0.7 to 1.2); H200, 2026-11-27.
+  // by tiles of short ones beside those of long ones: head_dim 128 without a bias 0.86 to 1.02 of
+  // the time (with one 1.1 to 1.4), 192 by 128 without a mask 0.83 to 0.92 (with one 0.8 to 1.1),
+  // 64 with a bias 0.75 to 0.85 (without 0.7 to 1.2); H200, 2026-11-27.
   const bool has_bias = call.bias != nullptr;
   const bool has_terms_alone = changes_scores(call) && !has_bias;
   if (larger <= 64) {

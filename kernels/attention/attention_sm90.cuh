@@ -55,8 +55,9 @@
 
 namespace cudaops_kernels {
 
-// T: of the output and, but for float8, of all else of 16 bits; of float8 uint16_t, as the call says
-// which of the two: it matters once a tile. Without wgmma it has no body, and is never launched: attention_sm90_serves().
+// T: of the output and, but for float8, of all else of 16 bits; of float8 uint16_t, as the call
+// says which of the two: it matters once a tile. Without wgmma it has no body, and is never
+// launched: attention_sm90_serves().
 template <typename T, typename Shape, bool kVarlen>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_sm90_kernel(const __grid_constant__ AttentionSm90Parameters call) {
@@ -149,7 +150,8 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
   const auto launch = [&](auto is_varlen) {
     constexpr bool kVarlen = decltype(is_varlen)::value;
     // Which tiles are for calls without options launch_attention_sm90() knows: those of one
-    // warpgroup, and a shape that takes a bias alone, which sequences of different lengths don't have.
+    // warpgroup, and a shape that takes a bias alone, which sequences of different lengths don't
+    // have.
     constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
     if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1 && !(kIsForBias && kVarlen)) {
       if (changes_scores(call)) {
