@@ -3,6 +3,7 @@
 
 import functools
 import inspect
+import warnings
 from typing import Any, NamedTuple, Optional, Union
 
 import torch
@@ -11,9 +12,18 @@ from torch import Tensor
 
 from ._attention import attention, attention_varlen
 from ._attention_decode import attention_decode
+from ._library import constant_when_compiled
 
 _MOST_QUERIES_OF_DECODE = 16
 _EVERYTHING, _CAUSAL = (-1, -1), (-1, 0)
+
+
+
+def _read_by_model(how: str) -> str:
+    return (
+        f"cudaops: wanted a model that only hands its mask to its attention function, found one that reads it ({how}). "
+        'Fix: attn_implementation="sdpa" or "eager"'
+    )
 
 
 class Pattern(NamedTuple):
@@ -32,6 +42,19 @@ class Pattern(NamedTuple):
     # For a static cache generate() makes masks ahead. The model asks whether one has two dimensions, and
     # has a mask made of what is no tensor of four, which gives the same again.
     ndim: int = 4
+
+    # What else a model does with a mask.
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(_read_by_model(f"mask.{name}") if hasattr(Tensor, name) else name)
+
+    @classmethod
+    def __torch_function__(cls, function: Any, *_: Any) -> Any:
+        raise NotImplementedError(_read_by_model(f"{function.__name__}(mask)"))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            raise NotImplementedError(_read_by_model("mask[...]"))
+        return tuple.__getitem__(self, key)
 
 
 class _Parts(NamedTuple):
@@ -189,6 +212,15 @@ def _without_pattern(
     return Pattern(_CAUSAL, num_queries if num_queries < num_keys else None)
 
 
+@constant_when_compiled
+def _warn_of_weights() -> None:
+    """As transformers' own implementations do: the other outputs are what was asked for."""
+    warnings.warn(
+        "cudaops: wanted output_attentions=False, as attention weights are never in memory, found True: "
+        'there are none. Fix: model.set_attn_implementation("eager")'
+    )
+
+
 def _attention(
     module: torch.nn.Module,
     query: Tensor,
@@ -206,9 +238,18 @@ def _attention(
     cu_seq_lens_k: Optional[Tensor] = None,
     max_length_q: Optional[int] = None,
     max_length_k: Optional[int] = None,
+    output_attentions: Optional[bool] = None,
+    sinks: Optional[Tensor] = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
     """For transformers' AttentionInterface: of [batch, heads, seq, head_dim] [batch, seq, heads, head_dim]."""
+    if output_attentions:
+        _warn_of_weights()
+    if sinks is not None:
+        raise NotImplementedError(
+            f"cudaops: wanted a sink for each head (s_aux), found sinks of shape {list(sinks.shape)}. "
+            'Fix: attn_implementation="eager"'
+        )
     q, k, v = (tensor.transpose(1, 2) for tensor in (query, key, value))
     batch, num_queries = q.shape[:2]
     if is_causal is None:
