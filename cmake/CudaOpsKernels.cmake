@@ -171,6 +171,7 @@ function(cudaops_add_kernels)
 endfunction()
 
 function(_cudaops_kernels_finish name)
+  _cudaops_op_check_architectures(cudaops_add_kernels ${name})
   _cudaops_check_libraries(cudaops_add_kernels ${name})
   _cudaops_kernels_held(${name})
 endfunction()

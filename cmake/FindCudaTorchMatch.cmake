@@ -26,10 +26,11 @@ Search Behavior
    ``CUDAOPS_PROVIDE=TORCH`` a new one.
 2. Toolkits: CUDA enabled before; ``CMAKE_CUDA_COMPILER``, ``CUDAToolkit_ROOT``; the environment's ``CUDACXX``,
    ``CUDA_HOME``, ``CUDA_PATH``; every ``nvcc`` on ``PATH``; conda; wheels beside torch; the store; ``/usr/local/cuda``,
-   ``/usr/local/cuda-*``. ``CUDAToolkit_ROOT`` may be a list of prefixes: the first one with ``bin/nvcc`` is the toolkit.
+   ``/usr/local/cuda-*``, ``/opt/cuda``, ``/opt/cuda-*``. ``CUDAToolkit_ROOT`` may be a list of prefixes: the first one with
+   ``bin/nvcc`` is the toolkit; where that has no runtime (Nix), a tree of links to all of them, ``<build>/CudaOps/toolkit``.
    The first four are explicit and always win; of the others the best verdict wins, then the order.
-   ``CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH`` and ``CMAKE_FIND_USE_CMAKE_SYSTEM_PATH``, if false, leave out ``PATH`` and
-   ``/usr/local``. With ``CUDAOPS_PROVIDE=TOOLKIT`` torch's own release is brought where none fits.
+   ``CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH`` and ``CMAKE_FIND_USE_CMAKE_SYSTEM_PATH``, if false, leave out ``PATH``, and
+   ``/usr/local`` and ``/opt``. With ``CUDAOPS_PROVIDE=TOOLKIT`` torch's own release is brought where none fits.
 3. Verdict on toolkit and torch: ``EXACT`` (same major.minor), ``COMPATIBLE`` (same major, from 11.1 on), ``MISMATCH``,
    ``CPU_TORCH``, ``ROCM_TORCH``, ``NO_TOOLKIT``, ``NO_TORCH``. A ROCm torch gets ``EXACT``, ``COMPATIBLE`` or
    ``MISMATCH`` with the ROCm found, ``ROCM_TORCH`` where there is none.
@@ -157,15 +158,19 @@ if(_cudaops_backend STREQUAL "CUDA")
     set(CMAKE_CUDA_ARCHITECTURES OFF)
     _cudaops_language_forget()
     _cudaops_announce(detection_begin)
-    # A CMAKE_CXX_STANDARD of the toolchain file, as Conan writes it, would be that of CMake's trial for CUDA too, where
-    # CMake may know no such dialect of nvcc.
-    if(CMAKE_TOOLCHAIN_FILE AND NOT DEFINED CMAKE_CUDA_STANDARD)
-      set(_cudaops_standard 17)
+    # CMAKE_CUDA_STANDARD, or a CMAKE_CXX_STANDARD of the toolchain file, as Conan writes it, would be that of CMake's trial
+    # too, where CMake may know no such dialect of nvcc.
+    if(CMAKE_TOOLCHAIN_FILE OR DEFINED CMAKE_CUDA_STANDARD)
+      set(_cudaops_standard "${CMAKE_CUDA_STANDARD}")
       set(CMAKE_CUDA_STANDARD 17)
     endif()
     enable_language(CUDA)
     if(DEFINED _cudaops_standard)
+      # Without it the cache's is seen again.
       unset(CMAKE_CUDA_STANDARD)
+      if(NOT "${CMAKE_CUDA_STANDARD}" STREQUAL _cudaops_standard)
+        set(CMAKE_CUDA_STANDARD "${_cudaops_standard}")
+      endif()
       unset(_cudaops_standard)
     endif()
     _cudaops_announce(detection_end)

@@ -11,7 +11,7 @@
 # cache entries; CMake<LANG>Compiler.cmake. seed/keep.cmake writes it. The key holds all inputs that can be known before
 # a compiler runs. Whatever isn't understood here goes the normal way, with a VERBOSE line.
 
-_cudaops_use(base/message base/options base/stamps base/state)
+_cudaops_use(base/message base/options base/programs base/stamps base/state)
 
 # _cudaops_seed_begin() and _cudaops_seed_end(): languages enabled in between, in the caller's scope, are seeded.
 function(_cudaops_seed_begin)
@@ -256,7 +256,8 @@ function(
   out_doubt
 )
   set(doubt "")
-  if(CMAKE_CROSSCOMPILING OR CMAKE_SYSROOT OR CMAKE_FIND_ROOT_PATH OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  _cudaops_other_machine(machine)
+  if(CMAKE_CROSSCOMPILING OR machine OR CMAKE_SYSROOT OR CMAKE_FIND_ROOT_PATH OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
     set(doubt "cross-compiling")
   elseif(CMAKE_VERSION VERSION_GREATER_EQUAL 4.5)
     # Each release may leave a detection's results elsewhere.

@@ -123,7 +123,7 @@ struct AttentionSm90ShapeOf {
   static constexpr int kVOffset = kKOffset + kStages * KTile::kBytes;
   static constexpr int kOOffset = kVOffset + kStages * VTile::kBytes;
   static constexpr int kNumBarriers = 2 * kQBuffers + 4 * kStages + 2 * kTilesAhead;
-  // Columns of outputs that have a place of their own on their way to memory, if there is room.
+  // Columns of outputs that are staged in a place of their own, if there is room.
   // From registers, with less than a row's columns in one instruction, they took a tenth of the
   // time of 512 queries.
   static constexpr int kOutputColumns =

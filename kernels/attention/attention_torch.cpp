@@ -19,13 +19,14 @@ namespace {
 // The kernels for sm_90a read the biases of eight keys at a time, or pairs in float32. Where rows
 // don't begin at multiples of that, or keys don't stand side by side, they are copied first.
 template <typename Device>
-void align_bias(const OptionalTensor& bias, TensorAttention& attention) {
+void align_bias(const char* op, const OptionalTensor& bias, TensorAttention& attention) {
   if constexpr (Device::kIsGpu) {
     Attention& call = attention.call;
     if (!bias.has_value() || call.dtype == DType::kFloat32 || call.bias_key_stride == 0) return;
     if (has_aligned_bias(call, call.bias_dtype == DType::kFloat32 ? 2 : 8)) return;
     if (call.head_dim % 8 != 0 || call.head_dim_v % 8 != 0) return;
     if (!has_attention_for_hopper()) return;
+    say_copy(op, "bias", *bias);
     Tensor from = *bias;
     int64_t* const call_strides[] = {&call.bias_batch_stride, &call.bias_head_stride,
                                      &call.bias_query_stride, &call.bias_key_stride};
@@ -54,7 +55,7 @@ std::tuple<Tensor, Tensor> attention_on(const char* op, const Tensor& q, const T
                                         const AttentionOptions& options, const Run& run) {
   TensorAttention attention =
       checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, seed, options);
-  align_bias<Device>(bias, attention);
+  align_bias<Device>(op, bias, attention);
   Attention& call = attention.call;
   const Tensor output = empty_output(q, call.head_dim_v);
   const std::vector<int64_t> shape = lse_shape(call);
@@ -82,7 +83,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
   using torch::headeronly::ScalarType;
   TensorAttention attention =
       checked_attention(op, q, k, v, lengths, bias, alibi_slopes, sinks, seed, options);
-  align_bias<Device>(bias, attention);
+  align_bias<Device>(op, bias, attention);
   AttentionBackward backward{};
   const Tensor wanted_output = empty_output(q, attention.call.head_dim_v);
   check_same(op, "grad_output", given.grad_output, "output", given.output);
@@ -95,17 +96,17 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> attention_backward_on(
   const std::vector<int64_t> shape = lse_shape(attention.call);
   const Tensor delta = make_empty(q, {shape.data(), shape.size()}, statistics_type(q));
   check_same(op, "lse", given.lse, "q's rows", delta);
-  attention.kept.push_back(as_contiguous(given.lse));
+  attention.kept.push_back(as_contiguous(op, "lse", given.lse));
   attention.call.lse = const_cast<void*>(attention.kept.back().const_data_ptr());
   if (given.grad_lse.has_value()) {
     check_same(op, "grad_lse", *given.grad_lse, "lse", given.lse);
-    attention.kept.push_back(as_contiguous(*given.grad_lse));
+    attention.kept.push_back(as_contiguous(op, "grad_lse", *given.grad_lse));
     backward.grad_lse = attention.kept.back().const_data_ptr();
   }
-  const AttentionTensor output = attention.read(given.output);
+  const AttentionTensor output = attention.read(op, "output", given.output);
   attention.call.output = {const_cast<void*>(output.data), output.batch_stride, output.seq_stride,
                            output.head_stride};
-  backward.grad_output = attention.read(given.grad_output);
+  backward.grad_output = attention.read(op, "grad_output", given.grad_output);
   const Tensor grad_q = empty_of_shape(q), grad_k = empty_of_shape(k), grad_v = empty_of_shape(v);
   backward.grad_q = written(grad_q);
   backward.grad_k = written(grad_k);

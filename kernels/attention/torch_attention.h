@@ -37,10 +37,10 @@ struct TensorAttention {
 
   // Of a tensor [batch, seq, heads, width] or [tokens, heads, width]; where a head's elements lie
   // apart, of a contiguous copy.
-  AttentionTensor read(const Tensor& tensor) {
+  AttentionTensor read(const char* op, const char* name, const Tensor& tensor) {
     const int64_t last = tensor.dim() - 1;
     const bool is_apart = tensor.size(last) > 1 && tensor.stride(last) != 1;
-    kept.push_back(is_apart ? torch::stable::contiguous(tensor) : tensor);
+    kept.push_back(is_apart ? contiguous_copy(op, name, tensor) : tensor);
     const Tensor& own = kept.back();
     return {own.const_data_ptr(), last == 3 ? own.stride(0) : 0, own.stride(last - 2),
             own.stride(last - 1)};
@@ -165,7 +165,8 @@ inline void set_lengths(const char* op, const Tensor& q, const Tensor& k,
                    std::to_string(lengths.max_seqlen_k) + ".");
   }
   Attention& call = attention.call;
-  const Tensor own_q = as_contiguous(*offsets[0]), own_k = as_contiguous(*offsets[1]);
+  const Tensor own_q = as_contiguous(op, names[0], *offsets[0]);
+  const Tensor own_k = as_contiguous(op, names[1], *offsets[1]);
   check_offsets(op, names[0], own_q, "q", q.size(0), "max_seqlen_q", lengths.max_seqlen_q);
   check_offsets(op, names[1], own_k, "k", k.size(0), "max_seqlen_k", lengths.max_seqlen_k);
   attention.kept.push_back(own_q);
@@ -229,7 +230,7 @@ inline void set_per_head(const char* op, const Tensor& q, const OptionalTensor& 
                      std::to_string(call.heads) + "] for alibi_slopes, found " +
                      shape_text(*alibi_slopes) + ".");
     }
-    attention.kept.push_back(as_contiguous(*alibi_slopes));
+    attention.kept.push_back(as_contiguous(op, "alibi_slopes", *alibi_slopes));
     call.alibi_slopes = static_cast<const float*>(attention.kept.back().const_data_ptr());
     call.alibi_batch_stride = dims == 2 ? call.heads : 0;
   }
@@ -243,7 +244,7 @@ inline void set_per_head(const char* op, const Tensor& q, const OptionalTensor& 
     refuse(op, "wanted shape [heads] = [" + std::to_string(call.heads) + "] for sinks, found " +
                    shape_text(*sinks) + ".");
   }
-  attention.kept.push_back(as_contiguous(*sinks));
+  attention.kept.push_back(as_contiguous(op, "sinks", *sinks));
   call.sinks = attention.kept.back().const_data_ptr();
 }
 
@@ -312,9 +313,9 @@ inline TensorAttention checked_attention(
   call.window_right = checked_window(op, "window_right", options.window_right);
   if (options.causal) call.window_right = 0;
   set_dropout(op, q, options.dropout_p, seed, attention);
-  call.q = attention.read(q);
-  call.k = attention.read(k);
-  call.v = attention.read(v);
+  call.q = attention.read(op, "q", q);
+  call.k = attention.read(op, "k", k);
+  call.v = attention.read(op, "v", v);
   return attention;
 }
 

@@ -371,7 +371,7 @@ class Block {
         total_of[warp_][g + 8 * half] = total;
       }
     }
-    // All tiles have been read, and no copy is on its way.
+    // All tiles have been read, and no copy is in flight.
     __syncthreads();
     float* const sums = warp_sums();
 #pragma unroll

@@ -28,7 +28,7 @@ OptionalTensor checked_sinks(const char* op, const Tensor& q, const OptionalTens
                    "], a number for each head of q, for " + "sinks, found " + shape_text(*sinks) +
                    ".");
   }
-  return as_contiguous(*sinks);
+  return as_contiguous(op, "sinks", *sinks);
 }
 
 void check_lengths(const char* op, AttentionDecode call, const Tensor& lengths,
@@ -109,7 +109,7 @@ std::tuple<Tensor, Tensor> attention_decode(
   call.scale = checked_finite(op, "scale", scale);
   call.softcap = checked_from_zero(op, "softcap", softcap);
   call.window_left = std::min<int64_t>(window_left, INT32_MAX);
-  const Tensor rows = q.stride(3) == 1 || q.size(3) == 1 ? q : torch::stable::contiguous(q);
+  const Tensor rows = q.stride(3) == 1 || q.size(3) == 1 ? q : contiguous_copy(op, "q", q);
   call.q = rows.const_data_ptr();
   call.q_batch_stride = rows.stride(0);
   call.q_token_stride = rows.stride(1);

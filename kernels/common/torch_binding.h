@@ -156,16 +156,19 @@ inline void check_device(const char* op, const char* name_a, const Tensor& a, co
   }
 }
 
+// Whether this variable of the environment is set, to something else than 0.
+inline bool environment_has(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::string(value) != "0";
+}
+
 // A tensor's numbers, where an op can look at them before it runs: those of the CPU, and with
 // CUDAOPS_CHECK=1 in the environment those of a device too, copied to the CPU, which waits for all
 // work before. Else none, and kernels do what their headers say about numbers out of range.
 inline OptionalTensor visible_numbers(const char* op, const char* name, const Tensor& tensor) {
   if (tensor.is_cpu()) return tensor;
   if (!tensor.is_cuda()) return std::nullopt;  // there are none
-  const char* const variable = std::getenv("CUDAOPS_CHECK");
-  if (variable == nullptr || *variable == '\0' || std::string(variable) == "0") {
-    return std::nullopt;
-  }
+  if (!environment_has("CUDAOPS_CHECK")) return std::nullopt;
   try {
     return torch::stable::to(tensor, torch::stable::Device(torch::headeronly::DeviceType::CPU));
   } catch (const std::exception&) {
@@ -190,10 +193,21 @@ inline void check_same(const char* op, const char* name_a, const Tensor& a, cons
   }
 }
 
-// The launchers take contiguous memory. A tensor of other strides is copied, as most of torch's own
-// ops do; its result is contiguous.
-inline Tensor as_contiguous(const Tensor& tensor) {
-  return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
+// A tensor's strides are none that an op reads: it is copied, as by most of torch's own ops. With
+// CUDAOPS_VERBOSE=1 in the environment that is said.
+inline void say_copy(const char* op, const char* name, const Tensor& tensor) {
+  const bool has_data = tensor.is_cpu() || tensor.is_cuda();
+  if (!has_data || !environment_has("CUDAOPS_VERBOSE")) return;
+  std::fprintf(stderr, "%s: copies %s first, of shape %s with strides %s.\n", op, name,
+               shape_text(tensor).c_str(), strides_text(tensor).c_str());
+}
+inline Tensor contiguous_copy(const char* op, const char* name, const Tensor& tensor) {
+  say_copy(op, name, tensor);
+  return torch::stable::contiguous(tensor);
+}
+// For launchers that take contiguous memory.
+inline Tensor as_contiguous(const char* op, const char* name, const Tensor& tensor) {
+  return tensor.is_contiguous() ? tensor : contiguous_copy(op, name, tensor);
 }
 
 // A tensor where `like` lies, of its dtype if none is given. torch::stable::new_empty goes through

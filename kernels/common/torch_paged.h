@@ -19,7 +19,7 @@ inline Tensor checked_ints(const char* op, const char* name, const Tensor& q,
     refuse(op, std::string("wanted int32 (Int) for ") + name + ", found " +
                    torch::headeronly::toString(tensor.scalar_type()) + ".");
   }
-  return as_contiguous(tensor);
+  return as_contiguous(op, name, tensor);
 }
 
 // Both caches, and the tensors that they point into.
@@ -48,7 +48,7 @@ inline void set_scale(const char* op, const char* name, const Tensor& q, Optiona
                    std::to_string(pages.num_kv_heads) + " heads for " + name + ", found shape " +
                    shape_text(*scale) + ".");
   }
-  scale = as_contiguous(*scale);
+  scale = as_contiguous(op, name, *scale);
   cache->scale = scale->const_data_ptr<float>();
   cache->scale_stride = scale->numel() == 1 ? 0 : 1;
 }

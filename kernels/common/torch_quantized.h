@@ -118,7 +118,7 @@ inline BlockNumbers block_numbers_of(const char* op, const char* name, const Ten
       numbers.strides.matrix = tensor.stride(dim);
     } else if (tensor.stride(dim) != numbers.strides.matrix * matrices_within) {
       const int64_t rows = blocks.grid.rows_of_blocks(), columns = blocks.grid.columns_of_blocks();
-      return {torch::stable::contiguous(tensor), {rows * columns, columns, 1}};
+      return {contiguous_copy(op, name, tensor), {rows * columns, columns, 1}};
     }
     matrices_within *= tensor.size(dim);
   }

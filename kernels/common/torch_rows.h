@@ -50,7 +50,7 @@ inline TensorRows rows_of(const char* op, const char* name, const Tensor& tensor
   for (int64_t dim = 0; dim + 1 < tensor.dim(); ++dim) num_rows *= tensor.size(dim);
   const int64_t stride = num_rows == 0 ? width : row_stride(tensor);
   if (stride >= 0) return {tensor, num_rows, width, stride};
-  return {torch::stable::contiguous(tensor), num_rows, width, width};
+  return {contiguous_copy(op, name, tensor), num_rows, width, width};
 }
 
 // What an op has changed in place, where rows_of() had to copy it.
@@ -87,7 +87,7 @@ inline Tensor per_row(const char* op, const char* name, const Tensor& tensor, co
                    " rows of " + rows_name + " for " + name + ", found shape " +
                    shape_text(tensor) + ".");
   }
-  return as_contiguous(tensor);
+  return as_contiguous(op, name, tensor);
 }
 
 // One element a column: of the rows' type or float32, contiguous.
@@ -112,7 +112,7 @@ inline Columns columns_of(const char* op, const char* name, const std::optional<
     refuse(op, std::string("wanted shape [") + std::to_string(width) + "] for " + name +
                    ", found " + shape_text(*tensor) + ".");
   }
-  return {as_contiguous(*tensor), checked_dtype(op, name, *tensor)};
+  return {as_contiguous(op, name, *tensor), checked_dtype(op, name, *tensor)};
 }
 
 }  // namespace cudaops_kernels

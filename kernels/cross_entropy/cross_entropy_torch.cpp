@@ -71,7 +71,7 @@ CrossEntropyInputs cross_entropy_inputs(const char* op, const Tensor& logits, co
                                    std::isnormal(softcap) ? softcap > 0 : options.softcap == 0,
                                    "a positive float32 number, or 0 for none,");
   problem.reduction = reduction_of(op, options.reduction);
-  const Tensor contiguous_target = as_contiguous(target);
+  const Tensor contiguous_target = as_contiguous(op, "target", target);
   problem.target = contiguous_target.const_data_ptr();
   if (target.is_cpu()) {
     const int64_t wrong = cross_entropy_find_wrong_target(problem);

@@ -32,8 +32,8 @@ Tensor dequantize(const Tensor& input, const Tensor& scale, std::optional<Tensor
     if (a.matrix != b.matrix || a.row != b.row || a.column != b.column) {
       const int64_t num_rows = blocks.grid.rows_of_blocks();
       const int64_t columns = blocks.grid.columns_of_blocks();
-      scales = {as_contiguous(scales.tensor), {num_rows * columns, columns, 1}};
-      zeros = {as_contiguous(zeros->tensor), scales.strides};
+      scales = {as_contiguous(op, "scale", scales.tensor), {num_rows * columns, columns, 1}};
+      zeros = {as_contiguous(op, "zero_point", zeros->tensor), scales.strides};
     }
     call.zero_point = static_cast<const int32_t*>(zeros->tensor.const_data_ptr());
   }

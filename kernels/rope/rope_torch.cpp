@@ -44,11 +44,11 @@ RopeStrides contiguous_strides(const Tensor& tensor) {
   return {token * tensor.size(last - 2), token, head};
 }
 
-TensorHeads heads_of(const Tensor& tensor) {
+TensorHeads heads_of(const char* op, const char* name, const Tensor& tensor) {
   RopeStrides strides{};
   if (tensor.numel() == 0) return {tensor, strides};
   if (find_strides(tensor, &strides)) return {tensor, strides};
-  return {torch::stable::contiguous(tensor), contiguous_strides(tensor)};
+  return {contiguous_copy(op, name, tensor), contiguous_strides(tensor)};
 }
 
 // What refusals call the op and its arguments.
@@ -124,7 +124,7 @@ OptionalTensor checked_positions(const RopeNames& names, const Tensor& q, const 
   if (positions->numel() > 0 && cos.size(0) == 0) {
     refuse(names.op, "wanted at least one row for cos, found shape " + shape_text(cos) + ".");
   }
-  return as_contiguous(*positions);
+  return as_contiguous(names.op, "positions", *positions);
 }
 
 // On the CPU they can be looked at.
@@ -172,7 +172,13 @@ TensorRope checked_rope(const RopeNames& names, const Tensor& q, const Tensor& k
                              : PositionType::kInt64;
     if (q.is_cpu()) check_position_values(names, call);
   }
-  TensorRope rope{heads_of(q), heads_of(k), as_contiguous(cos), as_contiguous(sin), checked, call};
+  const char* const op = names.op;
+  TensorRope rope{heads_of(op, names.q, q),
+                  heads_of(op, names.k, k),
+                  as_contiguous(op, "cos", cos),
+                  as_contiguous(op, "sin", sin),
+                  checked,
+                  call};
   rope.call.q.input = rope.q.tensor.const_data_ptr();
   rope.call.k.input = rope.k.tensor.const_data_ptr();
   rope.call.q.input_strides = rope.q.strides;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kOp = "rope_append_kv_";
 
-TokenHeads heads_of(Tensor& tensor) {
-  if (tensor.size(3) > 1 && tensor.stride(3) != 1) tensor = torch::stable::contiguous(tensor);
+TokenHeads heads_of(const char* name, Tensor& tensor) {
+  if (tensor.size(3) > 1 && tensor.stride(3) != 1) tensor = contiguous_copy(kOp, name, tensor);
   return {tensor.const_data_ptr(), {tensor.stride(0), tensor.stride(1), tensor.stride(2)}};
 }
 
@@ -131,8 +131,9 @@ Tensor rope_append_kv(Tensor q, Tensor k, Tensor v, const Tensor& cos, const Ten
     check_read("k", k);
     check_read("v", v);
   }
-  const Tensor own_cos = as_contiguous(cos), own_sin = as_contiguous(sin);
-  const Tensor own_positions = as_contiguous(positions);
+  const Tensor own_cos = as_contiguous(kOp, "cos", cos);
+  const Tensor own_sin = as_contiguous(kOp, "sin", sin);
+  const Tensor own_positions = as_contiguous(kOp, "positions", positions);
   call.num_batches = q.size(0);
   call.seq_length = q.size(1);
   call.num_heads = q.size(2);
@@ -149,9 +150,9 @@ Tensor rope_append_kv(Tensor q, Tensor k, Tensor v, const Tensor& cos, const Ten
                            : PositionType::kInt64;
   call.interleaved = interleaved;
   call.has_float8_cache = pages.is_float8;
-  call.q = heads_of(q);
-  call.k = heads_of(k);
-  call.v = heads_of(v);
+  call.q = heads_of("q", q);
+  call.k = heads_of("k", k);
+  call.v = heads_of("v", v);
   call.k_cache = written(pages.k);
   call.v_cache = written(pages.v);
   call.cos = own_cos.const_data_ptr();

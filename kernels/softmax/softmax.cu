@@ -15,7 +15,7 @@ struct Forward {
   using Element = T;
   static constexpr int kNumTiles = kMask ? 2 : 1;
   static constexpr bool kReadsColumns = false;
-  static constexpr int kNumInputs = kMask ? 0 : 1;  // a mask's rows are no span
+  static constexpr int kNumInputs = kMask ? 0 : 1;  // rows with a mask are not packed
   static constexpr int kNumOutputs = 1;
   Softmax call;
   float factor;  // of scores in powers of two; not 0

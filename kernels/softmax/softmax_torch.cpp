@@ -69,7 +69,8 @@ SoftmaxMask softmax_mask(const char* op, const OptionalTensor& mask, const Tenso
                    shape_text(input) + ", found shape " + shape_text(*mask) + ".");
   }
   const int64_t last = mask->dim() - 1;
-  kept = mask->size(last) > 1 && mask->stride(last) != 1 ? torch::stable::contiguous(*mask) : *mask;
+  kept =
+      mask->size(last) > 1 && mask->stride(last) != 1 ? contiguous_copy(op, "mask", *mask) : *mask;
   if (!set_mask_dims(*kept, input, result)) {
     refuse(op, "wanted a mask that is broadcast in fewer dimensions, found shape " +
                    shape_text(*mask) + " for input's " + shape_text(input) + ".");

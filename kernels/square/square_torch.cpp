@@ -12,7 +12,7 @@ template <typename Device>
 Tensor square(const Tensor& input) {
   const DType dtype = checked_dtype("square", "input", input);
   const Device device(input);
-  const Tensor contiguous_input = as_contiguous(input);
+  const Tensor contiguous_input = as_contiguous("square", "input", input);
   const Tensor out = make_empty(input, input.sizes());
   if constexpr (Device::kIsGpu) {
     launch_square(contiguous_input.const_data_ptr(), out.mutable_data_ptr(), input.numel(), dtype,

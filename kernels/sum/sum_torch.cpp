@@ -12,7 +12,7 @@ template <typename Device>
 Tensor sum(const Tensor& input) {
   const DType dtype = checked_dtype("sum", "input", input);
   const Device device(input);
-  const Tensor contiguous_input = as_contiguous(input);
+  const Tensor contiguous_input = as_contiguous("sum", "input", input);
   const Tensor out = make_empty(input, {});
   if constexpr (Device::kIsGpu) {
     // From torch's allocator, which hands the memory to nobody else before the stream is done with

@@ -55,7 +55,7 @@ Tensor transpose(const Tensor& input) {
   call.row_stride = call.num_rows == 1 ? call.num_columns : input.stride(last - 1);
   Tensor matrices = input;
   if (call.batch_stride < 0) {
-    matrices = torch::stable::contiguous(input);
+    matrices = contiguous_copy(op, "input", input);
     call.batch_stride = call.num_rows * call.num_columns;
     call.row_stride = call.num_columns;
   }

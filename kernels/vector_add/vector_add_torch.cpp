@@ -13,8 +13,8 @@ Tensor vector_add(const Tensor& a, const Tensor& b) {
   check_same("vector_add", "a", a, "b", b);
   const DType dtype = checked_dtype("vector_add", "a", a);
   const Device device(a);
-  const Tensor contiguous_a = as_contiguous(a);
-  const Tensor contiguous_b = as_contiguous(b);
+  const Tensor contiguous_a = as_contiguous("vector_add", "a", a);
+  const Tensor contiguous_b = as_contiguous("vector_add", "b", b);
   const Tensor out = make_empty(a, a.sizes());
   if constexpr (Device::kIsGpu) {
     launch_vector_add(contiguous_a.const_data_ptr(), contiguous_b.const_data_ptr(),

@@ -20,3 +20,18 @@ case_not_match("compiled" "${case_STEP_STDOUT}" "\\.cu\\.o -c")
 # One that is asked for CUDA itself is CMake's to say.
 configure("set(CMAKE_CXX_STANDARD 23)\nset(CMAKE_CUDA_STANDARD 17)\n${ops}")
 case_not_match("said" "${case_STEP_STDOUT}" "CXX_STANDARD")
+
+# Nor is it that of CMake's trial of nvcc.
+foreach(place IN ITEMS project cache)
+  file(REMOVE_RECURSE "${case_BUILD_DIR}")
+  set(before "set(CMAKE_CUDA_STANDARD 20)\nset(CMAKE_CUDA_STANDARD_REQUIRED ON)")
+  set(args "")
+  if(place STREQUAL "cache")
+    set(before "")
+    set(args ARGS -DCMAKE_CUDA_STANDARD=20 -DCMAKE_CUDA_STANDARD_REQUIRED=ON)
+  endif()
+  configure("message(STATUS \"it is \${CMAKE_CUDA_STANDARD}\")\n${ops}" BEFORE "${before}" ${args})
+  expect_stdout("it is 20")
+endforeach()
+case_build(ARGS --verbose)
+expect_stdout("nvcc[^\n]* -std=c\\+\\+20 ")

@@ -131,3 +131,21 @@ add_torch_op(my_op): "[80" is not an architecture: a list of them has no bracket
  Fix: ARCHITECTURES 90 80
 ]]
 )
+
+# A property that is set past the commands; one that says the same is none.
+file(REMOVE_RECURSE "${case_DIR}/venv" "${case_BUILD_DIR}")
+machine(CUDA)
+foreach(command IN ITEMS "add_torch_op(op SOURCES op.cpp CUDA_SOURCES" "cudaops_add_kernels(op SOURCES")
+  string(REGEX REPLACE "[(].*" "" name "${command}")
+  misuse(
+    "${command} op.cu)\nset_target_properties(op PROPERTIES CUDA_ARCHITECTURES \"80-real;90a\")"
+    "
+${name}(op): the property CUDA_ARCHITECTURES was changed after the call, whose own are named in the code and in the report.
+  found 80-real 90a
+  built 80-real 80-virtual
+ Fix: ${name}(op ... ARCHITECTURES 80-real 90a) (where its code is for no other)
+ or set(CMAKE_CUDA_ARCHITECTURES 80-real 90a) (before find_package(CudaTorchMatch), for the whole build)
+"
+  )
+endforeach()
+configure("add_torch_op(op SOURCES op.cpp CUDA_SOURCES op.cu)\nset_target_properties(op PROPERTIES CUDA_ARCHITECTURES 80)")

@@ -826,6 +826,14 @@ def test_a_group_has_master_weights_where_it_is_not_the_default(device):
             assert ("master_param" in optimizer.state[param]) == has_masters
 
 
+def test_parameters_of_several_tensors_are_refused(device):
+    from torch.testing._internal.two_tensor import TwoTensor
+
+    param = torch.nn.Parameter(TwoTensor(torch.ones(4, device=device), torch.ones(4, device=device)))
+    param.grad = torch.ones_like(param)
+    assert "one tensor each, found TwoTensor of a and b" in refusal(AdamW([param]).step)
+
+
 def test_loading_lets_go_of_parameters(device):
     param, other = (
         torch.nn.Parameter(torch.full((4,), value, device=device)) for value in (1.0, 5.0)

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for the arguments of all ops: one device, nothing that is overwritten behind autograd's
-back or twice, no second derivative, no None."""
+back or twice, no second derivative, no None, no copy in silence."""
+
+import contextlib
+import os
+import sys
+import tempfile
 
 from kernel_testing import kernels, main, normal, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
@@ -383,6 +388,70 @@ def test_tensors_of_other_layouts_are_refused(device):
         assert f"swiglu: wanted a dense tensor for gate, found {found}." in refusal(
             lambda: kernels.swiglu(tensor, tensor)
         )
+
+
+@contextlib.contextmanager
+def verbose():
+    """Gives a list that holds afterwards the lines which the library has written to stderr."""
+    lines = []
+    sys.stderr.flush()
+    stderr = os.dup(2)
+    os.environ["CUDAOPS_VERBOSE"] = "1"
+    with tempfile.TemporaryFile("w+") as stream:
+        os.dup2(stream.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            os.environ.pop("CUDAOPS_VERBOSE", None)
+            stream.seek(0)
+            lines += stream.read().splitlines()
+
+
+def test_copies_are_said(device):
+    """With CUDAOPS_VERBOSE=1; views that an op reads as they are make none."""
+
+    def apart(*shape):
+        return normal(*shape, 2, dtype=torch.float32, device=device)[..., 0]
+
+    q, k = (normal(2, 4, size, 8, dtype=torch.float32, device=device).transpose(1, 2) for size in (5, 7))
+    input = normal(4, 3, 8, dtype=torch.float32, device=device).transpose(0, 1)
+    for call in (lambda: kernels.attention(q, k, k), lambda: kernels.rms_norm(input[:, 0], 8)):
+        with verbose() as lines:
+            call()
+        assert lines == []
+    cos = sin = table(device)
+    lengths = torch.ones(1, dtype=torch.int32, device=device)
+    k_cache, v_cache, blocks = paged(device)
+    for call, found in (
+        (lambda: kernels.attention(q, k, apart(2, 7, 4, 8)), "attention: copies v first, of shape [2, 7, 4, 8] with strides [448, 64, 16, 2]."),
+        (
+            lambda: kernels.attention_decode(apart(1, 1, 2, 8), k_cache, v_cache, blocks, lengths),
+            "attention_decode: copies q first, of shape [1, 1, 2, 8] with strides [32, 32, 16, 2].",
+        ),
+        (
+            lambda: kernels.rope(apart(1, 4, 2, 8), sequences(device), cos, sin),
+            "rope: copies q first, of shape [1, 4, 2, 8] with strides [128, 32, 16, 2].",
+        ),
+        (lambda: kernels.rms_norm(input, 8), "rms_norm: copies input first, of shape [3, 4, 8] with strides [8, 24, 1]."),
+        (
+            lambda: kernels.softmax(rows(device), mask=apart(3, 8)),
+            "softmax: copies mask first, of shape [3, 8] with strides [16, 2].",
+        ),
+    ):
+        with verbose() as lines:
+            call()
+        assert lines == [found], lines
+    # By a compiled graph once: shapes that are found without data copy nothing.
+    compiled = torch.compile(lambda x: kernels.rms_norm(x, 8), backend="eager", fullgraph=True)
+    with verbose() as lines:
+        compiled(input)
+    assert len(lines) == 1, lines
+    with verbose() as lines:
+        del os.environ["CUDAOPS_VERBOSE"]
+        compiled(input)
+    assert lines == []
 
 
 def test_tensors_without_data_are_refused_in_the_same_words(device):

@@ -2,6 +2,7 @@
 """torch.ops.cudaops.attention and attention_varlen against float64 arithmetic that stores all scores."""
 
 import math
+import pickle
 
 from kernel_testing import DTYPES, generated_calls, kernels, looking_at_numbers, main, normal, opcheck, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
@@ -1340,6 +1341,8 @@ def test_sdpa_patch_and_what_looks_for_torchs_function(device):
             lambda: sdpa(q, k, v, attn_mask=biases[0], is_causal=True)
         )
         torch.testing.assert_close(torch.jit.script(Model())(q, k, v), sdpa(q, k, v))
+        patched = torch.nn.functional.scaled_dot_product_attention
+        assert pickle.loads(pickle.dumps(patched)) is patched
         assert sdpa(q, k, v).is_contiguous()
         turned = q.transpose(1, 2).contiguous().transpose(1, 2)
         assert sdpa(turned, k, v).transpose(1, 2).is_contiguous()

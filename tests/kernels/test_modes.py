@@ -196,6 +196,29 @@ def test_forward_mode_of_the_ops_themselves(device):
         assert forward_ad.unpack_dual(outputs[0]).tangent.abs().max() > 0.1
 
 
+def test_forward_mode_compiled(device):
+    """A captured graph keeps no level of forward mode in Python."""
+
+    def dual_level(x, tangent):
+        with forward_ad.dual_level():
+            return forward_ad.unpack_dual(kernels.softmax(forward_ad.make_dual(x, tangent))).tangent
+
+    def compiled(function, *tensors):
+        torch._dynamo.reset()
+        return torch.compile(function, backend="aot_eager")(*tensors)
+
+    some = calls(device)
+    for name in ("rms_norm", "rope"):  # one output with a tangent, two
+        call = some[name]
+
+        def jvp(*tensors, call=call):
+            return torch.func.jvp(call.ours, tensors, like(tensors))[1]
+
+        assert_same(compiled(jvp, *call.tensors), jvp(*call.tensors), name)
+    x, tangent = normal(2, 3, 8, dtype=torch.float32, device=device)
+    assert_same(compiled(dual_level, x, tangent), dual_level(x, tangent), "dual level")
+
+
 def test_forward_mode_by_scale(device):
     x = torch.arange(-12, 12, device=device).view(4, 6).to(torch.int8)
     scale = normal(4, 1, dtype=torch.float32, device=device).abs() + 0.5

@@ -5,11 +5,13 @@ import copy
 import functools
 import pickle
 import unittest
+import warnings
 
 from kernel_testing import DTYPES, kernels, main, normal, ops, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 
 def trained(make, device, reference, steps=4, dtype=torch.float32):
@@ -172,6 +174,29 @@ def zeros(params, dtype=torch.float32):
 
 def rounding(dtype):
     return {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1e-2}[dtype]
+
+
+def test_norm_of_double_gradients(device):
+    param, ours = (torch.nn.Parameter(torch.ones(5, dtype=torch.float64, device=device)) for _ in range(2))
+    for one in (param, ours):
+        one.grad = normal(5, dtype=torch.float64, device=device)
+    norm = kernels.clip_grad_norm_([ours], 0.1)
+    assert torch.equal(norm, torch.nn.utils.clip_grad_norm_([param], 0.1)) and torch.equal(ours.grad, param.grad)
+    assert "wanted float32" in refusal(kernels.optim.LAMB([param]).step)
+
+
+def test_tensors_without_data_take_steps(device):
+    """Estimating a run's memory by FakeTensorMode, or on the meta device: no memory is made."""
+    for name in kernels.optim.__all__:
+        for make in (FakeTensorMode, lambda: torch.device("meta")):
+            with make(), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                param = torch.nn.Parameter(torch.ones(64, 128, dtype=torch.bfloat16))
+                param.grad = torch.ones_like(param)
+                optimizer = getattr(kernels.optim, name)([param])
+                for _ in range(2):
+                    kernels.clip_grad_norm_([param], 1.0)
+                    optimizer.step()
 
 
 def test_lion_of_many_tensors(device):

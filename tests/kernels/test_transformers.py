@@ -4,7 +4,9 @@ attention. Skipped where transformers isn't installed."""
 
 import copy
 import importlib.util
+import pickle
 import sys
+import warnings
 
 from op_testing import skip_file
 
@@ -43,10 +45,15 @@ POSITIONS = [[*range(7), *range(13)], [*range(12), *range(8)]]
 OFFSETS = [0, 7, 20, 32, 40]
 
 
+# Of these only what patch() does is special.
+EXPERTS = {"num_local_experts": 2, "num_experts_per_tok": 1}
+PATCHED = {"Gemma": {}, "Mixtral": EXPERTS, "Qwen3Moe": {"moe_intermediate_size": 24, **EXPERTS}}
+
+
 def models(family, device, implementation="cudaops"):
     """With transformers' eager attention, and with ours."""
     name = "Gemma3Text" if family == "Gemma3" else family
-    config = getattr(transformers, f"{name}Config")(**SHAPE, **FAMILIES[family])
+    config = getattr(transformers, f"{name}Config")(**SHAPE, **(FAMILIES | PATCHED)[family])
     config._attn_implementation = "eager"
     torch.manual_seed(0)
     plain = getattr(transformers, f"{family}ForCausalLM")(config)
@@ -238,6 +245,17 @@ def test_other_arguments(device):
         close(param.grad, grad, "checkpointing")
 
 
+def test_weights_of_attention_are_not_given(device):
+    _, ours = models("Llama", device)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ours(tokens(device))
+        assert not found
+        # A sequence, of one for each layer with eager attention.
+        assert not ours(tokens(device), output_attentions=True).attentions
+    assert "wanted output_attentions=False" in str(found[0].message) and "Fix:" in str(found[0].message)
+
+
 def compiled_once(model, whole):
     """In as few graphs as there are; on the CPU without C++ code, which takes a minute to compile."""
     torch._dynamo.reset()
@@ -310,19 +328,31 @@ def test_name_of_the_implementation(device):
 def test_patched_models(device):
     """patch() and our attention together: logits, loss, gradients."""
     ids, everything = tokens(device), torch.ones(2, LENGTH, device=device)
-    for family in ("Llama", "Qwen2", "Qwen3", "Mistral", "Gemma2", "Gemma3"):
+    for family in ("Llama", "Qwen2", "Qwen3", "Mistral", "Gemma2", "Gemma3", *PATCHED):
         plain, ours = models(family, device)
         kernels.patch(ours)
         with Watch() as watch:
             ours(ids, labels=ids)
-        unit = "geglu" if family.startswith("Gemma") else "swiglu"
-        expected = {"rms_norm", "rope", unit, "attention", "cross_entropy"}
+        expected = {"rms_norm", "rope", "attention", "cross_entropy", "geglu" if "Gemma" in family else "swiglu"}
         assert expected <= set(watch.names), (family, expected - set(watch.names))
         wanted, wanted_grads = logits_and_gradients(plain, ids, everything)
         found, grads = logits_and_gradients(ours, ids, everything)
         close(found, wanted, family)
         for param, grad in wanted_grads.items():
             close(grads[param], grad, (family, param))
+
+
+def test_copies_of_a_patched_model(device):
+    """A copy is patched; a pickled model, whose methods are found by name, is as it was made."""
+    ids = tokens(device)
+    for family in ("Llama", "Gemma3", "Mixtral"):
+        _, ours = models(family, device)
+        kernels.patch(ours)
+        wanted = ours(ids).logits
+        for copied, has_rope in ((copy.deepcopy(ours), True), (pickle.loads(pickle.dumps(ours)), False)):
+            with Watch() as watch:
+                close(copied(ids).logits, wanted, family)
+            assert ("rope" in watch.names) == has_rope, family
 
 
 def test_loss_of_a_patched_model(device):

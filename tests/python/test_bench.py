@@ -100,6 +100,50 @@ def test_page_shows_attention_as_measured():
         )
 
 
+def attention_row(head_dim, sequence, ours, theirs, causal=False):
+    """Times in ms; a rate that has nothing to do with them."""
+    ms = {"ours": ours, "cudnn": theirs, "flash": 9.0}
+    shape = {"head_dim": head_dim, "head_dim_v": head_dim, "heads": 32, "kv_heads": 32}
+    return {**shape, "sequence": sequence, "causal": causal, "ms": ms, "tflops": {"ours": 100.0 + head_dim}}
+
+
+def decode_row(head_dim, batch, keys, way, us):
+    shape = {"heads": 32, "kv_heads": 8, "head_dim": head_dim, "batch": batch, "keys": keys, "q_len": 1}
+    return {**shape, "cache": "bfloat16", "way": way, "us": us, "cache_bytes": batch * keys * 32 * head_dim}
+
+
+def test_every_row_of_attention_below_its_aim_is_listed(tmp_path):
+    common = {"date": "2030-01-02T03:04:05+00:00", "torch": "2.15.0+cu132", "machine": {"name": "A GPU"}}
+    rows = {
+        "forward": [
+            attention_row(128, 512, 1.0, 0.9996),
+            attention_row(128, 4096, 1.0, 0.95),
+            attention_row(40, 4096, 1.0, 2.0),
+            attention_row(64, 4096, 1.0, 0.5),
+        ],
+        "backward": [attention_row(128, 1024, 1.0, 1.1, causal=True)],
+        "decode": [
+            *(decode_row(128, 1, 16384, way, us) for way, us in (("ours", 20.0), ("cuDNN", 22.0))),
+            *(decode_row(128, 1, 4096, way, us) for way, us in (("ours", 10.0), ("cuDNN", 9.0))),
+            decode_row(128, 32, 4096, "ours", 150.0),
+        ],
+    }
+    for name, some in rows.items():
+        (tmp_path / f"attention_{name}_cuda.json").write_text(json.dumps({**common, "rows": some}))
+    assert attention_table.aims_table(tmp_path).splitlines()[2:-2] == [
+        "| forward, more than 512 tokens | 0.9: 2 of 3 | 1: 1 | 64, 32 heads, 4096 full: 0.50 |",
+        "| forward, up to 512 tokens | 1: 0 of 1 | 1.2: 0 | 128, 32 heads, 512 full: 0.99 |",
+        "| backward | 0.75: 1 of 1 | 0.95: 1 | – |",
+        "| backward, causal, 1024 tokens of head_dim 128 | 1: 1 of 1 | 1.2: 0 | – |",
+        "| forward: the rate of the size whose kernel serves this one | 0.7: 1 of 1 |  | – |",
+        "| backward: the rate of the size whose kernel serves this one | 0.7: 0 of 0 |  | – |",
+        "| decode beside cuDNN | 1: 1 of 2 |  | 128, 32(8) heads, 1 × 4096: 0.90 |",
+        "| decode beside reading alone, 268 MB and more of keys and values | 0.92: 0 of 1 |  | 128, 32(8) heads, 32 × 4096: 0.79 |",
+        "| decode, 1 × 16384, of 3.0 TB/s | 1: 1 of 1 |  | – |",
+        "| decode, 1 × 4096, of 9 µs | 1: 0 of 1 |  | 10.0 µs: 0.90 |",
+    ]
+
+
 def test_pages_show_all_that_is_below_the_aim():
     documents = result_file.read_all(RESULTS)
     for page, tables in (("docs/measured_kernels.md", "kernels"), ("docs/measured.md", "measured")):

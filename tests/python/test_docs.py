@@ -42,6 +42,8 @@ def write_sources(directory, cmake):
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(ATEN if "ABI FULL" in cmake else STABLE)
+    for name in re.findall(r"target_include_directories\(\w+ PRIVATE ([\w/]+)\)", cmake):
+        (directory / name).mkdir(parents=True, exist_ok=True)
 
 
 @pytest.mark.parametrize("pair", [pair for pair in blocks() if pair[0]], ids=lambda pair: pair[1].split("\n")[0])

@@ -28,7 +28,7 @@ def test_environment_is_what_the_cmake_part_counts_as_inputs():
 @pytest.mark.parametrize(
     "before, now, said",
     [
-        (["a=1"], ["a=1"], "nothing of it is in the store any more"),
+        (["a=1"], ["a=1"], "nothing of it is in the store: removed, or the build before did not end"),
         (["cflags=-O1"], ["cflags=-O2"], "extra_cflags changed"),
         ([], ["environment CPATH=/x"], "environment variable CPATH was not set and is /x"),
         (["environment CPATH=/x"], [], "environment variable CPATH was /x and is not set"),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import warnings
 
 import pytest
@@ -226,6 +227,16 @@ def test_full_disk_names_the_store(jit, source, monkeypatch):  # noqa: F811
     with pytest.raises(cudaops.BuildError, match=r"the disk of the store is full.\nFix: CUDAOPS_STORE="):
         jit.load("plain", source)
     assert jit.left() == [] and jit.objects() == []
+
+
+def test_full_disk_that_cmake_does_not_name(jit, source, monkeypatch):  # noqa: F811
+    """It says "unknown target 'cmTC_...'", and that the compiler is broken."""
+    from cudaops.jit import build
+
+    monkeypatch.setattr(build.shutil, "disk_usage", lambda _: types.SimpleNamespace(free=4096))
+    monkeypatch.setenv("CXX", "/bin/false")
+    with pytest.raises(cudaops.BuildError, match=r"the disk is full: less than 1 MiB is left for (.|\n)*Fix: CUDAOPS_STORE="):
+        jit.load("plain", source)
 
 
 def test_missing_programs_are_named_with_the_line_to_type(jit, source, monkeypatch):  # noqa: F811

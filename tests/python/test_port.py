@@ -711,6 +711,113 @@ def test_what_torch_and_python_say_of_the_platform(project):
     assert project.comments == []
 
 
+def test_devices_of_other_kinds(project):
+    """open-mmlab/mmcv"""
+    project.write("csrc/npu/op_npu.cpp", ATEN)
+    content = project.port("""
+        sources = ["csrc/op.cpp"]
+        if torch.cuda.is_available():
+            kind, sources = CUDAExtension, sources + ["csrc/op_kernel.cu"]
+        elif hasattr(torch, "is_mlu_available") and torch.is_mlu_available():
+            from torch_mlu.utils.cpp_extension import MLUExtension as kind
+        elif torch.backends.mps.is_available() or torch.xpu.is_available():
+            sources = []
+        elif hasattr(torch, "npu"):
+            sources.append("csrc/npu/op_npu.cpp")
+        else:
+            kind = CppExtension
+        ext = kind("op", sources)
+        """)
+    assert command(content, "add_torch_op")[-4:] == ["SOURCES", "csrc/op.cpp", "CUDA_SOURCES", "csrc/op_kernel.cu"]
+    assert project.comments == []
+
+
+def test_text_of_torchs_cuda_version(project):
+    """casper-hansen/AutoAWQ_kernels"""
+    content = project.port("""
+        version = os.getenv("CUDA_VERSION", None) or torch.version.cuda
+        if version:
+            version = "".join(version.split("."))[:3]
+        flags = ["-DWITH_LOG"] if version else []
+        ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], extra_compile_args=flags)
+        """)
+    assert "CUDA REQUIRED" in content
+    assert command(content, "target_compile_definitions") == ["WITH_LOG"]
+    assert project.comments == []
+
+
+def test_a_macro_that_is_computed(project):
+    """IST-DASLab/qutlass"""
+    project.write("csrc/op.cpp", STABLE)
+    project.write("csrc/op_kernel.cu")
+    content = project.port("""
+        from torch import cuda
+        version = f"0x{(2 << 56) | (11 << 48):016X}ULL"
+        ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"], extra_compile_args={
+            "cxx": [f"-DTORCH_TARGET_VERSION={version}"], "nvcc": cuda.get_gencode_flags().replace("compute=", "arch=").split()})
+        """)
+    assert command(content, "add_torch_op")[:5] == ["CUDA", "REQUIRED", "TORCH_TARGET", "2.11", "PYTHON_MODULE"]
+    assert [re.sub(r"^\S+ ", "", text) for text in project.comments] == [
+        "left out: flags for architectures; CMAKE_CUDA_ARCHITECTURES says what is built"
+    ]
+
+
+def test_kinds_and_sources_of_a_table(project):
+    """NVIDIA/MinkowskiEngine"""
+    project.write("csrc/only_cpu.cpp", ATEN)
+    content = project.port("""
+        from sys import argv
+        def flag(pattern, argv, value=False):
+            if value:
+                found = [one for one in argv if one.startswith(pattern)]
+                return (False, argv) if not found else (found[0], argv)
+            found = pattern in argv
+            if found:
+                argv.remove(pattern)
+            return found, argv
+        CPU_ONLY, argv = flag("--cpu_only", argv)
+        BLAS, argv = flag("--blas", argv, True)
+        LOG, argv = flag("--log", argv)
+        CPU_ONLY = CPU_ONLY or not torch.cuda.is_available()
+        SETS = {
+            "cpu": [CppExtension, ["op.cpp", "only_cpu.cpp"], ["-DCPU_ONLY"]],
+            "gpu": [CUDAExtension, ["op.cpp", "op_kernel.cu"], []],
+        }
+        chosen = SETS["cpu" if CPU_ONLY else "gpu"]
+        flags = [*(["-DLOG"] if LOG else []), *chosen[-1]]
+        ext = chosen[0]("op", [f"csrc/{name}" for name in chosen[1]], extra_compile_args=flags)
+        """)
+    assert 'list(APPEND op_sources\n    csrc/only_cpu.cpp\n  )' in content
+    assert command(content, "add_torch_op")[-5:] == ["SOURCES", "csrc/op.cpp", "${op_sources}", "CUDA_SOURCES", "csrc/op_kernel.cu"]
+    assert "if(LOG)\n  target_compile_definitions(op PRIVATE LOG)\nendif()" in content
+    without = "if(NOT (CudaTorchMatch_CUDA_ENABLED OR CudaTorchMatch_HIP_ENABLED))\n"
+    assert without + "  target_compile_definitions(op PRIVATE CPU_ONLY)\nendif()" in content
+
+
+def test_include_directories(project):
+    """Those of setup() itself, those of a project that this one is a part of, those that aren't there."""
+    project.write("include/op.h")
+    project.write("bindings/torch/op.cpp", ATEN)
+    script = """
+        here = os.path.dirname(os.path.realpath(__file__))
+        root = os.path.abspath(os.path.join(here, "../.."))
+        setup(include_dirs=[f"{root}/include"], ext_modules=[CppExtension("op", ["op.cpp"],
+            include_dirs=[root + "/third_party/cutlass", "/opt/none/include", False])])
+        """
+    project.write("bindings/torch/ops/README")
+    project.write(".git")
+    project.write("bindings/torch/setup.py", IMPORTS + textwrap.dedent(script))
+    setup = project.directory / "bindings" / "torch" / "setup.py"
+    for out, up in ((None, "../.."), (str(setup.parent / "ops" / "CMakeLists.txt"), "../../..")):
+        content, facts = port(str(setup), out)
+        assert command(content, "target_include_directories") == [
+            up + "/third_party/cutlass",
+            "/opt/none/include",
+            up + "/include",
+        ]
+        assert content.count(": not found: ") == facts["comments"] == 2
+
+
 def test_hip_branch(project):
     project.write("csrc/op_hip.cpp", ATEN)
     content = project.port("""
@@ -1127,6 +1234,11 @@ def test_modules_that_are_not_used_are_not_read(project):
             "every extension here is for another platform.",
         ),
         (
+            # GPTQModel: built at first use
+            "import setuptools\nsetuptools.setup(name='gptq')",
+            "found   torch.utils.cpp_extension in ops/loader.py\n",
+        ),
+        (
             # xformers without its submodules
             "import os\nif not os.path.isdir('cutlass'):\n    raise OSError('git submodule update')\n"
             "torch.utils.cpp_extension.CUDAExtension('a', ['b.cu'])",
@@ -1138,6 +1250,11 @@ def test_errors(tmp_path, script, said):
     path = tmp_path / "setup.py"
     if script is not None:
         path.write_text(script)
+        if "gptq" in script:
+            (tmp_path / "ops").mkdir()
+            (tmp_path / "ops" / "loader.py").write_text("from torch.utils.cpp_extension import load\n")
+            said += "  wanted  CUDAExtension, CppExtension, load() or load_inline() of torch.utils.cpp_extension\n"
+            said += "Fix: python -m cudaops port %s/ops/loader.py" % tmp_path
     with pytest.raises(PortError) as raised:
         port(str(path))
     assert said in str(raised.value)

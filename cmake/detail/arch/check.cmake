@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The architectures that a user gives a target.
+# The architectures that a user gives a target, or a directory.
 
 _cudaops_use(arch/cuda arch/grammar arch/select arch/spell base/message base/state)
 
@@ -56,4 +56,33 @@ function(_cudaops_arch_check_target target out given)
   )
   _cudaops_arch_stop_unless_built("cudaops_target_architectures(${target})" "cudaops_target_architectures(${target} @)")
   set(${out} "${entries}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_arch_warn_of_change(<command>)
+#
+# CMAKE_CUDA_ARCHITECTURES of a directory, set after find_package(CudaTorchMatch), means nothing to <command>.
+function(_cudaops_arch_warn_of_change command)
+  set(value "${CMAKE_CUDA_ARCHITECTURES}")
+  _cudaops_state_get(ARCHITECTURES archs)
+  _cudaops_state_get(ARCHITECTURES_REQUESTED requested)
+  # In another directory than that of find_package() it is still what was asked for.
+  if(value STREQUAL "$CACHE{CMAKE_CUDA_ARCHITECTURES}" OR value STREQUAL requested)
+    return()
+  endif()
+  _cudaops_arch_parse("${value}" entries error meant)
+  if(NOT error)
+    _cudaops_use(arch/request)
+    _cudaops_arch_same("${entries}" "${archs}" same)
+    if(same)
+      return()
+    endif()
+  endif()
+  _cudaops_state_get(ARCHITECTURES_SOURCE source)
+  string(REPLACE ";" " " found "${value}")
+  list(JOIN archs " " archs)
+  _cudaops_warn(
+    "${command}: CMAKE_CUDA_ARCHITECTURES was set after find_package(CudaTorchMatch), which has chosen for the whole build."
+    FACTS "found   ${found}" "built   ${archs} (${source})"
+    FIX "set(CMAKE_CUDA_ARCHITECTURES ${found})   (before find_package(CudaTorchMatch))"
+  )
 endfunction()

@@ -47,8 +47,23 @@ function(_cudaops_cxx out)
   set(${out} "${program}" PARENT_SCOPE)
 endfunction()
 
+# _cudaops_nvcc_real(<nvcc> <out>): its path without links. Beside an nvcc.profile it stays the link that it may be, in a tree
+# of links to several places (Nix, GNU Stow, conda): nvcc looks for its pieces from what it is run by.
+function(_cudaops_nvcc_real nvcc out)
+  cmake_path(GET nvcc PARENT_PATH directory)
+  if(EXISTS "${directory}/nvcc.profile")
+    cmake_path(GET nvcc FILENAME name)
+    file(REAL_PATH "${directory}" directory)
+    set(real "${directory}/${name}")
+  else()
+    file(REAL_PATH "${nvcc}" real)
+  endif()
+  set(${out} "${real}" PARENT_SCOPE)
+endfunction()
+
 # _cudaops_other_machine(<out>): the processor that the compiler builds for, where it is another one than this machine's.
-# Toolchain files have several names for one.
+# Toolchain files have several names for one, and set CMAKE_CROSSCOMPILING OFF where an emulator runs what is built (older
+# ones of vcpkg wherever the host is a Linux).
 function(_cudaops_other_machine out)
   set(${out} "" PARENT_SCOPE)
   set(names "${CMAKE_SYSTEM_PROCESSOR};${CMAKE_HOST_SYSTEM_PROCESSOR}")
@@ -57,7 +72,7 @@ function(_cudaops_other_machine out)
   list(TRANSFORM names REPLACE "^arm64$" "aarch64")
   list(GET names 0 machine)
   list(GET names -1 host)
-  if(CMAKE_CROSSCOMPILING AND NOT machine STREQUAL host)
+  if(NOT machine STREQUAL host)
     set(${out} "${machine}" PARENT_SCOPE)
   endif()
 endfunction()

@@ -97,7 +97,7 @@ endfunction()
 function(_cudaops_language_verify)
   _cudaops_state_get(TOOLKIT_NVCC nvcc)
   _cudaops_state_get(TOOLKIT_VERSION version)
-  file(REAL_PATH "${CMAKE_CUDA_COMPILER}" compiler)
+  _cudaops_nvcc_real("${CMAKE_CUDA_COMPILER}" compiler)
   if(NOT compiler STREQUAL nvcc AND NOT CMAKE_CUDA_COMPILER_VERSION VERSION_EQUAL version)
     _cudaops_stop(
       "find_package(CudaTorchMatch): CMake uses another CUDA compiler than the chosen one."

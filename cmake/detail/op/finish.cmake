@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is done for an op at the end of its directory, when everything is known that its author says about it.
 
-_cudaops_use(arch/spell base/hooks base/message base/package base/programs base/state base/text match/interfaces match/openmp op/audit op/provenance)
+_cudaops_use(arch/spell base/hooks base/message base/package base/programs base/state base/text match/interfaces match/openmp op/audit op/provenance op/state)
 
 # _cudaops_op_not_built(<target> SHARED|MODULE <reason>)
 #
@@ -46,6 +46,7 @@ function(_cudaops_op_finish target)
     return()
   endif()
   _cudaops_op_check_file(${target})
+  _cudaops_op_check_architectures(add_torch_op ${target})
   _cudaops_check_libraries(add_torch_op ${target})
   _cudaops_target_get(${target} ARCHITECTURES archs)
   _cudaops_op_linked_kernels(${target} kernels)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What becomes of an op or of kernels: BUILT, CPU_ONLY or NOT_BUILT, and why.
 
-_cudaops_use(base/message base/state)
+_cudaops_use(arch/spell base/message base/state)
 
 # _cudaops_op_state(<prefix> COMMAND <command(target)> [NEEDS_TORCH] [ABI <abi>] [CUDA AUTO|REQUIRED|OFF]
 #   HOST <source>... DEVICE <source>... [ARCHITECTURES <arch>...])
@@ -54,6 +54,11 @@ function(_cudaops_op_state prefix)
       if(gpu STREQUAL "CUDA" AND "${arg_ARCHITECTURES}" STREQUAL "")
         # The match has looked at them.
         _cudaops_state_get(ARCHITECTURES archs)
+        _cudaops_state_get(ARCHITECTURES_VARIABLE variable)
+        if(CMAKE_CUDA_ARCHITECTURES AND NOT CMAKE_CUDA_ARCHITECTURES STREQUAL variable)
+          _cudaops_use(arch/check)
+          _cudaops_arch_warn_of_change("${arg_COMMAND}")
+        endif()
         set(unserved "")
       else()
         _cudaops_use(arch/serve)
@@ -112,4 +117,28 @@ function(_cudaops_op_state prefix)
   set(${prefix}_REASON "${reason}" PARENT_SCOPE)
   set(${prefix}_GPU "${gpu}" PARENT_SCOPE)
   set(${prefix}_ARCHITECTURES "${archs}" PARENT_SCOPE)
+endfunction()
+
+# _cudaops_op_check_architectures(<command> <target>)
+#
+# Stops where CUDA_ARCHITECTURES is another one than <command> has set: what it has compiled names them at run time.
+function(_cudaops_op_check_architectures command target)
+  _cudaops_target_get(${target} ARCHITECTURES archs)
+  _cudaops_state_get(BACKEND backend)
+  if(archs STREQUAL "" OR NOT backend STREQUAL "CUDA")
+    return()
+  endif()
+  _cudaops_arch_spell(spelled ${archs})
+  get_target_property(found ${target} CUDA_ARCHITECTURES)
+  if(found STREQUAL spelled)
+    return()
+  endif()
+  string(REPLACE ";" " " found "${found}")
+  list(JOIN archs " " archs)
+  _cudaops_stop(
+    "${command}(${target}): the property CUDA_ARCHITECTURES was changed after the call, whose own are named in the code and in the report."
+    FACTS "found   ${found}" "built   ${archs}"
+    FIX "${command}(${target} ... ARCHITECTURES ${found})   (where its code is for no other)"
+        "or set(CMAKE_CUDA_ARCHITECTURES ${found})   (before find_package(CudaTorchMatch), for the whole build)"
+  )
 endfunction()

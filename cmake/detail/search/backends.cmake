@@ -7,6 +7,7 @@
 #   <prefix>_FIELDS    what is known of each candidate, besides SOURCE and KIND
 #   <prefix>_PROGRAM   the field that names its compiler
 #   <prefix>_DESCRIBE _PLACE_OF _WHEELS  functions: what is at a place, the place that a setting names, places of wheels
+#   <prefix>_JOIN      function, or empty: the place in whose stead a tree of links to it and others is taken
 #   <prefix>_NAME      CUDA, ROCm, before a version
 #   <prefix>_WHAT _WANTED _ABSENT _EXAMPLE  for a setting that names none
 function(_cudaops_backend gpu prefix)
@@ -16,6 +17,7 @@ function(_cudaops_backend gpu prefix)
     set(PROGRAM COMPILER)
     set(DESCRIBE _cudaops_rocm_describe)
     set(PLACE_OF _cudaops_rocm_place_of)
+    set(JOIN "")
     set(WHEELS _cudaops_rocm_wheels)
     set(NAME ROCm)
     set(WHAT "ROCm")
@@ -28,6 +30,7 @@ function(_cudaops_backend gpu prefix)
     set(PROGRAM NVCC)
     set(DESCRIBE _cudaops_toolkit_describe)
     set(PLACE_OF _cudaops_nvcc_of)
+    set(JOIN _cudaops_toolkit_join)
     set(WHEELS _cudaops_toolkit_wheels)
     set(NAME CUDA)
     set(WHAT "CUDA toolkit")
@@ -35,7 +38,7 @@ function(_cudaops_backend gpu prefix)
     set(ABSENT "bin/nvcc")
     set(EXAMPLE "CUDAToolkit_ROOT=<toolkit>")
   endif()
-  set(names "KEY;FIELDS;PROGRAM;DESCRIBE;PLACE_OF;WHEELS;NAME;WHAT;WANTED;ABSENT;EXAMPLE")
+  set(names "KEY;FIELDS;PROGRAM;DESCRIBE;PLACE_OF;JOIN;WHEELS;NAME;WHAT;WANTED;ABSENT;EXAMPLE")
   foreach(name IN LISTS names)
     set(${prefix}_${name} "${${name}}" PARENT_SCOPE)
   endforeach()

@@ -25,7 +25,7 @@ function(_cudaops_setting_names value regex out_directory out_program)
     if(name MATCHES "${regex}")
       set(${out_program} "${value}" PARENT_SCOPE)
     endif()
-  elseif(NOT value MATCHES "/")
+  elseif(NOT value MATCHES "/" AND value MATCHES "${regex}")
     _cudaops_path_lookup("${value}" found)
     if(found)
       list(GET found 0 program)
@@ -56,7 +56,8 @@ function(_cudaops_search_places gpu out_places out_sources out_kinds)
     set(hints CUDA_HOME CUDA_PATH)
     set(program nvcc)
     set(sign bin/nvcc)
-    set(system /usr/local/cuda)
+    # NVIDIA's installers; Arch Linux and Gentoo.
+    set(system /usr/local/cuda /opt/cuda)
   endif()
 
   # What the user named: a mistake to be told where nothing is there, not to be passed over.
@@ -119,12 +120,14 @@ function(_cudaops_search_places gpu out_places out_sources out_kinds)
     endif()
   endif()
   if(NOT DEFINED CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OR CMAKE_FIND_USE_CMAKE_SYSTEM_PATH)
-    cmake_path(GET system PARENT_PATH above)
-    _cudaops_follows_names("${above}")
-    file(GLOB roots LIST_DIRECTORIES true "${system}-*")
-    list(SORT roots COMPARE NATURAL ORDER DESCENDING)
-    foreach(root IN ITEMS "${system}" LISTS roots)
-      _cudaops_candidate_at("${root}" "${sign}" "${root}")
+    foreach(place IN LISTS system)
+      cmake_path(GET place PARENT_PATH above)
+      _cudaops_follows_names("${above}")
+      file(GLOB roots LIST_DIRECTORIES true "${place}-*")
+      list(SORT roots COMPARE NATURAL ORDER DESCENDING)
+      foreach(root IN ITEMS "${place}" LISTS roots)
+        _cudaops_candidate_at("${root}" "${sign}" "${root}")
+      endforeach()
     endforeach()
     if(gpu STREQUAL "HIP")
       _cudaops_follows(/usr/bin/hipcc)
@@ -156,6 +159,9 @@ macro(_cudaops_candidate_add value source kind)
   if(_cudaops_place STREQUAL "")
     _cudaops_candidate_refuse("${value}" "${source}" "${kind}")
   else()
+    if(backend_JOIN)
+      cmake_language(CALL ${backend_JOIN} "${_cudaops_place}" _cudaops_place)
+    endif()
     list(APPEND places "${_cudaops_place}")
     list(APPEND sources "${source}")
     list(APPEND kinds "${kind}")
@@ -174,7 +180,14 @@ endmacro()
 #
 # Of an `explicit` setting it is a mistake to be told, any other is passed over with a line.
 function(_cudaops_candidate_refuse value source kind)
-  if(kind STREQUAL "explicit")
+  if(source MATCHES "^([A-Z]+) was enabled before$")
+    _cudaops_stop(
+      "find_package(CudaTorchMatch): ${CMAKE_MATCH_1} was enabled before, and its compiler is of no ${backend_WHAT}."
+      FACTS "found   ${value} (CMAKE_${CMAKE_MATCH_1}_COMPILER)" "wanted  ${backend_WANTED}"
+      FIX "cmake --fresh, and the other compiler: -DCMAKE_${CMAKE_MATCH_1}_COMPILER=<compiler>"
+          "or project(... LANGUAGES CXX)   (find_package(CudaTorchMatch) enables ${CMAKE_MATCH_1})"
+    )
+  elseif(kind STREQUAL "explicit")
     _cudaops_stop(
       "find_package(CudaTorchMatch): ${source} names no ${backend_WHAT}."
       FACTS "found   ${value}" "wanted  ${backend_WANTED}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What names a CUDA toolkit: a setting, and the wheels beside torch.
 
-_cudaops_use(base/paths base/stamps base/state search/candidates)
+_cudaops_use(base/options base/paths base/stamps base/state search/candidates)
 
 # _cudaops_toolkit_wheels(<out>): where wheels that torch brings may hold a compiler: since CUDA 13, with
 # cuda-toolkit[nvcc].
@@ -33,6 +33,63 @@ function(_cudaops_nvcc_of value out)
       endif()
     endforeach()
   endif()
+endfunction()
+
+# _cudaops_toolkit_join(<nvcc> <out>)
+#
+# Where CUDAToolkit_ROOT names the prefix of nvcc and others, and nvcc's own has no runtime: nvcc in a tree of links to all
+# of them. Nix has the parts of a toolkit in a place each, and nvcc looks for all of them beside itself.
+function(_cudaops_toolkit_join nvcc out)
+  set(${out} "${nvcc}" PARENT_SCOPE)
+  _cudaops_env(CUDAToolkit_ROOT prefixes)
+  list(PREPEND prefixes ${CUDAToolkit_ROOT})
+  string(REPLACE ":" ";" prefixes "${prefixes}")
+  list(LENGTH prefixes count)
+  cmake_path(GET nvcc PARENT_PATH root)
+  cmake_path(GET root PARENT_PATH root)
+  if(count LESS 2 OR NOT root IN_LIST prefixes)
+    return()
+  endif()
+  _cudaops_glob_in(in "${root}")
+  file(GLOB runtime "${in}/lib*/libcudart_static.a" "${in}/targets/*/lib/libcudart_static.a")
+  _cudaops_follows_names("${root}")
+  if(runtime)
+    return()
+  endif()
+  _cudaops_top_directories(ignored build)
+  set(tree "${build}/CudaOps/toolkit")
+  set(${out} "${tree}/bin/nvcc" PARENT_SCOPE)
+  set(made "")
+  if(EXISTS "${tree}/prefixes.txt")
+    file(READ "${tree}/prefixes.txt" made)
+  endif()
+  _cudaops_follows("${tree}/prefixes.txt")
+  if(made STREQUAL "${prefixes}")
+    return()
+  endif()
+  file(REMOVE_RECURSE "${tree}")
+  foreach(prefix IN LISTS prefixes)
+    foreach(
+      place
+      IN
+      ITEMS bin include lib lib64 nvvm "targets/${CMAKE_SYSTEM_PROCESSOR}-linux"
+    )
+      string(REGEX REPLACE "^lib64$" "lib" below "${place}")
+      string(REGEX REPLACE "^targets/.*" "." below "${below}")
+      _cudaops_glob_in(in "${prefix}/${place}")
+      file(GLOB_RECURSE files LIST_DIRECTORIES false RELATIVE "${prefix}/${place}" "${in}/*")
+      foreach(file IN LISTS files)
+        cmake_path(SET link NORMALIZE "${tree}/${below}/${file}")
+        if(NOT EXISTS "${link}")
+          cmake_path(GET link PARENT_PATH directory)
+          file(MAKE_DIRECTORY "${directory}")
+          file(CREATE_LINK "${prefix}/${place}/${file}" "${link}" SYMBOLIC)
+        endif()
+      endforeach()
+    endforeach()
+  endforeach()
+  file(CREATE_LINK lib "${tree}/lib64" SYMBOLIC)
+  file(WRITE "${tree}/prefixes.txt" "${prefixes}")
 endfunction()
 
 # _cudaops_toolkit_headers_only(<out>): a sentence about wheels that hold CUDA's headers and libraries but no nvcc.

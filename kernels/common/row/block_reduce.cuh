@@ -24,6 +24,31 @@ struct RowScratch {
   alignas(16) char blocks[2][kMaxClusterSize * kMaxValueBytes];
 };
 
+// What a thread brings to a reduction over the row whose order is the same for any number of
+// threads: a value for each of the kVirtual virtual threads that it stands for, in turns of its
+// kSlots vectors.
+template <typename Value, int kVirtual, int kSlots>
+struct Shares {
+  Value of[kVirtual];
+
+  __device__ __forceinline__ explicit Shares(const Value& value) {
+#pragma unroll
+    for (int i = 0; i < kVirtual; ++i) of[i] = value;
+  }
+  // That of the vector at this place; a peeled one comes last.
+  template <typename Place>
+  __device__ __forceinline__ Value& at(const Place& place) {
+    if (kVirtual == 1) return of[0];
+    return of[place.slot < kSlots ? place.slot % kVirtual : kVirtual - 1];
+  }
+  __device__ __forceinline__ float max() const {
+    float max = of[0];
+#pragma unroll
+    for (int i = 1; i < kVirtual; ++i) max = fmaxf(max, of[i]);
+    return max;
+  }
+};
+
 namespace detail {
 
 constexpr int kReduceLanes = 32;  // on GPUs with warps of 64 too: the same bits everywhere

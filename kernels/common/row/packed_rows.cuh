@@ -23,6 +23,7 @@
 #include <cmath>
 
 #include "../hopper.cuh"
+#include "block_reduce.cuh"
 #include "row.h"
 #include "tuning_sm90.h"
 

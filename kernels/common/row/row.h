@@ -92,61 +92,6 @@ struct Place {
   __device__ __forceinline__ bool exists() const { return begin < end; }
 };
 
-// body(place, condition) as a body(place), where the condition is the same for a whole row:
-// compute() then branches once, not for each vector, where the model gains by that.
-template <typename Body>
-struct Conditional {
-  Body body;
-  bool condition;
-  template <typename Place>
-  __device__ __forceinline__ auto operator()(const Place& place) const {
-    return body(place, condition);
-  }
-};
-template <typename Body>
-__device__ __forceinline__ Conditional<Body> conditional(bool condition, const Body& body) {
-  return {body, condition};
-}
-
-// use(body), with the condition as a constant where there is one.
-template <typename Body, typename Use>
-__device__ __forceinline__ void dispatch_condition(const Body& body, const Use& use) {
-  use(body);
-}
-template <typename Body, typename Use>
-__device__ __forceinline__ void dispatch_condition(const Conditional<Body>& body, const Use& use) {
-  if (body.condition) {
-    use([&](const auto& place) { return body.body(place, true); });
-  } else {
-    use([&](const auto& place) { return body.body(place, false); });
-  }
-}
-
-// What a thread brings to a reduction over the row whose order is the same for any number of
-// threads: a value for each of the kVirtual virtual threads that it stands for, in turns of its
-// kSlots vectors.
-template <typename Value, int kVirtual, int kSlots>
-struct Shares {
-  Value of[kVirtual];
-
-  __device__ __forceinline__ explicit Shares(const Value& value) {
-#pragma unroll
-    for (int i = 0; i < kVirtual; ++i) of[i] = value;
-  }
-  // That of the vector at this place; a peeled one comes last.
-  template <typename Place>
-  __device__ __forceinline__ Value& at(const Place& place) {
-    if (kVirtual == 1) return of[0];
-    return of[place.slot < kSlots ? place.slot % kVirtual : kVirtual - 1];
-  }
-  __device__ __forceinline__ float max() const {
-    float max = of[0];
-#pragma unroll
-    for (int i = 1; i < kVirtual; ++i) max = fmaxf(max, of[i]);
-    return max;
-  }
-};
-
 // Whether all rows start at multiples of 16 bytes.
 template <typename T>
 bool rows_are_aligned(const void* data, int64_t stride) {

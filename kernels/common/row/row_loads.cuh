@@ -6,6 +6,36 @@
 
 namespace cudaops_kernels {
 
+// body(place, condition) as a body(place), where the condition is the same for a whole row:
+// compute() then branches once, not for each vector, where the model gains by that.
+template <typename Body>
+struct Conditional {
+  Body body;
+  bool condition;
+  template <typename Place>
+  __device__ __forceinline__ auto operator()(const Place& place) const {
+    return body(place, condition);
+  }
+};
+template <typename Body>
+__device__ __forceinline__ Conditional<Body> conditional(bool condition, const Body& body) {
+  return {body, condition};
+}
+
+// use(body), with the condition as a constant where there is one.
+template <typename Body, typename Use>
+__device__ __forceinline__ void dispatch_condition(const Body& body, const Use& use) {
+  use(body);
+}
+template <typename Body, typename Use>
+__device__ __forceinline__ void dispatch_condition(const Conditional<Body>& body, const Use& use) {
+  if (body.condition) {
+    use([&](const auto& place) { return body.body(place, true); });
+  } else {
+    use([&](const auto& place) { return body.body(place, false); });
+  }
+}
+
 template <typename Self, typename Traits, typename T, typename TileType>
 class RowLoads : public RowPlaces<Self, Traits, T, TileType> {
   using Base = RowPlaces<Self, Traits, T, TileType>;

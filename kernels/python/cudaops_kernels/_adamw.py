@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ._errors import as_number, two_numbers
 from ._library import ops
@@ -31,6 +32,29 @@ def _(*args, **kwargs):
     return None
 
 
+# Of tensors without data there is nothing to prepare.
+torch.library.register_fake("cudaops::_adamw_prepare", lambda *args: 0)
+for _name in ("_adamw_prepared_check", "_adamw_prepared_step"):
+    torch.library.register_fake(f"cudaops::{_name}", lambda *args: None)
+
+
+def _memory(tensor: Tensor) -> tuple:
+    """Where it begins, also without data."""
+    return tensor.untyped_storage()._cdata, tensor.storage_offset()
+
+
+def _check_whole(tensors: Iterable[Tensor]) -> None:
+    """A list that is prepared is of tensors with one memory each."""
+    for tensor in tensors:
+        if is_traceable_wrapper_subclass(tensor):
+            parts = tensor.__tensor_flatten__()[0]
+            if len(parts) > 1:
+                raise RuntimeError(
+                    f"AdamW: wanted parameters that are one tensor each, found {type(tensor).__name__} of "
+                    f"{' and '.join(parts)}."
+                )
+
+
 class _Held:
     """A tensor that torch's load_state_dict() is not to cast to its parameter's dtype."""
 
@@ -42,11 +66,12 @@ class _Part:
     """The tensors of a group that lie on one device and have one dtype, packed."""
 
     def __init__(self, params, states, places, device):
+        _check_whole(map(local, params))
         steps = set()
         for state in states:
-            if local(state["step"]).data_ptr() in steps:  # a state_dict may hold one tensor for all
+            if _memory(local(state["step"])) in steps:  # a state_dict may hold one tensor for all
                 state["step"] = state["step"].clone()
-            steps.add(local(state["step"]).data_ptr())
+            steps.add(_memory(local(state["step"])))
         masters = [local(state["master_param"]) for state in states if "master_param" in state]
         self.places = places  # in the group's list of gradients; None: all of it
         self.device = device

@@ -121,7 +121,11 @@ def attention(
     q is [batch, seq_q, heads, head_dim], k and v [batch, seq_k, kv_heads, head_dim] with heads a
     multiple of kv_heads; v may have a head_dim of its own, both are at most 256. Transposed views of
     [batch, heads, seq, head_dim] are taken without a copy, and of such a q the output is one. float32,
-    float16, bfloat16, and float64 on the CPU.
+    float16, bfloat16, and float64 on the CPU. A tensor whose heads' elements don't stand side by side
+    (a last stride other than 1) is copied, which CUDAOPS_VERBOSE=1 in the environment says. The
+    kernels for H100 and H200 read rows at multiples of 16 bytes with head dimensions that are
+    multiples of 8; tensors at other addresses are not copied, and those for any GPU with tensor cores
+    or any GPU at all take them.
 
     scores = softcap(scale * q·k) - alibi_slopes * |i + seq_k - seq_q - j| + bias of query i and key
     j, with softcap(x) = softcap * tanh(x / softcap); scale: 1 / sqrt(head_dim) if None. Visible are
@@ -292,7 +296,8 @@ def attention_varlen(
 ) -> Result:
     """attention() of sequences that stand one after the other: q [tokens, heads, head_dim], k and v
     [tokens, kv_heads, head_dim]. Sequence i has the queries from cu_seqlens_q[i] to
-    cu_seqlens_q[i + 1] and the keys between cu_seqlens_k's, both int32 and on the device.
+    cu_seqlens_q[i + 1] and the keys between cu_seqlens_k's, both int32 and on the device. Keywords are
+    attention()'s but for bias: scores of sequences of different lengths are no tensor.
 
     max_seqlen_q and max_seqlen_k: at least the lengths of the longest sequences; a larger bound costs
     blocks that find nothing to do. lse is [heads, tokens]. On the CPU offsets and lengths that

@@ -14,6 +14,7 @@ import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ._errors import kinds_of, raise_again, refuse_types
 from ._library import ops
@@ -55,6 +56,19 @@ def _within_a_function(op: Any, args: Sequence[Any]) -> Any:
         return op(*args)
 
 
+def _has_tangents(args: Sequence[Any]) -> bool:
+    """Whether some of them may have one. Python's count of levels isn't kept by a graph that torch.compile
+    captured: when it is compiled tensors are asked, which takes longer."""
+    return forward_ad._current_level >= 0 or (
+        torch._guards.TracingContext.try_get() is not None
+        and any(
+            torch._VF._unpack_dual(arg, level=0)[1] is not None
+            for arg in args
+            if isinstance(arg, torch.Tensor) and not is_traceable_wrapper_subclass(arg)
+        )
+    )
+
+
 def _op_kernel(op: Any, run: Callable[..., Any], apply: Callable[..., Any]) -> None:
     """Registers `apply` as the op's kernel for autograd. torch leaves out arguments that are equal
     to their defaults; here they are all there."""
@@ -67,9 +81,7 @@ def _op_kernel(op: Any, run: Callable[..., Any], apply: Callable[..., Any]) -> N
         if _in_transform():
             with enable_single_level_autograd_function():
                 return apply(*args)
-        if forward_ad._current_level >= 0 or (
-            _is_grad_enabled() and torch._C._any_requires_grad(*args)
-        ):
+        if (_is_grad_enabled() and torch._C._any_requires_grad(*args)) or _has_tangents(args):
             return apply(*args)
         return run(*args)
 
@@ -147,8 +159,7 @@ def _differentiable(
         outputs = _within_a_function(op, args) if _in_transform() else run(*args)
         ctx.set_materialize_grads(False)
         setup(ctx, args, outputs)
-        if forward_ad._current_level >= 0:
-            keep_for_jvp(ctx, args)
+        keep_for_jvp(ctx, args)
         if num_outputs > num_differentiable:
             ctx.mark_non_differentiable(*outputs[num_differentiable:])
         return outputs

@@ -417,15 +417,15 @@ def _orthogonal(
 
 
 def _norm(grads: list, norm_type: float) -> Tensor:
-    """Of all together, float32 whatever their dtypes."""
+    """Of all together, float32 of 16 bits too."""
     together: dict = {}
     for grad in grads:
         together.setdefault((grad.device, grad.dtype), []).append(grad)
     device = grads[0].device
     norms = [
         norm.to(device)
-        for some in together.values()
-        for norm in torch._foreach_norm(some, norm_type, dtype=torch.float32)
+        for (_, dtype), some in together.items()
+        for norm in torch._foreach_norm(some, norm_type, dtype=torch.promote_types(dtype, torch.float32))
     ]
     return torch.linalg.vector_norm(torch.stack(norms), norm_type)
 
@@ -443,7 +443,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: Optional[bool] = None,
 ) -> Tensor:
-    """torch.nn.utils.clip_grad_norm_, with a float32 norm for gradients of every dtype, which it
+    """torch.nn.utils.clip_grad_norm_, with a norm of at least float32 for gradients of every dtype, which it
     returns. AdamW.step(clip_factor=...) needs no pass of its own for what this multiplies."""
     parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [p.grad for p in parameters if p.grad is not None]

@@ -12,27 +12,37 @@ from ._cross_entropy import cross_entropy
 from ._geglu import geglu
 from ._rms_norm import rms_norm
 from ._rope import apply_rotary_pos_emb
-from ._swiglu import swiglu
+from ._swiglu import silu_and_mul, swiglu
 
 Model = TypeVar("Model", bound=torch.nn.Module)
 # Not Gemma3n's and Gemma4's, which are others.
 _FAMILIES = re.compile(r"Llama|Qwen|Mistral|Mixtral|Gemma[23]?(?=[A-Z])")
 
 
+def _as_forward(function: Any) -> Any:
+    """A bound method is pickled as the name of an attribute of its object: here of the one that its class has."""
+    function.__name__ = "forward"
+    return function
+
+
+@_as_forward
 def _norm(self: Any, hidden_states: Tensor) -> Tensor:
     return rms_norm(
         hidden_states, hidden_states.shape[-1], self.weight, self.variance_epsilon
     )
 
 
+@_as_forward
 def _norm_of_gemma(self: Any, x: Tensor) -> Tensor:
     return rms_norm(x, x.shape[-1], self.weight, self.eps, weight_offset=1.0)
 
 
+@_as_forward
 def _mlp(self: Any, x: Tensor) -> Any:
     return self.down_proj(swiglu(self.gate_proj(x), self.up_proj(x)))
 
 
+@_as_forward
 def _mlp_of_gemma(self: Any, x: Tensor) -> Any:
     return self.down_proj(geglu(self.gate_proj(x), self.up_proj(x), "tanh"))
 
@@ -102,6 +112,17 @@ def _content(cell: Any) -> Any:
         return None
 
 
+def _is_silu(module: torch.nn.Module) -> bool:
+    function = getattr(module, "act_fn", None)
+    return isinstance(function, torch.nn.SiLU) or "silu" in type(function).__name__.lower()
+
+
+def _has_usual_gate(module: torch.nn.Module) -> bool:
+    """Whether experts that are multiplied together, as transformers does it by default, have act_fn(gate) * up."""
+    gate = getattr(type(module), "_apply_gate", None)
+    return getattr(gate, "__name__", "") == "_default_apply_gate" and _is_silu(module)
+
+
 def _forward(module: torch.nn.Module, name: str) -> Any:
     """What replaces the module's; None: nothing does."""
     if name.endswith("RMSNorm"):
@@ -111,10 +132,9 @@ def _forward(module: torch.nn.Module, name: str) -> Any:
     if name.endswith("MLP"):
         if not all(hasattr(module, part) for part in ("gate_proj", "up_proj", "down_proj")):
             return None  # a vision model's
-        function = getattr(module, "act_fn", None)
-        kind = type(function).__name__.lower()
-        if isinstance(function, torch.nn.SiLU) or "silu" in kind:
+        if _is_silu(module):
             return _mlp
+        kind = type(getattr(module, "act_fn", None)).__name__.lower()
         return _mlp_of_gemma if kind in ("gelutanh", "pytorchgelutanh") else None
     return _with_our_rope(type(module).forward) if name.endswith("Attention") else None
 
@@ -123,7 +143,8 @@ def patch(model: Model) -> Model:
     """Lets a Llama, Qwen, Mistral, Mixtral or Gemma (1 to 3) model of Hugging Face's transformers use
     rms_norm(), swiglu() or geglu(), rope(), and cross_entropy() for its loss, and returns it. The model is
     changed in place, other models and transformers itself are not; weights and state_dict stay as they
-    are. For attention there is register_attention().
+    are. For attention there is register_attention(). A copy (copy.deepcopy) is patched too; a model that was
+    pickled (torch.save of all of it, an argument of another process) has to be patched again.
     """
     num_changes = 0
     for module in model.modules():
@@ -134,6 +155,8 @@ def patch(model: Model) -> Model:
         if forward is not None:
             module.forward = types.MethodType(forward, module)
             num_changes += 1
+        if name.endswith("Experts") and _has_usual_gate(module):
+            setattr(module, "_apply_gate", silu_and_mul)
         if name.endswith("ForCausalLM"):
             loss = getattr(module, "loss_function", None)
             if getattr(loss, "__name__", "") == "ForCausalLMLoss":

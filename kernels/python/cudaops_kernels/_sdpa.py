@@ -219,6 +219,9 @@ class SdpaPatch:
             )
             return result
 
+        # Pickled by reference to torch's name, as torch's own is.
+        scaled_dot_product_attention.__module__ = F.__name__
+        scaled_dot_product_attention.__qualname__ = scaled_dot_product_attention.__name__
         self._plain = plain
         # torch.jit.script has torch's own.
         torch.jit._builtins._register_builtin(

@@ -3,6 +3,7 @@
 
 import functools
 import inspect
+import warnings
 from typing import Any, NamedTuple, Optional, Union
 
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from ._attention import attention, attention_varlen
 from ._attention_decode import attention_decode
+from ._library import constant_when_compiled
 
 _MOST_QUERIES_OF_DECODE = 16
 _EVERYTHING, _CAUSAL = (-1, -1), (-1, 0)
@@ -189,6 +191,15 @@ def _without_pattern(
     return Pattern(_CAUSAL, num_queries if num_queries < num_keys else None)
 
 
+@constant_when_compiled
+def _warn_of_weights() -> None:
+    """As transformers' own implementations do: the other outputs are what was asked for."""
+    warnings.warn(
+        "cudaops: wanted output_attentions=False, as attention weights are never in memory, found True: "
+        'there are none. Fix: model.set_attn_implementation("eager")'
+    )
+
+
 def _attention(
     module: torch.nn.Module,
     query: Tensor,
@@ -206,9 +217,12 @@ def _attention(
     cu_seq_lens_k: Optional[Tensor] = None,
     max_length_q: Optional[int] = None,
     max_length_k: Optional[int] = None,
+    output_attentions: Optional[bool] = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
     """For transformers' AttentionInterface: of [batch, heads, seq, head_dim] [batch, seq, heads, head_dim]."""
+    if output_attentions:
+        _warn_of_weights()
     q, k, v = (tensor.transpose(1, 2) for tensor in (query, key, value))
     batch, num_queries = q.shape[:2]
     if is_causal is None:

@@ -394,6 +394,9 @@ class Build:
         if code < 0:
             failed.kept = False
             failed.message = "%s was ended by signal %d" % (os.path.basename(command[0]), -code)
+        elif at_configure and not failed.space and shutil.disk_usage(self.log).free < 1 << 20:
+            # CMake doesn't say it of its own files, only what it can't do without them.
+            failed.of_space("less than 1 MiB is left for " + os.path.dirname(self.log))
         return failed
 
     def _error(self, failed):
@@ -409,7 +412,7 @@ class Build:
         if failed.space:
             fix = _other_store(self.own)
             temporary = os.environ.get("TMPDIR") or "/tmp"
-            if temporary + "/" in failed.space:
+            if temporary + "/" in failed.space and self.own.root + "/" not in failed.space:
                 fix = "TMPDIR=<another directory>   (now %s)" % temporary
         return failure.error(self.request.name, failed.message, failed.file, failed.line, failed.command, log, fix=fix)
 

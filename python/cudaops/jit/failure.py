@@ -39,15 +39,19 @@ class Failure:
         self.file = self.line = self.command = self.fix = None
         self.kept = False
         found = _SPACE.search(output)
-        self.space = found.group().strip() if found else ""
-        if self.space:
-            self.message = "the disk is full: " + self.space
+        self.space = ""
+        if found:
+            self.of_space(found.group().strip())
         elif at_configure:
             self.message = _cmake_error(output)
             if not self._is_of_compiler():
                 self.message = _shortened(self.message)
         else:
             self._read_compile(output)
+
+    def of_space(self, said):
+        self.space = said
+        self.message = "the disk is full: " + said
 
     def _is_of_compiler(self):
         """Whether a compiler is missing or broken; then message and fix say it. CMake's advice is for authors of projects."""

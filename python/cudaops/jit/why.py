@@ -64,7 +64,7 @@ def of_lines(before, now):
         if label == "cudaops":
             return "another cudaops"
         return "%s changed" % _LABELS.get(label, label)
-    return "nothing of it is in the store any more"
+    return "nothing of it is in the store: removed, or the build before did not end"
 
 
 def _value(found):

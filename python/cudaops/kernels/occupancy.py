@@ -56,7 +56,7 @@ def find_toolkit():
 
 
 def find_roots():
-    """CUDA_HOME, CUDA_PATH, that of nvcc on PATH, /usr/local/cuda, and of this Python's wheels: nvcc's, Triton's."""
+    """CUDA_HOME, CUDA_PATH, that of nvcc on PATH, /usr/local/cuda, /opt/cuda, and of this Python's wheels: nvcc's, Triton's."""
     import glob
     import importlib.util
     import shutil
@@ -64,8 +64,8 @@ def find_roots():
     roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")]
     nvcc = shutil.which("nvcc")
     if nvcc:
-        roots.append(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))))
-    roots.append("/usr/local/cuda")
+        roots += [os.path.dirname(os.path.dirname(path)) for path in (os.path.realpath(nvcc), nvcc)]
+    roots += ["/usr/local/cuda", "/opt/cuda"]
     for package, pattern in (("nvidia", "cu[0-9]*"), ("triton", "backends/nvidia")):
         spec = importlib.util.find_spec(package)
         for place in (spec and spec.submodule_search_locations) or ():

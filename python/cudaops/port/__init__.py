@@ -9,6 +9,7 @@
 """
 
 import os
+import re
 
 from .branches import flatten
 from .conditions import classify
@@ -50,6 +51,11 @@ def read(path):
         if os.path.isfile(os.path.join(reader.root, "CMakeLists.txt")):
             found.append("a CMakeLists.txt beside it")
         fix = "the file that names one; a find_package(Torch) or add_library() of your own: docs/porting.md"
+        others = [] if stops else files_that_import_it(reader)
+        if others:
+            found.append("torch.utils.cpp_extension in %s" % ", ".join(others[:5]) + ", ..." * (len(others) > 5))
+        if others and found[0] == found[-1]:
+            fix = "python -m cudaops port %s" % os.path.join(os.path.dirname(path), others[0])
         if stops:
             fix = "do what that line asks for, and run port again: by what is here, setup.py would end there"
         raise PortError(
@@ -68,6 +74,20 @@ def read(path):
             reader = Reader(path, reader.root, reader.built)
             reader.read()
     return reader
+
+
+def files_that_import_it(reader):
+    """The project's Python files that import torch.utils.cpp_extension, other than the one that was read."""
+    found = []
+    for directory, folders, files in os.walk(reader.root):
+        folders[:] = sorted(name for name in folders if name not in ("build", "dist") and not name.startswith((".", "test")))
+        for name in sorted(files):
+            path = os.path.join(directory, name)
+            if name.endswith(".py") and path != reader.path:
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    if re.search(r"^\s*(from|import)\b.*\bcpp_extension\b", file.read(), re.MULTILINE):
+                        found.append(os.path.relpath(path, reader.root))
+    return found
 
 
 def found_sources(reader):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a setup.py gives compiler and linker, as CMake has it."""
 
+import os
 import re
 
 from .blocks import GPU
@@ -17,7 +18,9 @@ TWO_WORDS = (
     "-maxrregcount --maxrregcount -diag-suppress --diag-suppress -rdc --relocatable-device-code "
     "-I -isystem -D -U -L -l -include -std --std -x"
 ).split()
-ARCHITECTURE = re.compile(r"-gencode|--generate-code|-arch|--gpu-architecture|-code|--gpu-code|--offload-arch")
+ARCHITECTURE = re.compile(
+    r"-gencode|--generate-code|-arch|--gpu-architecture|-code|--gpu-code|--offload-arch|arch=compute_|get_gencode_flags"
+)
 # CMAKE_CUDA_HOST_COMPILER and CUDAOPS_CUDA_JOBS say it here; libraries mean nothing to a compile.
 IGNORED = re.compile(r"-ccbin|--compiler-bindir|-t$|-t=|-t\d|--threads|--offload-arch|-L|-l(?!ineinfo$)")
 
@@ -91,7 +94,7 @@ def compile_arguments(blocks, cuda):
             blocks.put(guard, "definition", "definition", value)
     for guard, item in blocks.known("option", "undef_macros", blocks.items("undef_macros")):
         blocks.put(guard, "option", "option", "-U" + item)
-    directories(blocks, "include", "include_dirs", blocks.items("include_dirs", "extra_include_paths"))
+    directories(blocks, "include", "include_dirs", blocks.include_dirs())
     for line in notes:
         blocks.comment("options", line)
     flags = [item for found in lists["nvcc"] for _, item in found]
@@ -147,12 +150,16 @@ def library(blocks, guard, item):
 
 def directories(blocks, section, keyword, found):
     for guard, item in blocks.known(section, keyword, found):
-        toolkit = re.match(re.escape(HOME) + r"|/usr/local/cuda[^/]*(?=/)", item)
+        toolkit = re.match(re.escape(HOME) + r"|(/usr/local|/opt)/cuda[^/]*(?=/)", item)
         rest = item[toolkit.end() :].rstrip("/") if toolkit else ""
         if toolkit and re.fullmatch(r"/(targets/[^/]+/)?(include|lib|lib64)(/stubs)?", rest):
             continue  # CudaOps passes those of the toolkit that was chosen
         if not item.startswith((TORCH + "/include", TORCH + "/lib")):
-            blocks.put(guard, section, section, blocks.project.relative(item), item)
+            path = blocks.project.relative(item)
+            if section == "include" and not path.startswith((HOME, TORCH)) and not blocks.elsewhere(guard):
+                if not os.path.isdir(os.path.join(blocks.project.place, path)):
+                    blocks.comment(section, blocks.note(getattr(item, "line", 0) or blocks.line, "not found: " + path))
+            blocks.put(guard, section, section, path, item)
 
 
 def compile_flags(blocks, found, side, keyword):

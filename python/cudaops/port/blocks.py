@@ -137,11 +137,19 @@ class Blocks:
                 lists[-1] += flatten(words(call.argument(keyword)), call.test)
         return merge_lists(lists)
 
+    def include_dirs(self):
+        """Those of the calls, and setup()'s own, which are for each extension that it builds."""
+        common = self.project.reader.setup.get("include_dirs")
+        made = [flatten(common, call.test) for call in self.op.calls if call.kind.endswith("Extension")]
+        return merge_lists([self.items("include_dirs", "extra_include_paths"), *made])
+
     def known(self, section, keyword, found):
         """Those that are texts; a comment for each other one that isn't for another platform."""
         for guard, item in found:
             if isinstance(item, str):
                 yield guard, item
+            elif isinstance(item, bool):
+                pass  # stands for an option that isn't given
             elif not self.elsewhere(guard):
                 self.comment(section, self.unread(keyword, item))
 

@@ -91,6 +91,44 @@ def unknown_in(values):
     return False
 
 
+def element(items, index):
+    """items[index], or a Choice where it depends on what is there. IndexError where that isn't known."""
+    if isinstance(items, str):
+        return items[index]
+    if index < 0:
+        items = [Splice(one.test, one.items[::-1]) if isinstance(one, Splice) else one for one in items[::-1]]
+        index = -index - 1
+    return _element(list(items), index, CHOICES)
+
+
+def _element(items, index, ways):
+    for place, item in enumerate(items[: index + 1]):
+        if isinstance(item, Splice) and ways > 1:
+            with_it = _element(items[:place] + item.items + where(item.test, items[place + 1 :]), index, ways / 2)
+            without = _element(items[:place] + where(negate(item.test), items[place + 1 :]), index, ways / 2)
+            return merge(item.test, with_it, without)
+        if isinstance(item, (Splice, Unknown)) and not isinstance(item, Name):
+            raise IndexError
+    return items[index]
+
+
+def where(test, items):
+    """The elements where a condition holds."""
+    result = []
+    for item in items:
+        if isinstance(item, Splice) and same_test(item.test, test):
+            result += item.items
+        elif not isinstance(item, Splice) or not same_test(item.test, negate(test)):
+            result.append(item)
+    return result
+
+
+def same_test(one, other):
+    if isinstance(one, Test) and isinstance(other, Test) and one.kind == other.kind == "not":
+        return one.args[0] is other.args[0]
+    return one is other
+
+
 def elements(value):
     """As elements of a list; a value that isn't known is one element, whose place is kept."""
     if isinstance(value, list):
@@ -198,6 +236,8 @@ def merge(test, yes, no):
     if isinstance(yes, dict) and isinstance(no, dict):
         keys = list(yes) + [key for key in no if key not in yes]
         return {key: merge(test, yes.get(key, MISSING), no.get(key, MISSING)) for key in keys}
+    if isinstance(yes, tuple) and isinstance(no, tuple) and len(yes) == len(no):
+        return tuple(merge(test, one, other) for one, other in zip(yes, no))
     if isinstance(yes, (bool, Test)) and isinstance(no, (bool, Test)):
         return combine("or", [combine("and", [test, yes]), combine("and", [negate(test), no])])
     made = Choice(test, yes, no)

@@ -3,9 +3,10 @@
 
 import ast
 import os
+import re
 
 from .branches import (
-    choices, elements, env_test, guarded_items, hashable, joined, known_sequence, merge, parents, path_text, spread, unknown_in,
+    choices, element, elements, env_test, guarded_items, hashable, joined, known_sequence, merge, parents, path_text, spread,
 )
 from .library import OpenFile, call_library, call_method, where_known
 from .operators import compare, compute
@@ -25,6 +26,9 @@ NAMES = {
     "os.pathsep": ":",
     "torch.__file__": TORCH + "/__init__.py",
 }
+# Devices of other kinds, which a torch for CUDA or for the CPU doesn't have.
+OTHER_DEVICE = "(xpu|mps|mlu|npu|musa|hpu|ipu|gcu|tpu)"
+OTHER_DEVICE_ASKED = re.compile(r"torch\.((backends\.)?%s\.is_available|is_%s_available)" % (OTHER_DEVICE, OTHER_DEVICE))
 CONVERSIONS = {"int": int, "bool": bool, "str": str}
 # How len(...) is compared to ask whether it is empty (True), or isn't.
 EMPTY = {
@@ -209,7 +213,12 @@ class Expressions:
             value = self.value(part.value, scope) if isinstance(part, ast.FormattedValue) else self.value(part, scope)
             value = value.default if isinstance(value, Env) else value
             if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
-                return self.unknown(node, scope)
+                form = ast.unparse(part.format_spec)[2:-1]
+                if not isinstance(value, (str, int, float)) or not re.fullmatch(r"[\w.,<>^+#-]{0,4}", form):
+                    return self.unknown(node, scope)
+                value = where_known(format, value, form)
+                if value is NotImplemented:
+                    return self.unknown(node, scope)
             parts.append(value)
         return spread(parts, lambda *known: joined(known, node.lineno) or self.unknown(node, scope))
 
@@ -275,6 +284,8 @@ class Expressions:
 
     def of_Subscript(self, node, scope):
         container = self.value(node.value, scope)
+        if isinstance(container, Test):
+            return container  # a part of torch.version.cuda
         if isinstance(node.slice, ast.Slice):
             parts = (node.slice.lower, node.slice.upper, node.slice.step)
             bounds = [self.value(part, scope) if part else None for part in parts]
@@ -291,8 +302,8 @@ class Expressions:
             try:
                 if isinstance(container, dict) and key in container:
                     return container[key]
-                if isinstance(container, (list, tuple, str)) and isinstance(key, int) and not unknown_in(container):
-                    item = container[key]
+                if isinstance(container, (list, tuple, str)) and isinstance(key, int):
+                    item = element(container, key)
                     return text(item, node.lineno) if isinstance(container, str) else item
             except (IndexError, TypeError):
                 pass
@@ -452,6 +463,8 @@ class Expressions:
             default = arguments[1] if len(arguments) > 1 else keywords.get("default")
             default = default if isinstance(default, (str, int, type(None))) else None
             return self.environment(arguments[0], default, node, scope)
+        if OTHER_DEVICE_ASKED.fullmatch(dotted):
+            return False
         if dotted in FACTS:
             return FACTS[dotted](node, scope.module.path)
         if dotted == "super":
@@ -487,6 +500,9 @@ class Expressions:
             return Simd(node, scope.module.path)
         if isinstance(owner, Machine) and name == "startswith" and arguments and isinstance(arguments[0], str):
             return self.doubt(node, scope, owner.default(lambda one: one.startswith(arguments[0])))
+        texts = [one for one in [owner, *arguments] if isinstance(one, Test)]
+        if texts and isinstance(owner, (Test, str)) and name in ("split", "join", "replace", "strip"):
+            return texts[0]  # made of torch.version.cuda: there where that is
         if isinstance(owner, (Machine, Simd)) and name in ("lower", "upper", "strip", "split"):
             return owner
         value = call_method(self, owner, name, arguments, keywords, node.lineno)

@@ -101,6 +101,14 @@ def _namespace(_, values, keywords):
     return made
 
 
+def _hasattr(_, values, keywords):
+    owner, name = values
+    if not isinstance(owner, Name):
+        return NotImplemented
+    # What a package for another device adds to torch.
+    return not (owner.dotted == "torch" and name in ("mlu", "npu", "musa", "hpu", "gcu"))
+
+
 # By their dotted names: function(reader, values, keywords).
 ANY = {
     **dict.fromkeys(("list", "set", "frozenset"), lambda _, values, keywords: elements(first_of(values))),
@@ -120,7 +128,7 @@ ANY = {
     **dict.fromkeys(("types.SimpleNamespace", "argparse.Namespace"), _namespace),
     "dict": _dict,
     "filter": _filter,
-    "hasattr": lambda _, values, keywords: True if isinstance(first_of(values), Name) else NotImplemented,
+    "hasattr": _hasattr,
     "map": _map,
     "os.getcwd": lambda reader, *_: text(reader.root),
     "platform.system": lambda *_: text("Linux"),

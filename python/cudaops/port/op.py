@@ -69,7 +69,7 @@ def op_lines(project, op):
     )
     link_arguments(blocks)
     blocks.left_out()
-    includes = [item for _, item in blocks.items("include_dirs", "extra_include_paths") if isinstance(item, str)]
+    includes = [item for _, item in blocks.include_dirs() if isinstance(item, str)]
     names = [source.name for source in sources]
     abi, libraries, halves = read_includes(names, project.place, [project.absolute(item) for item in includes])
     for name in libraries:

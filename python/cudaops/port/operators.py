@@ -21,7 +21,15 @@ COMPARED = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-COMPUTED = {ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
+COMPUTED = {
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.LShift: lambda left, right: left << min(right, 64),  # (2 << 56) | (11 << 48), as TORCH_TARGET_VERSION has it
+    ast.RShift: operator.rshift,
+}
 
 
 def compare(op, left, right, place, doubt):

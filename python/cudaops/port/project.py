@@ -17,11 +17,22 @@ class PortError(Exception):
     """The message says what is wrong; the facts and the way out follow on lines of their own."""
 
 
+def repository(directory):
+    """The checkout that a directory is in; without one, two steps up: beyond are places of this machine."""
+    place = directory
+    while not os.path.exists(os.path.join(place, ".git")):
+        if place == os.path.dirname(place):
+            return os.path.dirname(os.path.dirname(directory))
+        place = os.path.dirname(place)
+    return place
+
+
 class Project:
     def __init__(self, reader, out):
         self.reader = reader
         self.place = os.path.dirname(os.path.abspath(out)) if out else reader.root
         self.file = os.path.relpath(reader.path, self.place)
+        self.top = repository(reader.root)
         self.options = {}
         self.has_c = False
         self.last = []  # comments about what no op holds
@@ -133,9 +144,8 @@ class Project:
         if path.startswith((HOME, TORCH)):
             return path
         absolute = self.absolute(path)
-        relative = os.path.relpath(absolute, self.place)
-        # A few steps up are the same project; beyond them it is a place of this machine.
-        return absolute if os.path.isabs(path) and relative.startswith("../../..") else relative
+        elsewhere = os.path.isabs(path) and os.path.relpath(absolute, self.top).startswith("..")
+        return absolute if elsewhere else os.path.relpath(absolute, self.place)
 
     def package(self, op):
         """The directory of the .py files beside a module; the first op of a package brings them."""
