@@ -105,8 +105,13 @@ __device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int p
   const int length = schedule.length(part.batch);
   int in_head = part.column * plan.side_by_side + place;
   const int kv_head = plan.by_row_tiles.divide(&in_head);
-  prefetch_unit<Cache, kDim, true>(plan, part.batch, kv_head, length,
-                                   first_unit_of(plan, length) + part.begin - part.first);
+  // Two of a long part: more, or two of short ones, take longer than they save.
+  constexpr int kLong = 16;
+  const int count = part.end - part.begin >= kLong && plan.row_tiles == 1 ? 2 : 1;
+  const int first = first_unit_of(plan, length) + part.begin - part.first;
+  for (int i = 0; i < count; ++i) {
+    prefetch_unit<Cache, kDim, true>(plan, part.batch, kv_head, length, first + i);
+  }
 }
 #endif
 
