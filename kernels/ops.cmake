@@ -122,7 +122,7 @@ endforeach()
 set(attention_float8_sm90_architectures 90a)
 set(attention_float8_sm90_define CUDAOPS_ATTENTION_FLOAT8_WITH_SM90)
 set(attention_float8_sm90_sources attention_float8/attention_float8_sm90.cu)
-set(attention_float8_sm90_shards attention_float8/attention_float8_sm90.cuh 2)
+set(attention_float8_sm90_shards attention_float8/attention_float8_sm90.cuh 1)
 foreach(shape IN ITEMS 64 128 192By128 256)
   list(
     APPEND attention_float8_sm90_shards

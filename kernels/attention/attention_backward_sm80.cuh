@@ -23,19 +23,6 @@ void launch_attention_backward_sm80_of(const AttentionBackward&, cudaStream_t) {
 
 namespace attention_detail {
 
-// Where sm_90a has kernels of its own, sm_90 has only the ones with extras here: of calls without
-// them only those with a scale that isn't positive are left for it, or with strides that the copy
-// engine can't have. Kernels with extras serve these too, in up to 1.15 times the time (H200,
-// 2026-11-27), and the others are half of what this file takes to compile.
-#if defined(CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
-constexpr bool kSm90HasOnlyExtras = true;
-#else
-constexpr bool kSm90HasOnlyExtras = false;
-#endif
-#if defined(__CUDA_ARCH__)
-constexpr bool kHasOnlyExtras = kSm90HasOnlyExtras && __CUDA_ARCH__ == 900;
-#endif
-
 // kHasLines: grad_q, or grad_k. kHasValues: grad_v. Of wide heads there are not registers for both.
 template <typename T, int kWidth, bool kRowsAreKeys, bool kHasExtras, bool kHasLines,
           bool kHasValues>
@@ -284,7 +271,7 @@ void launch_attention_backward_sm80_of(const AttentionBackward& call, cudaStream
   Attention forward = call.forward;
   forward.sinks = nullptr;
   forward.scale = 1;
-  if (has_extras(forward) || (kSm90HasOnlyExtras && compiled_for_mma() == 90)) {
+  if (has_extras(forward) || has_only_extras()) {
     return launch_backward_sides<T, kWidth, true>(call, stream);
   }
   launch_backward_sides<T, kWidth, false>(call, stream);

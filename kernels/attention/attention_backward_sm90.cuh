@@ -216,6 +216,15 @@ void launch_attention_backward_sm90_type(const AttentionBackwardSm90Parameters& 
                           parameters);
 }
 
+// body(element, is_varlen) with a number of the call's element type and a std::bool_constant.
+template <typename Body>
+void for_sm90_kernel(DType dtype, bool is_varlen, const Body& body) {
+  const auto with = [&](auto element) {
+    is_varlen ? body(element, std::true_type()) : body(element, std::false_type());
+  };
+  dtype == DType::kFloat16 ? with(__half()) : with(bfloat16());
+}
+
 // One shape; ops.cmake names them all.
 template <typename Shape>
 void launch_attention_backward_sm90_of(DType dtype,

@@ -12,7 +12,7 @@
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
 #include "attention.h"
-#include "attention_sm90_tiles.cuh"
+#include "attention_sm90_call.cuh"
 
 namespace cudaops_kernels {
 

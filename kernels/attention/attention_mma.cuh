@@ -30,7 +30,27 @@ inline bool has_extras(const Attention& call) {
          !(static_cast<float>(call.scale) * kLog2E > 0);
 }
 
+// Where sm_90a has kernels of its own, sm_90 has only the ones with extras here: of calls without
+// them only those with a scale that isn't positive are left for it, or with strides that the copy
+// engine can't have. Kernels with extras serve these too, the backward pass in up to 1.15 times the
+// time (H200, 2026-11-27), and the others are half of what these files take to compile.
+#if defined(CUDAOPS_ATTENTION_WITH_SM90) && defined(CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
+constexpr bool kSm90HasOnlyExtras = true;
+#else
+constexpr bool kSm90HasOnlyExtras = false;
+#endif
+#if defined(__CUDA_ARCH__)
+constexpr bool kHasOnlyExtras = kSm90HasOnlyExtras && __CUDA_ARCH__ == 900;
+#endif
+
 #if !CUDAOPS_HIP
+
+namespace {
+
+// What this source's binary holds for the current device decides.
+inline bool has_only_extras() { return kSm90HasOnlyExtras && compiled_for_mma() == 90; }
+
+}  // namespace
 
 // Shared memory of the backward kernels (attention_backward_sm80.cuh): tiles of the other side that
 // are copied at once, one ahead if there is room; two tiles of the rows' side, two of the other's a

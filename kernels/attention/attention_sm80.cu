@@ -95,6 +95,7 @@ template <typename T, int kWidth, bool kHasExtras>
 __global__ void __launch_bounds__(kMmaThreads, kHasExtras&& kWidth <= 128 ? 3 : 1)
     attention_mma_kernel(const Attention call) {
 #if CUDAOPS_HAS_MMA
+  if constexpr (kHasOnlyExtras && !kHasExtras) return;
   constexpr int kRowTiles = kRowTilesOf<kWidth, kHasExtras>, kQueries = 64 * kRowTiles;
   extern __shared__ __align__(1024) uint4 dynamic_shared[];
   T* const q_tile = reinterpret_cast<T*>(dynamic_shared);
@@ -222,7 +223,7 @@ void launch(const Attention& call, cudaStream_t stream) {
 
 template <typename T>
 void launch(const Attention& call, cudaStream_t stream) {
-  if (has_extras(call)) return launch<T, true>(call, stream);
+  if (has_extras(call) || has_only_extras()) return launch<T, true>(call, stream);
   launch<T, false>(call, stream);
 }
 

@@ -27,12 +27,12 @@
 // finds them, ahead of the consumers, and puts them into a ring: a warpgroup between two tiles has
 // nothing on the tensor cores to hide the search behind.
 //
-// Here are the kernel and its launch. In the order in which they are read: shapes of tiles, where
+// Here are the kernel and its launch. In the order in which they are read: which calls come here:
+// attention_sm90.cu; what a call is to the kernels: attention_sm90_call.cuh; shapes of tiles, where
 // they lie, and the kernel's parameters: attention_sm90_tiles.cuh; the producer:
 // attention_sm90_producer.cuh; the consumers: attention_sm90_consumer.cuh, with what becomes of
 // scores, attention_sm90_scores.cuh and attention_sm90_bias.cuh, and how outputs come to memory,
-// attention_sm90_output.cuh; which calls come here: attention_sm90.cu. Products, copies, barriers:
-// common/hopper.
+// attention_sm90_output.cuh. Products, copies, barriers: common/hopper.
 //
 // Method: Shah et al., FlashAttention-3, 2024.
 #pragma once
@@ -45,7 +45,9 @@
 #include "../common/device_types.cuh"
 #include "../common/hopper/tma.cuh"
 #include "../common/hopper/wgmma.cuh"
+#include "../common/per_device.cuh"
 #include "attention_dropout.h"
+#include "attention_sm90_call.cuh"
 #include "attention_sm90_consumer.cuh"
 #include "attention_sm90_producer.cuh"
 #include "attention_sm90_schedule.cuh"
@@ -53,7 +55,9 @@
 
 namespace cudaops_kernels {
 
-// Without wgmma it has no body, and is never launched: attention_sm90_serves().
+// T: of the output and, but for float8, of all else of 16 bits; of float8 uint16_t, as the call
+// says which of the two: it matters once a tile. Without wgmma it has no body, and is never
+// launched: attention_sm90_serves().
 template <typename T, typename Shape, bool kVarlen>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     attention_sm90_kernel(const __grid_constant__ AttentionSm90Parameters call) {
@@ -98,78 +102,43 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
+// Kernels of both types are described alike.
+using AttentionSm90Kernel = void (*)(AttentionSm90Parameters);
+template <typename Shape, bool kVarlen>
+AttentionSm90Kernel attention_sm90_kernel_of(DType dtype) {
+  if constexpr (Shape::kIsFloat8) {
+    return &attention_sm90_kernel<uint16_t, Shape, kVarlen>;
+  } else if (dtype == DType::kFloat16) {
+    return &attention_sm90_kernel<__half, Shape, kVarlen>;
+  } else {
+    return &attention_sm90_kernel<bfloat16, Shape, kVarlen>;
+  }
+}
+
 // For what attention_sm90_serves_forward(). describe_more(parameters): what the shape alone needs.
-template <typename T, typename Shape, bool kVarlen, typename DescribeMore>
-void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
-                                const DescribeMore& describe_more) {
+template <typename Shape, bool kVarlen, typename DescribeMore>
+void launch_attention_sm90_tiles(const Attention& call, cudaStream_t stream,
+                                 const DescribeMore& describe_more) {
   AttentionSm90Parameters parameters{};
   describe(call, 64, Shape::kKeys, &parameters);
   describe_more(&parameters);
-  parameters.output = call.output.data;
-  parameters.lse = static_cast<float*>(call.lse);
-  parameters.sinks = static_cast<const float*>(call.sinks);
-  parameters.output_batch_stride = call.output.batch_stride;
-  parameters.output_seq_stride = call.output.seq_stride;
-  parameters.output_head_stride = call.output.head_stride;
-  parameters.total_q = static_cast<int>(call.total_q);
-  const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
-  const int64_t query_tiles = divide_up(call.seq_q, Shape::kQueries);
-  const int64_t all_heads = call.batch * call.heads;
-  const int64_t num_tiles = query_tiles * all_heads;
-  parameters.batch = static_cast<int>(call.batch);
-  parameters.query_tiles = static_cast<int>(query_tiles);
-  parameters.by_query_tiles = by(query_tiles);
-  parameters.by_heads = by(call.heads);
-  parameters.by_group = by(call.heads / call.kv_heads);
-  parameters.unit = static_cast<float>(parameters.cap != 0.0f ? 1.0 : 1.0 / call.scale);
+  describe_outputs(call, &parameters);
   describe_options(call, &parameters);
+  describe_schedule<Shape, kVarlen>(call, &parameters);
+  parameters.unit = static_cast<float>(parameters.cap != 0.0f ? 1.0 : 1.0 / call.scale);
   parameters.bias_is_float = call.bias_dtype == DType::kFloat32;
-  parameters.shares_bias = call.bias_batch_stride == 0;
-  parameters.by_batch = by(call.batch);
   parameters.changes_scores = parameters.cap != 0.0f ||
                               (!Shape::kHasBias && call.bias != nullptr) ||
                               call.alibi_slopes != nullptr;
   parameters.kept = AttentionDropout::factor_of<float>(parameters.threshold);
-  parameters.num_items = parameters.first_shorter = static_cast<int>(num_tiles);
   parameters.writes_late = !parameters.is_masked() || call.seq_q > 512;
-  const bool is_masked = parameters.is_masked();
-  const int64_t multiprocessors = num_multiprocessors();
-  if (kVarlen && call.batch <= AttentionSm90Order::kMost) {
-    parameters.by_length = true;
-    parameters.by_couples = is_masked;
-  } else if (is_masked) {
-    const int64_t couples = divide_up(all_heads, 2) * query_tiles;
-    const int64_t teams = multiprocessors * Shape::kTeams;
-    const int64_t in_rounds = divide_up(couples, teams) * teams;
-    parameters.by_couples = !kVarlen && Shape::kQueries == 128 && call.seq_q <= kCoupleQueries &&
-                            8 * in_rounds <= 9 * couples;
-    if (parameters.by_couples) {
-      const int64_t pairs = all_heads / 2;
-      const int64_t first_pair = couples / teams * teams / query_tiles;
-      const int64_t first = first_pair * query_tiles;
-      const int64_t shorter = (pairs - first_pair) * (query_tiles + 1);
-      const bool has_shorter =
-          all_heads % 2 == 0 && divide_up(first + shorter, teams) * teams == in_rounds;
-      parameters.num_items = static_cast<int>(has_shorter ? first + shorter : couples);
-      parameters.by_shorter = by(query_tiles + 1);
-      if (has_shorter) {
-        parameters.first_shorter = static_cast<int>(first);
-        parameters.first_shorter_pair = static_cast<int>(first_pair);
-      }
-    }
-  }
-  if (is_masked && !parameters.by_couples) {
-    // Of float8 head_dim counts pairs.
-    const int64_t key_bytes = 2 * call.head_dim + (Shape::kIsFloat8 ? 1 : 2) * call.head_dim_v;
-    divide_into_sections(all_heads, attention_sm90_section(call, key_bytes), query_tiles,
-                         &parameters);
-  }
 
-  const auto kernel = &attention_sm90_kernel<T, Shape, kVarlen>;
+  const AttentionSm90Kernel kernel = attention_sm90_kernel_of<Shape, kVarlen>(call.dtype);
   CUDAOPS_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      Shape::shared_bytes(kVarlen)));
-  const int64_t blocks = std::min(divide_up(num_tiles, Shape::kTeams), multiprocessors);
+  const int64_t tiles = parameters.query_tiles * call.batch * call.heads;
+  const int64_t blocks = std::min<int64_t>(divide_up(tiles, Shape::kTeams), num_multiprocessors());
   kernel<<<static_cast<unsigned int>(blocks), Shape::kThreads, Shape::shared_bytes(kVarlen),
            stream>>>(parameters);
   CUDAOPS_CHECK_LAUNCH();
@@ -178,18 +147,24 @@ void launch_attention_sm90_type(const Attention& call, cudaStream_t stream,
 template <typename Shape, typename DescribeMore>
 void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
-  for_sm90_kernel(call.dtype, call.cu_seqlens_q != nullptr, [&](auto element, auto is_varlen) {
-    using T = decltype(element);
-    constexpr bool kVarlen = decltype(is_varlen)::value && !Shape::kHasBias;
-    // Tiles of one warpgroup are for calls without.
-    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1) {
+  const auto launch = [&](auto is_varlen) {
+    constexpr bool kVarlen = decltype(is_varlen)::value;
+    // Which tiles are for calls without options launch_attention_sm90() knows: those of one
+    // warpgroup, and a shape that takes a bias alone, which sequences of different lengths don't
+    // have.
+    constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
+    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1 && !(kIsForBias && kVarlen)) {
       if (changes_scores(call)) {
-        return launch_attention_sm90_type<T, WithScoreOptions<Shape>, kVarlen>(call, stream,
-                                                                               describe_more);
+        return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
+                                                                             describe_more);
       }
     }
-    launch_attention_sm90_type<T, Shape, kVarlen>(call, stream, describe_more);
-  });
+    launch_attention_sm90_tiles<Shape, kVarlen>(call, stream, describe_more);
+  };
+  if constexpr (!Shape::kHasBias) {
+    if (call.cu_seqlens_q != nullptr) return launch(std::true_type());
+  }
+  launch(std::false_type());
 }
 
 // One shape; ops.cmake names them all.

@@ -103,10 +103,13 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   const auto finish = [&](uint32_t n) {
     float factor[2];
     finish_rows<Shape, kVarlen>(call, tile_at(n), warpgroup, rows, factor);
+    for_element<T>(call, [&](auto element) {
 #pragma unroll
-    for (int i = 0; i < Shape::kHeadDimV / 4; ++i) {
-      packed[i] = detail::pack_pair<T>(o[2 * i] * factor[i % 2], o[2 * i + 1] * factor[i % 2]);
-    }
+      for (int i = 0; i < Shape::kHeadDimV / 4; ++i) {
+        packed[i] = detail::pack_pair<decltype(element)>(o[2 * i] * factor[i % 2],
+                                                         o[2 * i + 1] * factor[i % 2]);
+      }
+    });
   };
   bool is_being_read = false;  // by the copy engine: what the last tile's queries gave way to
   const auto release_written = [&](uint32_t n) {
@@ -204,7 +207,7 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
   };
   const auto scores_to_weights = [&](int block) {
     if (Shape::kChangesScores && call.changes_scores) {
-      change_scores<T, Shape>(call, tile_at(t - 1), warpgroup, block, s);
+      change_scores<T, Shape, kVarlen>(call, tile_at(t - 1), warpgroup, block, s);
     }
     if constexpr (Shape::kHasBias) {
       WarpBias<T, Shape>(call, shared - team * Shape::kTeamBytes).add_to(s);

@@ -19,6 +19,11 @@
 //             given out in reverse order.
 #pragma once
 
+#include <cstdint>
+
+#include "../common/divider.cuh"
+#include "../common/per_device.cuh"
+#include "attention_sm90_call.cuh"
 #include "attention_sm90_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -195,5 +200,54 @@ class Schedule {
 }  // namespace attention_sm90
 
 #endif
+
+// Up to so many queries of a sequence a mask's tiles are taken in couples: a section is larger than
+// what the blocks work on at a time, and its keys and values come all at once.
+constexpr int64_t kCoupleQueries = 2048;
+
+// Which items there are, for the kernel's Schedule.
+template <typename Shape, bool kVarlen>
+void describe_schedule(const Attention& call, AttentionSm90Parameters* to) {
+  const auto by = [](int64_t n) { return detail::Divider(static_cast<uint32_t>(n)); };
+  const int64_t query_tiles = divide_up(call.seq_q, Shape::kQueries);
+  const int64_t all_heads = call.batch * call.heads;
+  to->batch = static_cast<int>(call.batch);
+  to->query_tiles = static_cast<int>(query_tiles);
+  to->by_query_tiles = by(query_tiles);
+  to->by_heads = by(call.heads);
+  to->by_group = by(call.heads / call.kv_heads);
+  to->by_batch = by(call.batch);
+  to->shares_bias = call.bias_batch_stride == 0;
+  to->num_items = to->first_shorter = static_cast<int>(query_tiles * all_heads);
+  if (kVarlen && call.batch <= AttentionSm90Order::kMost) {
+    to->by_length = true;
+    to->by_couples = to->is_masked();
+    return;
+  }
+  if (!to->is_masked()) return;
+  const int64_t couples = divide_up(all_heads, 2) * query_tiles;
+  const int64_t teams = int64_t{num_multiprocessors()} * Shape::kTeams;
+  const int64_t in_rounds = divide_up(couples, teams) * teams;
+  to->by_couples = !kVarlen && Shape::kQueries == 128 && call.seq_q <= kCoupleQueries &&
+                   8 * in_rounds <= 9 * couples;
+  if (!to->by_couples) {
+    // Of float8 head_dim counts pairs.
+    const int64_t key_bytes = 2 * call.head_dim + (Shape::kIsFloat8 ? 1 : 2) * call.head_dim_v;
+    return divide_into_sections(all_heads, attention_sm90_section(call, key_bytes), query_tiles,
+                                to);
+  }
+  // Of the last round the heads' longest tiles alone, if the others then leave no round more.
+  const int64_t first_pair = couples / teams * teams / query_tiles;
+  const int64_t first = first_pair * query_tiles;
+  const int64_t shorter = (all_heads / 2 - first_pair) * (query_tiles + 1);
+  const bool has_shorter =
+      all_heads % 2 == 0 && divide_up(first + shorter, teams) * teams == in_rounds;
+  to->num_items = static_cast<int>(has_shorter ? first + shorter : couples);
+  to->by_shorter = by(query_tiles + 1);
+  if (has_shorter) {
+    to->first_shorter = static_cast<int>(first);
+    to->first_shorter_pair = static_cast<int>(first_pair);
+  }
+}
 
 }  // namespace cudaops_kernels

@@ -27,11 +27,26 @@ struct Rows {
   float sum[2];
 };
 
+// body(element): of the kernel's T, or of float8 of the type that the call says.
+template <typename T, typename Body>
+__device__ __forceinline__ auto for_element(const AttentionSm90Parameters& call, const Body& body) {
+  if constexpr (!std::is_same<T, uint16_t>::value) {
+    return body(T());
+  } else {
+    return call.writes_half ? body(__half()) : body(bfloat16());
+  }
+}
+
 // To a row's scores of the keys from `column` on; those are the thread's, and the bias of a row of
 // seq_k keys begins at `bias`.
 template <typename Bias, typename Shape>
-__device__ __forceinline__ void add_bias(const Bias* bias, float unit, int column, int seq_k,
-                                         int half, float (&s)[Shape::kKeys / 2]) {
+__device__ __forceinline__ void add_bias(const AttentionSm90Parameters& call, const Bias* bias,
+                                         int column, int seq_k, int half,
+                                         float (&s)[Shape::kKeys / 2]) {
+  const auto unpacked = [&](auto pair) {
+    return for_element<Bias>(call,
+                             [&](auto element) { return unpack_pair<decltype(element)>(pair); });
+  };
   bias += column;
   const int count = seq_k - column;
 #pragma unroll
@@ -41,18 +56,22 @@ __device__ __forceinline__ void add_bias(const Bias* bias, float unit, int colum
       if constexpr (sizeof(Bias) == 4) {
         pair = *reinterpret_cast<const float2*>(bias + 8 * i);
       } else {
-        pair = unpack_pair<Bias>(*reinterpret_cast<const uint32_t*>(bias + 8 * i));
+        pair = unpacked(*reinterpret_cast<const uint32_t*>(bias + 8 * i));
       }
     } else if (8 * i < count) {
-      pair.x = to_float(bias[8 * i]);
+      if constexpr (std::is_same<Bias, uint16_t>::value) {
+        pair.x = unpacked(bias[8 * i]).x;
+      } else {
+        pair.x = to_float(bias[8 * i]);
+      }
     }
-    s[4 * i + 2 * half] = fmaf(pair.x, unit, s[4 * i + 2 * half]);
-    s[4 * i + 2 * half + 1] = fmaf(pair.y, unit, s[4 * i + 2 * half + 1]);
+    s[4 * i + 2 * half] = fmaf(pair.x, call.unit, s[4 * i + 2 * half]);
+    s[4 * i + 2 * half + 1] = fmaf(pair.y, call.unit, s[4 * i + 2 * half + 1]);
   }
 }
 
-// Softcap, ALiBi and bias of a block of keys.
-template <typename T, typename Shape>
+// Softcap, ALiBi and bias of a block of keys; sequences of lengths of their own have no bias.
+template <typename T, typename Shape, bool kVarlen>
 __device__ __forceinline__ void change_scores(const AttentionSm90Parameters& call, const Tile& tile,
                                               int warpgroup, int block,
                                               float (&s)[Shape::kKeys / 2]) {
@@ -82,18 +101,18 @@ __device__ __forceinline__ void change_scores(const AttentionSm90Parameters& cal
       }
     }
   }
-  if (!Shape::kHasBias && call.bias != nullptr) {
+  if (!Shape::kHasBias && !kVarlen && call.bias != nullptr) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       if (row + 8 * half >= tile.seq_q) continue;
       const int64_t at = tile.batch * call.bias_batch_stride + tile.head * call.bias_head_stride +
                          (row + 8 * half) * call.bias_query_stride;
       if (call.bias_is_float) {
-        add_bias<float, Shape>(static_cast<const float*>(call.bias) + at, call.unit, column,
-                               tile.seq_k, half, s);
+        add_bias<float, Shape>(call, static_cast<const float*>(call.bias) + at, column, tile.seq_k,
+                               half, s);
       } else {
-        add_bias<T, Shape>(static_cast<const T*>(call.bias) + at, call.unit, column, tile.seq_k,
-                           half, s);
+        add_bias<T, Shape>(call, static_cast<const T*>(call.bias) + at, column, tile.seq_k, half,
+                           s);
       }
     }
   }

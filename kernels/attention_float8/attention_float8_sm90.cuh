@@ -30,6 +30,7 @@ void launch_attention_float8_sm90_of(const AttentionFloat8& call, const void* va
     parameters->q_descale = call.q_descale;
     parameters->k_descale = call.k_descale;
     parameters->v_descale = call.v_descale;
+    parameters->writes_half = call.attention.dtype == DType::kFloat16;
   };
   launch_attention_sm90_shape<Shape>(in_pairs(call.attention), stream, describe_values);
 }

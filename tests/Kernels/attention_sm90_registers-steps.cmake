@@ -7,7 +7,13 @@ if(NOT real_TORCH)
   return()
 endif()
 case_use_compiler_cache()
-set(shapes AttentionSm90Shape128 AttentionSm90Float8Shape64 AttentionSm90Shape128Dropout)
+set(
+  shapes
+  AttentionSm90Shape128
+  AttentionSm90Float8Shape64
+  WithScoreOptions<AttentionSm90Float8Shape64>
+  AttentionSm90Shape128Dropout
+)
 set(backward_shapes 128 192By128 256)
 if(case_LONG)
   set(
@@ -40,6 +46,7 @@ if(case_LONG)
     WithScoreOptions<AttentionSm90Shape128>
     WithScoreOptions<AttentionSm90Shape192>
     WithScoreOptions<AttentionSm90Shape256>
+    WithScoreOptions<AttentionSm90Float8Shape64>
     WithScoreOptions<AttentionSm90Float8Shape256>
   )
   set(
@@ -56,6 +63,10 @@ set(sources "")
 set(number_varlen 0)
 foreach(shape IN LISTS shapes)
   string(MAKE_C_IDENTIFIER "${shape}" file)
+  set(element cudaops::bfloat16)
+  if(shape MATCHES "Float8")
+    set(element uint16_t)
+  endif()
   set(lengths false)
   if(shape STREQUAL "AttentionSm90Float8Shape64")
     # Lengths of sequences leave it the fewest.
@@ -66,7 +77,7 @@ foreach(shape IN LISTS shapes)
   foreach(is_varlen IN LISTS lengths)
     string(
       APPEND instantiations
-      "template __global__ void cudaops_kernels::attention_sm90_kernel<cudaops::bfloat16, ${shape}, ${is_varlen}>(
+      "template __global__ void cudaops_kernels::attention_sm90_kernel<${element}, ${shape}, ${is_varlen}>(
     const __grid_constant__ AttentionSm90Parameters);
 "
     )

@@ -114,6 +114,33 @@ class PeeledRow : public RowBase<Self, Traits, T, TileType> {
     if (peeled_vector() < end) body(this->place_of(kSlots, peeled_vector()));
   }
 
+  // The inner vectors have two others on either side, in whatever array: only of the peeled ones it
+  // matters whether the row lies between others. They come last: what waits for them has no loads
+  // behind it.
+  template <int kCount, typename Direct>
+  __device__ __forceinline__ void load_tiles_by(Tile (&tiles)[kCount], const Direct& direct) const {
+    const auto each_inner = [&](const auto& body) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        each_inner_before(this->num_shown(tiles[i]), [&](const auto& place) { body(i, place); });
+      }
+    };
+    if (this->are_aligned_as_anchor(tiles)) {
+      each_inner(
+          [&](int i, const auto& place) { direct(tiles[i], place, tiles[i].row + place.column); });
+    } else {
+      each_inner([&](int i, const auto& place) {
+        tiles[i].set(place.slot, load_unaligned(tiles[i].row + place.column));
+      });
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      peeled_before(this->num_shown(tiles[i]), [&](const auto& place) {
+        tiles[i].set(place.slot, load_near_ends(tiles[i], place));
+      });
+    }
+  }
+
  private:
   // This thread's; INT_MAX: none.
   __device__ __forceinline__ int peeled_vector() const {
