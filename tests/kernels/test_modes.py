@@ -498,13 +498,13 @@ def test_hooks(device):
 
 
 def test_a_frozen_weight_costs_nothing(device):
-    x = normal(6, 8, dtype=torch.float32, device=device).requires_grad_()
+    many, few = (normal(rows, 8, dtype=torch.float32, device=device).requires_grad_() for rows in (40, 6))
     w, b = torch.ones(8, device=device), torch.zeros(8, device=device)
     for op, function in (
-        ("rms_norm_backward", lambda w, b: kernels.rms_norm(x, 8, w)),
-        ("rms_norm_backward", lambda w, b: kernels.fused_add_rms_norm(x, x, 8, w)[0]),
-        ("layer_norm_backward", lambda w, b: kernels.layer_norm(x, 8, w, b)),
-        ("bias_gelu_backward", lambda w, b: kernels.bias_gelu(x, b)),
+        ("rms_norm_backward", lambda x, w, b: kernels.rms_norm(x, 8, w)),
+        ("rms_norm_backward", lambda x, w, b: kernels.fused_add_rms_norm(x, x, 8, w)[0]),
+        ("layer_norm_backward", lambda x, w, b: kernels.layer_norm(x, 8, w, b)),
+        ("bias_gelu_backward", lambda x, w, b: kernels.bias_gelu(x, b)),
     ):
         for frozen in (True, False):
             outputs = []
@@ -517,16 +517,20 @@ def test_a_frozen_weight_costs_nothing(device):
                     return result
 
             leaves = (t.clone().requires_grad_(not frozen) for t in (w, b))
-            output = function(*leaves)
+            output = function(few, *leaves)
             with Watch():
                 output.backward(torch.ones_like(output))
             assert len(outputs) == 1, op
             assert all((o.numel() == 0) == frozen for o in outputs[0][1:]), (op, frozen)
-        (alone,) = torch.autograd.grad(function(w, b).sum(), x)
-        (beside,) = torch.autograd.grad(
-            function(w.clone().requires_grad_(), b.clone().requires_grad_()).sum(), x
-        )
-        assert torch.equal(alone, beside), op
+        for x in (many, few):
+            (alone,) = torch.autograd.grad(function(x, w, b).sum(), x)
+            leaves = (w.clone().requires_grad_(), b.clone().requires_grad_())
+            (beside,) = torch.autograd.grad(function(x, *leaves).sum(), x)
+            # A GPU's kernels of few rows with their sums may have other last bits.
+            if x is few and x.is_cuda:
+                torch.testing.assert_close(alone, beside, msg=lambda text, op=op: f"{op}: {text}")
+            else:
+                assert torch.equal(alone, beside), op
 
 
 def test_autocast_has_torchs_dtypes(device):

@@ -279,7 +279,10 @@ def _attention(
             )
         output = attention_varlen(
             *(tensor.flatten(0, 1) for tensor in (q, k, v)),
-            *pattern[3:7],
+            pattern.cu_seqlens_q,  # by name: torch.compile can't follow Pattern's own __getitem__
+            pattern.cu_seqlens_k,
+            pattern.max_seqlen_q,
+            pattern.max_seqlen_k,
             window=pattern.window,
             dropout_p=dropout,
             **options,
