@@ -238,8 +238,10 @@ set(_cudaops_pair "")
 if(CudaTorchMatch_TORCH_DIR STREQUAL "")
   _cudaops_use(match/explain)
   _cudaops_match_failure(_cudaops_pair)
+elseif(NOT _cudaops_first)
+  # The search has kept to the request of the first call.
+  _cudaops_match_later_request(_cudaops_pair CudaTorchMatch_TORCH_DIR)
 endif()
-# The search has kept to the version request: there is nothing left to compare.
 find_package_handle_standard_args(
   CudaTorchMatch
   REQUIRED_VARS CudaTorchMatch_TORCH_DIR HANDLE_VERSION_RANGE

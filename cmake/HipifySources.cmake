@@ -42,8 +42,9 @@ Translates CUDA sources to HIP at build time, file by file, into the build direc
   :command:`cudaops_add_gtest` call it where the backend is HIP.
 
 A translation keeps its name and its place: ``src/a/k.cu`` becomes ``<mirror>/src/a/k.cu``, relative to the root that
-contains it. Roots are the project's source directory, its build directories (``<mirror>/.generated``), and include
-directories of the target itself that hold a source (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include
+contains it. Roots are the project's source directory, its build directories (``<mirror>/.generated``), include directories
+of the target itself that hold a source, and the directory above the project, in the same checkout and up to three steps
+away, that holds one (``<mirror>/.elsewhere<n>``). Headers below SYSTEM include
 directories, and those of imported and fetched targets, are not translated. Source properties that are set before the end of the directory apply
 to the translation, too. Translated ``.cu`` and ``.hip`` files have ``LANGUAGE HIP``: enable it, or
 find_package(CudaTorchMatch) does. An explicit ``LANGUAGE`` wins, on the source (where ``CUDA`` means ``HIP``) before or

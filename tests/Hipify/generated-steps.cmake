@@ -1,7 +1,12 @@
 # Sources and headers that the build makes are translated when they are there; a source outside of the project, with an
-# include directory above it, is too.
+# include directory above it or beside the project, is too.
 hip_machine()
 source(k.cu "#include \"made.h\"" "#include <configured.h>" "cudaError_t k() { return made(); }"
+)
+file(WRITE "${case_DIR}/csrc/b.cu" "#include \"../common/b.h\"\ncudaError_t b() { return b_h(); }\n")
+file(
+  WRITE "${case_DIR}/common/b.h"
+  "#include <cuda_runtime.h>\ninline cudaError_t b_h() { return cudaGetLastError(); }\n"
 )
 file(WRITE "${case_DIR}/shared/kernels/k.cu" "#include \"inc/s.h\"\ncudaError_t shared() { return s(); }\n")
 file(
@@ -32,7 +37,7 @@ add_custom_command(
   DEPENDS made.txt
   VERBATIM
 )
-cudaops_add_kernels(k SHARED SOURCES k.cu g.cu ../shared/kernels/k.cu "${CMAKE_CURRENT_BINARY_DIR}/gen/made.h")
+cudaops_add_kernels(k SHARED SOURCES k.cu g.cu ../shared/kernels/k.cu ../csrc/b.cu "${CMAKE_CURRENT_BINARY_DIR}/gen/made.h")
 target_include_directories(k PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/gen" "${CMAKE_CURRENT_BINARY_DIR}/conf" ../shared)
 ]]
 )
@@ -43,6 +48,8 @@ case_match("made.h" "${text}" "hipGetLastError")
 expect_file("${mirror}/.generated/conf/configured.h" "hipError_t configured();\n")
 file(READ "${mirror}/.elsewhere1/kernels/inc/s.h" text)
 case_match("s.h" "${text}" "hipGetLastError")
+file(READ "${mirror}/.elsewhere2/common/b.h" text)
+case_match("b.h" "${text}" "hipGetLastError")
 expect_file(
   "${mirror}/.generated/g.cu"
   "#include \"hip/hip_runtime.h\"\n#line 1\n#include \"../beside.h\"\n#include \"../beside.h\"\nint g() { return beside(); }\n"

@@ -3,6 +3,8 @@ fake_torch("${case_DIR}/venv" VERSION 2.13.0 CPU)
 foreach(file IN ITEMS k.cu other/k.h sub/CMakeLists.txt)
   source(${file} "")
 endforeach()
+# Beyond the checkout.
+file(WRITE "${case_DIR}/src/.git" "")
 file(WRITE "${case_DIR}/elsewhere/k.cu" "")
 
 set(usage "${commands_USAGE}")

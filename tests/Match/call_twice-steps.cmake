@@ -13,3 +13,15 @@ match(
 expect_match(VERDICT EXACT CUDA_ENABLED TRUE)
 expect_stdout("-- again EXACT --" "-- sub EXACT TRUE --")
 refuse_stdout("-- CudaTorchMatch: torch .*-- CudaTorchMatch: torch ")
+
+# What a later call asks for besides is compared: it says what it is not.
+set(said "Reason given by package: one build tree has one match, that of <case>/src/CMakeLists.txt,")
+match(
+  AFTER
+    "find_package(CudaTorchMatch 2.10...2.13)\nmessage(STATUS \"fits \${CudaTorchMatch_FOUND}\")\nfind_package(CudaTorchMatch 2.99 QUIET)\nmessage(STATUS \"newer \${CudaTorchMatch_FOUND}\")\nfind_package(CudaTorchMatch 2.12 EXACT)\nfind_package(CudaTorchMatch COMPONENTS HIP)"
+)
+expect_stdout(
+  "-- fits TRUE -- newer FALSE -- "
+  "${said} with torch 2\\.13\\.0\\+cu130, and here 2\\.12 is asked for\\. Fix: ask for it there, or -DPython_EXECUTABLE=<one with it>"
+  "\\(missing: HIP\\) ${said} which is for CUDA"
+)

@@ -231,6 +231,21 @@ def test_linear_cross_entropy_under_transforms(device):
     )
 
 
+def test_linear_cross_entropy_compiled(device):
+    """A graph for the first number of rows and one for all others that are as many parts."""
+    w = normal(11, 8, dtype=torch.float32, device=device)
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    compiled = torch.compile(kernels.linear_cross_entropy, backend="aot_eager", fullgraph=True)
+    for num_rows in (20, 30, 45, 70):
+        target = torch.arange(num_rows, device=device) % 11
+        found, wanted = (normal(num_rows, 8, dtype=torch.float32, device=device).requires_grad_() for _ in range(2))
+        for leaf, function in ((found, compiled), (wanted, kernels.linear_cross_entropy)):
+            function(leaf, w, target).backward()
+        torch.testing.assert_close(found.grad, wanted.grad)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 2
+
+
 def test_linear_cross_entropy_has_no_logits_of_all_rows(device):
     from cudaops_kernels._linear_cross_entropy import _rows_at_a_time
 

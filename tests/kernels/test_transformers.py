@@ -4,8 +4,10 @@ attention. Skipped where transformers isn't installed."""
 
 import copy
 import importlib.util
+import os
 import pickle
 import sys
+import unittest
 import warnings
 
 from op_testing import skip_file
@@ -169,6 +171,81 @@ def test_other_models(device):
                 assert torch.equal(*(model.generate(ids, **options, **more) for model in found)), (model_name, more)
 
 
+# By its names in most configurations.
+SMALL = SHAPE | {
+    **dict.fromkeys(("num_experts", "num_local_experts", "n_routed_experts"), 4),
+    **dict.fromkeys(("moe_intermediate_size", "shared_expert_intermediate_size"), 24),
+    **dict.fromkeys(("d_model", "n_embd"), 32),
+    **dict.fromkeys(("d_ff", "ffn_dim", "n_inner", "ffn_hidden_size", "decoder_ffn_dim", "encoder_ffn_dim"), 48),
+    **dict.fromkeys(("n_layer", "num_layers", "decoder_layers", "encoder_layers", "linear_num_key_heads"), 2),
+    **dict.fromkeys(("n_head", "num_heads", "decoder_attention_heads", "encoder_attention_heads", "linear_num_value_heads"), 4),
+    **dict.fromkeys(("d_kv", "linear_key_head_dim", "linear_value_head_dim"), 8),
+    **dict.fromkeys(("bos_token_id", "eos_token_id", "first_k_dense_replace", "n_group", "topk_group"), 1),
+    "max_position_embeddings": 128,
+    "num_experts_per_tok": 2,
+    "sliding_window": WINDOW,
+}
+MOST_PARAMETERS = 20_000_000
+# Of heads of 512 elements, or with attention of their own.
+REFUSALS = ("1 to 256 for q, k and v", "found one that reads it", "found sinks of shape")
+
+
+def small_config(kind):
+    known = kind().to_dict()
+    options = {key: value for key, value in SMALL.items() if key in known}
+    for key in ("layer_types", "mlp_layer_types"):
+        if isinstance(known.get(key), list):
+            options[key] = [known[key][0], known[key][-1]]
+    config = kind(**options)
+    config._attn_implementation = "eager"
+    return config
+
+
+def test_every_decoder(device):
+    """All of transformers' that can be made small by those names, with our attention, and with patch()."""
+    if os.environ.get("CUDAOPS_TEST_LONG", "0") in ("", "0"):
+        raise unittest.SkipTest("CUDAOPS_TEST_LONG=1 runs it")
+    kernels.register_attention()
+    ids, left = tokens(device), padded(device, "left")
+    same, refused = [], []
+    for name in dir(transformers):
+        if not name.endswith("ForCausalLM") or name.startswith("Auto"):
+            continue
+        try:
+            kind = getattr(transformers, name)
+            config = small_config(kind.config_class)
+            with torch.device("meta"):
+                size = sum(param.numel() for param in kind(copy.deepcopy(config)).parameters())
+            if size > MOST_PARAMETERS:
+                continue
+            torch.manual_seed(0)
+            plain = kind(config).to(device).eval()
+            with torch.no_grad():
+                for seed, param in enumerate(plain.parameters()):
+                    param += normal(*param.shape, dtype=param.dtype, device=device, seed=seed) * 0.15
+                wanted = plain(ids).logits, plain(ids, attention_mask=left).logits[left == 1]
+        except Exception as error:
+            print(f"{name} can't be made so: {type(error).__name__}")
+            continue
+        ours = copy.deepcopy(plain)
+        ours.set_attn_implementation("cudaops")
+        try:
+            for step in (lambda model: model, kernels.patch):
+                with torch.no_grad():
+                    found = step(ours)(ids).logits, ours(ids, attention_mask=left).logits[left == 1]
+                for a, b in zip(found, wanted):
+                    error = ((a - b).abs().max() / b.abs().max()).item()
+                    assert error < 1e-4, (name, step, error)
+                same.append((name, step))
+        except (AttributeError, NotImplementedError, ValueError) as error:
+            if "patch: wanted a transformers model" in str(error):
+                continue
+            assert any(sentence in str(error) for sentence in REFUSALS), (name, error)
+            refused.append(name)
+    print(f"{len(same)} times eager's logits; refused: {refused}")
+    assert len(same) > 100
+
+
 def test_sequences_by_their_lengths(device):
     """cu_seq_lens_q, as DataCollatorWithFlattening makes them, against each sequence alone."""
     ids = tokens(device)
@@ -254,6 +331,29 @@ def test_weights_of_attention_are_not_given(device):
         # A sequence, of one for each layer with eager attention.
         assert not ours(tokens(device), output_attentions=True).attentions
     assert "wanted output_attentions=False" in str(found[0].message) and "Fix:" in str(found[0].message)
+
+
+def test_models_with_attention_of_their_own_are_refused(device):
+    """Those that read their mask (BigBird-Pegasus, T5Gemma 2, Doge), and a sink for each query (Inkling 2)."""
+    _, ours = models("Llama", device)
+    masks = []
+    ours.model.layers[0].register_forward_pre_hook(lambda _, args, given: masks.append(given["attention_mask"]), with_kwargs=True)
+    q = ours(tokens(device), use_cache=False, output_hidden_states=True).hidden_states[0].view(2, 4, LENGTH, 8)
+    for how, read in (
+        ("add(mask)", lambda mask: q + mask),
+        ("cat(mask)", lambda mask: torch.cat((mask, mask))),
+        ("mask[...]", lambda mask: mask[:, :, :, :4]),
+        ("mask.dtype", lambda mask: mask.dtype),
+    ):
+        try:
+            read(masks[0])
+        except (AttributeError, NotImplementedError) as error:
+            assert f"found one that reads it ({how}). Fix: " in str(error), error
+        else:
+            raise AssertionError(how)
+    attention = transformers.AttentionInterface()["cudaops"]
+    sinks = torch.zeros(2, 4, LENGTH, 1, device=device)
+    assert "found sinks of shape [2, 4, 20, 1]" in refusal(lambda: attention(ours, q, q, q, None, sinks=sinks))
 
 
 def compiled_once(model, whole):

@@ -67,6 +67,27 @@ function(_cudaops_match_begin out_first)
   endforeach()
 endfunction()
 
+# _cudaops_match_later_request(<out> <out-missing>)
+#
+# Where the match isn't what a later call asks for: a sentence for CMake's, and <out-missing> is emptied where it is the torch.
+function(_cudaops_match_later_request out out_missing)
+  set(${out} "" PARENT_SCOPE)
+  _cudaops_state_read(BACKEND MATCH_PLACE TORCH_VERSION TORCH_RELEASE)
+  set(rule "one build tree has one match, that of ${MATCH_PLACE}/CMakeLists.txt")
+  foreach(component IN LISTS CudaTorchMatch_FIND_COMPONENTS)
+    if(NOT component STREQUAL BACKEND)
+      set(${out} "${rule}, which is for ${BACKEND}" PARENT_SCOPE)
+    endif()
+  endforeach()
+  _cudaops_use(facts/torch)
+  _cudaops_version_wanted("${TORCH_RELEASE}" wanted)
+  if(NOT wanted)
+    set(asked "torch ${TORCH_VERSION}, and here ${CudaTorchMatch_FIND_VERSION_COMPLETE} is asked for")
+    set(${out} "${rule}, with ${asked}. Fix: ask for it there, or -DPython_EXECUTABLE=<one with it>" PARENT_SCOPE)
+    set(${out_missing} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # _cudaops_match_resolve(): the match, in the state: BACKEND is CUDA or HIP, or CPU with REASON_CODE and REASON.
 #
 # Only a match with CUDA and without a warning is kept: what is wrong is looked at again, and said again.

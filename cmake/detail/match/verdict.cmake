@@ -321,7 +321,11 @@ function(_cudaops_verdict_text)
     set(HEAD "CUDAOPS_VERSION_POLICY=STRICT accepts only a toolkit of torch's own CUDA version.")
     set(rule "CUDAOPS_VERSION_POLICY=STRICT: the same major.minor")
   elseif(VERDICT STREQUAL "MISMATCH")
-    set(policy_fix "-DCUDAOPS_VERSION_POLICY=WARN   (uses this pair, at your own risk)")
+    set(
+      policy_fix
+      "-DCUDAOPS_VERSION_POLICY=WARN   (uses this pair, at your own risk)"
+      "-DCUDAOPS_BACKEND=CPU   (builds without CUDA)"
+    )
     if(declared STREQUAL "UNFIT")
       set(HEAD "this toolkit does not fit this torch.")
       set(

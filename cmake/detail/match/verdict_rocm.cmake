@@ -54,7 +54,11 @@ function(_cudaops_verdict_rocm prefix)
     set(rule "CUDAOPS_COMPATIBLE_VERSIONS holds !${rocm}:${hip}")
     set(rocm_fix "-DROCm_ROOT=<dir>   (another ROCm ${hip_major})")
     set(torch_fix "-DPython_EXECUTABLE=<python>   (one with another torch)")
-    set(policy_fix "-DCUDAOPS_VERSION_POLICY=WARN   (uses this pair, at your own risk)")
+    set(
+      policy_fix
+      "-DCUDAOPS_VERSION_POLICY=WARN   (uses this pair, at your own risk)"
+      "-DCUDAOPS_BACKEND=CPU   (builds without HIP)"
+    )
   elseif(rocm STREQUAL hip)
     set(VERDICT EXACT)
   elseif(declared STREQUAL "FIT" OR rocm_major STREQUAL hip_major)
@@ -72,7 +76,11 @@ function(_cudaops_verdict_rocm prefix)
     set(VERDICT MISMATCH)
     set(HEAD "ROCm and torch must be of one major version.")
     set(REASON "ROCm ${rocm} and torch's HIP ${hip} are of different major versions")
-    set(policy_fix "-DCUDAOPS_VERSION_POLICY=WARN   (uses this pair, at your own risk)")
+    set(
+      policy_fix
+      "-DCUDAOPS_VERSION_POLICY=WARN   (uses this pair, at your own risk)"
+      "-DCUDAOPS_BACKEND=CPU   (builds without HIP)"
+    )
   endif()
   string(PREPEND HEAD "find_package(CudaTorchMatch): ")
 

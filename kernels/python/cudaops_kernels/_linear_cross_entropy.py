@@ -2,7 +2,7 @@
 """linear_cross_entropy: the last layer of a language model and its loss, a part of the rows at a
 time, so that there are never logits of all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Optional, cast
 
 import torch
@@ -21,6 +21,13 @@ _FEWEST, _MOST, _MULTIPLE = 256, 4096, 64
 def _rows_at_a_time(num_rows: int) -> int:
     fifth = -(-num_rows // (5 * _MULTIPLE)) * _MULTIPLE
     return max(1, min(num_rows, _MOST, max(_FEWEST, fifth)))
+
+
+def _parts(num_rows: int) -> Iterator[slice]:
+    """How many they are is what a compiled graph is made for, not num_rows."""
+    size = _rows_at_a_time(num_rows)
+    for index in range(-(-num_rows // size)):
+        yield slice(index * size, (index + 1) * size)
 
 
 class _Gradients:
@@ -93,9 +100,7 @@ class _Loss(torch.autograd.Function):
         losses = rows.new_empty(rows.shape[0], dtype=torch.float32)
         lses = torch.empty_like(losses)
         factor = _factor_of(reduction, target, ignore_index)
-        size = _rows_at_a_time(rows.shape[0])
-        for first in range(0, rows.shape[0], size):
-            part = slice(first, first + size)
+        for part in _parts(rows.shape[0]):
             logits = torch.nn.functional.linear(rows[part], weight, bias)
             run = ops.cross_entropy if gradients is None else ops.cross_entropy_
             losses[part], lses[part] = run(logits, target[part], *options, "none")
@@ -125,9 +130,7 @@ class _Loss(torch.autograd.Function):
         factor = _factor_of(ctx.reduction, target, ctx.options[0])
         grad_losses = grad_loss if factor is None else grad_loss * factor
         grad_losses = grad_losses.expand(rows.shape[0])
-        size = _rows_at_a_time(rows.shape[0])
-        for first in range(0, rows.shape[0], size):
-            part = slice(first, first + size)
+        for part in _parts(rows.shape[0]):
             logits = torch.nn.functional.linear(rows[part], weight, bias)
             grad = ops.cross_entropy_backward(
                 grad_losses[part].contiguous(),

@@ -18,6 +18,14 @@ _MOST_QUERIES_OF_DECODE = 16
 _EVERYTHING, _CAUSAL = (-1, -1), (-1, 0)
 
 
+
+def _read_by_model(how: str) -> str:
+    return (
+        f"cudaops: wanted a model that only hands its mask to its attention function, found one that reads it ({how}). "
+        'Fix: attn_implementation="sdpa" or "eager"'
+    )
+
+
 class Pattern(NamedTuple):
     """What stands in the place of a mask of [batch, 1, queries, keys]. As it is a tuple, whoever moves
     or casts a model's arguments (FSDP, accelerate) does so with these tensors."""
@@ -34,6 +42,19 @@ class Pattern(NamedTuple):
     # For a static cache generate() makes masks ahead. The model asks whether one has two dimensions, and
     # has a mask made of what is no tensor of four, which gives the same again.
     ndim: int = 4
+
+    # What else a model does with a mask.
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(_read_by_model(f"mask.{name}") if hasattr(Tensor, name) else name)
+
+    @classmethod
+    def __torch_function__(cls, function: Any, *_: Any) -> Any:
+        raise NotImplementedError(_read_by_model(f"{function.__name__}(mask)"))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            raise NotImplementedError(_read_by_model("mask[...]"))
+        return tuple.__getitem__(self, key)
 
 
 class _Parts(NamedTuple):
@@ -218,11 +239,17 @@ def _attention(
     max_length_q: Optional[int] = None,
     max_length_k: Optional[int] = None,
     output_attentions: Optional[bool] = None,
+    sinks: Optional[Tensor] = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
     """For transformers' AttentionInterface: of [batch, heads, seq, head_dim] [batch, seq, heads, head_dim]."""
     if output_attentions:
         _warn_of_weights()
+    if sinks is not None:
+        raise NotImplementedError(
+            f"cudaops: wanted a sink for each head (s_aux), found sinks of shape {list(sinks.shape)}. "
+            'Fix: attn_implementation="eager"'
+        )
     q, k, v = (tensor.transpose(1, 2) for tensor in (query, key, value))
     batch, num_queries = q.shape[:2]
     if is_causal is None:
