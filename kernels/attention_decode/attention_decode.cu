@@ -8,6 +8,7 @@
 #endif
 #include "attention_decode.cuh"
 #include "attention_decode.h"
+#include "attention_few.cuh"
 #include "attention_few.h"
 
 namespace cudaops_kernels {
@@ -193,19 +194,29 @@ struct Fit {
   bool has_clusters;
 };
 
-template <typename T, typename Cache, int kDim, bool kHasManyBlocks>
+template <typename T, typename Cache, int kDim, bool kIsPaged>
+auto kernel_of() {
+  if constexpr (kIsPaged) {
+    return decode_kernel<T, Cache, kDim>;
+  } else {
+    return few_kernel<T, kDim>;
+  }
+}
+
+template <typename T, typename Cache, int kDim, bool kIsPaged, bool kHasManyBlocks>
 Fit find_fit(int device) {
   using M = PartMemory<Cache, kDim>;
-  const auto kernel = decode_kernel<T, Cache, kDim>;
+  const auto kernel = kernel_of<T, Cache, kDim, kIsPaged>();
+  constexpr int kMore = kIsPaged ? 0 : bytes_of_running<kDim>(kRows);
   if (!is_compiled_for_mma()) return {0, 0, 0, false};
   int most = 0, multiprocessors = 0, blocks = 0;
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   CUDAOPS_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   int allowed = M::kStages;
-  while (allowed >= M::kFewestStages && M::bytes_of_block(allowed) > most) --allowed;
+  while (allowed >= M::kFewestStages && M::bytes_of_block(allowed) + kMore > most) --allowed;
   if (allowed < M::kFewestStages) return {0, 0, 0, false};
-  CUDAOPS_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::bytes(allowed)));
+  CUDAOPS_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     M::bytes(allowed) + kMore));
   const int stages = kHasManyBlocks && allowed > M::kFewerStages ? M::kFewerStages : allowed;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, M::kThreads,
                                                               M::bytes(stages)));
@@ -213,19 +224,18 @@ Fit find_fit(int device) {
   return {blocks * multiprocessors, stages, 0, false};
 }
 
-template <typename T, typename Cache, int kDim, bool kHasManyBlocks>
+template <typename T, typename Cache, int kDim, bool kIsPaged, bool kHasManyBlocks>
 Fit fit() {
   static int known[64];
   const int value = known_for_device(known, [](int device) {
-    const Fit found = find_fit<T, Cache, kDim, kHasManyBlocks>(device);
+    const Fit found = find_fit<T, Cache, kDim, kIsPaged, kHasManyBlocks>(device);
     return found.blocks * 8 + found.stages;
   });
-  using M = PartMemory<Cache, kDim>;
   int unit_shift = 0;
-  while ((1 << unit_shift) < M::kUnit) ++unit_shift;
+  while ((1 << unit_shift) < PartMemory<Cache, kDim>::kUnit) ++unit_shift;
   static int compiled[64];
-  const bool has_clusters = M::kResultAt + M::kResultBytes <= M::bytes(value % 8) &&
-                            is_compiled_for_hopper(decode_kernel<T, Cache, kDim>, compiled);
+  const bool has_clusters =
+      kIsPaged && is_compiled_for_hopper(kernel_of<T, Cache, kDim, kIsPaged>(), compiled);
   return {value / 8, value % 8, unit_shift, has_clusters};
 }
 
@@ -259,21 +269,23 @@ int keys_of_part(const Plan& plan) {
   return keys < fewest ? fewest : keys;
 }
 
-// Where parts are short, more blocks on a multiprocessor hide that they begin, with fewer loads in
-// flight each.
-bool has_short_parts(const Plan& plan) {
-  return plan.call.lengths == nullptr && plan.call.head_dim <= 128 && keys_of_part(plan) <= 512;
-}
-
-// Each item by itself.
-void cut_items(Plan* plan) {
-  const int units = units_of(*plan, plan->most_keys), shift = plan->unit_shift;
-  plan->units_of_part = (keys_of_part(*plan) + (1 << shift) - 1) >> shift;
-  plan->parts_of_item = (units + plan->units_of_part - 1) / plan->units_of_part;
-  plan->by_parts_of_item = detail::Divider(static_cast<uint32_t>(plan->parts_of_item));
+// Each item by itself, into parts that the length decides, for blocks with some of them each: as
+// many as all run at once, but one for each item.
+void cut_items(Plan* plan, int slots) {
+  const auto divide_up = [](int64_t a, int64_t b) { return static_cast<int>((a + b - 1) / b); };
+  const int units = units_of(*plan, plan->most_keys);
+  plan->units_of_part = divide_up(keys_of_part(*plan), int64_t{1} << plan->unit_shift);
+  plan->parts_of_item = divide_up(units, plan->units_of_part);
+  const int64_t items = plan->per_sequence * plan->call.num_batches;
+  const int64_t blocks_of_item = slots > items ? slots / items : 1;
+  plan->parts_of_block = divide_up(plan->parts_of_item, blocks_of_item);
+  plan->groups = divide_up(plan->parts_of_item, plan->parts_of_block);
+  plan->by_groups = detail::Divider(static_cast<uint32_t>(plan->groups));
   plan->slots_of_block = 1;
   plan->parts = static_cast<int>(plan->parts_of_item * plan->columns * plan->call.num_batches);
-  plan->merge_items = true;
+}
+int64_t num_blocks_of_few(const Plan& plan) {
+  return plan.per_sequence * plan.call.num_batches * plan.groups;
 }
 
 // Up to so many keys of few sequences a cluster puts a result together sooner than a second kernel;
@@ -302,7 +314,7 @@ void cut(Plan* plan, const Fit& fit) {
   plan->unit_shift = fit.unit_shift;
   plan->side_by_side = side_by_side_of(*plan, slots);
   plan->columns = plan->per_sequence / plan->side_by_side;
-  if (plan->call.lengths == nullptr) return cut_items(plan);
+  if (plan->call.lengths == nullptr) return cut_items(plan, slots);
   if (cut_for_clusters(plan, fit)) return;
   const int64_t units = most_units(*plan) / plan->side_by_side;
   const int most = slots / plan->side_by_side;
@@ -311,25 +323,37 @@ void cut(Plan* plan, const Fit& fit) {
   plan->merge_items = units <= most && plan->call.num_batches <= 32;
 }
 
+// Of few queries: where blocks of few keys come in several rounds, more of them on a multiprocessor
+// hide that they begin, with fewer loads in flight each.
+bool has_short_blocks(Plan plan, const Fit& fit) {
+  cut(&plan, fit);
+  return plan.call.head_dim <= 128 && num_blocks_of_few(plan) > fit.blocks &&
+         plan.parts_of_block * plan.units_of_part << plan.unit_shift <= 512;
+}
+
 int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
 int64_t num_slots(const Plan& plan) { return plan.slots_of_block * num_blocks(plan); }
 
-// Of the second kernel: as many as run at a time of the first one. Where items are cut by
-// themselves a block has as many rows in any batch, as that decides in which order parts are added.
+// Of the second kernel: as many as run at a time of the first one.
 dim3 merge_grid(const Plan& plan, int slots) {
   if (!plan.merge_items) return dim3(static_cast<unsigned int>(num_blocks(plan)));
   const int items = static_cast<int>(plan.per_sequence * plan.call.num_batches);
   const int rows = plan.slot_rows, each = slots / items;
-  int shares = rows < each ? rows : each;
-  if (plan.parts_of_item > 0) {
-    const int of_block = rows_at_once(plan.parts_of_item);
-    shares = of_block > 1 ? (rows + of_block - 1) / of_block : rows;
-  }
-  return dim3(static_cast<unsigned int>(items), static_cast<unsigned int>(shares));
+  return dim3(static_cast<unsigned int>(items),
+              static_cast<unsigned int>(rows < each ? rows : each));
+}
+dim3 few_merge_grid(const Plan& plan, int dim) {
+  const int rows = few_rows_at_once(plan.parts_of_item, dim);
+  return dim3(static_cast<unsigned int>(plan.per_sequence * plan.call.num_batches),
+              static_cast<unsigned int>((plan.slot_rows + rows - 1) / rows));
 }
 
+bool has_second_kernel(const Plan& plan) {
+  return !plan.is_in_cluster &&
+         (plan.parts_of_item == 0 || plan.parts_of_block < plan.parts_of_item);
+}
 int64_t workspace_bytes(const Plan& plan) {
-  if (plan.parts_of_item == 1 || plan.is_in_cluster) return 0;
+  if (!has_second_kernel(plan)) return 0;
   return num_slots(plan) * plan.slot_rows * (plan.call.head_dim + 2) * 4;
 }
 
@@ -347,7 +371,7 @@ void launch_clusters(Kernel* kernel, dim3 grid, dim3 block, int shared_bytes, cu
   CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, plan));
 }
 
-template <typename T, typename Cache, int kDim>
+template <typename T, typename Cache, int kDim, bool kIsPaged>
 void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) {
   using M = PartMemory<Cache, kDim>;
   cut(&plan, fit);
@@ -355,25 +379,44 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   plan.slot_stride = plan.slots_of_block * plan.side_by_side;
   plan.sums = static_cast<float*>(workspace);
   plan.states = plan.sums + num_slots(plan) * plan.slot_rows * plan.call.head_dim;
-  const auto kernel = decode_kernel<T, Cache, kDim>;
-  const dim3 grid(static_cast<unsigned int>(num_blocks(plan))), block(M::kThreads);
-  if (plan.is_in_cluster) {
-    return launch_clusters(kernel, grid, block, M::bytes(fit.stages), stream, plan);
+  const auto kernel = kernel_of<T, Cache, kDim, kIsPaged>();
+  const dim3 block(M::kThreads);
+  dim3 grid(static_cast<unsigned int>(num_blocks(plan)));
+  int bytes = M::bytes(fit.stages);
+  if (!kIsPaged) {
+    grid.x = static_cast<unsigned int>(num_blocks_of_few(plan));
+    if (!has_second_kernel(plan)) bytes += bytes_of_running<kDim>(plan.slot_rows);
+  } else if (plan.is_in_cluster) {
+    return launch_clusters(kernel, grid, block, bytes, stream, plan);
   }
-  launch_overlapping_with(kernel, grid, block, M::bytes(fit.stages), stream, plan);
-  if (plan.parts_of_item == 1) return;
-  launch_overlapping(merge_kernel<T, kDim>, merge_grid(plan, fit.blocks), dim3(32 * kMergeWarps),
-                     stream, plan);
+  launch_overlapping_with(kernel, grid, block, bytes, stream, plan);
+  if (!has_second_kernel(plan)) return;
+  const dim3 merge_block(32 * kMergeWarps);
+  if constexpr (kIsPaged) {
+    launch_overlapping(merge_kernel<T, kDim>, merge_grid(plan, fit.blocks), merge_block, stream,
+                       plan);
+  } else {
+    launch_overlapping(few_merge_kernel<T, kDim>, few_merge_grid(plan, kDim), merge_block, stream,
+                       plan);
+  }
 }
 
 // body(Fit, launch) of the tensor cores' kernel that takes this call; false where none does.
+template <typename T, typename Cache, int kDim, bool kIsPaged, typename Body>
+bool with_kernel_of(const Plan& plan, const Body& body) {
+  Fit found = plan.row_tiles > 1 ? fit<T, Cache, kDim, kIsPaged, true>()
+                                 : fit<T, Cache, kDim, kIsPaged, false>();
+  if (found.blocks == 0) return false;
+  if (!kIsPaged && has_short_blocks(plan, found)) found = fit<T, Cache, kDim, kIsPaged, true>();
+  body(found, launch_of<T, Cache, kDim, kIsPaged>);
+  return true;
+}
 template <typename T, typename Cache, int kDim, typename Body>
 bool with_kernel_of(const Plan& plan, const Body& body) {
-  const bool has_many_blocks = plan.row_tiles > 1 || has_short_parts(plan);
-  const Fit found = has_many_blocks ? fit<T, Cache, kDim, true>() : fit<T, Cache, kDim, false>();
-  if (found.blocks == 0) return false;
-  body(found, launch_of<T, Cache, kDim>);
-  return true;
+  if constexpr (sizeof(Cache) != 1) {
+    if (plan.call.lengths == nullptr) return with_kernel_of<T, Cache, kDim, false>(plan, body);
+  }
+  return with_kernel_of<T, Cache, kDim, true>(plan, body);
 }
 template <typename T, typename Cache, typename Body>
 bool with_kernel_of_width(const Plan& plan, const Body& body) {

@@ -14,9 +14,6 @@
 //        item ends.
 //        What a block needs first, its first unit too, is brought to the L2 cache before the kernel
 //        before has ended; where the keys of 32 units lie is read at once.
-// Parts  Of attention's few queries (attention_few.h), whose sequences have one length and neither
-//        table nor lengths in memory, each item is cut by itself, after a number of units that the
-//        length decides: in any batch the same. A block has one part; blocks of more rounds follow.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
 //        workspace, and are added by a second kernel, in an order that follows from their number.
 //        It has more warps for an item than a block of the first one would; it waits beside that,
@@ -75,46 +72,60 @@ __device__ __forceinline__ void prefetch_inputs(const AttentionDecode& call) {
 }
 
 #if CUDAOPS_HAS_HOPPER
-// The keys and values of the block's first unit, likewise: half of the threads have a key each,
-// half a value. What lengths and the table say may still change: all of it is within bounds, and no
-// more than a hint.
-template <typename Cache, int kDim>
-__device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int place) {
+// The keys and values of a unit of a sequence's, likewise: half of the threads have a key each,
+// half a value. What the table says may still change: all of it is within bounds, and no more than
+// a hint.
+template <typename Cache, int kDim, bool kIsPaged>
+__device__ __forceinline__ void prefetch_unit(const Plan& plan, int batch, int kv_head, int length,
+                                              int unit) {
   using M = PartMemory<Cache, kDim>;
   static_assert(M::kThreads == 2 * M::kUnit, "");
+  const int thread = static_cast<int>(threadIdx.x);
+  int token = unit * M::kUnit + thread % M::kUnit, block = 0;
+  if (token >= length) return;
+  if constexpr (kIsPaged) {
+    const int page = page_of(plan, token);
+    block = block_of<true>(plan, batch, page);
+    if (block < 0 || block >= plan.call.num_blocks) return;
+    token -= page * static_cast<int>(plan.call.page_size);
+  }
+  const PagedCache& cache = thread < M::kUnit ? plan.call.k : plan.call.v;
+  const Cache* const row = first_of<Cache, kIsPaged>(plan, cache, batch, kv_head) +
+                           block * cache.block_stride + token * cache.token_stride;
+  constexpr int kLine = 128 / sizeof(Cache);
+  for (int at = 0; at < plan.call.head_dim; at += kLine) prefetch_line(row + at);
+}
+// A block's first one, as it is found before the kernel before has ended.
+template <typename Cache, int kDim>
+__device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int place) {
   if (plan.call.num_batches > 32 && plan.parts_of_item == 0) return;
   const Schedule<true> schedule(plan);
   const typename Schedule<true>::Part part = schedule.part(index);
   if (part.is_empty()) return;
   const int length = schedule.length(part.batch);
-  const int thread = static_cast<int>(threadIdx.x);
-  const int token =
-      (first_unit_of(plan, length) + part.begin - part.first) * M::kUnit + thread % M::kUnit;
-  if (token >= length) return;
-  const int page = page_of(plan, token);
-  const int block = block_of<Cache, true>(plan, part.batch, page);
-  if (block < 0 || block >= plan.call.num_blocks) return;
   int in_head = part.column * plan.side_by_side + place;
   const int kv_head = plan.by_row_tiles.divide(&in_head);
-  const PagedCache& cache = thread < M::kUnit ? plan.call.k : plan.call.v;
-  const Cache* const row =
-      first_of<Cache>(plan, cache, part.batch, kv_head) + block * cache.block_stride +
-      (token - page * static_cast<int>(plan.call.page_size)) * cache.token_stride;
-  constexpr int kLine = 128 / sizeof(Cache);
-  for (int at = 0; at < plan.call.head_dim; at += kLine) prefetch_line(row + at);
+  // Two of a long part: more, or two of short ones, take longer than they save.
+  constexpr int kLong = 16;
+  const int count = part.end - part.begin >= kLong && plan.row_tiles == 1 ? 2 : 1;
+  const int first = first_unit_of(plan, length) + part.begin - part.first;
+  for (int i = 0; i < count; ++i) {
+    prefetch_unit<Cache, kDim, true>(plan, part.batch, kv_head, length, first + i);
+  }
 }
 #endif
 
 // A row of a part of an item, to where others add it.
 template <int kDim>
-__device__ __forceinline__ void store_sums(const Plan& plan, float* sums, float* states, int row,
-                                           float largest, float total,
-                                           const LaneElements<kDim>& all) {
+__device__ __forceinline__ void store_sums(const Plan& plan, int slot, int row, float largest,
+                                           float total, const LaneElements<kDim>& all) {
   const int head_dim = static_cast<int>(plan.call.head_dim);
   const int lane = static_cast<int>(threadIdx.x) % 32, first = lane * all.kCount;
-  float* const out = sums + int64_t{row} * head_dim;
-  if (first < head_dim) *reinterpret_cast<LaneElements<kDim>*>(out + first) = all;
-  if (lane == 0) *reinterpret_cast<float2*>(states + 2 * row) = make_float2(largest, total);
+  const int64_t at = int64_t{slot} * plan.slot_rows + row;
+  if (first < head_dim) {
+    *reinterpret_cast<LaneElements<kDim>*>(plan.sums + at * head_dim + first) = all;
+  }
+  if (lane == 0) *reinterpret_cast<float2*>(plan.states + 2 * at) = make_float2(largest, total);
 }
 
 // A row of an item that is in one part.
@@ -155,19 +166,12 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
   const Schedule<>::Part own = schedule.part(part);
   if (own.is_empty() && !plan.is_in_cluster) return;
   using M = PartMemory<Cache, kDim>;
-  Block<T, Cache, kDim, M> block(plan, memory);
-  float* sums = plan.sums;
-  float* states = plan.states;
+  Block<T, Cache, kDim, M, true> block(plan, memory);
 #if CUDAOPS_HAS_HOPPER
-  if (plan.is_in_cluster) {
-    __shared__ float2 own_states[kRows];
-    sums = reinterpret_cast<float*>(memory + M::kResultAt);
-    states = reinterpret_cast<float*>(own_states);
-    if (own.is_empty() && threadIdx.x < kRows) {
-      states[2 * threadIdx.x] = -INFINITY;
-      states[2 * threadIdx.x + 1] = 0;
-    }
-  }
+  // Of a cluster's block: its part's rows take the place of the first warp's sums.
+  float* const own_sums = reinterpret_cast<float*>(memory + M::kQueryBytes);
+  __shared__ float2 own_states[kRows];
+  if (own.is_empty() && threadIdx.x < kRows) own_states[threadIdx.x] = make_float2(-INFINITY, 0);
 #endif
   int batch = own.batch, column = own.column, first = own.first;
   for (int at = own.begin; at < own.end;) {
@@ -175,19 +179,27 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
     const Item item = item_of(plan, batch, index, schedule.length(batch));
     const int item_end = first + item.num_units, upto = min(item_end, own.end);
     int slot = -1;
-    if (plan.is_in_cluster) {
-      slot = 0;
-    } else if (first < own.begin || item_end > own.end) {
+    if (first < own.begin || item_end > own.end) {
       slot = slot_of_block(plan, static_cast<int>(blockIdx.x), first >= own.begin);
     }
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const Tiles tiles = {(item.first_unit + at - first) * M::kUnit + warp * kTile, M::kUnit,
                          upto - at};
-    block.run(item, tiles,
-              [&](int row, const Query& query, float largest, float total,
+    block.run(item, tiles, tiles.count,
+              [&](int, int row, const Query& query, float largest, float total,
                   const LaneElements<kDim>& all) {
+#if CUDAOPS_HAS_HOPPER
+                if (plan.is_in_cluster) {
+                  // All lanes have read their sums of the row.
+                  __syncwarp();
+                  reinterpret_cast<LaneElements<kDim>*>(own_sums + row * kDim)[threadIdx.x % 32] =
+                      all;
+                  if (threadIdx.x % 32 == 0) own_states[row] = make_float2(largest, total);
+                  return;
+                }
+#endif
                 if (slot >= 0) {
-                  store_sums(plan, sums, states, slot * plan.slot_rows + row, largest, total, all);
+                  store_sums(plan, slot, row, largest, total, all);
                 } else {
                   store_result<T>(plan, item, query, largest, total, all);
                 }
@@ -204,7 +216,7 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
 #if CUDAOPS_HAS_HOPPER
   if (plan.is_in_cluster) {
     const Item item = item_of(plan, own.batch, own.column, schedule.length(own.batch));
-    merge_in_cluster<T>(plan, item, sums, states);
+    merge_in_cluster<T, kDim>(plan, item, own_sums, own_states);
   }
 #endif
 #endif

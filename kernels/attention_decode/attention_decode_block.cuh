@@ -17,8 +17,8 @@ namespace decode {
 
 #if !CUDAOPS_HIP
 
-// Shared memory of a block: queries, each warp's tiles of keys and values, kStages of them; sums of
-// the warps take the tiles' place when a part of an item ends.
+// Shared memory of a block: queries, each warp's tiles of keys and values, kStages of them; a
+// warp's sums take a tile's place when a part of an item ends, of float8 that of two.
 template <typename Cache, int kDim, int kWarps_, int kStages_>
 struct Memory {
   static constexpr int kWarps = kWarps_;
@@ -27,15 +27,10 @@ struct Memory {
   static constexpr int kRowBytes = kDim * static_cast<int>(sizeof(Cache));
   static constexpr int kTileBytes = 2 * kTile * kRowBytes;
   static constexpr int kQueryBytes = kRows * kDim * 2;
-  static constexpr int kSumsBytes = kWarps * kRows * (kDim + 4) * 4;
-
-  // Behind the warps' sums: what becomes of them.
-  static constexpr int kResultAt = kQueryBytes + kSumsBytes;
-  static constexpr int kResultBytes = kRows * kDim * 4;
-
-  static constexpr int bytes(int stages) {
-    const int tiles = kWarps * stages * kTileBytes;
-    return kQueryBytes + (tiles > kSumsBytes ? tiles : kSumsBytes);
+  static constexpr int kSumsBytes = kRows * kDim * 4;  // of a warp
+  static_assert(kSumsBytes <= 2 * kTileBytes, "");
+  CUDAOPS_HOST_DEVICE static constexpr int bytes(int stages) {
+    return kQueryBytes + kWarps * stages * kTileBytes;
   }
 
   // Chunks of 16 bytes are spread so that a column of eight rows meets all banks.
@@ -47,6 +42,11 @@ struct Memory {
   __device__ static uint32_t query_at(int row, int chunk) {
     return static_cast<uint32_t>(row * kDim * 2 + (chunk ^ row % 8) * 16);
   }
+  // Eights of a row of sums likewise: four rows meet all banks. Of an element: a multiple of 32,
+  // and what is left.
+  __device__ static int sum_at(int row, int first, int rest) {
+    return row * kDim + first + (rest ^ row % 4 * 8);
+  }
 };
 
 #if CUDAOPS_HAS_MMA
@@ -56,8 +56,9 @@ struct Tiles {
   int first, stride, count;
 };
 
-// One block's work.
-template <typename T, typename Cache, int kDim, typename M>
+// One block's work. kIsPaged: a table says where keys lie, and what a block has of an item is one
+// part; else a sequence's keys are one page, and a block may have several parts.
+template <typename T, typename Cache, int kDim, typename M, bool kIsPaged>
 class Block {
   static constexpr int kWarps = M::kWarps;
   using R = Reader<T, Cache>;
@@ -74,10 +75,11 @@ class Block {
         lane_(threadIdx.x % 32),
         buffers_(queries_ + M::kQueryBytes + warp_ * plan.stages * M::kTileBytes) {}
 
-  // The warps' tiles of an item. take(row, query, largest, total, sums) gets each of its rows, by a
-  // warp of which each lane has some sums.
+  // The warps' tiles of an item, the first `each` of which are a part, and so on. take(part, row,
+  // query, largest, total, sums) gets the rows of each part, by a warp of which each lane has some
+  // sums: a row's parts by the same one, one after the other. What comes next is loaded meanwhile.
   template <typename Take>
-  __device__ void run(const Item& item, const Tiles& tiles, const Take& take) {
+  __device__ void run(const Item& item, const Tiles& tiles, int each, const Take& take) {
     item_ = item;
     tiles_ = tiles;
     const int stages = plan_.stages;
@@ -90,20 +92,31 @@ class Block {
     // The queries are in the first group.
     wait(stages - 2);
     __syncthreads();
-    reset();
-    int stage = 0;
+    begin_item();
+    begin_part();
+    int stage = 0, part = 0, end = each;
 #pragma unroll 1
     for (int i = 0; i < tiles_.count; ++i) {
       wait(stages - 2);
       __syncwarp();
       // Into the tile that all lanes have left.
       copy(i + stages - 1, stage == 0 ? stages - 1 : stage - 1);
-      const bool is_block = (are_blocks_ >> (stages - 1) & 1) != 0;
+      const bool is_block = !kIsPaged || (are_blocks_ >> (stages - 1) & 1) != 0;
       add(token_of(i), buffers_ + static_cast<uint32_t>(stage * M::kTileBytes), is_block);
+      if constexpr (!kIsPaged) {
+        static_assert(M::kSumsBytes <= M::kTileBytes, "the other tiles are loaded or read");
+        if (i + 1 == end && end < tiles_.count) {
+          merge(stage, part++, take);
+          // Before the next copies come where sums are.
+          __syncthreads();
+          begin_part();
+          end += each;
+        }
+      }
       stage = stage + 1 == stages ? 0 : stage + 1;
     }
     wait_for_groups<0>();
-    merge(take);
+    merge(0, part, take);
   }
 
  private:
@@ -122,10 +135,11 @@ class Block {
   // The blocks with the keys of 32 tiles from this one on, a lane each. Not up to the sequence's
   // length: its length is not waited for.
   __device__ __forceinline__ void find_blocks(int i) {
+    if constexpr (!kIsPaged) return;
     const int64_t token = token_of(i) + int64_t{lane_} * tiles_.stride;
     found_ = -1;
     if (token < plan_.most_keys) {
-      found_ = block_of<Cache>(plan_, item_.batch, page_of(plan_, static_cast<int>(token)));
+      found_ = block_of(plan_, item_.batch, page_of(plan_, static_cast<int>(token)));
     }
   }
 
@@ -133,12 +147,16 @@ class Block {
   __device__ __forceinline__ void copy(int i, int stage) {
     are_blocks_ *= 2;
     if (i < tiles_.count) {
-      if (i % 32 == 0 && i != 0) find_blocks(i);
       const AttentionDecode& call = plan_.call;
       const int token = token_of(i);
-      const int in_page = token - page_of(plan_, token) * static_cast<int>(call.page_size);
-      const int block = __shfl_sync(~0u, found_, i % 32);
-      const bool is_there = block >= 0 && block < call.num_blocks;
+      int in_page = token, block = 0;
+      bool is_there = true;
+      if constexpr (kIsPaged) {
+        if (i % 32 == 0 && i != 0) find_blocks(i);
+        in_page -= page_of(plan_, token) * static_cast<int>(call.page_size);
+        block = __shfl_sync(~0u, found_, i % 32);
+        is_there = block >= 0 && block < call.num_blocks;
+      }
       // Rows of the tile that are to be copied.
       const int count = is_there ? item_.length - token : 0;
       const uint32_t tile = buffers_ + static_cast<uint32_t>(stage * M::kTileBytes);
@@ -156,7 +174,7 @@ class Block {
   static_assert(kRowsAtOnce >= 1 && kTile % kRowsAtOnce == 0, "");
   __device__ __forceinline__ const char* first_chunk(const PagedCache& cache,
                                                      const CacheBytes& bytes) const {
-    const Cache* const head = first_of<Cache>(plan_, cache, item_.batch, item_.kv_head);
+    const Cache* const head = first_of<Cache, kIsPaged>(plan_, cache, item_.batch, item_.kv_head);
     return reinterpret_cast<const char*>(head) + uint64_t{bytes.token} * (lane_ / kChunks) +
            lane_ % kChunks * 16;
   }
@@ -233,7 +251,20 @@ class Block {
     return scales;
   }
 
-  __device__ __forceinline__ void reset() {
+  __device__ __forceinline__ void begin_part() {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      largest_[half] = -INFINITY;
+      total_[half] = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * kSteps; ++i) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) sums_[i][k] = 0;
+    }
+  }
+
+  __device__ __forceinline__ void begin_item() {
     const int g = lane_ / 4;
     const PagedCache& k = plan_.call.k;
     const float k_scale = k.scale == nullptr ? 1.0f : k.scale[item_.kv_head * k.scale_stride];
@@ -244,15 +275,8 @@ class Block {
       const Query query = query_of(plan_, item_, g + 8 * half);
       last_[half] = query.is_there ? query.last : -1;
       first_[half] = window_left < 0 ? 0 : query.position - window_left;
-      largest_[half] = -INFINITY;
-      total_[half] = 0;
       scale_[half] = plan_.scale_log2 * k_scale;
       if constexpr (sizeof(Cache) == 1) scale_[half] *= query_scale()[g + 8 * half];
-    }
-#pragma unroll
-    for (int i = 0; i < 2 * kSteps; ++i) {
-#pragma unroll
-      for (int k2 = 0; k2 < 4; ++k2) sums_[i][k2] = 0;
     }
     // All queries see keys from last_first on, up to first_last.
     last_first_ = window_left < 0 ? 0 : item_.length - 1 - window_left;
@@ -353,13 +377,15 @@ class Block {
     return (softcap * kLog2e) * (1.0f - __fdividef(2.0f, 1.0f + power));
   }
 
-  static constexpr int kPitch = kDim + 4;
-  __device__ float* warp_sums() const { return reinterpret_cast<float*>(memory_ + M::kQueryBytes); }
-
-  // The warps' sums become one.
+  // The warps' sums become one: each warp's lie from a tile of its own on, which all of it have
+  // left.
   template <typename Take>
-  __device__ void merge(const Take& take) {
+  __device__ void merge(int tile, int part, const Take& take) {
     const int g = lane_ / 4, t = lane_ % 4;
+    const auto sums_of = [&](int warp) {
+      return reinterpret_cast<float*>(memory_ + M::kQueryBytes +
+                                      (warp * plan_.stages + tile) * M::kTileBytes);
+    };
     __shared__ float largest_of[kWarps][kRows], total_of[kWarps][kRows];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -371,9 +397,8 @@ class Block {
         total_of[warp_][g + 8 * half] = total;
       }
     }
-    // All tiles have been read, and no copy is in flight.
     __syncthreads();
-    float* const sums = warp_sums();
+    float* const own = sums_of(warp_);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       if (half >= halves_) break;
@@ -381,21 +406,21 @@ class Block {
       float largest = -INFINITY;
       for (int warp = 0; warp < kWarps; ++warp) largest = fmaxf(largest, largest_of[warp][row]);
       const float kept = detail::exp2_of(largest_[half] - (largest == -INFINITY ? 0.0f : largest));
-      float* const own = sums + (warp_ * kRows + row) * kPitch;
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         float sum[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) sum[i] = sums_[2 * step + i / 2][2 * half + i % 2] * kept;
+        const int first = step / 2 * 32, rest = step % 2 * 16;
         if constexpr (sizeof(Cache) != 1) {
 #pragma unroll
           for (int i = 0; i < 4; i += 2) {
-            *reinterpret_cast<float2*>(own + 16 * step + R::element(i, t)) =
+            *reinterpret_cast<float2*>(own + M::sum_at(row, first, rest + R::element(i, t))) =
                 make_float2(sum[i], sum[i + 1]);
           }
         } else {
-#pragma unroll
-          for (int i = 0; i < 4; ++i) own[16 * step + R::element(i, t)] = sum[i];
+          *reinterpret_cast<float4*>(own + M::sum_at(row, first, rest + R::element(0, t))) =
+              make_float4(sum[0], sum[2], sum[1], sum[3]);
         }
       }
     }
@@ -416,12 +441,12 @@ class Block {
       LaneElements<kDim> all{};
 #pragma unroll
       for (int warp = 0; warp < kWarps; ++warp) {
-        const LaneElements<kDim> own = reinterpret_cast<const LaneElements<kDim>*>(
-            sums + (warp * kRows + row) * kPitch)[lane_];
+        const LaneElements<kDim> some = *reinterpret_cast<const LaneElements<kDim>*>(
+            sums_of(warp) + M::sum_at(row, 0, lane_ * all.kCount));
 #pragma unroll
-        for (int i = 0; i < all.kCount; ++i) all.at[i] += own.at[i];
+        for (int i = 0; i < all.kCount; ++i) all.at[i] += some.at[i];
       }
-      take(row, query, largest, total, all);
+      take(part, row, query, largest, total, all);
     }
   }
 

@@ -175,9 +175,9 @@ __device__ __forceinline__ Value load_in_cluster(const Value* own, unsigned int 
 
 // An item's results, by all threads of the cluster whose blocks have its parts' sums and states:
 // each has an element of a row at a time. A part without keys has a total of 0, and any sums.
-template <typename T>
+template <typename T, int kDim>
 __device__ __forceinline__ void merge_in_cluster(const Plan& plan, const Item& item,
-                                                 const float* sums, const float* states) {
+                                                 const float* sums, const float2* states) {
   arrive_at_cluster_barrier();
   wait_at_cluster_barrier();
   const int num_rows = min(kRows, plan.num_rows - item.first_row);
@@ -191,8 +191,8 @@ __device__ __forceinline__ void merge_in_cluster(const Plan& plan, const Item& i
     float sum[kMaxClusterSize];
 #pragma unroll
     for (int i = 0; i < kMaxClusterSize; ++i) {
-      state[i] = load_in_cluster(reinterpret_cast<const float2*>(states) + row, i);
-      sum[i] = load_in_cluster(sums + at, i);
+      state[i] = load_in_cluster(states + row, i);
+      sum[i] = load_in_cluster(sums + row * kDim + element, i);
     }
     const Query query = query_of(plan, item, row);
     const Ending ending(plan, item, query);

@@ -57,8 +57,10 @@ struct Plan {
   OutputStrides output_strides;
   int parts;           // of all units; blocks of the grid: parts * side_by_side
   int parts_of_item;   // where each item is cut by itself; 0: all units, one behind the other, are
-  int units_of_part;   // there: after how many it is cut; 0: into equal parts
-  bool is_in_cluster;  // its parts' blocks are a cluster, which puts them together
+  int units_of_part;   // of attention's few queries: after so many an item is cut
+  int parts_of_block;  // there: so many, one after the other
+  int groups;          // there: blocks of an item
+  bool is_in_cluster;  // an item's parts are equal, and their blocks a cluster, which adds them
   int slots_of_block;  // sums that a block may leave: of parts of an item
   int slot_rows;       // rows of a slot
   int slot_stride;     // from an item's part to the next one
@@ -67,7 +69,7 @@ struct Plan {
   float* sums;         // for a slot: [slot_rows][head_dim]
   float* states;       // for a slot: largest, total [slot_rows]
   bool merge_items;    // what a block of the second kernel has: an item, or what a part needs
-  detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1}, by_parts_of_item{1};
+  detail::Divider by_group{1}, by_row_tiles{1}, by_parts{1}, by_parts_of_item{1}, by_groups{1};
 };
 
 // kPastCache: of the first level.
@@ -86,26 +88,20 @@ __device__ __forceinline__ int page_of(const Plan& plan, int token) {
                               : token / static_cast<int>(plan.call.page_size);
 }
 
-// Whether a sequence's keys are named by a table: else they are a page of its own. Those of float8
-// always are.
-template <typename Cache>
-__device__ __forceinline__ bool has_table(const Plan& plan) {
-  return sizeof(Cache) == 1 || plan.call.block_table != nullptr;
-}
-// The block with a page of a sequence, as it lies from block 0 of first_of().
-template <typename Cache, bool kPastCache = false>
+// The block with a page of a sequence, by the table.
+template <bool kPastCache = false>
 __device__ __forceinline__ int block_of(const Plan& plan, int batch, int page) {
-  if (!has_table<Cache>(plan)) return 0;
   const int32_t* const block = plan.call.block_table + batch * plan.call.block_table_stride + page;
 #if CUDAOPS_HAS_MMA
   if (kPastCache) return __ldcg(block);
 #endif
   return *block;
 }
-template <typename Cache>
+// A head's first key in block 0, or of the sequence where its keys are one page.
+template <typename Cache, bool kIsPaged>
 __device__ __forceinline__ const Cache* first_of(const Plan& plan, const PagedCache& cache,
                                                  int batch, int kv_head) {
-  const int64_t first = has_table<Cache>(plan) ? 0 : batch * cache.block_stride;
+  const int64_t first = kIsPaged ? 0 : batch * cache.block_stride;
   return static_cast<const Cache*>(cache.data) + first + kv_head * cache.head_stride;
 }
 
@@ -149,13 +145,8 @@ struct Parts {
   // `begin`: the item's first unit of all.
   __device__ Parts(const Plan& plan, const Item& item, int begin, int per_part, int aside)
       : plan(plan) {
-    if (plan.parts_of_item > 0) {
-      first = begin / item.num_units * plan.parts_of_item;
-      count = plan.parts_of_item;
-    } else {
-      first = begin / per_part;
-      count = (begin + item.num_units - 1) / per_part - first + 1;
-    }
+    first = begin / per_part;
+    count = (begin + item.num_units - 1) / per_part - first + 1;
     first_slot = slot_of_block(plan, first * plan.side_by_side + aside, false);
   }
   __device__ int slot_of(int part) const {
@@ -236,10 +227,7 @@ class Schedule {
  public:
   __device__ explicit Schedule(const Plan& plan)
       : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {
-    if (plan.parts_of_item > 0) {
-      per_part_ = plan.units_of_part;
-      return;
-    }
+    if (plan.parts_of_item > 0) return;
     own_length_ = lane_ < plan.call.num_batches ? length_of<kMayChange>(plan, lane_) : 0;
     own_ = lane_ < plan.call.num_batches ? units_of(plan, own_length_) * plan.columns : 0;
     upto_ = sum_upto(own_);
@@ -258,10 +246,7 @@ class Schedule {
     return __shfl_sync(~0u, own_length_, batch);
   }
   // The first unit of a sequence, of the first 32 ones where lengths differ.
-  __device__ int begin_of(int batch) const {
-    if (plan_.parts_of_item > 0) return batch * plan_.columns * units_of(plan_, length(batch));
-    return __shfl_sync(~0u, upto_ - own_, batch);
-  }
+  __device__ int begin_of(int batch) const { return __shfl_sync(~0u, upto_ - own_, batch); }
 
   // Units begin up to end, of all, and the item with the first of them: its sequence, its column
   // there and its own first unit of all.
@@ -278,7 +263,7 @@ class Schedule {
       part.batch = column / plan_.columns;
       part.column = column - part.batch * plan_.columns;
       const int units = units_of(plan_, length(part.batch));
-      const int each = per_part_ > 0 ? per_part_ : plan_.by_parts_of_item.quotient(units - 1) + 1;
+      const int each = plan_.by_parts_of_item.quotient(units - 1) + 1;
       part.first = column * units;
       part.begin = part.first + in_item * each;
       part.end = min(part.begin + each, part.first + units);
@@ -349,7 +334,7 @@ class Schedule {
   }
 
   const Plan& plan_;
-  int lane_, own_length_, own_, upto_, total_, per_part_;
+  int lane_, own_length_, own_, upto_, total_, per_part_ = 0;
 };
 
 #endif

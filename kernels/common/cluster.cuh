@@ -41,6 +41,16 @@ __device__ __forceinline__ void store_in_cluster(void* own, unsigned int rank, u
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(remote), "r"(word) : "memory");
 }
 
+// The same of four words.
+__device__ __forceinline__ void store_in_cluster(float4* own, unsigned int rank,
+                                                 const float4& numbers) {
+  uint32_t remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared_address(own)), "r"(rank));
+  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(remote), "f"(numbers.x),
+               "f"(numbers.y), "f"(numbers.z), "f"(numbers.w)
+               : "memory");
+}
+
 // The blocks' values, reduced in the order of their ranks; all threads get the result. Each thread
 // of a block brings the same value. `slots`: kMaxClusterSize values, at one place in all blocks;
 // free again after a next reduction with other slots.

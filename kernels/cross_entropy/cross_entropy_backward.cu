@@ -12,6 +12,7 @@ struct Backward {
   using Element = T;
   static constexpr int kNumTiles = 0;
   static constexpr bool kReadsColumns = false;
+  static constexpr bool kCallsNoReduction = true;
   CrossEntropyBackward call;
   const int* counts;
   int num_counts;

@@ -16,6 +16,7 @@ struct Backward {
   static constexpr int kNumOutputs = 1;
   static constexpr int kNumScalars = 1;
   RmsNormBackward call;
+  float inverse_width;
 
   CUDAOPS_HOST_DEVICE ConstRows input(int i) const {
     return i == 0 ? call.grad_output : (i == 1 ? call.x : call.grad_residual_out);
@@ -49,7 +50,14 @@ struct Backward {
                                            const Floats<1>& scalars,
                                            const Floats<1>& totals) const {
     const float rstd = scalars[0];
-    const float shift = -totals[0] * rstd * rstd * rstd / static_cast<float>(call.width);
+    float shift = -totals[0] * rstd * rstd * rstd;
+    // A division takes 20 instructions and registers that decide how many blocks fit; ends of rows
+    // and more vectors a thread have other limits, and are slower without it.
+    if constexpr (Row::kIsWhole && Row::kSlots == 1) {
+      shift *= inverse_width;
+    } else {
+      shift /= static_cast<float>(call.width);
+    }
     row.each([&](const auto& place) {
       auto grad_x = tiles[0].at(place) * row.at(weight, place) * rstd + tiles[1].at(place) * shift;
       if constexpr (kResidual) grad_x = grad_x + tiles[2].at(place);
@@ -71,11 +79,12 @@ struct LaunchBackward {
     const PersistentGrid grid{call.num_rows, call.width, call.grad_x,
                               static_cast<float*>(workspace)};
     void* const sums[] = {call.grad_weight};
+    const float inverse_width = 1 / static_cast<float>(call.width);
     if (call.grad_residual_out.data != nullptr) {
-      launch_persistent_rows(Backward<T, true>{call}, grid, sums, call.weight_dtype,
+      launch_persistent_rows(Backward<T, true>{call, inverse_width}, grid, sums, call.weight_dtype,
                              is_aligned<T>(call), stream);
     } else {
-      launch_persistent_rows(Backward<T, false>{call}, grid, sums, call.weight_dtype,
+      launch_persistent_rows(Backward<T, false>{call, inverse_width}, grid, sums, call.weight_dtype,
                              is_aligned<T>(call), stream);
     }
   }

@@ -239,7 +239,7 @@ TYPED_TEST(CrossEntropyGpu, IsRightForManyRows) {
 
 TYPED_TEST(CrossEntropyGpu, IsRightForAllAlignments) {
   CUDAOPS_SKIP_WITHOUT_GPU();
-  for (const int64_t width : {5, 64, 1000, 4099}) {
+  for (const int64_t width : {5, 64, 1000, 4099, 16390}) {
     for (int64_t offset = 0; offset <= 8; ++offset) {
       this->check(3, width, 0, offset, offset, all_options()[static_cast<size_t>(offset % 4)]);
       this->check(3, width, 3, offset, 0, {});

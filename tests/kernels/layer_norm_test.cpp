@@ -219,6 +219,11 @@ TYPED_TEST(LayerNormGpu, IsRightForManyRows) {
   CUDAOPS_SKIP_WITHOUT_GPU();
   for (const int64_t width : {16, 100, 127, 129, 200, 1024, 2053})
     this->check(1031, width, 0, 0, 0);
+  // Backward of few whole rows in one launch, of more by one, two or four vectors a thread.
+  for (const int64_t width : {264, 1032, 2880, 4096, 8192, 12288, 16384}) {
+    this->check(16, width, 0, 0, 0);
+    this->check(40, width, 0, 0, 0);
+  }
   // Backward by groups of blocks, each of which takes several rows; the last block of a group has
   // less than the others. 132000: groups take more rows than there are stages and exchange slots,
   // by slices of 1024 vectors in float32. 263000: such slices in 16 bits (in float32 two passes).

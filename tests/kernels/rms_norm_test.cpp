@@ -226,6 +226,11 @@ TYPED_TEST(RmsNormGpu, IsRightForManyRows) {
     this->check(1031, width, 0, 0, 0, false);
     this->check(1031, width, 0, 0, 0, true);
   }
+  // Backward of few whole rows in one launch, of more by one, two or four vectors a thread.
+  for (const int64_t width : {264, 1032, 2880, 4096, 8192, 12288, 16384}) {
+    this->check(16, width, 0, 0, 0, false);
+    this->check(40, width, 0, 0, 0, true);
+  }
   // Backward by groups of blocks, each of which takes several rows; the last block of a group has
   // less than the others. 132000 and 70000: groups take more rows than there are stages and
   // exchange slots, by slices of 1024 vectors in float32. 263000: such slices in 16 bits (in

@@ -152,6 +152,16 @@ TEST(RowShape, HasRoomForTheWholeRow) {
   }
 }
 
+TEST(RowShape, FewLoopedRowsAreDivided) {
+  using cudaops_kernels::detail::looped_blocks;
+  EXPECT_EQ(looped_blocks(2048, 1, 132), 1);
+  EXPECT_EQ(looped_blocks(2049, 1, 132), 2);
+  EXPECT_EQ(looped_blocks(16032, 1, 132), 8);  // 128256 classes in 16 bits
+  EXPECT_EQ(looped_blocks(16032, 64, 132), 4);
+  EXPECT_EQ(looped_blocks(16032, 265, 132), 1);
+  EXPECT_EQ(looped_blocks(1 << 20, 1, 132), 264);
+}
+
 // Few rows are spread over more threads, for the same virtual ones: the order of a sum is theirs.
 TEST(RowShape, WideRowsHaveTheSameVirtualThreads) {
   constexpr int kMultiprocessors = 132;
@@ -193,7 +203,8 @@ TEST(RowShape, RowsOfModelsAreWide) {
   expect(kNormQuantize, 16384, 513, 0, 0);
   expect(kNormQuantize, 8192, 64, 0, 0);
   expect(kAddNorm, 16384, 512, 4, 128);
-  expect(kAddNorm, 128, 2304, 0, 0);
+  expect(kAddNorm, 128, 2304, 4, 576);
+  expect(kAddNorm, 256, 2304, 0, 0);
   expect(kSoftmax, 1024, 512, 2, 256);
   expect(kSoftmax, 8192, 128, 0, 0);
   expect(kSoftmax, 8192, 64, 2, 32);

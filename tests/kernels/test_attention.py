@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.cudaops.attention and attention_varlen against float64 arithmetic that stores all scores."""
 
+import contextlib
 import math
 import pickle
 
@@ -475,18 +476,35 @@ def made(device, index, sizes, options, every):
     return dtype, x, options
 
 
+def kernels_of(device):
+    """A profile of what runs on a GPU; nothing elsewhere."""
+    if device != "cuda":
+        return contextlib.nullcontext()
+    return torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
+
+
 def test_few_queries(device):
-    """Keys are divided, alike in each batch: a sequence alone has the bits that it has beside others."""
-    for index, (sizes, options) in enumerate(few_queries_calls(device)):
-        dtype, (q, k, v), options = made(device, index, sizes, options, 4)
-        check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
-        whole = kernels.attention(q, k, v, **options, return_lse=True)
-        alone = kernels.attention(q[1:2], k[1:2], v[1:2], **options, return_lse=True)
-        times = 12 if device == "cuda" else 2
-        many = [x.repeat(times, 1, 1, 1) for x in (q, k, v)]
-        many = kernels.attention(*many, **options, return_lse=True)
-        for a, b, c in zip(whole, alone, many):
-            assert torch.equal(a[1:2], b) and torch.equal(a.repeat(times, *[1] * (a.dim() - 1)), c), (dtype, sizes, options)
+    """Keys are divided, alike in each batch: a sequence alone has the bits that it has beside others, whether its
+    parts have a block each, some of them one, or all."""
+    calls = few = 0
+    with kernels_of(device) as profile:
+        for index, (sizes, options) in enumerate(few_queries_calls(device)):
+            dtype, (q, k, v), options = made(device, index, sizes, options, 4)
+            check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
+            whole = kernels.attention(q, k, v, **options, return_lse=True)
+            alone = kernels.attention(q[1:2], k[1:2], v[1:2], **options, return_lse=True)
+            batches = (12, 40) if device == "cuda" else (2,)
+            for times in batches:
+                many = [x.repeat(times, 1, 1, 1) for x in (q, k, v)]
+                many = kernels.attention(*many, **options, return_lse=True)
+                for a, b, c in zip(whole, alone, many):
+                    same = torch.equal(a[1:2], b) and torch.equal(a.repeat(times, *[1] * (a.dim() - 1)), c)
+                    assert same, (dtype, sizes, options, times)
+            calls += 3 + len(batches)
+            few += (3 + len(batches)) * takes_few_queries(q, k, v)
+    if device == "cuda" and torch.version.cuda and torch.cuda.get_device_capability() >= (8, 0):
+        names = [event.name for event in profile.events()]
+        assert sum("few_kernel" in name for name in names) == few < calls, set(names)
 
 
 def hopper_calls():
@@ -532,7 +550,7 @@ def test_hopper_kernel(device):
             few += takes_few_queries(q, k, v)
             check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
     names = [event.name for event in profile.events()]
-    assert sum("decode_kernel" in name for name in names) == few > 0, set(names)
+    assert sum("few_kernel" in name for name in names) == few > 0, set(names)
     assert sum("attention_sm90_kernel" in name for name in names) == calls - few, set(names)
     assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
 

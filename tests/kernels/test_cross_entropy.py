@@ -223,6 +223,11 @@ def test_same_bits_each_run(device):
             results = ops.cross_entropy(logits, target)
             results = (*results, *ops.cross_entropy_(again, target), again)
             assert all(torch.equal(a, b) for a, b in zip(results, first))
+        together, alone = (
+            ops.cross_entropy(logits[rows], target[rows], reduction="none")
+            for rows in (slice(None), slice(2, 3))
+        )
+        assert all(torch.equal(a[2:3], b) for a, b in zip(together, alone))
 
 
 def test_refuses_in_one_sentence(device):

@@ -28,9 +28,23 @@ constexpr bool kAllowsPadding = false;
 template <typename Op>
 constexpr bool kAllowsPadding<Op, std::enable_if_t<Op::kZeroPads>> = true;
 
+// Optional: kReadsTwoColumns, a weight and a bias.
+template <typename Op, typename = void>
+constexpr bool kReadsTwoColumns = false;
+template <typename Op>
+constexpr bool kReadsTwoColumns<Op, std::enable_if_t<Op::kReadsTwoColumns>> = true;
+
 template <typename Op>
 constexpr RowOp kRowOp{Op::kNumTiles, Op::kReadsColumns,
-                       static_cast<int>(sizeof(typename Op::Element)), kAllowsPadding<Op>};
+                       static_cast<int>(sizeof(typename Op::Element)), kAllowsPadding<Op>,
+                       kReadsTwoColumns<Op>};
+
+// Optional: kCallsNoReduction, no thread of a row waits for another: where there are few rows,
+// those that are read in a loop are divided among several blocks.
+template <typename Op, typename = void>
+constexpr bool kMayDivide = false;
+template <typename Op>
+constexpr bool kMayDivide<Op, std::enable_if_t<Op::kCallsNoReduction>> = true;
 
 // Optional: stage_bytes(rows), shared memory for the rows of a block. It is only for rows that a
 // block has registers for.
@@ -57,7 +71,7 @@ struct BlockRow<Op, 0, kWhole> {
   static constexpr bool kIsOneABlock = false;
   static constexpr int kMaxThreads = kMaxRowThreads;
   static constexpr int kMinBlocks = min_looped_blocks(kRowOp<Op>, kWhole);
-  using Type = LoopedRow<typename Op::Element, kWhole>;
+  using Type = LoopedRow<typename Op::Element, kWhole, kMayDivide<Op>>;
 };
 template <typename Op, int kVectors>
 struct WideRow {
@@ -100,10 +114,10 @@ bool rows_are_whole(const RowGrid& grid, bool aligned) {
 
 template <bool kOnlyWhole, int kVectors, typename Op>
 void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_threads,
-                       cudaStream_t stream) {
+                       cudaStream_t stream, int64_t blocks_each = 1) {
   const int num_rows = num_threads <= 32 ? kWarpRowsThreads / num_threads : 1;
   const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
-  const unsigned int blocks = num_blocks(grid.num_rows, num_rows);
+  const dim3 blocks(num_blocks(grid.num_rows, num_rows), static_cast<unsigned int>(blocks_each));
   int stage_bytes = 0;
   if constexpr (kHasStage<Op>) stage_bytes = static_cast<int>(op.stage_bytes(num_rows));
   if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
@@ -244,7 +258,11 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
     return;
   }
   if constexpr (Op::kNumTiles == 0) {
-    detail::launch_block_rows<kOnlyWhole, 0>(op, grid, aligned, shape.threads, stream);
+    int64_t blocks_each = 1;
+    if constexpr (detail::kMayDivide<Op>) {
+      blocks_each = detail::looped_blocks(num_vectors, grid.num_rows, num_multiprocessors());
+    }
+    detail::launch_block_rows<kOnlyWhole, 0>(op, grid, aligned, shape.threads, stream, blocks_each);
   } else if (shape.vectors == 8) {
     detail::launch_block_rows<kOnlyWhole, 8>(op, grid, aligned, shape.threads, stream);
   } else if constexpr (detail::kHasStage<Op>) {

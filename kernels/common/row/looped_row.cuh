@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row of any length, by one block: each pass over it reads it again, from the cache where that
-// has room. What it offers is said in row.h.
+// has room. What it offers is said in row.h. kIsDivided: by the blocks of a grid's column, of an op
+// that calls for no reduction.
 #pragma once
 
 #include "row_base.cuh"
@@ -31,13 +32,23 @@ class LoopedTile : public detail::TileSource<T>, public detail::Unpacks<LoopedTi
   __device__ __forceinline__ void set(int, const Packed&) {}
 };
 
-template <typename T, bool kWhole>
-class LoopedRow : public RowBase<LoopedRow<T, kWhole>, RowTraits<0, kWhole>, T, LoopedTile<T>> {
+template <typename T, bool kWhole, bool kIsDivided>
+class LoopedRow
+    : public RowBase<LoopedRow<T, kWhole, kIsDivided>, RowTraits<0, kWhole>, T, LoopedTile<T>> {
   using Base = RowBase<LoopedRow, RowTraits<0, kWhole>, T, LoopedTile<T>>;
 
  public:
   using Base::Base;
   using typename Base::Tile;
+
+  __device__ __forceinline__ int thread() const {
+    if constexpr (!kIsDivided) return Base::thread();
+    return static_cast<int>(blockIdx.y * blockDim.x) + Base::thread();
+  }
+  __device__ __forceinline__ int num_threads() const {
+    if constexpr (!kIsDivided) return Base::num_threads();
+    return static_cast<int>(gridDim.y * blockDim.x);
+  }
 
   template <typename Body>
   __device__ __forceinline__ void each_before(int end, const Body& body) const {

@@ -135,6 +135,7 @@ class PackedRow {
   using Numbers = Floats<kPackedElements>;
   static constexpr int kSize = kPackedElements;
   static constexpr int kSlots = 1;
+  static constexpr bool kKeepsAddresses = false;
   static constexpr int kVirtual = 1;
   static constexpr bool kIsWhole = false;
   template <typename Value>

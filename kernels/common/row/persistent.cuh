@@ -23,7 +23,8 @@
 //     void gradient(const Row& row, tiles, fixed, scalars, totals) const;
 //   };
 //
-// Five loops, each with a file of its own:
+// Six loops, each with a file of its own:
+//   few       sm_90: few whole rows by the blocks of one cluster, which add up their sums too
 //   packed    rows of 33 to 256 elements without gaps, of any width (packed_rows.cuh): each warp
 //             loops over packs of them; while it waits for one, other warps work on theirs
 //   ring      sm_90: the copy engine (TMA) brings rows, and the numbers that are read once a row,
@@ -45,6 +46,7 @@
 #pragma once
 
 #include "../column_sums.cuh"
+#include "persistent_few.cuh"
 #include "persistent_long.cuh"
 #include "persistent_packed.cuh"
 #include "persistent_prefetch.cuh"
@@ -76,11 +78,12 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
     // Half as many blocks, and parts for the second kernel; not where that takes registers that are
     // not there (ends of rows, two sums).
     if constexpr (kWhole && Op::kNumSums == 1) {
-      if (Op::kNumInputs == 2 && num_vectors >= kMinVectorsByThree &&
-          num_vectors <= kMaxVectorsByThree) {
-        blocks = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream, 3);
-      } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1) &&
-                 (num_vectors < kMinVectorsByTwo || num_vectors > kMaxVectorsByTwo)) {
+      const bool is_by_two = num_vectors >= kMinVectorsByTwo && num_vectors <= kMaxVectorsByTwo;
+      const bool is_by_three =
+          num_vectors >= kMinVectorsByThree && num_vectors <= kMaxVectorsByThree;
+      if (Op::kNumInputs == 2 && (is_by_two || is_by_three)) {
+        blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream, is_by_two ? 2 : 3);
+      } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1) && !is_by_two) {
         blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
       }
     }
@@ -147,6 +150,12 @@ void launch_persistent_rows(const Op& op, PersistentGrid grid, void* const (&sum
   if (!wanted) grid.workspace = nullptr;
   const int64_t num_vectors = detail::num_vectors<kSize>(grid.width, aligned);
   const bool whole = aligned && grid.width % kSize == 0;
+#if !CUDAOPS_HIP
+  if (whole && wanted && grid.num_rows > 0 && grid.width > 0 &&
+      detail::launch_few_gradient_rows(op, grid, sums, sums_dtype, num_vectors, stream)) {
+    return;
+  }
+#endif
   int64_t parts = 0;
   if (grid.num_rows > 0) {
     parts = whole ? detail::launch_persistent_by_width<Op, true>(op, grid, exchange, num_vectors,

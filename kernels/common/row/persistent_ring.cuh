@@ -97,6 +97,8 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
   __shared__ Scalars<Op> row_scalars[kMaxStages];
   __shared__ Totals scratch[2][32];
   wait_for_kernels_before();
+  const auto is_few = [&] { return grid.num_rows <= kMaxRowsBeforeSums; };
+  if (is_few()) let_next_kernel_start();
   const int64_t row_bytes = grid.width * int64_t{sizeof(T)};
   const int64_t room = row_room(row_bytes, kWhole);
   const auto slot = [&](int stage, int input) {
@@ -215,7 +217,7 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
     buffer ^= 1;
   }
   if (grid.workspace == nullptr) return;
-  let_next_kernel_start();
+  if (!is_few()) let_next_kernel_start();
 #pragma unroll
   for (int which = 0; which < Op::kNumSums; ++which) {
     sums.store(row_at(0), which, grid.part(which, blockIdx.x, gridDim.x));
@@ -223,10 +225,10 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
 #endif
 }
 
-// The number of blocks; 0 where it can't be done this way.
+// The number of blocks; 0 where it can't be done this way. max_blocks_each: of a multiprocessor.
 template <typename Op, int kVectors, bool kWhole>
 int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_vectors,
-                         cudaStream_t stream, int64_t max_blocks_each = kMaxPersistentThreads) {
+                         cudaStream_t stream, int64_t max_blocks_each) {
   static int known[64];
   auto* const kernel = &ring_rows_kernel<Op, kVectors, kWhole>;
   if (!is_compiled_for_hopper(kernel, known)) return 0;
@@ -238,9 +240,8 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
   int fit_registers = 0;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &fit_registers, reinterpret_cast<const void*>(kernel), num_threads, 0));
-  int64_t blocks_each =
-      at_most(at_most(all / (kGoodStages * stage_bytes + own_bytes), fit_registers),
-              at_most(most_blocks(num_threads), max_blocks_each));
+  int64_t blocks_each = at_most(
+      at_most(all / (kGoodStages * stage_bytes + own_bytes), fit_registers), max_blocks_each);
   if (blocks_each == 0 && kMinStages * stage_bytes + own_bytes > all) return 0;
   if (blocks_each == 0) blocks_each = 1;
   const bool has_few_bytes = kWhole && blocks_each == 1 && stage_bytes <= kFewBytes;
@@ -255,6 +256,12 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
   launch_overlapping_with(kernel, static_cast<unsigned int>(blocks), num_threads, bytes, stream, op,
                           grid, static_cast<int>(stages));
   return blocks;
+}
+template <typename Op, int kVectors, bool kWhole>
+int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_vectors,
+                         cudaStream_t stream) {
+  return launch_ring_rows<Op, kVectors, kWhole>(op, grid, num_vectors, stream,
+                                                most_blocks(32 * warps_for(num_vectors, kVectors)));
 }
 
 #endif

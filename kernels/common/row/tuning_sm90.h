@@ -21,7 +21,8 @@ struct RowOp {
   int num_tiles;       // rows that it holds at once; 0: none
   bool reads_columns;  // weights and the like
   int element_bytes;
-  bool allows_padding;  // it asks place.exists() before it stores
+  bool allows_padding;             // it asks place.exists() before it stores
+  bool reads_two_columns = false;  // weight and bias
 };
 
 // ---------------------------------------------------------------------------------------------------
@@ -73,6 +74,9 @@ CUDAOPS_HOST_DEVICE constexpr bool zero_pads(const RowOp& op, int vectors, bool 
 // though nvcc spills for it. 2026-11-23.
 CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, bool is_whole) {
   if (zero_pads(op, vectors, is_whole)) return op.num_tiles == 1 || !op.reads_columns ? 2 : 1;
+  // Both in flight would take 75 registers: 176.2 us for 161.2 (32768 x 4097 of bfloat16).
+  // 2026-11-27.
+  if (op.reads_two_columns && op.element_bytes < 4 && vectors == 4 && !is_whole) return 2;
   return op.num_tiles > 1 && vectors == 4 && !is_whole ? 1 : 0;
 }
 
@@ -86,6 +90,18 @@ CUDAOPS_HOST_DEVICE constexpr int min_looped_blocks(const RowOp& op, bool is_who
 // Of a row that is read in a loop, those of a thread whose loads are in flight at once: few rows
 // would wait for each of them. 2026-11-26.
 constexpr int kVectorsAtOnce = 4;
+
+// Blocks that share such a row where an op may divide it: as many as have all of it in flight,
+// while a multiprocessor gets two at most. cross_entropy's gradient of one row of 128256 bfloat16
+// took 3.2 us for 10.0 by eight blocks, of 262144 3.5 for 18.3 by sixteen, of 16 rows of 128256 5.4
+// for 12.9; four blocks a multiprocessor: 14.7 for 15.4 of 64 rows, 26.7 for 21.4 of 128. H200,
+// 2026-11-27.
+constexpr int64_t looped_blocks(int64_t num_vectors, int64_t num_rows, int multiprocessors) {
+  const int64_t in_flight = kVectorsAtOnce * kMaxRowThreads;
+  const int64_t wanted = (num_vectors + in_flight - 1) / in_flight;
+  const int64_t most = 2 * multiprocessors / num_rows;
+  return wanted < most ? wanted : (most > 1 ? most : 1);
+}
 
 // The table of all this, by the row's number of vectors. is_whole: else head and tail are peeled,
 // two vectors each, and four threads have one more.
@@ -160,7 +176,8 @@ constexpr RowShape wide_shape(const RowOp& op, const RowShape& shape, int64_t nu
                       are_few(threads, is_norm ? kMaxWideThreadsOfTwo : kMaxWideThreadsEach);
   if (threads <= kMaxRowThreads && by_two) return {kVirtualVectors, threads};
   const bool by_four =
-      has_two ? shape.vectors == 2 * kVirtualVectors : are_few(threads / 2, kMaxWideThreadsEach);
+      has_two ? shape.vectors == 2 * kVirtualVectors || are_few(threads / 2, kMaxWideThreadsOfTwo)
+              : are_few(threads / 2, kMaxWideThreadsEach);
   if (wide_rows_by_four(op) && by_four) return {2 * kVirtualVectors, threads / 2};
   return {0, 0};
 }
@@ -218,11 +235,11 @@ constexpr int kGroupThreads = 128;  // of a block with several rows
 // Rows of up to so many vectors go through the ring in shared memory. 2026-11-22. Order.
 constexpr int kMaxRingVectors = 2048;
 // Of one sum a column a thread has one vector: one block or two of a multiprocessor do as well as
-// more with two each, and leave fewer sums to add up. Not where only two blocks would fit and have
-// little in flight: three with two vectors a thread took 43.5 us for 46.6 (8192 x 2624 of bfloat16)
-// and 40.5 to 48 for 43.8 to 47 (2880, by where arrays lie), but 48.3 for 46.2 at 3328. And not
-// from 513 to 575 vectors, where one block would fit: 60.5 for 65.4 (8192 x 4352). H200,
-// 2026-11-27. Order.
+// more with two each, and leave fewer sums to add up. Of two inputs such a thread has 56 registers,
+// so that three blocks fit of up to 384 vectors, and two of up to 575: 36.6 us for 44.7 of three
+// blocks with two vectors a thread (8192 x 2624 of bfloat16), 39.8 for 49.3 (2880), 42.0 for 49.8
+// (3072), and 56.8 for 61.0 (4352). With a residual's gradient two blocks, or from 513 to 575
+// vectors two vectors a thread, for one block would fit. H200, 2026-11-27. Order.
 constexpr int kMinVectorsByThree = 321, kMaxVectorsByThree = 384;
 constexpr int kMinVectorsByTwo = 513, kMaxVectorsByTwo = 575;
 // Longer rows are divided among the blocks of a group. An H200 was fastest with two blocks a
@@ -323,6 +340,28 @@ CUDAOPS_HOST_DEVICE constexpr int max_ring_threads(int num_sums, int vectors) {
 CUDAOPS_HOST_DEVICE constexpr bool ring_fetches_late(int num_sums, bool is_whole) {
   return !is_whole && num_sums > 1;
 }
+
+// Few rows have their sums in one launch, by the blocks of a cluster: each has a row (kWhole) or a
+// slice of all rows (kDivided), which takes 1.2 us a row. rms_norm's gradient of bfloat16, by two
+// launches and by one: 1 x 8200 5.0 and 2.1 us, 1 x 18432 8.0 and 2.7, 2 x 8200 5.1 and 3.3, 4 x
+// 18432 8.3 and 6.7, 8 x 18432 8.4 and 12.0; whole 8 x 2880 5.0 and 3.1, 16 x 4096 5.2 and 4.4, 8 x
+// 8192 5.6 and 5.5, 16 x 8192 5.9 and 6.7. layer_norm's whole 16 x 4096 7.3 and 5.8, 8 x 5120 5.3
+// and 5.6. H200, 2026-11-27. Order.
+enum class FewRows { kNone, kWhole, kDivided };
+constexpr int kMaxFewRowThreads = 2 * kMaxRowThreads;
+constexpr FewRows few_rows_way(int64_t num_rows, int64_t num_vectors, int num_sums) {
+  const int64_t most_divided = num_vectors > kMaxFewRowThreads ? 4 : (num_vectors > 512 ? 2 : 1);
+  if (num_rows <= most_divided && num_vectors > kMaxWarpVectors) {
+    return num_vectors <= 8 * kMaxFewRowThreads ? FewRows::kDivided : FewRows::kNone;
+  }
+  const int64_t most_whole = num_vectors <= 512 ? 16 : (num_sums == 1 ? 8 : 0);
+  const bool fits = num_vectors <= kMaxFewRowThreads && num_rows <= most_whole;
+  return fits ? FewRows::kWhole : FewRows::kNone;
+}
+
+// While so few rows are worked on, the kernel that adds up their sums may be there already: 8 x
+// 2880 to 64 x 2048 took 0.75 to 0.97 of the time so, but 256 x 5120 1.06. H200, 2026-11-27.
+constexpr int64_t kMaxRowsBeforeSums = 64;
 
 // Rows that a block sums of those that are read twice, and how many of them at once. 2026-11-22.
 // Order.
