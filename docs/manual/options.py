@@ -12,7 +12,7 @@ READ = (
     ("cmake", (".cmake",), re.compile(r"_cudaops_option\((CUDAOPS_\w+)")),
     ("cmake", (".cmake",), re.compile(r"\bPROPERTY (CUDAOPS_\w+)")),
     ("cmake/include", (".h",), re.compile(r"\"(CUDAOPS_\w+)\"")),
-    ("kernels", (".h", ".cpp"), re.compile(r"getenv\(\"(CUDAOPS_\w+)\"")),
+    ("kernels", (".h", ".cpp"), re.compile(r"(?:getenv|environment_has)\(\"(CUDAOPS_\w+)\"")),
     ("kernels/python", (".py",), re.compile(r"environ[^\n]*\"(CUDAOPS_\w+)\"")),
     ("python/cudaops", (".py",), re.compile(r"\"(CUDAOPS_\w+)\"")),
 )

@@ -39,11 +39,12 @@ constexpr bool kSm90HasOnlyExtras = true;
 #else
 constexpr bool kSm90HasOnlyExtras = false;
 #endif
+
+#if !CUDAOPS_HIP
+
 #if defined(__CUDA_ARCH__)
 constexpr bool kHasOnlyExtras = kSm90HasOnlyExtras && __CUDA_ARCH__ == 900;
 #endif
-
-#if !CUDAOPS_HIP
 
 namespace {
 

@@ -443,7 +443,7 @@ def test_patched_models(device):
 
 
 def test_copies_of_a_patched_model(device):
-    """A copy is patched; a pickled model, whose methods are found by name, is as it was made."""
+    """A copy is patched; a pickled model, whose methods are found by name, has its own ones again."""
     ids = tokens(device)
     for family in ("Llama", "Gemma3", "Mixtral"):
         _, ours = models(family, device)

@@ -74,7 +74,7 @@ function(_cudaops_hipify_places prefix mirror)
 endfunction()
 
 # _cudaops_hipify_above(<path> <out>): the nearest directory above the project that holds <path>; empty beyond its checkout, and
-# from three steps up on, where other things of the machine may be.
+# more than three steps up, where other things of the machine may be.
 function(_cudaops_hipify_above path out)
   set(${out} "" PARENT_SCOPE)
   set(directory "${PROJECT_SOURCE_DIR}")

@@ -72,7 +72,7 @@ function(_cudaops_toolkit_join nvcc out)
     foreach(
       place
       IN
-      ITEMS bin include lib lib64 nvvm "targets/${CMAKE_SYSTEM_PROCESSOR}-linux"
+      ITEMS bin include lib lib64 nvvm "targets/${CMAKE_SYSTEM_PROCESSOR}-linux" targets/sbsa-linux
     )
       string(REGEX REPLACE "^lib64$" "lib" below "${place}")
       string(REGEX REPLACE "^targets/.*" "." below "${below}")

@@ -123,9 +123,8 @@ def attention(
     [batch, heads, seq, head_dim] are taken without a copy, and of such a q the output is one. float32,
     float16, bfloat16, and float64 on the CPU. A tensor whose heads' elements don't stand side by side
     (a last stride other than 1) is copied, which CUDAOPS_VERBOSE=1 in the environment says. The
-    kernels for H100 and H200 read rows at multiples of 16 bytes with head dimensions that are
-    multiples of 8; tensors at other addresses are not copied, and those for any GPU with tensor cores
-    or any GPU at all take them.
+    kernels with tensor cores read rows at multiples of 16 bytes with head dimensions that are multiples
+    of 8; other tensors are not copied, and the kernels for any GPU take them.
 
     scores = softcap(scale * q·k) - alibi_slopes * |i + seq_k - seq_q - j| + bias of query i and key
     j, with softcap(x) = softcap * tanh(x / softcap); scale: 1 / sqrt(head_dim) if None. Visible are

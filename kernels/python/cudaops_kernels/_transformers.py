@@ -18,7 +18,6 @@ _MOST_QUERIES_OF_DECODE = 16
 _EVERYTHING, _CAUSAL = (-1, -1), (-1, 0)
 
 
-
 def _read_by_model(how: str) -> str:
     return (
         f"cudaops: wanted a model that only hands its mask to its attention function, found one that reads it ({how}). "

@@ -184,7 +184,7 @@ def texts_of(request):
 
 
 def _system():
-    return "/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/cuda", os.path.realpath(INCLUDE) + "/"
+    return "/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/cuda/", "/opt/cuda-", os.path.realpath(INCLUDE) + "/"
 
 
 def refusal(request):

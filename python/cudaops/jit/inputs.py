@@ -133,7 +133,7 @@ class Inputs:
             roots = [cmake_dir(), os.path.join(os.path.dirname(os.path.dirname(__file__)), "include")]
             roots += [os.path.dirname(torch) if torch else "", self._report.get("toolkit", {}).get("root")]
             roots += [get_path("include"), get_path("platinclude")]
-            prefixes = ["/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/cuda", "/opt/rocm"]
+            prefixes = ["/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/cuda/", "/opt/cuda-", "/opt/rocm"]
             self._prefixes = tuple(prefixes + [os.path.realpath(root) + "/" for root in roots if root])
         return self._prefixes
 

@@ -84,9 +84,13 @@ def files_that_import_it(reader):
         for name in sorted(files):
             path = os.path.join(directory, name)
             if name.endswith(".py") and path != reader.path:
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    if re.search(r"^\s*(from|import)\b.*\bcpp_extension\b", file.read(), re.MULTILINE):
-                        found.append(os.path.relpath(path, reader.root))
+                try:
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        text = file.read()
+                except OSError:
+                    continue  # a link to nowhere, say
+                if re.search(r"^\s*(from|import)\b.*\bcpp_extension\b", text, re.MULTILINE):
+                    found.append(os.path.relpath(path, reader.root))
     return found
 
 

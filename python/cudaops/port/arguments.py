@@ -150,7 +150,7 @@ def library(blocks, guard, item):
 
 def directories(blocks, section, keyword, found):
     for guard, item in blocks.known(section, keyword, found):
-        toolkit = re.match(re.escape(HOME) + r"|(/usr/local|/opt)/cuda[^/]*(?=/)", item)
+        toolkit = re.match(re.escape(HOME) + r"|(/usr/local|/opt)/cuda(-[\d.]+)?(?=/)", item)
         rest = item[toolkit.end() :].rstrip("/") if toolkit else ""
         if toolkit and re.fullmatch(r"/(targets/[^/]+/)?(include|lib|lib64)(/stubs)?", rest):
             continue  # CudaOps passes those of the toolkit that was chosen
