@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """attention_varlen() of sequences from 1 to 8192 tokens, forward and backward, beside attention() of as many tokens in
-sequences of 4096, and beside FlashAttention 2's call for such lengths, in bfloat16.
+sequences of 4096, and forward beside FlashAttention 2's call for such lengths, in bfloat16.
 
     bench/kernels/attention_varlen.py --library build/sm90/kernels/libcudaops_kernels.so
 
-There is no figure where an output or a gradient of a sequence differs by more than a few roundings from what attention() of
-that sequence alone gives. The ways are called in turns; TFLOP/s of two products forward, and of five backward.
+There is no figure where an output or a gradient of a sequence differs by more than 2 % of the largest number from what
+attention() of that sequence alone gives. The ways are called in turns; TFLOP/s of two products forward, and of five backward.
 """
 
 import argparse

@@ -31,9 +31,10 @@ inline bool has_extras(const Attention& call) {
 }
 
 // Where sm_90a has kernels of its own, sm_90 has only the ones with extras here: of calls without
-// them only those with a scale that isn't positive are left for it, or with strides that the copy
-// engine can't have. Kernels with extras serve these too, the backward pass in up to 1.15 times the
-// time (H200, 2026-11-27), and the others are half of what these files take to compile.
+// them only those of strides or sizes that the copy engine can't have are left for it, in the
+// backward pass a scale that isn't positive, and GPUs that compile the PTX of sm_90. Kernels with
+// extras serve these too, the backward pass in up to 1.15 times the time (H200, 2026-11-27; forward
+// not measured), and the others are half of what these files take to compile.
 #if defined(CUDAOPS_ATTENTION_WITH_SM90) && defined(CUDAOPS_ATTENTION_BACKWARD_WITH_SM90)
 constexpr bool kSm90HasOnlyExtras = true;
 #else

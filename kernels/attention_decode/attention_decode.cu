@@ -493,7 +493,6 @@ Plan plan_of(const Attention& call) {
   decode.lse = static_cast<float*>(call.lse);
   Plan plan = plan_of(decode);
   plan.most_keys = static_cast<int>(call.seq_k);
-  plan.page_shift = 31;
   // The first query sees as many keys behind its position as there are queries behind it.
   const bool sees_all = call.window_right < 0 || call.window_right >= call.seq_q - 1;
   plan.window_right = sees_all ? -1 : static_cast<int>(call.window_right);

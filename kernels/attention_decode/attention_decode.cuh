@@ -12,8 +12,8 @@
 // Block  Its warps take 16 keys of a unit each, and have copies of their next ones in flight
 //        (cp.async), a softmax and sums of their own: no warp waits for another until a part of an
 //        item ends.
-//        What a block needs first, its first unit too, is brought to the L2 cache before the kernel
-//        before has ended; where the keys of 32 units lie is read at once.
+//        What a block needs first, its first unit too (two of long parts), is brought to the L2
+//        cache before the kernel before has ended; where the keys of 32 units lie is read at once.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
 //        workspace, and are added by a second kernel, in an order that follows from their number.
 //        It has more warps for an item than a block of the first one would; it waits beside that,

@@ -141,7 +141,7 @@ __device__ __forceinline__ void load_sums(const float* from, float (&to)[kCount]
   }
 }
 
-// The results of up to Team::kRows rows of an item.
+// The results of num_rows rows of an item, kWarps warps for each.
 template <typename T, typename Team>
 __device__ __forceinline__ void merge_few_rows(const Plan& plan, const Item& item, int first_slot,
                                                int first_row, int num_rows) {

@@ -221,6 +221,7 @@ TYPED_TEST(LayerNormGpu, IsRightForManyRows) {
     this->check(1031, width, 0, 0, 0);
   // Backward of few whole rows in one launch, of more by one, two or four vectors a thread.
   for (const int64_t width : {264, 1032, 2880, 4096, 8192, 12288, 16384}) {
+    this->check(1, width, 0, 0, 0);
     this->check(16, width, 0, 0, 0);
     this->check(40, width, 0, 0, 0);
   }

@@ -228,6 +228,7 @@ TYPED_TEST(RmsNormGpu, IsRightForManyRows) {
   }
   // Backward of few whole rows in one launch, of more by one, two or four vectors a thread.
   for (const int64_t width : {264, 1032, 2880, 4096, 8192, 12288, 16384}) {
+    this->check(1, width, 0, 0, 0, false);
     this->check(16, width, 0, 0, 0, false);
     this->check(40, width, 0, 0, 0, true);
   }

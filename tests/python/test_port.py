@@ -582,7 +582,7 @@ def test_a_list_of_arguments_is_for_both_compilers(project):
 def test_link_arguments(project):
     content = project.port("""
         ext = CUDAExtension("op", ["csrc/op.cpp", "csrc/op_kernel.cu"],
-            libraries=["cublas", "c10", "cuda", "mylib"], library_dirs=["lib", CUDA_HOME + "/lib64", "/usr/local/cuda/lib64"],
+            libraries=["cublas", "c10", "cuda", "mylib"], library_dirs=["lib", CUDA_HOME + "/lib64", "/usr/local/cuda/lib64", "/opt/cuda_ext/lib"],
             runtime_library_dirs=["/opt/mylib/lib"], extra_objects=["lib/part.a"],
             extra_link_args=["-lcurand", "-L", "more", "-fopenmp", "-Wl,--gc-sections", "-Wl,-rpath,$ORIGIN/lib"])
         """)
@@ -594,7 +594,7 @@ def test_link_arguments(project):
         "CudaOps::curand",
         "CudaOps::openmp",
     ]
-    assert command(content, "target_link_directories") == ["lib", "more"]
+    assert command(content, "target_link_directories") == ["lib", "/opt/cuda_ext/lib", "more"]
     assert command(content, "target_link_options") == ["-Wl,--gc-sections"]
     assert "set_property(TARGET op APPEND PROPERTY INSTALL_RPATH /opt/mylib/lib $ORIGIN/lib)" in content
     assert project.comments == []
@@ -1253,6 +1253,7 @@ def test_errors(tmp_path, script, said):
         if "gptq" in script:
             (tmp_path / "ops").mkdir()
             (tmp_path / "ops" / "loader.py").write_text("from torch.utils.cpp_extension import load\n")
+            (tmp_path / "ops" / "gone.py").symlink_to("nowhere.py")
             said += "  wanted  CUDAExtension, CppExtension, load() or load_inline() of torch.utils.cpp_extension\n"
             said += "Fix: python -m cudaops port %s/ops/loader.py" % tmp_path
     with pytest.raises(PortError) as raised:
