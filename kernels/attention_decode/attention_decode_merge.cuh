@@ -41,23 +41,31 @@ __device__ __forceinline__ void fetch_parameters(const Plan& plan) {
 }
 
 // Past the first-level cache: each is read once.
+template <int kCount>
+__device__ __forceinline__ void load_sums(const float* from, float (&to)[kCount]) {
+  if constexpr (kCount == 1) {
+    to[0] = __ldcg(from);
+  } else if constexpr (kCount == 2) {
+    const float2 pair = __ldcg(reinterpret_cast<const float2*>(from));
+    to[0] = pair.x;
+    to[1] = pair.y;
+  } else {
+    static_assert(kCount % 4 == 0, "");
+#pragma unroll
+    for (int i = 0; i < kCount; i += 4) {
+      const float4 four = __ldcg(reinterpret_cast<const float4*>(from + i));
+      to[i] = four.x;
+      to[i + 1] = four.y;
+      to[i + 2] = four.z;
+      to[i + 3] = four.w;
+    }
+  }
+}
+
 template <int kDim>
 __device__ __forceinline__ LaneElements<kDim> load_elements(const float* from) {
   LaneElements<kDim> elements;
-  if constexpr (elements.kCount == 2) {
-    const float2 pair = __ldcg(reinterpret_cast<const float2*>(from));
-    elements.at[0] = pair.x;
-    elements.at[1] = pair.y;
-  } else {
-#pragma unroll
-    for (int i = 0; i < elements.kCount; i += 4) {
-      const float4 four = __ldcg(reinterpret_cast<const float4*>(from + i));
-      elements.at[i] = four.x;
-      elements.at[i + 1] = four.y;
-      elements.at[i + 2] = four.z;
-      elements.at[i + 3] = four.w;
-    }
-  }
+  load_sums(from, elements.at);
   return elements;
 }
 

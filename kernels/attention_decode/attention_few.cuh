@@ -119,28 +119,6 @@ __global__ void __launch_bounds__(PartMemory<T, kDim>::kThreads, PartMemory<T, k
 
 #if CUDAOPS_HAS_MMA
 
-// Past the first-level cache: each is read once.
-template <int kCount>
-__device__ __forceinline__ void load_sums(const float* from, float (&to)[kCount]) {
-  if constexpr (kCount == 1) {
-    to[0] = __ldcg(from);
-  } else if constexpr (kCount == 2) {
-    const float2 pair = __ldcg(reinterpret_cast<const float2*>(from));
-    to[0] = pair.x;
-    to[1] = pair.y;
-  } else {
-    static_assert(kCount % 4 == 0, "");
-#pragma unroll
-    for (int i = 0; i < kCount; i += 4) {
-      const float4 four = __ldcg(reinterpret_cast<const float4*>(from + i));
-      to[i] = four.x;
-      to[i + 1] = four.y;
-      to[i + 2] = four.z;
-      to[i + 3] = four.w;
-    }
-  }
-}
-
 // The results of num_rows rows of an item, kWarps warps for each.
 template <typename T, typename Team>
 __device__ __forceinline__ void merge_few_rows(const Plan& plan, const Item& item, int first_slot,
