@@ -124,6 +124,15 @@ def gradients_of(torch, run, tensors):
     return functools.partial(torch.autograd.grad, output, leaves, grad.to(output.dtype), retain_graph=True)
 
 
+def repeats_and_kernels(doc):
+    """What programs that time calls in turns are given: --repeats, and the package with --library's ops."""
+    parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
+    kernels_package.add_argument(parser)
+    parser.add_argument("--repeats", type=int, default=15)
+    arguments = parser.parse_args()
+    return arguments.repeats, kernels_package.load(arguments.library)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     kernels_package.add_argument(parser)

@@ -9,11 +9,9 @@ There is no figure where the output of a head differs from float64's by more tha
 values of 1 is not 1 on average. TFLOP/s of the two products, whatever a window leaves of them.
 """
 
-import argparse
 import warnings
 
 import attention
-import kernels_package
 import result_file
 
 SHAPES = ((128, 16), (64, 32))  # head_dim, heads
@@ -45,11 +43,7 @@ def exact(torch, q, k, v, causal, bias=None, alibi_slopes=None, softcap=0.0, win
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    kernels_package.add_argument(parser)
-    parser.add_argument("--repeats", type=int, default=15)
-    arguments = parser.parse_args()
-    kernels = kernels_package.load(arguments.library)
+    repeats, kernels = attention.repeats_and_kernels(__doc__)
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -100,7 +94,7 @@ def main():
                         except RuntimeError:  # it doesn't serve this
                             continue
                         ways[backend] = run
-                    ms = attention.times_ms(torch, ways, arguments.repeats)
+                    ms = attention.times_ms(torch, ways, repeats)
                     flop = 4 * batch * heads * seq * seq * head_dim / (2 if causal else 1)
                     best = min((way for way in ms if way != "ours"), key=ms.get, default=None)
                     rate = f"{flop / ms[best] / 1e9:.0f} | {best}" if best else "– | "

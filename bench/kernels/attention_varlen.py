@@ -9,13 +9,11 @@ There is no figure where an output or a gradient of a sequence differs by more t
 attention() of that sequence alone gives. The ways are called in turns; TFLOP/s of two products forward, and of five backward.
 """
 
-import argparse
 import functools
 import random
 import warnings
 
 import attention
-import kernels_package
 import result_file
 
 FIXED = 4096
@@ -53,11 +51,7 @@ def check(torch, kernels, run, tensors, lengths, causal):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    kernels_package.add_argument(parser)
-    parser.add_argument("--repeats", type=int, default=15)
-    arguments = parser.parse_args()
-    kernels = kernels_package.load(arguments.library)
+    repeats, kernels = attention.repeats_and_kernels(__doc__)
     import torch
 
     warnings.simplefilter("ignore")
@@ -90,7 +84,7 @@ def main():
                     # torch differentiates scaled_dot_product_attention, not this call of its kernel.
                     some = {way: call for way, call in calls.items() if way != "flash" or which == "forward"}
                     ways = {way: measured(torch, run, tensors) for way, (run, tensors) in some.items()}
-                    ms = attention.times_ms(torch, ways, arguments.repeats)
+                    ms = attention.times_ms(torch, ways, repeats)
                     products = (4 if which == "forward" else 10) * heads * head_dim / (2 if causal else 1)
                     flop = {way: products * sum(length * length for length in lengths) for way in ways}
                     flop["fixed"] = products * tokens * FIXED
