@@ -2,6 +2,10 @@
 // The first of quantize's two passes: the ranges of all blocks, and the scales that follow from
 // them. A block's vectors, row after row, are distributed over the threads of one or several blocks
 // of these.
+//
+// A call's kernels (zeros, ranges, scales, elements) each start while the one before ends. Only the
+// first one waits for what came before the call, and then lets the next one start: those may read
+// the input at once, and wait where they need what the kernel before them writes.
 #pragma once
 
 #include "../common/abs_max.cuh"
@@ -71,8 +75,7 @@ __global__ void __launch_bounds__(kRangeThreads)
       }
     }
   }
-  // Where the ranges are gathered is 0 from here on.
-  wait_for_kernels_before();
+  wait_for_kernels_before();  // for the zeros
   // Largest and, with a zero point, largest of what is negative.
   AbsMax<T> largest, largest_negative;
 #pragma unroll
@@ -112,7 +115,7 @@ __global__ void __launch_bounds__(kRangeThreads)
 template <bool kGathered>
 __global__ void __launch_bounds__(kRangeThreads)
     scales_kernel(const Quantize call, const RangeGrid ranges) {
-  if constexpr (kGathered) let_next_kernel_start();
+  if constexpr (kGathered) let_next_kernel_start();  // it loads while the ranges are gathered
   wait_for_kernels_before();
   if constexpr (!kGathered) let_next_kernel_start();
   const int64_t block = int64_t{blockIdx.x} * kRangeThreads + threadIdx.x;

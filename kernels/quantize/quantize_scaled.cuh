@@ -32,7 +32,7 @@ template <typename T, bool kRandom>
 __global__ void __launch_bounds__(kScaledThreads)
     scaled_whole_kernel(const Quantize call, const ScaledGrid grid) {
   constexpr int kSize = Vector<T>::kSize, kSlots = kScaledSlots<kRandom>;
-  if (call.has_scale) wait_for_kernels_before();
+  if (call.has_scale) wait_for_kernels_before();  // else the first pass has, for the input
   const detail::RowPart part(grid.blocks_per_row, kSlots, block_from_the_end());
   if (part.index >= call.grid.total_rows()) return;
   const T* const input = call.input.row<T>(part.index);
