@@ -424,14 +424,13 @@ struct LaunchPointwise {
     const int64_t first_whole = shift > 0 ? 1 : 0;
     const int64_t num_whole = num / kSize > first_whole ? num / kSize - first_whole : 0;
     using Grid = FlatGrid<Formula::kNumInputs, Formula::kNumOutputs>;
-    const Grid grid{
-        moved_back<T>(call, shift),
-        FlatRows(call.width, kSize, shift),
-        static_cast<uint32_t>(num_vectors),
-        static_cast<uint32_t>(first_whole),
-        static_cast<uint32_t>(num_whole),
-        static_cast<int>(shift),
-        static_cast<int>(num - (num_vectors - 1) * kSize)};
+    const Grid grid{moved_back<T>(call, shift),
+                    FlatRows(call.width, kSize, shift),
+                    static_cast<uint32_t>(num_vectors),
+                    static_cast<uint32_t>(first_whole),
+                    static_cast<uint32_t>(num_whole),
+                    static_cast<int>(shift),
+                    static_cast<int>(num - (num_vectors - 1) * kSize)};
     launch_overlapping(&pointwise_flat_kernel<T, Formula, Grid>,
                        num_blocks(grid.num_vectors, kPointwiseThreads), kPointwiseThreads, stream,
                        formula, grid);
