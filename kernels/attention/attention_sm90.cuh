@@ -149,14 +149,18 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
   const auto launch = [&](auto is_varlen) {
     constexpr bool kVarlen = decltype(is_varlen)::value;
-    // Which tiles are for calls without options launch_attention_sm90() knows: those of one
-    // warpgroup, and a shape that takes a bias alone, which sequences of different lengths don't
-    // have.
+    // Tiles of one warpgroup have no kernels with options; those for long sequences of head
+    // dimension 128 have one for a bias, which sequences of different lengths don't have:
+    // choose_attention_sm90_tiles().
     constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
-    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1 && !(kIsForBias && kVarlen)) {
+    if constexpr (!Shape::kChangesScores) {
       if (changes_scores(call)) {
-        return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
-                                                                             describe_more);
+        if constexpr (Shape::kWarpgroups > 1 && !(kIsForBias && kVarlen)) {
+          return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
+                                                                               describe_more);
+        } else {
+          CUDAOPS_CHECK(cudaErrorInvalidValue);
+        }
       }
     }
     launch_attention_sm90_tiles<Shape, kVarlen>(call, stream, describe_more);

@@ -18,4 +18,12 @@ bool attention_sm90_serves_forward(const Attention& call);
 // For what attention_sm90_serves_forward(); as launch_attention().
 void launch_attention_sm90(const Attention& call, void* stream);
 
+// Tiles that launch_attention_sm90() chooses from, where the call has neither dropout nor a bias
+// that comes through shared memory. kOne is for up to 64 queries and 128 keys, without softcap,
+// slopes and bias.
+enum class AttentionSm90Tiles { kOne, kShort, kLong };
+AttentionSm90Tiles choose_attention_sm90_tiles(const Attention& call);
+// By tiles that the caller chooses: to measure them.
+void launch_attention_sm90_by(AttentionSm90Tiles tiles, const Attention& call, void* stream);
+
 }  // namespace cudaops_kernels
