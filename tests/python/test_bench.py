@@ -285,7 +285,8 @@ def test_table_of_few_rows():
     assert lines[4].startswith("Rivals: B, torch 2.15.0, 2030-02-01 and 2030-02-02, ")
     assert " Versions: quack 0.6.5. " in lines[4]
     assert "Could not be had: vLLM (ModuleNotFoundError: No module named 'vllm')." in lines[4]
-    assert lines[4].endswith("Not tried in these runs: Liger, flash-attn, FlashInfer, Apex, TransformerEngine.")
+    assert " Tried, and without such a function: Apex. " in lines[4]
+    assert lines[4].endswith("Not tried in these runs: Liger, flash-attn, FlashInfer, TransformerEngine.")
     assert len(lines) == 5
     new["cases"][0]["name"] = "rms_norm<BFloat16>/rows:32768/width:4096"
     assert "| `rms_norm` | 32768 × 4096 | 2 | 1.05 | – | – | 4 (2.00 ×) |" in table.table([document])
