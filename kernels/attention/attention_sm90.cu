@@ -37,9 +37,6 @@ bool device_has_wgmma() {
          }) == 1;
 }
 
-// Tiles of one warpgroup: up to so many queries, and to so many keys. Of one tile alone a block of
-// 64 keys takes nearly as long as one of 128.
-constexpr int64_t kMostShortest = 64, kMostShortestKeys = 128;
 // Of head dimensions up to 128: up to so many queries two warpgroups that share 128 keys are faster
 // than three that share 80.
 constexpr int64_t kMostShort128 = 1024, kMostShort128Masked = 1024;
@@ -82,11 +79,7 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     if (larger <= 128) return launch_attention_sm90_of<AttentionSm90Shape128Bias>(call, on);
     return launch_attention_sm90_of<AttentionSm90Shape256Bias>(call, on);
   }
-  if (call.seq_q <= kMostShortest && call.seq_k <= kMostShortestKeys && !changes_scores(call)) {
-    if (larger <= 64) return launch_attention_sm90_of<AttentionSm90Shape64Shortest>(call, on);
-    if (larger <= 128) return launch_attention_sm90_of<AttentionSm90Shape128Shortest>(call, on);
-    return launch_attention_sm90_of<AttentionSm90Shape256Shortest>(call, on);
-  }
+  if (attention_sm90_is_one_tile(call)) return launch_attention_sm90_one_tile(call, stream);
   const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
   // Scores with other terms take more of a tile's time than products do. Sequences of 2048 to 8192,
   // by tiles of short ones beside those of long ones: head_dim 128 without a bias 0.86 to 1.02 of

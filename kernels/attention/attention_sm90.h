@@ -18,4 +18,8 @@ bool attention_sm90_serves_forward(const Attention& call);
 // For what attention_sm90_serves_forward(); as launch_attention().
 void launch_attention_sm90(const Attention& call, void* stream);
 
+// attention_sm90_one_tile.cu: whether it is for a call of those, and its launch.
+bool attention_sm90_is_one_tile(const Attention& call);
+void launch_attention_sm90_one_tile(const Attention& call, void* stream);
+
 }  // namespace cudaops_kernels
