@@ -264,17 +264,15 @@ void launch_shape(const Attention& call, cudaStream_t stream) {
 
 }  // namespace
 
-bool attention_sm90_is_one_tile(const Attention& call) {
-  return call.seq_q <= 128 && call.seq_k <= 128 && call.dropout_p == 0 && !changes_scores(call);
-}
-
 // Of 64 queries and keys a warpgroup has all, and blocks are many; of more, two share the keys.
 void launch_attention_sm90_one_tile(const Attention& call, void* stream) {
+  const int64_t longest = std::max(call.seq_q, call.seq_k);
+  if (longest > kMostOfOneTile || changes_scores(call)) CUDAOPS_CHECK(cudaErrorInvalidValue);
   const auto launch = [&](auto shape) {
     launch_shape<decltype(shape)>(call, static_cast<cudaStream_t>(stream));
   };
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
-  if (std::max(call.seq_q, call.seq_k) <= 64) {
+  if (longest <= 64) {
     if (larger <= 64) return launch(AttentionSm90OneTileShape<64, 64, 3, 1, 6>());
     if (larger <= 128) return launch(AttentionSm90OneTileShape<128, 64, 6, 1, 4>());
     return launch(AttentionSm90OneTileShape<256, 64, 12, 1, 2>());
