@@ -150,11 +150,11 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
   const auto launch = [&](auto is_varlen) {
     constexpr bool kVarlen = decltype(is_varlen)::value;
-    // Tiles for long sequences of head dimension 128 have a kernel with options for a bias, which
-    // sequences of different lengths don't have: choose_attention_sm90_tiles().
-    constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
     if constexpr (!Shape::kChangesScores) {
       if (changes_scores(call)) {
+        // Tiles for long sequences of head dimension 128 have a kernel with options for a bias,
+        // which sequences of different lengths don't have: choose_attention_sm90_tiles().
+        constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
         if constexpr (!(kIsForBias && kVarlen)) {
           return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
                                                                                describe_more);
