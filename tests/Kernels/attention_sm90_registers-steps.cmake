@@ -134,7 +134,11 @@ target_compile_options(shapes PRIVATE \$<\$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)"
     -DCMAKE_BUILD_TYPE=Release
 )
 case_build(ARGS --verbose)
-string(REGEX MATCHALL "Compiling entry function '[^']*attention_(backward_)?sm90_(one_tile_)?kernel" kernels "${case_STEP_STDOUT}")
+string(
+  REGEX MATCHALL "Compiling entry function '[^']*attention_(backward_)?sm90_(one_tile_)?kernel"
+  kernels
+  "${case_STEP_STDOUT}"
+)
 list(LENGTH kernels number)
 list(LENGTH shapes expected)
 list(LENGTH backward_shapes expected_backward)
