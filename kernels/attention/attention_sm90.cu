@@ -67,16 +67,10 @@ bool has_large_remainder(const Attention& call, AttentionSm90Heads heads) {
   return 21 * time(128) < 20 * time(192);
 }
 
-template <typename One, typename Short, typename Long>
+template <typename Short, typename Long>
 void launch_one_of(AttentionSm90Tiles tiles, const Attention& call, cudaStream_t stream) {
-  switch (tiles) {
-    case AttentionSm90Tiles::kOne:
-      return launch_attention_sm90_of<One>(call, stream);
-    case AttentionSm90Tiles::kShort:
-      return launch_attention_sm90_of<Short>(call, stream);
-    case AttentionSm90Tiles::kLong:
-      return launch_attention_sm90_of<Long>(call, stream);
-  }
+  if (tiles == AttentionSm90Tiles::kShort) return launch_attention_sm90_of<Short>(call, stream);
+  launch_attention_sm90_of<Long>(call, stream);
 }
 
 }  // namespace
@@ -105,9 +99,7 @@ bool attention_sm90_serves_forward(const Attention& call) {
 }
 
 AttentionSm90Tiles choose_attention_sm90_tiles(const Attention& call) {
-  // Of one tile alone a block of 64 keys takes nearly as long as one of 128.
-  constexpr int64_t kMostQueriesOfOne = 64, kMostKeysOfOne = 128;
-  if (call.seq_q <= kMostQueriesOfOne && call.seq_k <= kMostKeysOfOne && !changes_scores(call)) {
+  if (call.seq_q <= kMostOfOneTile && call.seq_k <= kMostOfOneTile && !changes_scores(call)) {
     return AttentionSm90Tiles::kOne;
   }
   const AttentionSm90Heads heads = heads_of(call);
@@ -122,27 +114,22 @@ AttentionSm90Tiles choose_attention_sm90_tiles(const Attention& call) {
 }
 
 void launch_attention_sm90_by(AttentionSm90Tiles tiles, const Attention& call, void* stream) {
-  using Of64 = AttentionSm90Shape64Shortest;
-  using Of128 = AttentionSm90Shape128Shortest;
-  using Of256 = AttentionSm90Shape256Shortest;
+  if (tiles == AttentionSm90Tiles::kOne) return launch_attention_sm90_one_tile(call, stream);
   const auto on = static_cast<cudaStream_t>(stream);
   switch (heads_of(call)) {
     case AttentionSm90Heads::k64:
-      return launch_one_of<Of64, AttentionSm90Shape64Short, AttentionSm90Shape64>(tiles, call, on);
+      return launch_one_of<AttentionSm90Shape64Short, AttentionSm90Shape64>(tiles, call, on);
     case AttentionSm90Heads::k96:
-      return launch_one_of<Of128, AttentionSm90Shape96Short, AttentionSm90Shape96>(tiles, call, on);
+      return launch_one_of<AttentionSm90Shape96Short, AttentionSm90Shape96>(tiles, call, on);
     case AttentionSm90Heads::k128:
-      return launch_one_of<Of128, AttentionSm90Shape128Short, AttentionSm90Shape128>(tiles, call,
-                                                                                     on);
+      return launch_one_of<AttentionSm90Shape128Short, AttentionSm90Shape128>(tiles, call, on);
     case AttentionSm90Heads::k192By128:
-      return launch_one_of<Of256, AttentionSm90Shape192By128Short, AttentionSm90Shape192By128>(
-          tiles, call, on);
+      return launch_one_of<AttentionSm90Shape192By128Short, AttentionSm90Shape192By128>(tiles, call,
+                                                                                        on);
     case AttentionSm90Heads::k192:
-      return launch_one_of<Of256, AttentionSm90Shape192Short, AttentionSm90Shape192>(tiles, call,
-                                                                                     on);
+      return launch_one_of<AttentionSm90Shape192Short, AttentionSm90Shape192>(tiles, call, on);
     case AttentionSm90Heads::k256:
-      return launch_one_of<Of256, AttentionSm90Shape256Short, AttentionSm90Shape256>(tiles, call,
-                                                                                     on);
+      return launch_one_of<AttentionSm90Shape256Short, AttentionSm90Shape256>(tiles, call, on);
   }
 }
 
