@@ -144,6 +144,11 @@ CUDAOPS_HOST_DEVICE constexpr int min_wide_blocks(int vectors) {
 CUDAOPS_HOST_DEVICE constexpr bool wide_rows_by_four(const RowOp& op) {
   return op.reads_columns && (op.num_tiles == 1 || (op.num_tiles == 2 && !op.allows_padding));
 }
+// Whole zero-padded rows, that have eight vectors a thread by the table, are wide rows with half of
+// them, whatever the number of rows. With eight nvcc spills 200 bytes of 64 registers. 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr bool halves_whole_rows(const RowOp& op, int vectors) {
+  return vectors == 4 * kVirtualVectors && zero_pads(op, vectors, true);
+}
 // Parts of a warp. 2026-11-26.
 CUDAOPS_HOST_DEVICE constexpr bool may_widen_short_rows(const RowOp& op) {
   return op.num_tiles > 0 && !op.allows_padding;
