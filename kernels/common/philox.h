@@ -49,4 +49,35 @@ CUDAOPS_HOST_DEVICE inline Philox philox(uint64_t seed, uint64_t low, uint64_t h
   return {{a, b, c, d}};
 }
 
+// The rounds' keys of a seed. A kernel whose argument they are has them as constants, and adds
+// nothing to its seed in each thread.
+struct PhiloxKeys {
+  uint32_t words[10][2];
+
+  explicit PhiloxKeys(uint64_t seed) {
+    for (uint32_t round = 0; round < 10; ++round) {
+      words[round][0] = static_cast<uint32_t>(seed) + round * 0x9e3779b9u;
+      words[round][1] = static_cast<uint32_t>(seed >> 32) + round * 0xbb67ae85u;
+    }
+  }
+};
+
+// philox() of that seed.
+CUDAOPS_HOST_DEVICE inline Philox philox(const PhiloxKeys& keys, uint64_t low, uint64_t high = 0) {
+  uint32_t a = static_cast<uint32_t>(low), b = static_cast<uint32_t>(low >> 32);
+  uint32_t c = static_cast<uint32_t>(high), d = static_cast<uint32_t>(high >> 32);
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#pragma unroll
+#endif
+  for (const auto& key : keys.words) {
+    const detail::Halves product_0 = detail::product(0xd2511f53u, a);
+    const detail::Halves product_1 = detail::product(0xcd9e8d57u, c);
+    a = product_1.high ^ b ^ key[0];
+    c = product_0.high ^ d ^ key[1];
+    b = product_1.low;
+    d = product_0.low;
+  }
+  return {{a, b, c, d}};
+}
+
 }  // namespace cudaops_kernels

@@ -112,25 +112,67 @@ __device__ __forceinline__ void dispatch_type(QuantizedType type, const Body& bo
   }
 }
 
-// With the random numbers of the elements from `index` on, a multiple of 4.
+namespace detail {
+
+// stochastic_float8() of four numbers, as a word.
+__device__ __forceinline__ uint32_t stochastic_float8_word(const float (&x)[4],
+                                                           const uint32_t (&random)[4]) {
+#if CUDAOPS_KERNELS_FLOAT8_HARDWARE
+  float rounded[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    // float8's exponents end where float's do, so that its subnormal numbers are subnormal ones.
+    constexpr float kDown = 0x1p-120f, kUp = 0x1p120f;
+    constexpr uint32_t kFraction = (1u << kFloat8Shift) - 1;
+    uint32_t bits = to_bits(__fmul_rz(x[i], kDown));
+    // What is added would else make a number of NaN, 0x7fffffff behind a multiplication.
+    bits = static_cast<uint32_t>(min(static_cast<int32_t>(bits), 0x7ff00000));
+    bits = (bits + (random[i] >> (32 - kFloat8Shift))) & ~kFraction;
+    rounded[i] = to_number(bits) * kUp;
+  }
+  return float8_word(rounded[0], rounded[1], rounded[2], rounded[3]);
+#else
+  uint32_t word = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) word |= uint32_t{stochastic_float8(x[i], random[i])} << (8 * i);
+  return word;
+#endif
+}
+
+}  // namespace detail
+
+// With the random numbers of the elements from `index` on, a multiple of kSize.
 template <int kSize, typename ZeroPoint>
 __device__ __forceinline__ Bytes<kSize> random_bytes(const Floats<kSize>& x, QuantizedType type,
                                                      bool has_zero_point,
-                                                     const ZeroPoint& zero_point, uint64_t seed,
-                                                     int64_t index) {
-#if !CUDAOPS_HIP && CUDAOPS_DEVICE_CODE
-  asm volatile("" : "+l"(seed));  // what is the same for all threads nvcc calculates more slowly
-#endif
-  Philox random[kSize / 4];
-#pragma unroll
-  for (int i = 0; i < kSize / 4; ++i) random[i] = random_words(seed, index + 4 * i);
-  Bytes<kSize> bytes = {};
+                                                     const ZeroPoint& zero_point,
+                                                     const PhiloxKeys& keys, int64_t index) {
+  static_assert(kSize == 4 || kSize == 8, "a part of a call of Philox, or all of it");
+  Philox random = random_words(keys, index);
+  if (kSize == 4 && index % 8 != 0) {
+    random.words[0] = random.words[2];
+    random.words[1] = random.words[3];
+  }
+  Bytes<kSize> bytes;
   dispatch_type(type, [&](QuantizedType asked) {
 #pragma unroll
-    for (int k = 0; k < kSize; ++k) {
-      const uint32_t byte = quantized_at_random(x[k], asked, has_zero_point, zero_point(k),
-                                                random[k / 4].words[k % 4]);
-      bytes.words[k / 4] |= byte << (k % 4 * 8);
+    for (int i = 0; i < kSize; i += 4) {
+      const float numbers[4] = {x[i], x[i + 1], x[i + 2], x[i + 3]};
+      uint32_t own[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) own[k] = random_word(random, i + k);
+      if (asked == QuantizedType::kFloat8) {
+        bytes.words[i / 4] = detail::stochastic_float8_word(numbers, own);
+        continue;
+      }
+      uint32_t word = 0;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        word |= uint32_t{quantized_at_random(numbers[k], asked, has_zero_point, zero_point(i + k),
+                                             own[k])}
+                << (8 * k);
+      }
+      bytes.words[i / 4] = word;
     }
   });
   return bytes;
@@ -144,24 +186,24 @@ struct ToNearest {
     return quantized_bytes(x, type);
   }
 };
-// Where a vector lies says which elements it has: results start at a multiple of 4 bytes and have
+// Where a vector lies says which elements it has: results start at a multiple of 8 bytes and have
 // no gaps.
 struct AtRandom {
-  uint64_t seed;
+  PhiloxKeys keys;
   const uint8_t* first;
 
-  AtRandom(uint64_t seed_of_all, const Rows& output)
-      : seed(seed_of_all), first(static_cast<const uint8_t*>(output.data)) {}
+  AtRandom(uint64_t seed, const Rows& output)
+      : keys(seed), first(static_cast<const uint8_t*>(output.data)) {}
 
   static bool suits(const Rows& output, int64_t num_rows, int64_t width) {
-    return reinterpret_cast<uintptr_t>(output.data) % 4 == 0 &&
+    return reinterpret_cast<uintptr_t>(output.data) % 8 == 0 &&
            (num_rows == 1 || output.stride == width);
   }
   template <int kSize>
   __device__ __forceinline__ Bytes<kSize> operator()(const Floats<kSize>& x, QuantizedType type,
                                                      const uint8_t* output) const {
     return random_bytes(
-        x, type, false, [](int) { return 0; }, seed, output - first);
+        x, type, false, [](int) { return 0; }, keys, output - first);
   }
 };
 

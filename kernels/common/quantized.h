@@ -154,9 +154,19 @@ CUDAOPS_HOST_DEVICE inline ScaleAndZero asymmetric_scale(uint32_t low_bits, uint
   return {scale, nearest_int(steps < 255.0f ? steps : 255.0f) - 128};
 }
 
-// Element i of a tensor, counted as if it were contiguous, is rounded with word i % 4 of this.
-CUDAOPS_HOST_DEVICE inline Philox random_words(uint64_t seed, int64_t index) {
-  return philox(seed, static_cast<uint64_t>(index) / 4);
+// Element i of a tensor, counted as if it were contiguous, is rounded with half i % 8 of this, the
+// lower half of a word first: 16 bits of its own. (The conversions of sm_100 that round at random
+// take 8 bits an element.)
+CUDAOPS_HOST_DEVICE inline Philox random_words(const PhiloxKeys& keys, int64_t index) {
+  return philox(keys, static_cast<uint64_t>(index) / 8);
+}
+
+// A word with the half's bits above those of the word's other half, so that each of its values is
+// as likely as the others. Two elements of a word have 16 bits that differ in their worth by 2^16
+// in common, which no mean of products of theirs shows.
+CUDAOPS_HOST_DEVICE inline uint32_t random_word(const Philox& words, int half) {
+  const uint32_t word = words.words[half / 2];
+  return half % 2 == 0 ? word << 16 | word >> 16 : word;
 }
 
 // The upper or the lower neighbour, by `random` in proportion to the distance. In whole numbers:

@@ -30,7 +30,7 @@ struct Quantize {
   BlockStrides strides;  // of scale and zero_point
   ScaleRule rule;        // not with has_scale
   bool has_scale;
-  bool is_random;  // rounds to the upper or lower neighbour by Philox of seed and element
+  bool is_random;  // rounds to the upper or lower neighbour, by 16 bits of Philox of seed and element
   uint64_t seed;
 };
 
@@ -40,7 +40,7 @@ struct Quantize {
 //
 // One pass over input for rows, 1 × n with n a power of two from 16 to 128 and n × 128 with n up to
 // 128; else, and with a zero point, two. At random one for 1 × n alone, where output has no gaps
-// and starts at a multiple of 4 bytes.
+// and starts at a multiple of 8 bytes.
 void launch_quantize(const Quantize& call, void* stream);
 
 // Host pointers. Returns when the results are written. Doesn't throw.

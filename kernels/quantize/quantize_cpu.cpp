@@ -66,6 +66,7 @@ struct Run {
     if (!call.has_scale) gather<T>(call, parallel_for);
     const BlockGrid& grid = call.grid;
     const bool has_zero_point = call.zero_point != nullptr;
+    const PhiloxKeys keys(call.seed);
     for_block_parts(parallel_for, grid, call.strides,
                     [&](int64_t at, int64_t row, int64_t first, int64_t last) {
                       const T* x = call.input.row<T>(row);
@@ -80,9 +81,10 @@ struct Run {
                           continue;
                         }
                         const int64_t index = row * grid.width + i;
-                        if (i == first || index % 4 == 0) random = random_words(call.seed, index);
+                        if (i == first || index % 8 == 0) random = random_words(keys, index);
+                        const int half = static_cast<int>(index % 8);
                         output[i] = quantized_at_random(number, call.type, has_zero_point,
-                                                        zero_point, random.words[index % 4]);
+                                                        zero_point, random_word(random, half));
                       }
                     });
   }

@@ -15,6 +15,7 @@ struct ScaledGrid {
   detail::Divider blocks_per_row;
   ScalePlaces places;
   bool one_scale_a_row;
+  PhiloxKeys keys;  // at random
 };
 
 __device__ __forceinline__ float reciprocal_of_any(float scale) { return 1.0f / scale; }
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(kScaledThreads)
     const auto zero_point = [&](int) { return scale.zero_point; };
     Bytes<kSize> bytes;
     if constexpr (kRandom) {
-      bytes = random_bytes(x, call.type, has_zero_point, zero_point, call.seed,
+      bytes = random_bytes(x, call.type, has_zero_point, zero_point, grid.keys,
                            part.index * call.grid.width + vector * kSize);
     } else {
       bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
@@ -79,8 +80,8 @@ __global__ void __launch_bounds__(kScaledThreads)
   const int64_t width = call.grid.width, total_rows = call.grid.total_rows();
   if (part.index >= total_rows || part.vector >= grid.vectors_per_row) return;
   uint8_t* const output = call.output.row<uint8_t>(part.index);
-  // Vectors lie so that whole ones are stored at once. With random numbers they have whole calls of
-  // Philox, which is the same where rows have no gaps.
+  // Vectors lie so that whole ones are stored at once. With random numbers they start at
+  // multiples of kSize elements, which is the same where rows have no gaps.
   const uint64_t place = kRandom ? static_cast<uint64_t>(part.index) * static_cast<uint64_t>(width)
                                  : reinterpret_cast<uintptr_t>(output);
   const int shift = static_cast<int>(place % kSize);
@@ -98,7 +99,7 @@ __global__ void __launch_bounds__(kScaledThreads)
   const auto zero_point = [&](int k) { return scales.zero_point[k]; };
   Bytes<kSize> bytes;
   if constexpr (kRandom) {
-    bytes = random_bytes(x, call.type, has_zero_point, zero_point, call.seed,
+    bytes = random_bytes(x, call.type, has_zero_point, zero_point, grid.keys,
                          part.index * width + column);
   } else {
     bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
@@ -115,7 +116,7 @@ void launch_scaled(const Quantize& call, bool is_whole, cudaStream_t stream) {
   const int64_t slots = is_whole ? kScaledSlots<kRandom> : 1;
   const detail::RowParts parts(grid.total_rows(), (vectors_per_row + slots - 1) / slots);
   const ScaledGrid scaled{vectors_per_row, parts.blocks_per_row, ScalePlaces(grid, call.strides),
-                          is_scale_a_row(grid)};
+                          is_scale_a_row(grid), PhiloxKeys(call.seed)};
   const auto kernel = is_whole ? &scaled_whole_kernel<T, kRandom> : &scaled_kernel<T, kRandom>;
   launch_overlapping(kernel, parts.blocks, parts.block, stream, call, scaled);
 }

@@ -19,7 +19,7 @@
 // Strides  those of batches, tokens and heads are free; the elements of a head and the tables are
 //          contiguous.
 // Aliasing an output may be its input, with the same strides; no other overlap.
-// Results  the same bits from run to run, in place or not.
+// Results  the same bits from run to run, in place or not; on devices also wherever heads lie.
 #pragma once
 
 #include <cstdint>

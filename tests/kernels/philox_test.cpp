@@ -8,6 +8,7 @@ namespace {
 
 using cudaops_kernels::Philox;
 using cudaops_kernels::philox;
+using cudaops_kernels::PhiloxKeys;
 
 void expect_words(const Philox& found, const uint32_t (&wanted)[4]) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(found.words[i], wanted[i]) << i;
@@ -19,6 +20,15 @@ TEST(Philox, GivesTheKnownAnswers) {
   expect_words(philox(kOnes, kOnes, kOnes), {0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu});
   expect_words(philox(0x299f31d0a4093822u, 0x85a308d3243f6a88u, 0x0370734413198a2eu),
                {0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u});
+}
+
+TEST(Philox, GivesTheSameByKeys) {
+  for (const uint64_t seed : {uint64_t{0}, ~uint64_t{0}, uint64_t{0x299f31d0a4093822}}) {
+    for (const uint64_t low : {uint64_t{0}, ~uint64_t{0}, uint64_t{0x85a308d3243f6a88}}) {
+      const Philox wanted = philox(seed, low, ~low);
+      expect_words(philox(PhiloxKeys(seed), low, ~low), wanted.words);
+    }
+  }
 }
 
 TEST(Philox, EachWordOfKeyAndCounterCounts) {

@@ -83,6 +83,20 @@ def test_in_place_gives_the_same_bits(device):
                 assert torch.equal(q_rotated, wanted[0]) and torch.equal(k_rotated, wanted[1])
 
 
+def test_same_bits_wherever_heads_lie(device):
+    for dtype in DTYPES:
+        for head_dim, rotary_dim in ((128, 128), (72, 72), (68, 64), (66, 66), (66, 20)):
+            q, k = inputs((3, 37, 8, head_dim), 8, dtype, device)
+            cos, sin = tables(41, rotary_dim, torch.float32, device)
+            for interleaved in (False, True):
+                wanted = ops.rope(q, k, cos, sin, None, interleaved)
+                for gap in (2, 3):  # elements behind each head, so that a token's aren't one row
+                    wide = [torch.nn.functional.pad(x, (0, gap))[..., :head_dim] for x in (q, k)]
+                    found = ops.rope(*wide, cos, sin, None, interleaved)
+                    case = (dtype, head_dim, rotary_dim, interleaved, gap)
+                    assert all(torch.equal(x, y) for x, y in zip(found, wanted)), case
+
+
 def views(q_heads, k_heads, head_dim, dtype, device):
     """Pairs of q and k of one shape that lie in all kinds of ways, each in memory of its own."""
     heads = q_heads + 2 * k_heads
