@@ -30,7 +30,8 @@ struct Quantize {
   BlockStrides strides;  // of scale and zero_point
   ScaleRule rule;        // not with has_scale
   bool has_scale;
-  bool is_random;  // rounds to the upper or lower neighbour, by 16 bits of Philox of seed and element
+  bool is_random;  // rounds to the upper or lower neighbour, by 16 bits of Philox of seed and
+                   // element
   uint64_t seed;
 };
 

@@ -88,8 +88,8 @@ bool has_whole_rows(const Rope& call, const RopeHeads& heads) {
   return fits(heads.input, heads.input_strides) && fits(heads.output, heads.output_strides);
 }
 
-// By rope_rows_kernel; false: it doesn't take the call. rest: how many elements of a head are copied
-// as they are.
+// By rope_rows_kernel; false: it doesn't take the call. rest: how many elements of a head are
+// copied as they are.
 template <typename T, typename Table, int kBytes>
 bool launch_rows(const Rope& call, int64_t rest, cudaStream_t stream) {
   constexpr int64_t kSize = kBytes / sizeof(T), kMostSharedBytes = 32 << 10;
@@ -100,7 +100,8 @@ bool launch_rows(const Rope& call, int64_t rest, cudaStream_t stream) {
   // In place most of a head may stay as it is.
   const bool is_sparse = 2 * (call.rotary_dim + rest) < call.head_dim;
   if (is_sparse || by.half_chunks == 0 || by.half_chunks > kThreads ||
-      row_bytes > kMostSharedBytes || !has_whole_rows<T>(call, call.q) || !has_whole_rows<T>(call, call.k)) {
+      row_bytes > kMostSharedBytes || !has_whole_rows<T>(call, call.q) ||
+      !has_whole_rows<T>(call, call.k)) {
     return false;
   }
   // As many groups as there is room for, which have the same number of heads, or one less.
