@@ -73,25 +73,22 @@ endforeach()
 # For each shape of its tiles; without that architecture there is nothing in them.
 set(attention_sm90_architectures 90a)
 set(attention_sm90_define CUDAOPS_ATTENTION_WITH_SM90)
-set(attention_sm90_sources attention/attention_sm90.cu)
+set(attention_sm90_sources attention/attention_sm90.cu attention/attention_sm90_one_tile.cu)
 set(attention_sm90_shards attention/attention_sm90.cuh 5)
 foreach(
   shape
   IN
   ITEMS
-    64Shortest
     64Short
     64
     96Short
     96
-    128Shortest
     128Short
     128
     192By128Short
     192By128
     192Short
     192
-    256Shortest
     256Short
     256
     128Dropout

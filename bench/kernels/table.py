@@ -248,6 +248,10 @@ def rivals_note(documents, ways):
     if had:
         text += f" Versions: {', '.join(had)}."
     absent = [way for way in PACKAGES if way not in ways]
+    without = [PACKAGES[way] for way in absent if way in versions]
+    if without:
+        text += f" Tried, and without such a function: {', '.join(without)}."
+    absent = [way for way in absent if way not in versions]
     known = [f"{PACKAGES[way]} ({missing[way]})" for way in absent if way in missing]
     unknown = [PACKAGES[way] for way in absent if way not in missing]
     if known:

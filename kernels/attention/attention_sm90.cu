@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which calls the kernel for sm_90a serves, and by tiles of which shape.
+#include <algorithm>
 #include <cmath>
 
 #include "../common/per_device.cuh"
 #include "attention_sm90.h"
+#include "attention_sm90_limits.h"
 #include "attention_sm90_tiles.cuh"
 
 namespace cudaops_kernels {
@@ -37,12 +39,39 @@ bool device_has_wgmma() {
          }) == 1;
 }
 
-// Tiles of one warpgroup: up to so many queries, and to so many keys. Of one tile alone a block of
-// 64 keys takes nearly as long as one of 128.
-constexpr int64_t kMostShortest = 64, kMostShortestKeys = 128;
-// Of head dimensions up to 128: up to so many queries two warpgroups that share 128 keys are faster
-// than three that share 80.
-constexpr int64_t kMostShort128 = 1024, kMostShort128Masked = 1024;
+AttentionSm90Heads heads_of(const Attention& call) {
+  const int64_t larger = std::max(call.head_dim, call.head_dim_v);
+  if (larger <= 64) return AttentionSm90Heads::k64;
+  if (larger <= 96) return AttentionSm90Heads::k96;
+  if (larger <= 128) return AttentionSm90Heads::k128;
+  if (larger > 192) return AttentionSm90Heads::k256;
+  return call.head_dim_v <= 128 ? AttentionSm90Heads::k192By128 : AttentionSm90Heads::k192;
+}
+
+bool is_masked(const Attention& call) { return call.window_left >= 0 || call.window_right >= 0; }
+
+// Where tiles of sequences longer than kAttentionSm90Limits has are too large nevertheless.
+bool has_large_remainder(const Attention& call, AttentionSm90Heads heads) {
+  const auto tiles = [&](int64_t rows) { return divide_up(call.seq_q, rows); };
+  // Of 192 rows more of the last tile is computed in vain.
+  if (heads == AttentionSm90Heads::k64) return 4 * 192 * tiles(192) > 5 * 128 * tiles(128);
+  if (heads != AttentionSm90Heads::k128 || call.cu_seqlens_q == nullptr) return false;
+  if (is_masked(call) || changes_scores(call)) return true;
+  // Tiles of 192 rows take a twentieth less time for a row. But where the tiles of one sequence
+  // are most of the work, the last round of them may leave many multiprocessors without one.
+  // (Those of a batch are always the same: its sequences don't depend on each other.)
+  if (2 * call.total_q >= 7 * call.seq_q) return false;
+  const auto time = [&](int64_t rows) {
+    return divide_up(tiles(rows) * call.heads, num_multiprocessors()) * rows;
+  };
+  return 21 * time(128) < 20 * time(192);
+}
+
+template <typename Short, typename Long>
+void launch_one_of(AttentionSm90Tiles tiles, const Attention& call, cudaStream_t stream) {
+  if (tiles == AttentionSm90Tiles::kShort) return launch_attention_sm90_of<Short>(call, stream);
+  launch_attention_sm90_of<Long>(call, stream);
+}
 
 }  // namespace
 
@@ -69,9 +98,43 @@ bool attention_sm90_serves_forward(const Attention& call) {
   return attention_sm90_serves(plain);
 }
 
+AttentionSm90Tiles choose_attention_sm90_tiles(const Attention& call) {
+  if (call.seq_q <= kMostOfOneTile && call.seq_k <= kMostOfOneTile && !changes_scores(call)) {
+    return AttentionSm90Tiles::kOne;
+  }
+  const AttentionSm90Heads heads = heads_of(call);
+  const auto terms = call.bias != nullptr   ? AttentionSm90Terms::kBias
+                     : changes_scores(call) ? AttentionSm90Terms::kCapOrSlopes
+                                            : AttentionSm90Terms::kNone;
+  const AttentionSm90Limits& limits = kAttentionSm90Limits[static_cast<int>(heads)];
+  return call.seq_q <= limits.most_short[static_cast<int>(terms)][is_masked(call)] ||
+                 has_large_remainder(call, heads)
+             ? AttentionSm90Tiles::kShort
+             : AttentionSm90Tiles::kLong;
+}
+
+void launch_attention_sm90_by(AttentionSm90Tiles tiles, const Attention& call, void* stream) {
+  if (tiles == AttentionSm90Tiles::kOne) return launch_attention_sm90_one_tile(call, stream);
+  const auto on = static_cast<cudaStream_t>(stream);
+  switch (heads_of(call)) {
+    case AttentionSm90Heads::k64:
+      return launch_one_of<AttentionSm90Shape64Short, AttentionSm90Shape64>(tiles, call, on);
+    case AttentionSm90Heads::k96:
+      return launch_one_of<AttentionSm90Shape96Short, AttentionSm90Shape96>(tiles, call, on);
+    case AttentionSm90Heads::k128:
+      return launch_one_of<AttentionSm90Shape128Short, AttentionSm90Shape128>(tiles, call, on);
+    case AttentionSm90Heads::k192By128:
+      return launch_one_of<AttentionSm90Shape192By128Short, AttentionSm90Shape192By128>(tiles, call,
+                                                                                        on);
+    case AttentionSm90Heads::k192:
+      return launch_one_of<AttentionSm90Shape192Short, AttentionSm90Shape192>(tiles, call, on);
+    case AttentionSm90Heads::k256:
+      return launch_one_of<AttentionSm90Shape256Short, AttentionSm90Shape256>(tiles, call, on);
+  }
+}
+
 void launch_attention_sm90(const Attention& call, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
-  const bool is_masked = call.window_left >= 0 || call.window_right >= 0;
   const int64_t larger = std::max(call.head_dim, call.head_dim_v);
   if (call.dropout_p > 0) {
     return larger <= 128 ? launch_attention_sm90_of<AttentionSm90Shape128Dropout>(call, on)
@@ -82,64 +145,7 @@ void launch_attention_sm90(const Attention& call, void* stream) {
     if (larger <= 128) return launch_attention_sm90_of<AttentionSm90Shape128Bias>(call, on);
     return launch_attention_sm90_of<AttentionSm90Shape256Bias>(call, on);
   }
-  if (call.seq_q <= kMostShortest && call.seq_k <= kMostShortestKeys && !changes_scores(call)) {
-    if (larger <= 64) return launch_attention_sm90_of<AttentionSm90Shape64Shortest>(call, on);
-    if (larger <= 128) return launch_attention_sm90_of<AttentionSm90Shape128Shortest>(call, on);
-    return launch_attention_sm90_of<AttentionSm90Shape256Shortest>(call, on);
-  }
-  const auto tiles = [&](int64_t rows) { return (call.seq_q + rows - 1) / rows; };
-  // Scores with other terms take more of a tile's time than products do. Sequences of 2048 to 8192,
-  // by tiles of short ones beside those of long ones: head_dim 128 without a bias 0.86 to 1.02 of
-  // the time (with one 1.1 to 1.4), 192 by 128 without a mask 0.83 to 0.92 (with one 0.8 to 1.1),
-  // 64 with a bias 0.75 to 0.85 (without 0.7 to 1.2); H200, 2026-11-27.
-  const bool has_bias = call.bias != nullptr;
-  const bool has_terms_alone = changes_scores(call) && !has_bias;
-  if (larger <= 64) {
-    // Of 192 rows more of a short mask's diagonal is computed in vain, and more of the last tile.
-    if (call.seq_q <= (is_masked ? 4096 : 1024) || has_bias ||
-        4 * 192 * tiles(192) > 5 * 128 * tiles(128)) {
-      return launch_attention_sm90_of<AttentionSm90Shape64Short>(call, on);
-    }
-    return launch_attention_sm90_of<AttentionSm90Shape64>(call, on);
-  }
-  const bool is_short = call.seq_q <= 1024;
-  if (larger <= 96) {
-    return is_short ? launch_attention_sm90_of<AttentionSm90Shape96Short>(call, on)
-                    : launch_attention_sm90_of<AttentionSm90Shape96>(call, on);
-  }
-  if (larger <= 128) {
-    const bool has_lengths = call.cu_seqlens_q != nullptr;
-    const int64_t most_short = is_masked ? kMostShort128Masked : kMostShort128;
-    if (call.seq_q <= most_short || has_terms_alone || (is_masked && has_lengths)) {
-      return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
-    }
-    // Tiles of 192 rows take a twentieth less time for a row. But where the tiles of one sequence
-    // are most of the work, the last round of them may leave many multiprocessors without one.
-    // (Those of a batch are always the same: its sequences don't depend on each other.)
-    if (has_lengths && 2 * call.total_q < 7 * call.seq_q) {
-      const auto time = [&](int64_t rows) {
-        const int64_t blocks = num_multiprocessors();
-        return (tiles(rows) * call.heads + blocks - 1) / blocks * rows;
-      };
-      if (21 * time(128) < 20 * time(192)) {
-        return launch_attention_sm90_of<AttentionSm90Shape128Short>(call, on);
-      }
-    }
-    return launch_attention_sm90_of<AttentionSm90Shape128>(call, on);
-  }
-  if (larger <= 192) {
-    if (call.head_dim_v <= 128) {
-      return is_short || (has_terms_alone && !is_masked)
-                 ? launch_attention_sm90_of<AttentionSm90Shape192By128Short>(call, on)
-                 : launch_attention_sm90_of<AttentionSm90Shape192By128>(call, on);
-    }
-    return is_short ? launch_attention_sm90_of<AttentionSm90Shape192Short>(call, on)
-                    : launch_attention_sm90_of<AttentionSm90Shape192>(call, on);
-  }
-  if (call.seq_q <= 512) {
-    return launch_attention_sm90_of<AttentionSm90Shape256Short>(call, on);
-  }
-  launch_attention_sm90_of<AttentionSm90Shape256>(call, on);
+  launch_attention_sm90_by(choose_attention_sm90_tiles(call), call, stream);
 }
 
 }  // namespace cudaops_kernels

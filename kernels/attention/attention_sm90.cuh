@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, forward, for sm_90a (H100, H200): 16-bit elements, head dimensions that are multiples
-// of 8. What it computes: attention.h. Of float8: attention_float8/attention_float8_sm90.cuh.
+// of 8. What it computes: attention.h. Of float8: attention_float8/attention_float8_sm90.cuh. Of
+// sequences of one tile: attention_sm90_one_tile.cu.
 //
 // A block computes tiles of 64 * kWarpgroups query rows of a head, one after the other; of some
-// shapes it has two to four teams, which do so side by side, each with buffers and barriers of its
-// own. Its warpgroups have roles:
+// shapes it has two teams, which do so side by side, each with buffers and barriers of its own. Its
+// warpgroups have roles:
 //
 //   producer    one thread of a team has the copy engine load Q once a tile, 64 rows for each
 //               consumer, and the key blocks of K and V into rings of kStages buffers; the other
@@ -149,14 +150,17 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
                                  const DescribeMore& describe_more) {
   const auto launch = [&](auto is_varlen) {
     constexpr bool kVarlen = decltype(is_varlen)::value;
-    // Which tiles are for calls without options launch_attention_sm90() knows: those of one
-    // warpgroup, and a shape that takes a bias alone, which sequences of different lengths don't
-    // have.
-    constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
-    if constexpr (!Shape::kChangesScores && Shape::kWarpgroups > 1 && !(kIsForBias && kVarlen)) {
+    if constexpr (!Shape::kChangesScores) {
       if (changes_scores(call)) {
-        return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
-                                                                             describe_more);
+        // Tiles for long sequences of head dimension 128 have a kernel with options for a bias,
+        // which sequences of different lengths don't have: choose_attention_sm90_tiles().
+        constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
+        if constexpr (!(kIsForBias && kVarlen)) {
+          return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
+                                                                               describe_more);
+        } else {
+          CUDAOPS_CHECK(cudaErrorInvalidValue);
+        }
       }
     }
     launch_attention_sm90_tiles<Shape, kVarlen>(call, stream, describe_more);

@@ -18,4 +18,14 @@ bool attention_sm90_serves_forward(const Attention& call);
 // For what attention_sm90_serves_forward(); as launch_attention().
 void launch_attention_sm90(const Attention& call, void* stream);
 
+// Tiles that launch_attention_sm90() chooses from, where the call has neither dropout nor a bias
+// that comes through shared memory. kOne: the kernel of attention_sm90_one_tile.cu, for up to
+// kMostOfOneTile queries and keys without softcap, slopes and bias.
+enum class AttentionSm90Tiles { kOne, kShort, kLong };
+constexpr int64_t kMostOfOneTile = 128;
+AttentionSm90Tiles choose_attention_sm90_tiles(const Attention& call);
+// By tiles that the caller chooses: to measure them.
+void launch_attention_sm90_by(AttentionSm90Tiles tiles, const Attention& call, void* stream);
+void launch_attention_sm90_one_tile(const Attention& call, void* stream);
+
 }  // namespace cudaops_kernels

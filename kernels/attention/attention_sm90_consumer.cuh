@@ -82,13 +82,8 @@ __device__ __forceinline__ void consume(const AttentionSm90Parameters& call,
     if (Shape::kHasBias && has) begin_bias(t, last_block_of<Shape>(call, tile_at(t), warpgroup));
     return has;
   };
-  constexpr bool kTakesTurns = Shape::kWarpgroups > 1;
-  const auto wait_for_turn = [&] {
-    if (kTakesTurns) wait_at_barrier(turn, kTurnThreads);
-  };
-  const auto pass_turn = [&] {
-    if (kTakesTurns) arrive_at_barrier(next_turn, kTurnThreads);
-  };
+  const auto wait_for_turn = [&] { wait_at_barrier(turn, kTurnThreads); };
+  const auto pass_turn = [&] { arrive_at_barrier(next_turn, kTurnThreads); };
   const auto wait_for_q = [&] {
     barriers.q().wait_until_full(index_of_queries<Shape>(t, warpgroup));
     ++t;

@@ -194,21 +194,17 @@ struct WithBias : WithScoreOptions<Shape> {
 // dimensions; the rows are consumer warpgroups x keys. Short: up to 1024 queries or so, where what
 // stands between two tiles weighs more; of longer sequences three warpgroups that share keys are
 // faster. 64Short: two tiles at a time. 256Short: up to 512 queries; half of a mask's diagonal is
-// less of 64 keys. Shortest: up to 64 queries of few keys, which are one warpgroup's; what comes
-// before and after a tile's products is more than they are, and runs beside that of other tiles.
-using AttentionSm90Shape64Shortest = AttentionSm90Shape<64, 64, 1, 64, 2, 2, 4>;
+// less of 64 keys. (Of one tile: attention_sm90_one_tile.cu.)
 using AttentionSm90Shape64Short = AttentionSm90Shape<64, 64, 2, 64, 3, 6, 2>;
 using AttentionSm90Shape64 = AttentionSm90Shape<64, 64, 3, 128, 2, 6>;
 using AttentionSm90Shape96Short = AttentionSm90Shape<96, 96, 2, 128, 2, 6>;
 using AttentionSm90Shape96 = AttentionSm90Shape<96, 96, 3, 96, 2, 6>;
-using AttentionSm90Shape128Shortest = AttentionSm90Shape<128, 128, 1, 64, 1, 2, 3>;
 using AttentionSm90Shape128Short = AttentionSm90Shape<128, 128, 2, 128, 2, 6>;
 using AttentionSm90Shape128 = AttentionSm90Shape<128, 128, 3, 80, 3, 6>;
 using AttentionSm90Shape192By128Short = AttentionSm90Shape<192, 128, 2, 128, 2, 2>;
 using AttentionSm90Shape192By128 = AttentionSm90Shape<192, 128, 3, 80, 2, 3>;
 using AttentionSm90Shape192Short = AttentionSm90Shape<192, 192, 2, 64, 2, 5>;
 using AttentionSm90Shape192 = AttentionSm90Shape<192, 192, 2, 112, 2, 2>;
-using AttentionSm90Shape256Shortest = AttentionSm90Shape<256, 256, 1, 64, 1, 1, 2>;
 using AttentionSm90Shape256Short = AttentionSm90Shape<256, 256, 2, 64, 2, 2>;
 using AttentionSm90Shape256 = AttentionSm90Shape<256, 256, 2, 80, 2, 2>;
 using AttentionSm90Shape128Dropout = WithDropout<AttentionSm90Shape128>;

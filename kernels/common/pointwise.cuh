@@ -22,6 +22,7 @@
 #include <cudaops/check.h>
 
 #include "divider.cuh"
+#include "hopper.cuh"
 #include "pointwise.h"
 #include "unaligned.cuh"
 
@@ -245,6 +246,8 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   constexpr int kSize = Vector<T>::kSize;
   constexpr int kNumInputs = Formula::kNumInputs, kNumOutputs = Formula::kNumOutputs;
   const auto& call = grid.call;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const RowPart part(grid.blocks_per_row);
   const int64_t index = part.index, vector = part.vector;
   if (index >= call.num_rows || vector >= grid.vectors_per_row) return;
@@ -306,6 +309,8 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   constexpr int kSize = Vector<T>::kSize;
   constexpr int kNumInputs = Formula::kNumInputs, kNumOutputs = Formula::kNumOutputs;
   const auto& call = grid.call;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const uint32_t vector = blockIdx.x * kPointwiseThreads + threadIdx.x;
   if (vector >= grid.num_vectors) return;
   const bool is_whole = vector - grid.first_whole < grid.num_whole;
@@ -403,13 +408,11 @@ struct LaunchPointwise {
     const int64_t shift = one_shift ? elements_before<T>(call) : kSize - 1;
     const int64_t vectors_per_row = (call.width + shift + kSize - 1) / kSize;
     const RowParts parts(call.num_rows, vectors_per_row);
-    const PointwiseGrid<kNumInputs, kNumOutputs> grid{call, vectors_per_row, parts.blocks_per_row};
-    if (whole) {
-      pointwise_kernel<T, true><<<parts.blocks, parts.block, 0, stream>>>(formula, grid);
-    } else {
-      pointwise_kernel<T, false><<<parts.blocks, parts.block, 0, stream>>>(formula, grid);
-    }
-    CUDAOPS_CHECK_LAUNCH();
+    using Grid = PointwiseGrid<kNumInputs, kNumOutputs>;
+    const Grid grid{call, vectors_per_row, parts.blocks_per_row};
+    const auto kernel = whole ? &pointwise_kernel<T, true, Formula, Grid>
+                              : &pointwise_kernel<T, false, Formula, Grid>;
+    launch_overlapping(kernel, parts.blocks, parts.block, stream, formula, grid);
   }
 
   template <typename T>
@@ -420,18 +423,17 @@ struct LaunchPointwise {
     const int64_t num = shift + call.num_rows * call.width, num_vectors = (num + kSize - 1) / kSize;
     const int64_t first_whole = shift > 0 ? 1 : 0;
     const int64_t num_whole = num / kSize > first_whole ? num / kSize - first_whole : 0;
-    const FlatGrid<Formula::kNumInputs, Formula::kNumOutputs> grid{
-        moved_back<T>(call, shift),
-        FlatRows(call.width, kSize, shift),
-        static_cast<uint32_t>(num_vectors),
-        static_cast<uint32_t>(first_whole),
-        static_cast<uint32_t>(num_whole),
-        static_cast<int>(shift),
-        static_cast<int>(num - (num_vectors - 1) * kSize)};
-    pointwise_flat_kernel<T>
-        <<<num_blocks(grid.num_vectors, kPointwiseThreads), kPointwiseThreads, 0, stream>>>(formula,
-                                                                                            grid);
-    CUDAOPS_CHECK_LAUNCH();
+    using Grid = FlatGrid<Formula::kNumInputs, Formula::kNumOutputs>;
+    const Grid grid{moved_back<T>(call, shift),
+                    FlatRows(call.width, kSize, shift),
+                    static_cast<uint32_t>(num_vectors),
+                    static_cast<uint32_t>(first_whole),
+                    static_cast<uint32_t>(num_whole),
+                    static_cast<int>(shift),
+                    static_cast<int>(num - (num_vectors - 1) * kSize)};
+    launch_overlapping(&pointwise_flat_kernel<T, Formula, Grid>,
+                       num_blocks(grid.num_vectors, kPointwiseThreads), kPointwiseThreads, stream,
+                       formula, grid);
   }
 };
 

@@ -38,6 +38,8 @@ template <typename T>
 __global__ void __launch_bounds__(detail::kPointwiseThreads)
     dequantize_whole_kernel(const Dequantize call, const DequantizeGrid grid) {
   constexpr int kSize = Vector<T>::kSize;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const detail::RowPart part(grid.blocks_per_row, kSlots);
   if (part.index >= call.grid.total_rows()) return;
   T* const output = kept_address(call.output.row<T>(part.index));
@@ -80,6 +82,8 @@ template <typename T>
 __global__ void __launch_bounds__(detail::kPointwiseThreads)
     dequantize_kernel(const Dequantize call, const DequantizeGrid grid) {
   constexpr int kSize = Vector<T>::kSize;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const detail::RowPart part(grid.blocks_per_row, kSlots);
   const int64_t width = call.grid.width, total_rows = call.grid.total_rows();
   if (part.index >= total_rows) return;
@@ -146,12 +150,8 @@ struct Launch {
         vectors_per_row, parts.blocks_per_row, places,
         detail::Divider(is_whole ? static_cast<uint32_t>((block_columns + kSize - 1) / kSize) : 1),
         is_scale_a_row(grid)};
-    if (is_whole) {
-      dequantize_whole_kernel<T><<<parts.blocks, parts.block, 0, stream>>>(call, of_rows);
-    } else {
-      dequantize_kernel<T><<<parts.blocks, parts.block, 0, stream>>>(call, of_rows);
-    }
-    CUDAOPS_CHECK_LAUNCH();
+    const auto kernel = is_whole ? &dequantize_whole_kernel<T> : &dequantize_kernel<T>;
+    launch_overlapping(kernel, parts.blocks, parts.block, stream, call, of_rows);
   }
 };
 

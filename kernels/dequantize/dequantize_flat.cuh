@@ -98,6 +98,8 @@ __global__ void __launch_bounds__(detail::kPointwiseThreads)
     dequantize_flat_kernel(const Dequantize call, const FlatGrid grid) {
   constexpr int kSize = Vector<T>::kSize;
   constexpr uint32_t kThreads = detail::kPointwiseThreads;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const uint32_t first = blockIdx.x * (kFlatSlots * kThreads) + threadIdx.x;
   T* const output = static_cast<T*>(call.output.data);
   const uint8_t* const input = static_cast<const uint8_t*>(call.input.data);
@@ -202,12 +204,9 @@ void launch_flat(const Dequantize& call, const ScalePlaces& places, cudaStream_t
       static_cast<int>(shift),
       static_cast<int>(num - (num_vectors - 1) * kSize)};
   const unsigned int blocks = num_blocks(num_vectors, kFlatSlots * detail::kPointwiseThreads);
-  if (bytes_are_aligned<T>(moved.input.data, 0)) {
-    dequantize_flat_kernel<T, true><<<blocks, detail::kPointwiseThreads, 0, stream>>>(moved, flat);
-  } else {
-    dequantize_flat_kernel<T, false><<<blocks, detail::kPointwiseThreads, 0, stream>>>(moved, flat);
-  }
-  CUDAOPS_CHECK_LAUNCH();
+  const auto kernel = bytes_are_aligned<T>(moved.input.data, 0) ? &dequantize_flat_kernel<T, true>
+                                                                : &dequantize_flat_kernel<T, false>;
+  launch_overlapping(kernel, blocks, detail::kPointwiseThreads, stream, moved, flat);
 }
 
 }  // namespace dequantizing

@@ -48,7 +48,9 @@ struct Backward {
       sums.add(0, place, product * rstd);
       sums.add(1, place, grad);
     });
-    return {sum, products * rstd};
+    // Without rstd, which nvcc would fuse with whatever is added next: in each kernel another
+    // number.
+    return {sum, products};
   }
 
   template <typename Row, typename Tiles>
@@ -58,8 +60,8 @@ struct Backward {
                                            const Floats<2>& totals) const {
     // rstd * (h - mean_h - (input - mean) * rstd * mean_product), as h * rstd + input * a + b
     const float mean = scalars[0], rstd = scalars[1];
-    const float a = -rstd * rstd * (totals[1] * inverse_width);
-    const float b = -rstd * (totals[0] * inverse_width) - mean * a;
+    const float a = -rstd * rstd * (totals[1] * rstd * inverse_width);
+    const float b = fmaf(-mean, a, -rstd * (totals[0] * inverse_width));
     row.each([&](const auto& place) {
       const auto h = tiles[0].at(place) * row.at(weight, place);
       row.store(call.grad_input, place, h * rstd + (tiles[1].at(place) * a + b));

@@ -2,6 +2,10 @@
 // The first of quantize's two passes: the ranges of all blocks, and the scales that follow from
 // them. A block's vectors, row after row, are distributed over the threads of one or several blocks
 // of these.
+//
+// A call's kernels (zeros, ranges, scales, elements) each start while the one before ends. Only the
+// first one waits for what came before the call, and then lets the next one start: those may read
+// the input at once, and wait where they need what the kernel before them writes.
 #pragma once
 
 #include "../common/abs_max.cuh"
@@ -34,6 +38,7 @@ __global__ void __launch_bounds__(kRangeThreads)
     ranges_kernel(const Quantize call, const RangeGrid ranges) {
   constexpr int kSize = Vector<T>::kSize, kGroup = 32;
   __shared__ float maxima[2][kRangeThreads / kGroup];
+  let_next_kernel_start();
   const BlockGrid& grid = call.grid;
   const uint32_t group = ranges.parts_per_block.quotient(blockIdx.x);
   const uint32_t part = blockIdx.x - group * ranges.parts_per_block.divisor();
@@ -70,6 +75,7 @@ __global__ void __launch_bounds__(kRangeThreads)
       }
     }
   }
+  wait_for_kernels_before();  // for the zeros
   // Largest and, with a zero point, largest of what is negative.
   AbsMax<T> largest, largest_negative;
 #pragma unroll
@@ -109,6 +115,9 @@ __global__ void __launch_bounds__(kRangeThreads)
 template <bool kGathered>
 __global__ void __launch_bounds__(kRangeThreads)
     scales_kernel(const Quantize call, const RangeGrid ranges) {
+  if constexpr (kGathered) let_next_kernel_start();  // it loads while the ranges are gathered
+  wait_for_kernels_before();
+  if constexpr (!kGathered) let_next_kernel_start();
   const int64_t block = int64_t{blockIdx.x} * kRangeThreads + threadIdx.x;
   if (block >= ranges.num_blocks) return;
   const int64_t row = ranges.by_columns_of_blocks.quotient(block);
@@ -146,20 +155,15 @@ void launch_ranges(const Quantize& call, bool is_whole, cudaStream_t stream) {
                          detail::LongDivider(grid.rows_of_blocks()),
                          detail::Divider(static_cast<uint32_t>(parts))};
   const unsigned int of_scales = num_blocks(ranges.num_blocks, kRangeThreads);
-  scales_kernel<false><<<of_scales, kRangeThreads, 0, stream>>>(call, ranges);
-  CUDAOPS_CHECK_LAUNCH();
+  launch_overlapping(&scales_kernel<false>, of_scales, kRangeThreads, stream, call, ranges);
   const dim3 block(static_cast<unsigned int>(threads),
                    static_cast<unsigned int>(kRangeThreads / threads));
   const unsigned int blocks =
       num_blocks(ranges.num_blocks, block.y) * static_cast<unsigned int>(parts);
-  if (is_whole && grid.block_columns % kSize == 0) {
-    ranges_kernel<T, true><<<blocks, block, 0, stream>>>(call, ranges);
-  } else {
-    ranges_kernel<T, false><<<blocks, block, 0, stream>>>(call, ranges);
-  }
-  CUDAOPS_CHECK_LAUNCH();
-  scales_kernel<true><<<of_scales, kRangeThreads, 0, stream>>>(call, ranges);
-  CUDAOPS_CHECK_LAUNCH();
+  const auto kernel = is_whole && grid.block_columns % kSize == 0 ? &ranges_kernel<T, true>
+                                                                  : &ranges_kernel<T, false>;
+  launch_overlapping(kernel, blocks, block, stream, call, ranges);
+  launch_overlapping(&scales_kernel<true>, of_scales, kRangeThreads, stream, call, ranges);
 }
 
 }  // namespace quantizing

@@ -33,6 +33,7 @@ template <typename T, bool kRandom>
 __global__ void __launch_bounds__(kScaledThreads)
     scaled_whole_kernel(const Quantize call, const ScaledGrid grid) {
   constexpr int kSize = Vector<T>::kSize, kSlots = kScaledSlots<kRandom>;
+  if (call.has_scale) wait_for_kernels_before();  // else the first pass has, for the input
   const detail::RowPart part(grid.blocks_per_row, kSlots, block_from_the_end());
   if (part.index >= call.grid.total_rows()) return;
   const T* const input = call.input.row<T>(part.index);
@@ -44,6 +45,8 @@ __global__ void __launch_bounds__(kScaledThreads)
     const int64_t vector = part.vector + slot * int64_t{blockDim.x};
     if (vector < grid.vectors_per_row) vectors[slot] = load_ordered(input + vector * kSize);
   }
+  wait_for_kernels_before();
+  let_next_kernel_start();
   BlockScale scale;
 #pragma unroll
   for (int slot = 0; slot < kSlots; ++slot) {
@@ -71,6 +74,8 @@ template <typename T, bool kRandom>
 __global__ void __launch_bounds__(kScaledThreads)
     scaled_kernel(const Quantize call, const ScaledGrid grid) {
   constexpr int kSize = Vector<T>::kSize;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const detail::RowPart part(grid.blocks_per_row, 1, block_from_the_end());
   const int64_t width = call.grid.width, total_rows = call.grid.total_rows();
   if (part.index >= total_rows || part.vector >= grid.vectors_per_row) return;
@@ -112,12 +117,8 @@ void launch_scaled(const Quantize& call, bool is_whole, cudaStream_t stream) {
   const detail::RowParts parts(grid.total_rows(), (vectors_per_row + slots - 1) / slots);
   const ScaledGrid scaled{vectors_per_row, parts.blocks_per_row, ScalePlaces(grid, call.strides),
                           is_scale_a_row(grid), PhiloxKeys(call.seed)};
-  if (is_whole) {
-    scaled_whole_kernel<T, kRandom><<<parts.blocks, parts.block, 0, stream>>>(call, scaled);
-  } else {
-    scaled_kernel<T, kRandom><<<parts.blocks, parts.block, 0, stream>>>(call, scaled);
-  }
-  CUDAOPS_CHECK_LAUNCH();
+  const auto kernel = is_whole ? &scaled_whole_kernel<T, kRandom> : &scaled_kernel<T, kRandom>;
+  launch_overlapping(kernel, parts.blocks, parts.block, stream, call, scaled);
 }
 
 }  // namespace quantizing

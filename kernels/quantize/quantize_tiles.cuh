@@ -55,6 +55,8 @@ __global__ void __launch_bounds__(kTileThreads)
     tile_whole_kernel(const Quantize call, const detail::Divider tile_columns,
                       const detail::Divider tile_rows) {
   constexpr int kSize = Vector<T>::kSize;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const TilePlace place(call.grid, tile_columns, tile_rows);
   const int64_t column = place.first_column + int64_t{threadIdx.x} * kSize;
   // No rows where there are no columns.
@@ -86,6 +88,8 @@ template <typename T, int kSlots, bool kSameAlignment>
 __global__ void __launch_bounds__(kTileThreads, kSameAlignment || sizeof(T) < 4 ? 2 : 1)
     tile_kernel(const Quantize call, const detail::Divider tile_columns,
                 const detail::Divider tile_rows, const int log2_lanes) {
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const BlockGrid& grid = call.grid;
   const TilePlace place(grid, tile_columns, tile_rows);
   const int per_warp = Segments<T>::template num_segments<kSlots>(log2_lanes);
@@ -118,9 +122,8 @@ bool launch_tiles(const Quantize& call, bool is_whole, cudaStream_t stream) {
     const dim3 block(static_cast<unsigned int>(lanes),
                      static_cast<unsigned int>(kTileThreads / lanes));
     if (grid.block_rows > int64_t{block.y} * kMostSlots) return false;
-    tile_whole_kernel<T, kMostSlots>
-        <<<static_cast<unsigned int>(tiles), block, 0, stream>>>(call, columns, rows);
-    CUDAOPS_CHECK_LAUNCH();
+    launch_overlapping(&tile_whole_kernel<T, kMostSlots>, static_cast<unsigned int>(tiles), block,
+                       stream, call, columns, rows);
     return true;
   }
   const int log2_lanes = detail::log2_of(lanes);
@@ -128,18 +131,17 @@ bool launch_tiles(const Quantize& call, bool is_whole, cudaStream_t stream) {
     const int64_t rows_of_tile = min(grid.block_rows, grid.num_rows);
     const int64_t threads = (rows_of_tile + per_warp - 1) / per_warp * 32;
     if (threads > kTileThreads) return false;
-    kernel<<<static_cast<unsigned int>(tiles), static_cast<unsigned int>(threads), 0, stream>>>(
-        call, columns, rows, log2_lanes);
-    CUDAOPS_CHECK_LAUNCH();
+    launch_overlapping(kernel, static_cast<unsigned int>(tiles), static_cast<unsigned int>(threads),
+                       stream, call, columns, rows, log2_lanes);
     return true;
   };
   constexpr int kAlignedSlots = 8, kOther = kMostSlots;
   if (PointwiseSource<Identity>{{call.input}}.has_same_alignment<T>(call.output,
                                                                     grid.total_rows())) {
-    return launch(tile_kernel<T, kAlignedSlots, true>,
+    return launch(&tile_kernel<T, kAlignedSlots, true>,
                   Segments<T>::template num_segments<kAlignedSlots>(log2_lanes));
   }
-  return launch(tile_kernel<T, kOther, false>,
+  return launch(&tile_kernel<T, kOther, false>,
                 Segments<T>::template num_segments<kOther>(log2_lanes));
 }
 

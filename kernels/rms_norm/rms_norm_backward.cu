@@ -59,7 +59,9 @@ struct Backward {
       shift /= static_cast<float>(call.width);
     }
     row.each([&](const auto& place) {
-      auto grad_x = tiles[0].at(place) * row.at(weight, place) * rstd + tiles[1].at(place) * shift;
+      // Of two products added up nvcc may fuse either, in each kernel another one.
+      auto grad_x = map([&](float h, float x) { return fmaf(h, rstd, x * shift); },
+                        tiles[0].at(place) * row.at(weight, place), tiles[1].at(place));
       if constexpr (kResidual) grad_x = grad_x + tiles[2].at(place);
       row.store(call.grad_x, place, grad_x);
     });

@@ -18,19 +18,16 @@ set(backward_shapes 128 192By128 256)
 if(case_LONG)
   set(
     shapes
-    AttentionSm90Shape64Shortest
     AttentionSm90Shape64Short
     AttentionSm90Shape64
     AttentionSm90Shape96Short
     AttentionSm90Shape96
-    AttentionSm90Shape128Shortest
     AttentionSm90Shape128Short
     AttentionSm90Shape128
     AttentionSm90Shape192By128Short
     AttentionSm90Shape192By128
     AttentionSm90Shape192Short
     AttentionSm90Shape192
-    AttentionSm90Shape256Shortest
     AttentionSm90Shape256Short
     AttentionSm90Shape256
     AttentionSm90Shape128Dropout
@@ -60,6 +57,17 @@ if(case_LONG)
   )
 endif()
 set(sources "")
+set(number_of_one_tile 0)
+if(case_LONG)
+  # Six shapes, two types, sequences of one length or of different ones.
+  file(
+    WRITE "${case_DIR}/src/one_tile.cu"
+    "#include \"attention/attention_sm90_one_tile.cu\"
+"
+  )
+  list(APPEND sources one_tile.cu)
+  set(number_of_one_tile 24)
+endif()
 set(number_varlen 0)
 foreach(shape IN LISTS shapes)
   string(MAKE_C_IDENTIFIER "${shape}" file)
@@ -126,11 +134,19 @@ target_compile_options(shapes PRIVATE \$<\$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)"
     -DCMAKE_BUILD_TYPE=Release
 )
 case_build(ARGS --verbose)
-string(REGEX MATCHALL "Compiling entry function '[^']*attention_(backward_)?sm90_kernel" kernels "${case_STEP_STDOUT}")
+string(
+  REGEX MATCHALL "Compiling entry function '[^']*attention_(backward_)?sm90_(one_tile_)?kernel"
+  kernels
+  "${case_STEP_STDOUT}"
+)
 list(LENGTH kernels number)
 list(LENGTH shapes expected)
 list(LENGTH backward_shapes expected_backward)
-math(EXPR expected "${expected} + ${expected_backward} + ${number_with_options} + ${number_varlen}")
+math(
+  EXPR
+  expected
+  "${expected} + ${expected_backward} + ${number_with_options} + ${number_varlen} + ${number_of_one_tile}"
+)
 case_equal("kernels that were compiled" "${number}" "${expected}")
 case_not_match("serialised products" "${case_STEP_STDOUT}" "serialized")
 case_not_match("waits that ptxas added" "${case_STEP_STDOUT}" "wait is injected[^\n]*[0-9]attention_sm90_kernel")

@@ -7,6 +7,7 @@
 
 namespace {
 
+using cudaops_kernels::detail::halves_whole_rows;
 using cudaops_kernels::detail::kMaxGroupBlocks;
 using cudaops_kernels::detail::kMaxSliceThreads;
 using cudaops_kernels::detail::kSliceVectors;
@@ -209,6 +210,21 @@ TEST(RowShape, RowsOfModelsAreWide) {
   expect(kSoftmax, 8192, 128, 0, 0);
   expect(kSoftmax, 8192, 64, 2, 32);
   expect(kSoftmax, 8192, 32, 2, 16);
+}
+
+// Whole zero-padded rows: half of the vectors, twice the threads, for the same virtual ones.
+TEST(RowShape, WholeZeroPaddedRowsAreHalved) {
+  for (int64_t num_vectors = 129; num_vectors <= 4096; ++num_vectors) {
+    const RowShape shape = row_shape(kNormQuantize, num_vectors, true);
+    if (!halves_whole_rows(kNormQuantize, shape.vectors)) continue;
+    EXPECT_EQ(num_virtual_threads(shape.vectors), 2 * num_virtual_threads(shape.vectors / 2));
+    EXPECT_LE(2 * shape.threads, max_wide_threads(shape.vectors / 2)) << num_vectors;
+  }
+  EXPECT_TRUE(halves_whole_rows(kNormQuantize, 8));
+  EXPECT_FALSE(halves_whole_rows(kNormQuantize, 4));
+  EXPECT_FALSE(halves_whole_rows(kNorm, 8));
+  EXPECT_FALSE(halves_whole_rows(kAddNorm, 8));
+  EXPECT_FALSE(halves_whole_rows(kSoftmax, 8));
 }
 
 // Backward passes of long rows. Blocks wait for each other's totals, so all must fit the device at

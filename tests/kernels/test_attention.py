@@ -437,8 +437,12 @@ def test_generated_sequences(device):
     GENERATED_SEQUENCES(device)
 
 
+def is_forward_of_hopper(name):
+    return "attention_sm90_kernel" in name or "attention_sm90_one_tile_kernel" in name
+
+
 def has_hopper_kernel(dtype, device):
-    """Whether attention has the kernel of attention_sm90.cuh for most calls."""
+    """Whether attention has the kernels of attention_sm90.cuh and attention_sm90_one_tile.cu for most calls."""
     return device == "cuda" and dtype.itemsize == 2 and torch.cuda.get_device_capability() == (9, 0)
 
 
@@ -551,7 +555,8 @@ def test_hopper_kernel(device):
             check((dtype, sizes, options), q, k, v, 3 if "softcap" in options else 2, **options)
     names = [event.name for event in profile.events()]
     assert sum("few_kernel" in name for name in names) == few > 0, set(names)
-    assert sum("attention_sm90_kernel" in name for name in names) == calls - few, set(names)
+    assert sum(map(is_forward_of_hopper, names)) == calls - few, set(names)
+    assert any("attention_sm90_one_tile_kernel" in name for name in names), set(names)
     assert sum("attention_backward_sm90_kernel" in name for name in names) == calls, set(names)
 
 
@@ -601,7 +606,7 @@ def test_hopper_kernel_of_different_lengths(device):
     """What a sequence's last tiles read of the next one reaches nothing, a NaN neither."""
     if not has_hopper_kernel(torch.bfloat16, device):
         return
-    for longest in (2500, 1000):  # tiles of long sequences and of short ones
+    for longest in (2500, 1000, 128, 64):  # tiles of long sequences, of short ones, and sequences of one tile
         check_different_lengths(device, longest)
 
 
@@ -651,7 +656,7 @@ def check_different_lengths(device, longest):
                     )
                     for name, range_, a, b, c in zip(NAMES, rows, found, exact_grads, plain_grads):
                         assert_as_exact(a[None, range_], b.double(), c.nan_to_num(), (*case, f"grad {name}"), 3, 1e-4)
-    assert sum("attention_sm90_kernel" in name for name in names) == 6 * 3 * 4, set(names)
+    assert sum(map(is_forward_of_hopper, names)) == 6 * 3 * 4, set(names)
     assert sum("attention_backward_sm90_kernel" in name for name in names) == 6 * 3 * 4, set(names)
 
 
@@ -673,7 +678,8 @@ def test_hopper_kernel_in_every_order_of_tiles(device):
             output = kernels.attention_varlen(q, k, v, offsets, offsets, 151, 151, **options)
             for i in (0, 1, 4, 57, 102, count - 1):
                 rows = slice(ends[i], ends[i + 1])
-                own = kernels.attention(q[None, rows], k[None, rows], v[None, rows], **options)[0]
+                alone = torch.tensor((0, ends[i + 1] - ends[i]), dtype=torch.int32, device=device)
+                own = kernels.attention_varlen(q[rows], k[rows], v[rows], alone, alone, 151, 151, **options)
                 assert torch.equal(output[rows], own), (head_dim, count, i)
 
 

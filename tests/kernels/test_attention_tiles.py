@@ -127,10 +127,12 @@ def test_varlen(device):
                 first += length
 
 
-def test_shortest(device):
-    """Up to 64 queries of 128 keys: tiles of one warpgroup, several at a time; and of more keys."""
+def test_one_tile(device):
+    """Queries of one tile and keys of one block (attention_sm90_one_tile.cu), and nearly so."""
     on_gpu(device)
-    for q_tokens, k_tokens, causal in ((64, 64, False), (40, 64, True), (17, 120, True), (50, 200, False)):
+    for q_tokens, k_tokens, causal in (
+        (64, 64, False), (40, 64, True), (128, 128, True), (100, 100, False), (17, 120, True), (90, 60, False), (50, 200, False),
+    ):  # fmt: skip
         for qk_dim, v_dim in HEAD_DIMS:
             q = normal(70, q_tokens, HEADS, qk_dim)
             k, v = (normal(70, k_tokens, KV_HEADS, head_dim) for head_dim in (qk_dim, v_dim))
@@ -139,19 +141,18 @@ def test_shortest(device):
             require_close(output, expected, 0.01, (q_tokens, k_tokens, causal, qk_dim, v_dim))
 
 
-def test_shortest_varlen(device):
-    """Few sequences, whose order is found by their lengths, and many, whose isn't."""
+def test_one_tile_varlen(device):
     on_gpu(device)
-    for count, head_dim, causal in ((90, 64, True), (90, 128, False), (90, 256, True), (300, 128, True)):
-        lengths = [(64, 1, 0, 33, 50)[i % 5] for i in range(count)]
+    for most, head_dim, causal in ((64, 64, True), (128, 64, False), (64, 128, False), (128, 128, True), (64, 256, True)):
+        lengths = [(most, 1, 0, most // 2 + 1, 50)[i % 5] for i in range(90)]
         ends = torch.tensor((0, *lengths), device="cuda").cumsum(0, dtype=torch.int32)
         q, k, v = (normal(sum(lengths), heads, head_dim) for heads in (HEADS, KV_HEADS, KV_HEADS))
-        output = kernels.attention_varlen(q, k, v, ends, ends, 64, 64, causal=causal)
+        output = kernels.attention_varlen(q, k, v, ends, ends, most, most, causal=causal)
         first = 0
         for length in lengths:
             part = slice(first, first + length)
             expected = attend(*(x[None, part].float() for x in (q, k, v)), causal)
-            require_close(output[None, part], expected, 0.01, (count, head_dim, causal, first))
+            require_close(output[None, part], expected, 0.01, (most, head_dim, causal, first))
             first += length
 
 

@@ -14,6 +14,7 @@ RESULTS = sorted((REPOSITORY / "bench" / "results").glob("NVIDIA_*.json"))
 sys.path[:0] = [str(BENCH), str(BENCH.parent / "build_time")]
 
 import attention_table  # noqa: E402
+import attention_tiles  # noqa: E402
 import below_table  # noqa: E402
 import jit  # noqa: E402
 import plot  # noqa: E402
@@ -110,6 +111,29 @@ def attention_row(head_dim, sequence, ours, theirs, causal=False):
 def decode_row(head_dim, batch, keys, way, us):
     shape = {"heads": 32, "kv_heads": 8, "head_dim": head_dim, "batch": batch, "keys": keys, "q_len": 1}
     return {**shape, "cache": "bfloat16", "way": way, "us": us, "cache_bytes": batch * keys * 32 * head_dim}
+
+
+def test_attention_takes_the_tiles_that_are_measured_to_be_faster():
+    def rows(terms, mask, short_of_long):
+        kinds = [{"head_dim": a, "head_dim_v": b, "terms": terms, "mask": mask} for a, b in attention_tiles.HEAD_DIMS]
+        for kind in kinds:
+            for seq, ratio in short_of_long.items():
+                yield {**kind, "seq": seq, "tiles": "long", "us": 100.0}
+                yield {**kind, "seq": seq, "tiles": "short", "us": 100.0 * ratio}
+
+    measured = {
+        ("none", "none"): {256: 0.5, 512: 1.0, 1024: 1.01, 2048: 0.9},
+        ("none", "causal"): {256: 1.1, 512: 0.9},
+    }
+    all_rows = []
+    for terms in attention_tiles.TERMS:
+        for mask in attention_tiles.MASKS:
+            all_rows += rows(terms, mask, measured.get((terms, mask), {256: 0.9, 8192: 1.0}))
+    document = {"date": "2030-01-02T03:04:05+00:00", "machine": {"name": "A GPU", "nvcc": "13.0.88"}, "rows": all_rows}
+    lines = attention_tiles.limits(document).splitlines()
+    assert lines[0] == "// A GPU, CUDA 13.0.88, 2030-01-02, bfloat16, 16384 tokens:"
+    assert lines[3:5] == ["    // 64", "    {{{512, 0}, {kAllQueries, kAllQueries}, {kAllQueries, kAllQueries}}},"]
+    assert lines[9] == "    // 192 by 128" and len(lines) == 3 + 2 * 6 + 1
 
 
 def test_every_row_of_attention_below_its_aim_is_listed(tmp_path):
@@ -261,7 +285,8 @@ def test_table_of_few_rows():
     assert lines[4].startswith("Rivals: B, torch 2.15.0, 2030-02-01 and 2030-02-02, ")
     assert " Versions: quack 0.6.5. " in lines[4]
     assert "Could not be had: vLLM (ModuleNotFoundError: No module named 'vllm')." in lines[4]
-    assert lines[4].endswith("Not tried in these runs: Liger, flash-attn, FlashInfer, Apex, TransformerEngine.")
+    assert " Tried, and without such a function: Apex. " in lines[4]
+    assert lines[4].endswith("Not tried in these runs: Liger, flash-attn, FlashInfer, TransformerEngine.")
     assert len(lines) == 5
     new["cases"][0]["name"] = "rms_norm<BFloat16>/rows:32768/width:4096"
     assert "| `rms_norm` | 32768 × 4096 | 2 | 1.05 | – | – | 4 (2.00 ×) |" in table.table([document])

@@ -77,10 +77,11 @@ __device__ __forceinline__ void clear_rows_from(char* tile, int first_row, int b
   wait_at_barrier(barrier, kWarpgroupSize);
 }
 
-// D = A * B^T, with 64 of A's rows (from `a_row` on, a multiple of 8) and all N of B's.
+// D = A * B^T, with 64 of A's rows (from `a_row` on, a multiple of 8) and all N of B's; or added to
+// D.
 template <typename T, int kARows, int kN, int kColumns>
 __device__ __forceinline__ void multiply_by_rows(float (&d)[kN / 2], const char* a, int a_row,
-                                                 const char* b) {
+                                                 const char* b, bool is_added = false) {
   using A = SharedTile<kARows, kColumns>;
   using B = SharedTile<kN, kColumns>;
   const uint64_t a_descriptor = matrix_descriptor(a + a_row * kBoxRowBytes, 0);
@@ -90,7 +91,7 @@ __device__ __forceinline__ void multiply_by_rows(float (&d)[kN / 2], const char*
     // Addresses in descriptors count in 16 bytes.
     const uint64_t a_step = k / 4 * (A::kChunkBytes / 16) + k % 4 * 2;
     const uint64_t b_step = k / 4 * (B::kChunkBytes / 16) + k % 4 * 2;
-    Wgmma<T, kN>::multiply(d, a_descriptor + a_step, b_descriptor + b_step, k > 0);
+    Wgmma<T, kN>::multiply(d, a_descriptor + a_step, b_descriptor + b_step, is_added || k > 0);
   }
 }
 
@@ -106,7 +107,18 @@ __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2]
   }
 }
 
-// The same, with 64 rows of P in shared memory, from `row` on.
+// D = P * B, likewise.
+template <typename T, int kK, int kColumns>
+__device__ __forceinline__ void multiply_by_columns(float (&d)[kColumns / 2],
+                                                    const uint32_t (&p)[kK / 4], const char* b) {
+  const uint64_t descriptor = matrix_descriptor(b, SharedTile<kK, kColumns>::kChunkBytes);
+#pragma unroll
+  for (int k = 0; k < kK / 16; ++k) {
+    Wgmma<T, kColumns>::multiply(d, p + 4 * k, descriptor + k * (2048 / 16), k > 0);
+  }
+}
+
+// D += P * B, with 64 rows of P in shared memory, from `row` on.
 template <typename T, int kRows, int kK, int kColumns>
 __device__ __forceinline__ void multiply_add_by_columns(float (&d)[kColumns / 2], const char* p,
                                                         int row, const char* b) {

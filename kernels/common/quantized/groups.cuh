@@ -26,6 +26,8 @@ __global__ void __launch_bounds__(kPointwiseThreads)
     group_quantize_whole_kernel(const Source source, const QuantizedRows result,
                                 const GroupGrid grid, const Rounding rounding) {
   constexpr int kSize = Vector<T>::kSize;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const RowPart part(grid.blocks_per_row);
   const int threads = 1 << grid.log2_threads;
   const int64_t group = part.vector >> grid.log2_threads;
@@ -75,6 +77,8 @@ __global__ void __launch_bounds__(kSegmentThreads)
     group_quantize_kernel(const Source source, const QuantizedRows result, const SegmentGrid grid,
                           const Rounding rounding) {
   constexpr int kSize = Vector<T>::kSize;
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const int per_warp = Segments<T>::template num_segments<kSlots>(grid.log2_threads);
   const int64_t warp = int64_t{blockIdx.x} * (kSegmentThreads / 32) + threadIdx.x / 32;
   if (warp * per_warp >= grid.num_groups) return;
@@ -110,17 +114,17 @@ void launch_group_segments(const PointwiseSource<Formula>& source, const Quantiz
   const detail::SegmentGrid grid{num_rows, width, detail::LongDivider(groups), num_rows * groups,
                                  detail::log2_of(num_lanes)};
   const auto launch = [&](auto kernel, int segments_per_warp) {
-    kernel<<<num_blocks(grid.num_groups, segments_per_warp * (detail::kSegmentThreads / 32)),
-             detail::kSegmentThreads, 0, stream>>>(source, result, grid, rounding);
-    CUDAOPS_CHECK_LAUNCH();
+    launch_overlapping(
+        kernel, num_blocks(grid.num_groups, segments_per_warp * (detail::kSegmentThreads / 32)),
+        detail::kSegmentThreads, stream, source, result, grid, rounding);
   };
   // As many vectors in flight as there are registers for.
   constexpr int kAlignedSlots = 8 / Source::kNumTiles, kOther = 4 / Source::kNumTiles;
   if (source.template has_same_alignment<T>(result.output, num_rows)) {
-    launch(detail::group_quantize_kernel<T, kAlignedSlots, true, Source, Rounding>,
+    launch(&detail::group_quantize_kernel<T, kAlignedSlots, true, Source, Rounding>,
            Segments<T>::template num_segments<kAlignedSlots>(grid.log2_threads));
   } else {
-    launch(detail::group_quantize_kernel<T, kOther, false, Source, Rounding>,
+    launch(&detail::group_quantize_kernel<T, kOther, false, Source, Rounding>,
            Segments<T>::template num_segments<kOther>(grid.log2_threads));
   }
 }
@@ -160,18 +164,17 @@ void launch_group_quantize(const PointwiseSource<Formula>& source, const Quantiz
   // A row's threads, and those of a group.
   const auto launch = [&](auto kernel, int64_t row_threads, int threads) {
     const detail::RowParts parts(num_rows, row_threads);
-    kernel<<<parts.blocks, parts.block, 0, stream>>>(
-        source, result,
+    launch_overlapping(
+        kernel, parts.blocks, parts.block, stream, source, result,
         detail::GroupGrid{num_rows, width, parts.blocks_per_row, detail::log2_of(threads)},
         rounding);
-    CUDAOPS_CHECK_LAUNCH();
   };
   if (Source::kNumTiles > 1 || num_lanes < 4) {
     // More inputs are enough loads in flight.
-    launch(detail::group_quantize_whole_kernel<T, 2, Source, Rounding>, groups * (num_lanes / 2),
+    launch(&detail::group_quantize_whole_kernel<T, 2, Source, Rounding>, groups * (num_lanes / 2),
            num_lanes / 2);
   } else {
-    launch(detail::group_quantize_whole_kernel<T, 4, Source, Rounding>, groups * (num_lanes / 4),
+    launch(&detail::group_quantize_whole_kernel<T, 4, Source, Rounding>, groups * (num_lanes / 4),
            num_lanes / 4);
   }
 }

@@ -112,27 +112,38 @@ bool rows_are_whole(const RowGrid& grid, bool aligned) {
   return kOnlyWhole || (aligned && grid.width % Vector<typename Op::Element>::kSize == 0);
 }
 
-template <bool kOnlyWhole, int kVectors, typename Op>
-void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_threads,
-                       cudaStream_t stream, int64_t blocks_each = 1) {
-  const int num_rows = num_threads <= 32 ? kWarpRowsThreads / num_threads : 1;
-  const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
-  const dim3 blocks(num_blocks(grid.num_rows, num_rows), static_cast<unsigned int>(blocks_each));
-  int stage_bytes = 0;
-  if constexpr (kHasStage<Op>) stage_bytes = static_cast<int>(op.stage_bytes(num_rows));
-  if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
-    launch_overlapping_with(&rows_kernel<Op, BlockRow<Op, kVectors, true>>, blocks, block,
-                            stage_bytes, stream, op, grid);
-  } else if constexpr (!kOnlyWhole) {
-    launch_overlapping_with(&rows_kernel<Op, BlockRow<Op, kVectors, false>>, blocks, block,
-                            stage_bytes, stream, op, grid);
-  }
+template <typename Op>
+int stage_bytes_of(const Op& op, int num_rows) {
+  if constexpr (kHasStage<Op>) return static_cast<int>(op.stage_bytes(num_rows));
+  return 0;
 }
 
 template <int kVectors, typename Op>
 void launch_wide_rows(const Op& op, const RowGrid& grid, int num_threads, cudaStream_t stream) {
-  launch_overlapping(&rows_kernel<Op, WideRow<Op, kVectors>>, num_blocks(grid.num_rows, 1),
-                     num_threads, stream, op, grid);
+  launch_overlapping_with(&rows_kernel<Op, WideRow<Op, kVectors>>, num_blocks(grid.num_rows, 1),
+                          num_threads, stage_bytes_of(op, 1), stream, op, grid);
+}
+
+template <bool kOnlyWhole, int kVectors, typename Op>
+void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_threads,
+                       cudaStream_t stream, int64_t blocks_each = 1) {
+  const bool are_whole = rows_are_whole<kOnlyWhole, Op>(grid, aligned);
+  constexpr bool kHalves = halves_whole_rows(kRowOp<Op>, kVectors);
+  if constexpr (kHalves) {
+    if (are_whole) return launch_wide_rows<kVectors / 2>(op, grid, 2 * num_threads, stream);
+  }
+  const int num_rows = num_threads <= 32 ? kWarpRowsThreads / num_threads : 1;
+  const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
+  const dim3 blocks(num_blocks(grid.num_rows, num_rows), static_cast<unsigned int>(blocks_each));
+  const auto launch = [&](auto kernel) {
+    launch_overlapping_with(kernel, blocks, block, stage_bytes_of(op, num_rows), stream, op, grid);
+  };
+  if constexpr (!kHalves) {
+    if (are_whole) launch(&rows_kernel<Op, BlockRow<Op, kVectors, true>>);
+  }
+  if constexpr (!kOnlyWhole) {
+    if (!are_whole) launch(&rows_kernel<Op, BlockRow<Op, kVectors, false>>);
+  }
 }
 
 // False where the row stays as it is.

@@ -72,27 +72,13 @@ int64_t launch_persistent_by_width(const Op& op, const PersistentGrid& grid,
   }
 #if !CUDAOPS_HIP
   // Shorter rows are not worth a barrier each.
-  if (num_vectors > 128 && num_vectors <= kMaxRingVectors &&
+  if (num_vectors > kMaxWarpVectors && num_vectors <= kMaxRingVectors &&
       (kWhole || inputs_have_same_alignment(op, grid.anchor))) {
-    int64_t blocks = 0;
-    // Half as many blocks, and parts for the second kernel; not where that takes registers that are
-    // not there (ends of rows, two sums).
-    if constexpr (kWhole && Op::kNumSums == 1) {
-      const bool is_by_two = num_vectors >= kMinVectorsByTwo && num_vectors <= kMaxVectorsByTwo;
-      const bool is_by_three =
-          num_vectors >= kMinVectorsByThree && num_vectors <= kMaxVectorsByThree;
-      if (Op::kNumInputs == 2 && (is_by_two || is_by_three)) {
-        blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream, is_by_two ? 2 : 3);
-      } else if (num_vectors <= max_ring_threads(Op::kNumSums, 1) && !is_by_two) {
-        blocks = launch_ring_rows<Op, 1, kWhole>(op, grid, num_vectors, stream);
-      }
-    }
-    if (blocks == 0 && num_vectors <= 2 * max_ring_threads(Op::kNumSums, 2)) {
-      blocks = launch_ring_rows<Op, 2, kWhole>(op, grid, num_vectors, stream);
-    }
-    if constexpr (2 * max_ring_threads(Op::kNumSums, 2) < kMaxRingVectors) {
-      if (blocks == 0) blocks = launch_ring_rows<Op, 4, kWhole>(op, grid, num_vectors, stream);
-    }
+    const RingShape shape = ring_shape(Op::kNumSums, Op::kNumInputs, kWhole, num_vectors);
+    const int64_t blocks = with_ring_vectors<Op, kWhole>(shape.vectors, [&](auto vectors) {
+      return launch_ring_rows<Op, decltype(vectors)::value, kWhole>(op, grid, num_vectors, stream,
+                                                                    shape.blocks_each);
+    });
     if (blocks > 0) return blocks;
   }
   if (num_vectors > kMaxRingVectors && (kWhole || inputs_have_same_alignment(op, grid.anchor))) {

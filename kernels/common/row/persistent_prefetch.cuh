@@ -64,14 +64,21 @@ __global__ void __launch_bounds__(kMaxRowThreads)
   }
 }
 
+// Threads of a row.
+inline int prefetch_lanes(int64_t num_vectors, int vectors) {
+  int lanes = 32 * warps_for(num_vectors, vectors);
+  if (lanes > 32) return lanes;
+  while (lanes > 1 && lanes / 2 * vectors >= num_vectors) lanes /= 2;
+  return lanes;
+}
+
 template <typename Op, int kVectors, bool kWhole>
 int64_t launch_prefetch_rows(const Op& op, const PersistentGrid& grid, int64_t num_vectors,
                              cudaStream_t stream) {
   auto* const kernel = &prefetch_rows_kernel<Op, kVectors, kWhole>;
-  int lanes = 32 * warps_for(num_vectors, kVectors), groups = 1;
-  int shared_bytes = 0;
-  if (lanes == 32) {
-    while (lanes > 1 && lanes / 2 * kVectors >= num_vectors) lanes /= 2;
+  const int lanes = prefetch_lanes(num_vectors, kVectors);
+  int groups = 1, shared_bytes = 0;
+  if (lanes <= 32) {
     groups = kGroupThreads / lanes;
     if (grid.workspace != nullptr) {
       shared_bytes = groups * static_cast<int>(grid.width * int64_t{sizeof(float)});

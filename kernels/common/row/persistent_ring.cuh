@@ -2,6 +2,8 @@
 // The persistent loop over rows in shared memory, which the copy engine brings (persistent.cuh).
 #pragma once
 
+#include <type_traits>
+
 #include "../bulk_copy.cuh"
 #include "persistent_row.cuh"
 
@@ -225,28 +227,50 @@ __global__ void __launch_bounds__(max_ring_threads(Op::kNumSums, kVectors))
 #endif
 }
 
-// The number of blocks; 0 where it can't be done this way. max_blocks_each: of a multiprocessor.
+// body(vectors), with the vectors a thread of ring_shape() as a constant.
+template <typename Op, bool kWhole, typename Body>
+auto with_ring_vectors(int vectors, const Body& body) {
+  if constexpr (kWhole && Op::kNumSums == 1) {
+    if (vectors == 1) return body(std::integral_constant<int, 1>());
+  }
+  if constexpr (2 * max_ring_threads(Op::kNumSums, 2) < kMaxRingVectors) {
+    if (vectors == 4) return body(std::integral_constant<int, 4>());
+  }
+  return body(std::integral_constant<int, 2>());
+}
+
+template <typename Op>
+int64_t ring_stage_bytes(int64_t width, bool is_whole) {
+  return Op::kNumInputs * row_room(width * int64_t{sizeof(typename Op::Element)}, is_whole);
+}
+constexpr int64_t kRingOwnBytes = 2048;  // barriers, scratch and what a block costs
+// Whether a multiprocessor has room for a block.
+inline bool ring_fits(int64_t stage_bytes) {
+  return kMinStages * stage_bytes + kRingOwnBytes <=
+         device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+}
+
+// The number of blocks; 0 where it can't be done this way. most_blocks_each: of a multiprocessor, 0
+// for most_blocks().
 template <typename Op, int kVectors, bool kWhole>
 int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_vectors,
-                         cudaStream_t stream, int64_t max_blocks_each) {
+                         cudaStream_t stream, int64_t most_blocks_each) {
   static int known[64];
   auto* const kernel = &ring_rows_kernel<Op, kVectors, kWhole>;
-  if (!is_compiled_for_hopper(kernel, known)) return 0;
+  const int64_t stage_bytes = ring_stage_bytes<Op>(grid.width, kWhole);
+  if (!is_compiled_for_hopper(kernel, known) || !ring_fits(stage_bytes)) return 0;
   const int num_threads = 32 * warps_for(num_vectors, kVectors);
-  const int64_t stage_bytes =
-      Op::kNumInputs * row_room(grid.width * int64_t{sizeof(typename Op::Element)}, kWhole);
-  const int64_t own_bytes = 2048;  // barriers, scratch and what a block costs
+  if (most_blocks_each == 0) most_blocks_each = most_blocks(num_threads);
   const int64_t all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   int fit_registers = 0;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &fit_registers, reinterpret_cast<const void*>(kernel), num_threads, 0));
   int64_t blocks_each = at_most(
-      at_most(all / (kGoodStages * stage_bytes + own_bytes), fit_registers), max_blocks_each);
-  if (blocks_each == 0 && kMinStages * stage_bytes + own_bytes > all) return 0;
+      at_most(all / (kGoodStages * stage_bytes + kRingOwnBytes), fit_registers), most_blocks_each);
   if (blocks_each == 0) blocks_each = 1;
   const bool has_few_bytes = kWhole && blocks_each == 1 && stage_bytes <= kFewBytes;
   const int64_t stages =
-      at_most((all / blocks_each - own_bytes) / stage_bytes,
+      at_most((all / blocks_each - kRingOwnBytes) / stage_bytes,
               has_few_bytes || ring_fetches_late(Op::kNumSums, kWhole) ? kMaxStages : kGoodStages);
   const int64_t blocks =
       num_persistent_blocks(grid.num_rows, 1, blocks_each * num_multiprocessors(),
@@ -256,12 +280,6 @@ int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_v
   launch_overlapping_with(kernel, static_cast<unsigned int>(blocks), num_threads, bytes, stream, op,
                           grid, static_cast<int>(stages));
   return blocks;
-}
-template <typename Op, int kVectors, bool kWhole>
-int64_t launch_ring_rows(const Op& op, const PersistentGrid& grid, int64_t num_vectors,
-                         cudaStream_t stream) {
-  return launch_ring_rows<Op, kVectors, kWhole>(op, grid, num_vectors, stream,
-                                                most_blocks(32 * warps_for(num_vectors, kVectors)));
 }
 
 #endif

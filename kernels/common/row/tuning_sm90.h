@@ -144,6 +144,11 @@ CUDAOPS_HOST_DEVICE constexpr int min_wide_blocks(int vectors) {
 CUDAOPS_HOST_DEVICE constexpr bool wide_rows_by_four(const RowOp& op) {
   return op.reads_columns && (op.num_tiles == 1 || (op.num_tiles == 2 && !op.allows_padding));
 }
+// Whole zero-padded rows, that have eight vectors a thread by the table, are wide rows with half of
+// them, whatever the number of rows. With eight nvcc spills 200 bytes of 64 registers. 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr bool halves_whole_rows(const RowOp& op, int vectors) {
+  return vectors == 4 * kVirtualVectors && zero_pads(op, vectors, true);
+}
 // Parts of a warp. 2026-11-26.
 CUDAOPS_HOST_DEVICE constexpr bool may_widen_short_rows(const RowOp& op) {
   return op.num_tiles > 0 && !op.allows_padding;
@@ -341,6 +346,23 @@ CUDAOPS_HOST_DEVICE constexpr bool ring_fetches_late(int num_sums, bool is_whole
   return !is_whole && num_sums > 1;
 }
 
+// How the ring has a row: vectors a thread, and blocks of a multiprocessor at most, 0 for as many
+// as most_blocks() says. Half as many blocks leave half the parts to the second kernel; not where
+// that takes registers that are not there (ends of rows, two sums).
+struct RingShape {
+  int vectors;
+  int blocks_each;
+};
+constexpr RingShape ring_shape(int num_sums, int num_inputs, bool is_whole, int64_t num_vectors) {
+  if (is_whole && num_sums == 1) {
+    const bool is_by_two = num_vectors >= kMinVectorsByTwo && num_vectors <= kMaxVectorsByTwo;
+    const bool is_by_three = num_vectors >= kMinVectorsByThree && num_vectors <= kMaxVectorsByThree;
+    if (num_inputs == 2 && (is_by_two || is_by_three)) return {1, is_by_two ? 2 : 3};
+    if (num_vectors <= max_ring_threads(num_sums, 1) && !is_by_two) return {1, 0};
+  }
+  return {num_vectors <= 2 * max_ring_threads(num_sums, 2) ? 2 : 4, 0};
+}
+
 // Few rows have their sums in one launch, by the blocks of a cluster: each has a row (kWhole) or a
 // slice of all rows (kDivided), which takes 1.2 us a row. rms_norm's gradient of bfloat16, by two
 // launches and by one: 1 x 8200 5.0 and 2.1 us, 1 x 18432 8.0 and 2.7, 2 x 8200 5.1 and 3.3, 4 x
@@ -348,15 +370,20 @@ CUDAOPS_HOST_DEVICE constexpr bool ring_fetches_late(int num_sums, bool is_whole
 // 8192 5.6 and 5.5, 16 x 8192 5.9 and 6.7. layer_norm's whole 16 x 4096 7.3 and 5.8, 8 x 5120 5.3
 // and 5.6. H200, 2026-11-27. Order.
 enum class FewRows { kNone, kWhole, kDivided };
-constexpr int kMaxFewRowThreads = 2 * kMaxRowThreads;
+constexpr int64_t kMaxFewRowVectors = 8192;
 constexpr FewRows few_rows_way(int64_t num_rows, int64_t num_vectors, int num_sums) {
-  const int64_t most_divided = num_vectors > kMaxFewRowThreads ? 4 : (num_vectors > 512 ? 2 : 1);
+  const int64_t most_divided = num_vectors > 1024 ? 4 : (num_vectors > 512 ? 2 : 1);
   if (num_rows <= most_divided && num_vectors > kMaxWarpVectors) {
-    return num_vectors <= 8 * kMaxFewRowThreads ? FewRows::kDivided : FewRows::kNone;
+    return num_vectors <= kMaxFewRowVectors ? FewRows::kDivided : FewRows::kNone;
   }
   const int64_t most_whole = num_vectors <= 512 ? 16 : (num_sums == 1 ? 8 : 0);
-  const bool fits = num_vectors <= kMaxFewRowThreads && num_rows <= most_whole;
-  return fits ? FewRows::kWhole : FewRows::kNone;
+  return num_vectors <= 1024 && num_rows <= most_whole ? FewRows::kWhole : FewRows::kNone;
+}
+// Of a block, for __launch_bounds__: a thread has the registers that it needs so. Longer rows of
+// three arrays, whose slices need more, take the two launches.
+CUDAOPS_HOST_DEVICE constexpr int max_few_row_threads(int vectors) {
+  if (vectors == 1) return 2 * kMaxRowThreads;
+  return vectors == 2 ? kMaxRowThreads : kMaxRowThreads / 4;
 }
 
 // While so few rows are worked on, the kernel that adds up their sums may be there already: 8 x
