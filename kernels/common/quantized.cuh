@@ -156,7 +156,8 @@ __device__ __forceinline__ Bytes<kSize> stochastic_float8_bytes(const Floats<kSi
 
 }  // namespace detail
 
-// With the random numbers of the elements from vector * kSize on.
+// With the random numbers of the elements from vector * kSize on, random_words() of which are one
+// call for eight.
 template <int kSize, typename ZeroPoint>
 __device__ __forceinline__ Bytes<kSize> random_bytes(const Floats<kSize>& x, QuantizedType type,
                                                      bool has_zero_point,
@@ -179,16 +180,15 @@ __device__ __forceinline__ Bytes<kSize> random_bytes(const Floats<kSize>& x, Qua
     }
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
-      const uint32_t byte =
-          quantized_at_random(x[k], asked, has_zero_point, zero_point(k), own[k]);
+      const uint32_t byte = quantized_at_random(x[k], asked, has_zero_point, zero_point(k), own[k]);
       bytes.words[k / 4] |= byte << (k % 4 * 8);
     }
   });
   return bytes;
 }
 
-// How the numbers of a vector become its bytes: vector_at(where they go) says which vector of all it
-// is.
+// How the numbers of a vector become its bytes: vector_at(where they go) says which vector of all
+// it is.
 struct ToNearest {
   template <int kSize>
   __device__ __forceinline__ uint64_t vector_at(const uint8_t*) const {
