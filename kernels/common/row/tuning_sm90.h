@@ -78,7 +78,9 @@ CUDAOPS_HOST_DEVICE constexpr bool zero_pads(const RowOp& op, int vectors, bool 
 // have so many loads in flight that there is room for half of the warps only. 1 allows for as many
 // registers as 0, nothing asked, but makes nvcc choose others: fewer of those for two tiles, up to
 // a quarter more elsewhere. Two zero-padded tiles without columns are better with twice the warps,
-// though nvcc spills for it. 2026-11-23.
+// though nvcc spills for it: 156.9 us with 200 bytes spilled a thread, 197.2 with 115 registers and
+// none (swiglu_quantize, 32768 x 4097 of bfloat16); one tile with columns 131.7 with 56 bytes,
+// 142.2 with 127 registers (rms_norm_quantize). H200, 2026-11-27.
 CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, bool is_whole) {
   if (zero_pads(op, vectors, is_whole)) return op.num_tiles == 1 || !op.reads_columns ? 2 : 1;
   // Both in flight would take 75 registers: 176.2 us for 161.2 (32768 x 4097 of bfloat16).
@@ -151,8 +153,11 @@ CUDAOPS_HOST_DEVICE constexpr int min_wide_blocks(int vectors) {
 CUDAOPS_HOST_DEVICE constexpr bool wide_rows_by_four(const RowOp& op) {
   return op.reads_columns && (op.num_tiles == 1 || (op.num_tiles == 2 && !op.allows_padding));
 }
-// Whole zero-padded rows, that have eight vectors a thread by the table, are wide rows with half of
-// them, whatever the number of rows. With eight nvcc spills 200 bytes of 64 registers. 2026-11-27.
+// Whole zero-padded rows that have eight vectors a thread by the table are wide rows with half of
+// them, whatever the number of rows: with eight nvcc has all columns in flight and spills 200 bytes
+// a thread, more than the vectors have. rms_norm_quantize took 107.8 us for 199.3 (32768 x 4096 of
+// bfloat16), 114.8 for 200.6 (16384 x 8192) and 119.2 for 202.3 (8192 x 16384); by two vectors
+// 125.7, 128.8 and 119.2, by eight with 128 registers 115.4, 118.4 and 127.7. H200, 2026-11-27.
 CUDAOPS_HOST_DEVICE constexpr bool halves_whole_rows(const RowOp& op, int vectors) {
   return vectors == 4 * kVirtualVectors && zero_pads(op, vectors, true);
 }
