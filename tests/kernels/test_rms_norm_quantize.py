@@ -91,6 +91,14 @@ def test_strided_and_misaligned_rows(device):
                     assert_same(found, want, (x.shape, x.stride(), group_size))
 
 
+def test_small_groups_of_wide_rows(device):
+    """What a block keeps of them, about 47 KB, is all that it has without asking for more."""
+    for dtype, shape, group_size in ((torch.bfloat16, (4, 20850), 16), (torch.float32, (2, 10442), 8)):
+        x = normal(*shape, dtype=dtype, device=device)
+        found = ops.rms_norm_quantize(x, None, None, EPS, torch.int8, group_size)
+        assert_same(found, in_two_steps(x, None, None, torch.int8, group_size), (dtype, shape))
+
+
 def test_nan_infinity_and_zeros(device):
     x = normal(5, 256, dtype=torch.bfloat16, device=device)
     x[1, 3], x[2, 7], x[4] = float("nan"), float("inf"), 0
