@@ -28,7 +28,8 @@ AddTorchOp
   ``ABI``
     ``STABLE`` (default): one file for ``TORCH_TARGET`` and every later torch. ``FULL``: ``TORCH_LIBRARY`` with ATen,
     tied to torch's minor version. ``PYBIND``: ``torch/extension.h``, tied to torch and Python; needs ``PYTHON_MODULE``.
-    A source of a STABLE op that includes ATen or ``torch/extension.h`` is an error.
+    A source of a STABLE op that includes ATen or ``torch/extension.h`` is an error, and so is a C++ ``float`` in
+    the head of a function for ``TORCH_BOX()``: torch passes a ``double``.
   ``TORCH_TARGET``
     The oldest torch that a STABLE op runs on. Default: 2.10.
   ``CUDA``
@@ -207,6 +208,7 @@ function(add_torch_op)
     _cudaops_check_stable_sources("${command}" ${host} ${cuda_host} ${device})
   endif()
   _cudaops_check_namespaces("${command}" ${host} ${cuda_host} ${device})
+  _cudaops_check_boxed_types("${command}" ${host} ${cuda_host} ${device})
 
   _cudaops_op_state(
     state

@@ -29,4 +29,17 @@ if(CudaOps_KERNELS_DIR STREQUAL "")
   unset(CudaOps_KERNELS_DIR)
 endif()
 
+foreach(component IN LISTS CudaOps_FIND_COMPONENTS)
+  if(CudaOps_FIND_REQUIRED_${component})
+    set(CudaOps_FOUND FALSE)
+    string(
+      CONCAT CudaOps_NOT_FOUND_MESSAGE
+      "it has no components.\n"
+      "  found   COMPONENTS ${component}\n"
+      " Fix: find_package(CudaOps REQUIRED)\n"
+      "      and, where ops without CUDA are an error, find_package(CudaTorchMatch REQUIRED COMPONENTS CUDA)"
+    )
+  endif()
+endforeach()
+
 cmake_policy(POP)

@@ -277,6 +277,15 @@ add_torch_op(my_op): PYTHON_PACKAGE takes the directory of a package, and this i
 )
 
 misuse(
+  [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C INSTALL pkg PYTHON_PACKAGE op.cpp)]]
+  [[
+add_torch_op(my_op): PYTHON_PACKAGE takes the directory of a package, and this is a file.
+  found <case>/src/op.cpp
+ Fix: PYTHON_PACKAGE .
+]]
+)
+
+misuse(
   [[add_torch_op(my_op SOURCES op.cpp PYTHON_MODULE _C INSTALL pkg PYTHON_PACKAGE python)]]
   [[
 add_torch_op(my_op): PYTHON_PACKAGE holds no .py file.

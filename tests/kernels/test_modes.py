@@ -793,6 +793,35 @@ def test_long_rows_at_once_on_two_streams(device):
             check(captured)
 
 
+def test_kernels_that_start_early_wait_for_what_they_read(device):
+    """Most kernels start while the one before them ends. The memory of results is used again and
+    again: who reads too early finds those of another input."""
+    only_on_a_gpu(device)
+    size, dtype = (2048, 4096), torch.bfloat16
+    inputs = [normal(*size, dtype=dtype, device=device, seed=i) for i in range(3)]
+    weight = normal(size[1], dtype=dtype, device=device, seed=3)
+
+    def chain(x, wait):
+        for block_size in ((-1, -1), (1, -1), (1, 128), (128, 128), (16, 96)):
+            x = wait(kernels.swiglu(x, x))
+            y, scale, _ = wait(kernels.quantize(x, torch.int8, block_size))
+            x = wait(kernels.dequantize(y, scale, block_size=block_size, dtype=dtype))
+            y, scale, _ = wait(kernels.rms_norm_quantize(x, weight, EPS, dtype=torch.int8))
+            x = wait(kernels.dequantize(y, scale, block_size=(1, -1), dtype=dtype))
+            x = wait(kernels.bias_gelu(x, weight))
+        return x
+
+    def synchronized(result):
+        torch.cuda.synchronize()
+        return result
+
+    wanted = [chain(x, synchronized) for x in inputs]
+    assert not torch.equal(wanted[0], wanted[1])
+    found = [chain(x, lambda result: result) for _ in range(4) for x in inputs]
+    for number, y in enumerate(found):
+        assert torch.equal(y, wanted[number % len(inputs)]), number
+
+
 def test_on_a_second_device(device):
     only_on_a_gpu(device)
     if torch.cuda.device_count() < 2:

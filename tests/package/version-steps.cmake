@@ -1,4 +1,4 @@
-# The version file: a minor version before 1.0 is a series; the size of a pointer plays no part.
+# The version file: a minor version before 1.0 is a series; the size of a pointer plays no part. There are no components.
 foreach(
   request
   IN
@@ -16,4 +16,19 @@ foreach(
     FIND "${request} QUIET" BODY "message(STATUS \"found [\${CudaOps_FOUND}]\")"
   )
   case_match("request for ${request}" "${case_STEP_STDOUT}" "-- found .0. --")
+endforeach()
+foreach(request IN ITEMS "0.1 QUIET COMPONENTS CUDA" "QUIET OPTIONAL_COMPONENTS CUDA")
+  consumer(
+    HEAD "set(CudaOps_ROOT [==[${case_REPO}]==])"
+    FIND "${request}" BODY "message(STATUS \"found [\${CudaOps_FOUND}] \${CudaOps_NOT_FOUND_MESSAGE}\")"
+  )
+  if(request MATCHES "OPTIONAL")
+    case_match("${request}" "${case_STEP_STDOUT}" "-- found .1. --")
+  else()
+    case_match(
+      "${request}"
+      "${case_STEP_STDOUT}"
+      "-- found .0. it has no components.*COMPONENTS CUDA.* Fix: find_package.CudaOps REQUIRED.*CudaTorchMatch"
+    )
+  endif()
 endforeach()

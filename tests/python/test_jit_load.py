@@ -3,6 +3,7 @@
 
 import inspect
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -171,6 +172,8 @@ def test_compile_error_names_file_line_command_and_log_and_is_kept(jit):  # noqa
     with jit.no_process():
         again = failure(jit, "plain", path)
     assert vars(again) == vars(error) and "as before with the same sources" in str(again)
+    shutil.rmtree(os.path.dirname(error.log))  # as trim does
+    assert "as before" not in str(failure(jit, "plain", path))
     jit.write("plain.cpp", plain("plain"))
     assert jit.answer("plain", path)[0] == 42
 
@@ -470,6 +473,7 @@ def test_device_symbol_of_another_file_is_linked(jit):  # noqa: F811
         ("load('a', 'a\\0.cpp')", "ValueError", "zero byte"),
         ("load('a', 'a.cpp', extra_cflags=3)", "TypeError", "extra_cflags is a list of strings"),
         ("load('a', 'a.cpp', extra_cflags={'cxx': ['-O2']})", "TypeError", "extra_cflags is a list of strings"),
+        ("load('a', 'a.cpp', extra_include_paths=[None])", "TypeError", 'Fix: extra_include_paths=["..."]'),
         ("load('a', 'a.cpp', extra_ldflags=['-L\"x'])", "ValueError", "says    No closing quotation"),
         ("load('a', __file__, build_directory=__file__)", "NotADirectoryError", "is a file"),
         ("load('a', __file__, policy=False)", "ValueError", "unknown policy False.\n  wanted  on warn error off\nFix: on"),
@@ -484,6 +488,8 @@ def test_device_symbol_of_another_file_is_linked(jit):  # noqa: F811
         ("load_inline('a', b'int a;')", "TypeError", "a text or a list of texts"),
         ("load_inline('a', 'my.cpp')", "ValueError", "Fix: load() takes files"),
         ("load_inline('a', 'int a;', functions=['a b'])", "ValueError", "is no name of a C++ function"),
+        ("load_inline('a', (text for text in ['int a;']))", "TypeError", "Fix: a str"),
+        ("load_inline('a', 'int a;', functions=[b'a'])", "TypeError", "is no name"),
         ("OpLibrary('/no/such', 'a')", "NotADirectoryError", "/no/such"),
         ("OpLibrary('/tmp', 3)", "TypeError", "is a text"),
         ("OpLibrary('/tmp', 'a', fallback=['add'])", "TypeError", "fallback is a dict"),
@@ -497,6 +503,7 @@ def test_bad_arguments_are_refused_before_anything_starts(call, error, text, tmp
     with pytest.raises(Exception) as raised:
         eval("cudaops." + call)
     assert raised.type.__name__ == error and text in str(raised.value)
+    assert "\nFix: " in str(raised.value)
     assert not (tmp_path / "store").exists()
 
 

@@ -31,7 +31,8 @@ function(
     set(hint "<dir>   (the one with __init__.py)")
     if(EXISTS "${path}")
       set(what "this is a file")
-      cmake_path(GET package PARENT_PATH hint)
+      cmake_path(GET path PARENT_PATH hint)
+      cmake_path(RELATIVE_PATH hint BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     endif()
     _cudaops_stop(
       "${command}: PYTHON_PACKAGE takes the directory of a package, and ${what}."

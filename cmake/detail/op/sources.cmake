@@ -104,3 +104,42 @@ function(_cudaops_check_stable_sources command)
     )
   endforeach()
 endfunction()
+
+# _cudaops_check_boxed_types(<command(target)> <source>...)
+#
+# TORCH_BOX() copies the bits of an argument into whatever type the function has: a float reads the lower half of a
+# double, which is 0 for most values that are written in a program, and nothing says so.
+function(_cudaops_check_boxed_types command)
+  set(blank "[ \t\r\n]*")
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+    if(source MATCHES "\\$<" OR NOT EXISTS "${path}")
+      continue()
+    endif()
+    file(STRINGS "${path}" boxed REGEX "TORCH_BOX[ \t]*\\(" LIMIT_COUNT 1)
+    if(boxed STREQUAL "")
+      continue()
+    endif()
+    file(READ "${path}" text)
+    # Brackets and semicolons would make other elements of what is a list below.
+    string(REGEX REPLACE "//[^\n]*|/\\*([^*]|\\*+[^*/])*\\*+/|[][]" "" text "${text}")
+    string(REPLACE ";" " " text "${text}")
+    string(REGEX MATCHALL "TORCH_BOX${blank}\\(${blank}&?[A-Za-z0-9_: \t\r\n]+" boxed "${text}")
+    list(TRANSFORM boxed REPLACE ".*[^A-Za-z0-9_]([A-Za-z0-9_]+)${blank}$" "\\1")
+    list(REMOVE_DUPLICATES boxed)
+    foreach(name IN LISTS boxed)
+      string(REGEX MATCHALL "[A-Za-z0-9_>]+[ \t\r\n]+${name}${blank}\\([^()]*\\)" heads "${text}")
+      foreach(head IN LISTS heads)
+        if(head MATCHES "[^A-Za-z0-9_]Tensor[^A-Za-z0-9_]" AND "(${head}" MATCHES "[^A-Za-z0-9_]float[^A-Za-z0-9_]")
+          string(REGEX REPLACE "[ \t\r\n]+" " " head "${head}")
+          _cudaops_stop(
+            "${command}: what a schema calls float is double in C++."
+            FACTS "found   ${head}, of TORCH_BOX(&${name}) in ${path}"
+                  "rule    torch copies 64 bits, of which a C++ float sees the wrong half: the values are wrong, without an error"
+            FIX "double   (in the head of ${name}())"
+          )
+        endif()
+      endforeach()
+    endforeach()
+  endforeach()
+endfunction()

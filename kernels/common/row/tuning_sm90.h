@@ -24,6 +24,13 @@ struct RowOp {
   bool allows_padding;             // it asks place.exists() before it stores
   bool reads_two_columns = false;  // weight and bias
 };
+// An op that holds no row, where it holds one. cross_entropy's loss alone took 137 us for 158 so
+// (8192 x 32000 of bfloat16), 69 for 99 (16384 columns), 25.1 for 28.0 (4096), 47 for 52 (32768 x
+// 2048), 4.1 for 4.7 of one row of 32000. H200, 2026-11-27. Order.
+constexpr RowOp keeping_one(RowOp op) {
+  op.num_tiles = 1;
+  return op;
+}
 
 // ---------------------------------------------------------------------------------------------------
 // Rows in registers: rms_norm, layer_norm, softmax, cross_entropy, *_quantize
@@ -71,7 +78,9 @@ CUDAOPS_HOST_DEVICE constexpr bool zero_pads(const RowOp& op, int vectors, bool 
 // have so many loads in flight that there is room for half of the warps only. 1 allows for as many
 // registers as 0, nothing asked, but makes nvcc choose others: fewer of those for two tiles, up to
 // a quarter more elsewhere. Two zero-padded tiles without columns are better with twice the warps,
-// though nvcc spills for it. 2026-11-23.
+// though nvcc spills for it: 156.9 us with 200 bytes spilled a thread, 197.2 with 115 registers and
+// none (swiglu_quantize, 32768 x 4097 of bfloat16); one tile with columns 131.7 with 56 bytes,
+// 142.2 with 127 registers (rms_norm_quantize). H200, 2026-11-27.
 CUDAOPS_HOST_DEVICE constexpr int min_row_blocks(const RowOp& op, int vectors, bool is_whole) {
   if (zero_pads(op, vectors, is_whole)) return op.num_tiles == 1 || !op.reads_columns ? 2 : 1;
   // Both in flight would take 75 registers: 176.2 us for 161.2 (32768 x 4097 of bfloat16).
@@ -144,8 +153,11 @@ CUDAOPS_HOST_DEVICE constexpr int min_wide_blocks(int vectors) {
 CUDAOPS_HOST_DEVICE constexpr bool wide_rows_by_four(const RowOp& op) {
   return op.reads_columns && (op.num_tiles == 1 || (op.num_tiles == 2 && !op.allows_padding));
 }
-// Whole zero-padded rows, that have eight vectors a thread by the table, are wide rows with half of
-// them, whatever the number of rows. With eight nvcc spills 200 bytes of 64 registers. 2026-11-27.
+// Whole zero-padded rows that have eight vectors a thread by the table are wide rows with half of
+// them, whatever the number of rows: with eight nvcc has all columns in flight and spills 200 bytes
+// a thread, more than the vectors have. rms_norm_quantize took 107.8 us for 199.3 (32768 x 4096 of
+// bfloat16), 114.8 for 200.6 (16384 x 8192) and 119.2 for 202.3 (8192 x 16384); by two vectors
+// 125.7, 128.8 and 119.2, by eight with 128 registers 115.4, 118.4 and 127.7. H200, 2026-11-27.
 CUDAOPS_HOST_DEVICE constexpr bool halves_whole_rows(const RowOp& op, int vectors) {
   return vectors == 4 * kVirtualVectors && zero_pads(op, vectors, true);
 }
@@ -364,15 +376,15 @@ constexpr RingShape ring_shape(int num_sums, int num_inputs, bool is_whole, int6
 }
 
 // Few rows have their sums in one launch, by the blocks of a cluster: each has a row (kWhole) or a
-// slice of all rows (kDivided), which takes 1.2 us a row. rms_norm's gradient of bfloat16, by two
-// launches and by one: 1 x 8200 5.0 and 2.1 us, 1 x 18432 8.0 and 2.7, 2 x 8200 5.1 and 3.3, 4 x
-// 18432 8.3 and 6.7, 8 x 18432 8.4 and 12.0; whole 8 x 2880 5.0 and 3.1, 16 x 4096 5.2 and 4.4, 8 x
-// 8192 5.6 and 5.5, 16 x 8192 5.9 and 6.7. layer_norm's whole 16 x 4096 7.3 and 5.8, 8 x 5120 5.3
-// and 5.6. H200, 2026-11-27. Order.
+// part of all rows (kDivided), which takes 1.2 us a row. Gradients of bfloat16, by two launches and
+// by one: rms_norm's 1 x 4096 3.9 and 1.9 us, 1 x 18432 8.0 and 3.9, 2 x 12288 6.4 and 3.8, 4 x
+// 18432 8.3 and 8.3; whole 8 x 2880 3.7 and 3.3, 16 x 4096 5.2 and 4.6, 8 x 8192 5.6 and 5.9;
+// 2 x 4096 whole 3.4 and divided 2.9. layer_norm's 1 x 18432 9.8 and 5.2; whole 16 x 4096 7.3 and
+// 6.3, 8 x 5120 5.3 and 5.9. H200, 2026-11-27.
 enum class FewRows { kNone, kWhole, kDivided };
 constexpr int64_t kMaxFewRowVectors = 8192;
 constexpr FewRows few_rows_way(int64_t num_rows, int64_t num_vectors, int num_sums) {
-  const int64_t most_divided = num_vectors > 1024 ? 4 : (num_vectors > 512 ? 2 : 1);
+  const int64_t most_divided = num_vectors > 1024 ? 4 : (num_vectors > 384 ? 2 : 1);
   if (num_rows <= most_divided && num_vectors > kMaxWarpVectors) {
     return num_vectors <= kMaxFewRowVectors ? FewRows::kDivided : FewRows::kNone;
   }

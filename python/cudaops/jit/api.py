@@ -45,7 +45,7 @@ def load(
     Raises BuildError, PolicyError, FileNotFoundError, ValueError, TypeError.
     """
     if is_python_module and is_standalone:
-        raise ValueError("`is_python_module` and `is_standalone` are mutually exclusive.")
+        raise ValueError("`is_python_module` and `is_standalone` are mutually exclusive.\nFix: is_python_module=False")
     _no_sycl(extra_sycl_cflags, with_sycl)
     kind = "module" if is_python_module else "executable" if is_standalone else "library"
     request = Request(name, kind, headers, with_cuda)
@@ -92,12 +92,12 @@ def load_inline(
         if isinstance(functions, (list, tuple)):
             functions = {function: function for function in functions}
         elif not isinstance(functions, dict):
-            raise ValueError("Expected 'functions' to be a list or dict, but was %s" % type(functions))
+            raise ValueError("Expected 'functions' to be a list or dict, but was %s%s" % (type(functions), _NAMES))
         for function in functions:
             if not isinstance(function, str):
-                raise TypeError("functions: %r is no name." % (function,))
+                raise TypeError("functions: %r is no name.%s" % (function, _NAMES))
             if not all(part.strip().isidentifier() for part in function.split("::")):
-                raise ValueError("functions: %r is no name of a C++ function." % function)
+                raise ValueError("functions: %r is no name of a C++ function.%s" % (function, _NAMES))
     if use_pch and verbose:
         print("cudaops: use_pch is ignored: what is compiled is kept anyway.")
     kind = "module" if is_python_module else "library"
@@ -114,7 +114,7 @@ def load_inline(
         if missing:
             has = [function for function in dir(result) if not function.startswith("__")]
             raise AttributeError(
-                "cudaops: module %s has no %s.\n  it has  %s" % (name, ", ".join(missing), " ".join(has) or "nothing")
+                "cudaops: module %s has no %s.\n  it has  %s%s" % (name, ", ".join(missing), " ".join(has) or "nothing", _NAMES)
             )
     return result
 
@@ -125,16 +125,20 @@ def _no_sycl(flags, with_sycl, sources=None):
             refuse_sycl(label)
 
 
+_NAMES = '\nFix: functions=["f"], names of functions that the texts declare'
+_TEXTS = "\nFix: a str; load() takes files"
+
+
 def _texts(label, value):
     if value is None:
         return []
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, (list, tuple)):
-        raise TypeError("%s is a text or a list of texts.\n  found   %r" % (label, value))
+        raise TypeError("%s is a text or a list of texts.\n  found   %r%s" % (label, value, _TEXTS))
     for text in value:
         if not isinstance(text, str):
-            raise TypeError("%s: %r is no text." % (label, text))
+            raise TypeError("%s: %r is no text.%s" % (label, text, _TEXTS))
         if text.strip().endswith((".cpp", ".cc", ".cxx", ".cu", ".cuh", ".h")) and len(text.split()) == 1:
             raise ValueError("%s are texts, and this is the name of a file.\n  found   %s\nFix: load() takes files" % (label, text))
     return [text for text in value if text.strip()]
@@ -183,7 +187,9 @@ def _obtain(request, policy, reload, verbose, build_directory, keep_intermediate
     if build_directory is not None:
         build_directory = os.fspath(build_directory)
         if os.path.exists(build_directory) and not os.path.isdir(build_directory):
-            raise NotADirectoryError("cudaops: build_directory of %s is a file.\n  found   %s" % (request.name, build_directory))
+            raise NotADirectoryError(
+                "cudaops: build_directory of %s is a file.\n  found   %s\nFix: the name of a directory" % (request.name, build_directory)
+            )
     found, state, reason, key = obtain(request, policy, verbose)
     facts = found.section.facts
     if build_directory is not None:

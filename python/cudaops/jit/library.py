@@ -222,12 +222,12 @@ def _missing_keys(torch, full):
 
 def _check_arguments(name, fallback, schemas):
     if not isinstance(name, str) or not name:
-        raise TypeError("OpLibrary: the name of an op library is a text.\n  found   %r" % (name,))
+        raise TypeError("OpLibrary: the name of an op library is a text.\n  found   %r\nFix: OpLibrary(__package__, \"my_ops\")" % (name,))
     if not isinstance(fallback, dict):
         raise TypeError('fallback is a dict.\n  found   %r\nFix: fallback={"add": python_add}' % (fallback,))
     for op, function in fallback.items():
         if not callable(function):
-            raise TypeError("fallback: what stands for %s is no function.\n  found   %r" % (op, function))
+            raise TypeError("fallback: what stands for %s is no function.\n  found   %r\nFix: fallback={\"%s\": python_%s}" % (op, function, op, op))
     if isinstance(schemas, str):
         raise TypeError('schemas is a list.\n  found   %r\nFix: schemas=["%s"]' % (schemas, schemas))
 
@@ -237,7 +237,7 @@ def _directories(package):
     if isinstance(package, os.PathLike) or (isinstance(package, str) and os.sep in package):
         places = [os.fspath(package)]
         if not os.path.isdir(places[0]):
-            raise NotADirectoryError("cudaops: OpLibrary's first argument is no directory.\n  found   %s" % places[0])
+            raise NotADirectoryError("cudaops: OpLibrary's first argument is no directory.\n  found   %s\nFix: the package's directory, or its name" % places[0])
     elif isinstance(package, str) and package:
         module = sys.modules.get(package)
         places = list(getattr(module, "__path__", ()) or ())

@@ -54,7 +54,7 @@ class Request:
             if os.path.splitext(path)[1] == ".sycl":
                 refuse_sycl(path)
             if "\n" in path or "\0" in path:
-                raise ValueError("cudaops: a source of %s has a line break or a zero byte in its name.\n  found   %r" % (self.name, path))
+                raise ValueError("cudaops: a source of %s has a line break or a zero byte in its name.\n  found   %r\nFix: another name" % (self.name, path))
             if os.path.isdir(path):
                 raise IsADirectoryError("cudaops: a source of %s is a directory.\n  found   %s\nFix: the files in it, one by one" % (self.name, path))
             if not os.access(path, os.R_OK):
@@ -126,7 +126,7 @@ def _strings(name, value):
     except TypeError:
         found = None
     if found is None or not all(isinstance(item, str) for item in found):
-        raise TypeError("%s is a list of strings.\n  found   %r" % (name, value))
+        raise TypeError('%s is a list of strings.\n  found   %r\nFix: %s=["..."]' % (name, value, name))
     return [item.strip() for item in found]
 
 
@@ -139,5 +139,5 @@ def _flags(name, value):
             try:
                 shlex.split(flag)
             except ValueError as error:
-                raise ValueError("%s: a flag is read as a shell reads it.\n  found   %s\n  says    %s" % (name, flag, error)) from None
+                raise ValueError("%s: a flag is read as a shell reads it.\n  found   %s\n  says    %s\nFix: shlex.quote() of it" % (name, flag, error)) from None
     return found

@@ -10,8 +10,10 @@ namespace my_ops {
 
 inline void check_inputs(const torch::stable::Tensor& a, const torch::stable::Tensor& b) {
   for (const auto* tensor : {&a, &b}) {
-    STD_TORCH_CHECK(tensor->scalar_type() == torch::headeronly::ScalarType::Float,
-                    "scaled_add: wanted float32");
+    // Python's None is a tensor that isn't defined.
+    STD_TORCH_CHECK(
+        tensor->defined() && tensor->scalar_type() == torch::headeronly::ScalarType::Float,
+        "scaled_add: wanted float32");
     STD_TORCH_CHECK(tensor->is_contiguous(), "scaled_add: wanted contiguous tensors");
   }
   STD_TORCH_CHECK(a.device() == b.device(), "scaled_add: wanted one device for a and b");

@@ -29,6 +29,9 @@ def test_gradients_are_those_of_the_formula(device):
 
 def test_wrong_inputs_are_refused(device):
     a, b = inputs(33, device)
-    for wrong, sentence in ((b.double(), "wanted float32"), (b[:32], "wanted one shape"), (torch.randn(66, device=device)[::2], "contiguous")):
-        with pytest.raises(RuntimeError, match=sentence):
+    strided = torch.randn(66, device=device)[::2]
+    for wrong, sentence in ((b.double(), "float32"), (b[:32], "one shape"), (strided, "contiguous")):
+        with pytest.raises(RuntimeError, match="wanted .*" + sentence):
             my_ops.scaled_add(a, wrong, 0.3)
+    with pytest.raises((RuntimeError, TypeError), match="float32|torch.Tensor"):
+        my_ops.scaled_add(a, None, 0.3)
