@@ -55,10 +55,10 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   const uint64_t vector = rounding.template vector_at<kSize>(output);
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
+    uint8_t* const own = output + i * threads * kSize;
     if (exists[i]) {
-      store_aligned(output + i * threads * kSize,
-                    rounding(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type,
-                             vector + static_cast<uint32_t>(i * threads)));
+      store_aligned(own, rounding(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type,
+                                  vector + static_cast<uint32_t>(i * threads)));
     }
   }
 }
