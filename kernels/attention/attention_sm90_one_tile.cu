@@ -276,7 +276,7 @@ void launch_attention_sm90_one_tile(const Attention& call, void* stream) {
   if (longest <= 64) {
     if (larger <= 64) return launch(AttentionSm90OneTileShape<64, 64, 3, 1, 6>());
     if (larger <= 128) return launch(AttentionSm90OneTileShape<128, 64, 6, 1, 4>());
-    return launch(AttentionSm90OneTileShape<256, 64, 12, 1, 2>());
+    return launch(AttentionSm90OneTileShape<256, 64, 8, 1, 3>());
   }
   if (larger <= 64) return launch(AttentionSm90OneTileShape<64, 128, 3, 2, 2>());
   if (larger <= 128) return launch(AttentionSm90OneTileShape<128, 128, 6, 1, 2>());

@@ -17,6 +17,7 @@ struct Forward {
   using Element = T;
   static constexpr int kNumTiles = kGradient && !kSoftcap ? 1 : 0;
   static constexpr bool kReadsColumns = false;
+  static constexpr bool kKeepsWholeRows = !kGradient && !kSoftcap;
   CrossEntropy call;
   const int* counts;
   int num_counts;

@@ -39,6 +39,13 @@ constexpr RowOp kRowOp{Op::kNumTiles, Op::kReadsColumns,
                        static_cast<int>(sizeof(typename Op::Element)), kAllowsPadding<Op>,
                        kReadsTwoColumns<Op>};
 
+// Optional, of an op with kNumTiles 0: kKeepsWholeRows, whole rows that a block has registers for
+// are kept there; others are read in a loop.
+template <typename Op, typename = void>
+constexpr bool kKeepsWholeRows = false;
+template <typename Op>
+constexpr bool kKeepsWholeRows<Op, std::enable_if_t<Op::kKeepsWholeRows>> = true;
+
 // Optional: kCallsNoReduction, no thread of a row waits for another: where there are few rows,
 // those that are read in a loop are divided among several blocks.
 template <typename Op, typename = void>
@@ -259,7 +266,18 @@ void launch_rows(const Op& op, const RowGrid& grid, bool aligned, cudaStream_t s
       return;
     }
   }
-  const detail::RowShape shape = detail::row_shape(detail::kRowOp<Op>, num_vectors, is_whole);
+  detail::RowShape shape = detail::row_shape(detail::kRowOp<Op>, num_vectors, is_whole);
+  if constexpr (detail::kKeepsWholeRows<Op>) {
+    if (is_whole) {
+      const detail::RowShape kept =
+          detail::row_shape(detail::keeping_one(detail::kRowOp<Op>), num_vectors, true);
+      if (kept.vectors == 8) {
+        detail::launch_block_rows<true, 8>(op, grid, aligned, kept.threads, stream);
+        return;
+      }
+      if (kept.vectors == 4) shape = kept;
+    }
+  }
   if constexpr (Op::kNumTiles > 0 && !detail::kHasStage<Op>) {
     if (is_whole && shape.vectors > 0 && detail::launch_by_wide_shape(op, grid, shape, stream))
       return;

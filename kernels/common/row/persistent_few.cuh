@@ -26,14 +26,29 @@ struct FinalSums {
   template <typename T, int kSize>
   __device__ __forceinline__ void store(int which, int column, const Floats<kSize>& numbers) const {
     if (sums[which] == nullptr) return;
-#pragma unroll
-    for (int k = 0; k < kSize; ++k) {
-      if (dtype == DType::kFloat32) {
-        static_cast<float*>(sums[which])[column + k] = numbers[k];
-      } else {
-        static_cast<T*>(sums[which])[column + k] = from_float<T>(numbers[k]);
-      }
+    if (dtype == DType::kFloat32) {
+      store_numbers(static_cast<float*>(sums[which]) + column, numbers);
+    } else {
+      store_numbers(static_cast<T*>(sums[which]) + column, numbers);
     }
+  }
+
+ private:
+  template <typename U, int kSize>
+  static __device__ __forceinline__ void store_numbers(U* to, const Floats<kSize>& numbers) {
+    constexpr int kEach = Vector<U>::kSize;
+    if (kSize % kEach == 0 && is_aligned_to_16(to)) {
+#pragma unroll
+      for (int first = 0; first + kEach <= kSize; first += kEach) {
+        Numbers<U> part;
+#pragma unroll
+        for (int k = 0; k < kEach; ++k) part[k] = numbers[first + k];
+        store_aligned(to + first, pack<U>(part));
+      }
+      return;
+    }
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) to[k] = from_float<U>(numbers[k]);
   }
 };
 

@@ -21,8 +21,8 @@
 //
 // `aligned`: rows_are_aligned() of all its rows. An op may also have kNumInputs, kNumOutputs,
 // input(i) and output(i): short rows without gaps are then taken together (packed_rows.cuh);
-// kZeroPads, which says that it asks place.exists() before it stores, and stage_bytes(), for
-// shared memory of its own (both: dispatch.cuh).
+// kZeroPads, which says that it asks place.exists() before it stores, kKeepsWholeRows, and
+// stage_bytes(), for shared memory of its own (all: dispatch.cuh).
 //
 // What a Row offers (signatures, in this order: row_loads.cuh, row_columns.cuh, row_base.cuh,
 // row_places.cuh):

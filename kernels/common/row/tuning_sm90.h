@@ -24,6 +24,13 @@ struct RowOp {
   bool allows_padding;             // it asks place.exists() before it stores
   bool reads_two_columns = false;  // weight and bias
 };
+// An op that holds no row, where it holds one. cross_entropy's loss alone took 137 us for 158 so
+// (8192 x 32000 of bfloat16), 69 for 99 (16384 columns), 25.1 for 28.0 (4096), 47 for 52 (32768 x
+// 2048), 4.1 for 4.7 of one row of 32000. H200, 2026-11-27. Order.
+constexpr RowOp keeping_one(RowOp op) {
+  op.num_tiles = 1;
+  return op;
+}
 
 // ---------------------------------------------------------------------------------------------------
 // Rows in registers: rms_norm, layer_norm, softmax, cross_entropy, *_quantize
@@ -369,15 +376,15 @@ constexpr RingShape ring_shape(int num_sums, int num_inputs, bool is_whole, int6
 }
 
 // Few rows have their sums in one launch, by the blocks of a cluster: each has a row (kWhole) or a
-// slice of all rows (kDivided), which takes 1.2 us a row. rms_norm's gradient of bfloat16, by two
-// launches and by one: 1 x 8200 5.0 and 2.1 us, 1 x 18432 8.0 and 2.7, 2 x 8200 5.1 and 3.3, 4 x
-// 18432 8.3 and 6.7, 8 x 18432 8.4 and 12.0; whole 8 x 2880 5.0 and 3.1, 16 x 4096 5.2 and 4.4, 8 x
-// 8192 5.6 and 5.5, 16 x 8192 5.9 and 6.7. layer_norm's whole 16 x 4096 7.3 and 5.8, 8 x 5120 5.3
-// and 5.6. H200, 2026-11-27. Order.
+// part of all rows (kDivided), which takes 1.2 us a row. Gradients of bfloat16, by two launches and
+// by one: rms_norm's 1 x 4096 3.9 and 1.9 us, 1 x 18432 8.0 and 3.9, 2 x 12288 6.4 and 3.8, 4 x
+// 18432 8.3 and 8.3; whole 8 x 2880 3.7 and 3.3, 16 x 4096 5.2 and 4.6, 8 x 8192 5.6 and 5.9;
+// 2 x 4096 whole 3.4 and divided 2.9. layer_norm's 1 x 18432 9.8 and 5.2; whole 16 x 4096 7.3 and
+// 6.3, 8 x 5120 5.3 and 5.9. H200, 2026-11-27.
 enum class FewRows { kNone, kWhole, kDivided };
 constexpr int64_t kMaxFewRowVectors = 8192;
 constexpr FewRows few_rows_way(int64_t num_rows, int64_t num_vectors, int num_sums) {
-  const int64_t most_divided = num_vectors > 1024 ? 4 : (num_vectors > 512 ? 2 : 1);
+  const int64_t most_divided = num_vectors > 1024 ? 4 : (num_vectors > 384 ? 2 : 1);
   if (num_rows <= most_divided && num_vectors > kMaxWarpVectors) {
     return num_vectors <= kMaxFewRowVectors ? FewRows::kDivided : FewRows::kNone;
   }
