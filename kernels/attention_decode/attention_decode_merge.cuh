@@ -226,13 +226,14 @@ __device__ __forceinline__ void merge_in_cluster(const Plan& plan, const Item& i
 
 #endif
 
+// Blocks on a multiprocessor: of more, threads have too few registers for the parts in flight.
+constexpr int merge_blocks_of(int dim) { return dim > 128 ? 2 : dim > 64 ? 3 : 4; }
+
 // A block has a part as the first kernel's has: the parts that begin within an item share its rows.
 // Where parts are single units those blocks would be many for little work, and slower as measured:
 // there blockIdx.x is an item, and blockIdx.y which share of its rows.
 template <typename T, int kDim>
-__global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128  ? 2
-                                                    : kDim > 64 ? 3
-                                                                : 4)
+__global__ void __launch_bounds__(32 * kMergeWarps, merge_blocks_of(kDim))
     merge_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   __shared__ LaneElements<kDim> sums_of[kMergeWarps][32];
