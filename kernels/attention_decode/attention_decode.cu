@@ -187,8 +187,8 @@ bool has_chunks(const AttentionDecode& call) {
 }
 
 // What a device runs of a kernel: its blocks at a time, 0 where there is no code for it or too
-// little shared memory; tiles of a warp. Found out once for each device. kHasManyBlocks: as where
-// items share keys.
+// little shared memory; tiles of a warp. Found out once for each device. Share::kMany: as where
+// items share keys; kWhole: a block on each multiprocessor.
 struct Fit {
   int blocks, stages, unit_shift;
   bool has_clusters;
@@ -203,7 +203,7 @@ auto kernel_of() {
   }
 }
 
-template <typename T, typename Cache, int kDim, bool kIsPaged, bool kHasManyBlocks>
+template <typename T, typename Cache, int kDim, bool kIsPaged, Share kShare>
 Fit find_fit(int device) {
   using M = PartMemory<Cache, kDim>;
   const auto kernel = kernel_of<T, Cache, kDim, kIsPaged>();
@@ -217,18 +217,22 @@ Fit find_fit(int device) {
   if (allowed < M::kFewestStages) return {0, 0, 0, false};
   CUDAOPS_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      M::bytes(allowed) + kMore));
-  const int stages = kHasManyBlocks && allowed > M::kFewerStages ? M::kFewerStages : allowed;
+  if (kShare == Share::kWhole) {
+    return {allowed == M::kStages ? multiprocessors : 0, allowed, 0, false};
+  }
+  const int wanted = kShare == Share::kMany ? M::kFewerStages : M::kUsualStages;
+  const int stages = allowed > wanted ? wanted : allowed;
   CUDAOPS_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, M::kThreads,
                                                               M::bytes(stages)));
-  if (!kHasManyBlocks && blocks > M::kBlocks) blocks = M::kBlocks;
+  if (kShare == Share::kUsual && blocks > M::kBlocks) blocks = M::kBlocks;
   return {blocks * multiprocessors, stages, 0, false};
 }
 
-template <typename T, typename Cache, int kDim, bool kIsPaged, bool kHasManyBlocks>
+template <typename T, typename Cache, int kDim, bool kIsPaged, Share kShare>
 Fit fit() {
   static int known[64];
   const int value = known_for_device(known, [](int device) {
-    const Fit found = find_fit<T, Cache, kDim, kIsPaged, kHasManyBlocks>(device);
+    const Fit found = find_fit<T, Cache, kDim, kIsPaged, kShare>(device);
     return found.blocks * 8 + found.stages;
   });
   int unit_shift = 0;
@@ -327,8 +331,28 @@ void cut(Plan* plan, const Fit& fit) {
 // hide that they begin, with fewer loads in flight each.
 bool has_short_blocks(Plan plan, const Fit& fit) {
   cut(&plan, fit);
+  const int most_keys = plan.call.head_dim <= 64 ? 1024 : 512;
   return plan.call.head_dim <= 128 && num_blocks_of_few(plan) > fit.blocks &&
-         plan.parts_of_block * plan.units_of_part << plan.unit_shift <= 512;
+         plan.parts_of_block * plan.units_of_part << plan.unit_shift <= most_keys;
+}
+
+// Where a block on each multiprocessor is better than two that share it. Of few queries' long keys
+// that is where hardly a multiprocessor is without an item, as nothing is left to add then; else
+// where there are few keys in all: half as many parts to add, and all tiles of a warp in flight.
+bool has_whole_multiprocessors(Plan plan, const Fit& fit) {
+  const int64_t multiprocessors = num_multiprocessors();
+  if (plan.slot_rows > 8) return false;
+  cut(&plan, fit);
+  if (plan.call.lengths == nullptr) {
+    constexpr int kLongKeys = 2048;
+    const int64_t items = plan.per_sequence * plan.call.num_batches;
+    return plan.most_keys >= kLongKeys && items <= multiprocessors &&
+           20 * items >= 19 * multiprocessors;
+  }
+  constexpr int kMostUnits = 5;
+  const int64_t units = most_units(plan);
+  return !plan.is_in_cluster && units > 2 * multiprocessors &&
+         units <= kMostUnits * multiprocessors;
 }
 
 int64_t num_blocks(const Plan& plan) { return int64_t{plan.parts} * plan.side_by_side; }
@@ -401,14 +425,29 @@ void launch_of(Plan plan, const Fit& fit, void* workspace, cudaStream_t stream) 
   }
 }
 
+template <typename T, typename Cache, int kDim, bool kIsPaged>
+Fit fit_of(const Plan& plan) {
+  if (plan.row_tiles > 1) return fit<T, Cache, kDim, kIsPaged, Share::kMany>();
+  const Fit usual = fit<T, Cache, kDim, kIsPaged, Share::kUsual>();
+  if (usual.blocks == 0) return usual;
+  if (!kIsPaged && has_short_blocks(plan, usual)) {
+    return fit<T, Cache, kDim, kIsPaged, Share::kMany>();
+  }
+  if constexpr (PartMemory<Cache, kDim>::kHasWhole) {
+    if (has_whole_multiprocessors(plan, usual)) {
+      const Fit whole = fit<T, Cache, kDim, kIsPaged, Share::kWhole>();
+      if (whole.blocks > 0) return whole;
+    }
+  }
+  return usual;
+}
+
 // body(Fit, launch) of the tensor cores' kernel that takes this call; false where none does.
 template <typename T, typename Cache, int kDim, bool kIsPaged, typename Body>
 bool with_kernel_of(const Plan& plan, const Body& body) {
-  Fit found = plan.row_tiles > 1 ? fit<T, Cache, kDim, kIsPaged, true>()
-                                 : fit<T, Cache, kDim, kIsPaged, false>();
-  if (found.blocks == 0) return false;
-  if (!kIsPaged && has_short_blocks(plan, found)) found = fit<T, Cache, kDim, kIsPaged, true>();
-  body(found, launch_of<T, Cache, kDim, kIsPaged>);
+  const Fit fit = fit_of<T, Cache, kDim, kIsPaged>(plan);
+  if (fit.blocks == 0) return false;
+  body(fit, launch_of<T, Cache, kDim, kIsPaged>);
   return true;
 }
 template <typename T, typename Cache, int kDim, typename Body>

@@ -34,10 +34,18 @@ namespace decode {
 // How a block is made: four warps with three tiles each, of rows of 128 bytes six, which hide the
 // memory's latency with another block on a multiprocessor that has 227 KiB. Where items share keys,
 // products take longer than reading: then warps have about half the tiles, for more blocks; so they
-// always have where rows are of 64 bytes.
-constexpr int stages_of(int row_bytes) { return row_bytes > 64 && row_bytes <= 128 ? 6 : 3; }
+// always have where rows are of 64 bytes. A block of head_dim 128 may have a multiprocessor for
+// itself, and six tiles.
+enum class Share { kUsual, kMany, kWhole };
+constexpr int usual_stages_of(int row_bytes) { return row_bytes > 64 && row_bytes <= 128 ? 6 : 3; }
+constexpr bool has_whole(int dim, int row_bytes) { return dim == 128 && row_bytes == 256; }
+constexpr int most_stages_of(int dim, int row_bytes) {
+  return has_whole(dim, row_bytes) ? 6 : usual_stages_of(row_bytes);
+}
 template <typename Cache, int kDim>
-struct PartMemory : Memory<Cache, kDim, 4, stages_of(kDim * sizeof(Cache))> {
+struct PartMemory : Memory<Cache, kDim, 4, most_stages_of(kDim, kDim * sizeof(Cache))> {
+  static constexpr bool kHasWhole = has_whole(kDim, PartMemory::kRowBytes);
+  static constexpr int kUsualStages = usual_stages_of(PartMemory::kRowBytes);
   static constexpr int kFewerStages = PartMemory::kRowBytes <= 128 ? 3 : 2, kFewestStages = 2;
   // The kernel's own are 2 KiB.
   static constexpr int bytes_of_block(int stages) { return PartMemory::bytes(stages) + 2048; }

@@ -230,7 +230,9 @@ __device__ __forceinline__ void merge_in_cluster(const Plan& plan, const Item& i
 // Where parts are single units those blocks would be many for little work, and slower as measured:
 // there blockIdx.x is an item, and blockIdx.y which share of its rows.
 template <typename T, int kDim>
-__global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128 ? 3 : 4)
+__global__ void __launch_bounds__(32 * kMergeWarps, kDim > 128  ? 2
+                                                    : kDim > 64 ? 3
+                                                                : 4)
     merge_kernel(const __grid_constant__ Plan plan) {
 #if CUDAOPS_HAS_MMA
   __shared__ LaneElements<kDim> sums_of[kMergeWarps][32];

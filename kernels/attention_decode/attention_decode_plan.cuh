@@ -75,7 +75,6 @@ struct Plan {
 // kPastCache: of the first level.
 template <bool kPastCache = false>
 __device__ __forceinline__ int length_of(const Plan& plan, int batch) {
-  if (plan.call.lengths == nullptr) return plan.most_keys;
   const int32_t* const length = plan.call.lengths + batch;
 #if CUDAOPS_HAS_MMA
   if (kPastCache) return min(max(__ldcg(length), 0), plan.most_keys);

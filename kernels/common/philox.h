@@ -62,7 +62,8 @@ struct PhiloxKeys {
   }
 };
 
-// philox() of that seed.
+// philox() of that seed. (Its rounds stand here again: of one text for both nvcc makes other code
+// for the kernels of the one above.)
 CUDAOPS_HOST_DEVICE inline Philox philox(const PhiloxKeys& keys, uint64_t low, uint64_t high = 0) {
   uint32_t a = static_cast<uint32_t>(low), b = static_cast<uint32_t>(low >> 32);
   uint32_t c = static_cast<uint32_t>(high), d = static_cast<uint32_t>(high >> 32);

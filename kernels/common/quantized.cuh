@@ -114,75 +114,89 @@ __device__ __forceinline__ void dispatch_type(QuantizedType type, const Body& bo
 
 namespace detail {
 
-// stochastic_float8() of four numbers, as a word.
-__device__ __forceinline__ uint32_t stochastic_float8_word(const float (&x)[4],
-                                                           const uint32_t (&random)[4]) {
+// stochastic_float8() of each number.
+template <int kSize>
+__device__ __forceinline__ Bytes<kSize> stochastic_float8_bytes(const Floats<kSize>& x,
+                                                                const uint32_t (&random)[kSize]) {
+  Bytes<kSize> bytes = {};
 #if CUDAOPS_KERNELS_FLOAT8_HARDWARE
-  float rounded[4];
+  // float8's exponents end where float's do, so that its subnormal numbers are subnormal ones.
+  constexpr float kDown = 0x1p-120f, kUp = 0x1p120f;
+  constexpr uint32_t kFraction = (1u << kFloat8Shift) - 1;
+  float rounded[kSize];
+  float zeros = 0;  // NaN where x has one, or an infinity: without the pipe that the others need
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    // float8's exponents end where float's do, so that its subnormal numbers are subnormal ones.
-    constexpr float kDown = 0x1p-120f, kUp = 0x1p120f;
-    constexpr uint32_t kFraction = (1u << kFloat8Shift) - 1;
-    uint32_t bits = to_bits(__fmul_rz(x[i], kDown));
-    // What is added would else make a number of NaN, 0x7fffffff behind a multiplication.
-    bits = static_cast<uint32_t>(min(static_cast<int32_t>(bits), 0x7ff00000));
-    bits = (bits + (random[i] >> (32 - kFloat8Shift))) & ~kFraction;
-    rounded[i] = to_number(bits) * kUp;
+  for (int k = 0; k < kSize; ++k) {
+    const uint32_t bits = to_bits(__fmul_rz(x[k], kDown)) + (random[k] >> (32 - kFloat8Shift));
+    rounded[k] = to_number(bits & ~kFraction) * kUp;
+    zeros = fmaf(x[k], 0.0f, zeros);
   }
-  return float8_word(rounded[0], rounded[1], rounded[2], rounded[3]);
-#else
-  uint32_t word = 0;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) word |= uint32_t{stochastic_float8(x[i], random[i])} << (8 * i);
-  return word;
+  for (int k = 0; k < kSize; k += 4) {
+    bytes.words[k / 4] = float8_word(rounded[k], rounded[k + 1], rounded[k + 2], rounded[k + 3]);
+  }
+  // The addition has made a number of NaN, whose bits are all ones.
+  if (zeros != zeros) {
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) {
+      const int shift = k % 4 * 8;
+      if (x[k] != x[k]) {
+        bytes.words[k / 4] = (bytes.words[k / 4] & ~(0xffu << shift)) | 0x7fu << shift;
+      }
+    }
+  }
+#else
+#pragma unroll
+  for (int k = 0; k < kSize; ++k) {
+    bytes.words[k / 4] |= uint32_t{stochastic_float8(x[k], random[k])} << (k % 4 * 8);
+  }
 #endif
+  return bytes;
 }
 
 }  // namespace detail
 
-// With the random numbers of the elements from `index` on, a multiple of kSize.
+// With the random numbers of the elements from vector * kSize on, random_words() of which are one
+// call for eight.
 template <int kSize, typename ZeroPoint>
 __device__ __forceinline__ Bytes<kSize> random_bytes(const Floats<kSize>& x, QuantizedType type,
                                                      bool has_zero_point,
                                                      const ZeroPoint& zero_point,
-                                                     const PhiloxKeys& keys, int64_t index) {
+                                                     const PhiloxKeys& keys, uint64_t vector) {
   static_assert(kSize == 4 || kSize == 8, "a part of a call of Philox, or all of it");
-  Philox random = random_words(keys, index);
-  if (kSize == 4 && index % 8 != 0) {
+  Philox random = philox(keys, vector / (8 / kSize));
+  if (kSize == 4 && vector % 2 != 0) {
     random.words[0] = random.words[2];
     random.words[1] = random.words[3];
   }
-  Bytes<kSize> bytes;
+  uint32_t own[kSize];
+#pragma unroll
+  for (int k = 0; k < kSize; ++k) own[k] = random_word(random, k);
+  Bytes<kSize> bytes = {};
   dispatch_type(type, [&](QuantizedType asked) {
+    if (asked == QuantizedType::kFloat8) {
+      bytes = detail::stochastic_float8_bytes(x, own);
+      return;
+    }
 #pragma unroll
-    for (int i = 0; i < kSize; i += 4) {
-      const float numbers[4] = {x[i], x[i + 1], x[i + 2], x[i + 3]};
-      uint32_t own[4];
-#pragma unroll
-      for (int k = 0; k < 4; ++k) own[k] = random_word(random, i + k);
-      if (asked == QuantizedType::kFloat8) {
-        bytes.words[i / 4] = detail::stochastic_float8_word(numbers, own);
-        continue;
-      }
-      uint32_t word = 0;
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        word |= uint32_t{quantized_at_random(numbers[k], asked, has_zero_point, zero_point(i + k),
-                                             own[k])}
-                << (8 * k);
-      }
-      bytes.words[i / 4] = word;
+    for (int k = 0; k < kSize; ++k) {
+      const uint32_t byte = quantized_at_random(x[k], asked, has_zero_point, zero_point(k), own[k]);
+      bytes.words[k / 4] |= byte << (k % 4 * 8);
     }
   });
   return bytes;
 }
 
-// How the numbers of a vector become the bytes that go to `output`.
+// How the numbers of a vector become its bytes: vector_at(where they go) says which vector of all
+// it is.
 struct ToNearest {
   template <int kSize>
+  __device__ __forceinline__ uint64_t vector_at(const uint8_t*) const {
+    return 0;  // all are alike
+  }
+  template <int kSize>
   __device__ __forceinline__ Bytes<kSize> operator()(const Floats<kSize>& x, QuantizedType type,
-                                                     const uint8_t*) const {
+                                                     uint64_t) const {
     return quantized_bytes(x, type);
   }
 };
@@ -200,10 +214,14 @@ struct AtRandom {
            (num_rows == 1 || output.stride == width);
   }
   template <int kSize>
+  __device__ __forceinline__ uint64_t vector_at(const uint8_t* output) const {
+    return static_cast<uint64_t>(output - first) / kSize;
+  }
+  template <int kSize>
   __device__ __forceinline__ Bytes<kSize> operator()(const Floats<kSize>& x, QuantizedType type,
-                                                     const uint8_t* output) const {
+                                                     uint64_t vector) const {
     return random_bytes(
-        x, type, false, [](int) { return 0; }, keys, output - first);
+        x, type, false, [](int) { return 0; }, keys, vector);
   }
 };
 

@@ -162,8 +162,8 @@ CUDAOPS_HOST_DEVICE inline Philox random_words(const PhiloxKeys& keys, int64_t i
 }
 
 // A word with the half's bits above those of the word's other half, so that each of its values is
-// as likely as the others. Two elements of a word have 16 bits that differ in their worth by 2^16
-// in common, which no mean of products of theirs shows.
+// as likely as the others. Of the 20 or 22 that rounding takes, the lowest 4 or 6 are the highest
+// of the other element's: what the two have in common is worth 2^-16 of a step.
 CUDAOPS_HOST_DEVICE inline uint32_t random_word(const Philox& words, int half) {
   const uint32_t word = words.words[half / 2];
   return half % 2 == 0 ? word << 16 | word >> 16 : word;

@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(kScaledThreads)
     Bytes<kSize> bytes;
     if constexpr (kRandom) {
       bytes = random_bytes(x, call.type, has_zero_point, zero_point, grid.keys,
-                           part.index * call.grid.width + vector * kSize);
+                           static_cast<uint64_t>(part.index * call.grid.width) / kSize +
+                               static_cast<uint64_t>(vector));
     } else {
       bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
     }
@@ -100,7 +101,7 @@ __global__ void __launch_bounds__(kScaledThreads)
   Bytes<kSize> bytes;
   if constexpr (kRandom) {
     bytes = random_bytes(x, call.type, has_zero_point, zero_point, grid.keys,
-                         part.index * width + column);
+                         static_cast<uint64_t>(part.index * width + column) / kSize);
   } else {
     bytes = quantized_bytes(x, call.type, has_zero_point, zero_point);
   }

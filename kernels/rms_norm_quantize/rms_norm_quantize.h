@@ -30,7 +30,7 @@ struct RmsNormQuantize {
 //
 // One pass for a scale a row, and for groups of a power of two from 16 to 128 elements: of which a
 // row has a whole number, where rows start at multiples of 16 bytes, or any in rows of just below
-// 64 KiB, 52 KiB for groups of 16 elements of 16 bits.
+// 64 KiB, 40 KiB for groups of 16 elements of 16 bits.
 // Else the norm is written to `workspace`: rms_norm_quantize_workspace_bytes() of device memory,
 // aligned to 16, free again when the stream has come past the call.
 int64_t rms_norm_quantize_workspace_bytes(const RmsNormQuantize& call);

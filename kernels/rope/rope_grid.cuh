@@ -45,7 +45,11 @@ __device__ __forceinline__ Bytes<kBytes> load_words(const void* data) {
 #pragma unroll
   for (int i = 0; i < kBytes / kPart; ++i) {
     const Chunk<kPart> part = static_cast<const Chunk<kPart>*>(data)[i];
-    memcpy(&words.words[i * kPart / 4], &part, kPart);
+    if constexpr (kPart == 2) {
+      words.words[0] = part;
+    } else {
+      memcpy(&words.words[i * kPart / 4], &part, kPart);
+    }
   }
   return words;
 }
@@ -182,10 +186,10 @@ class Turn {
   // Which product is fused is said here: left to the compiler, it would differ from kernel to
   // kernel, and the last bit with it.
   __device__ __forceinline__ static float first_of(float a, float b, float cos, float sin) {
-    return fmaf(a, cos, -__fmul_rn(b, sin));
+    return fmaf(-b, sin, __fmul_rn(a, cos));
   }
   __device__ __forceinline__ static float second_of(float a, float b, float cos, float sin) {
-    return fmaf(b, cos, __fmul_rn(a, sin));
+    return fmaf(a, sin, __fmul_rn(b, cos));
   }
   __device__ __forceinline__ static Words of_pairs(const Words& words, const Numbers& cos,
                                                    const Numbers& sin) {

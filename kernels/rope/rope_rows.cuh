@@ -32,18 +32,15 @@ __global__ void __launch_bounds__(kThreads)
   // A token that isn't there: the last one is read, and not written.
   const bool exists = token <= last;
   if (!exists) token = last;
-  // Vector i of the row in memory.
-  const auto address = [&](const void* q, const void* k, const RopeStrides& q_strides,
-                           const RopeStrides& k_strides, uint32_t i) {
-    const bool of_k = i >= rows.q_vectors;
-    const auto* const data = static_cast<const Chunk<kBytes>*>(choose(of_k, q, k)) +
-                             offset_of(of_k, q_strides, k_strides, batch, token, 0);
-    return reinterpret_cast<const uint4*>(data) + (of_k ? i - rows.q_vectors : i);
+  // The row's vectors in memory: q's, and k's so that both count from the row's first.
+  const auto vectors_of = [&](const void* data, const RopeStrides& strides) {
+    return reinterpret_cast<const uint4*>(static_cast<const Chunk<kBytes>*>(data) +
+                                          strides.batch * batch + strides.token * token);
   };
-
+  const uint4* const q_input = vectors_of(grid.q.input, grid.q.input_strides);
+  const uint4* const k_input = vectors_of(grid.k.input, grid.k.input_strides) - rows.q_vectors;
   for (uint32_t i = threadIdx.x; i < rows.vectors; i += blockDim.x) {
-    const uint4* const from =
-        address(grid.q.input, grid.k.input, grid.q.input_strides, grid.k.input_strides, i);
+    const uint4* const from = choose(i >= rows.q_vectors, q_input, k_input) + i;
 #if CUDAOPS_HAS_ASYNC_COPY
     begin_copy(shared_address(row + i), from);
 #else
@@ -58,19 +55,25 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_copies();
 #endif
   __syncthreads();
+  Chunk<kBytes>* first =
+      reinterpret_cast<Chunk<kBytes>*>(row) + group * rows.head_chunks + place.first;
+  Chunk<kBytes>* second = first + (place.second - place.first);
+  const uint32_t step = grid.num_groups * rows.head_chunks;
   for (uint32_t head = group; head < grid.num_heads; head += grid.num_groups) {
-    Chunk<kBytes>* const chunks = reinterpret_cast<Chunk<kBytes>*>(row) + head * rows.head_chunks;
-    Bytes<kBytes> a = load_words<kBytes>(chunks + place.first);
-    Bytes<kBytes> b = load_words<kBytes>(chunks + place.second);
+    Bytes<kBytes> a = load_words<kBytes>(first), b = load_words<kBytes>(second);
     turn(a, b);
-    store_words(chunks + place.first, a);
-    store_words(chunks + place.second, b);
+    store_words(first, a);
+    store_words(second, b);
+    first += step;
+    second += step;
   }
   __syncthreads();
   if (!exists) return;
+  uint4* const q_output = const_cast<uint4*>(vectors_of(grid.q.output, grid.q.output_strides));
+  uint4* const k_output =
+      const_cast<uint4*>(vectors_of(grid.k.output, grid.k.output_strides)) - rows.q_vectors;
   for (uint32_t i = threadIdx.x; i < rows.vectors; i += blockDim.x) {
-    *const_cast<uint4*>(address(grid.q.output, grid.k.output, grid.q.output_strides,
-                                grid.k.output_strides, i)) = row[i];
+    choose(i >= rows.q_vectors, q_output, k_output)[i] = row[i];
   }
 }
 

@@ -233,6 +233,8 @@ TYPED_TEST(CrossEntropyGpu, IsRightForManyRows) {
   for (const int64_t width : {1, 8, 100, 1024}) {
     for (const Options& options : all_options()) this->check(1031, width, 0, 0, 0, options);
   }
+  // In the registers of a block.
+  for (const int64_t width : {2048, 4096, 16384}) this->check(70, width, 0, 0, 0, {});
   this->check(20011, 10, 0, 0, 0, {});
   this->check(200003, 5, 0, 0, 0, {});
 }

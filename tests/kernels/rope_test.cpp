@@ -273,6 +273,8 @@ void check_counts(const Run& run) {
       }
     }
   }
+  const Problem<T, float> without_heads({2, 3, 0, 0, 66, 66}, false, false, Positions::kNone);
+  without_heads.template check<Buffer>({}, false, 0, run);
 }
 
 // NaN where the tables have no row, also just outside; everything else as ever.

@@ -59,6 +59,14 @@ def test_is_norm_and_quantize(device):
                             assert_same(found, want, case)
 
 
+def test_groups_that_just_fit_in_shared_memory(device):
+    """Of such groups a block has room for 20800 columns; longer rows take two passes."""
+    for width in (20795, 20805, 20850, 20950):
+        x = normal(4, width, dtype=torch.bfloat16, device=device)
+        found = ops.rms_norm_quantize(x, None, None, EPS, torch.int8, 16)
+        assert_same(found, in_two_steps(x, None, None, torch.int8, 16), width)
+
+
 def test_options(device):
     for shape in ((6, 512), (2, 3, 256), (5, 1000), (4, 300)):
         x = normal(*shape, dtype=torch.bfloat16, device=device)

@@ -3,6 +3,7 @@
 
 import inspect
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -171,6 +172,8 @@ def test_compile_error_names_file_line_command_and_log_and_is_kept(jit):  # noqa
     with jit.no_process():
         again = failure(jit, "plain", path)
     assert vars(again) == vars(error) and "as before with the same sources" in str(again)
+    shutil.rmtree(os.path.dirname(error.log))  # as trim does
+    assert "as before" not in str(failure(jit, "plain", path))
     jit.write("plain.cpp", plain("plain"))
     assert jit.answer("plain", path)[0] == 42
 

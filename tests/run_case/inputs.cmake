@@ -34,23 +34,23 @@ function(_case_inputs out)
     "${case_TESTS_DIR}/run_case/*"
     "${case_SUITE}/*"
   )
-  foreach(
-    file
-    IN
-    LISTS ours
-    ITEMS
-      "${case_SETTINGS}"
-      "${case_REPO}/CMakeLists.txt"
-      "${case_REPO}/pyproject.toml"
-      "${case_REPO}/README.md"
-      "${case_TESTS_DIR}/RunCase.cmake"
-      "${case_TESTS_DIR}/requirements.txt"
+  list(FILTER ours EXCLUDE REGEX "/(__pycache__|build)/")
+  list(
+    APPEND ours
+    "${case_SETTINGS}"
+    "${case_REPO}/CMakeLists.txt"
+    "${case_REPO}/pyproject.toml"
+    "${case_REPO}/README.md"
+    "${case_TESTS_DIR}/RunCase.cmake"
+    "${case_TESTS_DIR}/requirements.txt"
   )
-    if(NOT file MATCHES "/(__pycache__|build)/")
-      file(SHA1 "${file}" hash)
-      string(APPEND key "${file} ${hash}\n")
-    endif()
+  # A thousand files, twice for each case: each is read, but their names are one text, not put together one by one.
+  set(hashes "")
+  foreach(file IN LISTS ours)
+    file(SHA1 "${file}" hash)
+    string(APPEND hashes "${hash}")
   endforeach()
+  string(APPEND key "${ours}\n${hashes}\n")
   foreach(
     name
     IN

@@ -52,11 +52,13 @@ __global__ void __launch_bounds__(kPointwiseThreads)
   }
   const float reciprocal = reciprocal_of_scale(scale);
   uint8_t* const output = result.output.template row<uint8_t>(part.index) + first * kSize;
+  const uint64_t vector = rounding.template vector_at<kSize>(output);
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     uint8_t* const own = output + i * threads * kSize;
     if (exists[i]) {
-      store_aligned(own, rounding(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type, own));
+      store_aligned(own, rounding(unpack<T>(kept_packed<T>(x[i])) * reciprocal, result.type,
+                                  vector + static_cast<uint32_t>(i * threads)));
     }
   }
 }

@@ -100,7 +100,8 @@ struct QuantizeAnyRowGroups {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles, kSize = Vector<T>::kSize;
   static constexpr bool kReadsColumns = Source::kReadsColumns, kZeroPads = true;
-  static constexpr int64_t kMostStageBytes = 46 * 1024;  // with the scratch what every device has
+  // What every device has, beside the scratch of rows_kernel.
+  static constexpr int64_t kMostStageBytes = 48 * 1024 - int64_t{sizeof(RowScratch)};
   Source source;
   QuantizedRows result;
   int log2_lanes;     // vectors a group

@@ -202,7 +202,8 @@ class LoadedSegments {
   __device__ __forceinline__ void store(const Segments<T>& segments, QuantizedType type,
                                         float reciprocal, const Rounding& rounding = {}) const {
     const auto bytes_of = [&](const Packed& packed, float factor, const uint8_t* output) {
-      return rounding(unpack<T>(kept_packed<T>(packed)) * factor, type, output);
+      return rounding(unpack<T>(kept_packed<T>(packed)) * factor, type,
+                      rounding.template vector_at<kSize>(output));
     };
     const auto store_slot = [&](int slot, const Packed& packed) {
       const float factor = cudaops::shfl(reciprocal, segments.owner(slot), 32);

@@ -148,8 +148,8 @@ def quantize(
     scale_ub: an upper bound of a block's largest magnitude, such a number too. symmetric=False
     (int8): the range from a block's least to its largest element, and 0, with a zero_point of
     int32; else zero_point is None. ue8m0: scales are powers of two. scales_column_major: scale's
-    strides are those of a transposed matrix. seed: rounds up or down at random, by the distance;
-    the same everywhere for the same seed. No gradients.
+    strides are those of a transposed matrix. seed: rounds up or down at random, by the distance
+    and 16 bits of Philox4x32-10 an element; the same everywhere for the same seed. No gradients.
     """
     output, new_scale, zero_point = _quantize(
         input, dtype, block_size, scale, scale_ub, symmetric, ue8m0, scales_column_major, seed

@@ -82,7 +82,7 @@ class Store:
                 change = section.changed(known, in_c)
                 if change is None:
                     found = Found(self, section)
-                    change = None if section.built == "failed" else self._damage(found)
+                    change = self._damage(found)
                     if change is None:
                         return found, None
                 reason = reason or change
@@ -92,11 +92,14 @@ class Store:
 
     def _damage(self, found):
         section = found.section
+        failed = section.built == "failed"
+        path = os.path.join(found.directory, "error") if failed else found.path
         try:
-            if manifest.stamp_of(os.stat(found.path)) != section.stamp and manifest.digest_of(found.path) != section.digest:
-                return "damaged", found.path
+            stamp = manifest.stamp_of(os.stat(path))
+            if not failed and stamp != section.stamp and manifest.digest_of(path) != section.digest:
+                return "damaged", path
         except OSError:
-            return "lost", found.path
+            return "lost", path
         if self.writable:
             try:
                 os.utime(found.directory)

@@ -129,18 +129,9 @@ void* open_library(int kind, const char* name, const char* key, const char* file
   return new torch::Library(which, name, where, file, line);
 }
 
-// The types that torch has kernels for: an integer is an int64_t, a number a double.
-void check_types(const Type& type) {
-  TORCH_CHECK(type.code != 'u' && type.code != 'f' && (type.code != 'i' || type.size == 8),
-              "fast headers: a kernel of an op takes int64_t and double, not other numbers");
-  for (const Type& child : type.children) check_types(child);
-}
-
 torch::CppFunction boxed(const char* codes, Invoke invoke, void* closure,
                          void (*free_closure)(void*)) {
   auto bound = std::make_shared<Bound>(codes, invoke, closure, free_closure);
-  check_types(bound->result);
-  for (const Type& argument : bound->arguments) check_types(argument);
   return torch::CppFunction::makeFromBoxedFunctor<Kernel>(
       std::make_unique<Kernel>(std::move(bound)));
 }

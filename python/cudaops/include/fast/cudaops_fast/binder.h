@@ -190,8 +190,21 @@ class PyException : public std::runtime_error {
   PyError kind;
 };
 
+// The types that torch has kernels for: an integer is an int64_t, a number a double.
+template <class T>
+struct OfSchema
+    : std::bool_constant<!std::is_arithmetic<T>::value || std::is_same<T, bool>::value ||
+                         std::is_same<T, double>::value ||
+                         (std::is_integral<T>::value && std::is_signed<T>::value &&
+                          sizeof(T) == 8)> {};
+template <template <class...> class Holder, class... T>
+struct OfSchema<Holder<T...>> : std::conjunction<OfSchema<T>...> {};
+template <>
+struct OfSchema<std::string> : std::true_type {};
+
 template <class F, class R, class... A>
 struct Bound {
+  using of_schema = std::conjunction<OfSchema<std::decay_t<R>>, OfSchema<std::decay_t<A>>...>;
   template <size_t... I>
   static void run(F& function, Value* args, Value* result, std::index_sequence<I...>) {
     std::tuple<std::decay_t<A>...> held{Code<std::decay_t<A>>::get(args[I])...};
@@ -261,6 +274,12 @@ Closure make_closure(F function) {
   using bound = typename Traits<F>::bound;
   return {bound::signature(), bound::invoke, new F(std::move(function)),
           [](void* closure) { delete static_cast<F*>(closure); }};
+}
+template <class F>
+Closure make_kernel(F function) {
+  static_assert(Traits<F>::bound::of_schema::value,
+                "a kernel of an op takes and gives int64_t and double, not other numbers");
+  return make_closure<F>(std::move(function));
 }
 
 }  // namespace cudaops_fast

@@ -38,7 +38,7 @@ class Library {
   template <class F>
   Library& def(const char* schema, F&& function) {
     cudaops_fast::Closure closure =
-        cudaops_fast::make_closure<std::decay_t<F>>(std::forward<F>(function));
+        cudaops_fast::make_kernel<std::decay_t<F>>(std::forward<F>(function));
     cudaops_fast::bridge()->define_with(library_, schema, closure.signature.c_str(), closure.invoke,
                                         closure.closure, closure.free);
     return *this;
@@ -46,7 +46,7 @@ class Library {
   template <class F>
   Library& impl(const char* name, F&& function) {
     cudaops_fast::Closure closure =
-        cudaops_fast::make_closure<std::decay_t<F>>(std::forward<F>(function));
+        cudaops_fast::make_kernel<std::decay_t<F>>(std::forward<F>(function));
     cudaops_fast::bridge()->implement(library_, name, closure.signature.c_str(), closure.invoke,
                                       closure.closure, closure.free);
     return *this;
