@@ -5,7 +5,7 @@
 // Such a call takes the time of its bytes if products, softmax and stores run beside loads. Roles
 // and rings aren't needed for that: a block of threads computes one tile or two and ends, and a
 // multiprocessor has two to six blocks, each at another point. (Blocks that stay until the end and
-// load their next tile as places become free took 3 to 5 % more: H200, 2026-11-27.)
+// load their next tile as places become free took up to 6 % more: H200, 2026-11-27.)
 //
 //   S = Q K^T            64 columns of Q and K after the other, as they come. The softmax sees all
 //   P = exp2(S - max)    keys of a row at once.
