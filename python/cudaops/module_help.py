@@ -166,7 +166,9 @@ def run(options):
     near = difflib.get_close_matches(options.name.removesuffix("()").lower(), by_lower, 1)
     fix = "python -m cudaops help" + (" " + by_lower[near[0]] if near else "   (lists all names)")
     word = re.compile(r"\b%s\b" % re.escape(options.name))
-    named = [name for name in python_names() if word.search(getattr(cudaops, name).__doc__ or "")]
+    keyword = re.compile(r"^``%s``" % re.escape(options.name), re.MULTILINE)
+    named = [command for module in known for command, text in module.commands.items() if keyword.search(text)]
+    named += [name for name in python_names() if word.search(getattr(cudaops, name).__doc__ or "")]
     if named and options.name:
         fix = "python -m cudaops help %s   (names it)" % named[0]
     problem = Problem("", "there is no command, module, option or function of this name.", ["found   " + options.name], [fix])

@@ -5,7 +5,10 @@ file(
   WRITE "${case_DIR}/src/argument.cpp"
   "Tensor scale(const Tensor& x,\n             const float& factor) { return x; }\n${box}"
 )
-file(WRITE "${case_DIR}/src/element.cpp" "Tensor scale(Tensor x, std::vector<float> f) { int a[2]; return x; }\n${box}")
+file(
+  WRITE "${case_DIR}/src/element.cpp"
+  "Tensor scale(int64_t n, std::vector<float> f) { int a[2]; return x; }\n${box}"
+)
 file(WRITE "${case_DIR}/src/result.cpp" "static std::tuple<Tensor, float> scale(Tensor x) { return {x, 1}; }\n${box}")
 file(
   WRITE "${case_DIR}/src/fine.cpp"
@@ -23,7 +26,7 @@ add_torch_op(my_op): what a schema calls float is double in C++.
  Fix: double (in the head of scale())
 ]]
 )
-foreach(pair IN ITEMS "element|Tensor scale(Tensor x, std::vector<float> f)" "result|float> scale(Tensor x)")
+foreach(pair IN ITEMS "element|Tensor scale(int64_t n, std::vector<float> f)" "result|float> scale(Tensor x)")
   string(REGEX MATCH "^([^|]+)\\|(.+)$" pair "${pair}")
   misuse(
     "add_torch_op(my_op SOURCES ${CMAKE_MATCH_1}.cpp)"

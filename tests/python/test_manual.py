@@ -164,6 +164,7 @@ def test_help_prints_what_the_headers_say():
         assert (code, err) == (0, "") and out.startswith("cudaops." + name.removeprefix("cudaops.").removesuffix("()") + "\n---"), name
     code, out, err = run_python("-m", "cudaops", "help", "CUDAOPS_JIT_PATH")
     assert (code, out) == (2, "") and err.endswith("  found   CUDAOPS_JIT_PATH\n Fix: python -m cudaops help load   (names it)\n")
+    assert run_python("-m", "cudaops", "help", "PYTHON_TARGET")[2].endswith(" Fix: python -m cudaops help add_torch_op   (names it)\n")
     assert run_python("-m", "cudaops", "help", "")[2].endswith("  found   \n Fix: python -m cudaops help   (lists all names)\n")
     code, out, err = run_python("-m", "cudaops", "help", "add_torch_ops")
     assert (code, out) == (2, "") and err.endswith("  found   add_torch_ops\n Fix: python -m cudaops help add_torch_op\n")

@@ -130,7 +130,10 @@ function(_cudaops_check_boxed_types command)
     foreach(name IN LISTS boxed)
       string(REGEX MATCHALL "[A-Za-z0-9_>]+[ \t\r\n]+${name}${blank}\\([^()]*\\)" heads "${text}")
       foreach(head IN LISTS heads)
-        if(head MATCHES "[^A-Za-z0-9_]Tensor[^A-Za-z0-9_]" AND "(${head}" MATCHES "[^A-Za-z0-9_]float[^A-Za-z0-9_]")
+        if(
+          "(${head}" MATCHES "[^A-Za-z0-9_]Tensor[^A-Za-z0-9_]"
+          AND "(${head}" MATCHES "[^A-Za-z0-9_]float[^A-Za-z0-9_]"
+        )
           string(REGEX REPLACE "[ \t\r\n]+" " " head "${head}")
           _cudaops_stop(
             "${command}: what a schema calls float is double in C++."
