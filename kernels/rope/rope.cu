@@ -65,10 +65,10 @@ struct Launch {
 
 void launch_rope(const Rope& call, void* stream) {
   if (call.num_batches == 0 || call.seq_length == 0) return;
-  if (call.q.num_heads + call.k.num_heads == 0) return;
   if (call.num_positions == 0 && call.rotary_dim > 0) {
     cudaops::throw_runtime_error("rope: wanted at least one row for cos and sin, found none.");
   }
+  if (call.q.num_heads + call.k.num_heads == 0) return;
   for_device_type<Launch>(call.dtype, with_fewest_batches(call), static_cast<cudaStream_t>(stream));
 }
 
