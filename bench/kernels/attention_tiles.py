@@ -8,11 +8,12 @@ from what attention_tiles_benchmark measures.
 
 The first form measures on a GPU (about two minutes) and writes the header, the second writes it anew. A row of the header is for
 the head dimensions that the products are made for; its figures are numbers of queries, up to which the tiles for short sequences
-take no longer than those for long ones, of what was measured: with nothing added to a score, with a softcap, with a bias.
+are taken: with nothing added to a score, with a softcap, with a bias, each without a mask and with a causal one.
 """
 
 import argparse
 import json
+import math
 import os
 import re
 import subprocess
@@ -58,13 +59,14 @@ def measure(program, folder, told):
 
 
 def most_short(times):
-    """times: of one kind of calls, sequence → tiles → µs. The last sequence up to which the tiles for short ones are no slower."""
-    found = "0"
+    """times: of one kind of calls, sequence → tiles → µs. Up to which sequence the tiles for short ones are taken, so that the
+    product of all times is the least: one row that was disturbed doesn't decide."""
+    total, least, found = 0.0, 0.0, "0"
     for seq in sorted(times):
-        if times[seq]["short"] > times[seq]["long"]:
-            return found
-        found = str(seq)
-    return "kAllQueries"
+        total += math.log(times[seq]["short"] / times[seq]["long"])
+        if total < least:
+            least, found = total, str(seq)
+    return "kAllQueries" if found == str(max(times)) else found
 
 
 def limits(document):

@@ -18,19 +18,21 @@ struct AttentionSm90Limits {
 };
 
 // attention_sm90_limits: written by bench/kernels/attention_tiles.py
+// NVIDIA H200, CUDA 13.0.88, 2026-11-27, bfloat16, 16384 tokens:
+// bench/results/attention_tiles_cuda.json.
 constexpr AttentionSm90Limits kAttentionSm90Limits[] = {
     // 64
-    {{{1024, 4096}, {1024, 4096}, {kAllQueries, kAllQueries}}},
+    {{{256, 1024}, {1024, 4096}, {kAllQueries, kAllQueries}}},
     // 96
-    {{{1024, 1024}, {1024, 1024}, {1024, 1024}}},
+    {{{1024, 1024}, {kAllQueries, kAllQueries}, {256, 1024}}},
     // 128
-    {{{1024, 1024}, {kAllQueries, kAllQueries}, {1024, 1024}}},
+    {{{2048, 2048}, {kAllQueries, kAllQueries}, {256, 256}}},
     // 192 by 128
-    {{{1024, 1024}, {kAllQueries, 1024}, {1024, 1024}}},
+    {{{1024, 4096}, {1024, 1024}, {256, 256}}},
     // 192
-    {{{1024, 1024}, {1024, 1024}, {1024, 1024}}},
+    {{{kAllQueries, 1024}, {1024, 1024}, {256, 2048}}},
     // 256
-    {{{512, 512}, {512, 512}, {512, 512}}},
+    {{{512, 4096}, {4096, 2048}, {0, 2048}}},
 };
 // attention_sm90_limits: end
 
