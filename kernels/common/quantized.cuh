@@ -114,6 +114,20 @@ __device__ __forceinline__ void dispatch_type(QuantizedType type, const Body& bo
 
 namespace detail {
 
+#if CUDAOPS_KERNELS_FLOAT8_HARDWARE
+// With subnormal numbers, which CUDAOPS_FAST_MATH takes for 0 elsewhere.
+__device__ __forceinline__ float multiply_towards_zero(float a, float b) {
+  float product;
+  asm("mul.rz.f32 %0, %1, %2;" : "=f"(product) : "f"(a), "f"(b));
+  return product;
+}
+__device__ __forceinline__ float multiply_exactly(float a, float b) {
+  float product;
+  asm("mul.rn.f32 %0, %1, %2;" : "=f"(product) : "f"(a), "f"(b));
+  return product;
+}
+#endif
+
 // stochastic_float8() of each number.
 template <int kSize>
 __device__ __forceinline__ Bytes<kSize> stochastic_float8_bytes(const Floats<kSize>& x,
@@ -127,8 +141,9 @@ __device__ __forceinline__ Bytes<kSize> stochastic_float8_bytes(const Floats<kSi
   float zeros = 0;  // NaN where x has one, or an infinity: without the pipe that the others need
 #pragma unroll
   for (int k = 0; k < kSize; ++k) {
-    const uint32_t bits = to_bits(__fmul_rz(x[k], kDown)) + (random[k] >> (32 - kFloat8Shift));
-    rounded[k] = to_number(bits & ~kFraction) * kUp;
+    const uint32_t bits =
+        to_bits(multiply_towards_zero(x[k], kDown)) + (random[k] >> (32 - kFloat8Shift));
+    rounded[k] = multiply_exactly(to_number(bits & ~kFraction), kUp);
     zeros = fmaf(x[k], 0.0f, zeros);
   }
 #pragma unroll
