@@ -68,8 +68,7 @@ def measured(documents):
 
 
 def when(documents):
-    dates = sorted({document["date"][:10] for document in documents if "date" in document})
-    return " and ".join(dates)
+    return " and ".join(sorted({entry["date"][:10] for entry in measured(documents).values() if entry["date"]}))
 
 
 def each_device(documents, made):
@@ -172,11 +171,13 @@ def below_rivals(documents):
                 function, sides, sizes = kind(name)
                 us = case["us"]
                 words = [f"`{function}`", size_text(sides, sizes), f"{us[OURS]:.1f}"]
-                rows.append((*words, f"{table.RIVALS.get(way, way)} {us[way]:.1f}", part_text(case["ratio"][way])))
-        dates = sorted({report["date"][:10] for report in result_file.rival_reports(its)})
+                best = f"{table.RIVALS.get(way, way)} {us[way]:.1f}"
+                of = ", ".join(filter(None, (case["date"][:10], case["commit"][:8])))
+                rows.append((*words, best, part_text(case["ratio"][way]), of))
+        dates = sorted({case["date"][:10] for case in cases.values()})
         count = f"in {len(rows)} of {len(cases)} rows the best rival takes less than {AIM_OF_RIVALS} of our time"
         text = f"{' and '.join(dates)}: {count}."
-        head = ("op", "size", "ours, µs", "the best rival, µs", "part of our time")
+        head = ("op", "size", "ours, µs", "the best rival, µs", "part of our time", "measured, of commit")
         return text + "\n\n" + table.lines_of(head, rows) if rows else text
 
     return each_device(documents, made)

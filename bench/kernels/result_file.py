@@ -106,21 +106,22 @@ def short_name(name):
 
 
 def benchmarks(documents):
-    """name → figures of our kernels; what a later document has too is the later's."""
+    """name → figures of our kernels, and when; what a later document has too is the later's. An entry that has a date was
+    kept from an earlier run."""
     found = {}
     for document in documents:
         for entry in document.get("benchmarks", []):
             if "error" not in entry:
-                found[short_name(entry["name"])] = entry
+                found[short_name(entry["name"])] = {"date": document.get("date", ""), **entry}
     return found
 
 
 def rivals(documents):
-    """name → case of rivals.py, in which ours was measured beside the others; the newest of several."""
+    """name → case of rivals.py, in which ours was measured beside the others, when, and of which commit; the newest of several."""
     found = {}
     for report in sorted(rival_reports(documents), key=lambda report: report["date"]):
         for case in report["cases"]:
-            found[case["name"]] = case
+            found[case["name"]] = {**case, "date": report["date"], "commit": report.get("commit", "")}
     return found
 
 

@@ -46,6 +46,7 @@ RIVALS = {
 }
 NOT_MEASURED = "–"
 MOST_FEW_ROWS = 1024
+MOST_OF_A_REASON = 60
 LARGE = "rows:32768/width:4096"
 # What is shown: op, size, the benchmark.
 ROWS = (
@@ -59,14 +60,10 @@ ROWS = (
         for title, op, sides in (
             ("`rms_norm`", "rms_norm", LARGE),
             ("`fused_add_rms_norm`", "fused_add_rms_norm", LARGE),
-            ("`rms_norm`, backward", "rms_norm_backward", "rows:16384/width:8192"),
-            (
-                "`fused_add_rms_norm`, backward",
-                "fused_add_rms_norm_backward",
-                "rows:16384/width:8192",
-            ),
+            ("`rms_norm`, backward", "rms_norm_backward", LARGE),
+            ("`fused_add_rms_norm`, backward", "fused_add_rms_norm_backward", LARGE),
             ("`layer_norm`", "layer_norm", LARGE),
-            ("`layer_norm`, backward", "layer_norm_backward", "rows:8192/width:16384"),
+            ("`layer_norm`, backward", "layer_norm_backward", LARGE),
             ("`softmax`", "softmax", LARGE),
             ("`softmax`", "softmax", "rows:4096/width:131072"),
             ("`softmax`, backward", "softmax_backward", LARGE),
@@ -168,7 +165,7 @@ def device_table(documents):
             cells += [NOT_MEASURED, NOT_MEASURED]
         rows.append(cells + rival_cells(case, ways, 0) + host_cells(case))
     head += [RIVALS[way] for way in ways] + HOST_HEAD
-    return lines_of(head, rows) + "\n\n" + note(documents, ways)
+    return lines_of(head, rows) + "\n\n" + note(documents, ways, [name for _, _, name in shown])
 
 
 def few_rows(name):
@@ -200,16 +197,16 @@ def few_table(documents):
             for name, case in cases.items()
         ]
         head = ["op", "rows × width", "µs", *(RIVALS[way] for way in ways), *HOST_HEAD]
-        texts.append(lines_of(head, rows) + "\n\n" + rivals_note(its, ways))
+        texts.append(lines_of(head, rows) + "\n\n" + rivals_note(its, ways, list(cases)))
     return "\n\n".join(texts) or (
         "No results hold few rows yet: `bench/kernels/rivals.py --sizes few --out bench/results` on a GPU makes them."
     )
 
 
-def note(documents, ways):
+def note(documents, ways, names):
     words, tools = [], []
     if not any("benchmarks" in document for document in documents):
-        return rivals_note(documents, ways)
+        return rivals_note(documents, ways, names)
     for document in documents:
         machine = document.get("machine", {})
         words.append(machine.get("name") or document.get("device"))
@@ -219,18 +216,24 @@ def note(documents, ways):
         ):
             if value and not any(tool.startswith(f"{label} {value}") for tool in tools):
                 tools.append(f"{label} {value}")
-    dates = {document["date"][:10] for document in documents if "date" in document}
+    ours = result_file.benchmarks(documents)
+    dates = {ours[name]["date"][:10] for name in names if ours.get(name, {}).get("date")}
     text = (
         f"One {' and '.join(dict.fromkeys(filter(None, words)))} ({', '.join(tools)}, "
         f"{' and '.join(sorted(dates))}), bfloat16 where nothing else is said, inputs not in L2, "
         "median of event times; `bench/kernels/run_gpu.py`."
     )
-    return f"{text} {rivals_note(documents, ways)}"
+    return f"{text} {rivals_note(documents, ways, names)}"
 
 
-def rivals_note(documents, ways):
-    """Which rivals, when, and which could not be had."""
-    reports = result_file.rival_reports(documents)
+def rivals_note(documents, ways, names):
+    """Which rivals of the cases of these names, when, which could not be had, and what "failed" means."""
+    shown = {name: case for name, case in result_file.rivals(documents).items() if name in names}
+    reports = [
+        report
+        for report in sorted(result_file.rival_reports(documents), key=lambda report: report["date"])
+        if any(shown.get(case["name"], {}).get("date") == report["date"] for case in report["cases"])
+    ]
     if not reports:
         return f"Rivals were not measured on it ({NOT_MEASURED})."
     torches = sorted({report["torch"] for report in reports})
@@ -241,21 +244,28 @@ def rivals_note(documents, ways):
         f"ours beside them in the same process (`bench/kernels/rivals.py`); {NOT_MEASURED}: not measured."
     )
     versions, missing = {}, {}
-    for report in sorted(reports, key=lambda report: report["date"]):
+    for report in reports:
         versions.update(report.get("versions", {}))
         missing.update(report.get("missing", {}))
     had = [f"{PACKAGES[way]} {versions[way]}" for way in PACKAGES if way in ways and way in versions]
     if had:
         text += f" Versions: {', '.join(had)}."
-    absent = [way for way in PACKAGES if way not in ways]
-    without = [PACKAGES[way] for way in absent if way in versions]
-    if without:
-        text += f" Tried, and without such a function: {', '.join(without)}."
-    absent = [way for way in absent if way not in versions]
-    known = [f"{PACKAGES[way]} ({missing[way]})" for way in absent if way in missing]
-    unknown = [PACKAGES[way] for way in absent if way not in missing]
+    failures = {}
+    for case in shown.values():
+        for way, reason in case.get("failed", {}).items():
+            reason = re.sub("\x1b\\[[0-9;]*m", "", reason.removeprefix("failed: "))
+            if way in ways:
+                failures[f"{RIVALS[way]}: {reason[:MOST_OF_A_REASON]}"] = None
+    if failures:
+        text += f" Failed: {'; '.join(failures)}."
+    known = [f"{PACKAGES[way]} ({missing[way]})" for way in PACKAGES if way in missing]
     if known:
-        text += f" Could not be had: {', '.join(known)}."
+        text += f" Could not be had{' in one of the runs' if set(missing) & set(ways) else ''}: {', '.join(known)}."
+    absent = [way for way in PACKAGES if way not in ways and way not in missing]
+    installed = [PACKAGES[way] for way in absent if way in versions]
+    if installed:
+        text += f" Installed, and not called for these: {', '.join(installed)}."
+    unknown = [PACKAGES[way] for way in absent if way not in versions]
     if unknown:
         text += f" Not tried in these runs: {', '.join(unknown)}."
     return text

@@ -206,11 +206,12 @@ def test_every_row_below_the_aim_is_listed(tmp_path):
         entry("square_unaligned<float>/bytes:1048576", 0.81),
         {"name": "empty_kernel/iterations:1/manual_time", "median_us": 1.3},
     ]
-    old = {"date": "2030-01-01T00:00:00", "machine": {"name": "A"}, "benchmarks": [entry(sizes % (64, 4096), 0.1)]}
+    old = [entry(sizes % (64, 4096), 0.1), entry(sizes % (256, 4096), 0.9)]
+    old = {"date": "2030-01-01T00:00:00", "machine": {"name": "A"}, "benchmarks": old}
     new = {"date": "2030-01-02T00:00:00", "machine": {"name": "A"}, "benchmarks": benchmarks}
     other = {"date": "2030-01-02T00:00:00", "machine": {"name": "B"}, "benchmarks": benchmarks[3:4]}
     assert below_table.below_copy([old, new, other]).splitlines() == [
-        "One A, 2030-01-01 and 2030-01-02: 3 of 6 rows are below 0.8 of a copy.",
+        "One A, 2030-01-01 and 2030-01-02: 3 of 7 rows are below 0.8 of a copy.",
         "",
         "| op | sizes | part of a copy |",
         "|---|---|---|",
@@ -237,9 +238,9 @@ def test_rows_in_which_a_rival_takes_less_time():
     assert below_table.below_rivals([document]).splitlines() == [
         "One A GPU, 2030-01-03: in 1 of 2 rows the best rival takes less than 0.98 of our time.",
         "",
-        "| op | size | ours, µs | the best rival, µs | part of our time |",
-        "|---|---|---|---|---|",
-        "| `swiglu<BFloat16>` | 32768 × 4096 | 101.0 | `torch.compile` 98.9 | 0.97 |",
+        "| op | size | ours, µs | the best rival, µs | part of our time | measured, of commit |",
+        "|---|---|---|---|---|---|",
+        "| `swiglu<BFloat16>` | 32768 × 4096 | 101.0 | `torch.compile` 98.9 | 0.97 | 2030-01-03 |",
     ]
 
 
@@ -291,10 +292,10 @@ def test_table_of_few_rows():
         "| 6.5 | 5.0 (quack) |",
         "",
     ]
-    assert lines[4].startswith("Rivals: B, torch 2.15.0, 2030-02-01 and 2030-02-02, ")
+    assert lines[4].startswith("Rivals: B, torch 2.15.0, 2030-02-02, ")
     assert " Versions: quack 0.6.5. " in lines[4]
     assert "Could not be had: vLLM (ModuleNotFoundError: No module named 'vllm')." in lines[4]
-    assert " Tried, and without such a function: Apex. " in lines[4]
+    assert " Installed, and not called for these: Apex. " in lines[4]
     assert lines[4].endswith("Not tried in these runs: Liger, flash-attn, FlashInfer, TransformerEngine.")
     assert len(lines) == 5
     new["cases"][0]["name"] = "rms_norm<BFloat16>/rows:32768/width:4096"
