@@ -28,6 +28,11 @@ STYLES = {
     "foreach": {"marker": "D", "color": "tab:red"},
     "liger": {"marker": "P", "color": "tab:brown"},
     "flash_attn": {"marker": "X", "color": "tab:pink"},
+    "flashinfer": {"marker": "<", "color": "tab:cyan"},
+    "quack": {"marker": ">", "color": "tab:gray"},
+    "apex": {"marker": "d", "color": "tab:red"},
+    "transformer_engine": {"marker": "h", "color": "tab:purple"},
+    "vllm": {"marker": "*", "color": "black"},
 }
 
 
@@ -118,7 +123,7 @@ def draw(documents, path):
             scatter(cell, points, style, handles, way, 22)
         style = {"marker": "o", "color": "tab:blue"}
         scatter(cell, panel["ours"], style, handles, OURS, 30)
-        cell.set_title(f"{op}, {panel['dtype']}", fontsize=9)
+        cell.set_title(f"{op}, {panel['dtype']}", fontsize=9 if len(op) < 25 else 7)
         cell.set_xscale("log")
         cell.grid(alpha=0.3)
         # The axes are shared: what has no panel below it shows its own.
@@ -130,7 +135,7 @@ def draw(documents, path):
     highest = max(max(p[1] for p in panel["ours"]) for panel in drawn.values())
     cells[0].set_ylim(0, 1.08 * highest)
     figure.suptitle(title(documents), fontsize=11)
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 7))
     figure.savefig(path, dpi=100, metadata={"Software": None})
 
 
@@ -155,12 +160,10 @@ def scatter(cell, points, style, handles, label, size):
 
 
 def title(documents):
-    devices, dates = [], []
-    for document in documents:
-        devices.append(document.get("machine", {}).get("name") or document.get("device"))
-        rivals = document.get("rivals", {}).get("date")
-        dates += [date[:10] for date in (document.get("date"), rivals) if date]
-    words = [" and ".join(dict.fromkeys(filter(None, devices))), " and ".join(sorted({*dates}))]
+    devices = [document.get("machine", {}).get("name") or document.get("device") for document in documents]
+    figures = [*result_file.benchmarks(documents).items(), *result_file.rivals(documents).items()]
+    dates = {figure["date"][:10] for name, figure in figures if figure["date"] and parse(name)}
+    words = [" and ".join(dict.fromkeys(filter(None, devices))), " and ".join(sorted(dates))]
     return ", ".join(words) + ", inputs not in L2, median of event times"
 
 
