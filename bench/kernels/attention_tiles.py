@@ -52,7 +52,16 @@ def measure(program, folder, told):
         if found:
             head_dim, head_dim_v, terms, mask, seq, tiles = found.groups()
             row = {"head_dim": int(head_dim), "head_dim_v": int(head_dim_v), "terms": terms, "mask": mask, "seq": int(seq)}
-            rows.append({**row, "tiles": tiles, "us": round(entry["real_time"], 2)})
+            rows.append({**row, "tiles": tiles, "us": round(entry.get("real_time", 0), 2)})
+    without = [row for row in rows if row["us"] <= 0]
+    if without or not rows:
+        raise SystemExit(
+            "attention_tiles.py: without figures nothing is written.\n"
+            "  rule    the table is made of the times of both tiles, of every kind of calls\n"
+            f"  found   {len(rows)} rows, {len(without)} of them without a time, from {program}\n"
+            "  wanted  a build and a GPU with the kernel for sm_90a\n"
+            "Fix: cmake --preset sm90, and --program build/sm90/bench/kernels/attention_tiles_benchmark on an H100 or H200"
+        )
     facts = result_file.machine()
     command = "bench/kernels/attention_tiles.py --program <build>/bench/kernels/attention_tiles_benchmark"
     result_file.write_rows(folder, RESULTS, command, rows, commit=result_file.commit(told), machine=facts)

@@ -136,6 +136,30 @@ def test_attention_takes_the_tiles_that_are_measured_to_be_faster():
     assert lines[9] == "    // 192 by 128" and len(lines) == 3 + 2 * 6 + 1
 
 
+@pytest.mark.parametrize("time", [None, 0.0])
+def test_attention_without_a_kernel_writes_no_table(tmp_path, time):
+    """Google Benchmark's file where the build has no kernel for sm_90a, and where the GPU has none."""
+    name = "attention/head_dim:64/head_dim_v:64/terms:none/mask:none/seq:256/tiles:short/iterations:1/manual_time"
+    entries = [{"name": "attention", "error_occurred": True}, {"name": "empty_kernel", "real_time": 2.0}]
+    if time is not None:
+        entries.append({"name": name, "error_occurred": True, "real_time": time})
+    program = tmp_path / "benchmark"
+    text = json.dumps({"benchmarks": entries})
+    program.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[1].split('=')[1], 'w').write({text!r})\n")
+    program.chmod(0o755)
+    returncode, out, err = run("attention_tiles.py", "--program", program, "--out", tmp_path, "--commit", "0" * 40)
+    rows = "0 rows, 0" if time is None else "1 rows, 1"
+    assert (returncode, out) == (1, "")
+    assert err == (
+        "attention_tiles.py: without figures nothing is written.\n"
+        "  rule    the table is made of the times of both tiles, of every kind of calls\n"
+        f"  found   {rows} of them without a time, from {program}\n"
+        "  wanted  a build and a GPU with the kernel for sm_90a\n"
+        "Fix: cmake --preset sm90, and --program build/sm90/bench/kernels/attention_tiles_benchmark on an H100 or H200\n"
+    )
+    assert list(tmp_path.iterdir()) == [program]
+
+
 def test_attention_has_the_table_that_was_measured():
     header = open(attention_tiles.HEADER, encoding="utf-8").read()
     block = header.split(attention_tiles.MARKS[0])[1].split(attention_tiles.MARKS[1])[0]

@@ -121,28 +121,36 @@ function(_cudaops_check_boxed_types command)
       continue()
     endif()
     file(READ "${path}" text)
-    # Brackets and semicolons would make other elements of what is a list below.
-    string(REGEX REPLACE "//[^\n]*|/\\*([^*]|\\*+[^*/])*\\*+/|[][]" "" text "${text}")
+    # Of strings and comments nothing counts; brackets and semicolons would make other elements of what is a list below.
+    string(REGEX REPLACE "\"([^\"\\\n]|\\\\.)*\"|//[^\n]*|/\\*([^*]|\\*+[^*/])*\\*+/|[][]" " " text "${text}")
     string(REPLACE ";" " " text "${text}")
     string(REGEX MATCHALL "TORCH_BOX${blank}\\(${blank}&?[A-Za-z0-9_: \t\r\n]+" boxed "${text}")
     list(TRANSFORM boxed REPLACE ".*[^A-Za-z0-9_]([A-Za-z0-9_]+)${blank}$" "\\1")
     list(REMOVE_DUPLICATES boxed)
     foreach(name IN LISTS boxed)
-      string(REGEX MATCHALL "[A-Za-z0-9_>]+[ \t\r\n]+${name}${blank}\\([^()]*\\)" heads "${text}")
+      string(REGEX MATCHALL "[A-Za-z0-9_>]+[ &\t\r\n]+([A-Za-z0-9_]+::)*${name}${blank}\\([^()]*\\)" heads "${text}")
+      # These are calls.
+      list(FILTER heads EXCLUDE REGEX "^(return|else|throw)[^A-Za-z0-9_]")
+      set(wrong "")
       foreach(head IN LISTS heads)
-        if(
-          "(${head}" MATCHES "[^A-Za-z0-9_]Tensor[^A-Za-z0-9_]"
-          AND "(${head}" MATCHES "[^A-Za-z0-9_]float[^A-Za-z0-9_]"
-        )
-          string(REGEX REPLACE "[ \t\r\n]+" " " head "${head}")
-          _cudaops_stop(
-            "${command}: what a schema calls float is double in C++."
-            FACTS "found   ${head}, of TORCH_BOX(&${name}) in ${path}"
-                  "rule    torch copies 64 bits, of which a C++ float sees the wrong half: the values are wrong, without an error"
-            FIX "double   (in the head of ${name}())"
-          )
+        if(NOT "(${head}" MATCHES "[^A-Za-z0-9_]Tensor[^A-Za-z0-9_]")
+          continue()
+        elseif("(${head}" MATCHES "[^A-Za-z0-9_]float[^A-Za-z0-9_]")
+          string(REGEX REPLACE "[ \t\r\n]+" " " wrong "${head}")
+        else()
+          # The boxed one is right; others of the same name may have other types.
+          set(wrong "")
+          break()
         endif()
       endforeach()
+      if(NOT wrong STREQUAL "")
+        _cudaops_stop(
+          "${command}: what a schema calls float is double in C++."
+          FACTS "found   ${wrong}, of TORCH_BOX(&${name}) in ${path}"
+                "rule    torch copies 64 bits, of which a C++ float sees the wrong half: the values are wrong, without an error"
+          FIX "double   (in the head of ${name}())"
+        )
+      endif()
     endforeach()
   endforeach()
 endfunction()
