@@ -426,6 +426,29 @@ def test_states_that_were_saved_in_another_order(device):
         assert torch.equal(*params), name
 
 
+def test_hooks_see_the_state_dict(device):
+    """What a hook makes of one is what is loaded: here the states of parameters in another order."""
+
+    def swapped(_, state_dict):
+        first, second = (state_dict["state"][i] for i in range(2))
+        return {**state_dict, "state": {0: second, 1: first}}
+
+    for name, make in OPTIMIZERS.items():
+        params = [one_parameter(device) for _ in range(2)]
+        params[1].grad = params[0].grad * 2
+        optimizer, other = make(params, lr=0.1), make(params[::-1], lr=0.1)
+        optimizer.step()
+        other.register_load_state_dict_pre_hook(swapped)
+        other.register_load_state_dict_post_hook(lambda self: seen.extend(self.state[params[0]].items()))
+        seen = []
+        other.load_state_dict(optimizer.state_dict())
+        assert seen and all(other.state[params[0]][key] is value for key, value in seen), name
+        for param in params:
+            for key, value in optimizer.state[param].items():
+                found = other.state[param][key]
+                assert torch.equal(found, value) if torch.is_tensor(value) else found == value, (name, key)
+
+
 def test_a_refused_step_is_not_counted(device):
     for name, make in OPTIMIZERS.items():
         first, sparse = one_parameter(device), one_parameter(device)

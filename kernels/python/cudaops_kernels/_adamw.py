@@ -55,7 +55,7 @@ def _check_whole(tensors: Iterable[Tensor]) -> None:
                 )
 
 
-class _Held:
+class Held:
     """A tensor that torch's load_state_dict() is not to cast to its parameter's dtype."""
 
     def __init__(self, tensor):
@@ -305,7 +305,7 @@ class AdamW(torch.optim.Optimizer):
         # A flat state_dict of torch.distributed.checkpoint has {} for a state that was not saved.
         held = {
             key: {
-                name: _Held(value) if name in _FLOAT32_STATES else value
+                name: Held(value) if name in _FLOAT32_STATES else value
                 for name, value in state.items()
                 if not (isinstance(value, dict) and not value)
             }
@@ -344,7 +344,7 @@ class AdamW(torch.optim.Optimizer):
             if name not in state:
                 continue
             value = state[name]
-            if isinstance(value, _Held):
+            if isinstance(value, Held):
                 value = value.tensor
             value = value.to(dtype=torch.float32, device=param.device)
             if value.stride() != param.stride():

@@ -9,6 +9,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
+from ._adamw import Held
 from ._errors import as_number, raise_again, two_numbers
 from ._library import ops
 from ._registration import register_op
@@ -95,18 +96,33 @@ class _MultiTensor(torch.optim.Optimizer):
                 torch.autograd.graph.increment_version(params)
 
     def load_state_dict(self, state_dict: Any) -> None:
-        super().load_state_dict(state_dict)
-        # torch casts a state to its parameter's dtype; here it stays what it was. One that was saved in
-        # another order of dimensions gets its parameter's; blocks of 8 bits have that of their memory.
-        saved = state_dict["state"]
-        params = [param for group in self.param_groups for param in group["params"]]
-        indices = [index for group in state_dict["param_groups"] for index in group["params"]]
-        for index, param in zip(indices, params):
-            for name, value in saved.get(index, {}).items():
-                if isinstance(value, Tensor):
-                    value = value.detach().clone().to(param.device)
-                    has_blocks = value.dtype == torch.uint8
-                    self.state[param][name] = value if has_blocks else _like(param, value)
+        # The last of the hooks: what others make of the state_dict is what is loaded.
+        handle = self.register_load_state_dict_pre_hook(_MultiTensor._hold)
+        try:
+            super().load_state_dict(state_dict)
+        finally:
+            handle.remove()
+
+    def _hold(self, state_dict: dict) -> dict:
+        held = {
+            key: {
+                name: Held(value) if isinstance(value, Tensor) else value
+                for name, value in state.items()
+            }
+            for key, state in state_dict["state"].items()
+        }
+        return {**state_dict, "state": held}
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        for param, own in self.state.items():
+            for name, value in own.items():
+                if isinstance(value, Held):
+                    tensor = value.tensor.detach().clone().to(param.device)
+                    # One that was saved in another order of dimensions gets its parameter's; blocks of
+                    # 8 bits have that of their memory.
+                    has_blocks = tensor.dtype == torch.uint8
+                    own[name] = tensor if has_blocks else _like(param, tensor)
 
 
 def _moments(states: list, name: str) -> list:
