@@ -145,6 +145,43 @@ def test_answer_of_has_include_is_an_input(jit):  # noqa: F811
     assert jit.hit("plain", path)[0] == 2
 
 
+def test_files_that_the_assembler_reads_are_inputs(jit):  # noqa: F811
+    head = '#define EMBED(name, file) extern "C" const char name; asm(".data\\n" #name ": .incbin \\"" file "\\"\\n.text")\n'
+    jit.write("incbin.h", head)
+    path = jit.write("plain.cpp", '#include "incbin.h"\nEMBED(data, "data.bin");\n' + plain("plain", "data"))
+    places = {"extra_include_paths": [str(jit.directory)]}
+    assert "data.bin" in failure(jit, "plain", path, **places).message
+    for text in ("A", "B"):
+        jit.write("data.bin", text)
+        assert jit.answer("plain", path, **places)[:2] == (ord(text), "COMPILED")
+    jit.write("data.bin", "A")
+    assert jit.hit("plain", path, **places)[0] == ord("A")
+
+
+def test_files_that_the_linker_reads_are_inputs(jit, capfd):  # noqa: F811
+    path = jit.write("plain.cpp", 'extern "C" int library();\n' + plain("plain", "library()"))
+    for number in (1, 2):
+        jit.write("%d.c" % number, "int library(void) { return %d; }\n" % number)
+        os.mkdir(str(jit.directory / str(number)))
+        subprocess.run(["cc", "-fPIC", "-c", "%d.c" % number, "-o", "%d/part.o" % number], cwd=str(jit.directory), check=True)
+    part = str(jit.directory / "part.o")
+    flags = {"extra_ldflags": ["'-Wl,-z,defs,%s'" % part]}
+    failure(jit, "plain", path, **flags)
+    for number in (1, 2):
+        shutil.copyfile(str(jit.directory / str(number) / "part.o"), part)
+        assert jit.answer("plain", path, **flags)[:2] == (number, "COMPILED")
+    # They aren't copies of one op.
+    assert "loaded already" not in capfd.readouterr().err
+    for number in (1, 2):
+        jit.patch.chdir(str(jit.directory / str(number)))
+        assert jit.answer("plain", path, extra_ldflags=["part.o"])[0] == number
+
+
+def test_c_file_is_compiled_as_cpp_as_in_torch(jit):  # noqa: F811
+    part = jit.write("part.c", "int part() { return true; }\n")
+    assert jit.answer("plain", [part, jit.write("plain.cpp", "int part();\n" + plain("plain", "part()"))])[0] == 1
+
+
 def test_environment_of_the_compiler_is_an_input(jit, monkeypatch):  # noqa: F811
     path = jit.write("plain.cpp", "#include <answer.h>\n" + plain("plain", answer=None))
     for number in (1, 2):

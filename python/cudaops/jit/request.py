@@ -93,7 +93,8 @@ class Request:
         for label in ("cflags", "cuda_cflags", "ldflags", "include_paths"):
             lines += ["%s=%s" % (label, value) for value in getattr(self, label)]
         # Relative paths among the options follow the directory.
-        if any("./" in flag or (flag[:1] != "-" and "/" in flag) or flag[:2] in ("-I", "-L", "-i", "@") for flag in self.flags()):
+        named = any("./" in flag or (flag[:1] != "-" and "/" in flag) or flag[:2] in ("-I", "-L", "-i", "@") for flag in self.flags())
+        if named or any(word[:1] not in "-/" for flag in self.ldflags for word in flag.split()):
             lines.append("directory=" + os.getcwd())
         return [line.replace("\n", "\\n") for line in lines]
 
