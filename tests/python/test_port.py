@@ -94,6 +94,19 @@ def test_nothing_is_run(project, tmp_path):
     assert not mark.exists()
 
 
+@pytest.mark.parametrize("given", ["Build", "Build.with_options(use_ninja=False)", "Build if CUDA_HOME else BuildExtension"])
+def test_own_build_ext_is_a_comment(project, given):
+    """What it adds to the extensions isn't known."""
+    project.port("""
+        class Build(BuildExtension):
+            def build_extensions(self):
+                self.extensions[0].extra_compile_args["cxx"].append("-DMORE")
+                super().build_extensions()
+        setup(ext_modules=[CUDAExtension("op", ["csrc/op.cpp"])], cmdclass={"build_ext": %s, "test": Build})
+        """ % given)
+    assert project.comments == ["setup.py:%d: not read: what Build does in build_extensions()" % project.line("class Build")]
+
+
 @pytest.mark.parametrize(
     "sources",
     [
@@ -113,6 +126,7 @@ def test_nothing_is_run(project, tmp_path):
         "        found += [os.path.join(root, name) for name in names if os.path.splitext(name)[1] in kinds]\n"
         "    return found\n"
         "sources = find('.cpp', '.cu')",
+        "sources = list(dict.fromkeys(['csrc/op.cpp', 'csrc/op_kernel.cu', 'csrc/op.cpp']))",
         "sources = list(map(lambda name: 'csrc/' + name, ['op.cpp', 'op_kernel.cu']))",
         "parts = {'cpu': ['op.cpp'], 'gpu': ['op_kernel.cu']}\n"
         "sources = [os.path.join('csrc', name) for names in parts.values() for name in names]",

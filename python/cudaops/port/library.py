@@ -112,6 +112,8 @@ def _hasattr(_, values, keywords):
 # By their dotted names: function(reader, values, keywords).
 ANY = {
     **dict.fromkeys(("list", "set", "frozenset"), lambda _, values, keywords: elements(first_of(values))),
+    # For each once, in order; who reads the list takes each once.
+    "dict.fromkeys": lambda _, values, keywords: elements(first_of(values)) if len(values) == 1 else NotImplemented,
     **dict.fromkeys(("print", "warnings.warn", "warn"), lambda *_: None),
     **dict.fromkeys(
         ("copy.copy", "copy.deepcopy", "deepcopy"),
