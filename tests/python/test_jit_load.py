@@ -105,6 +105,29 @@ def test_flags_reach_compiler_and_linker(jit):  # noqa: F811
     assert jit.answer("plain", [path], **flags)[2] == "library %s changed" % os.path.realpath(jit.directory / "libshared.so")
 
 
+@pytest.mark.parametrize("flag", ["-Wl,-rpath,$ORIGIN/here", "-Wl,-rpath,'$$ORIGIN/here'"])
+def test_dollar_of_a_linker_flag_is_kept(jit, flag):  # noqa: F811
+    """The second is how it is written for torch's load(), which puts it into a file of Ninja's."""
+    module = jit.load("plain", jit.write("plain.cpp", plain("plain")), extra_ldflags=[flag])
+    path = module.__cudaops__["path"]
+    assert "$ORIGIN/here" in subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout.replace("$$", "?")
+
+
+def test_current_directory_that_was_deleted(jit):  # noqa: F811
+    path = jit.write("plain.cpp", plain("plain"))
+    gone = jit.directory / "gone"
+    gone.mkdir()
+    with jit.patch.context() as patch:
+        patch.chdir(gone)
+        gone.rmdir()
+        assert jit.answer("plain", path)[:2] == (42, "COMPILED")
+        assert jit.hit("plain", path)[0] == 42
+        for arguments in ({"extra_include_paths": ["include"]}, {"extra_ldflags": ["part.o"]}):
+            with pytest.raises(FileNotFoundError, match="the current directory doesn't exist any more.\\nFix: "):
+                jit.load("plain", path, **arguments)
+        os.chdir("/")  # where a test goes back to has to be found from somewhere
+
+
 def test_edits_are_seen_and_an_old_text_is_found_again(jit):  # noqa: F811
     header = jit.write("answer.h", "#define ANSWER 1\n")
     path = jit.write("plain.cpp", '#include "answer.h"\n' + plain("plain", answer=None))

@@ -208,6 +208,15 @@ def _import_later():
     from .. import _library  # noqa: F401
 
 
+def _no_directory():
+    """Whether the current directory was deleted: CMake doesn't start there. None where it wasn't."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return None
+
+
 class _Changed(Exception):
     """A file changed while it was compiled."""
 
@@ -369,7 +378,12 @@ class Build:
             log.flush()
             start = log.tell()
             process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=_environment()
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=_environment(),
+                cwd=_no_directory() and self.directory,
             )
             with process.stdout:
                 try:

@@ -274,8 +274,8 @@ def _literal(text):
 
 
 def _escape(word):
-    """For the shell, without quotes: to CMake a link option begins with '-'."""
-    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", word)
+    """For the shell, without quotes: to CMake a link option begins with '-'. Ninja reads it before the shell does."""
+    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", word).replace("$", "$$")
 
 
 def bracket(text):
