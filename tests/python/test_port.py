@@ -84,6 +84,13 @@ def test_the_smallest(project):
     assert project.comments == []
 
 
+def test_file_from_windows(project):
+    text = IMPORTS + "ext = CppExtension('op', ['csrc/op.cpp'])\n"
+    (project.directory / "setup.py").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    (project.directory / "csrc" / "op.cpp").write_bytes(b"\xef\xbb\xbf" + PYBIND.encode())
+    assert "ABI PYBIND" in port(str(project.directory / "setup.py"))[0]
+
+
 def test_nothing_is_run(project, tmp_path):
     mark = tmp_path / "run"
     project.port("""

@@ -48,7 +48,8 @@ def quoted(text):
 
 
 def read(path):
-    with open(path, encoding="utf-8", errors="replace") as file:
+    # A mark of UTF-8, which compilers skip, would hide the first line's #include.
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
         return file.read()
 
 

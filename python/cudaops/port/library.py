@@ -214,7 +214,7 @@ class OpenFile:
     def read(self, name, root):
         if name not in ("read", "readlines") or not _is_within(self.path, root) or not os.path.isfile(self.path):
             return NotImplemented
-        with open(self.path, encoding="utf-8", errors="replace") as file:
+        with open(self.path, encoding="utf-8-sig", errors="replace") as file:
             content = file.read(1 << 20)
         return text(content) if name == "read" else [text(line) for line in content.splitlines(True)]
 
