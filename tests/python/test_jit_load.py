@@ -494,6 +494,19 @@ def test_build_directory_gets_copies(jit, tmp_path):  # noqa: F811
         assert jit.answer("plain", path, build_directory=str(place), keep_intermediates=kept)[0] == 42
         names = {name.name.split(".")[0] for name in place.iterdir()}
         assert names == ({"plain", "log", "CMakeLists"} if kept else {"plain", "log"})
+    # The next build's take the place of these, and of no file of the user's.
+    place, users = tmp_path / "True", jit.directory / "project"
+    users.mkdir()
+    (place / "log").write_text("$ cmake of before\n")
+    before = (place / "CMakeLists.txt").read_bytes()
+    text = "cmake_minimum_required(VERSION 3.25)\nproject(plain LANGUAGES CXX)\n"
+    for name in ("log", "CMakeLists.txt"):
+        (users / name).write_text(text)
+    jit.write("plain.cpp", plain("plain", "43"))
+    for directory in (place, users):
+        assert jit.answer("plain", path, build_directory=str(directory))[0] == 43
+    assert (users / "log").read_text() == (users / "CMakeLists.txt").read_text() == text
+    assert "of before" not in (place / "log").read_text() and (place / "CMakeLists.txt").read_bytes() != before
 
 
 def test_verbose_shows_the_build(jit, capsys):  # noqa: F811
