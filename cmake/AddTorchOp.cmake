@@ -19,7 +19,8 @@ AddTorchOp
   Needs :module:`FindCudaTorchMatch` before.
 
   ``SOURCES``
-    Always built: schema, CPU kernels, and composite kernels, which serve every device that has no kernel of its own.
+    Always built: schema, CPU kernels, and composite kernels, which serve every device that has no kernel of its own. A
+    ``.c`` file needs C among the languages of ``project()``.
   ``CUDA_SOURCES``
     ``.cu``, and ``.cpp`` files that register CUDA kernels or call a launcher: built where the op has CUDA. A ``.cu``
     among ``SOURCES`` counts as one. At least one of the two lists. A ``.cpp`` in both lists is compiled once, whatever

@@ -13,6 +13,8 @@ def cmake_dir() -> str:
         place = os.path.normpath(os.path.join(here, place))
         if os.path.isfile(os.path.join(place, "CudaOpsConfig.cmake")):
             return place
+    if not os.path.isdir(here):
+        raise RuntimeError("cudaops can't be used from inside of a file: CMake and compilers read what is in it.\n  found   %s\nFix: unpack it" % here)
     raise RuntimeError("cudaops in %s has lost its cmake directory: install it again." % here)
 
 

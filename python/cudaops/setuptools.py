@@ -13,11 +13,13 @@
 
 What the project installs lands where INSTALL says, in the wheel or, with --inplace and in editable installs, in the source tree.
 `python -m cudaops port setup.py` writes a first CMakeLists.txt. Options for CMake come from CMAKE_ARGS in the environment, as
-in scikit-build-core.
+in scikit-build-core; tests aren't built (-DBUILD_TESTING=ON there builds them).
 """
 
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -57,15 +59,26 @@ class CMakeBuild(build_ext):
         from .jit.build import tools
 
         programs = tools(operators[0].name)
-        tree = os.path.abspath(os.path.join(self.build_temp, "cudaops-" + os.path.basename(project)))
+        place = os.path.relpath(project)
+        place = os.path.basename(project) if place == os.curdir else place.replace(os.sep, "+")
+        tree = os.path.abspath(os.path.join(self.build_temp, "cudaops-" + place))
+        if _is_of_another_place(tree):
+            shutil.rmtree(tree)
         prefix = self._prefix()
         command = [programs["cmake"], "-G", "Ninja", "-S", project, "-B", tree, "-DCMAKE_INSTALL_PREFIX=" + prefix]
         command += ["-DCMAKE_MAKE_PROGRAM=" + programs["ninja"], "-DCMAKE_BUILD_TYPE=" + ("Debug" if self.debug else "Release")]
         # SKBUILD: the prefix will be site-packages, and the .py files are setuptools' business.
         command += ["-DCudaOps_ROOT=" + cmake_dir(), "-DPython_EXECUTABLE=" + sys.executable, "-DSKBUILD=2"]
+        # CMake warns of a -D that no project asks for.
+        os.makedirs(tree, exist_ok=True)
+        settings = os.path.join(tree, "setuptools.cmake")
+        with open(settings, "w", encoding="utf-8") as file:
+            file.write('set(BUILD_TESTING OFF CACHE BOOL "")\n')
+        command += ["-C", settings]
         command += [option for operator in operators for option in operator.options]
         command += shlex.split(os.environ.get("CMAKE_ARGS", ""))
-        build = [programs["cmake"], "--build", tree, "--target", *(operator.name for operator in operators)]
+        # What the project installs besides the ops is in "all"; an op that can't be built isn't.
+        build = [programs["cmake"], "--build", tree, "--target", "all", *(operator.name for operator in operators)]
         jobs = self.parallel or os.environ.get("MAX_JOBS")
         if jobs and str(jobs).isdigit():
             build += ["--parallel", str(jobs)]
@@ -100,3 +113,13 @@ class CMakeBuild(build_ext):
 
     def get_output_mapping(self):
         return {}
+
+
+def _is_of_another_place(tree):
+    """Whether it came here with a copy of the project's directory: CMake refuses such a tree."""
+    try:
+        with open(os.path.join(tree, "CMakeCache.txt"), encoding="utf-8", errors="surrogateescape") as file:
+            made = re.search("^CMAKE_CACHEFILE_DIR:INTERNAL=(.*)$", file.read(), re.MULTILINE)
+    except OSError:
+        return False
+    return bool(made) and os.path.realpath(made.group(1)) != os.path.realpath(tree)

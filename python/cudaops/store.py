@@ -9,7 +9,8 @@ def location():
     for name, below in (("CUDAOPS_STORE", ""), ("TORCH_EXTENSIONS_DIR", "cudaops"), ("XDG_CACHE_HOME", "cudaops")):
         value = os.environ.get(name)
         if value:
-            return os.path.join(os.path.abspath(value), below).rstrip("/"), name
+            # A ~ is what no shell has seen: of a Dockerfile, a settings file, a quoted text. CMake's part expands it, too.
+            return os.path.join(os.path.abspath(os.path.expanduser(value)), below).rstrip("/"), name
     return os.path.join(os.path.expanduser("~"), ".cache", "cudaops"), "HOME"
 
 

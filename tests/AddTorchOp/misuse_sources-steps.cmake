@@ -200,3 +200,21 @@ add_torch_op(my_op): SOURCES holds a generator expression without its end.
  Fix: close each $< with a >, and quote an expression that holds blanks or ';'
 ]]
 )
+
+# CMake would leave it out. Where C is enabled, or the file is compiled as C++, it is a source like others.
+file(WRITE "${case_DIR}/src/part.c" "")
+misuse(
+  [[add_torch_op(my_op SOURCES op.cpp)
+target_sources(my_op PRIVATE part.c)]]
+  [[
+my_op: a source is C, and no project() enables C: CMake would leave it out, in silence.
+  found …part.c
+  enabled CXX
+ Fix: project(<name> LANGUAGES C CXX)
+ or set_source_files_properties(…part.c PROPERTIES LANGUAGE CXX) (C++, as torch's cpp_extension compiles it)
+]]
+)
+foreach(command IN ITEMS add_torch_op cudaops_add_kernels)
+  configure("${command}(my_op SOURCES op.cpp part.c)\nset_source_files_properties(part.c PROPERTIES LANGUAGE CXX)")
+  configure("${command}(my_op SOURCES op.cpp part.c)" LANGUAGES "C CXX")
+endforeach()

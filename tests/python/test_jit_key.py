@@ -219,6 +219,14 @@ def test_reading_follows_includes_as_a_compiler_does(tmp_path):
     assert reading.absent == {str(tmp_path / place) for place in ("a/x.h", "a/w.h", "b/w.h")}
 
 
+def test_reading_of_a_file_from_windows(tmp_path):
+    source = tmp_path / "s.cpp"
+    source.write_bytes(b'\xef\xbb\xbf#include <torch/csrc/stable/library.h>\r\n#include "y.h" // \xff\r\n')
+    reading = Reading([])
+    reading.add(str(source))
+    assert reading.names == {"torch/csrc/stable/library.h", "y.h"}
+
+
 def test_jobs_of_all_builds_together_stay_within_the_limit(tmp_path):
     first = lock.Slots(str(tmp_path), 3, 2)
     second = lock.Slots(str(tmp_path), 3, 2)

@@ -105,6 +105,29 @@ def test_flags_reach_compiler_and_linker(jit):  # noqa: F811
     assert jit.answer("plain", [path], **flags)[2] == "library %s changed" % os.path.realpath(jit.directory / "libshared.so")
 
 
+@pytest.mark.parametrize("flag", ["-Wl,-rpath,$ORIGIN/here", "-Wl,-rpath,'$$ORIGIN/here'"])
+def test_dollar_of_a_linker_flag_is_kept(jit, flag):  # noqa: F811
+    """The second is how it is written for torch's load(), which puts it into a file of Ninja's."""
+    module = jit.load("plain", jit.write("plain.cpp", plain("plain")), extra_ldflags=[flag])
+    path = module.__cudaops__["path"]
+    assert "$ORIGIN/here" in subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout.replace("$$", "?")
+
+
+def test_current_directory_that_was_deleted(jit):  # noqa: F811
+    path = jit.write("plain.cpp", plain("plain"))
+    gone = jit.directory / "gone"
+    gone.mkdir()
+    with jit.patch.context() as patch:
+        patch.chdir(gone)
+        gone.rmdir()
+        assert jit.answer("plain", path)[:2] == (42, "COMPILED")
+        assert jit.hit("plain", path)[0] == 42
+        for arguments in ({"extra_include_paths": ["include"]}, {"extra_ldflags": ["part.o"]}):
+            with pytest.raises(FileNotFoundError, match="the current directory doesn't exist any more.\\nFix: "):
+                jit.load("plain", path, **arguments)
+        os.chdir("/")  # where a test goes back to has to be found from somewhere
+
+
 def test_edits_are_seen_and_an_old_text_is_found_again(jit):  # noqa: F811
     header = jit.write("answer.h", "#define ANSWER 1\n")
     path = jit.write("plain.cpp", '#include "answer.h"\n' + plain("plain", answer=None))
@@ -143,6 +166,43 @@ def test_answer_of_has_include_is_an_input(jit):  # noqa: F811
     jit.write("option.h", "")
     assert jit.answer("plain", path)[0] == 2
     assert jit.hit("plain", path)[0] == 2
+
+
+def test_files_that_the_assembler_reads_are_inputs(jit):  # noqa: F811
+    head = '#define EMBED(name, file) extern "C" const char name; asm(".data\\n" #name ": .incbin \\"" file "\\"\\n.text")\n'
+    jit.write("incbin.h", head)
+    path = jit.write("plain.cpp", '#include "incbin.h"\nEMBED(data, "data.bin");\n' + plain("plain", "data"))
+    places = {"extra_include_paths": [str(jit.directory)]}
+    assert "data.bin" in failure(jit, "plain", path, **places).message
+    for text in ("A", "B"):
+        jit.write("data.bin", text)
+        assert jit.answer("plain", path, **places)[:2] == (ord(text), "COMPILED")
+    jit.write("data.bin", "A")
+    assert jit.hit("plain", path, **places)[0] == ord("A")
+
+
+def test_files_that_the_linker_reads_are_inputs(jit, capfd):  # noqa: F811
+    path = jit.write("plain.cpp", 'extern "C" int library();\n' + plain("plain", "library()"))
+    for number in (1, 2):
+        jit.write("%d.c" % number, "int library(void) { return %d; }\n" % number)
+        os.mkdir(str(jit.directory / str(number)))
+        subprocess.run(["cc", "-fPIC", "-c", "%d.c" % number, "-o", "%d/part.o" % number], cwd=str(jit.directory), check=True)
+    part = str(jit.directory / "part.o")
+    flags = {"extra_ldflags": ["'-Wl,-z,defs,%s'" % part]}
+    failure(jit, "plain", path, **flags)
+    for number in (1, 2):
+        shutil.copyfile(str(jit.directory / str(number) / "part.o"), part)
+        assert jit.answer("plain", path, **flags)[:2] == (number, "COMPILED")
+    # They aren't copies of one op.
+    assert "loaded already" not in capfd.readouterr().err
+    for number in (1, 2):
+        jit.patch.chdir(str(jit.directory / str(number)))
+        assert jit.answer("plain", path, extra_ldflags=["part.o"])[0] == number
+
+
+def test_c_file_is_compiled_as_cpp_as_in_torch(jit):  # noqa: F811
+    part = jit.write("part.c", "int part() { return true; }\n")
+    assert jit.answer("plain", [part, jit.write("plain.cpp", "int part();\n" + plain("plain", "part()"))])[0] == 1
 
 
 def test_environment_of_the_compiler_is_an_input(jit, monkeypatch):  # noqa: F811
@@ -434,6 +494,19 @@ def test_build_directory_gets_copies(jit, tmp_path):  # noqa: F811
         assert jit.answer("plain", path, build_directory=str(place), keep_intermediates=kept)[0] == 42
         names = {name.name.split(".")[0] for name in place.iterdir()}
         assert names == ({"plain", "log", "CMakeLists"} if kept else {"plain", "log"})
+    # The next build's take the place of these, and of no file of the user's.
+    place, users = tmp_path / "True", jit.directory / "project"
+    users.mkdir()
+    (place / "log").write_text("$ cmake of before\n")
+    before = (place / "CMakeLists.txt").read_bytes()
+    text = "cmake_minimum_required(VERSION 3.25)\nproject(plain LANGUAGES CXX)\n"
+    for name in ("log", "CMakeLists.txt"):
+        (users / name).write_text(text)
+    jit.write("plain.cpp", plain("plain", "43"))
+    for directory in (place, users):
+        assert jit.answer("plain", path, build_directory=str(directory))[0] == 43
+    assert (users / "log").read_text() == (users / "CMakeLists.txt").read_text() == text
+    assert "of before" not in (place / "log").read_text() and (place / "CMakeLists.txt").read_bytes() != before
 
 
 def test_verbose_shows_the_build(jit, capsys):  # noqa: F811

@@ -147,6 +147,15 @@ def test_one_file_for_both_devices_is_built_once(package, jit):  # noqa: F811
     assert sum(command["file"].endswith("op.cpp") for command in commands) == 1
 
 
+def test_c_file_of_a_recipe_is_compiled(package):
+    text = (package.source / "CMakeLists.txt").read_text().replace("LANGUAGES CXX", "LANGUAGES C CXX")
+    (package.source / "CMakeLists.txt").write_text(text.replace("SOURCES op.cpp", "SOURCES op.cpp part.c").replace("=3", "=part()"))
+    (package.source / "beside.h").write_text('extern "C" float part(void);\n')
+    (package.source / "part.c").write_text("float part(void) { int class = 3; return class; }\n")
+    ops = cudaops.OpLibrary(str(package.recipe_only()), package.name)
+    assert ops.state == "COMPILED" and call(package) == [3, 3]
+
+
 def test_bundle_serves_a_machine_without_compilers(package, jit, tmp_path, monkeypatch):  # noqa: F811
     place = package.recipe_only()
     execute(["ninja", "-C", package.build, "cudaops_bundle"], env={**os.environ, **jit.variables})

@@ -3,6 +3,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -54,7 +55,7 @@ def test_op_is_built_in_place_and_for_a_wheel(jit, tmp_path):  # noqa: F811
     assert done.returncode and "TorchOp(setup_op): the project has no CMakeLists.txt" in done.stderr
     (project / "CMakeLists.txt").write_text(PROJECT)
     done = run(project, "build_ext", "--inplace")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0 and "CMake Warning" not in done.stderr, done.stdout + done.stderr
     assert (project / "src" / "package" / "libsetup_op.so").is_file()
     assert (project / "src" / "package" / "setup_op.recipe.json").is_file()
     done = run(project, "build", "--build-base", tmp_path / "build")
@@ -64,3 +65,33 @@ def test_op_is_built_in_place_and_for_a_wheel(jit, tmp_path):  # noqa: F811
     (project / "op.cpp").write_text("int broken = nowhere;\n")
     done = run(project, "build_ext", "--inplace")
     assert done.returncode and "can't be built" in done.stderr and "was not declared" in done.stdout
+
+
+def test_two_projects_of_one_name_and_what_they_install_besides(jit, tmp_path):  # noqa: F811
+    pytest.importorskip("setuptools")
+    project = tmp_path / "project"
+    (project / "src" / "package").mkdir(parents=True)
+    for part in ("first", "second"):
+        directory = project / part / "ops"
+        directory.mkdir(parents=True)
+        (directory / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(%s LANGUAGES CXX)\n"
+            "find_package(CudaOps REQUIRED)\nfind_package(CudaTorchMatch REQUIRED)\ninclude(CTest)\n"
+            "add_library(%s SHARED part.cpp)\nadd_library(more_%s SHARED part.cpp)\n"
+            "install(TARGETS %s more_%s DESTINATION package)\n" % ((part,) * 5)
+            + "if(BUILD_TESTING)\n  message(FATAL_ERROR tests)\nendif()\n"
+        )
+        (directory / "part.cpp").write_text("int part() { return 1; }\n")
+    two = SETUP.replace('TorchOp("setup_op", ".")', 'TorchOp("first", "first/ops"), TorchOp("second", "second/ops")')
+    (project / "setup.py").write_text(two)
+    for copy in (tmp_path / "copy", None):
+        done = run(project, "build_ext", "--inplace")
+        assert done.returncode == 0 and "CMake Warning" not in done.stderr, done.stdout + done.stderr
+        built = sorted(path.name for path in (project / "src" / "package").iterdir())
+        assert built == ["libfirst.so", "libmore_first.so", "libmore_second.so", "libsecond.so"]
+        if copy:
+            # Brings build trees that CMake refuses.
+            shutil.copytree(project, copy)
+            project = copy
+            for path in (project / "src" / "package").iterdir():
+                path.unlink()

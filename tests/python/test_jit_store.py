@@ -17,7 +17,7 @@ from conftest import REPOSITORY
 from jit_store import jit, make_store, op, plain  # noqa: F401
 
 import cudaops
-from cudaops.jit import api, manifest, publish, store
+from cudaops.jit import api, bundle, manifest, publish, store
 
 LOAD = "m = cudaops.load('plain', %r)\nprint(json.dumps([m.answer(), m.__cudaops__['state']]))"
 
@@ -369,6 +369,14 @@ def test_place_follows_the_variables(monkeypatch, tmp_path):
     assert store.location() == ("/extensions/cudaops", "TORCH_EXTENSIONS_DIR")
     monkeypatch.setenv("CUDAOPS_STORE", "/store")
     assert store.location() == ("/store", "CUDAOPS_STORE")
+    # Where no shell has seen them. CMake's part expands them, too.
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CUDAOPS_STORE", "~/store")
+    monkeypatch.setenv("CUDAOPS_JIT_PATH", "/opt/ops:~/bundle")
+    (tmp_path / "bundle" / "r").mkdir(parents=True)
+    assert store.location() == (str(tmp_path / "store"), "CUDAOPS_STORE")
+    assert [layer.root for layer in store.layers()] == ["/opt/ops", str(tmp_path / "bundle")]
+    assert list(bundle.places()) == [str(tmp_path / "bundle")]
 
 
 def test_child_of_a_fork_has_what_its_parent_loaded_and_loads_and_builds_more(jit, source):  # noqa: F811

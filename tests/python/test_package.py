@@ -48,6 +48,14 @@ def test_cmake_dir():
     assert module("--cmake-dir") == (0, "%s\n" % (REPOSITORY / "cmake"), "")
 
 
+def test_package_in_a_zip_file_is_said(tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "cudaops"), "zip", REPOSITORY / "python", "cudaops")
+    (tmp_path / "op.cpp").write_text("")
+    for call in ("cmake_dir()", "load('op', [%r])" % str(tmp_path / "op.cpp")):
+        code, out, err = run_python("-c", "import cudaops; cudaops." + call, PYTHONPATH=archive)
+        assert (code, out) == (1, "") and "can't be used from inside of a file" in err and err.endswith("Fix: unpack it\n"), err
+
+
 def test_help():
     code, output, error = module("--help")
     assert (code, error) == (0, "") and "--cmake-dir" in output and "inspect" in output

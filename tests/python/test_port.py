@@ -84,6 +84,13 @@ def test_the_smallest(project):
     assert project.comments == []
 
 
+def test_file_from_windows(project):
+    text = IMPORTS + "ext = CppExtension('op', ['csrc/op.cpp'])\n"
+    (project.directory / "setup.py").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    (project.directory / "csrc" / "op.cpp").write_bytes(b"\xef\xbb\xbf" + PYBIND.encode())
+    assert "ABI PYBIND" in port(str(project.directory / "setup.py"))[0]
+
+
 def test_nothing_is_run(project, tmp_path):
     mark = tmp_path / "run"
     project.port("""
@@ -92,6 +99,19 @@ def test_nothing_is_run(project, tmp_path):
         ext = CppExtension("op", ["csrc/op.cpp"])
         """ % (str(mark), mark))
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("given", ["Build", "Build.with_options(use_ninja=False)", "Build if CUDA_HOME else BuildExtension"])
+def test_own_build_ext_is_a_comment(project, given):
+    """What it adds to the extensions isn't known."""
+    project.port("""
+        class Build(BuildExtension):
+            def build_extensions(self):
+                self.extensions[0].extra_compile_args["cxx"].append("-DMORE")
+                super().build_extensions()
+        setup(ext_modules=[CUDAExtension("op", ["csrc/op.cpp"])], cmdclass={"build_ext": %s, "test": Build})
+        """ % given)
+    assert project.comments == ["setup.py:%d: not read: what Build does in build_extensions()" % project.line("class Build")]
 
 
 @pytest.mark.parametrize(
@@ -113,6 +133,7 @@ def test_nothing_is_run(project, tmp_path):
         "        found += [os.path.join(root, name) for name in names if os.path.splitext(name)[1] in kinds]\n"
         "    return found\n"
         "sources = find('.cpp', '.cu')",
+        "sources = list(dict.fromkeys(['csrc/op.cpp', 'csrc/op_kernel.cu', 'csrc/op.cpp']))",
         "sources = list(map(lambda name: 'csrc/' + name, ['op.cpp', 'op_kernel.cu']))",
         "parts = {'cpu': ['op.cpp'], 'gpu': ['op_kernel.cu']}\n"
         "sources = [os.path.join('csrc', name) for names in parts.values() for name in names]",

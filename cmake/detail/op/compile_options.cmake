@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks the compile options of a target at the end of its directory: without a language condition, nvcc's options apply
 # to C++ files too and the C++ compiler's to CUDA files, architectures among them are not those that CudaOps reports, and
-# an old -std= is the last word. And the standard that CUDA files take from CXX_STANDARD.
+# an old -std= is the last word. The standard that CUDA files take from CXX_STANDARD, and sources of a language that isn't
+# enabled.
 
 _cudaops_use(base/message base/probe base/programs base/state)
 
@@ -25,6 +26,7 @@ function(_cudaops_options_finish target)
   if(NOT all)
     set(all "")
   endif()
+  _cudaops_options_c(${target})
   _cudaops_options_own(${target} own_cxx own_cuda)
   _cudaops_options_split("${all}" plain cxx guarded)
   # Each check, and the options that it is about: all; plain, which stand in no generator expression; cxx, which C++ files
@@ -43,6 +45,28 @@ function(_cudaops_options_finish target)
   if(own_cxx STREQUAL "NONE" AND NOT guarded STREQUAL all)
     set_property(TARGET ${target} PROPERTY COMPILE_OPTIONS "${guarded}")
   endif()
+endfunction()
+
+# CMake leaves out the files of a language that no project() names, in silence: what a .c file defines is missing then,
+# which is a link error at best.
+function(_cudaops_options_c target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[^>]\\.c$")
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(sources STREQUAL "" OR C IN_LIST languages)
+    return()
+  endif()
+  foreach(source IN LISTS sources)
+    get_source_file_property(language "${source}" TARGET_DIRECTORY ${target} LANGUAGE)
+    if(NOT language)
+      _cudaops_stop(
+        "${target}: a source is C, and no project() enables C: CMake would leave it out, in silence."
+        FACTS "found   ${source}" "enabled ${languages}"
+        FIX "project(<name> LANGUAGES C CXX)"
+            "or set_source_files_properties(${source} PROPERTIES LANGUAGE CXX)   (C++, as torch's cpp_extension compiles it)"
+      )
+    endif()
+  endforeach()
 endfunction()
 
 # <out-cxx>: a C++ file of the user among the sources of <target>; NONE if there is none, empty if that isn't known.

@@ -79,13 +79,23 @@ def copy_out(found, directory, intermediates):
     os.makedirs(directory, exist_ok=True)
     for name in os.listdir(found.directory):
         path = os.path.join(found.directory, name)
-        if name in (found.section.file, "log"):
+        if name == found.section.file or name == "log" and not _is_users(os.path.join(directory, name)):
             # Another process may have this very file open as its library.
             beside = os.path.join(directory, "%s.%d.new" % (name, os.getpid()))
             shutil.copy2(path, beside)
             os.replace(beside, os.path.join(directory, name))
         elif name == "source" and intermediates:
-            shutil.copytree(path, directory, dirs_exist_ok=True)
+            users = [name for name in ("CMakeLists.txt",) if _is_users(os.path.join(directory, name))]
+            shutil.copytree(path, directory, dirs_exist_ok=True, ignore=lambda *_: users)
+
+
+def _is_users(path):
+    """Whether this log or CMakeLists.txt was there: torch's load() has no files of these names, and works in a project's directory."""
+    try:
+        with open(path, "rb") as file:
+            return not re.match(rb"\$ |cmake_minimum_required\(VERSION 3.25\)\nproject\(\w+_[0-9a-f]{12} ", file.read(4096))
+    except OSError:
+        return False
 
 
 def _reason(request, own, lines, change):
@@ -206,6 +216,15 @@ def _environment():
 def _import_later():
     """What the rest of a build needs."""
     from .. import _library  # noqa: F401
+
+
+def _no_directory():
+    """Whether the current directory was deleted: CMake doesn't start there. None where it wasn't."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return None
 
 
 class _Changed(Exception):
@@ -369,7 +388,12 @@ class Build:
             log.flush()
             start = log.tell()
             process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=_environment()
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=_environment(),
+                cwd=_no_directory() and self.directory,
             )
             with process.stdout:
                 try:

@@ -22,6 +22,7 @@ _GLIBC = re.compile(rb"\0GLIBC_(\d+)\.(\d+)")
 def places():
     """The directories of CUDAOPS_JIT_PATH that hold recipes' results."""
     for place in os.environ.get("CUDAOPS_JIT_PATH", "").split(":"):
+        place = os.path.expanduser(place)
         if place and os.path.isdir(os.path.join(place, "r")):
             yield place
 

@@ -4,6 +4,7 @@ and the places where a file would have been read instead of another."""
 
 import json
 import os
+import re
 import shlex
 import subprocess
 
@@ -25,6 +26,7 @@ class Inputs:
         self.absent = set()
         self.there = set()
         self.tools = set()
+        self._named = self._named_files()
         self._prefixes = None
         self._report = _read_json(os.path.join(tree, "cudaops-report.json")) or {}
         self._tool_entries = None
@@ -41,6 +43,7 @@ class Inputs:
         for path in read:
             if self._is_users(path) or self._generated(path):
                 self._scan(reading, path)
+        self._embedded(reading, directories)
         self._hidden(read, directories, users)
         self._common(reading)
 
@@ -58,6 +61,7 @@ class Inputs:
                         break
         self.files |= set(reading.files)
         self.files = {path for path in self.files if not self._generated(path)}
+        self._embedded(reading, directories)
         self._common(reading)
 
     def find_tools(self):
@@ -92,6 +96,11 @@ class Inputs:
             self.files.add(os.path.realpath(os.path.join(torch, "version.py")))
         self._libraries()
         self._response_files()
+        for path, stamp in self._named.items():
+            if stamp is None:
+                self.absent.add(path)
+            elif _stamp(path) == stamp:
+                self.files.add(os.path.realpath(path))
         self.find_tools()
         self.files -= self.tools
 
@@ -171,6 +180,31 @@ class Inputs:
             reading.add_text(path, text)
         finally:
             reading.add = follow
+
+    def _embedded(self, reading, directories):
+        """What .incbin reads, which no dependency file has. The name may come from a macro, so that every name in quotes counts."""
+        if not any(map(texts.embeds, reading.files.values())):
+            return
+        for text in reading.files.values():
+            for name in texts.quoted(text):
+                places = texts.candidates(name, False, "", directories)
+                file = next(filter(os.path.isfile, places), None)
+                if file:
+                    self.files.add(os.path.realpath(file))
+                elif "." in name and not re.search(r"[\s\\]", name):
+                    reading.absent.update(places)
+
+    def _named_files(self):
+        """{path: stamp} of the files whose whole path stands in a flag, before the compile: linker scripts, archives inside of
+        -Wl, profiles, plug-ins. None for one that isn't there. One that the build writes, such as a map, has another stamp then."""
+        found = {}
+        for flag in self.request.flags():
+            for word in shlex.split(flag):
+                for part in [] if _PLACE.search(word) else re.split("[=,@]", word):
+                    path = part[2:] if re.match(r"-[TR]/", part) else part
+                    if path[:1] == "/" and not os.path.isdir(path):
+                        found[path] = _stamp(path)
+        return found
 
     def _hidden(self, read, directories, users):
         """A file of the same name in a directory of the user's that is looked through earlier."""
@@ -278,6 +312,17 @@ class Inputs:
             except OSError:
                 pass
         return "file", stamp, content, path
+
+
+# Options whose value is a place, not a file that is read.
+_PLACE = re.compile(r"rpath|soname|-prefix-map=|-Map\b|dependency-file")
+
+
+def _stamp(path):
+    try:
+        return manifest.stamp_of(os.stat(path))
+    except OSError:
+        return None
 
 
 class _Real:

@@ -60,7 +60,13 @@ def build_key(request):
 
 def _package_stamp():
     place = os.path.dirname(os.path.dirname(__file__))
-    stat = os.stat(os.path.join(place, "__init__.py"))
+    try:
+        stat = os.stat(os.path.join(place, "__init__.py"))
+    except NotADirectoryError:
+        from .._package import cmake_dir
+
+        cmake_dir()  # raises: says what is wrong with a zip file
+        raise
     return "%s %d %d" % (place, stat.st_size, stat.st_mtime_ns)
 
 

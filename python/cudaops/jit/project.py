@@ -4,6 +4,7 @@
 import os
 import re
 import shlex
+import time
 
 from . import failure
 from . import headers as torch_headers
@@ -151,7 +152,11 @@ class Project:
         """Libraries of one project and one name know each other as copies of one op: those that define the same ops."""
         if self.headers != "fast" and any(texts.defines_ops(text) for text in self.reading.files.values()):
             return "%s_%s" % (self.request.name, digest(" ".join([*self.ops, *self.unread_namespaces]))[:12])
-        return "%s_%s" % (self.request.name, digest("\0".join([*self.reading.files.values(), *self.request.lines()]))[:12])
+        known = [*self.reading.files.values(), *self.request.lines()]
+        if self.request.ldflags or any(map(texts.embeds, self.reading.files.values())):
+            # What the linker and the assembler read makes another module too.
+            known.append(str(time.time_ns()))
+        return "%s_%s" % (self.request.name, digest("\0".join(known))[:12])
 
     def _lines(self):
         request, name = self.request, self.request.name
@@ -195,6 +200,9 @@ class Project:
             if self.abi == "FULL" and any(map(_brings_python, self.reading.names)):
                 # torch's load() has Python's headers and libtorch_python for every library.
                 lines.append("target_link_libraries(%s PRIVATE CudaOps::torch_python)" % name)
+        # As torch's load() does; CMake compiles no C where the project has none.
+        in_c = [path for path in self.sources if path.endswith(".c")]
+        lines += ["set_source_files_properties(%s PROPERTIES LANGUAGE CXX)" % bracket(path) for path in in_c]
         for language, flags in (("CXX", request.cflags), ("CUDA,HIP", self.cuda_flags)):
             # Lists of options can't hold a semicolon, these variables can.
             odd = [flag for flag in flags if ";" in flag]
@@ -266,8 +274,8 @@ def _literal(text):
 
 
 def _escape(word):
-    """For the shell, without quotes: to CMake a link option begins with '-'."""
-    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", word)
+    """For the shell, without quotes: to CMake a link option begins with '-'. Ninja reads it before the shell does."""
+    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", word).replace("$", "$$")
 
 
 def bracket(text):

@@ -114,7 +114,7 @@ def _cmake_lines(recipe, values):
     name = values["name"]
     lines = [
         "cmake_minimum_required(VERSION 3.25)",
-        "project(%s LANGUAGES CXX)" % values["project"],
+        "project(%s LANGUAGES %sCXX)" % (values["project"], "C " if any(source.endswith(".c") for source in values["sources"]) else ""),
         "find_package(CudaOps REQUIRED)",
         "find_package(CudaTorchMatch REQUIRED)",
         "add_torch_op(%s" % name,

@@ -37,7 +37,8 @@ class Request:
         self.cflags = _flags("extra_cflags", cflags)
         self.cuda_cflags = _flags("extra_cuda_cflags", cuda_cflags)
         self.ldflags = _flags("extra_ldflags", ldflags)
-        self.include_paths = [os.path.abspath(path) for path in _strings("extra_include_paths", include_paths)]
+        paths = _strings("extra_include_paths", include_paths)
+        self.include_paths = [os.path.normpath(path if os.path.isabs(path) else os.path.join(_here(), path)) for path in paths]
 
     def set_paths(self, sources):
         if isinstance(sources, (str, os.PathLike)):
@@ -63,7 +64,7 @@ class Request:
                 fix = "\nFix: os.path.expanduser()" if path[:1] == "~" else "\nFix: glob.glob()" if "*" in path else "\nFix: a path from there, or an absolute one"
                 raise FileNotFoundError(
                     "cudaops: a source of %s doesn't exist.\n  found   %s\n  looked  in %s%s"
-                    % (self.name, path or "''", os.getcwd(), fix)
+                    % (self.name, path or "''", _here(), fix)
                 )
         self.paths = [os.path.realpath(path) for path in paths]
 
@@ -93,8 +94,9 @@ class Request:
         for label in ("cflags", "cuda_cflags", "ldflags", "include_paths"):
             lines += ["%s=%s" % (label, value) for value in getattr(self, label)]
         # Relative paths among the options follow the directory.
-        if any("./" in flag or (flag[:1] != "-" and "/" in flag) or flag[:2] in ("-I", "-L", "-i", "@") for flag in self.flags()):
-            lines.append("directory=" + os.getcwd())
+        named = any("./" in flag or (flag[:1] != "-" and "/" in flag) or flag[:2] in ("-I", "-L", "-i", "@") for flag in self.flags())
+        if named or any(word[:1] not in "-/" for flag in self.ldflags for word in flag.split()):
+            lines.append("directory=" + _here())
         return [line.replace("\n", "\\n") for line in lines]
 
     def project(self, directory, headers):
@@ -116,6 +118,15 @@ def _is_keyword(name):
     return iskeyword(name)
 
 
+def _here():
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            "cudaops: a path is relative, and the current directory doesn't exist any more.\nFix: os.chdir(), or whole paths"
+        ) from None
+
+
 def _strings(name, value):
     if value is None:
         return []
@@ -131,7 +142,8 @@ def _strings(name, value):
 
 
 def _flags(name, value):
-    found = _strings(name, value)
+    # torch writes flags into a file of Ninja's, where $$ is a $.
+    found = [flag.replace("$$", "$") for flag in _strings(name, value)]
     for flag in found:
         if "'" in flag or '"' in flag or "\\" in flag:
             import shlex

@@ -36,8 +36,20 @@ def asked(text):
     return [(quoted or angled, bool(quoted)) for quoted, angled in _ASKED.findall(text)]
 
 
+def embeds(text):
+    """Whether it has an .incbin of the assembler, or a macro that is called so."""
+    return "incbin" in text.lower()
+
+
+def quoted(text):
+    """What stands between two quotes of one line, those inside of a literal included."""
+    pieces = without_comments(text).split('"')[1:-1]
+    return [piece.rstrip("\\") for piece in pieces if piece and "\n" not in piece]
+
+
 def read(path):
-    with open(path, encoding="utf-8", errors="replace") as file:
+    # A mark of UTF-8, which compilers skip, would hide the first line's #include.
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
         return file.read()
 
 

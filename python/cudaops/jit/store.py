@@ -27,6 +27,7 @@ def layers():
     found = []
     for place in os.environ.get("CUDAOPS_JIT_PATH", "").split(":"):
         if place:
+            place = os.path.expanduser(place)
             below = os.path.join(place, "jit")
             found.append(Store(below if os.path.isdir(below) else place, writable=False))
     return found

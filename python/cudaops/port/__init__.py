@@ -85,7 +85,7 @@ def files_that_import_it(reader):
             path = os.path.join(directory, name)
             if name.endswith(".py") and path != reader.path:
                 try:
-                    with open(path, encoding="utf-8", errors="replace") as file:
+                    with open(path, encoding="utf-8-sig", errors="replace") as file:
                         text = file.read()
                 except OSError:
                     continue  # a link to nowhere, say

@@ -39,7 +39,7 @@ def join_blocks(bodies):
 
 def imports(path):
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
             tree = ast.parse(file.read())
     except (SyntaxError, ValueError, OSError):
         return set()
@@ -150,7 +150,7 @@ def read_includes(sources, root, include_dirs):
         if path in seen or not os.path.isfile(path):
             continue
         seen.add(path)
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
             content = file.read()
         halves = halves or bool(TORCH_HALVES.search(content))
         libraries.update(LIBRARY_CALLS.findall(COMMENT.sub("", content)))

@@ -505,5 +505,7 @@ class Expressions:
             return texts[0]  # made of torch.version.cuda: there where that is
         if isinstance(owner, (Machine, Simd)) and name in ("lower", "upper", "strip", "split"):
             return owner
+        if isinstance(owner, Class) and name == "with_options":
+            return owner  # of a BuildExtension of the project's own
         value = call_method(self, owner, name, arguments, keywords, node.lineno)
         return self.unknown(node, scope) if value is NotImplemented else value

@@ -112,6 +112,8 @@ def _hasattr(_, values, keywords):
 # By their dotted names: function(reader, values, keywords).
 ANY = {
     **dict.fromkeys(("list", "set", "frozenset"), lambda _, values, keywords: elements(first_of(values))),
+    # For each once, in order; who reads the list takes each once.
+    "dict.fromkeys": lambda _, values, keywords: elements(first_of(values)) if len(values) == 1 else NotImplemented,
     **dict.fromkeys(("print", "warnings.warn", "warn"), lambda *_: None),
     **dict.fromkeys(
         ("copy.copy", "copy.deepcopy", "deepcopy"),
@@ -212,7 +214,7 @@ class OpenFile:
     def read(self, name, root):
         if name not in ("read", "readlines") or not _is_within(self.path, root) or not os.path.isfile(self.path):
             return NotImplemented
-        with open(self.path, encoding="utf-8", errors="replace") as file:
+        with open(self.path, encoding="utf-8-sig", errors="replace") as file:
             content = file.read(1 << 20)
         return text(content) if name == "read" else [text(line) for line in content.splitlines(True)]
 

@@ -8,7 +8,7 @@ from .branches import choices
 from .cmake_text import imports, join_blocks, quote
 from .conditions import classify, option_name
 from .op import Op, in_if, op_lines
-from .values import HOME, TORCH, Unknown, combine
+from .values import HOME, TORCH, Class, Function, Unknown, combine
 
 CMAKE_TARGETS = "all help install clean test package edit_cache rebuild_cache".split()
 
@@ -54,6 +54,7 @@ class Project:
         bodies = [op_lines(self, op) for op in self.ops]  # they bring options and languages
         lines = [*self.head(), *self.checks()]
         lines += [line for body in join_blocks(bodies) for line in ["", *body]]
+        self.last += self.commands()
         lines += [""] * bool(self.last) + self.last
         tests = self.tests(self.ops)
         lines += [""] * bool(tests) + tests
@@ -99,6 +100,19 @@ class Project:
                 said = (option_name(option), os.path.basename(self.file), given, "ON" if option.default else "OFF")
                 lines.append('option(%s "%s: %s" %s)' % said)
         return lines
+
+    def commands(self):
+        """Classes of the project's own in cmdclass, which may add flags or make files when setup.py builds."""
+        lines = []
+        for table in choices(self.reader.setup.get("cmdclass")):
+            for key, value in table.items() if isinstance(table, dict) else []:
+                for kind in choices(value) if key in ("build_ext", "build_py", "build") else []:
+                    parts = [one for one in kind.order() if one.bases] if isinstance(kind, Class) else []
+                    names = [name for one in parts for name, item in one.names.items() if isinstance(item, Function)]
+                    if names:
+                        said = "not read: what %s does in %s()" % (kind.node.name, "(), ".join(dict.fromkeys(names)))
+                        lines.append(self.note(kind.node.lineno, said, kind.scope.module.path))
+        return list(dict.fromkeys(lines))
 
     def gather(self):
         """One op a name: a CUDAExtension and a CppExtension in two branches are one."""

@@ -76,7 +76,7 @@ class Reader(Expressions):
         if path in self.modules:
             return self.modules[path]
         module = self.modules[path] = Module(path)
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
             tree = ast.parse(file.read(), path)
         module.scope.names.update(__name__="__main__" if path == self.path else "imported", __file__=text(path))
         self.frames.append(module.scope)
