@@ -26,6 +26,16 @@ Quantize with_longest_rows(Quantize call) {
   return call;
 }
 
+// Elements of a group of a row's threads: a block's. Where a block is a row, the power of two that
+// has room for it; but of short rows two passes take less time (4194304 × 17: 384 µs for 611).
+int64_t group_columns(const BlockGrid& grid) {
+  constexpr int64_t kShortest = 64;
+  if (!is_scale_a_row(grid) || grid.width <= kShortest) return grid.block_columns;
+  int64_t columns = kShortest;
+  while (columns < grid.width) columns *= 2;
+  return columns;
+}
+
 struct Launch {
   // Whether one pass does what is asked for; then it is launched.
   template <typename T>
@@ -36,7 +46,7 @@ struct Launch {
     const QuantizedRows result{call.type, call.output, call.scale, ScalePlaces(grid, call.strides),
                                call.rule};
     const bool single_rows = grid.block_rows == 1 || grid.num_rows == 1;
-    const int lanes = lanes_of(call.dtype, grid.block_columns);
+    const int lanes = lanes_of(call.dtype, group_columns(grid));
     if (call.is_random) {
       if (!single_rows || lanes == 0) return false;
       if (!AtRandom::suits(call.output, grid.total_rows(), grid.width)) return false;

@@ -40,8 +40,9 @@ struct Quantize {
 // the current device and returns. Throws std::runtime_error when a launch fails.
 //
 // One pass over input for rows, 1 × n with n a power of two from 16 to 128 and n × 128 with n up to
-// 128; else, and with a zero point, two. At random one for 1 × n alone, where output has no gaps
-// and starts at a multiple of 8 bytes.
+// 128; else, and with a zero point, two. At random one for 1 × n alone, and for rows from 65
+// numbers to 256 of 16 bits or 128 of 32, where output has no gaps and starts at a multiple of 8
+// bytes.
 void launch_quantize(const Quantize& call, void* stream);
 
 // Host pointers. Returns when the results are written. Doesn't throw.
