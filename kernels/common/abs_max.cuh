@@ -15,6 +15,11 @@ class AbsMax {
 #else
   static constexpr bool kInPairs = false;
 #endif
+#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 860
+  static constexpr bool kHasMagnitudes = true;  // of two magnitudes the larger, in one instruction
+#else
+  static constexpr bool kHasMagnitudes = false;
+#endif
 
  public:
   // `start`: a number of T, none of the elements is below it.
@@ -137,6 +142,13 @@ class AbsMax {
   template <bool kMagnitudes>
   __device__ __forceinline__ void add_by(const Packed& packed) {
     if constexpr (kInPairs) {
+      if constexpr (kMagnitudes && kHasMagnitudes) {
+        // Its signs are those of the product.
+        uint32_t largest = larger_magnitudes(packed.x, packed.y);
+        largest = larger_magnitudes(largest, packed.z);
+        add_pairs(larger_magnitudes(largest, packed.w) & 0x7fff7fffu);
+        return;
+      }
       constexpr uint32_t kKept = kMagnitudes ? 0x7fff7fffu : 0xffffffffu;
       add_pairs(packed.x & kKept);
       add_pairs(packed.y & kKept);
@@ -149,6 +161,18 @@ class AbsMax {
         largest_ = fmaxf(largest_, kMagnitudes ? fabsf(x[k]) : x[k]);
       }
     }
+  }
+
+  __device__ __forceinline__ static uint32_t larger_magnitudes(uint32_t a, uint32_t b) {
+    uint32_t larger = 0;
+#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 860
+    if constexpr (std::is_same<T, bfloat16>::value) {
+      asm("max.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));
+    } else {
+      asm("max.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));
+    }
+#endif
+    return larger;
   }
 
   __device__ __forceinline__ void add_pairs(uint32_t pair) {

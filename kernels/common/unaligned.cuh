@@ -120,6 +120,27 @@ __device__ __forceinline__ Packed load_unaligned(const T* data) {
   return funnel_shift<T>(load_ordered(aligned), load_ordered(aligned + Vector<T>::kSize), offset);
 }
 
+// The `vector`-th sixteen bytes from `data` on, which lies `offset` bytes behind a multiple of 16,
+// by the read-only path. Three halves of vectors, not two vectors: half of the choices between
+// words. Up to 8 bytes on either side are read as well.
+template <typename T>
+__device__ __forceinline__ Packed load_halves(const char* data, unsigned int offset, int vector) {
+  const uint2* const halves =
+      reinterpret_cast<const uint2*>(data - offset % 8) + int64_t{vector} * 2;
+  const uint2 a = cudaops::ldg(halves), b = cudaops::ldg(halves + 1), c = cudaops::ldg(halves + 2);
+  uint32_t words[6] = {a.x, a.y, b.x, b.y, c.x, c.y};
+#pragma unroll
+  for (int i = 0; i < 5; ++i) words[i] = (offset & 4) != 0 ? words[i + 1] : words[i];
+  if constexpr (sizeof(T) < 4) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      words[i] =
+          static_cast<uint32_t>((uint64_t{words[i + 1]} << 32 | words[i]) >> (offset % 4 * 8));
+    }
+  }
+  return {words[0], words[1], words[2], words[3]};
+}
+
 // Elements begin … end - 1 of the vector at `data`, and 0: nothing else is read. All loads are in
 // flight at once: one after the other they would take longer than the rest of a row.
 template <typename T>

@@ -201,6 +201,30 @@ __device__ __forceinline__ Packed kept_packed(Packed packed) {
   return packed;
 }
 
+// unpack<T>(), by instructions that ptxas does not take for the same: of a vector that is unpacked
+// again later, too, it would keep the numbers, for it sees through kept_packed(). They take twice
+// the vector's registers.
+template <typename T>
+__device__ __forceinline__ Numbers<T> unpack_apart(const Packed& packed) {
+#if !CUDAOPS_HIP && CUDAOPS_DEVICE_CODE
+  // 1 in every launch of rows; ptxas does not know that.
+  const uint32_t one = gridDim.z;
+  if constexpr (std::is_same<T, bfloat16>::value) {
+    const uint32_t words[4] = {packed.x, packed.y, packed.z, packed.w};
+    Numbers<T> result;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      result[2 * i] = __uint_as_float(words[i] << (16 * one));
+      result[2 * i + 1] = __uint_as_float(words[i] & (0xffffffffu << (16 * one)));
+    }
+    return result;
+  } else if constexpr (sizeof(T) < 4) {
+    return unpack<T>({packed.x * one, packed.y * one, packed.z * one, packed.w * one});
+  }
+#endif
+  return unpack<T>(packed);
+}
+
 // The same number, worked out here, while loads are in flight: nvcc would do it where it is used.
 __device__ __forceinline__ float early(float number) {
 #if CUDAOPS_HIP

@@ -36,8 +36,15 @@ template <typename Row>
 __device__ __forceinline__ float rms_norm_rstd(Row& row, const RmsNorm& call,
                                                const typename Row::Tile& x) {
   const float share = early(1 / static_cast<float>(row.width()));
-  const float squares =
-      row.sum_of([&](const auto& place) { return dot(x.at(place), x.at(place)); });
+  float squares;
+  if constexpr (Row::kUnpacksApart) {
+    squares = row.sum_of([&](const auto& place) {
+      const auto numbers = unpack_apart<typename Row::Element>(x.packed(place));
+      return dot(numbers, numbers);
+    });
+  } else {
+    squares = row.sum_of([&](const auto& place) { return dot(x.at(place), x.at(place)); });
+  }
   return rsqrtf(squares * share + call.eps);
 }
 

@@ -12,7 +12,11 @@ template <bool kResidual>
 struct Normed {
   static constexpr int kNumTiles = kResidual ? 2 : 1;  // as rms_norm's, to add in its order
   static constexpr bool kReadsColumns = true;
+  static constexpr int kNumPackedInputs = kNumTiles, kNumPackedOutputs = kResidual ? 1 : 0;
   RmsNorm call;
+
+  CUDAOPS_HOST_DEVICE ConstRows input(int i) const { return i == 0 ? call.input : call.residual; }
+  CUDAOPS_HOST_DEVICE Rows output(int) const { return call.residual_out; }
 
   template <typename Row>
   __device__ __forceinline__ auto load(Row& row) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rms_norm_quantize/rms_norm_quantize.h"
 
+#include "common/row/tuning_sm90.h"
 #include "fused_quantize_test.h"
 
 namespace {
@@ -112,6 +113,13 @@ void in_two_steps(const RmsNormQuantize& call) {
 template <typename T>
 class RmsNormQuantizeGpu : public ::testing::Test {
  protected:
+  static bool are_packed(const RowLayout& layout, int64_t width, bool has_residual) {
+    using namespace cudaops_kernels::detail;
+    const RowOp op{has_residual ? 2 : 1, true, static_cast<int>(sizeof(T)), true};
+    const bool have_warp = width >= kMinWarpWidth && width < kMinGoodWarpWidth;
+    return layout.offset == 0 && layout.gap == 0 && width >= kMinPackedWidth && !have_warp &&
+           packs_quantized_rows(op, width);
+  }
   static void check(int64_t rows, int64_t width, int64_t group, const RowLayout& layout) {
     for (const QuantizedType type : types()) {
       for (const bool has_residual : {false, true}) {
@@ -129,9 +137,10 @@ class RmsNormQuantizeGpu : public ::testing::Test {
               EXPECT_TRUE(workspace.guards_intact());
             });
         EXPECT_TRUE(same_bits(sum, wanted_sum));
-        // Short rows that aren't whole vectors rms_norm takes as spans.
-        const bool are_vectors = width > 256 || width % (16 / int64_t{sizeof(T)}) == 0;
-        if (layout.offset_out % 8 == 0 && are_vectors) {
+        // Some short rows that aren't whole vectors rms_norm alone takes as packed ones.
+        const bool are_alike = width > 256 || width % (16 / int64_t{sizeof(T)}) == 0 ||
+                               are_packed(layout, width, has_residual);
+        if (layout.offset_out % 8 == 0 && are_alike) {
           EXPECT_TRUE(same_bits(found.scale, wanted.scale));
           EXPECT_TRUE(same_bits(found.output, wanted.output));
           continue;
@@ -159,6 +168,28 @@ TYPED_TEST(RmsNormQuantizeGpu, IsNormAndQuantizeForAllWidths) {
 TYPED_TEST(RmsNormQuantizeGpu, IsNormAndQuantizeForAllAlignments) {
   CUDAOPS_SKIP_WITHOUT_GPU();
   for_quantized_alignments(this->check);
+}
+
+// NaN doesn't count: a row of it has the smallest scale, and its bytes are those of NaN.
+TYPED_TEST(RmsNormQuantizeGpu, IsNormAndQuantizeForNaN) {
+  CUDAOPS_SKIP_WITHOUT_GPU();
+  using T = TypeParam;
+  for (const int64_t width : {127, 1024, 4097}) {
+    for (const QuantizedType type : types()) {
+      SCOPED_TRACE(width);
+      Problem<T> problem(20, width, width, type, false);
+      problem.input[static_cast<size_t>(3 * width + width / 2)] = rounded<T>(NAN);
+      std::vector<T> sum;
+      const QuantizedResult wanted =
+          problem.template run<DeviceBuffer>({0, 0, 0}, &sum, in_two_steps<T>);
+      const QuantizedResult found = problem.template run<DeviceBuffer>(
+          {0, 0, 0}, &sum,
+          [](const RmsNormQuantize& call) { launch_rms_norm_quantize(call, nullptr, nullptr); });
+      EXPECT_EQ(found.scale[3], 0x1p-126f);
+      EXPECT_TRUE(same_bits(found.scale, wanted.scale));
+      EXPECT_TRUE(same_bits(found.output, wanted.output));
+    }
+  }
 }
 
 #endif

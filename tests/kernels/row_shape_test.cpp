@@ -7,12 +7,13 @@
 
 namespace {
 
-using cudaops_kernels::detail::halves_whole_rows;
+using cudaops_kernels::detail::halves_staged_rows;
 using cudaops_kernels::detail::kMaxGroupBlocks;
 using cudaops_kernels::detail::kMaxSliceThreads;
 using cudaops_kernels::detail::kSliceVectors;
 using cudaops_kernels::detail::max_wide_threads;
 using cudaops_kernels::detail::num_virtual_threads;
+using cudaops_kernels::detail::ragged_shape;
 using cudaops_kernels::detail::row_shape;
 using cudaops_kernels::detail::RowOp;
 using cudaops_kernels::detail::RowShape;
@@ -64,7 +65,9 @@ TEST(RowShape, IsTheOneThatWasMeasured) {
       {kNormQuantize, 513, true, {8, 96}},
       {kNormQuantize, 516, false, {8, 64}},
       {kNormQuantize, 2048, true, {8, 256}},
-      {kNormQuantize, 2052, false, {4, 512}},
+      {kNormQuantize, 772, false, {8, 96}},
+      {kNormQuantize, 900, false, {4, 224}},
+      {kNormQuantize, 2052, false, {8, 256}},
       {kNormQuantize, 2053, false, {8, 288}},
       {kNormQuantize, 4096, true, {8, 512}},
       {kNormQuantize, 4097, true, {-1, 0}},
@@ -212,19 +215,49 @@ TEST(RowShape, RowsOfModelsAreWide) {
   expect(kSoftmax, 8192, 32, 2, 16);
 }
 
-// Whole zero-padded rows: half of the vectors, twice the threads, for the same virtual ones.
-TEST(RowShape, WholeZeroPaddedRowsAreHalved) {
+// Whole zero-padded rows of ops with shared memory of their own: half of the vectors, twice the
+// threads, for the same virtual ones.
+TEST(RowShape, StagedZeroPaddedRowsAreHalved) {
   for (int64_t num_vectors = 129; num_vectors <= 4096; ++num_vectors) {
     const RowShape shape = row_shape(kNormQuantize, num_vectors, true);
-    if (!halves_whole_rows(kNormQuantize, shape.vectors)) continue;
+    if (!halves_staged_rows(kNormQuantize, shape.vectors)) continue;
     EXPECT_EQ(num_virtual_threads(shape.vectors), 2 * num_virtual_threads(shape.vectors / 2));
     EXPECT_LE(2 * shape.threads, max_wide_threads(shape.vectors / 2)) << num_vectors;
   }
-  EXPECT_TRUE(halves_whole_rows(kNormQuantize, 8));
-  EXPECT_FALSE(halves_whole_rows(kNormQuantize, 4));
-  EXPECT_FALSE(halves_whole_rows(kNorm, 8));
-  EXPECT_FALSE(halves_whole_rows(kAddNorm, 8));
-  EXPECT_FALSE(halves_whole_rows(kSoftmax, 8));
+  EXPECT_TRUE(halves_staged_rows(kNormQuantize, 8));
+  EXPECT_FALSE(halves_staged_rows(kNormQuantize, 4));
+  EXPECT_FALSE(halves_staged_rows(kNorm, 8));
+  EXPECT_FALSE(halves_staged_rows(kAddNorm, 8));
+  EXPECT_FALSE(halves_staged_rows(kSoftmax, 8));
+}
+
+// Few rows that aren't whole: the same virtual threads, so that a row's sum does not depend on the
+// number of rows.
+TEST(RowShape, FewRaggedRowsAreHalved) {
+  constexpr int kMultiprocessors = 132;
+  const auto found = [](const RowShape& shape, int64_t num_rows) {
+    return ragged_shape(shape, num_rows, kMultiprocessors);
+  };
+  for (int64_t num_vectors = 1; num_vectors <= 4100; ++num_vectors) {
+    for (const RowOp& op : {kNorm, kNormQuantize, kAddNorm, kSoftmax}) {
+      const RowShape shape = row_shape(op, num_vectors, false), few = found(shape, 1);
+      EXPECT_EQ(num_virtual_threads(few.vectors) * few.threads,
+                num_virtual_threads(shape.vectors) * shape.threads)
+          << num_vectors;
+      EXPECT_EQ(few.vectors * few.threads, shape.vectors * shape.threads) << num_vectors;
+      EXPECT_LE(few.threads, 512) << num_vectors;
+    }
+  }
+  const auto expect = [&](const RowShape& shape, int64_t num_rows, int vectors, int threads) {
+    EXPECT_EQ(found(shape, num_rows).vectors, vectors) << num_rows;
+    EXPECT_EQ(found(shape, num_rows).threads, threads) << num_rows;
+  };
+  expect({8, 64}, 4752, 4, 128);
+  expect({8, 64}, 4753, 8, 64);
+  expect({8, 256}, 1, 4, 512);
+  expect({8, 288}, 1, 8, 288);
+  expect({4, 128}, 1, 4, 128);
+  expect({RowShape::kLong, 0}, 1, RowShape::kLong, 0);
 }
 
 // Backward passes of long rows. Blocks wait for each other's totals, so all must fit the device at

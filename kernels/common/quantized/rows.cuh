@@ -32,6 +32,22 @@ __device__ __forceinline__ void store_bytes_of_row(const Row& row, uint8_t* firs
   }
 }
 
+// The thread's largest magnitude; NaN doesn't count.
+template <typename Row, typename Tile>
+__device__ __forceinline__ float largest_magnitude(const Row& row, const Tile& x) {
+  if constexpr (Row::kIsPacked) {
+    float magnitude = 0;
+    row.each([&](const auto& place) {
+      magnitude = fmaxf(magnitude, largest(map([](float y) { return fabsf(y); }, x.at(place))));
+    });
+    return magnitude;
+  } else {
+    AbsMax<typename Row::Element> magnitude(0);
+    row.each([&](const auto& place) { magnitude.add(x.packed(place)); });
+    return magnitude.value();
+  }
+}
+
 // For launch_rows(): a scale a row. source.load(row) is what the row consists of, after rounding to
 // T.
 template <typename T, typename Source>
@@ -39,21 +55,31 @@ struct QuantizeRows {
   using Element = T;
   static constexpr int kNumTiles = Source::kNumTiles;
   static constexpr bool kReadsColumns = Source::kReadsColumns, kZeroPads = true;
+  static constexpr int kNumInputs = Source::kNumPackedInputs;
+  static constexpr int kNumOutputs = Source::kNumPackedOutputs;
   Source source;
   QuantizedRows result;
+
+  CUDAOPS_HOST_DEVICE ConstRows input(int i) const { return source.input(i); }
+  CUDAOPS_HOST_DEVICE Rows output(int i) const { return source.output(i); }
+  CUDAOPS_HOST_DEVICE Rows bytes() const { return result.output; }
 
   template <typename Row>
   __device__ __forceinline__ void operator()(Row& row) const {
     const auto x = source.load(row);
-    AbsMax<T> largest(0);
-    row.each([&](const auto& place) { largest.add(x.packed(place)); });
-    const float scale = scale_for(row.max_of_magnitudes(largest.value()), result.type, result.rule);
+    const float scale =
+        scale_for(row.max_of_magnitudes(largest_magnitude(row, x)), result.type, result.rule);
     if (row.is_leader()) result.scale[result.places.row_at(row.index())] = scale;
     const float reciprocal = reciprocal_of_scale(scale);
     uint8_t* const output = row.first_byte(result.output);
     dispatch_type(result.type, [&](QuantizedType type) {
       row.each([&](const auto& place) {
-        store_bytes_of_row(row, output, place, quantized_bytes(x.at(place) * reciprocal, type));
+        const auto bytes = quantized_bytes(x.at(place) * reciprocal, type);
+        if constexpr (Row::kIsPacked) {
+          row.store_bytes(output, place, bytes);
+        } else {
+          store_bytes_of_row(row, output, place, bytes);
+        }
       });
     });
   }

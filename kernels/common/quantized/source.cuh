@@ -17,6 +17,7 @@ template <typename Formula>
 struct PointwiseSource {
   static constexpr int kNumTiles = Formula::kNumInputs;
   static constexpr bool kReadsColumns = false;
+  static constexpr int kNumPackedInputs = 0, kNumPackedOutputs = 0;  // short rows are segments
   static constexpr bool kIsIdentity = std::is_same<Formula, Identity>::value;
   ConstRows arrays[Formula::kNumInputs];
 

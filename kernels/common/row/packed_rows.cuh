@@ -14,6 +14,8 @@
 //     static constexpr int kNumOutputs = 1;
 //     ConstRows input(int i) const;  // on the host too
 //     Rows output(int i) const;
+// One that writes bytes, one for each element, names those too:
+//     Rows bytes() const;
 // Its code is the same as for other rows: PackedRow has the functions of row.h.
 #pragma once
 
@@ -23,6 +25,7 @@
 #include <cmath>
 
 #include "../hopper.cuh"
+#include "../unaligned.cuh"
 #include "block_reduce.cuh"
 #include "row.h"
 #include "tuning_sm90.h"
@@ -52,6 +55,16 @@ struct PackedPlace {
   __device__ __forceinline__ static constexpr bool is_whole() { return false; }
 };
 
+namespace detail {
+
+// Optional: bytes().
+template <typename Op, typename = void>
+constexpr bool kWritesBytes = false;
+template <typename Op>
+constexpr bool kWritesBytes<Op, std::void_t<decltype(&Op::bytes)>> = true;
+
+}  // namespace detail
+
 // The rows that a warp has at once: where they are in each array, and in shared memory, array
 // behind array. What an op writes takes the place of what it has read.
 template <typename T>
@@ -72,6 +85,12 @@ class PackedRows {
   // In shared memory.
   __device__ __forceinline__ T* row(int array, int row) const {
     return reinterpret_cast<T*>(stage_ + array * width_) + row * width_;
+  }
+
+  // Bytes take the place of an array's rows: those of a row are in front of what is still to be
+  // read when they are written.
+  __device__ __forceinline__ uint8_t* bytes(int array, int row) const {
+    return reinterpret_cast<uint8_t*>(stage_ + array * width_) + row * width_;
   }
 
   // To be waited for; all arrays are in flight at once.
@@ -98,6 +117,13 @@ class PackedRows {
     T* const to = rows.row<T>(first_row_);
     const T* const from = row(array, 0);
     each_vector([&](int k) { store_aligned(to + k, load_aligned(from + k)); });
+    each_leftover([&](int k) { to[k] = from[k]; });
+  }
+  __device__ __forceinline__ void store_bytes(int array, const Rows& rows) const {
+    using Vector = Bytes<cudaops_kernels::Vector<T>::kSize>;
+    uint8_t* const to = rows.row<uint8_t>(first_row_);
+    const uint8_t* const from = bytes(array, 0);
+    each_vector([&](int k) { store_aligned(to + k, load_aligned<Vector>(from + k)); });
     each_leftover([&](int k) { to[k] = from[k]; });
   }
 
@@ -138,6 +164,8 @@ class PackedRow {
   static constexpr bool kKeepsAddresses = false;
   static constexpr int kVirtual = 1;
   static constexpr bool kIsWhole = false;
+  static constexpr bool kIsPacked = true, kUnpacksApart = false;
+  static constexpr int kWords = kSize * static_cast<int>(sizeof(T)) / 4;
   template <typename Value>
   using Shares = cudaops_kernels::Shares<Value, kVirtual, kSlots>;
 
@@ -172,6 +200,9 @@ class PackedRow {
     for (int i = 0; i < kNumOutputs; ++i) {
       outputs_[i] = {op.output(i).data, rows.row(i, own_place()) + threadIdx.x};
     }
+    if constexpr (detail::kWritesBytes<Op>) {
+      bytes_ = rows.bytes(kNumInputs - 1, own_place()) + threadIdx.x;
+    }
   }
 
   // So many rows of a warp are worked on at once, and so many times.
@@ -189,6 +220,7 @@ class PackedRow {
     for (int i = 0; i < kNumInputs; ++i) inputs_[i].own += kAtOnce * width_;
 #pragma unroll
     for (int i = 0; i < kNumOutputs; ++i) outputs_[i].own += kAtOnce * width_;
+    bytes_ += kAtOnce * width_;
   }
 
   __device__ __forceinline__ int64_t index() const { return index_; }
@@ -251,11 +283,36 @@ class PackedRow {
 
   template <typename Body>
   __device__ __forceinline__ Tile make(const Rows& out, const Body& body) const {
-    Tile tile;
-    tile.visible_ = num_visible(width_);
-    tile.numbers_ = map([](float x) { return to_float(from_float<T>(x)); }, body(place()));
+    const Tile tile = compute(body);
     store(out, place(), tile.numbers_);
     return tile;
+  }
+
+  // Rounded to T.
+  template <typename Body>
+  __device__ __forceinline__ Tile compute(const Body& body) const {
+    Tile tile;
+    tile.visible_ = num_visible(width_);
+    // In pairs: of single numbers the conversion has a fraction of the rate.
+    uint32_t words[kWords];
+    pack_words<T>(body(place()), words);
+    tile.numbers_ = unpack_words<T, kSize>(words);
+    return tile;
+  }
+
+  // Where store_bytes() begins: all lanes have read what is in its place.
+  __device__ __forceinline__ uint8_t* first_byte(const Rows&) const {
+    cudaops::sync_warp();
+    return bytes_;
+  }
+  __device__ __forceinline__ void store_bytes(uint8_t* first, const Place& place,
+                                              const Bytes<kSize>& bytes) const {
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) {
+      if (place.holds(k)) {
+        first[k * kLanes] = static_cast<uint8_t>(bytes.words[k / 4] >> (k % 4 * 8));
+      }
+    }
   }
 
   __device__ __forceinline__ void store(const Rows& rows, const Place& place,
@@ -318,6 +375,7 @@ class PackedRow {
   __device__ __forceinline__ float max(float value) const {
     return reduce(value, -INFINITY, [](float a, float b) { return fmaxf(a, b); });
   }
+  __device__ __forceinline__ float max_of_magnitudes(float value) const { return max(value); }
   template <typename Body>
   __device__ __forceinline__ float sum_of(const Body& body) const {
     return reduce(body(place()), 0.0f, [](float a, float b) { return a + b; });
@@ -358,7 +416,8 @@ class PackedRow {
   bool is_first_ = true;
   mutable Numbers columns_[kMostColumns];
   Staged inputs_[kNumInputs];
-  Staged outputs_[kNumOutputs];
+  Staged outputs_[kNumOutputs > 0 ? kNumOutputs : 1];
+  uint8_t* bytes_ = nullptr;
 };
 
 namespace detail {
@@ -384,6 +443,15 @@ bool rows_are_packed(const Op& op, int64_t width, int min_warp_width) {
   for (int i = 0; i < Op::kNumOutputs; ++i) {
     if (!is_packed(op.output(i).data, op.output(i).stride)) return false;
   }
+  if constexpr (kWritesBytes<Op>) {
+    const Rows bytes = op.bytes();
+    const RowOp row_op{Op::kNumTiles, Op::kReadsColumns,
+                       static_cast<int>(sizeof(typename Op::Element)), true};
+    if (bytes.stride != width || !packs_quantized_rows(row_op, width)) return false;
+    if (reinterpret_cast<uintptr_t>(bytes.data) % kPackedRows<typename Op::Element> != 0) {
+      return false;
+    }
+  }
   if (width >= kMinWarpWidth && width < min_warp_width) return false;
   return width >= kMinPackedWidth && width <= kMaxPackedWidth;
 }
@@ -406,6 +474,8 @@ __global__ void __launch_bounds__(kPackedThreads, 1024 / kPackedThreads)
   using T = typename Op::Element;
   using OneRow = PackedRow<T, kLanes, Op::kNumInputs, Op::kNumOutputs, false>;
   extern __shared__ Packed staged_rows[];
+  wait_for_kernels_before();
+  let_next_kernel_start();
   const int warp = warp_of_packed_rows<kLanes>();
   const int64_t first = (int64_t{blockIdx.x} * kPackedWarps + warp) * kPackedRows<T>;
   if (first >= num_rows) return;
@@ -424,6 +494,7 @@ __global__ void __launch_bounds__(kPackedThreads, 1024 / kPackedThreads)
   cudaops::sync_warp();
 #pragma unroll
   for (int i = 0; i < Op::kNumOutputs; ++i) rows.store(i, op.output(i));
+  if constexpr (kWritesBytes<Op>) rows.store_bytes(Op::kNumInputs - 1, op.bytes());
 }
 
 // Where rows_are_packed().
@@ -431,10 +502,10 @@ template <typename Op>
 void launch_packed_rows(const Op& op, int64_t num_rows, int64_t width, cudaStream_t stream) {
   const unsigned int blocks =
       num_blocks(num_rows, kPackedWarps * kPackedRows<typename Op::Element>);
-  const auto launch = [&](auto kernel, int lanes) {
-    kernel<<<blocks, dim3(lanes, kPackedThreads / lanes), packed_rows_bytes<Op>(width), stream>>>(
-        op, num_rows, static_cast<int>(width));
-    CUDAOPS_CHECK_LAUNCH();
+  const auto launch = [&](auto kernel, unsigned int lanes) {
+    launch_overlapping_with(kernel, blocks, dim3(lanes, kPackedThreads / lanes),
+                            packed_rows_bytes<Op>(width), stream, op, num_rows,
+                            static_cast<int>(width));
   };
   if (width <= 8 * kPackedElements) {
     launch(&packed_rows_kernel<Op, 8>, 8);

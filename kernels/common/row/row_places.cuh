@@ -12,12 +12,15 @@ namespace cudaops_kernels {
 // What a model is, for what they share and for ops.
 template <int kVectors, bool kWhole>
 struct RowTraits {
-  static constexpr int kSlots = kVectors;       // vectors a thread; 0: any number
-  static constexpr bool kIsWhole = kWhole;      // all vectors are whole and aligned
-  static constexpr int kKept = kVectors;        // vectors of a loaded tile
-  static constexpr int kComputed = kVectors;    // of a computed tile, in registers
-  static constexpr int kPeeledVectors = 0;      // at each end of the row, apart from the others
-  static constexpr int kVirtual = 1;            // virtual threads that each thread stands for
+  static constexpr int kSlots = kVectors;     // vectors a thread; 0: any number
+  static constexpr bool kIsWhole = kWhole;    // all vectors are whole and aligned
+  static constexpr int kKept = kVectors;      // vectors of a loaded tile
+  static constexpr int kComputed = kVectors;  // of a computed tile, in registers
+  static constexpr int kPeeledVectors = 0;    // at each end of the row, apart from the others
+  static constexpr bool kIsPacked = false;    // packed_rows.cuh's: a lane's elements are apart
+  static constexpr int kVirtual = 1;          // virtual threads that each thread stands for
+  // No registers for a tile's numbers between two passes over it (unpack_apart()).
+  static constexpr bool kUnpacksApart = false;
   static constexpr bool kIsZeroPadded = false;  // each thread has kSlots vectors; place.exists()
   // Only rows in a block's registers may take less than a warp.
   static constexpr bool kMaySplitWarps = kVectors > 0;

@@ -130,9 +130,12 @@ constexpr RowShape row_shape(const RowOp& op, int64_t num_vectors, bool is_whole
   // and rows that aren't whole are more often faster with four. 2026-11-22.
   const bool prefers_eight = op.num_tiles == 1 && is_whole;
   const int most_by_four = prefers_eight ? kMaxThreadsByFour : kMaxRowThreads;
-  // By half of the threads: Row::sum_of() adds as the others would, where their warps are a power
-  // of two. 2026-11-23.
-  const bool takes_half = zero_pads(op, 8, is_whole) && (by_four == 64 || by_four == 128);
+  // By half of the threads, which stand for the same virtual ones. Of whole rows 2026-11-23; of
+  // others rms_norm_quantize took 116.9 us for 144.1 (16384 x 8191 of bfloat16), 115.7 for 157.8
+  // (8192 x 16383), 109.2 for 136.4 (20000 x 6151), by groups of 128 138.7 for 163.8, 141.6 for
+  // 176.6 and 130.7 for 154.4. H200, 2026-11-27.
+  const bool takes_half =
+      zero_pads(op, 8, is_whole) && by_four % 64 == 0 && (!is_whole || by_four <= 128);
   if (num_inner <= 4 * most_by_four && !takes_half) return {4, static_cast<int>(by_four)};
   if (num_inner <= 8 * kMaxRowThreads) return {8, static_cast<int>(by_eight)};
   return {RowShape::kLong, 0};
@@ -153,13 +156,24 @@ CUDAOPS_HOST_DEVICE constexpr int min_wide_blocks(int vectors) {
 CUDAOPS_HOST_DEVICE constexpr bool wide_rows_by_four(const RowOp& op) {
   return op.reads_columns && (op.num_tiles == 1 || (op.num_tiles == 2 && !op.allows_padding));
 }
-// Whole zero-padded rows that have eight vectors a thread by the table are wide rows with half of
-// them, whatever the number of rows: with eight nvcc has all columns in flight and spills 200 bytes
-// a thread, more than the vectors have. rms_norm_quantize took 107.8 us for 199.3 (32768 x 4096 of
-// bfloat16), 114.8 for 200.6 (16384 x 8192) and 119.2 for 202.3 (8192 x 16384); by two vectors
-// 125.7, 128.8 and 119.2, by eight with 128 registers 115.4, 118.4 and 127.7. H200, 2026-11-27.
-CUDAOPS_HOST_DEVICE constexpr bool halves_whole_rows(const RowOp& op, int vectors) {
+// Whole zero-padded rows of ops with shared memory of their own that have eight vectors a thread by
+// the table are wide rows with half of them, whatever the number of rows: with eight nvcc spills 8
+// bytes. rms_norm_quantize by groups of 128 took 141.3 us for 146.6 (32768 x 4104 of bfloat16) and
+// 20.7 for 22.5 (4096). Other ops have eight: by row 99.8 us for 108.4 (32768 x 4096), 99.2 for
+// 115.6 (16384 x 8192), 99.8 for 120.2 (8192 x 16384), with two blocks of a multiprocessor and
+// unpack_apart(); without that, ptxas spilled 200 bytes and it took 199 to 202. H200, 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr bool halves_staged_rows(const RowOp& op, int vectors) {
   return vectors == 4 * kVirtualVectors && zero_pads(op, vectors, true);
+}
+// Few rows that aren't whole: half of eight vectors a thread, twice the threads, which stand for
+// the same virtual ones. rms_norm_quantize took 3.5 us for 6.4 (64 x 4097 of bfloat16), 21.7 for
+// 23.5 (4096 x 4097), but 139.1 for 132.2 (32768 x 4097). H200, 2026-11-27.
+constexpr int kMaxRaggedThreadsEach = 4608;  // of a multiprocessor
+constexpr RowShape ragged_shape(const RowShape& shape, int64_t num_rows, int multiprocessors) {
+  const int threads = 2 * shape.threads;
+  if (shape.vectors != 4 * kVirtualVectors || threads > kMaxRowThreads) return shape;
+  const bool are_few = num_rows <= int64_t{multiprocessors} * kMaxRaggedThreadsEach / threads;
+  return are_few ? RowShape{shape.vectors / 2, threads} : shape;
 }
 // Parts of a warp. 2026-11-26.
 CUDAOPS_HOST_DEVICE constexpr bool may_widen_short_rows(const RowOp& op) {
@@ -237,6 +251,16 @@ static_assert(kMinPackedWidth > 8 * kCertainElements, "the shortest have them al
 // Rows of which a warp has one at a time, and where that is worth it without sums of columns: just
 // above 128 columns half of its elements are none. 2026-11-23.
 constexpr int kMinWarpWidth = 16 * kPackedElements + 1, kMinGoodWarpWidth = 20 * kPackedElements;
+// Whether rows that are quantised, one scale a row, are taken so. rms_norm_quantize of bfloat16
+// took 337.7 us for 559.8 (4067200 x 33), 228.0 for 370.9 (2684352 x 50), 224.4 for 238.8 (833648 x
+// 161) and 152.3 for 157.3 (526344 x 255), but 273.7 for 263.5 (2064888 x 65, to float8) and 151.2
+// for 147.2 (1056832 x 127); with a residual 221.8 for 438.3 (2033600 x 33), 129.0 for 163.4
+// (528416 x 127). Of float 191.1 for 205.2 (1056832 x 127) and 170.9 for 205.6 (526344 x 255), but
+// 375.1 for 354.5 (4067200 x 33) and 327.4 for 210.3 (2064888 x 65). H200, 2026-11-27. Order.
+constexpr bool packs_quantized_rows(const RowOp& op, int64_t width) {
+  if (op.element_bytes == 4) return width >= 14 * kPackedElements;
+  return op.num_tiles == 2 || width <= 8 * kPackedElements || width >= kMinGoodWarpWidth;
+}
 
 // ---------------------------------------------------------------------------------------------------
 // Persistent loops: the backward passes of rms_norm and layer_norm
