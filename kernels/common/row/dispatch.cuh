@@ -87,6 +87,14 @@ struct WideRow {
   static constexpr int kMinBlocks = min_wide_blocks(kVectors);
   using Type = RegisterRow<typename Op::Element, kVectors, false, true, Op::kReadsColumns>;
 };
+// The same, of which columns are loaded when they are asked for.
+template <typename Op, int kVectors>
+struct LateRow {
+  static constexpr bool kIsOneABlock = true;
+  static constexpr int kMaxThreads = kMaxRowThreads;
+  static constexpr int kMinBlocks = min_late_blocks(kVectors);
+  using Type = RegisterRow<typename Op::Element, kVectors, false, true>;
+};
 
 template <typename Op, typename OneRow>
 __global__ void __launch_bounds__(OneRow::kMaxThreads, OneRow::kMinBlocks)
@@ -125,10 +133,10 @@ int stage_bytes_of(const Op& op, int num_rows) {
   return 0;
 }
 
-template <int kVectors, typename Op>
+template <typename OneRow, typename Op>
 void launch_wide_rows(const Op& op, const RowGrid& grid, int num_threads, cudaStream_t stream) {
-  launch_overlapping_with(&rows_kernel<Op, WideRow<Op, kVectors>>, num_blocks(grid.num_rows, 1),
-                          num_threads, stage_bytes_of(op, 1), stream, op, grid);
+  launch_overlapping_with(&rows_kernel<Op, OneRow>, num_blocks(grid.num_rows, 1), num_threads,
+                          stage_bytes_of(op, 1), stream, op, grid);
 }
 
 template <bool kOnlyWhole, int kVectors, typename Op>
@@ -137,7 +145,9 @@ void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_
   const bool are_whole = rows_are_whole<kOnlyWhole, Op>(grid, aligned);
   constexpr bool kHalves = halves_whole_rows(kRowOp<Op>, kVectors);
   if constexpr (kHalves) {
-    if (are_whole) return launch_wide_rows<kVectors / 2>(op, grid, 2 * num_threads, stream);
+    if (are_whole) {
+      return launch_wide_rows<WideRow<Op, kVectors / 2>>(op, grid, 2 * num_threads, stream);
+    }
   }
   const int num_rows = num_threads <= 32 ? kWarpRowsThreads / num_threads : 1;
   const dim3 block(static_cast<unsigned int>(num_threads), num_rows);
@@ -157,6 +167,18 @@ void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_
 template <typename Op>
 bool launch_by_wide_shape(const Op& op, const RowGrid& grid, const RowShape& shape,
                           cudaStream_t stream) {
+  if constexpr (may_load_columns_late(kRowOp<Op>)) {
+    const int vectors = late_vectors(kRowOp<Op>, shape, grid.num_rows, num_multiprocessors());
+    if (vectors != 0) {
+      const int threads = shape.vectors / vectors * shape.threads;
+      if (vectors == kVirtualVectors) {
+        launch_wide_rows<LateRow<Op, kVirtualVectors>>(op, grid, threads, stream);
+      } else {
+        launch_wide_rows<LateRow<Op, 2 * kVirtualVectors>>(op, grid, threads, stream);
+      }
+      return true;
+    }
+  }
   const RowShape wide = wide_shape(kRowOp<Op>, shape, grid.num_rows, num_multiprocessors());
   if (wide.vectors == 0) return false;
   if constexpr (may_widen_short_rows(kRowOp<Op>)) {
@@ -166,11 +188,11 @@ bool launch_by_wide_shape(const Op& op, const RowGrid& grid, const RowShape& sha
     }
   }
   if (wide.vectors == kVirtualVectors) {
-    launch_wide_rows<kVirtualVectors>(op, grid, wide.threads, stream);
+    launch_wide_rows<WideRow<Op, kVirtualVectors>>(op, grid, wide.threads, stream);
     return true;
   }
   if constexpr (wide_rows_by_four(kRowOp<Op>)) {
-    launch_wide_rows<2 * kVirtualVectors>(op, grid, wide.threads, stream);
+    launch_wide_rows<WideRow<Op, 2 * kVirtualVectors>>(op, grid, wide.threads, stream);
     return true;
   }
   return false;
@@ -181,7 +203,9 @@ bool launch_by_wide_shape(const Op& op, const RowGrid& grid, const RowShape& sha
 
 #if !CUDAOPS_HIP
 
-template <typename Op, bool kWhole>
+static_assert(kMaxClusterBlocks <= kMaxClusterSize, "more blocks than every GPU can run as one");
+
+template <typename Op, bool kWhole, bool kIsDouble>
 __global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>))
     cluster_rows_kernel(const Op op, const RowGrid grid) {
 #if CUDAOPS_HAS_HOPPER
@@ -191,31 +215,25 @@ __global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>)
   wait_for_kernels_before();
   let_next_kernel_start();
   const int64_t index = blockIdx.x / cluster_size();
-  ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>, kWhole), kWhole> row(
-      index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch, stash);
+  ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>, kWhole), kWhole, kIsDouble>
+      row(index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch, stash);
   op(row);
   row.leave_cluster();
 #endif
 }
 
-// False where rows are too long or this device's code in the binary has no clusters.
-template <typename Op, bool kWhole>
-bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
-                         cudaStream_t stream) {
+// False where this device's code in the binary has no clusters.
+template <bool kWhole, bool kIsDouble, typename Op>
+bool launch_cluster_blocks(const Op& op, const RowGrid& grid, const ClusterShape& shape,
+                           cudaStream_t stream) {
   constexpr RowOp kOp = kRowOp<Op>;
-  constexpr int64_t kVectors = cluster_vectors(kOp);
-  // Half of the threads a block while there are blocks enough: many small ones overlap better.
-  unsigned int size = 2;
-  while (size < kMaxClusterSize && size * kVectors * kMaxRowThreads / 2 < num_vectors) size *= 2;
-  const auto kernel = cluster_rows_kernel<Op, kWhole>;
+  const auto kernel = cluster_rows_kernel<Op, kWhole, kIsDouble>;
   static int known[64];
-  if (size * kVectors * kMaxRowThreads < num_vectors) return false;
   if (!is_compiled_for_hopper(kernel, known)) return false;
-  OverlappingCluster attributes(size);
+  OverlappingCluster attributes(static_cast<unsigned int>(shape.blocks));
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
-  config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
-                                                   (32 * kVectors * size) * 32));
+  config.gridDim = dim3(num_blocks(grid.num_rows * shape.blocks, 1));
+  config.blockDim = dim3(static_cast<unsigned int>(shape.threads));
   config.dynamicSmemBytes =
       num_stashes(kOp) * stashed_vectors(kOp, kWhole) * config.blockDim.x * sizeof(Packed);
   CUDAOPS_CHECK(
@@ -225,6 +243,22 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   config.numAttrs = attributes.number;
   CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid));
   return true;
+}
+
+// False where rows are too long, too.
+template <typename Op, bool kWhole>
+bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
+                         cudaStream_t stream) {
+  constexpr RowOp kOp = kRowOp<Op>;
+  const ClusterShape shape = cluster_shape(kOp, num_vectors);
+  if (shape.blocks == 0) return false;
+  if constexpr (kWhole && may_double_cluster_blocks(kOp)) {
+    if (doubles_cluster_blocks(shape, grid.num_rows, num_multiprocessors())) {
+      return launch_cluster_blocks<kWhole, true>(
+          op, grid, ClusterShape{shape.blocks / 2, 2 * shape.threads}, stream);
+    }
+  }
+  return launch_cluster_blocks<kWhole, false>(op, grid, shape, stream);
 }
 
 #endif
