@@ -52,25 +52,28 @@ __device__ __forceinline__ void store_in_cluster(float4* own, unsigned int rank,
 }
 
 // The blocks' values, reduced in the order of their ranks; all threads get the result. Each thread
-// of a block brings the same value. `slots`: kMaxClusterSize values, at one place in all blocks;
-// free again after a next reduction with other slots.
-template <typename Value, typename Op>
+// of a block brings the same value; of kEach values a block, threads kMaxClusterSize * i and the
+// next ones bring the i-th. `slots`: kMaxClusterSize values, at one place in all blocks; free again
+// after a next reduction with other slots.
+template <int kEach = 1, typename Value, typename Op>
 __device__ __forceinline__ Value reduce_over_cluster(void* slots, const Value& value,
                                                      const Value& identity, const Op& op) {
   static_assert(sizeof(Value) % 4 == 0, "wanted whole words");
   constexpr int kWords = sizeof(Value) / 4;
   Value* const values = static_cast<Value*>(slots);
-  if (threadIdx.x < cluster_size()) {
+  const unsigned int rank = kEach == 1 ? threadIdx.x : threadIdx.x % kMaxClusterSize;
+  const unsigned int which = kEach == 1 ? 0 : threadIdx.x / kMaxClusterSize;
+  if (which < kEach && rank < cluster_size()) {
     uint32_t words[kWords];
     memcpy(words, &value, sizeof value);
-    uint32_t* const own = reinterpret_cast<uint32_t*>(values + cluster_rank());
+    uint32_t* const own = reinterpret_cast<uint32_t*>(values + kEach * cluster_rank() + which);
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) store_in_cluster(own + i, threadIdx.x, words[i]);
+    for (int i = 0; i < kWords; ++i) store_in_cluster(own + i, rank, words[i]);
   }
   arrive_at_cluster_barrier();
   wait_at_cluster_barrier();
   Value result = identity;
-  for (unsigned int rank = 0; rank < cluster_size(); ++rank) result = op(result, values[rank]);
+  for (unsigned int i = 0; i < kEach * cluster_size(); ++i) result = op(result, values[i]);
   return result;
 }
 

@@ -7,11 +7,17 @@
 
 namespace {
 
+using cudaops_kernels::detail::cluster_shape;
+using cudaops_kernels::detail::cluster_vectors;
+using cudaops_kernels::detail::ClusterShape;
+using cudaops_kernels::detail::doubles_cluster_blocks;
 using cudaops_kernels::detail::halves_staged_rows;
 using cudaops_kernels::detail::kMaxGroupBlocks;
 using cudaops_kernels::detail::kMaxSliceThreads;
 using cudaops_kernels::detail::kSliceVectors;
+using cudaops_kernels::detail::late_vectors;
 using cudaops_kernels::detail::max_wide_threads;
+using cudaops_kernels::detail::may_double_cluster_blocks;
 using cudaops_kernels::detail::num_virtual_threads;
 using cudaops_kernels::detail::ragged_shape;
 using cudaops_kernels::detail::row_shape;
@@ -202,6 +208,7 @@ TEST(RowShape, RowsOfModelsAreWide) {
   expect(kAddNorm, 512, 512, 4, 128);
   expect(kAddNorm, 1024, 512, 4, 128);
   expect(kNorm, 16384, 512, 2, 256);
+  expect(kNorm, 16384, 2048, 4, 512);
   expect(kNorm, 16384, 2304, 0, 0);
   expect(kNormQuantize, 512, 513, 2, 384);
   expect(kNormQuantize, 16384, 513, 0, 0);
@@ -213,6 +220,75 @@ TEST(RowShape, RowsOfModelsAreWide) {
   expect(kSoftmax, 8192, 128, 0, 0);
   expect(kSoftmax, 8192, 64, 2, 32);
   expect(kSoftmax, 8192, 32, 2, 16);
+}
+
+// Many rows with a weight and a bias: more threads, too, for the same virtual ones.
+TEST(RowShape, LateColumnsLeaveTheOrderOfSums) {
+  constexpr RowOp kLayerNorm{1, true, 2, false, true}, kLayerNormFloat{1, true, 4, false, true};
+  for (const RowOp& op : {kLayerNorm, kLayerNormFloat}) {
+    for (int64_t num_vectors = 1; num_vectors <= 4096; ++num_vectors) {
+      const RowShape shape = row_shape(op, num_vectors, true);
+      for (const int64_t num_rows : {1, 512, 1024, 65536}) {
+        const int vectors = late_vectors(op, shape, num_rows, 132);
+        if (vectors == 0) continue;
+        ASSERT_GT(num_rows, 1);
+        const int threads = shape.vectors / vectors * shape.threads;
+        ASSERT_EQ(threads * num_virtual_threads(vectors),
+                  shape.threads * num_virtual_threads(shape.vectors))
+            << num_vectors;
+        ASSERT_TRUE(threads >= 64 && threads <= 512) << num_vectors;
+      }
+    }
+  }
+  const auto late = [](const RowOp& op, int64_t num_rows, int64_t num_vectors) {
+    return late_vectors(op, row_shape(op, num_vectors, true), num_rows, 132);
+  };
+  EXPECT_EQ(late(kLayerNorm, 32768, 512), 2);
+  EXPECT_EQ(late(kLayerNorm, 4096, 512), 2);
+  EXPECT_EQ(late(kLayerNorm, 2048, 512), 0);
+  EXPECT_EQ(late(kLayerNorm, 1024, 512), 2);
+  EXPECT_EQ(late(kLayerNorm, 768, 512), 0);
+  EXPECT_EQ(late(kLayerNorm, 16384, 128), 0);  // a warp, without barriers
+  EXPECT_EQ(late(kLayerNorm, 16384, 1024), 4);
+  EXPECT_EQ(late(kLayerNorm, 768, 1024), 4);
+  EXPECT_EQ(late(kLayerNorm, 512, 1024), 0);
+  EXPECT_EQ(late(kLayerNorm, 512, 2048), 4);
+  EXPECT_EQ(late(kLayerNorm, 128, 2048), 0);
+  EXPECT_EQ(late(kLayerNorm, 16384, 4096), 0);
+  EXPECT_EQ(late(kLayerNormFloat, 16384, 512), 0);
+  EXPECT_EQ(late(kLayerNormFloat, 16384, 1024), 2);
+  EXPECT_EQ(late(kLayerNormFloat, 16384, 2048), 4);
+  EXPECT_EQ(late(kNorm, 16384, 1024), 0);
+}
+
+// Where rows have half of the blocks with twice the threads, each of those stands for two.
+TEST(RowShape, BlocksOfClustersAreDoubled) {
+  static constexpr RowOp kSoftmax16{1, false, 2, false};
+  const auto expect = [](int64_t num_rows, int64_t num_vectors, int blocks, int threads,
+                         bool is_doubled) {
+    const ClusterShape shape = cluster_shape(kSoftmax16, num_vectors);
+    EXPECT_EQ(shape.blocks, blocks) << num_vectors;
+    EXPECT_EQ(shape.threads, threads) << num_vectors;
+    EXPECT_EQ(doubles_cluster_blocks(shape, num_rows, 132), is_doubled) << num_rows;
+  };
+  expect(4096, 8192, 2, 256, false);
+  expect(4096, 16384, 4, 256, true);
+  expect(512, 16384, 4, 256, false);
+  expect(128, 16384, 4, 256, true);
+  expect(16, 16384, 4, 256, false);
+  expect(4096, 18992, 8, 160, false);
+  expect(4096, 65536, 8, 512, false);
+  expect(4096, 65537, 0, 0, false);
+  for (int64_t num_vectors = 4097; num_vectors <= 65536; ++num_vectors) {
+    const ClusterShape shape = cluster_shape(kSoftmax16, num_vectors);
+    ASSERT_GE(int64_t{shape.blocks} * shape.threads * cluster_vectors(kSoftmax16), num_vectors);
+    ASSERT_LE(shape.threads, 512);
+    // Half of a block's warps take eight lanes.
+    if (doubles_cluster_blocks(shape, 4096, 132)) ASSERT_LE(shape.threads, 256);
+  }
+  EXPECT_TRUE(may_double_cluster_blocks(kSoftmax16));
+  EXPECT_FALSE(may_double_cluster_blocks(kNorm));
+  EXPECT_FALSE(may_double_cluster_blocks(kSoftmax));
 }
 
 // Whole zero-padded rows of ops with shared memory of their own: half of the vectors, twice the

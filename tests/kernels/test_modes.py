@@ -901,6 +901,28 @@ def test_a_row_does_not_depend_on_the_others(device):
                         assert torch.equal(a, b[rows]), (name, dtype, width, rows)
 
 
+def test_a_long_row_does_not_depend_on_the_others(device):
+    """The same of rows that a cluster of blocks shares, whose number of blocks may be the rows'."""
+    only_on_a_gpu(device)
+    for dtype in (torch.float32, torch.bfloat16):
+        for width in (100000, 128256, 151936):
+            x = normal(5, width, dtype=dtype, device=device).repeat(26, 1)
+            target = torch.arange(len(x), device=device) * 997 % width
+
+            def gradient(rows):
+                leaf = x[rows].clone().requires_grad_()
+                loss = kernels.cross_entropy_(leaf * 1, target[rows], reduction="sum")
+                return torch.autograd.grad(loss, leaf)[0]
+
+            for name, run in {
+                "softmax": lambda rows: kernels.softmax(x[rows]),
+                "cross_entropy_": gradient,
+            }.items():
+                whole = run(slice(None))
+                for rows in (slice(0, 1), slice(3, 19), slice(1, 70)):
+                    assert torch.equal(run(rows), whole[rows]), (name, dtype, width, rows)
+
+
 def test_refusals_are_type_and_value_errors(device):
     x = normal(3, 8, dtype=torch.float32, device=device)
 

@@ -142,5 +142,21 @@ __device__ __forceinline__ Value reduce_over_warps(void* buffer, Value value, co
   return reduce_over_group<kReduceLanes>(value, op);
 }
 
+// The values of a block's two halves, from one a warp, as blocks of so many threads would have
+// them: lanes 8 to 15 and 24 to 31 have that of the second half.
+template <typename Value, typename Op>
+__device__ __forceinline__ Value reduce_over_halves(void* buffer, Value value,
+                                                    const Value& identity, const Op& op) {
+  constexpr int kFew = 8;  // warps of a half, at most
+  Value* const values = static_cast<Value*>(buffer);
+  const int lane = threadIdx.x % kReduceLanes, warp = threadIdx.x / kReduceLanes;
+  const int half = static_cast<int>(blockDim.x) / kReduceLanes / 2;
+  if (lane == 0) values[warp] = value;
+  __syncthreads();
+  const int own = lane % kFew;
+  value = own < half ? values[lane / kFew % 2 * half + own] : identity;
+  return reduce_over_group<kFew>(value, op);
+}
+
 }  // namespace detail
 }  // namespace cudaops_kernels

@@ -77,9 +77,11 @@ using ClusterRowBase =
 
 }  // namespace detail
 
-template <typename T, int kVectors, int kStashed, bool kWhole>
-class ClusterRow : public detail::ClusterRowBase<ClusterRow<T, kVectors, kStashed, kWhole>, T,
-                                                 kVectors, kStashed, kWhole> {
+// kIsDouble: each block stands for two blocks of half of its threads, in whose order sums are.
+template <typename T, int kVectors, int kStashed, bool kWhole, bool kIsDouble = false>
+class ClusterRow
+    : public detail::ClusterRowBase<ClusterRow<T, kVectors, kStashed, kWhole, kIsDouble>, T,
+                                    kVectors, kStashed, kWhole> {
   using Base = detail::ClusterRowBase<ClusterRow, T, kVectors, kStashed, kWhole>;
 
  public:
@@ -127,12 +129,26 @@ class ClusterRow : public detail::ClusterRowBase<ClusterRow<T, kVectors, kStashe
     });
   }
 
-  template <typename Value, typename Op>
+  template <int kEach, typename Value, typename Op>
+  __device__ __forceinline__ Value reduce_over_block(const Value& value, const Value& identity,
+                                                     const Op& op) {
+    if constexpr (!kIsDouble) {
+      return Base::template reduce_over_block<kEach>(value, identity, op);
+    } else {
+      static_assert(kEach == 1, "a thread of a cluster's row stands for itself");
+      const Value half =
+          detail::reduce_over_halves(this->scratch_->warps[this->buffer_], value, identity, op);
+      const Value all = reduce_over_blocks<2>(half, identity, op);
+      this->buffer_ ^= 1;
+      return all;
+    }
+  }
+  template <int kEach = 1, typename Value, typename Op>
   __device__ __forceinline__ Value reduce_over_blocks(const Value& value, const Value& identity,
                                                       const Op& op) {
 #if CUDAOPS_HAS_HOPPER
     wait_for_others();
-    return reduce_over_cluster(this->scratch_->blocks[this->buffer_], value, identity, op);
+    return reduce_over_cluster<kEach>(this->scratch_->blocks[this->buffer_], value, identity, op);
 #else
     return value;
 #endif

@@ -90,6 +90,14 @@ struct WideRow {
   static constexpr int kMinBlocks = min_wide_blocks(kVectors);
   using Type = RegisterRow<typename Op::Element, kVectors, false, true, Op::kReadsColumns>;
 };
+// The same, of which columns are loaded when they are asked for.
+template <typename Op, int kVectors>
+struct LateRow {
+  static constexpr bool kIsOneABlock = true;
+  static constexpr int kMaxThreads = kMaxRowThreads;
+  static constexpr int kMinBlocks = min_late_blocks(kVectors);
+  using Type = RegisterRow<typename Op::Element, kVectors, false, true>;
+};
 
 template <typename Op, typename OneRow>
 __global__ void __launch_bounds__(OneRow::kMaxThreads, OneRow::kMinBlocks)
@@ -140,17 +148,12 @@ void launch_rows_by(const Op& op, const RowGrid& grid, int num_threads, cudaStre
                           stream, op, grid);
 }
 
-template <int kVectors, typename Op>
-void launch_wide_rows(const Op& op, const RowGrid& grid, int num_threads, cudaStream_t stream) {
-  launch_rows_by<WideRow<Op, kVectors>>(op, grid, num_threads, stream);
-}
-
 template <bool kOnlyWhole, int kVectors, typename Op>
 void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_threads,
                        cudaStream_t stream, int64_t blocks_each = 1) {
   if (rows_are_whole<kOnlyWhole, Op>(grid, aligned)) {
     if constexpr (kHasStage<Op> && halves_staged_rows(kRowOp<Op>, kVectors)) {
-      launch_wide_rows<kVectors / 2>(op, grid, 2 * num_threads, stream);
+      launch_rows_by<WideRow<Op, kVectors / 2>>(op, grid, 2 * num_threads, stream);
     } else {
       launch_rows_by<BlockRow<Op, kVectors, true>>(op, grid, num_threads, stream, blocks_each);
     }
@@ -163,6 +166,18 @@ void launch_block_rows(const Op& op, const RowGrid& grid, bool aligned, int num_
 template <typename Op>
 bool launch_by_wide_shape(const Op& op, const RowGrid& grid, const RowShape& shape,
                           cudaStream_t stream) {
+  if constexpr (may_load_columns_late(kRowOp<Op>)) {
+    const int vectors = late_vectors(kRowOp<Op>, shape, grid.num_rows, num_multiprocessors());
+    if (vectors != 0) {
+      const int threads = shape.vectors / vectors * shape.threads;
+      if (vectors == kVirtualVectors) {
+        launch_rows_by<LateRow<Op, kVirtualVectors>>(op, grid, threads, stream);
+      } else {
+        launch_rows_by<LateRow<Op, 2 * kVirtualVectors>>(op, grid, threads, stream);
+      }
+      return true;
+    }
+  }
   const RowShape wide = wide_shape(kRowOp<Op>, shape, grid.num_rows, num_multiprocessors());
   if (wide.vectors == 0) return false;
   if constexpr (may_widen_short_rows(kRowOp<Op>)) {
@@ -172,11 +187,11 @@ bool launch_by_wide_shape(const Op& op, const RowGrid& grid, const RowShape& sha
     }
   }
   if (wide.vectors == kVirtualVectors) {
-    launch_wide_rows<kVirtualVectors>(op, grid, wide.threads, stream);
+    launch_rows_by<WideRow<Op, kVirtualVectors>>(op, grid, wide.threads, stream);
     return true;
   }
   if constexpr (wide_rows_by_four(kRowOp<Op>)) {
-    launch_wide_rows<2 * kVirtualVectors>(op, grid, wide.threads, stream);
+    launch_rows_by<WideRow<Op, 2 * kVirtualVectors>>(op, grid, wide.threads, stream);
     return true;
   }
   return false;
@@ -187,7 +202,9 @@ bool launch_by_wide_shape(const Op& op, const RowGrid& grid, const RowShape& sha
 
 #if !CUDAOPS_HIP
 
-template <typename Op, bool kWhole>
+static_assert(kMaxClusterBlocks <= kMaxClusterSize, "more blocks than every GPU can run as one");
+
+template <typename Op, bool kWhole, bool kIsDouble>
 __global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>))
     cluster_rows_kernel(const Op op, const RowGrid grid) {
 #if CUDAOPS_HAS_HOPPER
@@ -197,31 +214,25 @@ __global__ void __launch_bounds__(kMaxRowThreads, min_cluster_blocks(kRowOp<Op>)
   wait_for_kernels_before();
   let_next_kernel_start();
   const int64_t index = blockIdx.x / cluster_size();
-  ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>, kWhole), kWhole> row(
-      index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch, stash);
+  ClusterRow<T, cluster_vectors(kRowOp<Op>), stashed_vectors(kRowOp<Op>, kWhole), kWhole, kIsDouble>
+      row(index, grid.num_rows, grid.width, grid.anchor.template row<T>(index), &scratch, stash);
   op(row);
   row.leave_cluster();
 #endif
 }
 
-// False where rows are too long or this device's code in the binary has no clusters.
-template <typename Op, bool kWhole>
-bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
-                         cudaStream_t stream) {
+// False where this device's code in the binary has no clusters.
+template <bool kWhole, bool kIsDouble, typename Op>
+bool launch_cluster_blocks(const Op& op, const RowGrid& grid, const ClusterShape& shape,
+                           cudaStream_t stream) {
   constexpr RowOp kOp = kRowOp<Op>;
-  constexpr int64_t kVectors = cluster_vectors(kOp);
-  // Half of the threads a block while there are blocks enough: many small ones overlap better.
-  unsigned int size = 2;
-  while (size < kMaxClusterSize && size * kVectors * kMaxRowThreads / 2 < num_vectors) size *= 2;
-  const auto kernel = cluster_rows_kernel<Op, kWhole>;
+  const auto kernel = cluster_rows_kernel<Op, kWhole, kIsDouble>;
   static int known[64];
-  if (size * kVectors * kMaxRowThreads < num_vectors) return false;
   if (!is_compiled_for_hopper(kernel, known)) return false;
-  OverlappingCluster attributes(size);
+  OverlappingCluster attributes(static_cast<unsigned int>(shape.blocks));
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(num_blocks(grid.num_rows * size, 1));
-  config.blockDim = dim3(static_cast<unsigned int>((num_vectors + 32 * kVectors * size - 1) /
-                                                   (32 * kVectors * size) * 32));
+  config.gridDim = dim3(num_blocks(grid.num_rows * shape.blocks, 1));
+  config.blockDim = dim3(static_cast<unsigned int>(shape.threads));
   config.dynamicSmemBytes =
       num_stashes(kOp) * stashed_vectors(kOp, kWhole) * config.blockDim.x * sizeof(Packed);
   CUDAOPS_CHECK(
@@ -231,6 +242,22 @@ bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
   config.numAttrs = attributes.number;
   CUDAOPS_CHECK(cudaLaunchKernelEx(&config, kernel, op, grid));
   return true;
+}
+
+// False where rows are too long, too.
+template <typename Op, bool kWhole>
+bool launch_cluster_rows(const Op& op, const RowGrid& grid, int64_t num_vectors,
+                         cudaStream_t stream) {
+  constexpr RowOp kOp = kRowOp<Op>;
+  const ClusterShape shape = cluster_shape(kOp, num_vectors);
+  if (shape.blocks == 0) return false;
+  if constexpr (kWhole && may_double_cluster_blocks(kOp)) {
+    if (doubles_cluster_blocks(shape, grid.num_rows, num_multiprocessors())) {
+      return launch_cluster_blocks<kWhole, true>(
+          op, grid, ClusterShape{shape.blocks / 2, 2 * shape.threads}, stream);
+    }
+  }
+  return launch_cluster_blocks<kWhole, false>(op, grid, shape, stream);
 }
 
 #endif

@@ -38,8 +38,8 @@ class RowBase : public RowColumns<Self, Traits, T, TileType> {
     if (Traits::kMaySplitWarps && block_threads < detail::kReduceLanes) {
       return cudaops::warp_reduce(value, op, block_threads);
     }
-    return reduce_over_block(detail::reduce_over_group<detail::kReduceLanes>(value, op), identity,
-                             op);
+    return self().template reduce_over_block<1>(
+        detail::reduce_over_group<detail::kReduceLanes>(value, op), identity, op);
   }
   template <int kCount>
   __device__ __forceinline__ Floats<kCount> sum(const Floats<kCount>& values) {
@@ -88,7 +88,7 @@ class RowBase : public RowColumns<Self, Traits, T, TileType> {
           return value;
         }
       }
-      return reduce_over_block<kVirtual>(value, identity, op);
+      return self().template reduce_over_block<kVirtual>(value, identity, op);
     }
   }
   // The sum of body(place) over the row.

@@ -190,6 +190,8 @@ constexpr int kMinWideThreads = 8;
 
 // {0, 0}: the row stays as it is. Norms have two vectors a thread, or four of two tiles, whatever
 // the number of rows: 0.2 to 4 % faster than with eight (4096 x 4096 to 16384 x 8192). 2026-11-26.
+// Longer ones with one column have four: rms_norm took 257.5 us for 263.1 (16384 x 16384 of
+// bfloat16), 130.3 for 132.7 (8192 x 8192 of float32). H200, 2026-11-27.
 constexpr RowShape wide_shape(const RowOp& op, const RowShape& shape, int64_t num_rows,
                               int multiprocessors) {
   const int threads = shape.vectors / kVirtualVectors * shape.threads;
@@ -208,9 +210,53 @@ constexpr RowShape wide_shape(const RowOp& op, const RowShape& shape, int64_t nu
   if (threads <= kMaxRowThreads && by_two) return {kVirtualVectors, threads};
   const bool by_four =
       has_two ? shape.vectors == 2 * kVirtualVectors || are_few(threads / 2, kMaxWideThreadsOfTwo)
-              : are_few(threads / 2, kMaxWideThreadsEach);
+              : (is_norm && !op.reads_two_columns && threads / 2 <= kMaxRowThreads) ||
+                    are_few(threads / 2, kMaxWideThreadsEach);
   if (wide_rows_by_four(op) && by_four) return {2 * kVirtualVectors, threads / 2};
   return {0, 0};
+}
+
+// Late columns: where many rows have a weight and a bias, both are loaded when a row's sums are
+// known, not with the row: more warps or more vectors have room. layer_norm took 132.7 us for 143.8
+// (16384 x 8192 of bfloat16, by four vectors a thread; by ncu 68 % of the issue slots for 75,
+// memory at 82 % of its peak for 74), 59.0 for 68.8 (8192 x 7168), 130.2 for 136.1 (32768 x 4096,
+// by two), 130.9 for 135.0 (16384 x 4096 of float32, by two), 7.8 for 9.8 (512 x 6144 of float32,
+// by four). Few rows wait for their columns so: 2.74 us for 2.43 (128 x 4096). H200, 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr bool may_load_columns_late(const RowOp& op) {
+  return op.reads_two_columns && op.num_tiles == 1 && !op.allows_padding;
+}
+// For __launch_bounds__: 32 registers for two vectors, 40 for four; of 16 bits nvcc spills one or
+// two of them. Four blocks only where a multiprocessor runs 2048 threads: ptxas warns elsewhere.
+CUDAOPS_HOST_DEVICE constexpr int min_late_blocks([[maybe_unused]] int vectors) {
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+                               __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
+  if (vectors == kVirtualVectors) return 4;
+#endif
+  return 3;
+}
+// Threads that a multiprocessor runs with early columns by two vectors.
+constexpr int kWideThreadsEach = 1536;
+// From where on rows by four are many.
+constexpr int kMinLateThreadsEach = 1200;
+
+// Vectors a thread, half or a quarter of the table's eight; 0: columns are loaded early.
+constexpr int late_vectors(const RowOp& op, const RowShape& shape, int64_t num_rows,
+                           int multiprocessors) {
+  if (!may_load_columns_late(op) || shape.threads <= 32) return 0;
+  const int by_two = shape.vectors / kVirtualVectors * shape.threads, by_four = by_two / 2;
+  const bool is_long = shape.vectors == 4 * kVirtualVectors, is_float = op.element_bytes == 4;
+  // Short rows of float are at 0.96 to 0.99 of a copy with early columns; late ones took 1 to 5 %
+  // longer (2048 columns).
+  if (!is_long && is_float) return 0;
+  if (!is_long || (is_float && by_two <= kMaxRowThreads)) {
+    // Those that take three rounds of blocks took up to 2 % longer (2048 x 4096), two rounds 6 %
+    // less (1024 x 4096).
+    const int64_t each_round = int64_t{multiprocessors} * kWideThreadsEach;
+    const int64_t rounds = (num_rows * by_two + each_round - 1) / each_round;
+    return rounds == 2 || rounds > 3 ? kVirtualVectors : 0;
+  }
+  const bool are_many = num_rows * by_four > int64_t{multiprocessors} * kMinLateThreadsEach;
+  return by_four <= kMaxRowThreads && are_many ? 2 * kVirtualVectors : 0;
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -234,6 +280,37 @@ constexpr int num_stashes(const RowOp& op) { return op.num_tiles == 2 ? 3 : 1; }
 // Blocks a multiprocessor, as far as registers allow: some load while others store. 2026-11-22.
 CUDAOPS_HOST_DEVICE constexpr int min_cluster_blocks(const RowOp& op) {
   return op.num_tiles > 2 ? 1 : 2;
+}
+
+// Blocks of a row and threads of each; 0 blocks: the row is too long. Half of the threads a block
+// while there are blocks enough: many small ones overlap better. Order.
+struct ClusterShape {
+  int blocks;
+  int threads;
+};
+constexpr int kMaxClusterBlocks = 8;
+constexpr ClusterShape cluster_shape(const RowOp& op, int64_t num_vectors) {
+  const int64_t each = cluster_vectors(op);
+  int blocks = 2;
+  while (blocks < kMaxClusterBlocks && blocks * each * kMaxRowThreads / 2 < num_vectors)
+    blocks *= 2;
+  if (blocks * each * kMaxRowThreads < num_vectors) return {0, 0};
+  return {blocks,
+          static_cast<int>((num_vectors + 32 * each * blocks - 1) / (32 * each * blocks) * 32)};
+}
+// Rows of four blocks have two with twice the threads, of which each stands for two blocks in the
+// order of sums, where that takes less time: softmax 530.3 us for 538.1 (4096 x 131072 of
+// bfloat16), 516.9 for 529.4 (4096 x 128256), 23.7 for 25.5 (128 x 131072), cross_entropy_ 539.4
+// for 549.0, 531.0 for 540.0, 24.9 for 26.9; but of 512 rows 79.2 for 77.7, and of 16 rows 10.2 for
+// 8.4. Eight blocks: cross_entropy_ took 2 % longer (2048 x 262144), float32 0.6 %. H200,
+// 2026-11-27.
+CUDAOPS_HOST_DEVICE constexpr bool may_double_cluster_blocks(const RowOp& op) {
+  return op.num_tiles == 1 && !op.reads_columns && op.element_bytes < 4;
+}
+constexpr bool doubles_cluster_blocks(const ClusterShape& shape, int64_t num_rows,
+                                      int multiprocessors) {
+  const bool are_some = 2 * num_rows >= multiprocessors && num_rows <= 2 * multiprocessors;
+  return shape.blocks == 4 && (are_some || num_rows >= 7 * multiprocessors);
 }
 
 // ---------------------------------------------------------------------------------------------------
