@@ -55,7 +55,10 @@ bool has_large_remainder(const Attention& call, AttentionSm90Heads heads) {
   const auto tiles = [&](int64_t rows) { return divide_up(call.seq_q, rows); };
   // Of 192 rows more of the last tile is computed in vain.
   if (heads == AttentionSm90Heads::k64) return 4 * 192 * tiles(192) > 5 * 128 * tiles(128);
-  if (heads != AttentionSm90Heads::k128 || call.cu_seqlens_q == nullptr) return false;
+  // With options there is no kernel of others: launch_attention_sm90_shape().
+  const bool is_varlen = call.cu_seqlens_q != nullptr;
+  if (heads == AttentionSm90Heads::k96) return is_varlen && changes_scores(call);
+  if (heads != AttentionSm90Heads::k128 || !is_varlen) return false;
   if (is_masked(call) || changes_scores(call)) return true;
   // Tiles of 192 rows take a twentieth less time for a row. But where the tiles of one sequence
   // are most of the work, the last round of them may leave many multiprocessors without one.

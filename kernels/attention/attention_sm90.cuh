@@ -152,9 +152,10 @@ void launch_attention_sm90_shape(const Attention& call, cudaStream_t stream,
     constexpr bool kVarlen = decltype(is_varlen)::value;
     if constexpr (!Shape::kChangesScores) {
       if (changes_scores(call)) {
-        // Tiles for long sequences of head dimension 128 have a kernel with options for a bias,
-        // which sequences of different lengths don't have: choose_attention_sm90_tiles().
-        constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape128>::value;
+        // Tiles for long sequences of head dimensions 96 and 128 have a kernel with options for a
+        // bias, which sequences of different lengths don't have: choose_attention_sm90_tiles().
+        constexpr bool kIsForBias = std::is_same<Shape, AttentionSm90Shape96>::value ||
+                                    std::is_same<Shape, AttentionSm90Shape128>::value;
         if constexpr (!(kIsForBias && kVarlen)) {
           return launch_attention_sm90_tiles<WithScoreOptions<Shape>, kVarlen>(call, stream,
                                                                                describe_more);
