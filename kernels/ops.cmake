@@ -43,6 +43,7 @@ set(
   attention/attention_sm80.cu
   attention/attention_backward_cpu.cpp
 )
+set(attention_decode_sources attention_decode/attention_decode_plain.cu)
 
 set(rms_norm_quantize_calls rms_norm quantize)
 set(swiglu_quantize_calls swiglu quantize)
