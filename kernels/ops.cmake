@@ -37,6 +37,7 @@ set(layer_norm_sources layer_norm/layer_norm_backward.cu)
 set(softmax_sources softmax/softmax_backward.cu)
 set(cross_entropy_sources cross_entropy/cross_entropy_backward.cu)
 set(attention_sources attention/attention_backward.cu attention/attention_sm80.cu attention/attention_backward_cpu.cpp)
+set(attention_decode_sources attention_decode/attention_decode_plain.cu)
 
 set(rms_norm_quantize_calls rms_norm quantize)
 set(swiglu_quantize_calls swiglu quantize)

@@ -13,7 +13,9 @@
 //        (cp.async), a softmax and sums of their own: no warp waits for another until a part of an
 //        item ends.
 //        What a block needs first, its first unit too (two of long parts), is brought to the L2
-//        cache before the kernel before has ended; where the keys of 32 units lie is read at once.
+//        cache before the kernel before has ended; what is found out for that stands, of few
+//        sequences, unless that kernel writes other lengths. Where the keys of 32 units lie is
+//        read at once.
 // Merge  Where an item is in one part its block writes the result. Else each part's sums go to the
 //        workspace, and are added by a second kernel, in an order that follows from their number.
 //        It has more warps for an item than a block of the first one would; it waits beside that,
@@ -103,22 +105,17 @@ __device__ __forceinline__ void prefetch_unit(const Plan& plan, int batch, int k
   constexpr int kLine = 128 / sizeof(Cache);
   for (int at = 0; at < plan.call.head_dim; at += kLine) prefetch_line(row + at);
 }
-// A block's first one, as it is found before the kernel before has ended.
+// The first of a part.
 template <typename Cache, int kDim>
-__device__ __forceinline__ void prefetch_unit(const Plan& plan, int index, int place) {
-  if (plan.call.num_batches > 32 && plan.parts_of_item == 0) return;
-  const Schedule<true> schedule(plan);
-  const typename Schedule<true>::Part part = schedule.part(index);
-  if (part.is_empty()) return;
-  const int length = schedule.length(part.batch);
+__device__ __forceinline__ void prefetch_part(const Plan& plan, const Part& part, int place) {
   int in_head = part.column * plan.side_by_side + place;
   const int kv_head = plan.by_row_tiles.divide(&in_head);
   // Two of a long part: more, or two of short ones, take longer than they save.
   constexpr int kLong = 16;
   const int count = part.end - part.begin >= kLong && plan.row_tiles == 1 ? 2 : 1;
-  const int first = first_unit_of(plan, length) + part.begin - part.first;
+  const int first = unit_of(plan, part);
   for (int i = 0; i < count; ++i) {
-    prefetch_unit<Cache, kDim, true>(plan, part.batch, kv_head, length, first + i);
+    prefetch_unit<Cache, kDim, true>(plan, part.batch, kv_head, part.length, first + i);
   }
 }
 #endif
@@ -164,14 +161,39 @@ __global__ void __launch_bounds__(PartMemory<Cache, kDim>::kThreads,
   fetch_parameters(plan);
   const int part = static_cast<int>(blockIdx.x) / plan.side_by_side;
   const int place = static_cast<int>(blockIdx.x) - part * plan.side_by_side;
+  bool has_waited = false;
+  const auto wait = [&] {
+    wait_for_kernels_before();
+    // Behind it: what the second kernel reads before it waits has been written then.
+    let_next_kernel_start();
+    has_waited = true;
+  };
+  Schedule schedule(plan);
+  if (CUDAOPS_HAS_HOPPER && Schedule::knows_all(plan)) {
+    schedule.read_lengths<true>();
+  } else {
+    wait();
+    schedule.read_lengths<false>();
+  }
+  // The part is found before the kernel before has ended, and by the same instructions once more:
+  // of few sequences only where that kernel has written other lengths.
+  constexpr int kFew = 24;
+  Part own;
+#pragma unroll 1
+  for (;;) {
+    schedule.cut();
+    own = schedule.part(part);
+    if (has_waited) break;
 #if CUDAOPS_HAS_HOPPER
-  prefetch_unit<Cache, kDim>(plan, part, place);
+    if (!own.is_empty()) prefetch_part<Cache, kDim>(plan, own, place);
 #endif
-  wait_for_kernels_before();
-  // Behind it: what the second kernel reads before it waits has been written then.
-  let_next_kernel_start();
-  const Schedule<> schedule(plan);
-  const Schedule<>::Part own = schedule.part(part);
+    wait();
+    if (plan.call.num_batches > kFew) {
+      schedule.read_lengths<false>();
+    } else if (!schedule.has_changed(own)) {
+      break;
+    }
+  }
   if (own.is_empty() && !plan.is_in_cluster) return;
   using M = PartMemory<Cache, kDim>;
   Block<T, Cache, kDim, M, true> block(plan, memory);

@@ -8,6 +8,7 @@
 #include "../common/device_types.cuh"
 #include "../common/hopper.cuh"
 #include "../common/mma.cuh"
+#include "../common/vectors.cuh"
 #include "attention_decode_merge.cuh"
 #include "attention_decode_plan.cuh"
 #include "attention_decode_reader.cuh"

@@ -239,7 +239,9 @@ __global__ void __launch_bounds__(32 * kMergeWarps, merge_blocks_of(kDim))
   __shared__ LaneElements<kDim> sums_of[kMergeWarps][32];
   let_next_kernel_start();
   fetch_parameters(plan);
-  const Schedule<> schedule(plan);
+  Schedule schedule(plan);
+  schedule.read_lengths<false>();
+  schedule.cut();
   const int index = static_cast<int>(blockIdx.x);
   int part = 0, place, batch, column, first;
   if (plan.merge_items) {
@@ -250,7 +252,7 @@ __global__ void __launch_bounds__(32 * kMergeWarps, merge_blocks_of(kDim))
   } else {
     part = index / plan.side_by_side;
     place = index % plan.side_by_side;
-    const Schedule<>::Part own = schedule.part(part);
+    const Part own = schedule.part(part);
     if (own.is_empty() || own.first == own.begin) {
       // Part 0 is one of these: this kernel never ends before the first one.
       if (part == 0) wait_for_kernels_before();

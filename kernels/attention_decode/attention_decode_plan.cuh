@@ -217,51 +217,89 @@ __device__ __forceinline__ void store_lse(const Plan& plan, const Item& item, co
 
 #if CUDAOPS_HAS_MMA
 
-// How all units are cut, and where the sequences' begin, as a warp finds it. Of up to 32 sequences
-// each lane has one, and lengths are read once. kMayChange: a kernel before may still write
-// lengths. They are read past the first-level cache, in which they would stay, and what is found is
-// a sequence and a column that there are; of more than 32 sequences nothing can be found.
-template <bool kMayChange = false>
+// Units begin up to end, of all, and the item with the first of them: its sequence, that one's
+// length, its column there and its own first unit of all.
+struct Part {
+  int begin, end;
+  int batch, length, column, first;
+  __device__ bool is_empty() const { return begin >= end; }
+};
+// Its first unit, of the sequence's.
+__device__ __forceinline__ int unit_of(const Plan& plan, const Part& part) {
+  return first_unit_of(plan, part.length) + part.begin - part.first;
+}
+
+// How all units are cut, and where the sequences' begin, as a warp finds it. Each lane has a
+// sequence, of more than 32 four neighbouring ones, whose lengths are read at once; those of more
+// than 128 are read in turns, and again when they are looked for.
 class Schedule {
+  static constexpr int kEach = 4, kAtOnce = 32 * kEach;
+
  public:
+  // Whether it holds all lengths that a part depends on: those that a kernel before may still
+  // write give a sequence and a column that there are then.
+  __device__ static bool knows_all(const Plan& plan) {
+    return plan.call.num_batches <= kAtOnce || plan.parts_of_item > 0;
+  }
+
   __device__ explicit Schedule(const Plan& plan)
-      : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {
-    if (plan.parts_of_item > 0) return;
-    own_length_ = lane_ < plan.call.num_batches ? length_of<kMayChange>(plan, lane_) : 0;
-    own_ = lane_ < plan.call.num_batches ? units_of(plan, own_length_) * plan.columns : 0;
+      : plan_(plan), lane_(static_cast<int>(threadIdx.x % 32)) {}
+
+  // kPastCache: of the first level, in which lengths would stay that may still change.
+  template <bool kPastCache>
+  __device__ void read_lengths() {
+    if (plan_.parts_of_item > 0) return;
+    if (has_several()) {
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) lengths_[i] = length_at<kPastCache>(lane_ * kEach + i);
+    } else {
+      lengths_[0] = length_at<kPastCache>(lane_);
+    }
+  }
+  // Reads them again, of up to 32 sequences: whether they are others than those that the part was
+  // found by.
+  __device__ bool has_changed(const Part& part) {
+    if (plan_.parts_of_item > 0) return length_of<true>(plan_, part.batch) != part.length;
+    const int before = lengths_[0];
+    lengths_[0] = length_at<true>(lane_);
+    return __any_sync(~0u, lengths_[0] != before);
+  }
+
+  // What follows is of the lengths read last.
+  __device__ void cut() {
+    if (plan_.parts_of_item > 0) return;
+    units_[0] = own_ = units_at(lengths_[0]);
+    if (has_several()) {
+#pragma unroll
+      for (int i = 1; i < kEach; ++i) own_ += units_[i] = units_at(lengths_[i]);
+    }
     upto_ = sum_upto(own_);
     total_ = __shfl_sync(~0u, upto_, 31);
-    for (int first = 32; first < plan.call.num_batches; first += 32) {
+    for (int first = kAtOnce; first < plan_.call.num_batches; first += 32) {
       total_ += static_cast<int>(
-          __reduce_add_sync(~0u, static_cast<unsigned int>(units_at(first + lane_))));
+          __reduce_add_sync(~0u, static_cast<unsigned int>(units_at(length_at(first + lane_)))));
     }
-    per_part_ = static_cast<int>(plan.by_parts.quotient(static_cast<uint32_t>(total_ - 1))) + 1;
+    per_part_ = static_cast<int>(plan_.by_parts.quotient(static_cast<uint32_t>(total_ - 1))) + 1;
     if (per_part_ >= kLongPart) round_part();
   }
 
   __device__ int per_part() const { return per_part_; }
   __device__ int length(int batch) const {
-    if (batch >= 32 || plan_.parts_of_item > 0) return length_of<kMayChange>(plan_, batch);
-    return __shfl_sync(~0u, own_length_, batch);
+    if (has_several() || plan_.parts_of_item > 0) return length_of(plan_, batch);
+    return __shfl_sync(~0u, lengths_[0], batch);
   }
-  // The first unit of a sequence, of the first 32 ones where lengths differ.
+  // The first unit of a sequence, of up to 32.
   __device__ int begin_of(int batch) const { return __shfl_sync(~0u, upto_ - own_, batch); }
 
-  // Units begin up to end, of all, and the item with the first of them: its sequence, its column
-  // there and its own first unit of all.
-  struct Part {
-    int begin, end;
-    int batch, column, first;
-    __device__ bool is_empty() const { return begin >= end; }
-  };
   __device__ Part part(int index) const {
     Part part;
     if (plan_.parts_of_item > 0) {
       int in_item = index;
       const int column = plan_.by_parts_of_item.divide(&in_item);
       part.batch = column / plan_.columns;
+      part.length = length_of<true>(plan_, part.batch);
       part.column = column - part.batch * plan_.columns;
-      const int units = units_of(plan_, length(part.batch));
+      const int units = units_of(plan_, part.length);
       const int each = plan_.by_parts_of_item.quotient(units - 1) + 1;
       part.first = column * units;
       part.begin = part.first + in_item * each;
@@ -271,12 +309,11 @@ class Schedule {
     part.begin = index * per_part_;
     part.end = min(part.begin + per_part_, total_);
     if (part.is_empty()) return part;
-    find(part.begin, &part.batch, &part.first);
+    find(&part);
     part.column = 0;
     if (plan_.columns > 1) {
-      const int units = units_of(plan_, length(part.batch));
+      const int units = units_of(plan_, part.length);
       part.column = (part.begin - part.first) / units;
-      if (kMayChange) part.column = min(part.column, plan_.columns - 1);
       part.first += part.column * units;
     }
     return part;
@@ -288,39 +325,67 @@ class Schedule {
   // longer. Of short parts that is less than finding it out takes.
   static constexpr int kLongPart = 32;
   __device__ void round_part() {
-    const int units = __shfl_sync(~0u, own_, 0) / plan_.columns;
-    if (per_part_ >= units) return;
-    bool are_alike = true;
-    for (int batch = lane_; batch < plan_.call.num_batches; batch += 32) {
-      are_alike = are_alike && units_of(plan_, length_of<kMayChange>(plan_, batch)) == units;
+    const int units = __shfl_sync(~0u, units_[0], 0), of_item = units / plan_.columns;
+    if (per_part_ >= of_item) return;
+    bool are_alike = is_alike(units_[0], units);
+    if (has_several()) {
+#pragma unroll
+      for (int i = 1; i < kEach; ++i) are_alike = are_alike && is_alike(units_[i], units);
+    }
+    for (int batch = kAtOnce + lane_; batch < plan_.call.num_batches; batch += 32) {
+      are_alike = are_alike && is_alike(units_at(length_at(batch)), units);
     }
     if (!__all_sync(~0u, are_alike)) return;
-    const int pieces = units / per_part_, piece = (units + pieces - 1) / pieces;
+    const int pieces = of_item / per_part_, piece = (of_item + pieces - 1) / pieces;
     if (16 * (piece - per_part_) <= per_part_) per_part_ = piece;
   }
+  __device__ static bool is_alike(int units, int others) { return units == 0 || units == others; }
 
-  // The sequence with this unit of all, and its first one.
-  __device__ void find(int unit, int* batch, int* begin) const {
-    int before = 0, own = own_, upto = upto_;
-    for (int first = 0;; first += 32) {
-      if (first != 0) {
-        own = units_at(first + lane_);
-        upto = sum_upto(own);
+  // The sequence with a part's first unit, its length, and its first unit of all.
+  __device__ void find(Part* part) const {
+    if (!has_several()) {
+      is_in_lane(part, upto_, lane_, lengths_[0], upto_ - own_);
+      return;
+    }
+    int batch = lane_ * kEach, length = lengths_[0], begin = upto_ - own_;
+#pragma unroll
+    for (int i = 1; i < kEach; ++i) {
+      const int next = begin + units_[i - 1];
+      if (part->begin >= next && batch % kEach == i - 1) {
+        ++batch;
+        length = lengths_[i];
+        begin = next;
       }
-      const unsigned int behind = __ballot_sync(~0u, unit < before + upto);
-      if (behind != 0) {
-        const int lane = __ffs(static_cast<int>(behind)) - 1;
-        *batch = first + lane;
-        *begin = before + __shfl_sync(~0u, upto - own, lane);
-        return;
-      }
+    }
+    if (is_in_lane(part, upto_, batch, length, begin)) return;
+    int before = __shfl_sync(~0u, upto_, 31);
+    for (batch = kAtOnce + lane_;; batch += 32) {
+      length = length_at(batch);
+      const int own = units_at(length), upto = sum_upto(own);
+      if (is_in_lane(part, before + upto, batch, length, before + upto - own)) return;
       before += __shfl_sync(~0u, upto, 31);
     }
   }
+  // Whether a lane's units, which end there, have the part's first one; its sequence then.
+  __device__ __forceinline__ static bool is_in_lane(Part* part, int end, int batch, int length,
+                                                    int begin) {
+    const unsigned int behind = __ballot_sync(~0u, part->begin < end);
+    if (behind == 0) return false;
+    const int lane = __ffs(static_cast<int>(behind)) - 1;
+    part->batch = __shfl_sync(~0u, batch, lane);
+    part->length = __shfl_sync(~0u, length, lane);
+    part->first = __shfl_sync(~0u, begin, lane);
+    return true;
+  }
 
-  __device__ int units_at(int batch) const {
-    if (batch >= plan_.call.num_batches) return 0;
-    return units_of(plan_, length_of<kMayChange>(plan_, batch)) * plan_.columns;
+  __device__ bool has_several() const { return plan_.call.num_batches > 32; }
+  // -1: there is no such sequence.
+  template <bool kPastCache = false>
+  __device__ int length_at(int batch) const {
+    return batch < plan_.call.num_batches ? length_of<kPastCache>(plan_, batch) : -1;
+  }
+  __device__ int units_at(int length) const {
+    return length < 0 ? 0 : units_of(plan_, length) * plan_.columns;
   }
   // Of the lanes up to this one.
   __device__ int sum_upto(int sum) const {
@@ -333,7 +398,7 @@ class Schedule {
   }
 
   const Plan& plan_;
-  int lane_, own_length_, own_, upto_, total_, per_part_ = 0;
+  int lane_, lengths_[kEach], units_[kEach], own_, upto_, total_, per_part_ = 0;
 };
 
 #endif

@@ -34,15 +34,16 @@ class Case:
         order = list(range(count))
         shuffle.shuffle(order)
         table = torch.tensor(order[: len(lengths) * self.blocks_each], dtype=torch.int32)
-        self.block_table = table.view(len(lengths), self.blocks_each).to(device)
+        table = table.view(len(lengths), self.blocks_each)
+        self.block_table = table.to(device)
         self.seq_lens = torch.tensor(lengths, dtype=torch.int32, device=device)
         self.q = normal(len(lengths), q_len, heads, head_dim, dtype=dtype, device=device, seed=seed)
         shape = (count, page_size, kv_heads, head_dim)
         self.k, self.v = (normal(*shape, dtype=dtype, device="cpu", seed=seed + i) for i in (1, 2))
         is_used = torch.zeros(count, page_size, dtype=torch.bool)
-        for blocks, length in zip(self.block_table.tolist(), lengths):
-            for token in range(length):
-                is_used[blocks[token // page_size], token % page_size] = True
+        for blocks, length in zip(table, lengths):
+            tokens = torch.arange(length)
+            is_used[blocks[tokens // page_size], tokens % page_size] = True
         for cache in (self.k, self.v):
             cache[~is_used] = math.nan
         if cache_dtype is not None:
@@ -152,9 +153,11 @@ def test_generated_calls(device):
 
 
 def test_many_lengths_at_once(device):
-    lengths = [(37 * i * i) % 500 for i in range(70)]
-    for dtype in DTYPES:
-        Case(device, dtype, lengths, head_dim=32, kv_heads=1, heads=2).check()
+    """More sequences than a warp has lanes; on a GPU more than its lanes read lengths of at once (128)."""
+    for count in (70, 150) if device != "cpu" else (70,):
+        lengths = [(37 * i * i) % 500 for i in range(count)]
+        for dtype in DTYPES:
+            Case(device, dtype, lengths, head_dim=32, kv_heads=1, heads=2).check()
 
 
 def test_sequences_of_one_length(device):
@@ -162,6 +165,8 @@ def test_sequences_of_one_length(device):
     multiprocessors (an H100 has 132)."""
     for lengths in ([2080] * 32, [4200] * 16) if device != "cpu" else ([130] * 5,):
         Case(device, torch.bfloat16, lengths, heads=8, kv_heads=8, head_dim=16).check()
+    for count in (128, 130) if device != "cpu" else (40,):
+        Case(device, torch.bfloat16, [4200 if device != "cpu" else 65] * count, heads=1, kv_heads=1, head_dim=16).check()
 
 
 def test_long_sequence(device):
