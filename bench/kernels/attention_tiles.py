@@ -6,7 +6,7 @@ from what attention_tiles_benchmark measures.
     bench/kernels/attention_tiles.py --program build/sm90/bench/kernels/attention_tiles_benchmark --out bench/results
     bench/kernels/attention_tiles.py bench/results
 
-The first form measures on a GPU (about two minutes) and writes the header, the second writes it anew. A row of the header is for
+The first form measures on a GPU (about four minutes) and writes the header, the second writes it anew. A row of the header is for
 the head dimensions that the products are made for; its figures are numbers of queries, up to which the tiles for short sequences
 are taken: with nothing added to a score, with a softcap, with a bias, each without a mask and with a causal one.
 """
@@ -16,6 +16,7 @@ import json
 import math
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ import page_block  # noqa: E402
 HEADER = os.path.join(result_file.SOURCE, "kernels", "attention", "attention_sm90_limits.h")
 MARKS = ("// attention_sm90_limits: written by bench/kernels/attention_tiles.py", "// attention_sm90_limits: end")
 RESULTS = "attention_tiles_cuda"
+REPETITIONS = 3
 
 # In the order of AttentionSm90Heads, AttentionSm90Terms and masks.
 HEAD_DIMS = ((64, 64), (96, 96), (128, 128), (192, 128), (192, 192), (256, 256))
@@ -42,17 +44,29 @@ def measure(program, folder, told):
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "figures.json")
         command = [program, f"--benchmark_out={out}", "--benchmark_out_format=json"]
+        # Both tiles at all temperatures of the GPU, and no figure by one disturbed moment.
+        command += [f"--benchmark_repetitions={REPETITIONS}", "--benchmark_enable_random_interleaving=true"]
         if subprocess.run(command, env={**os.environ, "CUDAOPS_REQUIRE_GPU": "1"}).returncode:
             raise SystemExit(f"attention_tiles.py: {program} failed; nothing is written.")
         with open(out, encoding="utf-8") as stream:
             entries = json.load(stream)["benchmarks"]
-    rows = []
+    times = {}
     for entry in entries:
         found = re.fullmatch(NAME, result_file.short_name(entry["name"]))
         if found:
-            head_dim, head_dim_v, terms, mask, seq, tiles = found.groups()
-            row = {"head_dim": int(head_dim), "head_dim_v": int(head_dim_v), "terms": terms, "mask": mask, "seq": int(seq)}
-            rows.append({**row, "tiles": tiles, "us": round(entry.get("real_time", 0), 2)})
+            times.setdefault(found.groups(), []).append(entry.get("real_time", 0))
+    rows = []
+    for (head_dim, head_dim_v, terms, mask, seq, tiles), each in times.items():
+        row = {"head_dim": int(head_dim), "head_dim_v": int(head_dim_v), "terms": terms, "mask": mask, "seq": int(seq)}
+        us = statistics.median(each) if min(each) > 0 else 0
+        rows.append({**row, "tiles": tiles, "us": round(us, 2)})
+
+    # Benchmarks end in random order.
+    def place(row):
+        kind = (row["head_dim"], row["head_dim_v"], TERMS.index(row["terms"]), MASKS.index(row["mask"]))
+        return (*kind, row["seq"], row["tiles"] == "long")
+
+    rows.sort(key=place)
     without = [row for row in rows if row["us"] <= 0]
     if without or not rows:
         raise SystemExit(

@@ -127,15 +127,20 @@ def versions(modules):
 
 
 @functools.cache
-def modules():
-    """(name → module, name → why it could not be had) of PACKAGES."""
-    found, missing = {}, {}
-    for name, (_, module) in PACKAGES.items():
-        try:
-            found[name] = importlib.import_module(module)
-        except Exception as error:  # there, but not for this torch, say
-            missing[name] = f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]
-    return found, missing
+def module(name):
+    """(the module of PACKAGES' entry, None), or (None, why it could not be had)."""
+    try:
+        return importlib.import_module(PACKAGES[name][1]), None
+    except Exception as error:  # there, but not for this torch, say
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]
+
+
+def modules(names):
+    """(name → module, name → why it could not be had) of those packages: importing one takes seconds, so that an op's
+    process imports the packages that it calls only."""
+    had = {name: module(name) for name in PACKAGES if name in names}
+    found = {name: m for name, (m, _) in had.items() if m}
+    return found, {name: why for name, (_, why) in had.items() if why}
 
 
 @dataclasses.dataclass

@@ -314,7 +314,7 @@ class FunctionCases:
         self.functions = {OURS: op.ours, "eager": op.torch, "compile": self._compiled(op.torch)}
         if not options.quick:
             self.functions["compile_max"] = self._compiled(op.torch, MAX_AUTOTUNE)
-        modules, _ = table.modules()
+        modules, _ = table.modules(op.others)
         others = {other: entry for other, entry in op.others.items() if other in modules}
         for other, entry in others.items():
             self.functions[other] = functools.partial(entry.call, modules[other])
@@ -579,7 +579,7 @@ def measure_cases(name, options, table):
     turns = Turns(options.turns)
     with turns.alone():
         clock = Clock(options.device, options.quick)
-    found, missing = table.modules()
+    found, missing = table.modules(getattr(op, "others", ()))
     report = {"date": result_file.now(), "versions": table.versions(found), "missing": missing, "cases": []}
     shapes = op.quick
     if not options.quick:
@@ -766,6 +766,9 @@ def run_child(name, options):
         if value is not None:
             command += [f"--{key.replace('_', '-')}", str(value)]
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    # Each would start as many compilers as there are cores.
+    compilers = max(len(os.sched_getaffinity(0)) // options.jobs, 1)
+    environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(compilers))
     # A session of its own, so that the compiler's workers end with it.
     child = subprocess.Popen(command, env=environment, start_new_session=True)
     children.append(child)

@@ -47,6 +47,7 @@ __global__ void __launch_bounds__(kThreads) scale_kernel(const CrossEntropyScale
   for (int64_t index = blockIdx.x; index < call.num_rows; index += gridDim.x) {
     const float factor = call.grad_loss[call.one_a_row ? index : 0];
     if (factor == 1) continue;
+    const auto scaled = [factor](float x) { return x == 0 ? x : x * factor; };
     T* const row = call.grad_logits.row<T>(index);
     const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(row) % 16 / sizeof(T));
     const int64_t width = call.num_classes;
@@ -55,13 +56,13 @@ __global__ void __launch_bounds__(kThreads) scale_kernel(const CrossEntropyScale
     for (int64_t i = threadIdx.x; i * kSize - shift < width; i += kThreads) {
       const int64_t column = i * kSize - shift;
       if (column >= 0 && column + kSize <= width) {
-        vectors[i] = pack<T>(unpack<T>(vectors[i]) * factor);
+        vectors[i] = pack<T>(map(scaled, unpack<T>(vectors[i])));
         continue;
       }
       const int begin = column < 0 ? static_cast<int>(-column) : 0;
       const int end = width - column < kSize ? static_cast<int>(width - column) : kSize;
       for (int k = begin; k < end; ++k) {
-        row[column + k] = from_float<T>(to_float(row[column + k]) * factor);
+        row[column + k] = from_float<T>(scaled(to_float(row[column + k])));
       }
     }
   }

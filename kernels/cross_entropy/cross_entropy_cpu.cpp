@@ -129,7 +129,8 @@ struct Scale {
         T* const row = call.grad_logits.row<T>(index);
         if (factor == 1) continue;
         for (int64_t i = 0; i < call.num_classes; ++i) {
-          row[i] = from_float<T>(to_float(row[i]) * factor);
+          const float x = to_float(row[i]);
+          row[i] = from_float<T>(x == 0 ? x : x * factor);
         }
       }
     };

@@ -299,6 +299,35 @@ def test_sees_what_moved(device):
     compare_parameters(ours, theirs, rtol=2e-5, atol=1e-5)
 
 
+def test_follows_a_state_that_was_moved(device):
+    """As programs do that need the memory between steps: all tensors of a state are replaced."""
+
+    def to(place):
+        for state in optimizers[0].state.values():
+            for name, value in state.items():
+                state[name] = value.to(place, copy=True)
+
+    for dtype in (torch.float32, torch.bfloat16):
+        ours, kept = parameters(dtype, device), parameters(dtype, device)
+        optimizers = [AdamW(params) for params in (ours, kept)]
+        for step in range(5):
+            for params, optimizer in zip((ours, kept), optimizers):
+                set_grads(params, step)
+                optimizer.step()
+            if step in (1, 3):
+                to("cpu")
+            if step == 1:  # or a step brings it back
+                to(device)
+            if step == 2:
+                for param, state in list(optimizers[0].state.items()):
+                    optimizers[0].state[param] = {name: value.clone() for name, value in state.items()}
+        for a, b in zip(ours, kept):
+            assert torch.equal(a, b)
+            for name, value in optimizers[1].state[b].items():
+                found = optimizers[0].state[a][name]
+                assert found.device == value.device and torch.equal(found, value), (dtype, name)
+
+
 def test_follows_another_dtype(device):
     """module.half() between two steps: parameters of 16 bits have masters from then on, float32
     ones have none; as if the state_dict had been loaded into an optimizer of the new ones."""

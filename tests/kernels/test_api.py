@@ -4,6 +4,7 @@ embedding, static scales, the loss of a linear layer, patch()."""
 
 import copy
 import importlib.util
+import io
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 from kernel_testing import DTYPES, assert_close, kernels, main, normal, refusal
 from kernel_testing import pytest_generate_tests  # noqa: F401
@@ -190,6 +192,15 @@ def test_linear_cross_entropy(device):
                 for a, c, d in zip(found, torch.autograd.grad(wanted, given, grad.double()), again):
                     torch.testing.assert_close(a.double(), c, rtol=1e-4, atol=2e-4)
                     torch.testing.assert_close(a, d, rtol=1e-4, atol=5e-5)
+    # A batch without labels changes nothing: the mean is NaN, its gradients are zeros.
+    leaves = [t.clone().requires_grad_() for t in (x, w, b)]
+    loss = kernels.linear_cross_entropy(
+        leaves[0], leaves[1], torch.full_like(target, -100), linear_bias=leaves[2]
+    )
+    assert loss.isnan()
+    for retained in (True, False):  # kept gradients, and computed again
+        for grad in torch.autograd.grad(loss, leaves, retain_graph=retained):
+            assert torch.equal(grad, torch.zeros_like(grad))
     assert "wanted None for weight" in refusal(
         lambda: kernels.linear_cross_entropy(x, w, target, weight=b)
     )
@@ -244,6 +255,42 @@ def test_linear_cross_entropy_compiled(device):
             function(leaf, w, target).backward()
         torch.testing.assert_close(found.grad, wanted.grad)
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 2
+
+
+def test_losses_are_exported_with_their_gradients_and_traced_without(device):
+    x, w = normal(2, 6, 8, dtype=torch.float32, device=device)
+    target = torch.arange(6, device=device) % 6
+
+    class Loss(torch.nn.Module):
+        def __init__(self, function):
+            super().__init__()
+            self.function = function
+
+        def forward(self, x, w):
+            return self.function(x, w)
+
+    for name, function in (
+        ("cross_entropy_", lambda x, w: kernels.cross_entropy_(F.linear(x, w), target)),
+        ("linear_cross_entropy", lambda x, w: kernels.linear_cross_entropy(x, w, target)),
+    ):
+
+        def gradients(run):
+            leaves = [t.clone().requires_grad_() for t in (x, w)]
+            return torch.autograd.grad(run(*leaves), leaves)
+
+        wanted = gradients(function)
+        leaves = tuple(t.clone().requires_grad_() for t in (x, w))
+        for strict in (False, True):
+            program = torch.export.export(Loss(function), leaves, strict=strict).module()
+            torch.testing.assert_close(gradients(program), wanted, msg=name)
+        torch.testing.assert_close(torch.func.grad(function, (0, 1))(x, w), wanted, msg=name)
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            traced = torch.jit.trace(Loss(function), (x, w))
+            file = io.BytesIO()
+            torch.jit.save(traced, file)
+            file.seek(0)
+            assert torch.equal(torch.jit.load(file)(x, w), function(x, w)), name
 
 
 def test_linear_cross_entropy_has_no_logits_of_all_rows(device):

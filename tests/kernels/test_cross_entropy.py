@@ -91,6 +91,16 @@ def test_agrees_with_torch_on_what_it_ignores(device):
     assert kernels.cross_entropy(logits, target).isfinite()
 
 
+def test_ignored_rows_have_no_gradient_of_a_mean_over_none(device):
+    nothing = torch.full((3,), IGNORED, device=device)
+    for width in (8, 131):
+        for reduction in ("mean", "sum", "none"):
+            leaf = torch.randn(3, width, device=device, requires_grad=True)
+            losses = kernels.cross_entropy_(leaf * 1, nothing, reduction=reduction)
+            (losses.sum() / 0).backward()
+            assert not leaf.grad.any(), (width, reduction)
+
+
 def test_zero_rows_and_one_class(device):
     empty = torch.zeros(0, 5, device=device)
     none = torch.zeros(0, dtype=torch.int64, device=device)

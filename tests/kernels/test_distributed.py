@@ -319,6 +319,14 @@ def sharded_classes(mesh):
             close(full(sharded.grad), leaf.grad, (placement, keywords))
             if placement == Shard(1) and logits.shape[1] % mesh.size() == 0:  # torch 2.10 gathers others
                 assert sharded.grad.placements == (placement,)
+    # A batch without labels: the mean is NaN, its gradients are zeros.
+    for placement in (Shard(0), Shard(1)):
+        for function in (kernels.cross_entropy, kernels.cross_entropy_):
+            leaf = distribute_tensor(logits, mesh, [placement]).requires_grad_()
+            loss = full(function(leaf * 1, torch.full_like(target, -100)))
+            assert loss.isnan()
+            loss.backward()
+            assert (full(leaf.grad) == 0).all(), (placement, function)
     # torch's own way with its own name.
     from torch.distributed.tensor.parallel import loss_parallel
 

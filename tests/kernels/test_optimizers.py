@@ -151,6 +151,12 @@ def test_clip_grad_norm(device):
         lambda: kernels.clip_grad_norm_(params, 1.0, error_if_nonfinite=True)
     )
     assert kernels.clip_grad_norm_([], 1.0) == 0
+    results = []
+    for clip in (kernels.clip_grad_norm_, torch.nn.utils.clip_grad_norm_):
+        param = torch.nn.Parameter(torch.ones(4, 3, device=device))
+        param.grad = normal(4, 3, dtype=torch.float32, device=device).to_sparse(1)
+        results.append((clip([param], 0.5), param.grad.to_dense()))
+    assert all(map(torch.equal, *results))
 
 
 def lists(device, dtype=torch.float32):
@@ -382,6 +388,86 @@ def test_the_default_device_is_not_that_of_a_step(device):
         results[default] = params
     for name, *both in zip(OPTIMIZERS, *results.values()):
         assert torch.equal(*both), name
+
+
+def test_the_default_dtype_is_not_that_of_a_state(device):
+    results = {}
+    for default in (torch.float32, torch.bfloat16):
+        results[default] = [one_parameter(device) for _ in (*OPTIMIZERS, "moments of float32")]
+        *params, last = results[default]
+        torch.set_default_dtype(default)
+        try:
+            for param, make in zip(params, OPTIMIZERS.values()):
+                make([param], lr=0.1).step()
+            kernels.optim.AdamW8bit([last], min_8bit_size=10**6).step()
+        finally:
+            torch.set_default_dtype(torch.float32)
+    for name, *both in zip((*OPTIMIZERS, "moments of float32"), *results.values()):
+        assert torch.equal(*both), name
+
+
+def test_states_that_were_saved_in_another_order(device):
+    """As files of tensors hold them: contiguous, whatever their parameters are."""
+    for name in ("AdamW", "Lion", "LAMB"):
+        values = normal(4, 3, 5, 5, dtype=torch.float32, device=device).to(memory_format=torch.channels_last)
+        params = [torch.nn.Parameter(values.clone()) for _ in range(2)]
+        optimizers = [OPTIMIZERS[name]([param], lr=0.1) for param in params]
+        for is_first in (True, False):
+            for param, optimizer in zip(params, optimizers):
+                param.grad = values + 1
+                optimizer.step()
+            if is_first:
+                saved = optimizers[1].state_dict()
+                saved["state"][0] = {
+                    key: value.contiguous() if torch.is_tensor(value) else value
+                    for key, value in saved["state"][0].items()
+                }
+                optimizers[1].load_state_dict(saved)
+        assert torch.equal(*params), name
+
+
+def test_hooks_see_the_state_dict(device):
+    """What a hook makes of one is what is loaded: here the states of parameters in another order."""
+
+    def swapped(_, state_dict):
+        first, second = (state_dict["state"][i] for i in range(2))
+        return {**state_dict, "state": {0: second, 1: first}}
+
+    for name, make in OPTIMIZERS.items():
+        params = [one_parameter(device) for _ in range(2)]
+        params[1].grad = params[0].grad * 2
+        optimizer, other = make(params, lr=0.1), make(params[::-1], lr=0.1)
+        optimizer.step()
+        other.register_load_state_dict_pre_hook(swapped)
+        other.register_load_state_dict_post_hook(lambda self: seen.extend(self.state[params[0]].items()))
+        seen = []
+        other.load_state_dict(optimizer.state_dict())
+        assert seen and all(other.state[params[0]][key] is value for key, value in seen), name
+        for param in params:
+            for key, value in optimizer.state[param].items():
+                found = other.state[param][key]
+                assert torch.equal(found, value) if torch.is_tensor(value) else found == value, (name, key)
+
+
+def test_a_refused_step_is_not_counted(device):
+    for name, make in OPTIMIZERS.items():
+        first, sparse = one_parameter(device), one_parameter(device)
+        optimizer = make([first, sparse], lr=0.1)
+        optimizer.step()
+        before = first.detach().clone()
+        sparse.grad = sparse.grad.to_sparse()
+        assert refusal(optimizer.step) == f"{name}: wanted dense gradients, found a sparse one."
+        assert torch.equal(first, before), name
+        assert all(state.get("step", 1) == 1 for state in optimizer.state.values()), name
+        if name in ("Lion", "LAMB", "AdamW8bit"):  # refused by the op itself
+            sparse.grad = None
+            sparse.data = sparse.data.double()
+            sparse.grad = sparse.data.clone()
+            assert "found Double" in refusal(optimizer.step)
+            assert optimizer.state[sparse]["step"] == 1, name
+    assert "Muon: wanted parameters of real numbers" in refusal(
+        lambda: kernels.optim.Muon([torch.nn.Parameter(torch.zeros(2, 2, dtype=torch.complex64, device=device))])
+    )
 
 
 def test_options_that_are_no_numbers_are_refused(device):

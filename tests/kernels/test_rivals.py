@@ -126,13 +126,31 @@ def test_packages(device):
         quick=((3, 8),),
         others={"liger": writes, "vllm": absent},
     )
-    with mock.patch.object(rival_ops, "modules", lambda: ({"liger": F}, missing)):
+    with mock.patch.object(rival_ops, "modules", lambda names: ({"liger": F}, missing)):
         report = measured(op, device)
     assert report["missing"] == missing
     assert report["versions"] == {"liger": torch.__version__}
     ways = [set(case["us"]) for case in report["cases"]]
     assert ways == [{rivals.OURS, "eager", "compile", "liger"}, {rivals.OURS, "eager", "compile"}]
     assert not any("failed" in case for case in report["cases"])
+
+
+def test_an_op_imports_the_packages_that_it_calls():
+    imported = []
+
+    def import_module(name):
+        imported.append(name)
+        if name == rival_ops.PACKAGES["vllm"][1]:
+            raise ImportError("not for\n this torch")
+        return F
+
+    rival_ops.module.cache_clear()
+    with mock.patch.object(rival_ops.importlib, "import_module", import_module):
+        found, missing = rival_ops.modules(rival_ops.OPS["rope"].others)
+        assert rival_ops.modules(()) == ({}, {})
+    rival_ops.module.cache_clear()
+    assert imported == [rival_ops.PACKAGES[name][1] for name in ("flashinfer", "vllm")]
+    assert found == {"flashinfer": F} and missing == {"vllm": "ImportError: not for this torch"}
 
 
 def test_cases_of_shares_are_those_of_one_process(device):

@@ -55,7 +55,7 @@ def _check_whole(tensors: Iterable[Tensor]) -> None:
                 )
 
 
-class _Held:
+class Held:
     """A tensor that torch's load_state_dict() is not to cast to its parameter's dtype."""
 
     def __init__(self, tensor):
@@ -75,6 +75,7 @@ class _Part:
         masters = [local(state["master_param"]) for state in states if "master_param" in state]
         self.places = places  # in the group's list of gradients; None: all of it
         self.device = device
+        self.first = (params[0], states[0], tuple(states[0].values()))
         self.number = ops._adamw_prepare(
             [local(param) for param in params],
             [local(state["exp_avg"]) for state in states],
@@ -119,12 +120,23 @@ class _Prepared:
             result.append(grad)
         return result
 
+    def has_its_tensors(self):
+        """Asked of each part's first parameter: who moves a state to the CPU and back moves all of it."""
+        for part in self.parts:
+            param, state, values = part.first
+            if self.state.get(param) is not state or len(state) != len(values):
+                return False
+            if not all(map(operator.is_, state.values(), values)):
+                return False
+        return True
+
     def serves(self, params, state):
         return (
             len(params) == len(self.params)
             and all(map(operator.is_, params, self.params))
             and state is self.state
             and len(state) == self.num_states
+            and self.has_its_tensors()
             and (
                 not self.is_sharded or all(map(operator.is_, map(local, params), self.shards))
             )
@@ -203,9 +215,11 @@ class AdamW(torch.optim.Optimizer):
     - A parameter whose elements have gaps in memory (Parameter(weight[::2])) is refused. A gradient
       that lies in another order than its parameter is copied first.
 
-    A state's tensors may be changed in place. To put others in their place, use load_state_dict().
-    Between steps references to the parameters are kept, and torch.utils.swap_tensors() refuses them
-    (but for DTensors): load_state_dict(state_dict()) lets go of them.
+    A state's tensors may be changed in place, and all be replaced, as by programs that move a state to
+    the CPU and back. To replace some of them, use load_state_dict(). Between steps references to the
+    parameters and to their states are kept, so that memory isn't free until the next step, and
+    torch.utils.swap_tensors() refuses the parameters (but for DTensors): load_state_dict(state_dict())
+    lets go of them.
     """
 
     # GradScaler leaves grad_scale and found_inf to step().
@@ -291,7 +305,7 @@ class AdamW(torch.optim.Optimizer):
         # A flat state_dict of torch.distributed.checkpoint has {} for a state that was not saved.
         held = {
             key: {
-                name: _Held(value) if name in _FLOAT32_STATES else value
+                name: Held(value) if name in _FLOAT32_STATES else value
                 for name, value in state.items()
                 if not (isinstance(value, dict) and not value)
             }
@@ -330,7 +344,7 @@ class AdamW(torch.optim.Optimizer):
             if name not in state:
                 continue
             value = state[name]
-            if isinstance(value, _Held):
+            if isinstance(value, Held):
                 value = value.tensor
             value = value.to(dtype=torch.float32, device=param.device)
             if value.stride() != param.stride():
@@ -394,6 +408,10 @@ class AdamW(torch.optim.Optimizer):
             prepared = self._prepared.get(index)
             if prepared is None or not prepared.serves(params, self.state):
                 _refuse_sparse(grads)
+                if prepared is not None and not prepared.has_its_tensors():
+                    for param in params:
+                        if self.state.get(param):
+                            self._adopt(param, self.state[param])
                 self._prepared[index] = None  # frees its memory first
                 prepared = self._prepared[index] = self._prepare(group, params)
             if prepared.is_sharded:

@@ -217,7 +217,11 @@ def _of_dtensor(input, target, options, reduction, in_place=False):
     if reduction == "none":
         return loss
     total = loss.sum()
-    return total if reduction == "sum" else total / (target != options[0]).sum()
+    if reduction == "sum":
+        return total
+    # NaN where all rows are ignored, with gradients of zeros, as torch's.
+    count = (target != options[0]).sum()
+    return (total / count.clamp(min=1)).masked_fill(count == 0, torch.nan)
 
 
 class _InPlace(torch.autograd.Function):
@@ -307,6 +311,8 @@ def cross_entropy_(
     """The same, with the gradient computed at once and kept in input's memory: half the traffic and
     no second tensor of logits. input must not be used afterwards; backward() works once.
 
+    Under torch.func's transforms and in torch.export it is cross_entropy(), which overwrites nothing.
+
     The gradient is rounded to input's dtype before it is multiplied by the loss's own: with float16
     and a loss scale (torch.amp.GradScaler) small gradients are lost that cross_entropy() keeps.
     """
@@ -315,7 +321,9 @@ def cross_entropy_(
     is_sharded = type(input) is not torch.Tensor and hasattr(input, "_local_tensor")
     if is_sharded:
         _check_reduction("cross_entropy_", reduction)
-    if not (input.requires_grad and torch.is_grad_enabled()):
+    needs_grad = input.requires_grad and torch.is_grad_enabled()
+    # An exported program holds no backward pass of a function of Python, and a transform none of this one.
+    if not needs_grad or torch._C._are_functorch_transforms_active() or torch.compiler.is_exporting():
         if is_sharded:
             return _of_dtensor(input, target, options[:-1], reduction)
         return _cross_entropy(input, target, *options)

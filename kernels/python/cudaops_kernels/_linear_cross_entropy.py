@@ -71,9 +71,39 @@ class _Gradients:
 
 
 def _factor_of(reduction: str, target: Tensor, ignore_index: int) -> Optional[Tensor]:
+    """Of gradients. Where all rows are ignored they are zeros, as torch's, and the mean is NaN."""
     if reduction != "mean":
         return None
-    return 1.0 / (target != ignore_index).sum().to(torch.float32)
+    return 1.0 / (target != ignore_index).sum().clamp(min=1).to(torch.float32)
+
+
+def _run(
+    needs: Sequence[bool],
+    rows: Tensor,
+    weight: Tensor,
+    bias: Optional[Tensor],
+    target: Tensor,
+    reduction: str,
+    options: tuple[int, float, float, float],
+) -> tuple[Tensor, Tensor, Optional[tuple[Optional[Tensor], ...]]]:
+    """The loss, the rows' lse, and of a sum or mean the gradients that are needed."""
+    gradients = None
+    if any(needs) and reduction != "none":
+        gradients = _Gradients(needs, rows, weight, bias)
+    losses = rows.new_empty(rows.shape[0], dtype=torch.float32)
+    lses = torch.empty_like(losses)
+    factor = _factor_of(reduction, target, options[0])
+    for part in _parts(rows.shape[0]):
+        logits = torch.nn.functional.linear(rows[part], weight, bias)
+        run = ops.cross_entropy if gradients is None else ops.cross_entropy_
+        losses[part], lses[part] = run(logits, target[part], *options, "none")
+        if gradients is not None:
+            gradients.add(logits, rows[part], factor, part)
+        del logits
+    loss = losses if reduction == "none" else losses.sum()
+    if reduction == "mean":
+        loss = loss / (target != options[0]).sum()
+    return loss, lses, None if gradients is None else gradients.result()
 
 
 class _Loss(torch.autograd.Function):
@@ -88,30 +118,13 @@ class _Loss(torch.autograd.Function):
         bias: Optional[Tensor],
         target: Tensor,
         reduction: str,
-        ignore_index: int,
-        label_smoothing: float,
+        options: tuple[int, float, float, float],
     ) -> Tensor:
         ctx.needs = ctx.needs_input_grad[:3]
-        ctx.reduction = reduction
-        ctx.options = options = (ignore_index, label_smoothing, 0.0, 0.0)
-        gradients = None
-        if any(ctx.needs) and reduction != "none":
-            gradients = _Gradients(ctx.needs, rows, weight, bias)
-        losses = rows.new_empty(rows.shape[0], dtype=torch.float32)
-        lses = torch.empty_like(losses)
-        factor = _factor_of(reduction, target, ignore_index)
-        for part in _parts(rows.shape[0]):
-            logits = torch.nn.functional.linear(rows[part], weight, bias)
-            run = ops.cross_entropy if gradients is None else ops.cross_entropy_
-            losses[part], lses[part] = run(logits, target[part], *options, "none")
-            if gradients is not None:
-                gradients.add(logits, rows[part], factor, part)
-            del logits
+        ctx.reduction, ctx.options = reduction, options
+        loss, lses, ctx.gradients = _run(ctx.needs, rows, weight, bias, target, reduction, options)
         ctx.save_for_backward(rows, weight, bias, target, lses)
-        ctx.gradients = None if gradients is None else gradients.result()
-        if reduction == "none":
-            return losses
-        return losses.sum() if factor is None else losses.sum() * factor
+        return loss
 
     @staticmethod
     def backward(ctx: Any, grad_loss: Tensor) -> Any:
@@ -124,7 +137,7 @@ class _Loss(torch.autograd.Function):
             for grad in grads:
                 if grad is not None:
                     ops.cross_entropy_scale_(grad, grad_loss)
-            return *grads, None, None, None, None
+            return *grads, None, None, None
         rows, weight, bias, target, lses = ctx.saved_tensors
         gradients = _Gradients(ctx.needs, rows, weight, bias)
         factor = _factor_of(ctx.reduction, target, ctx.options[0])
@@ -141,7 +154,7 @@ class _Loss(torch.autograd.Function):
                 "none",
             )
             gradients.add(grad, rows[part], None, part)
-        return *gradients.result(), None, None, None, None
+        return *gradients.result(), None, None, None
 
 
 def _check_tensors(op: str, input: Any, weight: Any, target: Any, bias: Any) -> None:
@@ -169,11 +182,12 @@ def _check_tensors(op: str, input: Any, weight: Any, target: Any, bias: Any) -> 
         )
 
 
-def _is_composed(*tensors: Optional[Tensor]) -> bool:
+def _is_composed(needs_grad: bool, *tensors: Optional[Tensor]) -> bool:
     """Whether this call is cross_entropy(linear(...)) as such, which has rules for all of it: shards,
-    transforms, tangents."""
+    transforms, tangents, and an exported program, which holds no backward pass of a function of Python."""
     return (
         torch._C._are_functorch_transforms_active()
+        or (needs_grad and torch.compiler.is_exporting())
         or torch.autograd.forward_ad._current_level >= 0
         or any(hasattr(tensor, "_local_tensor") for tensor in tensors)
     )
@@ -197,7 +211,8 @@ def linear_cross_entropy(
     input is [*, features], linear_weight [classes, features], target [*], linear_bias [classes], of
     one dtype but under autocast. Gradients are computed along with the loss where it is one number;
     there is no second derivative. weight and options must be None. Of DTensors, under torch.func's
-    transforms and with tangents it is cross_entropy(linear(...)), with the logits.
+    transforms, with tangents and in torch.export with gradients it is cross_entropy(linear(...)), with the
+    logits.
     """
     op = "linear_cross_entropy"
     for name, value in (("weight", weight), ("options", options)):
@@ -219,7 +234,10 @@ def linear_cross_entropy(
                 f"{op}: wanted one dtype for input and {name}, found {input.dtype} and {tensor.dtype}."
             )
     ignore_index = -100 if ignore_index is None else ignore_index
-    if _is_composed(input, linear_weight, linear_bias, target):
+    needs_grad = torch.is_grad_enabled() and any(
+        tensor is not None and tensor.requires_grad for tensor in (input, linear_weight, linear_bias)
+    )
+    if _is_composed(needs_grad, input, linear_weight, linear_bias, target):
         logits = torch.nn.functional.linear(input, linear_weight, linear_bias)
         return cross_entropy(
             logits,
@@ -228,16 +246,18 @@ def linear_cross_entropy(
             reduction=reduction,
             label_smoothing=label_smoothing,
         )
+    tensors = (
+        input.reshape(target.numel(), input.shape[-1]),
+        linear_weight,
+        linear_bias,
+        target.reshape(-1),
+    )
+    loss_options = (ignore_index, label_smoothing, 0.0, 0.0)
     try:
-        loss = _Loss.apply(
-            input.reshape(target.numel(), input.shape[-1]),
-            linear_weight,
-            linear_bias,
-            target.reshape(-1),
-            reduction,
-            ignore_index,
-            label_smoothing,
-        )
+        if needs_grad:
+            loss = _Loss.apply(*tensors, reduction, loss_options)
+        else:  # torch.jit.trace() keeps ops, no function of Python
+            loss = _run((False,) * 3, *tensors, reduction, loss_options)[0]
     except RuntimeError as error:
         raise_again(error)
     return cast(Tensor, loss.view(target.shape) if reduction == "none" else loss)

@@ -9,6 +9,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
+from ._adamw import Held
 from ._errors import as_number, raise_again, two_numbers
 from ._library import ops
 from ._registration import register_op
@@ -30,11 +31,19 @@ def _check(name: str, **options: Any) -> None:
             )
 
 
-def _like(param: Tensor, grad: Tensor) -> Tensor:
-    """The gradient in its parameter's order in memory."""
-    if grad.stride() == param.stride() or grad.shape != param.shape:
-        return grad
-    return torch.empty_like(param).copy_(grad)
+def _like(param: Tensor, tensor: Tensor) -> Tensor:
+    """A gradient, or a state, in its parameter's order in memory."""
+    if tensor.stride() == param.stride() or tensor.shape != param.shape:
+        return tensor
+    return torch.empty_like(param, dtype=tensor.dtype).copy_(tensor)
+
+
+def _refuse_sparse(name: str, groups: list) -> None:
+    """Before anything is written or counted."""
+    for group in groups:
+        for param in group["params"]:
+            if param.grad is not None and param.grad.layout is not torch.strided:
+                raise RuntimeError(f"{name}: wanted dense gradients, found a sparse one.")
 
 
 class _MultiTensor(torch.optim.Optimizer):
@@ -61,20 +70,16 @@ class _MultiTensor(torch.optim.Optimizer):
 
     @torch._disable_dynamo
     def _step_groups(self) -> None:
+        _refuse_sparse(type(self).__name__, self.param_groups)
         self._begin_step()
         for group in self.param_groups:
             together: dict = {}
             for param in group["params"]:
                 if param.grad is None:
                     continue
-                if param.grad.layout is not torch.strided:
-                    raise RuntimeError(
-                        f"{type(self).__name__}: wanted dense gradients, found a sparse one."
-                    )
                 state = self.state[param]
                 if not state:
                     state.update(step=0, **self._new_state(group, param))
-                state["step"] += 1
                 together.setdefault((param.device, param.dtype), []).append(param)
             for params in together.values():
                 grads = [
@@ -85,19 +90,39 @@ class _MultiTensor(torch.optim.Optimizer):
                     self._step_together(group, list(map(local, params)), grads, states)
                 except RuntimeError as error:
                     raise_again(error)
+                for state in states:  # not those of a step that was refused
+                    state["step"] += 1
                 # Whoever saved a parameter for a backward pass learns that it has changed.
                 torch.autograd.graph.increment_version(params)
 
     def load_state_dict(self, state_dict: Any) -> None:
-        super().load_state_dict(state_dict)
-        # torch casts a state to its parameter's dtype; here it stays what it was.
-        saved = state_dict["state"]
-        params = [param for group in self.param_groups for param in group["params"]]
-        indices = [index for group in state_dict["param_groups"] for index in group["params"]]
-        for index, param in zip(indices, params):
-            for name, value in saved.get(index, {}).items():
-                if isinstance(value, Tensor):
-                    self.state[param][name] = value.detach().clone().to(param.device)
+        # The last of the hooks: what others make of the state_dict is what is loaded.
+        handle = self.register_load_state_dict_pre_hook(_MultiTensor._hold)
+        try:
+            super().load_state_dict(state_dict)
+        finally:
+            handle.remove()
+
+    def _hold(self, state_dict: dict) -> dict:
+        held = {
+            key: {
+                name: Held(value) if isinstance(value, Tensor) else value
+                for name, value in state.items()
+            }
+            for key, state in state_dict["state"].items()
+        }
+        return {**state_dict, "state": held}
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        for param, own in self.state.items():
+            for name, value in own.items():
+                if isinstance(value, Held):
+                    tensor = value.tensor.detach().clone().to(param.device)
+                    # One that was saved in another order of dimensions gets its parameter's; blocks of
+                    # 8 bits have that of their memory.
+                    has_blocks = tensor.dtype == torch.uint8
+                    own[name] = tensor if has_blocks else _like(param, tensor)
 
 
 def _moments(states: list, name: str) -> list:
@@ -201,7 +226,7 @@ class LAMB(_MultiTensor):
             grads,
             _moments(states, "exp_avg"),
             _moments(states, "exp_avg_sq"),
-            [float(state["step"]) for state in states] if group["bias_correction"] else [],
+            [float(state["step"] + 1) for state in states] if group["bias_correction"] else [],
             lr=group["lr"],
             beta1=beta1,
             beta2=beta2,
@@ -281,7 +306,9 @@ class AdamW8bit(_MultiTensor):
             state[f"state{i}"] = torch.zeros_like(param, dtype=dtype)
             num_blocks = -(-param.numel() // _BLOCK) if has_8_bits else 0
             # Whatever stands in the state, with a largest magnitude of 0 it is zeros.
-            state[f"absmax{i}"] = torch.zeros(num_blocks, device=param.device)
+            state[f"absmax{i}"] = torch.zeros(
+                num_blocks, dtype=torch.float32, device=param.device
+            )
         return state
 
     def _levels_on(self, device: torch.device) -> list:
@@ -295,12 +322,14 @@ class AdamW8bit(_MultiTensor):
         for state in states:
             for i in (1, 2):
                 if f"absmax{i}" not in state:  # a state of float32 that others saved
-                    state[f"absmax{i}"] = torch.zeros(0, device=device)
+                    state[f"absmax{i}"] = torch.zeros(
+                        0, dtype=torch.float32, device=device
+                    )
         ops.adamw_8bit_.default(
             params,
             grads,
             *(_moments(states, name) for name in ("state1", "absmax1", "state2", "absmax2")),
-            [float(state["step"]) for state in states],
+            [float(state["step"] + 1) for state in states],
             *self._levels_on(device),
             lr=group["lr"],
             beta1=beta1,
@@ -361,6 +390,8 @@ class Muon(torch.optim.Optimizer):
                 raise ValueError(
                     f"Muon: wanted parameters of two dimensions, found shape {list(tensor.shape)}."
                 )
+            if tensor.is_complex():
+                raise ValueError(f"Muon: wanted parameters of real numbers, found {tensor.dtype}.")
         super().add_param_group({**param_group, "params": params})
 
     @torch.no_grad()
@@ -370,13 +401,12 @@ class Muon(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
+        _refuse_sparse("Muon", self.param_groups)
         for group in self.param_groups:
             alike: dict = {}
             for param in group["params"]:
                 if param.grad is None:
                     continue
-                if param.grad.layout is not torch.strided:
-                    raise RuntimeError("Muon: wanted dense gradients, found a sparse one.")
                 state = self.state[param]
                 if "momentum_buffer" not in state:
                     state["momentum_buffer"] = torch.zeros_like(param.grad)
@@ -451,8 +481,8 @@ def clip_grad_norm_(
         raise ValueError("clip_grad_norm_: wanted foreach=None or True, found False.")
     if not grads:
         return torch.tensor(0.0)
-    if any(hasattr(grad, "_local_tensor") for grad in grads):
-        # torch's own knows what is summed over which processes.
+    if any(hasattr(grad, "_local_tensor") or grad.layout is not torch.strided for grad in grads):
+        # torch's own knows what is summed over which processes, and norms of sparse gradients.
         return torch.nn.utils.clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
     norm = _norm(grads, float(norm_type))
     if error_if_nonfinite and not bool(norm.isfinite()):
