@@ -47,7 +47,8 @@ __global__ void __launch_bounds__(kThreads) scale_kernel(const CrossEntropyScale
   for (int64_t index = blockIdx.x; index < call.num_rows; index += gridDim.x) {
     const float factor = call.grad_loss[call.one_a_row ? index : 0];
     if (factor == 1) continue;
-    const auto scaled = [factor](float x) { return x == 0 ? x : x * factor; };
+    const bool keeps_zeros = !isnan(factor);
+    const auto scaled = [=](float x) { return keeps_zeros && x == 0 ? x : x * factor; };
     T* const row = call.grad_logits.row<T>(index);
     const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(row) % 16 / sizeof(T));
     const int64_t width = call.num_classes;

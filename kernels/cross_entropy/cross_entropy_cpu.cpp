@@ -128,9 +128,10 @@ struct Scale {
         const float factor = call.grad_loss[call.one_a_row ? index : 0];
         T* const row = call.grad_logits.row<T>(index);
         if (factor == 1) continue;
+        const bool keeps_zeros = !std::isnan(factor);
         for (int64_t i = 0; i < call.num_classes; ++i) {
           const float x = to_float(row[i]);
-          row[i] = from_float<T>(x == 0 ? x : x * factor);
+          row[i] = from_float<T>(keeps_zeros && x == 0 ? x : x * factor);
         }
       }
     };

@@ -59,10 +59,10 @@ class CMakeBuild(build_ext):
         from .jit.build import tools
 
         programs = tools(operators[0].name)
-        place = os.path.relpath(project)
-        place = os.path.basename(project) if place == os.curdir else place.replace(os.sep, "+")
-        tree = os.path.abspath(os.path.join(self.build_temp, "cudaops-" + place))
-        if _is_of_another_place(tree):
+        # "." is the directory of setup.py itself, which one below it may share its name with.
+        place = os.path.relpath(project).replace(os.sep, "+")
+        tree = os.path.abspath(os.path.join(self.build_temp, "cudaops" + ("" if place == os.curdir else "-" + place)))
+        if _is_of_another_place(tree, project):
             shutil.rmtree(tree)
         prefix = self._prefix()
         command = [programs["cmake"], "-G", "Ninja", "-S", project, "-B", tree, "-DCMAKE_INSTALL_PREFIX=" + prefix]
@@ -115,11 +115,13 @@ class CMakeBuild(build_ext):
         return {}
 
 
-def _is_of_another_place(tree):
-    """Whether it came here with a copy of the project's directory: CMake refuses such a tree."""
+def _is_of_another_place(tree, project):
+    """Whether it came here with a copy of the project's directory, or is of a project that was here before: CMake refuses such a
+    tree."""
     try:
         with open(os.path.join(tree, "CMakeCache.txt"), encoding="utf-8", errors="surrogateescape") as file:
-            made = re.search("^CMAKE_CACHEFILE_DIR:INTERNAL=(.*)$", file.read(), re.MULTILINE)
+            made = dict(re.findall("^(CMAKE_CACHEFILE_DIR|CMAKE_HOME_DIRECTORY):INTERNAL=(.*)$", file.read(), re.MULTILINE))
     except OSError:
         return False
-    return bool(made) and os.path.realpath(made.group(1)) != os.path.realpath(tree)
+    places = (("CMAKE_CACHEFILE_DIR", tree), ("CMAKE_HOME_DIRECTORY", project))
+    return any(name in made and os.path.realpath(made[name]) != os.path.realpath(place) for name, place in places)

@@ -201,7 +201,8 @@ add_torch_op(my_op): SOURCES holds a generator expression without its end.
 ]]
 )
 
-# CMake would leave it out. Where C is enabled, or the file is compiled as C++, it is a source like others.
+# CMake would leave it out. Where C is enabled, or the file is compiled as C++, it is a source like others; where it is included
+# by another, it is none.
 file(WRITE "${case_DIR}/src/part.c" "")
 misuse(
   [[add_torch_op(my_op SOURCES op.cpp)
@@ -215,6 +216,8 @@ my_op: a source is C, and no project() enables C: CMake would leave it out, in s
 ]]
 )
 foreach(command IN ITEMS add_torch_op cudaops_add_kernels)
-  configure("${command}(my_op SOURCES op.cpp part.c)\nset_source_files_properties(part.c PROPERTIES LANGUAGE CXX)")
+  foreach(property IN ITEMS "LANGUAGE CXX" "HEADER_FILE_ONLY ON")
+    configure("${command}(my_op SOURCES op.cpp part.c)\nset_source_files_properties(part.c PROPERTIES ${property})")
+  endforeach()
   configure("${command}(my_op SOURCES op.cpp part.c)" LANGUAGES "C CXX")
 endforeach()

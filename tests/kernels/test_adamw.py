@@ -328,6 +328,24 @@ def test_follows_a_state_that_was_moved(device):
                 assert found.device == value.device and torch.equal(found, value), (dtype, name)
 
 
+def test_follows_replaced_states_of_parameters_without_gradients(device):
+    """In the order of files, which is not these parameters'; the second takes no part in the next step."""
+    values = normal(4, 3, 5, 5, dtype=torch.float32, device=device).to(memory_format=torch.channels_last)
+    results = []
+    for is_replaced in (False, True):
+        params = [torch.nn.Parameter(values.clone()) for _ in range(2)]
+        optimizer = AdamW(params)
+        for step in range(3):
+            for index, param in enumerate(params):
+                param.grad = None if (step, index) == (1, 1) else values + step
+            optimizer.step()
+            if is_replaced and step == 0:
+                for state in optimizer.state.values():
+                    state.update({name: value.contiguous() for name, value in state.items()})
+        results.append(params)
+    assert all(map(torch.equal, *results))
+
+
 def test_follows_another_dtype(device):
     """module.half() between two steps: parameters of 16 bits have masters from then on, float32
     ones have none; as if the state_dict had been loaded into an optimizer of the new ones."""

@@ -101,6 +101,17 @@ def test_ignored_rows_have_no_gradient_of_a_mean_over_none(device):
             assert not leaf.grad.any(), (width, reduction)
 
 
+def test_nan_from_behind_the_loss_reaches_gradients_of_zero(device):
+    target = torch.zeros(1, dtype=torch.int64, device=device)
+    for function in (kernels.cross_entropy, kernels.cross_entropy_):
+        for width in (8, 131):
+            leaf = torch.zeros(1, width, device=device)
+            leaf[0, 0] = 1000
+            leaf.requires_grad_()
+            (function(leaf * 1, target) * torch.nan).backward()
+            assert leaf.grad.isnan().all(), (function, width)
+
+
 def test_zero_rows_and_one_class(device):
     empty = torch.zeros(0, 5, device=device)
     none = torch.zeros(0, dtype=torch.int64, device=device)

@@ -449,6 +449,18 @@ def test_hooks_see_the_state_dict(device):
                 assert torch.equal(found, value) if torch.is_tensor(value) else found == value, (name, key)
 
 
+def test_state_that_is_no_parameters_is_loaded_as_it_is(device):
+    for name, make in OPTIMIZERS.items():
+        param = one_parameter(device)
+        optimizer = make([param], lr=0.1)
+        optimizer.step()
+        own = {"number": 3, "tensors": {"mean": torch.ones(2, device=device)}}
+        optimizer.state.update(own)
+        optimizer.load_state_dict(optimizer.state_dict())
+        optimizer.step()
+        assert {key: optimizer.state[key] for key in own} == own, name
+
+
 def test_a_refused_step_is_not_counted(device):
     for name, make in OPTIMIZERS.items():
         first, sparse = one_parameter(device), one_parameter(device)

@@ -69,11 +69,11 @@ def test_op_is_built_in_place_and_for_a_wheel(jit, tmp_path):  # noqa: F811
 
 def test_two_projects_of_one_name_and_what_they_install_besides(jit, tmp_path):  # noqa: F811
     pytest.importorskip("setuptools")
-    project = tmp_path / "project"
-    (project / "src" / "package").mkdir(parents=True)
-    for part in ("first", "second"):
-        directory = project / part / "ops"
-        directory.mkdir(parents=True)
+    project, copy = tmp_path / "ops", tmp_path / "copy"
+    package = project / "src" / "package"
+    package.mkdir(parents=True)
+    for part, directory in (("first", project), ("second", project / "ops")):
+        directory.mkdir(exist_ok=True)
         (directory / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(%s LANGUAGES CXX)\n"
             "find_package(CudaOps REQUIRED)\nfind_package(CudaTorchMatch REQUIRED)\ninclude(CTest)\n"
@@ -82,16 +82,22 @@ def test_two_projects_of_one_name_and_what_they_install_besides(jit, tmp_path): 
             + "if(BUILD_TESTING)\n  message(FATAL_ERROR tests)\nendif()\n"
         )
         (directory / "part.cpp").write_text("int part() { return 1; }\n")
-    two = SETUP.replace('TorchOp("setup_op", ".")', 'TorchOp("first", "first/ops"), TorchOp("second", "second/ops")')
+    two = SETUP.replace('TorchOp("setup_op", ".")', 'TorchOp("first", "."), TorchOp("second", "ops")')
     (project / "setup.py").write_text(two)
-    for copy in (tmp_path / "copy", None):
-        done = run(project, "build_ext", "--inplace")
+
+    def build(project, *arguments):
+        done = run(project, "build_ext", "--inplace", *arguments)
         assert done.returncode == 0 and "CMake Warning" not in done.stderr, done.stdout + done.stderr
         built = sorted(path.name for path in (project / "src" / "package").iterdir())
         assert built == ["libfirst.so", "libmore_first.so", "libmore_second.so", "libsecond.so"]
-        if copy:
-            # Brings build trees that CMake refuses.
-            shutil.copytree(project, copy)
-            project = copy
-            for path in (project / "src" / "package").iterdir():
-                path.unlink()
+
+    build(project)
+    # Brings build trees that CMake refuses.
+    shutil.copytree(project, copy, ignore=shutil.ignore_patterns("*.so"))
+    (copy / "src" / "package").mkdir(exist_ok=True)
+    build(copy)
+    # So are those of another directory's project.
+    (trees,) = (copy / "build").iterdir()
+    for path in package.iterdir():
+        path.unlink()
+    build(project, "--build-temp", trees)

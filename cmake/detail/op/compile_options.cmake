@@ -58,7 +58,8 @@ function(_cudaops_options_c target)
   endif()
   foreach(source IN LISTS sources)
     get_source_file_property(language "${source}" TARGET_DIRECTORY ${target} LANGUAGE)
-    if(NOT language)
+    get_source_file_property(header "${source}" TARGET_DIRECTORY ${target} HEADER_FILE_ONLY)
+    if(NOT language AND NOT header)
       _cudaops_stop(
         "${target}: a source is C, and no project() enables C: CMake would leave it out, in silence."
         FACTS "found   ${source}" "enabled ${languages}"

@@ -62,6 +62,17 @@ class Held:
         self.tensor = tensor
 
 
+def hold(state_dict, of_parameter):
+    """A state_dict whose states of parameters are what of_parameter() makes of them: an optimizer may keep
+    other things in its state, which torch loads as they are."""
+    indices = {index for group in state_dict["param_groups"] for index in group["params"]}
+    states = {
+        key: of_parameter(state) if key in indices else state
+        for key, state in state_dict["state"].items()
+    }
+    return {**state_dict, "state": states}
+
+
 class _Part:
     """The tensors of a group that lie on one device and have one dtype, packed."""
 
@@ -303,15 +314,14 @@ class AdamW(torch.optim.Optimizer):
                     f"param_groups[{index}]."
                 )
         # A flat state_dict of torch.distributed.checkpoint has {} for a state that was not saved.
-        held = {
-            key: {
+        return hold(
+            state_dict,
+            lambda state: {
                 name: Held(value) if name in _FLOAT32_STATES else value
                 for name, value in state.items()
                 if not (isinstance(value, dict) and not value)
-            }
-            for key, state in state_dict["state"].items()
-        }
-        return {**state_dict, "state": held}
+            },
+        )
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -409,7 +419,7 @@ class AdamW(torch.optim.Optimizer):
             if prepared is None or not prepared.serves(params, self.state):
                 _refuse_sparse(grads)
                 if prepared is not None and not prepared.has_its_tensors():
-                    for param in params:
+                    for param in group["params"]:  # also those that have no gradient in this step
                         if self.state.get(param):
                             self._adopt(param, self.state[param])
                 self._prepared[index] = None  # frees its memory first

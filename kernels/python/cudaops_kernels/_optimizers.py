@@ -9,7 +9,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._adamw import Held
+from ._adamw import Held, hold
 from ._errors import as_number, raise_again, two_numbers
 from ._library import ops
 from ._registration import register_op
@@ -104,18 +104,18 @@ class _MultiTensor(torch.optim.Optimizer):
             handle.remove()
 
     def _hold(self, state_dict: dict) -> dict:
-        held = {
-            key: {
+        return hold(
+            state_dict,
+            lambda state: {
                 name: Held(value) if isinstance(value, Tensor) else value
                 for name, value in state.items()
-            }
-            for key, state in state_dict["state"].items()
-        }
-        return {**state_dict, "state": held}
+            },
+        )
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
-        for param, own in self.state.items():
+        for param in (param for group in self.param_groups for param in group["params"]):
+            own = self.state.get(param, {})
             for name, value in own.items():
                 if isinstance(value, Held):
                     tensor = value.tensor.detach().clone().to(param.device)

@@ -79,7 +79,7 @@ def copy_out(found, directory, intermediates):
     os.makedirs(directory, exist_ok=True)
     for name in os.listdir(found.directory):
         path = os.path.join(found.directory, name)
-        if name == found.section.file or name == "log" and not _is_users(os.path.join(directory, name)):
+        if name == found.section.file or (name == "log" and not _is_users(os.path.join(directory, name))):
             # Another process may have this very file open as its library.
             beside = os.path.join(directory, "%s.%d.new" % (name, os.getpid()))
             shutil.copy2(path, beside)
@@ -94,6 +94,8 @@ def _is_users(path):
     try:
         with open(path, "rb") as file:
             return not re.match(rb"\$ |cmake_minimum_required\(VERSION 3.25\)\nproject\(\w+_[0-9a-f]{12} ", file.read(4096))
+    except IsADirectoryError:
+        return True
     except OSError:
         return False
 
@@ -218,13 +220,13 @@ def _import_later():
     from .. import _library  # noqa: F401
 
 
-def _no_directory():
-    """Whether the current directory was deleted: CMake doesn't start there. None where it wasn't."""
+def _is_deleted_here():
+    """Whether the current directory was deleted: CMake doesn't start there."""
     try:
         os.getcwd()
     except FileNotFoundError:
         return True
-    return None
+    return False
 
 
 class _Changed(Exception):
@@ -393,7 +395,7 @@ class Build:
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 env=_environment(),
-                cwd=_no_directory() and self.directory,
+                cwd=self.directory if _is_deleted_here() else None,
             )
             with process.stdout:
                 try:

@@ -202,7 +202,8 @@ class Inputs:
             for word in shlex.split(flag):
                 for part in [] if _PLACE.search(word) else re.split("[=,@]", word):
                     path = part[2:] if re.match(r"-[TR]/", part) else part
-                    if path[:1] == "/" and not os.path.isdir(path):
+                    # No device, whose contents may have no end.
+                    if path[:1] == "/" and (os.path.isfile(path) or not os.path.exists(path)):
                         found[path] = _stamp(path)
         return found
 
