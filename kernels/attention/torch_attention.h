@@ -320,14 +320,22 @@ inline TensorAttention checked_attention(
 }
 
 // In the order of q's memory, as torch's own: of a transposed [batch, heads, seq, head_dim] the
-// output is one, too.
+// output is one, too, and of [seq, batch, heads, head_dim]. What is broadcast has no place there.
 inline Tensor empty_output(const Tensor& q, int64_t width,
                            const std::optional<ScalarType>& dtype = std::nullopt) {
   if (q.dim() == 3) return make_empty(q, {q.size(0), q.size(1), width}, dtype);
+  int order[] = {0, 1, 2};
+  if (std::min({q.stride(0), q.stride(1), q.stride(2)}) > 0) {
+    std::stable_sort(order, order + 3, [&](int a, int b) { return q.stride(a) > q.stride(b); });
+  } else if (q.stride(2) > q.stride(1)) {
+    std::swap(order[1], order[2]);
+  }
   const int64_t sizes[] = {q.size(0), q.size(1), q.size(2), width};
-  if (q.stride(2) <= q.stride(1)) return make_empty(q, {sizes, 4}, dtype);
-  const int64_t head = std::max<int64_t>(sizes[1], 1) * std::max<int64_t>(width, 1);
-  const int64_t strides[] = {std::max<int64_t>(sizes[2], 1) * head, width, head, 1};
+  int64_t strides[] = {0, 0, 0, 1}, step = std::max<int64_t>(width, 1);
+  for (int i = 2; i >= 0; --i) {
+    strides[order[i]] = step;
+    step *= std::max<int64_t>(sizes[order[i]], 1);
+  }
   return make_empty_strided(q, 4, sizes, strides, dtype);
 }
 

@@ -2,6 +2,7 @@
 """torch.ops.cudaops.attention and attention_varlen against float64 arithmetic that stores all scores."""
 
 import contextlib
+import itertools
 import math
 import pickle
 
@@ -153,6 +154,16 @@ def assert_lse(found, exact, case):
 NAMES = ("q", "k", "v", "bias", "sinks")
 
 
+def lies_as(q, output):
+    """In the order of q's memory; where q is broadcast, of its heads and its sequence."""
+    order = [0, 1, 2]
+    if min(q.stride()) > 0:
+        order.sort(key=lambda dim: -q.stride(dim))
+    elif q.stride(2) > q.stride(1):
+        order = [0, 2, 1]
+    return output.permute(*order, 3).is_contiguous()
+
+
 def check(case, q, k, v, times=2, **options):
     """Output, lse and all gradients; those of lse too."""
     given = {"q": q, "k": k, "v": v, "bias": options.get("bias"), "sinks": options.get("sinks")}
@@ -171,8 +182,7 @@ def check(case, q, k, v, times=2, **options):
         if which == "found":
             output, lse = kernels.attention(q, k, v, **rest, return_lse=True)
             assert output.dtype == dtype
-            heads_first = q.stride(2) > q.stride(1)
-            assert (output.transpose(1, 2) if heads_first else output).is_contiguous()
+            assert lies_as(q, output)
         else:
             rest.pop("deterministic", None)
             output, lse = reference(q, k, v, **rest, dtype=wanted)
@@ -1217,6 +1227,22 @@ def sdpa_calls(device, dtype):
             {"attn_mask": normal(2, 1, 9, 9, dtype=dtype, device=device, seed=6)},
         ),
     }
+
+
+def test_output_lies_as_q(device):
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    for order in itertools.permutations(range(3)):
+        sizes = [(3, 5, 2)[dim] for dim in order]
+        q = normal(*sizes, 16, dtype=torch.float32, device=device).permute(*map(order.index, range(3)), 3)
+        output = kernels.attention(q, q, q)
+        output.permute(*order, 3).view(-1)
+        assert torch.equal(output, kernels.attention(*[q.contiguous()] * 3))
+        assert ops.attention(*[q.to("meta")] * 3)[0].stride() == output.stride()
+        wanted = sdpa(*[q.transpose(1, 2)] * 3)
+        with kernels.sdpa_patch(always=True):
+            found = torch.nn.functional.scaled_dot_product_attention(*[q.transpose(1, 2)] * 3)
+        found.transpose(1, 2).permute(*order, 3).view(-1)
+        torch.testing.assert_close(found, wanted)
 
 
 def test_sdpa_patch_means_what_torch_means(device):

@@ -6,7 +6,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._attention_ops import ONE_BY_ONE, placements_of
+from ._attention_ops import ONE_BY_ONE, empty_output, placements_of
 from ._autograd import without_gradient
 from ._checks import check
 from ._registration import Rows, refuse_gradients, register_op
@@ -19,10 +19,7 @@ def attention_float8_op(*, q, k, v, out_dtype, **options):
     out_dtype = torch.bfloat16 if out_dtype is None else out_dtype
     check("attention_float8", q=q, k=k, v=v, out_dtype=out_dtype, **options)
     batch, seq_q, heads, _ = q.shape
-    if q.stride(2) > q.stride(1):
-        output = q.new_empty((batch, heads, seq_q, v.shape[-1]), dtype=out_dtype).transpose(1, 2)
-    else:
-        output = q.new_empty((batch, seq_q, heads, v.shape[-1]), dtype=out_dtype)
+    output = empty_output(q, v.shape[-1], out_dtype)
     return output, q.new_empty((batch, heads, seq_q), dtype=torch.float32)
 
 

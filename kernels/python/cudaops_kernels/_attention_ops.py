@@ -237,6 +237,27 @@ def _tangents(args, tangents, first_batch=0):
     return t_output.transpose(1, 2).to(dtype), t_lse
 
 
+def _is_known(condition):
+    """Of sizes, while something is traced: whether it holds whatever they are when it runs."""
+    if isinstance(condition, bool):
+        return condition
+    from torch.fx.experimental.symbolic_shapes import guard_or_false  # imports sympy
+
+    return guard_or_false(condition)
+
+
+def empty_output(q, width, dtype=None):
+    """torch_attention.h's: in the order of q's memory, but for what is broadcast. A size that isn't known changes nothing."""
+    strides = q.stride()[:3]
+    order = [0, 1, 2]
+    pairs = ((1, 2),) if any(_is_known(stride == 0) for stride in strides) else ((0, 1), (1, 2), (0, 1))
+    for i, j in pairs:
+        if _is_known(strides[order[j]] > strides[order[i]]):
+            order[i], order[j] = order[j], order[i]
+    output = q.new_empty([q.shape[i] for i in order] + [width], dtype=dtype or q.dtype)
+    return output.permute(*(order.index(i) for i in range(3)), 3)
+
+
 @register_op(
     "attention",
     Rows("q", placements=placements_of(False, False), **ONE_BY_ONE),
@@ -245,11 +266,7 @@ def _tangents(args, tangents, first_batch=0):
 def attention_op(*, q, k, v, **options):
     check("attention", q=q, k=k, v=v, **options)
     batch, seq_q, heads, _ = q.shape
-    if q.stride(2) > q.stride(1):
-        output = q.new_empty((batch, heads, seq_q, v.shape[-1])).transpose(1, 2)
-    else:
-        output = q.new_empty((batch, seq_q, heads, v.shape[-1]))
-    return output, _statistics(q, batch, heads, seq_q)
+    return empty_output(q, v.shape[-1]), _statistics(q, batch, heads, seq_q)
 
 
 def _setup_varlen(ctx, args, outputs):

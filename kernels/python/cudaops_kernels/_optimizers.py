@@ -446,10 +446,17 @@ def _orthogonal(
     return x.mT if is_tall else x
 
 
+def _dense(grad: Tensor) -> Tensor:
+    """What has its norm: of a sparse gradient the values, as torch has no norm of one on every device."""
+    if grad.layout is torch.strided:
+        return grad
+    return (grad.coalesce() if grad.layout is torch.sparse_coo else grad).values()
+
+
 def _norm(grads: list, norm_type: float) -> Tensor:
     """Of all together, float32 of 16 bits too."""
     together: dict = {}
-    for grad in grads:
+    for grad in map(_dense, grads):
         together.setdefault((grad.device, grad.dtype), []).append(grad)
     device = grads[0].device
     norms = [
@@ -481,8 +488,8 @@ def clip_grad_norm_(
         raise ValueError("clip_grad_norm_: wanted foreach=None or True, found False.")
     if not grads:
         return torch.tensor(0.0)
-    if any(hasattr(grad, "_local_tensor") or grad.layout is not torch.strided for grad in grads):
-        # torch's own knows what is summed over which processes, and norms of sparse gradients.
+    if any(hasattr(grad, "_local_tensor") for grad in grads):
+        # torch's own knows what is summed over which processes.
         return torch.nn.utils.clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
     norm = _norm(grads, float(norm_type))
     if error_if_nonfinite and not bool(norm.isfinite()):
@@ -490,9 +497,12 @@ def clip_grad_norm_(
             f"clip_grad_norm_: wanted a finite norm of all gradients, found {norm.item()}."
         )
     factor = (max_norm / (norm + 1e-6)).clamp(max=1.0)
-    together: dict = {}
+    together = {}
     for grad in grads:
-        together.setdefault((grad.device, grad.dtype), []).append(grad)
+        if grad.layout is torch.strided:
+            together.setdefault((grad.device, grad.dtype), []).append(grad)
+        else:
+            grad.mul_(factor.to(grad.device))
     for (device, _), some in together.items():
         torch._foreach_mul_(some, factor.to(device))
     return norm
