@@ -135,7 +135,7 @@ def test_packages(device):
     assert not any("failed" in case for case in report["cases"])
 
 
-def test_an_op_imports_the_packages_that_it_calls():
+def test_an_op_imports_the_packages_that_it_calls(device):
     imported = []
 
     def import_module(name):
