@@ -41,7 +41,7 @@ struct SumShape {
 constexpr int64_t kMaxParts = 1024;     // of narrow rows; the second kernel reads all of them
 constexpr int64_t kPeriodBlocks = 396;  // that run at once, three a multiprocessor
 
-// round: how many blocks run at once, where those of narrow rows fill whole rounds.
+// round: of narrow rows the number of blocks is a multiple of it, where there are so many.
 inline SumShape sum_shape(int64_t num_rows, int64_t width, int64_t elements_per_vector,
                           int64_t max_parts = kMaxParts, int64_t round = 1) {
   // Several thousand blocks, if their threads get eight rows each; a thousand, if they get four;

@@ -202,8 +202,8 @@ __device__ __forceinline__ Packed kept_packed(Packed packed) {
 }
 
 // unpack<T>(), by instructions that ptxas does not take for the same: of a vector that is unpacked
-// again later, too, it would keep the numbers, for it sees through kept_packed(). They take twice
-// the vector's registers.
+// again later, too, it would keep the numbers, for it sees through kept_packed(). Numbers take
+// twice the registers of their vector.
 template <typename T>
 __device__ __forceinline__ Numbers<T> unpack_apart(const Packed& packed) {
 #if !CUDAOPS_HIP && CUDAOPS_DEVICE_CODE

@@ -60,7 +60,7 @@ struct CrossEntropyBackward {
   Rows grad_logits;
 };
 
-// A gradient that was computed with the loss, times what comes from behind the loss; where that is
+// A gradient that was computed with the loss, times the gradient by the loss; where that is
 // 1 nothing is written. What is 0 stays 0, also times infinity: where all rows are ignored, a sum
 // of losses divided by their number has no gradient. Times NaN it is NaN.
 struct CrossEntropyScale {

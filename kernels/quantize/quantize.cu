@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantize on CUDA devices. Rows, groups and tiles are read once, sizeof(T) + 1 bytes an element.
-// Other blocks, zero points and, but for groups, random rounding take two passes: the ranges of
-// all blocks, gathered where their scales will stand by atomic maxima (whose order doesn't matter),
-// then the elements.
+// Other blocks, zero points and random rounding, but for groups and short rows (quantize.h), take
+// two passes: the ranges of all blocks, gathered where their scales will stand by atomic maxima
+// (whose order doesn't matter), then the elements.
 #include "../common/quantized/groups.cuh"
 #include "quantize.h"
 #include "quantize_ranges.cuh"

@@ -902,7 +902,7 @@ def test_a_row_does_not_depend_on_the_others(device):
 
 
 def test_a_long_row_does_not_depend_on_the_others(device):
-    """The same of rows that a cluster of blocks shares, whose number of blocks may be the rows'."""
+    """The same of rows that a cluster of blocks shares, whose number may depend on the number of rows."""
     only_on_a_gpu(device)
     for dtype in (torch.float32, torch.bfloat16):
         for width in (100000, 128256, 151936):

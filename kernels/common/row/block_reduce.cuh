@@ -142,8 +142,8 @@ __device__ __forceinline__ Value reduce_over_warps(void* buffer, Value value, co
   return reduce_over_group<kReduceLanes>(value, op);
 }
 
-// The values of a block's two halves, from one a warp, as blocks of so many threads would have
-// them: lanes 8 to 15 and 24 to 31 have that of the second half.
+// The values of a block's two halves, from one a warp, in the order of a block of half of the
+// threads: lanes 8 to 15 and 24 to 31 have that of the second half.
 template <typename Value, typename Op>
 __device__ __forceinline__ Value reduce_over_halves(void* buffer, Value value,
                                                     const Value& identity, const Op& op) {

@@ -77,7 +77,7 @@ using ClusterRowBase =
 
 }  // namespace detail
 
-// kIsDouble: each block stands for two blocks of half of its threads, in whose order sums are.
+// kIsDouble: each block adds up in the order of two blocks with half of its threads each.
 template <typename T, int kVectors, int kStashed, bool kWhole, bool kIsDouble = false>
 class ClusterRow
     : public detail::ClusterRowBase<ClusterRow<T, kVectors, kStashed, kWhole, kIsDouble>, T,

@@ -67,9 +67,9 @@ template <typename Op, int kVectors, bool kWhole>
 struct BlockRow {
   using T = typename Op::Element;
   static constexpr bool kPads = zero_pads(kRowOp<Op>, kVectors, kWhole);
-  // Registers are scarce: what is one for a block is in uniform ones. With two rows of a warp a
-  // block, 65536 x 2049 of bfloat16 took 124.8 us for 129.6, 32768 x 4097 125.9 for 124.5, and
-  // QuantizeAnyRowGroups spilled 40 bytes for none. H200, 2026-11-27.
+  // Registers are scarce: what all threads of a block share is in uniform ones. With two rows of a
+  // warp each in a block, 65536 x 2049 of bfloat16 took 124.8 us for 129.6, 32768 x 4097 125.9 for
+  // 124.5, and QuantizeAnyRowGroups spilled 40 bytes for none. H200, 2026-11-27.
   static constexpr bool kIsOneABlock = kPads && kVectors == 8;
   static constexpr int kMaxThreads = kMaxRowThreads;
   static constexpr int kMinBlocks = min_row_blocks(kRowOp<Op>, kVectors, kWhole);

@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(32 * kTallGroups)
   const int64_t last = first + kTallRows < grid.num_rows ? first + kTallRows : grid.num_rows;
   ColumnSums<Op::kNumSums, 1, kSize> sums = {};
   if (columns.exists) {
-    // Of rows that aren't whole, for which each vector has long code, two on sm_90: rms_norm's
+    // Of rows that aren't whole, for which each vector has long code, two from sm_90 on: rms_norm's
     // gradient of 4096 x 9001 bfloat16 whose arrays start at different places took 185 us for 214,
     // of 64 x 600001 403 for 412, of 1024 x 20000 float32 170 for 171. H200, 2026-11-27.
     constexpr int kAtOnce = CUDAOPS_HAS_HOPPER && !kWhole ? 2 : 4;

@@ -16,7 +16,7 @@ namespace cudaops_kernels {
 template <int kVectors, bool kZeroPadded, bool kIsWide>
 struct RegisterRowTraits : RowTraits<kVectors, true> {
   static constexpr bool kIsZeroPadded = kZeroPadded;
-  // Without branches ptxas would keep them, and spill: 200 bytes a thread of eight vectors.
+  // Without branches ptxas keeps unpacked numbers, and spills: 200 bytes a thread of eight vectors.
   static constexpr bool kUnpacksApart = kZeroPadded && kVectors > 4;
   static constexpr int kVirtual = detail::num_virtual_threads(kVectors);
   static constexpr bool kHasManyWarps = kIsWide;

@@ -47,9 +47,9 @@
 //
 // How a row is spread: vector i * threads + t belongs to thread t, so that each load of a warp is
 // contiguous. Up to 128 vectors a row belongs to a warp or a part of one, up to 4096 to a block,
-// up to 32768 (16384 if the op holds several rows at once) to a cluster of blocks. Blocks are
-// short-lived: with one row each they keep more loads in flight than a persistent grid does. Rows
-// too few to fill the GPU are wide: up to four times the threads, with two or four vectors each.
+// up to 65536 (32768 or 16384 of several rows or with columns) to a cluster of blocks. Blocks live
+// short: with one row each they keep more loads in flight than a persistent grid does. Rows too few
+// to fill the GPU are wide: up to four times the threads, with two or four vectors each.
 //
 //   RegisterRow  (register_row.cuh)  a whole aligned row, in registers: read this one first
 //   RaggedRow    (ragged_row.cuh)    in registers, starts and ends anywhere: peeled head and tail

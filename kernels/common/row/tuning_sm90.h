@@ -239,7 +239,7 @@ constexpr int kWideThreadsEach = 1536;
 // From where on rows by four are many.
 constexpr int kMinLateThreadsEach = 1200;
 
-// Vectors a thread, half or a quarter of the table's eight; 0: columns are loaded early.
+// Vectors a thread, fewer than the table's; 0: columns are loaded early.
 constexpr int late_vectors(const RowOp& op, const RowShape& shape, int64_t num_rows,
                            int multiprocessors) {
   if (!may_load_columns_late(op) || shape.threads <= 32) return 0;

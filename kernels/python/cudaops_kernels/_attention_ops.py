@@ -247,12 +247,13 @@ def _is_known(condition):
 
 
 def empty_output(q, width, dtype=None):
-    """torch_attention.h's: in the order of q's memory, but for what is broadcast. A size that isn't known changes nothing."""
+    """torch_attention.h's: in the order of q's memory, but for what is broadcast. A size that isn't known while something is
+    traced is taken for one of more than 1: of 1, a dimension's place among the others changes no address."""
     strides = q.stride()[:3]
     order = [0, 1, 2]
     pairs = ((1, 2),) if any(_is_known(stride == 0) for stride in strides) else ((0, 1), (1, 2), (0, 1))
     for i, j in pairs:
-        if _is_known(strides[order[j]] > strides[order[i]]):
+        if not _is_known(strides[order[j]] <= strides[order[i]]):
             order[i], order[j] = order[j], order[i]
     output = q.new_empty([q.shape[i] for i in order] + [width], dtype=dtype or q.dtype)
     return output.permute(*(order.index(i) for i in range(3)), 3)
