@@ -228,8 +228,9 @@ CUDAOPS_HOST_DEVICE constexpr bool may_load_columns_late(const RowOp& op) {
 // For __launch_bounds__: 32 registers for two vectors, 40 for four; of 16 bits nvcc spills one or
 // two of them. Four blocks only where a multiprocessor runs 2048 threads: ptxas warns elsewhere.
 CUDAOPS_HOST_DEVICE constexpr int min_late_blocks([[maybe_unused]] int vectors) {
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
-                               __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
+#if !CUDAOPS_HIP && defined(__CUDA_ARCH__) &&                                 \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || \
+     __CUDA_ARCH__ == 1030)
   if (vectors == kVirtualVectors) return 4;
 #endif
   return 3;
