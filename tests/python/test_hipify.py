@@ -358,8 +358,9 @@ print(len(words))
             seconds[name] = cpu_seconds() - start - (start - before)
         print({name: round(value, 3) for name, value in seconds.items()})
         # The first one learns torch's tables. A busy machine takes half as much again.
-        assert sum(seconds.values()) <= 0.5 + 0.1 * len(sources)
-        assert sorted(seconds.values())[-2] <= 0.3
+        # Twice what it takes: CPU time grows by half where the core's other thread is busy.
+        assert sum(seconds.values()) <= 0.5 + 0.2 * len(sources)
+        assert sorted(seconds.values())[-2] <= 0.6
 
         once = torch.tree()
         (torch.root / "again").mkdir()
