@@ -73,6 +73,18 @@ def hold(state_dict, of_parameter):
     return {**state_dict, "state": states}
 
 
+class LoadsHeld(torch.optim.Optimizer):
+    """An optimizer whose _hold(state_dict) says what torch's load_state_dict() is given."""
+
+    def load_state_dict(self, state_dict):
+        # The last of the hooks: what others make of the state_dict is what is loaded.
+        handle = self.register_load_state_dict_pre_hook(type(self)._hold)
+        try:
+            super().load_state_dict(state_dict)
+        finally:
+            handle.remove()
+
+
 class _Part:
     """The tensors of a group that lie on one device and have one dtype, packed."""
 
@@ -195,16 +207,16 @@ def _check_options(options):
     _check_from_zero("weight_decay", options["weight_decay"])
 
 
-def _refuse_sparse(grads):
+def refuse_sparse(name, grads):
     if any(grad.layout is not torch.strided for grad in grads):
-        raise RuntimeError("AdamW: wanted dense gradients, found a sparse one.")
+        raise RuntimeError(f"{name}: wanted dense gradients, found a sparse one.")
 
 
 def _on(tensor, device):
     return None if tensor is None else whole(tensor).to(device, non_blocking=True)
 
 
-class AdamW(torch.optim.Optimizer):
+class AdamW(LoadsHeld):
     """torch.optim.AdamW in one launch for all tensors of a device and a dtype.
 
     Arguments, groups and state_dict are torch.optim.AdamW's, with fused=True; either loads the
@@ -297,14 +309,6 @@ class AdamW(torch.optim.Optimizer):
 
     def _has_masters(self, group):
         return group.get("master_weights", self.defaults.get("master_weights", True))
-
-    def load_state_dict(self, state_dict):
-        # The last of the hooks: what others make of the state_dict is what is loaded.
-        handle = self.register_load_state_dict_pre_hook(AdamW._hold)
-        try:
-            super().load_state_dict(state_dict)
-        finally:
-            handle.remove()
 
     def _hold(self, state_dict):
         for index, group in enumerate(state_dict["param_groups"]):
@@ -417,7 +421,7 @@ class AdamW(torch.optim.Optimizer):
                 params = [param for param in params if param.grad is not None]
             prepared = self._prepared.get(index)
             if prepared is None or not prepared.serves(params, self.state):
-                _refuse_sparse(grads)
+                refuse_sparse("AdamW", grads)
                 if prepared is not None and not prepared.has_its_tensors():
                     for param in group["params"]:  # also those that have no gradient in this step
                         if self.state.get(param):
@@ -427,7 +431,7 @@ class AdamW(torch.optim.Optimizer):
             if prepared.is_sharded:
                 grads = list(map(local_gradient, prepared.params, grads))
             if prepared.copies_grads:
-                _refuse_sparse(grads)
+                refuse_sparse("AdamW", grads)
                 grads = prepared.in_order(grads, getattr(self, "grad_scale", None) is not None)
             work.append((index, group, prepared, grads))
         try:
@@ -446,7 +450,7 @@ class AdamW(torch.optim.Optimizer):
         """Whether something changed that the next attempt can follow."""
         follows = False
         for index, _, prepared, grads in work:
-            _refuse_sparse(grads)
+            refuse_sparse("AdamW", grads)
             if any(map(operator.ne, prepared.dtypes, [param.dtype for param in prepared.params])):
                 # module.half() and its like.
                 self._loaded.update(prepared.params)

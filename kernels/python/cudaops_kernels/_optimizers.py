@@ -9,7 +9,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._adamw import Held, hold
+from ._adamw import Held, LoadsHeld, hold, refuse_sparse
 from ._errors import as_number, raise_again, two_numbers
 from ._library import ops
 from ._registration import register_op
@@ -40,13 +40,11 @@ def _like(param: Tensor, tensor: Tensor) -> Tensor:
 
 def _refuse_sparse(name: str, groups: list) -> None:
     """Before anything is written or counted."""
-    for group in groups:
-        for param in group["params"]:
-            if param.grad is not None and param.grad.layout is not torch.strided:
-                raise RuntimeError(f"{name}: wanted dense gradients, found a sparse one.")
+    params = [param for group in groups for param in group["params"]]
+    refuse_sparse(name, [param.grad for param in params if param.grad is not None])
 
 
-class _MultiTensor(torch.optim.Optimizer):
+class _MultiTensor(LoadsHeld):
     """Steps groups of parameters that lie on one device and have one dtype."""
 
     def _new_state(self, group: dict, param: Tensor) -> dict:
@@ -94,14 +92,6 @@ class _MultiTensor(torch.optim.Optimizer):
                     state["step"] += 1
                 # Whoever saved a parameter for a backward pass learns that it has changed.
                 torch.autograd.graph.increment_version(params)
-
-    def load_state_dict(self, state_dict: Any) -> None:
-        # The last of the hooks: what others make of the state_dict is what is loaded.
-        handle = self.register_load_state_dict_pre_hook(_MultiTensor._hold)
-        try:
-            super().load_state_dict(state_dict)
-        finally:
-            handle.remove()
 
     def _hold(self, state_dict: dict) -> dict:
         return hold(
