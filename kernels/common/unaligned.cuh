@@ -63,13 +63,10 @@ __device__ __forceinline__ void store_aligned(uint8_t* data, const Bytes<kSize>&
   }
 }
 
-// Sixteen bytes of two vectors, from the `offset`-th on: a multiple of T's size below 16.
-template <typename T>
-__device__ __forceinline__ Packed funnel_shift(const Packed& low, const Packed& high,
-                                               unsigned int offset) {
-  uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-#pragma unroll
-  for (int i = 0; i < 6; ++i) words[i] = (offset & 8) != 0 ? words[i + 2] : words[i];
+// Sixteen bytes of `words`, six at least, from the `offset % 8`-th on: a multiple of T's size.
+template <typename T, int kNumWords>
+__device__ __forceinline__ Packed shift_below_eight(uint32_t (&words)[kNumWords],
+                                                    unsigned int offset) {
 #pragma unroll
   for (int i = 0; i < 5; ++i) words[i] = (offset & 4) != 0 ? words[i + 1] : words[i];
   if constexpr (sizeof(T) < 4) {
@@ -80,6 +77,16 @@ __device__ __forceinline__ Packed funnel_shift(const Packed& low, const Packed& 
     }
   }
   return {words[0], words[1], words[2], words[3]};
+}
+
+// Sixteen bytes of two vectors, from the `offset`-th on: a multiple of T's size below 16.
+template <typename T>
+__device__ __forceinline__ Packed funnel_shift(const Packed& low, const Packed& high,
+                                               unsigned int offset) {
+  uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+  for (int i = 0; i < 6; ++i) words[i] = (offset & 8) != 0 ? words[i + 2] : words[i];
+  return shift_below_eight<T>(words, offset);
 }
 
 // The same of bytes; offset is at most kSize.
@@ -129,16 +136,7 @@ __device__ __forceinline__ Packed load_halves(const char* data, unsigned int off
       reinterpret_cast<const uint2*>(data - offset % 8) + int64_t{vector} * 2;
   const uint2 a = cudaops::ldg(halves), b = cudaops::ldg(halves + 1), c = cudaops::ldg(halves + 2);
   uint32_t words[6] = {a.x, a.y, b.x, b.y, c.x, c.y};
-#pragma unroll
-  for (int i = 0; i < 5; ++i) words[i] = (offset & 4) != 0 ? words[i + 1] : words[i];
-  if constexpr (sizeof(T) < 4) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      words[i] =
-          static_cast<uint32_t>((uint64_t{words[i + 1]} << 32 | words[i]) >> (offset % 4 * 8));
-    }
-  }
-  return {words[0], words[1], words[2], words[3]};
+  return shift_below_eight<T>(words, offset);
 }
 
 // Elements begin … end - 1 of the vector at `data`, and 0: nothing else is read. All loads are in
